@@ -1,0 +1,80 @@
+//! What can be told: the kinds of events. An event is a state change with a number.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// What happened. Kinds are added, never changed.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+        #[schemars(inline)]
+        pub enum EventKind {
+            $($(#[$doc])* #[serde(rename = $text)] $name,)*
+        }
+
+        impl EventKind {
+            /// Every kind.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The kind's name, as it is stored and sent.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            /// The kind of that name.
+            pub fn parse(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|kind| kind.name() == name)
+            }
+        }
+    };
+}
+
+kinds! {
+    /// An agent is there
+    AgentCreated = "agent.created",
+    /// An agent runs
+    AgentStarted = "agent.started",
+    /// An agent moved from one state to another
+    AgentStateChanged = "agent.state_changed",
+    /// An agent is over
+    AgentFinished = "agent.finished",
+    /// An epic is there
+    EpicCreated = "epic.created",
+    /// An epic changed
+    EpicUpdated = "epic.updated",
+    /// A task is there
+    TaskCreated = "task.created",
+    /// A task was given to an agent
+    TaskAssigned = "task.assigned",
+    /// A task changed
+    TaskUpdated = "task.updated",
+    /// Somebody remarked on a task
+    TaskCommented = "task.commented",
+    /// A letter was written
+    MailSent = "mail.sent",
+    /// A letter was read
+    MailRead = "mail.read",
+    /// A decision was written down
+    DecisionLogged = "decision.logged",
+    /// A note was written for the next ones
+    NoteAdded = "note.added",
+    /// An iteration was summed up
+    IterationSummarised = "iteration.summarised",
+    /// A session is done
+    SessionCompleted = "session.completed",
+    /// Configuration and roles were read again
+    ConfigReloaded = "config.reloaded",
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_survive_parsing_and_are_dotted() {
+        for kind in EventKind::ALL {
+            assert_eq!(EventKind::parse(kind.name()), Some(*kind));
+            assert!(kind.name().split_once('.').is_some());
+        }
+    }
+}
