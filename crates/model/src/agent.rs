@@ -109,7 +109,8 @@ impl AgentState {
     /// Moves on, or says why not. Every pair of state and event is named.
     pub fn apply(&self, event: AgentEvent, now: Timestamp) -> Result<Self, IllegalEvent> {
         Ok(match (self, event) {
-            (Self::Queued, AgentEvent::Dispatched) => Self::Starting,
+            // The next attempt after a limit starts the same agent anew.
+            (Self::Queued | Self::Limited { .. }, AgentEvent::Dispatched) => Self::Starting,
             (Self::Queued | Self::Starting, AgentEvent::Started)
             | (
                 Self::Running | Self::WaitingReview | Self::WaitingInput | Self::Limited { .. },
@@ -130,8 +131,6 @@ impl AgentState {
                 | Self::Limited { .. },
                 AgentEvent::Ended { outcome, reason },
             ) => Self::Ended { outcome, reason, at: now },
-            // The next attempt after a limit starts the same agent anew.
-            (Self::Limited { .. }, AgentEvent::Dispatched) => Self::Starting,
             (
                 Self::Queued | Self::Starting,
                 event @ (AgentEvent::AskedReview

@@ -55,9 +55,8 @@ impl EpicState {
     pub fn go(self, to: Self) -> Result<Self, IllegalEpicMove> {
         use EpicState::{Blocked, Cancelled, Completed, InProgress, Planning};
         match (self, to) {
-            (Planning, Planning | InProgress | Blocked | Cancelled)
+            (Planning | Blocked, Planning | InProgress | Blocked | Cancelled)
             | (InProgress, InProgress | Blocked | Completed | Cancelled | Planning)
-            | (Blocked, Blocked | InProgress | Planning | Cancelled)
             | (Completed, Completed)
             | (Cancelled, Cancelled | Planning) => Ok(to),
             (Planning | Blocked | Cancelled, Completed)

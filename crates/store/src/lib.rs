@@ -1,1 +1,122 @@
-//! Placeholder.
+//! The record. Nothing else knows SQL.
+//!
+//! An *operation* is a plain synchronous function over a [`Tx`]; it has no side effect and may be run
+//! again from the start. [`Store::write`] and [`Store::read`] are the only doors. What a write did,
+//! its events and its audit row commit together or not at all.
+//!
+//! See ARCHITECTURE.md, “store”.
+
+mod agent;
+mod audit;
+mod epic;
+mod error;
+mod event;
+mod mail;
+mod migrate;
+mod mcp_session;
+mod note;
+mod page;
+mod reader;
+mod row;
+mod session;
+mod task;
+mod task_list;
+mod tx;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+pub use agent::{Agent, AgentPage, NewAgent};
+pub use audit::{AuditDraft, AuditFilter, AuditRow, Verdict, verify_chain};
+pub use epic::{Epic, NewEpic};
+pub use error::StoreError;
+pub use event::{Event, EventDraft, EventFilter};
+pub use mail::{Inbox, Mail, NewMail, Recipient};
+pub use migrate::SCHEMA_VERSION;
+pub use mcp_session::McpSession;
+pub use note::{NewNote, Note};
+pub use page::Page;
+pub use session::{Iteration, Session};
+pub use task::{Comment, Dispatch, NewTask, Task};
+pub use task_list::TaskFilter;
+pub use tx::Tx;
+
+use reader::Readers;
+use writer::Writer;
+
+/// The one handle to the record. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Store {
+    writer: Arc<Writer>,
+    readers: Arc<Readers>,
+}
+
+impl Store {
+    /// Opens the database, makes it current, and starts its writer.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let connection = tx::connect(path)?;
+        migrate::migrate(&connection)?;
+        let writer = Writer::start(connection)?;
+        Ok(Self { writer: Arc::new(writer), readers: Arc::new(Readers::new(path)) })
+    }
+
+    /// Runs an operation and answers once it is safely on disk.
+    ///
+    /// If the operation fails, nothing of it stays. It shares its commit with whatever else is
+    /// waiting.
+    pub async fn write<T, E>(
+        &self,
+        op: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        self.writer.write(op).await
+    }
+
+    /// Runs an operation that only looks.
+    ///
+    /// It runs where it is called: a look-up through an index is shorter than a change of threads.
+    /// Long ones belong into [`Store::scan`].
+    pub fn read<T, E: From<StoreError>>(
+        &self,
+        op: impl FnOnce(&Tx<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.readers.read(op)
+    }
+
+    /// Runs an operation that only looks, and looks long, on a thread of its own.
+    pub async fn scan<T, E>(
+        &self,
+        op: impl FnOnce(&Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let readers = Arc::clone(&self.readers);
+        tokio::task::spawn_blocking(move || readers.read(op))
+            .await
+            .unwrap_or_else(|_| Err(StoreError::Stopped.into()))
+    }
+
+    /// Records a call that changed nothing. It shares the next commit; nobody waits for it, unless
+    /// very many are waiting already.
+    pub async fn audit_later(&self, draft: AuditDraft) -> Result<(), StoreError> {
+        self.writer.audit_later(draft).await
+    }
+
+    /// The number of the last event that is safely on disk, and every later one as it comes.
+    pub fn last_event(&self) -> watch::Receiver<i64> {
+        self.writer.last_event()
+    }
+
+    /// Ends the writer after everything that waits is on disk.
+    pub async fn close(&self) {
+        self.writer.close().await;
+    }
+}

@@ -1,0 +1,139 @@
+//! What a tool is given: who calls, what time it is, the settings, and the record.
+
+use model::event::EventKind;
+use model::policy::Rules;
+use model::task::TaskRef;
+use model::{AgentId, EpicId, LogId, MailId, TaskId, Timestamp};
+use serde_json::Value;
+use store::{Agent, EventDraft, Task, Tx};
+
+use crate::error::{Code, ToolError};
+use crate::settings::Settings;
+
+/// Who calls a tool, as the credential and the record say.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The agent, or the one in whose name the operator acts; nobody is the operator as such
+    pub agent: Option<Agent>,
+    /// Whether it is the operator
+    pub by_operator: bool,
+}
+
+impl Caller {
+    /// The agent's id.
+    pub fn id(&self) -> Option<AgentId> {
+        self.agent.as_ref().map(|agent| agent.id)
+    }
+
+    /// The calling agent, or an error that says that only agents can do this.
+    pub fn agent(&self) -> Result<&Agent, ToolError> {
+        self.agent.as_ref().ok_or_else(|| {
+            ToolError::wrong_state("the operator is not an agent")
+                .hint("name the agent to act as: `--as <agent>`, or `agentId` in the request")
+        })
+    }
+
+    /// The session it works in: the loop it was started by, else `default`.
+    pub fn session(&self) -> &str {
+        self.agent.as_ref().and_then(|agent| agent.session.as_deref()).unwrap_or("default")
+    }
+
+    /// Whether it may use a tool.
+    pub fn may(&self, settings: &Settings, tool: &str) -> bool {
+        match &self.agent {
+            None => self.by_operator,
+            Some(agent) => {
+                static NONE: Rules = Rules { allow: Vec::new(), deny: Vec::new() };
+                let rules = settings.roles.get(&agent.role).map_or(&NONE, |role| &role.rules);
+                settings.policy.permits(&agent.category, rules, tool)
+            }
+        }
+    }
+}
+
+/// What a tool that looks is given.
+#[derive(Debug)]
+pub struct ReadCx<'a> {
+    /// The record
+    pub tx: &'a Tx<'a>,
+    /// Who calls
+    pub caller: &'a Caller,
+    /// What is allowed
+    pub settings: &'a Settings,
+    /// What time it is
+    pub now: Timestamp,
+}
+
+/// What a tool that changes the record is given.
+#[derive(Debug)]
+pub struct WriteCx<'a, 't> {
+    /// The record
+    pub tx: &'a mut Tx<'t>,
+    /// Who calls
+    pub caller: &'a Caller,
+    /// What is allowed
+    pub settings: &'a Settings,
+    /// What time it is
+    pub now: Timestamp,
+}
+
+impl WriteCx<'_, '_> {
+    /// Tells what happened, in the same transaction.
+    pub fn tell(
+        &mut self,
+        kind: EventKind,
+        task: Option<TaskId>,
+        data: Value,
+    ) -> Result<(), ToolError> {
+        let event = EventDraft { kind, agent: self.caller.id(), task, data };
+        self.tx.event_append(self.now, &event)?;
+        Ok(())
+    }
+
+    /// Random bits for a new id.
+    fn bits() -> Result<u64, ToolError> {
+        host::random::bits().map_err(ToolError::internal)
+    }
+
+    /// A new task id.
+    pub fn new_task_id(&self) -> Result<TaskId, ToolError> {
+        Self::bits().map(TaskId::from_bits)
+    }
+
+    /// A new epic id.
+    pub fn new_epic_id(&self) -> Result<EpicId, ToolError> {
+        Self::bits().map(EpicId::from_bits)
+    }
+
+    /// A new mail id.
+    pub fn new_mail_id(&self) -> Result<MailId, ToolError> {
+        Self::bits().map(MailId::from_bits)
+    }
+
+    /// A new id for an entry of the decision log.
+    pub fn new_log_id(&self) -> Result<LogId, ToolError> {
+        Self::bits().map(LogId::from_bits)
+    }
+}
+
+/// The task of that name, or an error that names the nearest.
+pub(crate) fn find_task(tx: &Tx<'_>, name: &TaskRef) -> Result<Task, ToolError> {
+    if let Some(task) = tx.task_find(name)? {
+        return Ok(task);
+    }
+    let error = ToolError::not_found(format!("there is no task `{name}`"));
+    let TaskRef::Slug(slug) = name else { return Err(error) };
+    let recent = tx.task_recent_slugs(500)?;
+    Err(match model::nearest::nearest(slug, recent.iter().map(String::as_str)) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")).detail("nearest", near),
+        None => error.hint("`list_tasks` lists them"),
+    })
+}
+
+/// The agent of that id, or an error that says how to list them.
+pub(crate) fn find_agent(tx: &Tx<'_>, id: AgentId) -> Result<Agent, ToolError> {
+    tx.agent_get(id)?.ok_or_else(|| {
+        ToolError::new(Code::AgentNotFound, format!("there is no agent `{id}`"))
+            .hint("`list_agents` lists those that have not ended")
+    })
+}

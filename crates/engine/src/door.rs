@@ -1,0 +1,331 @@
+//! The one door: every call of every face comes through here.
+//!
+//! It finds out who calls, checks what they may, runs the tool, records the call, tries again what
+//! may be tried again, and escalates what the caller cannot mend.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use model::agent::AgentState;
+use model::{AgentId, Timestamp};
+use serde_json::Value;
+use store::{AuditDraft, Tx};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::cx::{Caller, ReadCx, WriteCx, find_agent};
+use crate::engine::Engine;
+use crate::error::{Code, ToolError};
+use crate::escalate;
+use crate::identity::Principal;
+use crate::redact::redact;
+use crate::settings::Settings;
+use crate::tool::{Look, Output, Shape, ToolDef};
+
+/// Transient failures are tried so many more times.
+const RETRIES: u32 = 3;
+
+/// A wish to use a tool.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Whose credential came with it
+    pub principal: Principal,
+    /// The agent in whose name the operator acts
+    pub as_agent: Option<AgentId>,
+    /// Which tool
+    pub tool: &'static ToolDef,
+    /// With what
+    pub input: Value,
+}
+
+/// A call that failed: why, and who is to be told as whom.
+#[derive(Debug)]
+pub struct Failure {
+    /// Why
+    pub error: ToolError,
+    /// The agent it concerns
+    pub agent: Option<AgentId>,
+    /// The tool
+    pub tool: &'static str,
+}
+
+impl Failure {
+    /// The body that the caller reads.
+    pub fn body(&self) -> Value {
+        self.error.body(self.tool, self.agent)
+    }
+}
+
+/// How a caller hears that its call still waits, and how it says that it waits no more.
+#[derive(Debug, Clone, Default)]
+pub struct Progress {
+    /// Cancelled when the caller has gone
+    pub gone: CancellationToken,
+    /// Told how many seconds have passed, now and then
+    pub report: Option<tokio::sync::mpsc::Sender<u64>>,
+}
+
+/// What was checked out where agents work, looked up at most once a second for each place.
+#[derive(Debug, Default)]
+pub(crate) struct Heads(Mutex<HashMap<PathBuf, (Timestamp, Option<String>)>>);
+
+impl Heads {
+    fn at(&self, place: PathBuf, now: Timestamp) -> Option<String> {
+        let mut heads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match heads.get(&place) {
+            Some((seen, head)) if now.millis_since(*seen) < 1000 => head.clone(),
+            _ => {
+                let head = host::git::head(&place);
+                heads.insert(place, (now, head.clone()));
+                head
+            }
+        }
+    }
+}
+
+/// One call on its way through the door.
+struct Passage {
+    engine: Engine,
+    settings: Arc<Settings>,
+    call: Call,
+    began: Instant,
+}
+
+impl Engine {
+    /// Calls a tool.
+    pub async fn call(&self, call: Call, progress: &Progress) -> Result<Output, Failure> {
+        let passage = Arc::new(Passage {
+            engine: self.clone(),
+            settings: self.settings(),
+            call,
+            began: Instant::now(),
+        });
+        let mut tried = 0;
+        loop {
+            match passage.run(progress).await {
+                Err(error) if error.is_transient() && tried < RETRIES => {
+                    tried += 1;
+                    tokio::time::sleep(self.options.retry_after).await;
+                }
+                Err(error) => return Err(passage.failed(error).await),
+                Ok(output) => return Ok(output),
+            }
+        }
+    }
+
+    /// Who somebody is to the tools, as the record says now.
+    pub fn caller(&self, principal: Principal, as_agent: Option<AgentId>) -> Result<Caller, ToolError> {
+        self.store.read(|tx| resolve(tx, principal, as_agent))
+    }
+}
+
+/// Finds out who calls. An agent that has ended is nobody any more.
+fn resolve(
+    tx: &Tx<'_>,
+    principal: Principal,
+    as_agent: Option<AgentId>,
+) -> Result<Caller, ToolError> {
+    let (id, by_operator) = match (principal, as_agent) {
+        (Principal::Operator, None) => return Ok(Caller { agent: None, by_operator: true }),
+        (Principal::Operator, Some(id)) => (id, true),
+        (Principal::Agent(id), None) => (id, false),
+        (Principal::Agent(id), Some(other)) if id == other => (id, false),
+        (Principal::Agent(_), Some(other)) => {
+            return Err(ToolError::denied(format!("this token is not agent `{other}`'s"))
+                .hint("leave `agentId` out: the token says who you are"));
+        }
+    };
+    let agent = find_agent(tx, id)?;
+    if matches!(agent.state, AgentState::Ended { .. }) {
+        return Err(if by_operator {
+            ToolError::wrong_state(format!("agent `{id}` has ended"))
+        } else {
+            ToolError::new(Code::Unauthenticated, "this token is void: its agent has ended")
+        });
+    }
+    Ok(Caller { agent: Some(agent), by_operator })
+}
+
+impl Passage {
+    fn now(&self) -> Timestamp {
+        self.engine.now()
+    }
+
+    /// Checks what the caller may, in the words of the office.
+    fn admit(&self, caller: &Caller) -> Result<(), ToolError> {
+        let tool = self.call.tool.name;
+        if !caller.may(&self.settings, tool) {
+            let kind = caller.agent.as_ref().map_or_else(
+                || "OPERATOR".to_owned(),
+                |agent| model::AgentType::of_category(&agent.category).to_string(),
+            );
+            return Err(ToolError::denied(format!(
+                "Tool '{tool}' is not allowed for agent type '{kind}'"
+            )));
+        }
+        let Some(agent) = caller.agent.as_ref().filter(|_| !caller.by_operator) else {
+            return Ok(());
+        };
+        let limit = self.settings.limits.calls_per_minute;
+        if self.engine.rates.take(agent.id, limit, self.now()) {
+            Ok(())
+        } else {
+            Err(ToolError::new(
+                Code::RateLimited,
+                format!("more than {limit} calls in a minute"),
+            )
+            .hint("wait a few seconds, or use `waitSeconds` instead of polling"))
+        }
+    }
+
+    async fn run(self: &Arc<Self>, progress: &Progress) -> Result<Output, ToolError> {
+        match self.call.tool.shape {
+            Shape::Read(read) => {
+                let (output, caller) = self.look(|cx| read(cx, &self.call.input))?;
+                self.record_look(&caller, &output).await?;
+                Ok(output)
+            }
+            Shape::Wait { seconds, look } => {
+                let limit = Duration::from_secs(u64::from(seconds(&self.call.input)?));
+                let (output, caller) = self.wait(limit, look, progress).await?;
+                self.record_look(&caller, &output).await?;
+                Ok(output)
+            }
+            Shape::Write(write) => {
+                let passage = Arc::clone(self);
+                self.engine.store.write(move |tx| passage.change(tx, write)).await
+            }
+        }
+    }
+
+    /// Looks at one moment of the record.
+    fn look<T>(
+        &self,
+        read: impl FnOnce(&ReadCx<'_>) -> Result<T, ToolError>,
+    ) -> Result<(T, Caller), ToolError> {
+        self.engine.store.read(|tx| {
+            let caller = resolve(tx, self.call.principal, self.call.as_agent)?;
+            self.admit(&caller)?;
+            let cx =
+                ReadCx { tx, caller: &caller, settings: &self.settings, now: self.now() };
+            let seen = read(&cx)?;
+            Ok((seen, caller))
+        })
+    }
+
+    /// Looks until there is something to see or the time is up.
+    async fn wait(
+        &self,
+        limit: Duration,
+        look: fn(&ReadCx<'_>, &Value) -> Result<Look<Output>, ToolError>,
+        progress: &Progress,
+    ) -> Result<(Output, Caller), ToolError> {
+        let mut events = self.engine.store.last_event();
+        let mut tick = tokio::time::interval_at(
+            Instant::now() + self.engine.options.progress_every,
+            self.engine.options.progress_every,
+        );
+        let deadline = self.began + limit;
+        loop {
+            // Marked as seen before looking: what happens meanwhile wakes us again.
+            events.borrow_and_update();
+            let so_far = match self.look(|cx| look(cx, &self.call.input))? {
+                (Look::Settled(output), caller) => return Ok((output, caller)),
+                (Look::NotYet(output), caller) => (output, caller),
+            };
+            loop {
+                tokio::select! {
+                    () = tokio::time::sleep_until(deadline) => return Ok(so_far),
+                    () = progress.gone.cancelled() => return Ok(so_far),
+                    changed = events.changed() => match changed {
+                        Ok(()) => break,
+                        Err(_) => return Ok(so_far),
+                    },
+                    _ = tick.tick() => if let Some(report) = &progress.report {
+                        // A full channel means that the caller has enough to read.
+                        drop(report.try_send(self.began.elapsed().as_secs()));
+                    },
+                }
+            }
+        }
+    }
+
+    /// Changes the record: the change, its events and its audit row in one transaction.
+    fn change(
+        &self,
+        tx: &mut Tx<'_>,
+        write: fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>,
+    ) -> Result<Output, ToolError> {
+        let caller = resolve(tx, self.call.principal, self.call.as_agent)?;
+        self.admit(&caller)?;
+        let now = self.now();
+        let mut cx = WriteCx { tx, caller: &caller, settings: &self.settings, now };
+        let output = write(&mut cx, &self.call.input)?;
+        if let Some(agent) = caller.agent.as_ref().filter(|_| !caller.by_operator) {
+            tx.agent_touch(agent.id, now)?;
+        }
+        tx.audit_append(&self.draft(&caller, None, output.text.clone()))?;
+        Ok(output)
+    }
+
+    async fn record_look(&self, caller: &Caller, output: &Output) -> Result<(), ToolError> {
+        Ok(self.engine.store.audit_later(self.draft(caller, None, output.text.clone())).await?)
+    }
+
+    fn draft(&self, caller: &Caller, code: Option<&'static str>, output: String) -> AuditDraft {
+        let now = self.now();
+        let place = caller.agent.as_ref().and_then(|agent| agent.cwd.as_ref());
+        let place = place.map_or_else(|| self.engine.options.project.clone(), PathBuf::from);
+        AuditDraft {
+            at: now,
+            agent: caller.id(),
+            by_operator: caller.by_operator,
+            tool: self.call.tool.name.to_owned(),
+            input: redact(self.call.input.to_string()),
+            code,
+            output: redact(output),
+            duration_micros: i64::try_from(self.began.elapsed().as_micros()).unwrap_or(i64::MAX),
+            git_commit: self.engine.heads.at(place, now),
+        }
+    }
+
+    /// Records a failure, and tells those who must know of it.
+    async fn failed(self: &Arc<Self>, error: ToolError) -> Failure {
+        let tool = self.call.tool;
+        let (agent, by_operator) = match (self.call.principal, self.call.as_agent) {
+            (Principal::Agent(id), _) => (Some(id), false),
+            (Principal::Operator, named) => (named, true),
+        };
+        let body = error.body(tool.name, agent);
+        let mut record = body.clone();
+        let causes = error.causes();
+        if !causes.is_empty()
+            && let Value::Object(record) = &mut record
+        {
+            record.insert("causes".into(), causes.into());
+        }
+        let passage = Arc::clone(self);
+        let code = error.code;
+        let written = self
+            .engine
+            .store
+            .write(move |tx| {
+                // A name that nobody has must not stand in the record as an agent's.
+                let known = agent.map(|id| tx.agent_get(id)).transpose()?.flatten();
+                let caller = Caller { agent: known, by_operator };
+                tx.audit_append(&passage.draft(&caller, Some(code.name()), record.to_string()))?;
+                if let Some(agent) = caller.agent.as_ref().filter(|_| !by_operator) {
+                    escalate::escalate(tx, agent, tool, &body, passage.now())?;
+                }
+                Ok::<_, ToolError>(())
+            })
+            .await;
+        if let Err(unwritten) = written {
+            // The caller hears of its own failure; that it could not be recorded is ours.
+            tracing::error!(tool = tool.name, causes = unwritten.causes(), "a failure was not recorded");
+        }
+        Failure { error, agent, tool: tool.name }
+    }
+}

@@ -1,0 +1,104 @@
+//! The engine: the record, the settings in force, and everything that acts on them.
+
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use host::clock::Clock;
+use model::Timestamp;
+use store::Store;
+
+use crate::identity::Tokens;
+use crate::rate::Rates;
+use crate::settings::Settings;
+
+/// What an engine is opened with.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The project's root; agents' paths stay inside it
+    pub project: PathBuf,
+    /// The hash of the operator's token
+    pub operator_hash: String,
+    /// What tells the time
+    pub clock: Clock,
+    /// How often a waiting call reports that it still waits
+    pub progress_every: Duration,
+    /// How long to wait before a transient failure is tried again
+    pub retry_after: Duration,
+}
+
+impl Options {
+    /// The usual choices for a project.
+    pub fn new(project: PathBuf, operator_hash: String) -> Self {
+        Self {
+            project,
+            operator_hash,
+            clock: Clock::System,
+            progress_every: Duration::from_secs(15),
+            retry_after: Duration::from_secs(1),
+        }
+    }
+}
+
+/// The engine. Cheap to clone; all clones are the same one.
+#[derive(Debug, Clone)]
+pub struct Engine(Arc<Inner>);
+
+/// What all clones share.
+#[derive(Debug)]
+pub struct Inner {
+    /// The record
+    pub(crate) store: Store,
+    pub(crate) options: Options,
+    settings: RwLock<Arc<Settings>>,
+    pub(crate) tokens: Tokens,
+    pub(crate) rates: Rates,
+    pub(crate) heads: crate::door::Heads,
+}
+
+impl Deref for Engine {
+    type Target = Inner;
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+impl Engine {
+    /// An engine over an open record.
+    pub fn new(store: Store, settings: Settings, options: Options) -> Self {
+        Self(Arc::new(Inner {
+            store,
+            options,
+            settings: RwLock::new(Arc::new(settings)),
+            tokens: Tokens::default(),
+            rates: Rates::default(),
+            heads: crate::door::Heads::default(),
+        }))
+    }
+
+    /// The record, for those who only look.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The project's root.
+    pub fn project(&self) -> &std::path::Path {
+        &self.options.project
+    }
+
+    /// The settings in force.
+    pub fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Replaces the settings.
+    pub fn set_settings(&self, settings: Settings) {
+        *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+    }
+
+    /// What time it is.
+    pub fn now(&self) -> Timestamp {
+        self.options.clock.now()
+    }
+}

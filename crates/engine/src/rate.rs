@@ -1,0 +1,60 @@
+//! How often one agent may call: a bucket that fills evenly and empties by a call.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use model::{AgentId, Timestamp};
+
+#[derive(Debug, Default)]
+pub(crate) struct Rates(Mutex<HashMap<AgentId, Bucket>>);
+
+#[derive(Debug)]
+struct Bucket {
+    /// Thousandths of a call
+    left: i64,
+    at: Timestamp,
+}
+
+impl Rates {
+    /// Takes a call out of the agent's bucket; false if it is empty. A limit of nought is none.
+    pub(crate) fn take(&self, agent: AgentId, per_minute: u32, now: Timestamp) -> bool {
+        if per_minute == 0 {
+            return true;
+        }
+        let full = i64::from(per_minute) * 1000;
+        let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let bucket = buckets.entry(agent).or_insert(Bucket { left: full, at: now });
+        let gained = now.millis_since(bucket.at).min(60_000) * i64::from(per_minute) / 60;
+        if gained > 0 {
+            bucket.left = (bucket.left + gained).min(full);
+            bucket.at = now;
+        }
+        let allowed = bucket.left >= 1000;
+        if allowed {
+            bucket.left -= 1000;
+        }
+        allowed
+    }
+
+    /// Forgets an agent that has ended.
+    pub(crate) fn forget(&self, agent: AgentId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&agent);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_bucket_fills_again() {
+        let (rates, agent) = (Rates::default(), AgentId::from_bits(1));
+        let start = Timestamp::from_millis(0);
+        let taken = (0..100).filter(|_| rates.take(agent, 60, start)).count();
+        assert_eq!(taken, 60);
+        assert!(!rates.take(agent, 60, Timestamp::from_millis(900)));
+        assert!(rates.take(agent, 60, Timestamp::from_millis(1900)));
+        assert!(rates.take(AgentId::from_bits(2), 60, start), "others are not held up");
+        assert!((0..10_000).all(|_| rates.take(agent, 0, start)), "nought is no limit");
+    }
+}

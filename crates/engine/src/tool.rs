@@ -1,0 +1,255 @@
+//! What a tool is: one declaration, from which every face derives its own.
+//!
+//! A tool is one file under `tools/` and one line in `TOOLS`. Three shapes exist, and the shape says
+//! what the tool may do: a [`Read`] looks, a [`Wait`] looks until there is something to see, a
+//! [`Write`] changes the record in one transaction with its audit row.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform as _};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::cx::{ReadCx, WriteCx};
+use crate::error::ToolError;
+use crate::input;
+use crate::tools::TOOLS;
+
+/// What every tool declares.
+pub trait Tool: 'static {
+    /// Its canonical name: `mcp__<toolset>__<tool>`.
+    const NAME: &'static str;
+    /// Whether a failure concerns the human at once.
+    const CRITICAL: bool = false;
+    /// Whether calling it again with the same input changes nothing more.
+    const IDEMPOTENT: bool = false;
+    /// What goes in. Its doc comment is the tool's description.
+    type Args: DeserializeOwned + JsonSchema;
+    /// What comes out.
+    type Answer: Serialize + JsonSchema;
+}
+
+/// A tool that looks.
+pub trait Read: Tool {
+    /// Looks, and answers.
+    fn read(cx: &ReadCx<'_>, args: Self::Args) -> Result<Self::Answer, ToolError>;
+}
+
+/// A tool that looks, and may wait until there is something to see.
+pub trait Wait: Tool {
+    /// How long the caller is willing to wait, in seconds.
+    fn wait_seconds(args: &Self::Args) -> u32;
+    /// Looks, and says whether it is worth waiting for more.
+    fn look(cx: &ReadCx<'_>, args: &Self::Args) -> Result<Look<Self::Answer>, ToolError>;
+}
+
+/// What a waiting tool sees at one moment.
+#[derive(Debug)]
+pub enum Look<A> {
+    /// This is it
+    Settled(A),
+    /// This is all there is yet; it is the answer if the time runs out
+    NotYet(A),
+}
+
+/// A tool that changes the record.
+pub trait Write: Tool {
+    /// Changes the record, or fails and changes nothing. May be run again from the start.
+    fn write(cx: &mut WriteCx<'_, '_>, args: Self::Args) -> Result<Self::Answer, ToolError>;
+}
+
+/// What a tool does to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Looks
+    Read,
+    /// Changes the record
+    Write,
+}
+
+/// An answer with its types forgotten: the value, and the same as text.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// As a value
+    pub value: Value,
+    /// As JSON text
+    pub text: String,
+}
+
+impl Output {
+    fn of(answer: &impl Serialize) -> Result<Self, ToolError> {
+        let value = serde_json::to_value(answer).map_err(ToolError::internal)?;
+        let text = value.to_string();
+        Ok(Self { value, text })
+    }
+}
+
+pub(crate) enum Shape {
+    Read(fn(&ReadCx<'_>, &Value) -> Result<Output, ToolError>),
+    Wait {
+        seconds: fn(&Value) -> Result<u32, ToolError>,
+        look: fn(&ReadCx<'_>, &Value) -> Result<Look<Output>, ToolError>,
+    },
+    Write(fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>),
+}
+
+/// A tool with its types forgotten, so that the registry is a plain list.
+pub struct ToolDef {
+    /// The canonical name
+    pub name: &'static str,
+    /// Whether a failure concerns the human at once
+    pub critical: bool,
+    /// Whether calling it again with the same input changes nothing more
+    pub idempotent: bool,
+    pub(crate) shape: Shape,
+    input: fn() -> Map<String, Value>,
+    output: fn() -> Map<String, Value>,
+}
+
+impl std::fmt::Debug for ToolDef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ToolDef").field(&self.name).finish()
+    }
+}
+
+impl ToolDef {
+    const fn of<T: Tool>(shape: Shape) -> Self {
+        Self {
+            name: T::NAME,
+            critical: T::CRITICAL,
+            idempotent: T::IDEMPOTENT,
+            shape,
+            input: schema::<T::Args>,
+            output: schema::<T::Answer>,
+        }
+    }
+
+    /// A tool that looks.
+    pub(crate) const fn read<T: Read>() -> Self {
+        Self::of::<T>(Shape::Read(|cx, raw| Output::of(&T::read(cx, input::parse::<T::Args>(raw)?)?)))
+    }
+
+    /// A tool that looks and may wait.
+    pub(crate) const fn wait<T: Wait>() -> Self {
+        Self::of::<T>(Shape::Wait {
+            seconds: |raw| Ok(T::wait_seconds(&input::parse::<T::Args>(raw)?)),
+            look: |cx, raw| {
+                Ok(match T::look(cx, &input::parse::<T::Args>(raw)?)? {
+                    Look::Settled(answer) => Look::Settled(Output::of(&answer)?),
+                    Look::NotYet(answer) => Look::NotYet(Output::of(&answer)?),
+                })
+            },
+        })
+    }
+
+    /// A tool that changes the record.
+    pub(crate) const fn write<T: Write>() -> Self {
+        Self::of::<T>(Shape::Write(|cx, raw| {
+            let args = input::parse::<T::Args>(raw)?;
+            Output::of(&T::write(cx, args)?)
+        }))
+    }
+
+    /// What it does to the world.
+    pub const fn effect(&self) -> Effect {
+        match self.shape {
+            Shape::Read(_) | Shape::Wait { .. } => Effect::Read,
+            Shape::Write(_) => Effect::Write,
+        }
+    }
+
+    /// The group it belongs to.
+    pub fn toolset(&self) -> &'static str {
+        toolset_of(self.name)
+    }
+
+    /// Its name within its group: the seed's.
+    pub fn bare(&self) -> &'static str {
+        bare_of(self.name)
+    }
+
+    /// Its name where all groups are together: prefixed if its group is a generic one.
+    pub fn joined(&self) -> String {
+        if crate::toolsets::is_generic(self.toolset()) {
+            format!("{}_{}", self.toolset(), self.bare())
+        } else {
+            self.bare().to_owned()
+        }
+    }
+
+    /// What it is for, and what goes in and comes out.
+    pub fn described(&self) -> &'static Described {
+        static NONE: LazyLock<Described> = LazyLock::new(Described::default);
+        DESCRIBED.get(self.name).unwrap_or(&NONE)
+    }
+}
+
+/// The parts of a tool that are derived from its types.
+#[derive(Debug, Default)]
+pub struct Described {
+    /// Its short name for people
+    pub title: String,
+    /// What it is for
+    pub description: String,
+    /// The schema of what goes in
+    pub input: Arc<Map<String, Value>>,
+    /// The schema of what comes out
+    pub output: Arc<Map<String, Value>>,
+}
+
+static DESCRIBED: LazyLock<HashMap<&'static str, Described>> = LazyLock::new(|| {
+    let describe = |tool: &ToolDef| {
+        let mut input = (tool.input)();
+        let description = match input.remove("description") {
+            Some(Value::String(text)) => text,
+            _ => String::new(),
+        };
+        let title = description.lines().next().unwrap_or_default().to_owned();
+        Described { title, description, input: Arc::new(input), output: Arc::new((tool.output)()) }
+    };
+    TOOLS.iter().map(|tool| (tool.name, describe(tool))).collect()
+});
+
+fn schema<T: JsonSchema>() -> Map<String, Value> {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    // Formats such as `uint32` are Rust's own; strict clients warn about what they do not know.
+    RecursiveTransform(|schema: &mut schemars::Schema| {
+        let foreign = schema
+            .get("format")
+            .and_then(Value::as_str)
+            .is_some_and(|format| format.starts_with("uint") || format.starts_with("int"));
+        if foreign {
+            schema.remove("format");
+        }
+    })
+    .transform(&mut schema);
+    schema.remove("title");
+    let mut object = match schema.to_value() {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    };
+    object.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    object
+}
+
+/// The group of a canonical name.
+pub(crate) fn toolset_of(name: &str) -> &str {
+    name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map_or("", |(set, _)| set)
+}
+
+fn bare_of(name: &str) -> &str {
+    name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map_or(name, |(_, bare)| bare)
+}
+
+/// The tool of a canonical name.
+pub fn by_name(name: &str) -> Option<&'static ToolDef> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}

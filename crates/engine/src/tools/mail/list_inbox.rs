@@ -1,0 +1,69 @@
+//! `mcp__mail__list_inbox`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::Inbox;
+
+use super::{MailView, inbox_of};
+use crate::cx::ReadCx;
+use crate::error::ToolError;
+use crate::tool::{Look, Tool, Wait};
+use crate::tools::paging::{Cursor, Limit, WaitSeconds};
+
+/// List mail in your inbox
+///
+/// Oldest first. With `waitSeconds` the call waits until there is unread mail, or answers with what
+/// there is when the time is up.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// Also list mail that has been read (default false)
+    include_read: Option<bool>,
+    /// Wait so many seconds for unread mail, up to 240 (default 0)
+    wait_seconds: Option<WaitSeconds>,
+    /// At most so many letters (default 50)
+    limit: Option<Limit>,
+    /// Go on from `nextCursor` of the page before
+    cursor: Option<Cursor>,
+}
+
+/// An inbox.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// How many letters are in this answer
+    count: usize,
+    /// How many letters of the inbox are not read yet
+    unread_count: i64,
+    /// The letters
+    mails: Vec<MailView>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<Cursor>,
+}
+
+pub(crate) struct ListInbox;
+
+impl Tool for ListInbox {
+    const NAME: &'static str = "mcp__mail__list_inbox";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Wait for ListInbox {
+    fn wait_seconds(args: &Args) -> u32 {
+        args.wait_seconds.map_or(0, WaitSeconds::seconds)
+    }
+
+    fn look(cx: &ReadCx<'_>, args: &Args) -> Result<Look<Answer>, ToolError> {
+        let inbox = inbox_of(cx.caller);
+        let which = if args.include_read == Some(true) { Inbox::All } else { Inbox::Unread };
+        let after = args.cursor.map_or(0, Cursor::number);
+        let page = cx.tx.mail_inbox(inbox, which, after, Limit::or(args.limit, 50))?;
+        let unread_count = cx.tx.mail_unread_count(inbox)?;
+        let mails: Vec<MailView> = page.items.into_iter().map(MailView::from).collect();
+        let next_cursor = page.next.map(Cursor::from);
+        let answer = Answer { count: mails.len(), unread_count, mails, next_cursor };
+        Ok(if unread_count > 0 { Look::Settled(answer) } else { Look::NotYet(answer) })
+    }
+}

@@ -1,0 +1,126 @@
+//! `mail`: letters between agents, and between agents and the human.
+
+pub(super) mod list_inbox;
+pub(super) mod read;
+pub(super) mod reply;
+pub(super) mod send;
+
+use model::agent::AgentType;
+use model::event::EventKind;
+use model::{AgentId, MailId, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
+use store::{Mail, NewMail, Recipient};
+
+use crate::cx::{Caller, WriteCx};
+use crate::error::ToolError;
+
+/// A letter, as the office shows it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MailView {
+    /// Its id
+    id: MailId,
+    /// Who wrote it; null is the human
+    from_agent_id: Option<AgentId>,
+    /// What the writer is
+    from_agent_type: AgentType,
+    /// What it is about
+    subject: String,
+    /// What it says
+    body: String,
+    /// Whether it has been read
+    is_read: bool,
+    /// When it was written
+    created_at: Timestamp,
+    /// When it was read
+    read_at: Option<Timestamp>,
+}
+
+impl From<Mail> for MailView {
+    fn from(mail: Mail) -> Self {
+        Self {
+            id: mail.id,
+            from_agent_id: mail.from,
+            from_agent_type: mail.from_type,
+            subject: mail.subject,
+            body: mail.body,
+            is_read: mail.read_at.is_some(),
+            created_at: mail.created_at,
+            read_at: mail.read_at,
+        }
+    }
+}
+
+/// That a letter is on its way.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Sent {
+    /// The letter
+    mail_id: MailId,
+    /// When it was written
+    timestamp: Timestamp,
+}
+
+/// The inbox of whoever calls: an agent's own, or the human's.
+fn inbox_of(caller: &Caller) -> Recipient {
+    caller.id().map_or(Recipient::Human, Recipient::Agent)
+}
+
+/// A letter that the caller received, or why it is not theirs to see.
+fn received(
+    tx: &store::Tx<'_>,
+    caller: &Caller,
+    id: MailId,
+    refusal: &str,
+) -> Result<Mail, ToolError> {
+    let mail = tx.mail_get(id)?.ok_or_else(|| {
+        ToolError::not_found(format!("there is no mail `{id}`"))
+            .hint("`list_inbox` with `includeRead: true` lists yours")
+    })?;
+    if mail.to == inbox_of(caller) { Ok(mail) } else { Err(ToolError::denied(refusal)) }
+}
+
+/// What a letter says, and to whom.
+struct Letter {
+    to: Recipient,
+    subject: String,
+    body: String,
+    reply_to: Option<MailId>,
+}
+
+/// Puts a letter from the caller into an inbox and tells of it.
+fn deliver(cx: &mut WriteCx<'_, '_>, letter: Letter) -> Result<Sent, ToolError> {
+    let id = cx.new_mail_id()?;
+    let Letter { to, subject, body, reply_to } = letter;
+    let from = cx.caller.agent.as_ref().map(|agent| (agent.id, agent.category.clone()));
+    let mail = NewMail { id, from, to, subject, body, reply_to };
+    cx.tx.mail_insert(&mail, cx.now)?;
+    let data = json!({
+        "mailId": id,
+        "toAgentId": to.agent(),
+        "isForHuman": to == Recipient::Human,
+        "subject": mail.subject,
+    });
+    cx.tell(EventKind::MailSent, None, data)?;
+    Ok(Sent { mail_id: id, timestamp: cx.now })
+}
+
+/// Where mail for an agent goes: to it, or, if it has ended, to its task's next agent, else to the
+/// human.
+fn forwarded(tx: &store::Tx<'_>, to: AgentId) -> Result<Recipient, ToolError> {
+    let agent = crate::cx::find_agent(tx, to)?;
+    if agent.ended_at().is_none() {
+        return Ok(Recipient::Agent(to));
+    }
+    let Some(task) = agent.task else { return Ok(Recipient::Human) };
+    let task = crate::cx::find_task(tx, &model::TaskRef::Id(task))?;
+    for dispatch in tx.dispatch_list(task.number)?.into_iter().rev() {
+        let next = tx.agent_get(dispatch.agent)?;
+        if next.is_some_and(|next| next.ended_at().is_none()) {
+            return Ok(Recipient::Agent(dispatch.agent));
+        }
+    }
+    Ok(Recipient::Human)
+}

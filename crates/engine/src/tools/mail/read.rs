@@ -1,0 +1,40 @@
+//! `mcp__mail__read`.
+
+use model::MailId;
+use model::event::EventKind;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{MailView, received};
+use crate::cx::WriteCx;
+use crate::error::ToolError;
+use crate::tool::{Tool, Write};
+
+/// Read a letter and mark it as read
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The letter to read
+    mail_id: MailId,
+}
+
+pub(crate) struct Read;
+
+impl Tool for Read {
+    const NAME: &'static str = "mcp__mail__read";
+    const IDEMPOTENT: bool = true;
+    type Args = Args;
+    type Answer = MailView;
+}
+
+impl Write for Read {
+    fn write(cx: &mut WriteCx<'_, '_>, Args { mail_id }: Args) -> Result<MailView, ToolError> {
+        let mut mail = received(cx.tx, cx.caller, mail_id, "this mail belongs to another agent")?;
+        if cx.tx.mail_mark_read(mail_id, cx.now)? {
+            mail.read_at = Some(cx.now);
+            cx.tell(EventKind::MailRead, None, json!({ "mailId": mail_id }))?;
+        }
+        Ok(mail.into())
+    }
+}

@@ -1,0 +1,49 @@
+//! `mcp__mail__reply`.
+
+use model::{MailId, Text};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use store::Recipient;
+
+use super::{Letter, Sent, deliver, forwarded, received};
+use crate::cx::WriteCx;
+use crate::error::ToolError;
+use crate::tool::{Tool, Write};
+
+/// Reply to a letter that you received
+///
+/// The answer goes to whoever wrote it, under the same subject with `Re: ` before it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The letter to answer
+    original_mail_id: MailId,
+    /// What to say
+    body: Text<100_000>,
+}
+
+pub(crate) struct Reply;
+
+impl Tool for Reply {
+    const NAME: &'static str = "mcp__mail__reply";
+    type Args = Args;
+    type Answer = Sent;
+}
+
+impl Write for Reply {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Sent, ToolError> {
+        let id = args.original_mail_id;
+        let original = received(cx.tx, cx.caller, id, "Can only reply to mail you received")?;
+        let to = match original.from {
+            Some(agent) => forwarded(cx.tx, agent)?,
+            None => Recipient::Human,
+        };
+        let subject = if original.subject.starts_with("Re: ") {
+            original.subject
+        } else {
+            format!("Re: {}", original.subject)
+        };
+        let body = args.body.into_inner();
+        deliver(cx, Letter { to, subject, body, reply_to: Some(id) })
+    }
+}

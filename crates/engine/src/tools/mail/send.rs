@@ -1,0 +1,58 @@
+//! `mcp__mail__send`.
+
+use model::{AgentId, Line, Text};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use store::Recipient;
+
+use super::{Letter, Sent, deliver, forwarded};
+use crate::cx::WriteCx;
+use crate::error::ToolError;
+use crate::tool::{Tool, Write};
+
+/// Send mail to another agent or to the human
+///
+/// Name exactly one recipient: `toAgentId`, or `toHuman: true`. Mail to an agent that has ended goes
+/// to its task's next agent, else to the human.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The agent to write to; not together with `toHuman`
+    to_agent_id: Option<AgentId>,
+    /// Write to the human; not together with `toAgentId`
+    to_human: Option<bool>,
+    /// What it is about
+    subject: Line<500>,
+    /// What to say
+    body: Text<100_000>,
+}
+
+pub(crate) struct Send;
+
+impl Tool for Send {
+    const NAME: &'static str = "mcp__mail__send";
+    const CRITICAL: bool = true;
+    type Args = Args;
+    type Answer = Sent;
+}
+
+impl Write for Send {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Sent, ToolError> {
+        let to = match (args.to_agent_id, args.to_human.unwrap_or(false)) {
+            (Some(agent), false) => forwarded(cx.tx, agent)?,
+            (None, true) => Recipient::Human,
+            (None, false) => {
+                return Err(ToolError::invalid(
+                    "Must specify either `toAgentId` or `toHuman: true`",
+                ));
+            }
+            (Some(_), true) => {
+                return Err(ToolError::invalid(
+                    "`toAgentId` and `toHuman` exclude each other: name one recipient",
+                ));
+            }
+        };
+        let (subject, body) = (args.subject.into_inner(), args.body.into_inner());
+        deliver(cx, Letter { to, subject, body, reply_to: None })
+    }
+}

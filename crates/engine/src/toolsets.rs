@@ -1,0 +1,23 @@
+//! The names of the toolsets: what a pattern over tools may name, and where tools are served.
+
+/// Every toolset, in the order in which they are listed.
+pub const TOOLSETS: [&str; 13] = [
+    "harness",
+    "agents",
+    "mail",
+    "agent",
+    "system",
+    "task",
+    "epic",
+    "supervisor",
+    "orchestrator",
+    "git",
+    "files",
+    "review",
+    "session",
+];
+
+/// Whether a toolset's tools have names that need its own as a prefix where all are together.
+pub(crate) fn is_generic(toolset: &str) -> bool {
+    !matches!(toolset, "harness" | "agents" | "review" | "session")
+}

@@ -1,0 +1,287 @@
+//! Agents.
+
+use model::agent::{AgentState, AgentStateName};
+use model::{AgentId, EpicId, TaskId, Timestamp};
+use rusqlite::{Row, params};
+
+use crate::error::StoreError;
+use crate::page::Page;
+use crate::row::{count, damaged, get, named, parse, parse_opt, time, time_opt};
+use crate::tx::Tx;
+
+/// An agent to be.
+#[derive(Debug, Clone)]
+pub struct NewAgent {
+    /// Its id
+    pub id: AgentId,
+    /// Its role's name
+    pub role: String,
+    /// Its category's name
+    pub category: String,
+    /// How it is run
+    pub kind: String,
+    /// Who asked for it; nobody is the operator
+    pub parent: Option<AgentId>,
+    /// How many stand between it and the operator
+    pub depth: u32,
+    /// What it works on
+    pub task: Option<TaskId>,
+    /// Which epic it works in
+    pub epic: Option<EpicId>,
+    /// The loop that started it
+    pub session: Option<String>,
+    /// Where it stands from the start
+    pub state: AgentState,
+    /// Where it works
+    pub cwd: Option<String>,
+    /// The hash of its token
+    pub token_hash: Option<String>,
+}
+
+/// One run of a role or of a bare prompt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// Its place among all agents
+    pub number: i64,
+    /// Its id
+    pub id: AgentId,
+    /// Its role's name
+    pub role: String,
+    /// Its category's name
+    pub category: String,
+    /// How it is run
+    pub kind: String,
+    /// Who asked for it; nobody is the operator
+    pub parent: Option<AgentId>,
+    /// How many stand between it and the operator
+    pub depth: u32,
+    /// What it works on
+    pub task: Option<TaskId>,
+    /// Which epic it works in
+    pub epic: Option<EpicId>,
+    /// The loop that started it
+    pub session: Option<String>,
+    /// Where it stands
+    pub state: AgentState,
+    /// Which attempt this is
+    pub attempt: u32,
+    /// Where it works
+    pub cwd: Option<String>,
+    /// The terminal in which it can be watched
+    pub tmux_session: Option<String>,
+    /// When it was recorded
+    pub created_at: Timestamp,
+    /// When it last changed
+    pub updated_at: Timestamp,
+    /// When it last did something
+    pub last_active_at: Timestamp,
+}
+
+impl Agent {
+    /// When it ended, if it has.
+    pub const fn ended_at(&self) -> Option<Timestamp> {
+        match &self.state {
+            AgentState::Ended { at, .. } => Some(*at),
+            _ => None,
+        }
+    }
+}
+
+/// Which agents to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentPage {
+    /// Those that have not ended
+    Live,
+    /// All there ever were
+    All,
+}
+
+const COLUMNS: &str = "number, id, role, category, kind, parent_id, depth, task_id, epic_id, session, \
+     state, reason, limited_until, attempt, cwd, tmux_session, created_at, updated_at, \
+     last_active_at, ended_at";
+
+fn read(row: &Row<'_>) -> Result<Agent, StoreError> {
+    let name = named(row, "state", AgentStateName::parse)?;
+    let state = match name {
+        AgentStateName::Queued => AgentState::Queued,
+        AgentStateName::Starting => AgentState::Starting,
+        AgentStateName::Running => AgentState::Running,
+        AgentStateName::WaitingReview => AgentState::WaitingReview,
+        AgentStateName::WaitingInput => AgentState::WaitingInput,
+        AgentStateName::Limited => AgentState::Limited { until: time(row, "limited_until")? },
+        ended => AgentState::Ended {
+            outcome: ended.outcome().ok_or_else(|| damaged("state", &"it is no end"))?,
+            reason: get::<Option<String>>(row, "reason")?.unwrap_or_default(),
+            at: time_opt(row, "ended_at")?.ok_or_else(|| damaged("ended_at", &"it is missing"))?,
+        },
+    };
+    Ok(Agent {
+        number: get(row, "number")?,
+        id: parse(row, "id")?,
+        role: get(row, "role")?,
+        category: get(row, "category")?,
+        kind: get(row, "kind")?,
+        parent: parse_opt(row, "parent_id")?,
+        depth: count(row, "depth")?,
+        task: parse_opt(row, "task_id")?,
+        epic: parse_opt(row, "epic_id")?,
+        session: get(row, "session")?,
+        state,
+        attempt: count(row, "attempt")?,
+        cwd: get(row, "cwd")?,
+        tmux_session: get(row, "tmux_session")?,
+        created_at: time(row, "created_at")?,
+        updated_at: time(row, "updated_at")?,
+        last_active_at: time(row, "last_active_at")?,
+    })
+}
+
+impl Tx<'_> {
+    /// Records a new agent.
+    pub fn agent_insert(&mut self, new: &NewAgent, now: Timestamp) -> Result<(), StoreError> {
+        let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM agent", [])?;
+        self.execute(
+            "INSERT INTO agent (number, id, role, category, kind, parent_id, depth, task_id, epic_id,
+                session, state, attempt, cwd, token_hash, created_at, updated_at, last_active_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 1, $12, $13, $14, $14, $14)",
+            params![
+                number,
+                new.id.to_string(),
+                new.role,
+                new.category,
+                new.kind,
+                new.parent.map(|id| id.to_string()),
+                new.depth,
+                new.task.map(|id| id.to_string()),
+                new.epic.map(|id| id.to_string()),
+                new.session,
+                new.state.name().stored(),
+                new.cwd,
+                new.token_hash,
+                now.as_millis()
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// The agent of that id.
+    pub fn agent_get(&self, id: AgentId) -> Result<Option<Agent>, StoreError> {
+        self.one(
+            &format!("SELECT {COLUMNS} FROM agent WHERE id = $1"),
+            params![id.to_string()],
+            read,
+        )
+    }
+
+    /// The agent whose token has that hash. An ended agent's token is void.
+    pub fn agent_by_token(&self, hash: &str) -> Result<Option<Agent>, StoreError> {
+        self.one(
+            &format!("SELECT {COLUMNS} FROM agent WHERE token_hash = $1"),
+            params![hash],
+            read,
+        )
+    }
+
+    /// Notes that an agent did something; false if it has ended.
+    pub fn agent_touch(&mut self, id: AgentId, now: Timestamp) -> Result<bool, StoreError> {
+        let changed = self.execute(
+            "UPDATE agent SET last_active_at = $2 WHERE id = $1 AND ended_at IS NULL",
+            params![id.to_string(), now.as_millis()],
+        )?;
+        Ok(changed > 0)
+    }
+
+    /// Moves an agent to the state that was decided for it. An end voids its token.
+    pub fn agent_advance(
+        &mut self,
+        id: AgentId,
+        to: &AgentState,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let (reason, until, ended_at) = match to {
+            AgentState::Limited { until } => (None, Some(until.as_millis()), None),
+            AgentState::Ended { reason, at, .. } => (Some(reason), None, Some(at.as_millis())),
+            _ => (None, None, None),
+        };
+        self.execute(
+            "UPDATE agent SET state = $2, reason = $3, limited_until = $4, ended_at = $5,
+                updated_at = $6,
+                token_hash = CASE WHEN $5 IS NULL THEN token_hash ELSE NULL END
+             WHERE id = $1",
+            params![id.to_string(), to.name().stored(), reason, until, ended_at, now.as_millis()],
+        )?;
+        Ok(())
+    }
+
+    /// Sets what an agent works on.
+    pub fn agent_set_task(
+        &mut self,
+        id: AgentId,
+        task: TaskId,
+        epic: Option<EpicId>,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.execute(
+            "UPDATE agent SET task_id = $2, epic_id = COALESCE($3, epic_id), updated_at = $4
+             WHERE id = $1",
+            params![
+                id.to_string(),
+                task.to_string(),
+                epic.map(|id| id.to_string()),
+                now.as_millis()
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Lists agents, oldest first.
+    pub fn agent_page(
+        &self,
+        which: AgentPage,
+        after: i64,
+        limit: u32,
+    ) -> Result<Page<Agent>, StoreError> {
+        let only = match which {
+            AgentPage::Live => "ended_at IS NULL AND",
+            AgentPage::All => "",
+        };
+        let rows = self.all(
+            &format!(
+                "SELECT {COLUMNS} FROM agent WHERE {only} number > $1 ORDER BY number LIMIT $2"
+            ),
+            params![after, i64::from(limit) + 1],
+            read,
+        )?;
+        Ok(Page::cut(rows, limit, |agent| agent.number))
+    }
+
+    /// The last agents that ended, newest first.
+    pub fn agents_ended(&self, limit: u32) -> Result<Vec<Agent>, StoreError> {
+        self.all(
+            &format!(
+                "SELECT {COLUMNS} FROM agent WHERE ended_at IS NOT NULL
+                 ORDER BY number DESC LIMIT $1"
+            ),
+            params![limit],
+            read,
+        )
+    }
+
+    /// How many agents have not ended.
+    pub fn agents_live_count(&self) -> Result<i64, StoreError> {
+        self.number("SELECT COUNT(*) FROM agent WHERE ended_at IS NULL", [])
+    }
+
+    /// The live supervisor of an epic, if it has one.
+    pub fn agent_supervising(&self, epic: EpicId) -> Result<Option<Agent>, StoreError> {
+        self.one(
+            &format!(
+                "SELECT {COLUMNS} FROM agent
+                 WHERE epic_id = $1 AND category = 'supervisor' AND ended_at IS NULL
+                 ORDER BY number LIMIT 1"
+            ),
+            params![epic.to_string()],
+            read,
+        )
+    }
+}

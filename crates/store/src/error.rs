@@ -1,0 +1,89 @@
+//! What can go wrong with the record.
+
+/// A failure of the record.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Somebody else holds the database for the moment.
+    #[error("the database is busy")]
+    Busy(#[source] rusqlite::Error),
+    /// There is no room to write.
+    #[error("the disk is full, so nothing was written; free some space and try again")]
+    Full(#[source] rusqlite::Error),
+    /// Something is there already that may be there once.
+    #[error("it exists already")]
+    Duplicate(#[source] rusqlite::Error),
+    /// The database says no.
+    #[error("the database failed")]
+    Database(#[source] rusqlite::Error),
+    /// The file was written by a newer Adjutant.
+    #[error("the database has schema {found}, this Adjutant knows only up to {known}; use a newer Adjutant")]
+    Newer {
+        /// The schema of the file
+        found: i64,
+        /// The newest schema known here
+        known: i64,
+    },
+    /// A row cannot be what it says.
+    #[error("the record is damaged: {0}")]
+    Corrupt(String),
+    /// The file cannot be opened.
+    #[error("could not open the database `{path}`")]
+    Open {
+        /// Which file
+        path: String,
+        /// Why
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The writer has ended.
+    #[error("the store is closed")]
+    Stopped,
+}
+
+impl StoreError {
+    /// Whether trying again may help.
+    pub const fn is_transient(&self) -> bool {
+        match self {
+            Self::Busy(_) => true,
+            Self::Full(_)
+            | Self::Duplicate(_)
+            | Self::Database(_)
+            | Self::Newer { .. }
+            | Self::Corrupt(_)
+            | Self::Open { .. }
+            | Self::Stopped => false,
+        }
+    }
+
+    /// The same again, for everybody who shared a commit that failed.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Busy(error) => Self::Busy(copy(error)),
+            Self::Full(error) => Self::Full(copy(error)),
+            Self::Duplicate(error) => Self::Duplicate(copy(error)),
+            Self::Database(error) => Self::Database(copy(error)),
+            Self::Newer { found, known } => Self::Newer { found: *found, known: *known },
+            Self::Corrupt(what) => Self::Corrupt(what.clone()),
+            Self::Open { path, source } => Self::Open { path: path.clone(), source: copy(source) },
+            Self::Stopped => Self::Stopped,
+        }
+    }
+}
+
+/// `rusqlite::Error` is not `Clone`; its code and text are what matters.
+fn copy(error: &rusqlite::Error) -> rusqlite::Error {
+    let code = error.sqlite_error().map_or(rusqlite::ffi::SQLITE_ERROR, |e| e.extended_code);
+    rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), Some(error.to_string()))
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(error),
+            Some(ErrorCode::DiskFull) => Self::Full(error),
+            Some(ErrorCode::ConstraintViolation) => Self::Duplicate(error),
+            _ => Self::Database(error),
+        }
+    }
+}

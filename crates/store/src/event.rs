@@ -1,0 +1,99 @@
+//! Events: every state change, numbered in commit order.
+
+use model::event::EventKind;
+use model::{AgentId, TaskId, Timestamp};
+use rusqlite::{Row, params};
+use serde_json::Value;
+
+use crate::error::StoreError;
+use crate::row::{damaged, get, named, parse_opt, time};
+use crate::tx::Tx;
+
+/// Something that happened, to be told.
+#[derive(Debug, Clone)]
+pub struct EventDraft {
+    /// What
+    pub kind: EventKind,
+    /// To or by which agent
+    pub agent: Option<AgentId>,
+    /// With which task
+    pub task: Option<TaskId>,
+    /// The rest
+    pub data: Value,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Its place in the sequence
+    pub number: i64,
+    /// What
+    pub kind: EventKind,
+    /// When
+    pub at: Timestamp,
+    /// To or by which agent
+    pub agent: Option<AgentId>,
+    /// With which task
+    pub task: Option<TaskId>,
+    /// The rest
+    pub data: Value,
+}
+
+/// Which events to list.
+#[derive(Debug, Clone, Default)]
+pub struct EventFilter {
+    /// Only those after this number
+    pub after: i64,
+    /// Only of this kind
+    pub kind: Option<EventKind>,
+}
+
+fn read(row: &Row<'_>) -> Result<Event, StoreError> {
+    let data: String = get(row, "data")?;
+    Ok(Event {
+        number: get(row, "number")?,
+        kind: named(row, "kind", EventKind::parse)?,
+        at: time(row, "at")?,
+        agent: parse_opt(row, "agent_id")?,
+        task: parse_opt(row, "task_id")?,
+        data: serde_json::from_str(&data).map_err(|error| damaged("data", &error))?,
+    })
+}
+
+impl Tx<'_> {
+    /// Tells that something happened.
+    pub fn event_append(&mut self, now: Timestamp, draft: &EventDraft) -> Result<i64, StoreError> {
+        let number = self.chain.next_event();
+        self.execute(
+            "INSERT INTO event (number, kind, at, agent_id, task_id, data)
+             VALUES ($1, $2, $3, $4, $5, $6)",
+            params![
+                number,
+                draft.kind.name(),
+                now.as_millis(),
+                draft.agent.map(|id| id.to_string()),
+                draft.task.map(|id| id.to_string()),
+                draft.data.to_string()
+            ],
+        )?;
+        Ok(number)
+    }
+
+    /// Lists events, oldest first.
+    pub fn event_list(&self, filter: &EventFilter, limit: u32) -> Result<Vec<Event>, StoreError> {
+        match filter.kind {
+            None => self.all(
+                "SELECT number, kind, at, agent_id, task_id, data FROM event
+                 WHERE number > $1 ORDER BY number LIMIT $2",
+                params![filter.after, limit],
+                read,
+            ),
+            Some(kind) => self.all(
+                "SELECT number, kind, at, agent_id, task_id, data FROM event
+                 WHERE kind = $3 AND number > $1 ORDER BY number LIMIT $2",
+                params![filter.after, limit, kind.name()],
+                read,
+            ),
+        }
+    }
+}

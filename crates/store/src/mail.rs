@@ -1,0 +1,193 @@
+//! Mail between agents, and between agents and the human.
+
+use model::agent::AgentType;
+use model::{AgentId, MailId, Timestamp};
+use rusqlite::{Row, params};
+
+use crate::error::StoreError;
+use crate::page::Page;
+use crate::row::{get, parse, parse_opt, time, time_opt};
+use crate::tx::Tx;
+
+/// Whom a letter is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Recipient {
+    /// An agent
+    Agent(AgentId),
+    /// The human
+    Human,
+}
+
+impl Recipient {
+    fn stored(self) -> String {
+        match self {
+            Self::Agent(id) => id.to_string(),
+            Self::Human => "human".to_owned(),
+        }
+    }
+
+    /// The agent, if it is one.
+    pub const fn agent(self) -> Option<AgentId> {
+        match self {
+            Self::Agent(id) => Some(id),
+            Self::Human => None,
+        }
+    }
+}
+
+/// A letter to be.
+#[derive(Debug, Clone)]
+pub struct NewMail {
+    /// Its id
+    pub id: MailId,
+    /// Who writes, and of what category; nobody is the human
+    pub from: Option<(AgentId, String)>,
+    /// To whom
+    pub to: Recipient,
+    /// What it is about
+    pub subject: String,
+    /// What it says
+    pub body: String,
+    /// Which letter it answers
+    pub reply_to: Option<MailId>,
+}
+
+/// A letter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mail {
+    /// Its place among all letters
+    pub number: i64,
+    /// Its id
+    pub id: MailId,
+    /// Who wrote; nobody is the human
+    pub from: Option<AgentId>,
+    /// What the writer is
+    pub from_type: AgentType,
+    /// To whom
+    pub to: Recipient,
+    /// What it is about
+    pub subject: String,
+    /// What it says
+    pub body: String,
+    /// Which letter it answers
+    pub reply_to: Option<MailId>,
+    /// When it was written
+    pub created_at: Timestamp,
+    /// When it was read
+    pub read_at: Option<Timestamp>,
+}
+
+/// Which letters of an inbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inbox {
+    /// Those not read yet
+    Unread,
+    /// All
+    All,
+}
+
+const COLUMNS: &str = "number, id, from_agent_id, from_category, recipient, subject, body, reply_to, \
+     created_at, read_at";
+
+fn read(row: &Row<'_>) -> Result<Mail, StoreError> {
+    let recipient: String = get(row, "recipient")?;
+    let category: Option<String> = get(row, "from_category")?;
+    Ok(Mail {
+        number: get(row, "number")?,
+        id: parse(row, "id")?,
+        from: parse_opt(row, "from_agent_id")?,
+        from_type: category
+            .map_or_else(AgentType::human, |category| AgentType::of_category(&category)),
+        to: if recipient == "human" {
+            Recipient::Human
+        } else {
+            Recipient::Agent(parse(row, "recipient")?)
+        },
+        subject: get(row, "subject")?,
+        body: get(row, "body")?,
+        reply_to: parse_opt(row, "reply_to")?,
+        created_at: time(row, "created_at")?,
+        read_at: time_opt(row, "read_at")?,
+    })
+}
+
+impl Tx<'_> {
+    /// Puts a letter into an inbox.
+    pub fn mail_insert(&mut self, new: &NewMail, now: Timestamp) -> Result<(), StoreError> {
+        let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM mail", [])?;
+        self.execute(
+            "INSERT INTO mail (number, id, from_agent_id, from_category, recipient, subject, body,
+                reply_to, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            params![
+                number,
+                new.id.to_string(),
+                new.from.as_ref().map(|(id, _)| id.to_string()),
+                new.from.as_ref().map(|(_, category)| category),
+                new.to.stored(),
+                new.subject,
+                new.body,
+                new.reply_to.map(|id| id.to_string()),
+                now.as_millis()
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// The letter of that id.
+    pub fn mail_get(&self, id: MailId) -> Result<Option<Mail>, StoreError> {
+        self.one(
+            &format!("SELECT {COLUMNS} FROM mail WHERE id = $1"),
+            params![id.to_string()],
+            read,
+        )
+    }
+
+    /// Notes that a letter was read; the first time counts.
+    pub fn mail_mark_read(&mut self, id: MailId, now: Timestamp) -> Result<bool, StoreError> {
+        let changed = self.execute(
+            "UPDATE mail SET read_at = $2 WHERE id = $1 AND read_at IS NULL",
+            params![id.to_string(), now.as_millis()],
+        )?;
+        Ok(changed > 0)
+    }
+
+    /// Lists an inbox, oldest first.
+    pub fn mail_inbox(
+        &self,
+        of: Recipient,
+        which: Inbox,
+        after: i64,
+        limit: u32,
+    ) -> Result<Page<Mail>, StoreError> {
+        let only = match which {
+            Inbox::Unread => "read_at IS NULL AND",
+            Inbox::All => "",
+        };
+        let rows = self.all(
+            &format!(
+                "SELECT {COLUMNS} FROM mail WHERE {only} recipient = $1 AND number > $2
+                 ORDER BY number LIMIT $3"
+            ),
+            params![of.stored(), after, i64::from(limit) + 1],
+            read,
+        )?;
+        Ok(Page::cut(rows, limit, |mail| mail.number))
+    }
+
+    /// How many letters of an inbox are not read yet.
+    pub fn mail_unread_count(&self, of: Recipient) -> Result<i64, StoreError> {
+        self.number(
+            "SELECT COUNT(*) FROM mail WHERE recipient = $1 AND read_at IS NULL",
+            params![of.stored()],
+        )
+    }
+
+    /// Gives every unread letter of one inbox to another.
+    pub fn mail_forward(&mut self, from: Recipient, to: Recipient) -> Result<usize, StoreError> {
+        self.execute(
+            "UPDATE mail SET recipient = $2 WHERE recipient = $1 AND read_at IS NULL",
+            params![from.stored(), to.stored()],
+        )
+    }
+}

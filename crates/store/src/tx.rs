@@ -1,0 +1,82 @@
+//! A transaction: what operations are written over. Reading needs `&Tx`, writing `&mut Tx`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Params, Row};
+
+use crate::audit::Chain;
+use crate::error::StoreError;
+
+/// One transaction on the record.
+#[derive(Debug)]
+pub struct Tx<'a> {
+    pub(crate) connection: &'a Connection,
+    /// Where the audit chain and the sequence of events stand; kept back if the operation fails.
+    pub(crate) chain: Chain,
+}
+
+impl<'a> Tx<'a> {
+    pub(crate) const fn new(connection: &'a Connection, chain: Chain) -> Self {
+        Self { connection, chain }
+    }
+
+    pub(crate) fn statement(&self, sql: &str) -> Result<CachedStatement<'a>, StoreError> {
+        // PostgreSQL numbers its parameters `$1`; to SQLite that is a name, and `?1` the number.
+        Ok(self.connection.prepare_cached(&sql.replace('$', "?"))?)
+    }
+
+    /// Runs a statement and says how many rows it changed.
+    pub(crate) fn execute(&mut self, sql: &str, params: impl Params) -> Result<usize, StoreError> {
+        Ok(self.statement(sql)?.execute(params)?)
+    }
+
+    /// Reads the one row there is at the most.
+    pub(crate) fn one<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        let mut statement = self.statement(sql)?;
+        let found = statement.query_row(params, |row| Ok(read(row))).optional()?;
+        found.transpose()
+    }
+
+    /// Reads all rows.
+    pub(crate) fn all<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut statement = self.statement(sql)?;
+        let mut rows = statement.query(params)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(row)?);
+        }
+        Ok(found)
+    }
+
+    /// Reads a number, such as a count.
+    pub(crate) fn number(&self, sql: &str, params: impl Params) -> Result<i64, StoreError> {
+        Ok(self.statement(sql)?.query_row(params, |row| row.get(0))?)
+    }
+}
+
+/// Opens a connection with the settings that every one of ours has.
+pub(crate) fn connect(path: &Path) -> Result<Connection, StoreError> {
+    let open = || -> Result<Connection, rusqlite::Error> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(Duration::from_secs(5))?;
+        connection.set_prepared_statement_cache_capacity(256);
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        // An answered call survives a power cut, not only a crash.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        connection.pragma_update(None, "foreign_keys", "ON")?;
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        Ok(connection)
+    };
+    open().map_err(|source| StoreError::Open { path: path.display().to_string(), source })
+}
