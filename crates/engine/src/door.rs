@@ -187,9 +187,8 @@ impl Passage {
                 self.record_look(&caller, &output).await?;
                 Ok(output)
             }
-            Shape::Wait { seconds, look } => {
-                let limit = Duration::from_secs(u64::from(seconds(&self.call.input)?));
-                let (output, caller) = self.wait(limit, look, progress).await?;
+            Shape::Wait(look) => {
+                let (output, caller) = self.wait(look, progress).await?;
                 self.record_look(&caller, &output).await?;
                 Ok(output)
             }
@@ -218,8 +217,7 @@ impl Passage {
     /// Looks until there is something to see or the time is up.
     async fn wait(
         &self,
-        limit: Duration,
-        look: fn(&ReadCx<'_>, &Value) -> Result<Look<Output>, ToolError>,
+        look: fn(&ReadCx<'_>, &Value) -> Result<(Look<Output>, u32), ToolError>,
         progress: &Progress,
     ) -> Result<(Output, Caller), ToolError> {
         let mut events = self.engine.store.last_event();
@@ -227,14 +225,15 @@ impl Passage {
             Instant::now() + self.engine.options.progress_every,
             self.engine.options.progress_every,
         );
-        let deadline = self.began + limit;
         loop {
             // Marked as seen before looking: what happens meanwhile wakes us again.
             events.borrow_and_update();
-            let so_far = match self.look(|cx| look(cx, &self.call.input))? {
-                (Look::Settled(output), caller) => return Ok((output, caller)),
-                (Look::NotYet(output), caller) => (output, caller),
+            let ((seen, seconds), caller) = self.look(|cx| look(cx, &self.call.input))?;
+            let so_far = match seen {
+                Look::Settled(output) => return Ok((output, caller)),
+                Look::NotYet(output) => (output, caller),
             };
+            let deadline = self.began + Duration::from_secs(u64::from(seconds));
             loop {
                 tokio::select! {
                     () = tokio::time::sleep_until(deadline) => return Ok(so_far),

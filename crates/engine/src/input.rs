@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::error::ToolError;
 
 /// Reads arguments. Absent ones are `{}`.
-pub(crate) fn parse<T: DeserializeOwned>(raw: &Value) -> Result<T, ToolError> {
+pub fn parse<T: DeserializeOwned>(raw: &Value) -> Result<T, ToolError> {
     static EMPTY: std::sync::LazyLock<Value> = std::sync::LazyLock::new(|| Value::Object(<_>::default()));
     let raw = if raw.is_null() { &EMPTY } else { raw };
     if !raw.is_object() {

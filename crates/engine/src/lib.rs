@@ -2,6 +2,7 @@
 //!
 //! See ARCHITECTURE.md, “engine”.
 
+mod context;
 mod cx;
 mod door;
 mod engine;
@@ -10,8 +11,11 @@ mod error;
 mod escalate;
 mod identity;
 mod input;
+mod mirror;
+mod projection;
 mod rate;
 mod redact;
+mod resources;
 pub mod settings;
 mod tool;
 mod tools;
@@ -23,7 +27,11 @@ pub use engine::{Engine, Options};
 pub use enlist::{Enlisted, Recruit};
 pub use error::{Code, ToolError};
 pub use identity::{Principal, hash_token};
+pub use input::parse as parse_input;
+pub use mirror::{Mirror, MirrorError};
 pub use redact::redact;
+pub use resources::{RESOURCE_TEMPLATES, ResourceInfo, resources_touched};
+pub use store;
 pub use store::SCHEMA_VERSION;
 pub use tool::{Described, Effect, Output, ToolDef, by_name};
 pub use tools::TOOLS;

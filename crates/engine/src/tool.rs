@@ -90,10 +90,8 @@ impl Output {
 
 pub(crate) enum Shape {
     Read(fn(&ReadCx<'_>, &Value) -> Result<Output, ToolError>),
-    Wait {
-        seconds: fn(&Value) -> Result<u32, ToolError>,
-        look: fn(&ReadCx<'_>, &Value) -> Result<Look<Output>, ToolError>,
-    },
+    /// Also says how many seconds the caller is willing to wait.
+    Wait(fn(&ReadCx<'_>, &Value) -> Result<(Look<Output>, u32), ToolError>),
     Write(fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>),
 }
 
@@ -135,15 +133,14 @@ impl ToolDef {
 
     /// A tool that looks and may wait.
     pub(crate) const fn wait<T: Wait>() -> Self {
-        Self::of::<T>(Shape::Wait {
-            seconds: |raw| Ok(T::wait_seconds(&input::parse::<T::Args>(raw)?)),
-            look: |cx, raw| {
-                Ok(match T::look(cx, &input::parse::<T::Args>(raw)?)? {
-                    Look::Settled(answer) => Look::Settled(Output::of(&answer)?),
-                    Look::NotYet(answer) => Look::NotYet(Output::of(&answer)?),
-                })
-            },
-        })
+        Self::of::<T>(Shape::Wait(|cx, raw| {
+            let args = input::parse::<T::Args>(raw)?;
+            let look = match T::look(cx, &args)? {
+                Look::Settled(answer) => Look::Settled(Output::of(&answer)?),
+                Look::NotYet(answer) => Look::NotYet(Output::of(&answer)?),
+            };
+            Ok((look, T::wait_seconds(&args)))
+        }))
     }
 
     /// A tool that changes the record.
@@ -157,9 +154,14 @@ impl ToolDef {
     /// What it does to the world.
     pub const fn effect(&self) -> Effect {
         match self.shape {
-            Shape::Read(_) | Shape::Wait { .. } => Effect::Read,
+            Shape::Read(_) | Shape::Wait(_) => Effect::Read,
             Shape::Write(_) => Effect::Write,
         }
+    }
+
+    /// Whether it may wait, so that its caller is to be watched meanwhile.
+    pub const fn waits(&self) -> bool {
+        matches!(self.shape, Shape::Wait { .. })
     }
 
     /// The group it belongs to.

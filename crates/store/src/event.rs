@@ -96,4 +96,16 @@ impl Tx<'_> {
             ),
         }
     }
+
+    /// The newest events of a kind, oldest of them first.
+    pub fn event_list_newest(&self, kind: EventKind, limit: u32) -> Result<Vec<Event>, StoreError> {
+        let mut newest_first = self.all(
+            "SELECT number, kind, at, agent_id, task_id, data FROM event
+             WHERE kind = $1 ORDER BY number DESC LIMIT $2",
+            params![kind.name(), limit],
+            read,
+        )?;
+        newest_first.reverse();
+        Ok(newest_first)
+    }
 }

@@ -227,6 +227,10 @@ impl Tx<'_> {
     /// Writes down what was decided about a task: its state, to whom it is given, how urgent it is.
     pub fn task_save(&mut self, task: &Task, now: Timestamp) -> Result<(), StoreError> {
         let claim = task.state.claim();
+        let assigned = match task.state {
+            TaskState::Assigned { to } => Some(to),
+            _ => task.assigned_agent,
+        };
         self.execute(
             "UPDATE task SET state = $2, reason = $3, priority = $4, assigned_agent_id = $5,
                 claim_agent_id = $6, claim_attempt = $7, claim_number = $8, attempts = $9,
@@ -237,7 +241,7 @@ impl Tx<'_> {
                 task.state.name().stored(),
                 task.state.reason(),
                 task.priority.number(),
-                task.assigned_agent.map(|id| id.to_string()),
+                assigned.map(|id| id.to_string()),
                 claim.map(|claim| claim.holder.to_string()),
                 claim.map(|claim| claim.attempt),
                 task.claim_number,
@@ -276,6 +280,16 @@ impl Tx<'_> {
             "SELECT needs_number FROM task_dependency WHERE task_number = $1 ORDER BY needs_number",
             params![number],
             |row| get(row, "needs_number"),
+        )
+    }
+
+    /// The ids of the tasks that a task needs.
+    pub fn task_need_ids(&self, number: i64) -> Result<Vec<TaskId>, StoreError> {
+        self.all(
+            "SELECT n.id FROM task_dependency AS d JOIN task AS n ON n.number = d.needs_number
+             WHERE d.task_number = $1 ORDER BY n.number",
+            params![number],
+            |row| parse(row, "id"),
         )
     }
 

@@ -6,6 +6,7 @@ use rusqlite::params;
 
 use crate::error::StoreError;
 use crate::page::Page;
+use crate::row::{get, named};
 use crate::task::{COLUMNS, Task, read};
 use crate::tx::Tx;
 
@@ -67,6 +68,15 @@ impl Tx<'_> {
             found.push(read(row)?);
         }
         Ok(Page::cut(found, limit, |task| task.number))
+    }
+
+    /// How many tasks of an epic are in each state; states without any are left out.
+    pub fn task_counts(&self, epic: EpicId) -> Result<Vec<(TaskStateName, i64)>, StoreError> {
+        self.all(
+            "SELECT state, COUNT(*) AS tasks FROM task WHERE epic_id = $1 GROUP BY state",
+            params![epic.to_string()],
+            |row| Ok((named(row, "state", TaskStateName::parse)?, get(row, "tasks")?)),
+        )
     }
 
     /// Lists tasks, newest first.

@@ -1,7 +1,7 @@
 //! How a task is moved: decide, remember, tell. Every tool and reaction moves tasks through here.
 
 use model::event::EventKind;
-use model::task::{Standing, TaskMove, TaskState};
+use model::task::{IllegalMove, SessionStatus, Standing, TaskMove, TaskState, TaskStateName};
 use model::{AgentId, Timestamp};
 use serde_json::json;
 use store::{EventDraft, Task, Tx};
@@ -33,7 +33,18 @@ pub(crate) fn apply_through(
     save(tx, task, state, by)
 }
 
-fn refused(error: model::task::IllegalMove) -> ToolError {
+/// Tells that a task changed in another way than by moving, and remembers it.
+pub(crate) fn touch(tx: &mut Tx<'_>, task: &mut Task, by: Mover) -> Result<(), ToolError> {
+    let from = task.state.name();
+    remember(tx, task, (EventKind::TaskUpdated, from), by)
+}
+
+/// Why a task may not go where it was to go.
+pub(crate) fn refusal(task: &Task, to: TaskStateName) -> ToolError {
+    refused(IllegalMove { from: task.state.name(), to, standing: standing(task) })
+}
+
+fn refused(error: IllegalMove) -> ToolError {
     ToolError::conflict(error.to_string())
         .detail("from", error.from.stored())
         .detail("to", error.to.stored())
@@ -47,16 +58,12 @@ fn save(
     tx: &mut Tx<'_>,
     task: &mut Task,
     state: TaskState,
-    (agent, now): Mover,
+    by: Mover,
 ) -> Result<(), ToolError> {
     if state == task.state {
         return Ok(());
     }
     let before = task.state.name();
-    let assigned = match &state {
-        TaskState::Assigned { to } => Some(*to),
-        _ => None,
-    };
     // A task that goes back to everybody belongs to nobody.
     task.assigned_agent = match &state {
         TaskState::Assigned { to } => Some(*to),
@@ -67,6 +74,27 @@ fn save(
         task.claim_number = task.claim_number.max(claim.number);
     }
     task.state = state;
+    // Work that goes on opens a completed session again.
+    let open = |name: TaskStateName| {
+        matches!(name.session(), SessionStatus::Remaining | SessionStatus::InProgress)
+    };
+    if open(task.state.name()) && !open(before) {
+        tx.session_reopen(&task.session)?;
+    }
+    let kind = match task.state {
+        TaskState::Assigned { .. } => EventKind::TaskAssigned,
+        _ => EventKind::TaskUpdated,
+    };
+    remember(tx, task, (kind, before), by)
+}
+
+fn remember(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    (kind, before): (EventKind, TaskStateName),
+    (agent, now): Mover,
+) -> Result<(), ToolError> {
+    task.updated_at = now;
     tx.task_save(task, now).map_err(|error| match error {
         store::StoreError::Duplicate(_) => ToolError::conflict(format!(
             "another open task of the session says the same as `{}`",
@@ -74,11 +102,10 @@ fn save(
         )),
         other => other.into(),
     })?;
-    let kind =
-        if assigned.is_some() { EventKind::TaskAssigned } else { EventKind::TaskUpdated };
     let data = json!({
         "taskId": task.id, "slug": task.slug, "number": task.number,
         "from": before, "to": task.state.name(), "assignedAgentId": task.assigned_agent,
+        "reason": task.state.reason(), "priority": task.priority,
     });
     tx.event_append(now, &EventDraft { kind, agent, task: Some(task.id), data })?;
     Ok(())

@@ -1,0 +1,537 @@
+//! The way to the server: which one it is, the session with it, and every message's delivery.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use http::header::HeaderMap;
+use http::{Method, Response, StatusCode};
+use hyper::body::{Bytes, Incoming};
+use serde_json::{Value, json};
+use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::answer::Messages;
+use super::message::{LAST_EVENT_ID, Message, SESSION_ID, error_line, is_answer, put};
+use super::session::Session;
+use crate::client::{ApiError, Client, ClientError};
+use crate::connect::{self, ConnectError, Where};
+
+/// How often a message is sent before the bridge gives up.
+const TRIES: u32 = 4;
+/// How long a stream may take to end after the answer, so that its connection can be used again.
+const LINGER: Duration = Duration::from_millis(20);
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const INTERNAL_ERROR: i32 = -32603;
+
+/// The bridge's side of the conversation, shared by every request under way.
+#[derive(Debug)]
+pub(super) struct Link {
+    at: Where,
+    /// `/mcp`, with the toolsets in it
+    path: String,
+    out: mpsc::Sender<Bytes>,
+    state: Mutex<State>,
+    /// One at a time looks for the server
+    connecting: Semaphore,
+    /// One at a time renews the session
+    renewing: Semaphore,
+    /// Counts up when the server or the session becomes another
+    changes: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    server: Option<Server>,
+    session: Option<Session>,
+    /// The version that requests of the stateless era have named
+    stateless: Option<String>,
+    /// What the client has subscribed to in its session, to be said again in the next one
+    subscriptions: BTreeMap<String, Bytes>,
+    under_way: HashMap<String, UnderWay>,
+}
+
+#[derive(Debug, Clone)]
+struct Server {
+    client: Client,
+    generation: u64,
+}
+
+/// A request that has no answer yet.
+#[derive(Debug, Clone)]
+struct UnderWay {
+    stop: CancellationToken,
+    stateless: bool,
+}
+
+/// Where an answer goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// To the client
+    Forward,
+    /// Nowhere: the bridge asked for itself
+    Keep,
+}
+
+/// Why a message was not delivered, or not answered.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Failure {
+    /// It never left.
+    #[error(transparent)]
+    NotSent(ClientError),
+    /// No server could be had.
+    #[error(transparent)]
+    NoServer(#[from] ConnectError),
+    /// It left, and the connection broke.
+    #[error("the connection to the server broke; the outcome of this call is unknown")]
+    Broken {
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+        /// Whether anything had come before
+        heard: bool,
+    },
+    /// The server no longer knows the session.
+    #[error("the server no longer knows the session")]
+    SessionLost(Box<Session>),
+    /// The server refused it below the protocol.
+    #[error("{}", .0.message)]
+    Refused(Box<ApiError>),
+}
+
+impl Failure {
+    fn of(error: ClientError) -> Self {
+        match error {
+            ClientError::Broken { source, .. } => Self::Broken { source, heard: false },
+            ClientError::Api { body, .. } => Self::Refused(body),
+            error @ (ClientError::NoServer { .. } | ClientError::Unusable { .. }) => {
+                Self::NotSent(error)
+            }
+        }
+    }
+
+    /// What a request is answered with.
+    fn answer(&self, id: &Value) -> Bytes {
+        let data = match self {
+            Self::Broken { .. } => json!({ "outcome": "unknown" }),
+            Self::Refused(body) => body.whole.clone(),
+            Self::NotSent(_) | Self::NoServer(_) | Self::SessionLost(_) => {
+                json!({ "outcome": "not sent" })
+            }
+        };
+        error_line(id, INTERNAL_ERROR, &self.to_string(), &data)
+    }
+}
+
+impl Link {
+    pub(super) fn new(at: Where, path: String, out: mpsc::Sender<Bytes>) -> Self {
+        let client = connect::locate(&at).unwrap_or_else(|error| {
+            // The first message will say so to the client.
+            tracing::warn!(%error, "no server can be located");
+            None
+        });
+        let server = client.map(|client| Server { client, generation: 0 });
+        Self {
+            at,
+            path,
+            out,
+            state: Mutex::new(State { server, ..State::default() }),
+            connecting: Semaphore::new(1),
+            renewing: Semaphore::new(1),
+            changes: watch::Sender::new(0),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Every change is a single assignment: a panic elsewhere leaves nothing half done.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a line to the client. It may have gone, which ends the bridge elsewhere.
+    pub(super) async fn say(&self, line: Bytes) {
+        _ = self.out.send(line).await;
+    }
+
+    /// Notes that a request is under way, until `stop` is cancelled or it is answered.
+    pub(super) fn begin(&self, message: &Message, stop: CancellationToken) {
+        let mut state = self.state();
+        if let Some(version) = message.stateless_version() {
+            state.stateless = Some(version.to_owned());
+        }
+        let under_way = UnderWay { stop, stateless: message.is_stateless() };
+        state.under_way.insert(key(message.id.as_ref()), under_way);
+    }
+
+    /// Sees a request to its answer, or answers it with what went wrong.
+    pub(super) async fn request(&self, message: Message, stop: CancellationToken) {
+        let delivered = tokio::select! {
+            biased;
+            // Dropping the exchange closes its stream: that is how the stateless era cancels.
+            () = stop.cancelled() => Ok(()),
+            delivered = self.deliver(&message) => delivered,
+        };
+        self.state().under_way.remove(&key(message.id.as_ref()));
+        if let Err(failure) = delivered {
+            tracing::warn!(error = &failure as &dyn std::error::Error, "a request failed");
+            let id = message.id.unwrap_or_default();
+            self.say(failure.answer(&id)).await;
+        }
+    }
+
+    /// Sends what needs no answer, and says whether the server took it.
+    pub(super) async fn notify(&self, message: &Message) -> bool {
+        let delivered = self.deliver(message).await.inspect_err(|failure| {
+            let error = failure as &dyn std::error::Error;
+            tracing::warn!(error, method = message.method, "a notification was lost");
+        });
+        delivered.is_ok()
+    }
+
+    /// Calls off a request: by a message in a session, by closing its stream without one.
+    pub(super) async fn cancel(&self, message: &Message) {
+        let (found, in_session) = {
+            let state = self.state();
+            let found = state.under_way.get(&key(message.cancels.as_ref())).cloned();
+            (found, state.session.is_some())
+        };
+        let stateless = found.as_ref().map_or(!in_session, |found| found.stateless);
+        if !stateless {
+            self.notify(message).await;
+        }
+        if let Some(found) = found {
+            found.stop.cancel();
+        }
+    }
+
+    /// Ends the session. The server would end it by itself after a while.
+    pub(super) async fn close(&self) {
+        let (session, server) = {
+            let state = self.state();
+            (state.session.clone(), state.server.clone())
+        };
+        if let (Some(session), Some(server)) = (session, server)
+            && session.is_kept()
+        {
+            let mut headers = HeaderMap::new();
+            session.put(&mut headers);
+            let ended = server.client.send(Method::DELETE, &self.path, headers, Bytes::new());
+            if let Err(error) = ended.await {
+                tracing::debug!(%error, "the session was not ended");
+            }
+        }
+    }
+
+    async fn deliver(&self, message: &Message) -> Result<(), Failure> {
+        let mut pause = Pause::new(&self.changes);
+        // A subscription that was up waits for the server's return; it must not start the server
+        // that an operator has just taken down.
+        let mut waiting = false;
+        let mut tries = TRIES;
+        loop {
+            let server = if waiting {
+                pause.wait(None).await;
+                self.relocate();
+                let Some(server) = self.state().server.clone() else { continue };
+                server
+            } else {
+                self.server().await?
+            };
+            let Err(failure) = self.exchange(&server.client, message, Answer::Forward).await else {
+                return Ok(());
+            };
+            tries = if waiting { tries } else { tries - 1 };
+            match failure {
+                _ if tries == 0 => return Err(failure),
+                Failure::NotSent(ClientError::NoServer { .. }) if waiting => {}
+                Failure::NotSent(ClientError::NoServer { .. }) => {
+                    self.reconnect(server.generation).await?;
+                }
+                Failure::Broken { heard, .. } if message.may_be_repeated() => {
+                    if heard && message.is("subscriptions/listen") {
+                        (waiting, pause) = (true, Pause::new(&self.changes));
+                    }
+                }
+                Failure::SessionLost(session) => self.renew(&server.client, &session).await?,
+                failure => return Err(failure),
+            }
+        }
+    }
+
+    /// Sends a message once and hands on everything that is answered.
+    async fn exchange(
+        &self,
+        client: &Client,
+        message: &Message,
+        answer: Answer,
+    ) -> Result<(), Failure> {
+        let (headers, session) = {
+            let state = self.state();
+            let session = state.session.clone().filter(|_| !message.is_stateless());
+            (message.headers(session.as_ref(), state.stateless.as_deref()), session)
+        };
+        let sent = client.send(Method::POST, &self.path, headers, message.line.clone()).await;
+        let response = sent.map_err(Failure::of)?;
+        if !response.status().is_success() {
+            let kept = session.filter(|session| session.is_kept() && !message.is("initialize"));
+            return self.refused(client, response, message, kept).await;
+        }
+        let session_id = response.headers().get(SESSION_ID).cloned();
+        let mut messages = Messages::of(response);
+        loop {
+            let broke = loop {
+                match messages.next().await {
+                    Ok(Some(line)) => {
+                        let answered = answers(&line, message);
+                        if answered && message.is("initialize") {
+                            let id = session_id.as_ref().and_then(|id| id.to_str().ok());
+                            self.agree(id, &line, message, answer);
+                        }
+                        if answer == Answer::Forward {
+                            self.say(line).await;
+                        }
+                        if answered {
+                            self.note_subscription(message);
+                            // The rest of the stream says nothing any more.
+                            _ = timeout(LINGER, messages.next()).await;
+                            return Ok(());
+                        }
+                    }
+                    Ok(None) if !message.is_request() => return Ok(()),
+                    Ok(None) => break "the answer ended early".into(),
+                    Err(error) => break error,
+                }
+            };
+            let heard = messages.heard();
+            // A session's stream may be left and taken up again where it stopped.
+            let resumed = match (messages.last_id(), &session) {
+                (Some(last), Some(session)) if heard => {
+                    tokio::time::sleep(messages.retry().unwrap_or_default()).await;
+                    self.open(client, session, Some(&last)).await.ok()
+                }
+                _ => None,
+            };
+            match resumed.filter(|response| response.status().is_success()) {
+                Some(response) => messages = Messages::of(response),
+                None => return Err(Failure::Broken { source: broke, heard }),
+            }
+        }
+    }
+
+    /// Hands on a refusal in the protocol's own words, or says what kind it is.
+    async fn refused(
+        &self,
+        client: &Client,
+        response: Response<Incoming>,
+        message: &Message,
+        session: Option<Session>,
+    ) -> Result<(), Failure> {
+        let (status, bytes) = client.collect(response).await.map_err(Failure::of)?;
+        let answer = serde_json::from_slice::<Value>(&bytes).ok().filter(is_answer);
+        match (answer, session) {
+            (Some(mut answer), _) if message.is_request() => {
+                // Refused before it was read whole, it may lack the id that the client waits for.
+                if answer["id"].is_null() {
+                    answer["id"] = message.id.clone().unwrap_or_default();
+                }
+                self.say(answer.to_string().into()).await;
+                Ok(())
+            }
+            (_, Some(session)) if status == StatusCode::NOT_FOUND => {
+                Err(Failure::SessionLost(Box::new(session)))
+            }
+            _ => Err(Failure::Refused(Box::new(ApiError::read(status, &bytes)))),
+        }
+    }
+
+    /// Remembers what `initialize` agreed on.
+    fn agree(&self, id: Option<&str>, line: &[u8], message: &Message, answer: Answer) {
+        let said: Value = serde_json::from_slice(line).unwrap_or_default();
+        let Some(version) = said["result"]["protocolVersion"].as_str() else { return };
+        let session = Session::new(id, version, message.line.clone());
+        {
+            let mut state = self.state();
+            state.session = Some(session);
+            if answer == Answer::Forward {
+                state.subscriptions.clear();
+            }
+        }
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    fn note_subscription(&self, message: &Message) {
+        let Some(uri) = message.uri().filter(|_| !message.is_stateless()) else { return };
+        let subscriptions = &mut self.state().subscriptions;
+        if message.is("resources/subscribe") {
+            subscriptions.insert(uri.to_owned(), message.line.clone());
+        } else if message.is("resources/unsubscribe") {
+            subscriptions.remove(uri);
+        }
+    }
+
+    /// Makes a new session in place of one that the server has forgotten.
+    async fn renew(&self, client: &Client, lost: &Session) -> Result<(), Failure> {
+        let _alone = self.renewing.acquire().await;
+        let is_lost = |state: &State| state.session.as_ref().is_some_and(|now| now.is(lost));
+        if !is_lost(&self.state()) {
+            return Ok(());
+        }
+        tracing::info!("the server has forgotten the session; a new one is made");
+        let initialized = Bytes::from_static(
+            br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        );
+        let subscriptions: Vec<Bytes> = self.state().subscriptions.values().cloned().collect();
+        for line in [lost.initialize.clone(), initialized].into_iter().chain(subscriptions) {
+            // They were parsed when they first came.
+            let Ok(message) = Message::parse(line) else { continue };
+            self.exchange(client, &message, Answer::Keep).await?;
+            if is_lost(&self.state()) {
+                return Err(Failure::SessionLost(Box::new(lost.clone())));
+            }
+        }
+        Ok(())
+    }
+
+    /// The server, found or started if there is none yet.
+    async fn server(&self) -> Result<Server, Failure> {
+        loop {
+            if let Some(server) = self.state().server.clone() {
+                return Ok(server);
+            }
+            self.reconnect(0).await?;
+        }
+    }
+
+    /// Finds or starts a server in place of the one of that generation.
+    async fn reconnect(&self, seen: u64) -> Result<(), Failure> {
+        let _alone = self.connecting.acquire().await;
+        let is_new = |state: &State| state.server.as_ref().is_some_and(|now| now.generation > seen);
+        if !is_new(&self.state()) {
+            let client = connect::connect(&self.at).await?;
+            self.put_server(client);
+        }
+        Ok(())
+    }
+
+    /// Looks whether the server now stands elsewhere. Starts none.
+    fn relocate(&self) {
+        let Ok(Some(client)) = connect::locate(&self.at) else { return };
+        let known = self.state().server.as_ref().map(|now| now.client.url().to_owned());
+        if known.as_deref() != Some(client.url()) {
+            self.put_server(client);
+        }
+    }
+
+    fn put_server(&self, client: Client) {
+        {
+            let mut state = self.state();
+            let generation = state.server.as_ref().map_or(1, |now| now.generation + 1);
+            state.server = Some(Server { client, generation });
+        }
+        self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Opens the session's own stream, or one that was left.
+    async fn open(
+        &self,
+        client: &Client,
+        session: &Session,
+        last_id: Option<&str>,
+    ) -> Result<Response<Incoming>, ClientError> {
+        let mut headers = HeaderMap::new();
+        put(&mut headers, http::header::ACCEPT, Some("text/event-stream"));
+        put(&mut headers, LAST_EVENT_ID, last_id);
+        session.put(&mut headers);
+        client.send(Method::GET, &self.path, headers, Bytes::new()).await
+    }
+
+    /// Hands on what the server says by itself in a session, for as long as there is one.
+    pub(super) async fn listen(&self) {
+        let mut pause = Pause::new(&self.changes);
+        let mut last_id: Option<String> = None;
+        loop {
+            let (session, server) = {
+                let state = self.state();
+                (state.session.clone(), state.server.clone())
+            };
+            let (Some(session), Some(server)) = (session, server) else { return };
+            let mut retry = None;
+            match self.open(&server.client, &session, last_id.as_deref()).await {
+                Ok(response) if response.status().is_success() => {
+                    let messages = self.overhear(Messages::of(response), &session).await;
+                    if messages.heard() {
+                        pause.shorten();
+                        last_id = messages.last_id().or(last_id);
+                    } else {
+                        // What cannot be taken up again is begun anew.
+                        last_id = None;
+                    }
+                    retry = messages.retry();
+                }
+                Ok(response) if response.status() == StatusCode::METHOD_NOT_ALLOWED => return,
+                Ok(response) if response.status() == StatusCode::NOT_FOUND => {
+                    last_id = None;
+                    if self.renew(&server.client, &session).await.is_ok() {
+                        continue;
+                    }
+                }
+                Ok(_) | Err(_) => {}
+            }
+            pause.wait(retry).await;
+            self.relocate();
+        }
+    }
+
+    /// Hands on a stream's messages until it ends or the session is another.
+    async fn overhear(&self, mut messages: Messages, session: &Session) -> Messages {
+        let mut changes = self.changes.subscribe();
+        loop {
+            let message = tokio::select! {
+                message = messages.next() => message,
+                _ = changes.changed() => {
+                    if self.state().session.as_ref().is_some_and(|now| now.is(session)) {
+                        continue;
+                    }
+                    return messages;
+                }
+            };
+            match message {
+                Ok(Some(line)) => self.say(line).await,
+                Ok(None) | Err(_) => return messages,
+            }
+        }
+    }
+}
+
+/// Whether a line answers a message.
+fn answers(line: &[u8], message: &Message) -> bool {
+    let said: Value = serde_json::from_slice(line).unwrap_or_default();
+    message.is_request() && is_answer(&said) && said.get("id") == message.id.as_ref()
+}
+
+fn key(id: Option<&Value>) -> String {
+    id.map(Value::to_string).unwrap_or_default()
+}
+
+/// A pause that grows, and ends early when something has changed.
+struct Pause {
+    next: Duration,
+    changes: watch::Receiver<u64>,
+}
+
+impl Pause {
+    fn new(changes: &watch::Sender<u64>) -> Self {
+        Self { next: FIRST_PAUSE, changes: changes.subscribe() }
+    }
+
+    fn shorten(&mut self) {
+        self.next = FIRST_PAUSE;
+    }
+
+    async fn wait(&mut self, asked: Option<Duration>) {
+        let length = asked.map_or(self.next, |asked| asked.min(LONGEST_PAUSE));
+        // Either way the pause is over.
+        _ = timeout(length, self.changes.changed()).await;
+        self.next = (self.next * 2).min(LONGEST_PAUSE);
+    }
+}

@@ -1,0 +1,1 @@
+//! The bridge against a small server of either era.

@@ -1,0 +1,487 @@
+//! The command line's grammar. The doc comments are the help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueHint};
+
+use crate::commands::tool::ToolArgs;
+
+/// One program that turns coding agents into a supervised crew
+///
+/// Agents share tasks, notes and mail through MCP tools; you watch and steer the same crew from here.
+/// Commands find the server of this project, and start one in the background where none runs.
+#[derive(Debug, Parser)]
+#[command(
+    name = "adjutant",
+    version,
+    propagate_version = true,
+    arg_required_else_help = true,
+    subcommand_required = true,
+    max_term_width = 80,
+    after_help = "\
+Begin with:
+  adjutant demo                     see three agents work together
+  adjutant init                     make a home in your project
+  adjutant enlist --role worker     make an agent that you run yourself
+
+Exit codes: 0 done, 1 the agent failed, 2 bad input, 3 not allowed,
+4 not found, 5 conflict, 6 no server, 70 a bug."
+)]
+pub(crate) struct Cli {
+    /// What every command takes
+    #[command(flatten)]
+    pub(crate) global: Global,
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Global {
+    /// The home, or the project it is in (default: found upwards from here, as git does)
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Everywhere")]
+    pub(crate) home: Option<PathBuf>,
+    /// Print JSON; errors too, on stderr
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    pub(crate) json: bool,
+    /// Say more on stderr; twice for all of it
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Everywhere")]
+    pub(crate) verbose: u8,
+}
+
+/// Every command.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a home in this project: a commented config.yaml and example roles
+    #[command(after_help = "\
+Example:
+  adjutant init                  in the project's folder
+  adjutant init --home ~/work/x  for another project
+
+What is there already is kept.")]
+    Init,
+    /// Start the server
+    #[command(after_help = "\
+Example:
+  adjutant up                 in the foreground, until Ctrl-C
+  adjutant up --detach        in the background, until `adjutant down`
+  adjutant up --port 0        on any free port")]
+    Up(UpArgs),
+    /// Stop the server
+    #[command(after_help = "\
+Example:
+  adjutant down")]
+    Down(DownArgs),
+    /// Show whether the server runs; starts none, exits with 6 where there is none
+    #[command(after_help = "\
+Example:
+  adjutant status || adjutant up --detach")]
+    Status,
+    /// Print the operator's token: whoever has it may do everything
+    #[command(after_help = "\
+Example:
+  curl -H \"Authorization: Bearer $(adjutant token)\" http://127.0.0.1:3001/api/status")]
+    Token,
+    /// Make an agent that you run yourself, and print its MCP configuration to paste
+    #[command(after_help = "\
+Example:
+  adjutant enlist --role worker
+  adjutant enlist --role worker --task fix-the-parser
+  adjutant enlist --role worker --json | jq .mcpConfig > mcp.json")]
+    Enlist(EnlistArgs),
+    /// End an agent that you run yourself: its token is void, its tasks are free again
+    #[command(after_help = "\
+Example:
+  adjutant discharge sp_0123456789abcdef --reason 'the window is closed'")]
+    Discharge(DischargeArgs),
+    /// List the agents
+    #[command(after_help = "\
+Example:
+  adjutant ps
+  adjutant ps --all       with those that have ended")]
+    Ps(PsArgs),
+    /// List, show and add tasks
+    #[command(after_help = "\
+Example:
+  adjutant tasks
+  adjutant tasks --state pending
+  adjutant tasks show TAS-12
+  adjutant tasks add 'Fix the parser' --priority 1")]
+    Tasks(TasksArgs),
+    /// Read and answer the mail that agents sent to you
+    #[command(after_help = "\
+Example:
+  adjutant mail
+  adjutant mail read mail_0123456789abcdef
+  adjutant mail reply mail_0123456789abcdef 'Go ahead'
+  adjutant mail send --to sp_0123456789abcdef --subject 'Stop' 'Wait for the review'")]
+    Mail(MailArgs),
+    /// Show what happened, and with -f what happens
+    #[command(after_help = "\
+Example:
+  adjutant events
+  adjutant events -f
+  adjutant events --kind task.updated --after 120")]
+    Events(EventsArgs),
+    /// Show the decisions that agents wrote down
+    #[command(after_help = "\
+Example:
+  adjutant decisions --agent sp_0123456789abcdef")]
+    Decisions(DecisionsArgs),
+    /// Show, check and export the record of every call
+    #[command(after_help = "\
+Example:
+  adjutant audit verify
+  adjutant audit list --tool mail_send
+  adjutant audit export record.jsonl")]
+    Audit(AuditArgs),
+    /// Call a tool, as yourself or as an agent; alone it lists them
+    Tool(ToolArgs),
+    /// Serve MCP on stdin and stdout, for clients that start their servers themselves
+    #[command(after_help = "\
+Example:
+  adjutant mcp                             every tool the caller may use
+  adjutant mcp --toolset mail              one toolset, under its own names
+  claude mcp add adjutant -- adjutant mcp  into Claude Code, as yourself")]
+    Mcp(McpArgs),
+    /// Read config.yaml and the roles again
+    #[command(after_help = "\
+Example:
+  adjutant reload")]
+    Reload,
+    /// Check everything that Adjutant depends on, and say what to do
+    #[command(after_help = "\
+Example:
+  adjutant doctor")]
+    Doctor,
+    /// Show the configuration in force
+    #[command(after_help = "\
+Example:
+  adjutant config get
+  adjutant config get limits.depth
+  adjutant config path")]
+    Config(ConfigArgs),
+    /// Print completions for a shell
+    #[command(after_help = "\
+Example:
+  adjutant completions bash > ~/.local/share/bash-completion/completions/adjutant
+  adjutant completions zsh > ~/.zfunc/_adjutant
+  adjutant completions fish > ~/.config/fish/completions/adjutant.fish")]
+    Completions(CompletionsArgs),
+    /// Watch three agents work together, in a folder that is gone afterwards
+    #[command(after_help = "\
+Example:
+  adjutant demo")]
+    Demo,
+}
+
+/// `up`.
+#[derive(Debug, Args)]
+pub(crate) struct UpArgs {
+    /// The port; 0 is any free one, and a taken one means the next that is free
+    #[arg(long, value_name = "N")]
+    pub(crate) port: Option<u16>,
+    /// The address to listen on
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) host: Option<String>,
+    /// Stay in the background, and come back after a crash
+    #[arg(long)]
+    pub(crate) detach: bool,
+    /// How this server came to be; given by Adjutant itself
+    #[arg(long, hide = true, value_enum, value_name = "HOW")]
+    pub(crate) background: Option<Background>,
+}
+
+/// How a server in the background came to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Background {
+    /// A command needed one: it ends by itself when nobody does any more
+    Needed,
+    /// The keeper of `up --detach`: it starts the server again after a crash
+    Keeper,
+    /// The server under a keeper
+    Kept,
+}
+
+/// `down`.
+#[derive(Debug, Args)]
+pub(crate) struct DownArgs {
+    /// Leave the agents as they are: those that you run yourself find the next server by themselves
+    #[arg(long)]
+    pub(crate) leave: bool,
+}
+
+/// `enlist`.
+#[derive(Debug, Args)]
+pub(crate) struct EnlistArgs {
+    /// The role it plays: a file in `.adjutant/roles/`
+    #[arg(long, short, value_name = "ROLE")]
+    pub(crate) role: String,
+    /// The task it is for: an id, a slug or a number
+    #[arg(long, short, value_name = "TASK")]
+    pub(crate) task: Option<String>,
+    /// The epic it belongs to
+    #[arg(long, short, value_name = "EPIC")]
+    pub(crate) epic: Option<String>,
+    /// Where it works
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) cwd: Option<PathBuf>,
+    /// The agent it answers to (default: you)
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) parent: Option<String>,
+}
+
+/// `discharge`.
+#[derive(Debug, Args)]
+pub(crate) struct DischargeArgs {
+    /// The agent
+    #[arg(value_name = "AGENT")]
+    pub(crate) agent: String,
+    /// Why; it is recorded
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+}
+
+/// `ps`.
+#[derive(Debug, Args)]
+pub(crate) struct PsArgs {
+    /// Also those that have ended
+    #[arg(long, short)]
+    pub(crate) all: bool,
+}
+
+/// `tasks`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct TasksArgs {
+    /// Only those in this state, as `pending` or `in_progress`
+    #[arg(long, value_name = "STATE")]
+    pub(crate) state: Option<String>,
+    /// Only those of this epic
+    #[arg(long, value_name = "EPIC")]
+    pub(crate) epic: Option<String>,
+    /// At most so many
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
+    /// What else to do
+    #[command(subcommand)]
+    pub(crate) verb: Option<TasksVerb>,
+}
+
+/// What to do with tasks.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TasksVerb {
+    /// Show a task whole
+    Show {
+        /// The task: an id, a slug or a number
+        #[arg(value_name = "TASK")]
+        task: String,
+    },
+    /// Add a task
+    Add(TaskAddArgs),
+}
+
+/// `tasks add`.
+#[derive(Debug, Args)]
+pub(crate) struct TaskAddArgs {
+    /// What is to be done, in a line
+    #[arg(value_name = "TITLE")]
+    pub(crate) title: String,
+    /// What it is about; - reads it from stdin
+    #[arg(long, short, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    /// The epic it belongs to
+    #[arg(long, value_name = "EPIC")]
+    pub(crate) epic: Option<String>,
+    /// From 0 (first) to 4
+    #[arg(long, short, value_name = "N")]
+    pub(crate) priority: Option<u8>,
+    /// A task that must be done before; may be given again
+    #[arg(long, value_name = "TASK")]
+    pub(crate) depends_on: Vec<String>,
+    /// Its name in paths and commands (default: made from the title)
+    #[arg(long, value_name = "SLUG")]
+    pub(crate) slug: Option<String>,
+}
+
+/// `mail`.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct MailArgs {
+    /// Also letters that have been read
+    #[arg(long, short)]
+    pub(crate) all: bool,
+    /// Wait so many seconds for a letter, up to 240
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) wait: Option<u32>,
+    /// What else to do
+    #[command(subcommand)]
+    pub(crate) verb: Option<MailVerb>,
+}
+
+/// What to do with mail.
+#[derive(Debug, Subcommand)]
+pub(crate) enum MailVerb {
+    /// Show a letter and mark it as read
+    Read {
+        /// The letter
+        #[arg(value_name = "MAIL")]
+        id: String,
+    },
+    /// Answer a letter
+    Reply {
+        /// The letter to answer
+        #[arg(value_name = "MAIL")]
+        id: String,
+        /// What to say; - reads it from stdin
+        #[arg(value_name = "BODY")]
+        body: String,
+    },
+    /// Write to an agent
+    Send {
+        /// The agent to write to
+        #[arg(long, value_name = "AGENT")]
+        to: String,
+        /// What it is about
+        #[arg(long, short, value_name = "TEXT")]
+        subject: String,
+        /// What to say; - reads it from stdin
+        #[arg(value_name = "BODY")]
+        body: String,
+    },
+}
+
+/// `events`.
+#[derive(Debug, Args)]
+pub(crate) struct EventsArgs {
+    /// Go on as more happens, until Ctrl-C
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+    /// Only those after this number (default: the last ones)
+    #[arg(long, value_name = "N")]
+    pub(crate) after: Option<i64>,
+    /// Only of this kind, as `task.updated`
+    #[arg(long, short, value_name = "KIND")]
+    pub(crate) kind: Option<String>,
+    /// At most so many
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+}
+
+/// `decisions`.
+#[derive(Debug, Args)]
+pub(crate) struct DecisionsArgs {
+    /// Only this agent's
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// At most so many, the newest
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+}
+
+/// `audit`.
+#[derive(Debug, Args)]
+pub(crate) struct AuditArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) verb: Option<AuditVerb>,
+}
+
+/// What to do with the record.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditVerb {
+    /// List recorded calls
+    List(AuditListArgs),
+    /// Follow the whole hash chain and say whether it holds; exits with 1 where it does not
+    Verify {
+        /// An export to check instead of the server's record; - reads it from stdin
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: Option<PathBuf>,
+    },
+    /// Write the record as JSON Lines: each call's number, its exact body and its hash
+    #[command(after_help = "\
+A row's hash is the SHA-256, in hex, of the hash before it, a newline and the
+row's body; the first row follows 64 zeros.")]
+    Export {
+        /// The file (default: stdout)
+        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+        file: Option<PathBuf>,
+    },
+}
+
+/// `audit list`.
+#[derive(Debug, Default, Args)]
+pub(crate) struct AuditListArgs {
+    /// Only those after this number (default: the last ones)
+    #[arg(long, value_name = "N")]
+    pub(crate) after: Option<i64>,
+    /// Only this agent's
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Only of this tool
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) tool: Option<String>,
+    /// At most so many
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+}
+
+/// `mcp`.
+#[derive(Debug, Args)]
+pub(crate) struct McpArgs {
+    /// Only this toolset; may be given again
+    #[arg(long, value_name = "TOOLSET")]
+    pub(crate) toolset: Vec<String>,
+}
+
+/// `config`.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArgs {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) verb: ConfigVerb,
+}
+
+/// What to do with the configuration.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigVerb {
+    /// Show the values in force: flags and environment over the file over the defaults
+    Get {
+        /// A key, as `limits.depth`, or a section, as `limits` (default: all)
+        #[arg(value_name = "KEY")]
+        key: Option<String>,
+    },
+    /// Print where the file is
+    Path,
+}
+
+/// `completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: Shell,
+}
+
+/// A shell that we write completions for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Shell {
+    /// Bash
+    Bash,
+    /// Zsh
+    Zsh,
+    /// Fish
+    Fish,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,294 @@
+//! A small HTTP client for our own server: loopback, HTTP/1.1, no TLS.
+//!
+//! It tells a request that never left from one whose outcome nobody knows: only the first may be
+//! sent again without thinking.
+
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::{Method, Request, Response, StatusCode, Uri};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper_util::client::legacy::Client as Pool;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// `application/json`.
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// A server and what we show it.
+#[derive(Debug, Clone)]
+pub(crate) struct Client {
+    pool: Pool<HttpConnector, Full<Bytes>>,
+    url: String,
+    authorization: Option<HeaderValue>,
+}
+
+/// A call that brought no answer to be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ClientError {
+    /// Nobody listens there; the request never left.
+    #[error("no server answers at `{url}`")]
+    NoServer {
+        /// Where it was looked for
+        url: String,
+        /// Why it could not be reached
+        #[source]
+        source: Box<hyper_util::client::legacy::Error>,
+    },
+    /// The server refused.
+    #[error("{}", body.message)]
+    Api {
+        /// Its HTTP status
+        status: StatusCode,
+        /// What it says
+        body: Box<ApiError>,
+    },
+    /// The connection broke, or the answer is not one of ours: the outcome is unknown.
+    #[error("the server at `{url}` gave no proper answer")]
+    Broken {
+        /// Which server
+        url: String,
+        /// What happened
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The address or the token cannot be used at all.
+    #[error("`{value}` is not {what}")]
+    Unusable {
+        /// What it was to be
+        what: &'static str,
+        /// What was given; never a secret
+        value: String,
+        /// What is wrong with it
+        #[source]
+        source: http::Error,
+    },
+}
+
+/// The body of an error, as every face gives it.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ApiError {
+    /// The code, from a closed list
+    pub(crate) code: String,
+    /// What is wrong, in words
+    pub(crate) message: String,
+    /// What to try next
+    #[serde(default)]
+    pub(crate) suggestions: Vec<String>,
+    /// The whole body, as `--json` prints it
+    #[serde(skip)]
+    pub(crate) whole: Value,
+}
+
+impl ApiError {
+    /// Reads an error's body: bare, or as `POST /mcp/execute` wraps it.
+    pub(crate) fn read(status: StatusCode, bytes: &[u8]) -> Self {
+        let body: Value = serde_json::from_slice(bytes).unwrap_or_default();
+        let whole = match body.get("error") {
+            Some(inner @ Value::Object(_)) => inner.clone(),
+            _ => body,
+        };
+        match Self::deserialize(&whole) {
+            Ok(error) => Self { whole, ..error },
+            // Not ours: a proxy, or the HTTP layer itself.
+            Err(_) => Self::unknown(status, &String::from_utf8_lossy(bytes)),
+        }
+    }
+
+    fn unknown(status: StatusCode, text: &str) -> Self {
+        let code = match status {
+            StatusCode::UNAUTHORIZED => "UNAUTHENTICATED",
+            StatusCode::FORBIDDEN => "PERMISSION_DENIED",
+            StatusCode::NOT_FOUND => "RESOURCE_NOT_FOUND",
+            StatusCode::PAYLOAD_TOO_LARGE => "INVALID_INPUT",
+            StatusCode::TOO_MANY_REQUESTS => "RATE_LIMITED",
+            _ => "INTERNAL_ERROR",
+        };
+        let text: String = text.trim().chars().take(500).collect();
+        let message = if text.is_empty() { format!("the server said {status}") } else { text };
+        let whole = serde_json::json!({ "code": code, "message": message });
+        Self { code: code.to_owned(), message, suggestions: Vec::new(), whole }
+    }
+}
+
+impl Client {
+    /// A client of the server at `url`. Nothing is sent yet.
+    pub(crate) fn new(url: &str, token: Option<&str>) -> Result<Self, ClientError> {
+        let url = url.trim_end_matches('/').to_owned();
+        if let Err(source) = url.parse::<Uri>() {
+            let source = source.into();
+            return Err(ClientError::Unusable { what: "a server's address", value: url, source });
+        }
+        let authorization = token.map(|token| HeaderValue::from_str(&format!("Bearer {token}")));
+        let mut authorization =
+            authorization.transpose().map_err(|source| ClientError::Unusable {
+                what: "a token",
+                value: "what was given".to_owned(),
+                source: source.into(),
+            })?;
+        if let Some(secret) = &mut authorization {
+            secret.set_sensitive(true);
+        }
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        let pool = Pool::builder(TokioExecutor::new()).build(connector);
+        Ok(Self { pool, url, authorization })
+    }
+
+    /// Where the server is.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Asks for a JSON document.
+    pub(crate) async fn get_json(&self, path: &str) -> Result<Value, ClientError> {
+        self.json(Method::GET, path, Bytes::new()).await
+    }
+
+    /// Asks for a text.
+    pub(crate) async fn get_text(&self, path: &str) -> Result<String, ClientError> {
+        let response = self.send(Method::GET, path, HeaderMap::new(), Bytes::new()).await?;
+        let (status, bytes) = self.collect(response).await?;
+        if !status.is_success() {
+            let body = Box::new(ApiError::read(status, &bytes));
+            return Err(ClientError::Api { status, body });
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Sends a JSON document and returns the one that is answered; no answer is `null`.
+    pub(crate) async fn post_json(&self, path: &str, body: &Value) -> Result<Value, ClientError> {
+        self.json(Method::POST, path, body.to_string().into()).await
+    }
+
+    async fn json(&self, method: Method, path: &str, body: Bytes) -> Result<Value, ClientError> {
+        let headers = HeaderMap::from_iter([(ACCEPT, JSON), (CONTENT_TYPE, JSON)]);
+        let response = self.send(method, path, headers, body).await?;
+        let (status, bytes) = self.collect(response).await?;
+        if !status.is_success() {
+            let body = Box::new(ApiError::read(status, &bytes));
+            return Err(ClientError::Api { status, body });
+        }
+        if bytes.is_empty() {
+            return Ok(Value::Null);
+        }
+        serde_json::from_slice(&bytes).map_err(|error| self.broken(error))
+    }
+
+    /// Sends a request as it is and returns the answer's head, its body still to be read.
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Incoming>, ClientError> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .body(Full::new(body))
+            .map_err(|source| ClientError::Unusable {
+                what: "a path",
+                value: path.to_owned(),
+                source,
+            })?;
+        *request.headers_mut() = headers;
+        if let Some(authorization) = &self.authorization {
+            request.headers_mut().insert(AUTHORIZATION, authorization.clone());
+        }
+        self.pool.request(request).await.map_err(|error| {
+            if error.is_connect() {
+                ClientError::NoServer { url: self.url.clone(), source: Box::new(error) }
+            } else {
+                self.broken(error)
+            }
+        })
+    }
+
+    /// Reads an answer to its end.
+    pub(crate) async fn collect(
+        &self,
+        response: Response<Incoming>,
+    ) -> Result<(StatusCode, Bytes), ClientError> {
+        let status = response.status();
+        let body = response.into_body().collect().await.map_err(|error| self.broken(error))?;
+        Ok((status, body.to_bytes()))
+    }
+
+    /// The connection failed under a request that had left.
+    pub(crate) fn broken(
+        &self,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> ClientError {
+        ClientError::Broken { url: self.url.clone(), source: source.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::Router;
+    use axum::routing::{get, post};
+    use serde_json::json;
+    use tokio::net::TcpListener;
+
+    async fn serve(router: Router) -> (String, tokio::task::JoinSet<()>) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let mut tasks = tokio::task::JoinSet::new();
+        tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
+        (url, tasks)
+    }
+
+    #[tokio::test]
+    async fn an_answer_is_told_from_a_refusal_and_from_silence() {
+        let echo = |headers: http::HeaderMap, body: String| async move {
+            let token = headers["authorization"].to_str().unwrap().to_owned();
+            format!("{{\"token\":\"{token}\",\"body\":{body}}}")
+        };
+        let refusal = || async {
+            let error = json!({ "code": "CONFLICT", "message": "no", "suggestions": ["wait"] });
+            let body = json!({ "success": false, "error": error }).to_string();
+            (StatusCode::CONFLICT, body)
+        };
+        let router = Router::new()
+            .route("/echo", post(echo))
+            .route("/no", get(refusal))
+            .route("/odd", get(|| async { (StatusCode::UNAUTHORIZED, "who?") }))
+            .route("/bad", get(|| async { "not json" }));
+        let (url, _tasks) = serve(router).await;
+        let client = Client::new(&format!("{url}/"), Some("secret")).unwrap();
+        assert!(!format!("{client:?}").contains("secret"));
+
+        let answer = client.post_json("/echo", &json!([1])).await.unwrap();
+        assert_eq!(answer, json!({ "token": "Bearer secret", "body": [1] }));
+
+        let Err(ClientError::Api { status, body }) = client.get_json("/no").await else { panic!() };
+        assert_eq!((status, body.code.as_str()), (StatusCode::CONFLICT, "CONFLICT"));
+        assert_eq!(body.suggestions, ["wait"]);
+        assert_eq!(body.whole["message"], "no");
+
+        let Err(ClientError::Api { body, .. }) = client.get_json("/odd").await else { panic!() };
+        assert_eq!((body.code.as_str(), body.message.as_str()), ("UNAUTHENTICATED", "who?"));
+        assert!(matches!(client.get_json("/bad").await, Err(ClientError::Broken { .. })));
+    }
+
+    #[tokio::test]
+    async fn a_refused_connection_is_no_server_and_a_dropped_one_is_broken() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let client = Client::new(&url, None).unwrap();
+        let hang_up = async {
+            let (stream, _) = listener.accept().await.unwrap();
+            stream.readable().await.unwrap();
+        };
+        let (answer, ()) = tokio::join!(client.get_json("/"), hang_up);
+        assert!(matches!(answer, Err(ClientError::Broken { .. })));
+        drop(listener);
+        let error = client.get_json("/").await.unwrap_err();
+        assert!(matches!(error, ClientError::NoServer { .. }), "{error:?}");
+        assert!(Client::new("not an address", None).is_err());
+    }
+}

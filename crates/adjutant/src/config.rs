@@ -1,0 +1,174 @@
+//! The configuration: typed, with a default for every key. Flags win over the environment, the
+//! environment over the file, the file over the defaults.
+
+mod overlay;
+mod permissions;
+mod sections;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use engine::settings::{Limits, Role, Settings};
+use model::Policy;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use permissions::PolicyError;
+use sections::{
+    Agents, Budgets, Categories, Context, Github, LimitsConfig, Mcp, Models, Plan, Price, Review,
+    Routing, Server, Slack, Webhook,
+};
+pub(crate) use sections::{CapConfig, Kind, Pattern};
+
+use crate::environment::Environment;
+use crate::home::Home;
+use crate::yaml::{self, Problem};
+
+/// Everything that can be set. `init/config.yaml` explains every key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Config {
+    /// Where the server listens, and how long it stays
+    pub(crate) server: Server,
+    /// The database, a path relative to the home
+    #[serde(deserialize_with = "sections::database")]
+    pub(crate) database: String,
+    /// Which model plays whom
+    pub(crate) models: Models,
+    /// How each kind of agent is run
+    pub(crate) agents: Agents,
+    /// What each category may do
+    pub(crate) categories: Categories,
+    /// The tools' own settings
+    pub(crate) mcp: Mcp,
+    /// Numbers that bound things
+    pub(crate) limits: LimitsConfig,
+    /// What may be spent
+    pub(crate) budget: Budgets,
+    /// What a million tokens cost, by model
+    pub(crate) prices: BTreeMap<String, Price>,
+    /// What an agent is told of the project
+    pub(crate) context: Context,
+    /// The review loop
+    pub(crate) review: Review,
+    /// The plan's coordinator
+    pub(crate) plan: Plan,
+    /// Which role a message goes to
+    pub(crate) routing: Routing,
+    /// Slack
+    pub(crate) slack: Slack,
+    /// GitHub
+    pub(crate) github: Github,
+    /// Who is told of events
+    pub(crate) webhooks: Vec<Webhook>,
+    /// Whether the mirror files are written
+    pub(crate) mirror: bool,
+    /// The command that a branch must pass before it is merged
+    pub(crate) check: Option<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            server: Server::default(),
+            database: "state.db".to_owned(),
+            models: Models::default(),
+            agents: Agents::default(),
+            categories: Categories::default(),
+            mcp: Mcp::default(),
+            limits: LimitsConfig::default(),
+            budget: Budgets::default(),
+            prices: BTreeMap::new(),
+            context: Context::default(),
+            review: Review::default(),
+            plan: Plan::default(),
+            routing: Routing::default(),
+            slack: Slack::default(),
+            github: Github::default(),
+            webhooks: Vec::new(),
+            mirror: true,
+            check: None,
+        }
+    }
+}
+
+/// A configuration in force, and what was odd about it.
+#[derive(Debug, Clone)]
+pub(crate) struct Loaded {
+    /// The configuration
+    pub(crate) config: Config,
+    /// What its reader should know: variables that set nothing
+    pub(crate) warnings: Vec<String>,
+}
+
+/// A value given on the command line: the key's path, as `server.port`, and the value as text.
+pub(crate) type Flag<'a> = (&'a str, String);
+
+impl Config {
+    /// Reads a home's configuration with what the environment and the flags say on top.
+    pub(crate) fn load(
+        home: &Home,
+        env: &Environment,
+        flags: &[Flag<'_>],
+    ) -> Result<Loaded, Box<Problem>> {
+        let path = home.config();
+        let name = path.display().to_string();
+        let text = host::files::read(&path)
+            .map_err(|error| Problem::of(&name, format!("cannot be read: {}", error.source)))?
+            .unwrap_or_default();
+        let config = Self::parse(&name, &text)?;
+        let (config, warnings) = overlay::apply(&config, env, flags)?;
+        config.policy().map_err(|error| Problem::of("the environment", error.to_string()))?;
+        Ok(Loaded { config, warnings })
+    }
+
+    /// Reads a configuration from its text alone.
+    pub(crate) fn parse(name: &str, text: &str) -> Result<Self, Box<Problem>> {
+        let config: Self =
+            if says_nothing(text) { Self::default() } else { yaml::parse(name, text, text)? };
+        match config.policy() {
+            Ok(_) => Ok(config),
+            Err(error) => Err(permissions::locate(name, text, &error)),
+        }
+    }
+
+    /// What the engine is told.
+    pub(crate) fn settings(&self, roles: BTreeMap<String, Role>) -> Result<Settings, PolicyError> {
+        let LimitsConfig { depth, running, children, .. } = self.limits;
+        let limits = Limits {
+            depth,
+            running,
+            children,
+            max_prompt_bytes: self.limits.max_prompt_bytes,
+            max_output_bytes: self.limits.max_output_bytes,
+            calls_per_minute: self.limits.calls_per_minute,
+            tool_timeout_ms: self.mcp.tool_timeout,
+        };
+        Ok(Settings { policy: self.policy()?, roles, limits })
+    }
+
+    /// What each category may do.
+    pub(crate) fn policy(&self) -> Result<Policy, PolicyError> {
+        permissions::policy(&self.categories, &self.mcp.full_access_categories)
+    }
+
+    /// Where the database is.
+    pub(crate) fn database_path(&self, home: &Home) -> PathBuf {
+        home.dir.join(&self.database)
+    }
+
+    /// Every key that can be set, as `limits.depth`, with its value now.
+    pub(crate) fn leaves(&self) -> Vec<(String, serde_json::Value)> {
+        overlay::leaves(self)
+    }
+}
+
+/// Whether a file has nothing but comments.
+fn says_nothing(text: &str) -> bool {
+    text.lines().all(|line| {
+        let line = line.trim();
+        line.is_empty() || line.starts_with('#') || line == "---"
+    })
+}
+
+#[cfg(test)]
+mod tests;

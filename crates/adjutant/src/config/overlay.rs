@@ -1,0 +1,135 @@
+//! What the environment and the flags lay over the file. Which variables there are follows from
+//! the configuration itself: `limits.maxPromptBytes` is `ADJUTANT_LIMITS_MAX_PROMPT_BYTES`.
+
+use std::collections::BTreeMap;
+
+use model::nearest::nearest;
+use serde_json::Value;
+
+use super::{Config, Flag};
+use crate::environment::Environment;
+use crate::yaml::{self, Problem};
+
+/// Lays the environment and then the flags over a configuration.
+pub(super) fn apply(
+    config: &Config,
+    env: &Environment,
+    flags: &[Flag<'_>],
+) -> Result<(Config, Vec<String>), Box<Problem>> {
+    let mut over = Overlay::new(config);
+    // The database's path is relative to the home in the file, but a variable that other
+    // programs share is relative to where it was said.
+    let database = env
+        .mcp_database_path
+        .as_ref()
+        .map(|path| env.cwd.join(path).to_string_lossy().into_owned());
+    let shared = [
+        ("MCP_SERVER_PORT", "server.port", env.mcp_server_port.clone()),
+        ("MCP_DATABASE_PATH", "database", database),
+        ("MCP_LOG_LEVEL", "server.logLevel", env.mcp_log_level.as_deref().map(str::to_lowercase)),
+        ("MCP_TOOL_TIMEOUT", "mcp.toolTimeout", env.mcp_tool_timeout.clone()),
+    ];
+    for (variable, path, value) in shared {
+        if let Some(value) = value {
+            over.set(variable, path, &value)?;
+        }
+    }
+    let known: BTreeMap<String, String> =
+        leaves(config).into_iter().map(|(path, _)| (variable(&path), path)).collect();
+    let mut warnings = Vec::new();
+    for (name, value) in &env.settings {
+        match known.get(name) {
+            Some(path) => over.set(name, path, value)?,
+            None => warnings.push(match nearest(name, known.keys().map(String::as_str)) {
+                Some(near) => format!("`{name}` sets nothing; did you mean `{near}`?"),
+                None => format!("`{name}` sets nothing"),
+            }),
+        }
+    }
+    for (path, value) in flags {
+        over.set(path, path, value)?;
+    }
+    Ok((over.config, warnings))
+}
+
+/// Every key that holds a value, with its value now.
+pub(super) fn leaves(config: &Config) -> Vec<(String, Value)> {
+    fn walk(path: &str, value: Value, into: &mut Vec<(String, Value)>) {
+        match value {
+            Value::Object(fields) if !fields.is_empty() => {
+                for (key, value) in fields {
+                    let path = if path.is_empty() { key } else { format!("{path}.{key}") };
+                    walk(&path, value, into);
+                }
+            }
+            leaf => into.push((path.to_owned(), leaf)),
+        }
+    }
+    let mut all = Vec::new();
+    // A configuration is made of what JSON has, so this does not fail.
+    walk("", serde_json::to_value(config).unwrap_or_default(), &mut all);
+    all
+}
+
+/// The variable that sets a key.
+pub(super) fn variable(path: &str) -> String {
+    path.chars().fold("ADJUTANT_".to_owned(), |mut name, c| {
+        if c.is_ascii_uppercase() {
+            name.push('_');
+        }
+        name.push(if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' });
+        name
+    })
+}
+
+/// A configuration that is being changed, and what it looks like as plain values.
+struct Overlay {
+    config: Config,
+    plain: Value,
+}
+
+impl Overlay {
+    fn new(config: &Config) -> Self {
+        Self { config: config.clone(), plain: serde_json::to_value(config).unwrap_or_default() }
+    }
+
+    /// Sets one key. `said_by` is who gets the blame.
+    fn set(&mut self, said_by: &str, path: &str, text: &str) -> Result<(), Box<Problem>> {
+        let pointer = format!("/{}", path.replace('.', "/"));
+        let mut why = format!("`{path}` is not a key of the configuration");
+        let Some(old) = self.plain.pointer(&pointer).cloned() else {
+            return Err(Problem::of(said_by, why));
+        };
+        for value in readings(&old, text) {
+            let mut plain = self.plain.clone();
+            if let Some(slot) = plain.pointer_mut(&pointer) {
+                *slot = value;
+            }
+            match serde_json::from_value::<Config>(plain.clone()) {
+                Ok(config) => {
+                    *self = Self { config, plain };
+                    return Ok(());
+                }
+                Err(error) => why = format!("`{text}` does not fit `{path}`: {error}"),
+            }
+        }
+        Err(Problem::of(said_by, why))
+    }
+}
+
+/// What a text may mean, the likeliest first, given what stands there now.
+fn readings(old: &Value, text: &str) -> Vec<Value> {
+    let string = || Value::String(text.to_owned());
+    let parsed = || yaml::parse::<Value>("", text, text).unwrap_or_else(|_| string());
+    let list = || {
+        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+        Value::Array(items.map(|item| Value::String(item.to_owned())).collect())
+    };
+    match old {
+        Value::String(_) => vec![string(), parsed()],
+        Value::Array(_) if text.trim_start().starts_with('[') => vec![parsed()],
+        Value::Array(_) => vec![list()],
+        Value::Null => vec![parsed(), string(), list()],
+        Value::Number(_) | Value::Bool(_) | Value::Object(_) => vec![parsed()],
+    }
+}

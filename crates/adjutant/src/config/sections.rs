@@ -1,0 +1,685 @@
+//! The sections of the configuration and their defaults.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+use engine::settings::{Budget, Limits};
+use engine::toolsets::TOOLSETS;
+use model::glob::Glob;
+use model::policy::BUILT_IN;
+use model::{Policy, Reach};
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize, Serializer};
+
+/// Where the server listens, and how long it stays.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Server {
+    /// The address
+    #[serde(deserialize_with = "address")]
+    pub(crate) host: IpAddr,
+    /// The port; 0 is any free one
+    pub(crate) port: u16,
+    /// How long a server that started by itself stays with nothing to do; 0 is for ever
+    pub(crate) idle_seconds: u64,
+    /// How much is logged
+    pub(crate) log_level: LogLevel,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: 3001,
+            idle_seconds: 900,
+            log_level: LogLevel::Info,
+        }
+    }
+}
+
+/// A database that this version can open.
+pub(super) fn database<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    if text.trim().is_empty() {
+        return Err(D::Error::custom("must name a file, as `state.db`"));
+    }
+    if text.contains("://") {
+        return Err(D::Error::custom("must be a path: this version keeps its record in SQLite"));
+    }
+    Ok(text)
+}
+
+fn address<'de, D: Deserializer<'de>>(from: D) -> Result<IpAddr, D::Error> {
+    match String::deserialize(from)?.as_str() {
+        "localhost" => Ok(IpAddr::V4(Ipv4Addr::LOCALHOST)),
+        other => other
+            .parse()
+            .map_err(|_| D::Error::custom(format!("`{other}` is not an address, as `127.0.0.1`"))),
+    }
+}
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogLevel {
+    /// Nothing
+    Off,
+    /// What went wrong
+    Error,
+    /// What looks odd
+    #[serde(alias = "warning")]
+    Warn,
+    /// What happens
+    Info,
+    /// How it happens
+    Debug,
+    /// Every step
+    Trace,
+}
+
+impl LogLevel {
+    /// The name, as a log filter takes it.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// Which model plays whom.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Models {
+    /// Where neither the call nor the role nor the category names one
+    pub(crate) default: String,
+    /// By category
+    pub(crate) overrides: BTreeMap<String, String>,
+}
+
+impl Default for Models {
+    fn default() -> Self {
+        Self { default: "sonnet".to_owned(), overrides: BTreeMap::new() }
+    }
+}
+
+/// How an agent is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+    /// Anything that speaks the Agent Client Protocol
+    Acp,
+    /// Any command
+    Command,
+    /// The built-in agent without a model
+    Script,
+}
+
+impl Kind {
+    /// Its name.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Acp => "acp",
+            Self::Command => "command",
+            Self::Script => "script",
+        }
+    }
+}
+
+/// How each kind of agent is run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Agents {
+    /// The kind of a role that names none
+    pub(crate) default: Kind,
+    /// Claude Code
+    #[serde(deserialize_with = "claude")]
+    pub(crate) claude: Runner,
+    /// Codex
+    #[serde(deserialize_with = "codex")]
+    pub(crate) codex: Runner,
+    /// Agents of the Agent Client Protocol
+    #[serde(deserialize_with = "other")]
+    pub(crate) acp: Runner,
+    /// Any command
+    #[serde(deserialize_with = "other")]
+    pub(crate) command: Runner,
+    /// The built-in agent
+    #[serde(deserialize_with = "other")]
+    pub(crate) script: Runner,
+}
+
+impl Default for Agents {
+    fn default() -> Self {
+        Self {
+            default: Kind::Claude,
+            claude: Runner::claude(),
+            codex: Runner::codex(),
+            acp: Runner::default(),
+            command: Runner::default(),
+            script: Runner::default(),
+        }
+    }
+}
+
+/// How one kind of agent is run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Runner {
+    /// The program; none where the role names it
+    pub(crate) binary: Option<String>,
+    /// Arguments that come before all others
+    pub(crate) arguments: Vec<String>,
+    /// Variables handed on from our own environment, and `NAME=value` for those set here
+    pub(crate) environment: Vec<String>,
+}
+
+impl Runner {
+    fn claude() -> Self {
+        Self::named(
+            "claude",
+            &[
+                "ANTHROPIC_API_KEY",
+                "ANTHROPIC_AUTH_TOKEN",
+                "ANTHROPIC_BASE_URL",
+                "CLAUDE_CODE_OAUTH_TOKEN",
+                "CLAUDE_CONFIG_DIR",
+            ],
+        )
+    }
+
+    fn codex() -> Self {
+        Self::named("codex", &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"])
+    }
+
+    fn named(binary: &str, environment: &[&str]) -> Self {
+        Self {
+            binary: Some(binary.to_owned()),
+            arguments: Vec::new(),
+            environment: environment.iter().map(|&name| name.to_owned()).collect(),
+        }
+    }
+
+    /// Reads what is given and keeps the rest: each kind has defaults of its own.
+    fn read<'de, D: Deserializer<'de>>(self, from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields, rename_all = "camelCase")]
+        struct Given {
+            binary: Option<String>,
+            arguments: Option<Vec<String>>,
+            environment: Option<Vec<String>>,
+        }
+        let given = Given::deserialize(from)?;
+        Ok(Self {
+            binary: given.binary.or(self.binary),
+            arguments: given.arguments.unwrap_or(self.arguments),
+            environment: given.environment.unwrap_or(self.environment),
+        })
+    }
+}
+
+fn claude<'de, D: Deserializer<'de>>(from: D) -> Result<Runner, D::Error> {
+    Runner::claude().read(from)
+}
+
+fn codex<'de, D: Deserializer<'de>>(from: D) -> Result<Runner, D::Error> {
+    Runner::codex().read(from)
+}
+
+fn other<'de, D: Deserializer<'de>>(from: D) -> Result<Runner, D::Error> {
+    Runner::default().read(from)
+}
+
+/// A pattern over tools that can match something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pattern(pub(crate) Glob);
+
+impl<'de> Deserialize<'de> for Pattern {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Glob::new(&String::deserialize(from)?, &TOOLSETS).map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Pattern {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&self.0)
+    }
+}
+
+/// Whom a category may await, kill and read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ReachName {
+    /// Only itself
+    #[serde(rename = "self")]
+    Itself,
+    /// Those it started, and those they started
+    Descendants,
+    /// Everybody
+    All,
+}
+
+impl From<ReachName> for Reach {
+    fn from(name: ReachName) -> Self {
+        match name {
+            ReachName::Itself => Self::Itself,
+            ReachName::Descendants => Self::Descendants,
+            ReachName::All => Self::All,
+        }
+    }
+}
+
+impl From<Reach> for ReachName {
+    fn from(reach: Reach) -> Self {
+        match reach {
+            Reach::Itself => Self::Itself,
+            Reach::Descendants => Self::Descendants,
+            Reach::All => Self::All,
+        }
+    }
+}
+
+/// What a category may do. What is absent is as built in, or as a worker's.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct CategoryConfig {
+    /// Which tools it may use
+    pub(crate) allow: Option<Vec<Pattern>>,
+    /// Which it may not
+    pub(crate) deny: Option<Vec<Pattern>>,
+    /// Whom it may await, kill and read
+    pub(crate) reach: Option<ReachName>,
+    /// Which categories it may start
+    pub(crate) may_draft: Option<Vec<String>>,
+    /// How long it may be silent, in seconds
+    pub(crate) inactivity: Option<u32>,
+}
+
+/// The categories by name. The built-in ones are always there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Categories(pub(crate) BTreeMap<String, CategoryConfig>);
+
+impl Default for Categories {
+    fn default() -> Self {
+        let built_in = |name: &str| {
+            let base = Policy::base(name);
+            CategoryConfig {
+                reach: Some(base.reach.into()),
+                inactivity: Some(base.inactivity),
+                ..CategoryConfig::default()
+            }
+        };
+        Self(BUILT_IN.iter().map(|&name| (name.to_owned(), built_in(name))).collect())
+    }
+}
+
+impl<'de> Deserialize<'de> for Categories {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut all = Self::default();
+        for (name, given) in BTreeMap::<String, CategoryConfig>::deserialize(from)? {
+            let known = all.0.entry(name).or_default();
+            known.allow = given.allow.or(known.allow.take());
+            known.deny = given.deny.or(known.deny.take());
+            known.reach = given.reach.or(known.reach);
+            known.may_draft = given.may_draft.or(known.may_draft.take());
+            known.inactivity = given.inactivity.or(known.inactivity);
+        }
+        Ok(all)
+    }
+}
+
+/// The tools' own settings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Mcp {
+    /// How long Claude Code keeps a stream open, in milliseconds
+    pub(crate) stream_timeout: u64,
+    /// Categories that may also use the tools that start agents
+    pub(crate) full_access_categories: Vec<String>,
+    /// How long a step of git, GitHub or tmux may take, in milliseconds
+    pub(crate) tool_timeout: u64,
+}
+
+impl Default for Mcp {
+    fn default() -> Self {
+        Self {
+            stream_timeout: 600_000,
+            full_access_categories: vec!["conversational".to_owned()],
+            tool_timeout: Limits::default().tool_timeout_ms,
+        }
+    }
+}
+
+/// Numbers that bound things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct LimitsConfig {
+    /// How deep agents may start agents
+    pub(crate) depth: u32,
+    /// How many agents run at once
+    pub(crate) running: u32,
+    /// How many children an agent may have
+    pub(crate) children: u32,
+    /// How long a prompt may be
+    pub(crate) max_prompt_bytes: u64,
+    /// How much of an agent's output is kept
+    pub(crate) max_output_bytes: u64,
+    /// How many calls an agent may make in a minute; 0 is no limit
+    pub(crate) calls_per_minute: u32,
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        let limits = Limits::default();
+        Self {
+            depth: limits.depth,
+            running: limits.running,
+            children: limits.children,
+            max_prompt_bytes: limits.max_prompt_bytes,
+            max_output_bytes: limits.max_output_bytes,
+            calls_per_minute: limits.calls_per_minute,
+        }
+    }
+}
+
+/// What may be spent.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Budgets {
+    /// By an agent that has no parent and no budget of its own
+    #[serde(deserialize_with = "root_cap")]
+    pub(crate) default: CapConfig,
+}
+
+impl Default for Budgets {
+    fn default() -> Self {
+        Self { default: CapConfig::root() }
+    }
+}
+
+/// Caps. An absent one is no cap.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct CapConfig {
+    /// Dollars
+    #[serde(deserialize_with = "money")]
+    pub(crate) usd: Option<f64>,
+    /// Tokens, in and out
+    pub(crate) tokens: Option<u64>,
+    /// Agents started
+    pub(crate) agents: Option<u32>,
+    /// Seconds of running
+    pub(crate) seconds: Option<u64>,
+}
+
+impl CapConfig {
+    const fn root() -> Self {
+        Self { usd: Some(10.0), tokens: None, agents: None, seconds: Some(3600) }
+    }
+}
+
+impl From<CapConfig> for Budget {
+    fn from(CapConfig { usd, tokens, agents, seconds }: CapConfig) -> Self {
+        Self { usd, tokens, agents, seconds }
+    }
+}
+
+/// A key that is not written keeps its default; `null` takes the cap away.
+fn root_cap<'de, D: Deserializer<'de>>(from: D) -> Result<CapConfig, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Given {
+        #[serde(deserialize_with = "money")]
+        usd: Option<f64>,
+        tokens: Option<u64>,
+        agents: Option<u32>,
+        seconds: Option<u64>,
+    }
+    impl Default for Given {
+        fn default() -> Self {
+            let CapConfig { usd, tokens, agents, seconds } = CapConfig::root();
+            Self { usd, tokens, agents, seconds }
+        }
+    }
+    let Given { usd, tokens, agents, seconds } = Given::deserialize(from)?;
+    Ok(CapConfig { usd, tokens, agents, seconds })
+}
+
+fn money<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    Option::<f64>::deserialize(from)?.map(dollars).transpose()
+}
+
+fn amount<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    dollars(f64::deserialize(from)?)
+}
+
+fn dollars<E: serde::de::Error>(usd: f64) -> Result<f64, E> {
+    if usd.is_finite() && usd >= 0.0 {
+        Ok(usd)
+    } else {
+        Err(E::custom(format!("{usd} is not an amount of dollars")))
+    }
+}
+
+/// What a million tokens cost, in dollars.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Price {
+    /// Read
+    #[serde(deserialize_with = "amount")]
+    pub(crate) input: f64,
+    /// Written
+    #[serde(deserialize_with = "amount")]
+    pub(crate) output: f64,
+}
+
+/// What an agent is told of the project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Context {
+    /// Which files, in this order
+    pub(crate) files: Vec<ContextFile>,
+    /// How many bytes together
+    pub(crate) size: u64,
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        let file = |path: &str, lines, part| ContextFile { path: path.to_owned(), lines, part };
+        Self {
+            files: vec![
+                file("CLAUDE.md", None, Part::Whole),
+                file("PRD.md", Some(80), Part::Whole),
+                file("PLAN.md", None, Part::Unfinished),
+                file("ARCHITECTURE.md", Some(60), Part::Whole),
+            ],
+            size: 64 << 10,
+        }
+    }
+}
+
+/// A file that an agent is told of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct ContextFile {
+    /// Where it is, relative to the project
+    pub(crate) path: String,
+    /// Only so many lines from its beginning
+    #[serde(default)]
+    pub(crate) lines: Option<u32>,
+    /// Which part
+    #[serde(default)]
+    pub(crate) part: Part,
+}
+
+/// Which part of a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Part {
+    /// All of it
+    #[default]
+    Whole,
+    /// The first part that is not marked as done
+    Unfinished,
+}
+
+/// The review loop. Its names are the review seed's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Review {
+    /// How many reviews a coder may ask for
+    pub(crate) max_iterations: u32,
+    /// After how many failed ones it is abandoned
+    pub(crate) auto_abandon_after: u32,
+    /// When a stuck one is ended
+    pub(crate) timeout_hours: u32,
+    /// Who reviews
+    pub(crate) role: String,
+}
+
+impl Default for Review {
+    fn default() -> Self {
+        Self {
+            max_iterations: 3,
+            auto_abandon_after: 5,
+            timeout_hours: 24,
+            role: "reviewer".to_owned(),
+        }
+    }
+}
+
+/// The plan's coordinator.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Plan {
+    /// Who runs a plan
+    pub(crate) role: String,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self { role: "coordinator".to_owned() }
+    }
+}
+
+/// Which role a message goes to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Routing {
+    /// Where no rule fits
+    pub(crate) default: Option<String>,
+    /// The first that fits decides
+    pub(crate) rules: Vec<Rule>,
+}
+
+/// Sends what fits a pattern to a role.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Rule {
+    /// A regular expression; case does not count
+    pub(crate) pattern: String,
+    /// The role
+    pub(crate) role: String,
+    /// Where it works
+    #[serde(default)]
+    pub(crate) cwd: Option<String>,
+}
+
+/// Slack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Slack {
+    /// Who may give orders; empty is nobody
+    pub(crate) users: Vec<String>,
+    /// How long to wait for the rest of a message, in milliseconds
+    pub(crate) debounce_ms: u64,
+    /// How progress is shown
+    pub(crate) reactions: Reactions,
+}
+
+impl Default for Slack {
+    fn default() -> Self {
+        Self { users: Vec::new(), debounce_ms: 2000, reactions: Reactions::default() }
+    }
+}
+
+/// Emoji, by what they stand for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Reactions {
+    /// Read
+    pub(crate) received: String,
+    /// Under way
+    pub(crate) working: String,
+    /// Done
+    pub(crate) success: String,
+    /// Failed
+    pub(crate) failure: String,
+}
+
+impl Default for Reactions {
+    fn default() -> Self {
+        Self {
+            received: "eyes".to_owned(),
+            working: "hammer".to_owned(),
+            success: "white_check_mark".to_owned(),
+            failure: "x".to_owned(),
+        }
+    }
+}
+
+/// GitHub.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Github {
+    /// The base URL of the API
+    pub(crate) api_url: String,
+}
+
+impl Default for Github {
+    fn default() -> Self {
+        Self { api_url: "https://api.github.com".to_owned() }
+    }
+}
+
+/// Somebody who is told of events.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Webhook {
+    /// Where
+    pub(crate) url: String,
+    /// Which events; `*` stands for anything
+    #[serde(default = "every_event")]
+    pub(crate) events: Vec<String>,
+    /// The variable that holds the key of the signature; the key itself has no place in a file
+    #[serde(default)]
+    pub(crate) secret_variable: Option<String>,
+    /// In which form
+    #[serde(default)]
+    pub(crate) form: WebhookForm,
+}
+
+fn every_event() -> Vec<String> {
+    vec!["*".to_owned()]
+}
+
+/// The form of a webhook's body.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum WebhookForm {
+    /// The event as it is
+    #[default]
+    Plain,
+    /// As Inngest wants it
+    Inngest,
+}

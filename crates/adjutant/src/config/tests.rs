@@ -1,0 +1,265 @@
+//! How a configuration is read, refused and overlaid.
+
+use std::path::Path;
+
+use miette::Diagnostic as _;
+use model::policy::Rules;
+use proptest::prelude::*;
+
+use super::*;
+
+fn refused(text: &str) -> (String, String) {
+    let problem = Config::parse("config.yaml", text).unwrap_err();
+    (problem.to_string(), problem.help.clone().unwrap_or_default())
+}
+
+fn over(vars: &[(&str, &str)], flags: &[Flag<'_>]) -> Result<(Config, Vec<String>), String> {
+    let env = Environment::from_vars("/here", vars.iter().copied());
+    overlay::apply(&Config::default(), &env, flags).map_err(|problem| problem.to_string())
+}
+
+#[test]
+fn nothing_said_is_the_default() {
+    for text in
+        ["", "# only a comment\n", "---\n", "server: {}\ncategories: {}\n", "server:\nlimits:\n"]
+    {
+        assert_eq!(Config::parse("c", text).unwrap(), Config::default(), "{text:?}");
+    }
+}
+
+#[test]
+fn an_unknown_key_is_refused_with_its_line_and_the_nearest_name() {
+    assert_eq!(
+        refused("server:\n  host: 127.0.0.1\n  prot: 1\n"),
+        ("config.yaml:3: unknown key `prot`".into(), "did you mean `port`?".into())
+    );
+    assert_eq!(
+        refused("limits: {maxPromtBytes: 1}"),
+        (
+            "config.yaml:1: unknown key `maxPromtBytes`".into(),
+            "did you mean `maxPromptBytes`?".into()
+        )
+    );
+    assert_eq!(
+        refused("agents:\n  claude:\n    binry: x"),
+        ("config.yaml:3: unknown key `binry`".into(), "did you mean `binary`?".into())
+    );
+    assert_eq!(
+        refused("\nplan:\n  zebra: 1"),
+        ("config.yaml:3: unknown key `zebra`".into(), "known here: role".into())
+    );
+}
+
+#[test]
+fn a_wrong_value_is_refused_with_its_line() {
+    let line = |text: &str| refused(text).0;
+    assert_eq!(
+        line("server:\n  port: many"),
+        "config.yaml:2: expected a whole number, not negative"
+    );
+    assert_eq!(
+        line("server:\n  host: nowhere"),
+        "config.yaml:2: `nowhere` is not an address, as `127.0.0.1`"
+    );
+    assert_eq!(
+        line("budget:\n  default:\n    usd: -1"),
+        "config.yaml:3: -1 is not an amount of dollars"
+    );
+    assert_eq!(
+        refused("server:\n  logLevel: inof"),
+        ("config.yaml:2: `inof` is not known here".into(), "did you mean `info`?".into())
+    );
+    assert_eq!(
+        line("mirror: true\ndatabase: postgres://x/y"),
+        "config.yaml:2: must be a path: this version keeps its record in SQLite"
+    );
+    assert!(line("prices:\n  m: {input: .nan, output: 1}").starts_with("config.yaml:2: "));
+    assert!(line("limits:\n  depth: [1]").starts_with("config.yaml:2: "));
+    assert!(line("mirror:\n  - x").starts_with("config.yaml:2: "));
+}
+
+#[test]
+fn a_bad_pattern_is_refused_with_its_line() {
+    assert_eq!(
+        refused("categories:\n  worker:\n    allow:\n      - mcp__mail__*\n      - mcp__mial__*\n")
+            .0,
+        "config.yaml:5: `mcp__mial__*` names the unknown toolset `mial`; did you mean `mail`?"
+    );
+    assert!(
+        refused("categories:\n  mine:\n    deny: ['rm -rf']\n").0.starts_with("config.yaml:3: ")
+    );
+}
+
+#[test]
+fn who_may_start_whom_is_checked_with_its_line() {
+    assert_eq!(
+        refused("categories:\n  coding:\n    mayDraft:\n      - reviw\n").0,
+        "config.yaml:4: `categories.coding.mayDraft` names the unknown category `reviw`; did you mean `review`?"
+    );
+    assert_eq!(
+        refused("categories:\n  coding:\n    mayDraft: [supervisor]\n").0,
+        "config.yaml:3: only supervisor and orchestrator may start `supervisor`, and `categories.coding.mayDraft` names it"
+    );
+    assert_eq!(
+        refused("mcp:\n  fullAccessCategories: [worker, wroker]\n").0,
+        "config.yaml:2: `mcp.fullAccessCategories` names the unknown category `wroker`; did you mean `worker`?"
+    );
+}
+
+#[test]
+fn the_line_is_shown() {
+    let problem = Config::parse("config.yaml", "server:\n  prot: 1\n").unwrap_err();
+    let label = problem.labels().unwrap().next().unwrap();
+    assert_eq!((label.offset(), label.len()), (10, 4));
+    let mut shown = String::new();
+    miette::GraphicalReportHandler::new_themed(miette::GraphicalTheme::unicode_nocolor())
+        .render_report(&mut shown, &*problem)
+        .unwrap();
+    assert!(shown.contains("prot: 1") && shown.contains("did you mean `port`?"), "{shown}");
+}
+
+#[test]
+fn categories_become_the_policy() {
+    let config = Config::parse(
+        "c",
+        "categories:
+  worker: {inactivity: 9, deny: [mcp__mail__send]}
+  research: {allow: ['mcp__mail__*'], reach: self}
+mcp: {fullAccessCategories: [research]}
+",
+    )
+    .unwrap();
+    let policy = config.settings(BTreeMap::new()).unwrap().policy;
+    let may = |category: &str, tool: &str| policy.permits(category, &Rules::default(), tool);
+    assert_eq!(policy.get("worker").unwrap().inactivity, 9);
+    assert!(!may("worker", "mcp__mail__send") && may("worker", "mcp__mail__read"));
+    assert!(may("research", "mcp__mail__send") && may("research", "mcp__harness__draft_agent"));
+    assert!(!may("research", "mcp__task__get"), "its own list stands alone");
+    assert_eq!(policy.get("research").unwrap().reach, model::Reach::Itself);
+    assert!(policy.get("supervisor").unwrap().may_draft.contains(&"research".to_owned()));
+    assert_eq!(Config::default().policy().unwrap().names().count(), 7);
+}
+
+#[test]
+fn what_is_not_written_keeps_its_default() {
+    let config = Config::parse(
+        "c",
+        "agents: {claude: {arguments: [--verbose]}}\nbudget: {default: {usd: null}}\n",
+    )
+    .unwrap();
+    assert_eq!(config.agents.claude.binary.as_deref(), Some("claude"));
+    assert_eq!(config.agents.claude.arguments, ["--verbose"]);
+    assert_eq!((config.budget.default.usd, config.budget.default.seconds), (None, Some(3600)));
+}
+
+#[test]
+fn flags_win_over_environment_over_file() {
+    let (config, warnings) = over(
+        &[
+            ("ADJUTANT_SERVER_PORT", "1"),
+            ("ADJUTANT_LIMITS_MAX_PROMPT_BYTES", "77"),
+            ("ADJUTANT_CATEGORIES_WORKER_INACTIVITY", "5"),
+            ("ADJUTANT_CATEGORIES_WORKER_ALLOW", "mcp__mail__*, mcp__task__get"),
+            ("ADJUTANT_MCP_FULL_ACCESS_CATEGORIES", "worker,review"),
+            ("ADJUTANT_REVIEW_MAX_ITERATIONS", "9"),
+            ("ADJUTANT_CHECK", "make test"),
+            ("ADJUTANT_MIRROR", "false"),
+            ("ADJUTANT_MODELS_DEFAULT", "4.5"),
+            ("ADJUTANT_PRICES", "{m: {input: 1, output: 2}}"),
+            ("MCP_SERVER_PORT", "2"),
+            ("MCP_DATABASE_PATH", "x.db"),
+            ("MCP_LOG_LEVEL", "DEBUG"),
+            ("MCP_TOOL_TIMEOUT", "1500"),
+            ("ADJUTANT_LIMTS_DEPTH", "1"),
+        ],
+        &[("server.port", "0".to_owned())],
+    )
+    .unwrap();
+    let mut wanted = Config::default();
+    wanted.server.port = 0;
+    wanted.server.log_level = sections::LogLevel::Debug;
+    wanted.limits.max_prompt_bytes = 77;
+    wanted.mcp.full_access_categories = vec!["worker".to_owned(), "review".to_owned()];
+    wanted.mcp.tool_timeout = 1500;
+    wanted.review.max_iterations = 9;
+    wanted.check = Some("make test".to_owned());
+    wanted.mirror = false;
+    wanted.models.default = "4.5".to_owned();
+    wanted.database = "/here/x.db".to_owned();
+    wanted.prices.insert("m".to_owned(), Price { input: 1.0, output: 2.0 });
+    let worker = wanted.categories.0.get_mut("worker").unwrap();
+    worker.inactivity = Some(5);
+    worker.allow = Some(serde_json::from_str(r#"["mcp__mail__*", "mcp__task__get"]"#).unwrap());
+    assert_eq!(config, wanted);
+    assert_eq!(
+        warnings,
+        ["`ADJUTANT_LIMTS_DEPTH` sets nothing; did you mean `ADJUTANT_LIMITS_DEPTH`?"]
+    );
+    let (config, _) =
+        over(&[("ADJUTANT_SERVER_PORT", "1"), ("MCP_SERVER_PORT", "2")], &[]).unwrap();
+    assert_eq!(config.server.port, 1, "our own name wins over the shared one");
+}
+
+#[test]
+fn a_bad_variable_is_named() {
+    let said = over(&[("MCP_SERVER_PORT", "http")], &[]).unwrap_err();
+    assert!(said.starts_with("MCP_SERVER_PORT: `http` does not fit `server.port`"), "{said}");
+    let said = over(&[], &[("server.prot", "1".to_owned())]).unwrap_err();
+    assert_eq!(said, "server.prot: `server.prot` is not a key of the configuration");
+}
+
+#[test]
+fn every_key_has_a_variable_of_its_own() {
+    let all = Config::default().leaves();
+    assert!(all.len() > 60, "{}", all.len());
+    let names: BTreeMap<String, &String> =
+        all.iter().map(|(path, _)| (overlay::variable(path), path)).collect();
+    assert_eq!(names.len(), all.len());
+    for (path, value) in &all {
+        let text = match value {
+            serde_json::Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let (same, _) = over(&[(overlay::variable(path).as_str(), text.as_str())], &[]).unwrap();
+        assert_eq!(same, Config::default(), "{path}");
+    }
+}
+
+#[test]
+fn a_home_is_read_and_a_missing_file_is_the_default() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = Home { root: dir.path().to_owned(), dir: dir.path().join(".adjutant") };
+    let env = Environment::from_vars("/", [("ADJUTANT_LIMITS_DEPTH", "6")]);
+    assert_eq!(Config::load(&home, &env, &[]).unwrap().config.limits.depth, 6);
+    std::fs::create_dir(&home.dir).unwrap();
+    std::fs::write(home.config(), "database: /tmp/x.db\nlimits: {depth: 5, running: 2}\n").unwrap();
+    let config = Config::load(&home, &env, &[]).unwrap().config;
+    assert_eq!((config.limits.depth, config.limits.running), (6, 2));
+    assert_eq!(config.database_path(&home), Path::new("/tmp/x.db"));
+    assert_eq!(Config::default().database_path(&home), home.database());
+    let env = Environment::from_vars("/", [("ADJUTANT_CATEGORIES_CODING_MAY_DRAFT", "nobody")]);
+    let said = Config::load(&home, &env, &[]).unwrap_err().to_string();
+    assert!(said.contains("names the unknown category `nobody`"), "{said}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_text_makes_it_panic(text in "\\PC{0,200}", lines in proptest::collection::vec(
+        "(server|limits|categories| worker|  allow|prices|check|- |  - ): ?[\\[{&*!'\"a-z0-9:,. ]{0,12}", 0..8,
+    )) {
+        for text in [text, lines.join("\n")] {
+            if let Err(problem) = Config::parse("c", &text) {
+                prop_assert!(!problem.to_string().is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn no_variable_makes_it_panic(index in 0_usize..80, value in "\\PC{1,40}") {
+        let all = Config::default().leaves();
+        let name = overlay::variable(&all[index % all.len()].0);
+        drop(over(&[(name.as_str(), value.as_str())], &[]));
+    }
+}

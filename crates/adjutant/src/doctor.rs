@@ -1,0 +1,430 @@
+//! `adjutant doctor`: looks at everything Adjutant depends on, changes nothing, and says what to do.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use model::Policy;
+use serde::Serialize;
+
+use crate::config::{Config, Loaded};
+use crate::environment::Environment;
+use crate::home::Home;
+use crate::roles;
+use crate::yaml::Problem;
+
+/// How long a server may take to say that it is well.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Less free than this, and the record may soon not be written.
+const SCARCE: u64 = 1 << 30;
+/// Less free than this, and it is about to stop.
+const EMPTY: u64 = 100 << 20;
+
+/// How a thing is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Status {
+    /// As it should be
+    Ok,
+    /// Something will not work, but Adjutant does
+    Warn,
+    /// Adjutant does not work
+    Fail,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Check {
+    /// What was looked at
+    pub(crate) name: &'static str,
+    /// How it is
+    pub(crate) status: Status,
+    /// What was found
+    pub(crate) message: String,
+    /// What to do next
+    pub(crate) next: Option<String>,
+}
+
+impl Check {
+    fn ok(name: &'static str, message: impl Into<String>) -> Self {
+        Self { name, status: Status::Ok, message: message.into(), next: None }
+    }
+
+    fn warn(name: &'static str, message: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { name, status: Status::Warn, message: message.into(), next: Some(next.into()) }
+    }
+
+    fn fail(name: &'static str, message: impl Into<String>, next: impl Into<String>) -> Self {
+        Self { name, status: Status::Fail, message: message.into(), next: Some(next.into()) }
+    }
+}
+
+/// Whether nothing failed.
+pub(crate) fn is_well(checks: &[Check]) -> bool {
+    checks.iter().all(|check| check.status != Status::Fail)
+}
+
+/// Looks at everything.
+pub(crate) fn examine(flag: Option<&Path>, env: &Environment) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let mut config = Config::default();
+    match Home::find(flag, env) {
+        Ok(home) => {
+            checks.push(Check::ok("home", home.dir.display().to_string()));
+            config = settings(&home, env, &mut checks);
+            checks.extend(secrets(&home, env));
+            checks.push(database(&config.database_path(&home)));
+            checks.push(server(&home));
+            checks.push(room(&home.dir));
+        }
+        Err(error) => {
+            let next = "run `adjutant init` in your project, or name a home with `--home DIR`";
+            checks.push(Check::fail("home", error.to_string(), next));
+        }
+    }
+    checks.extend(programs(&config, env));
+    checks.push(if env.has_github_token {
+        Check::ok("github", "`GITHUB_TOKEN` is set")
+    } else {
+        let next = "set it before `adjutant up` to open pull requests and issues";
+        Check::warn("github", "`GITHUB_TOKEN` is not set", next)
+    });
+    checks
+}
+
+/// The configuration and the roles. Gives the configuration for the other checks.
+fn settings(home: &Home, env: &Environment, checks: &mut Vec<Check>) -> Config {
+    let config = match Config::load(home, env, &[]) {
+        Ok(Loaded { config, warnings }) => {
+            let path = home.config().display().to_string();
+            checks.push(if warnings.is_empty() {
+                Check::ok("config", path)
+            } else {
+                Check::warn("config", warnings.join("; "), "unset or rename it")
+            });
+            config
+        }
+        Err(problem) => {
+            let next = problem.help.clone().unwrap_or_else(|| "mend that line".to_owned());
+            checks.push(Check::fail("config", problem.to_string(), next));
+            Config::default()
+        }
+    };
+    // One that makes no policy was refused above; the built-in one lets us look at the roles.
+    let policy = config.policy().unwrap_or_else(|_| Policy::default());
+    let report = roles::load(home, &policy);
+    let next = |problem: &Problem, or: &str| problem.help.clone().unwrap_or_else(|| or.to_owned());
+    for problem in &report.errors {
+        let next = next(problem, "mend the file; until then the role is not there");
+        checks.push(Check::fail("roles", problem.to_string(), next));
+    }
+    for problem in &report.warnings {
+        checks.push(Check::warn(
+            "roles",
+            problem.to_string(),
+            next(problem, "rename or remove it"),
+        ));
+    }
+    for (key, name) in [("review.role", &config.review.role), ("plan.role", &config.plan.role)] {
+        if !report.roles.contains_key(name) {
+            let message = format!("`{key}` names `{name}`, and there is no such role");
+            checks.push(Check::warn("roles", message, format!("write `roles/{name}.md`")));
+        }
+    }
+    checks.push(match report.roles.len() {
+        0 => Check::warn("roles", "there is none", "run `adjutant init` for examples"),
+        many => Check::ok("roles", format!("{many} can be used")),
+    });
+    config
+}
+
+/// Files that only their owner may read.
+fn secrets(home: &Home, env: &Environment) -> Vec<Check> {
+    let mut checks = Vec::new();
+    match home.operator_token_file(env) {
+        Ok(path) if path.exists() => {
+            checks.push(private("token", &path, 0o600));
+            checks.extend(path.parent().map(|dir| private("token", dir, 0o700)));
+        }
+        Ok(_) => checks.push(Check::ok("token", "not made yet; the first `adjutant up` makes it")),
+        Err(error) => checks.push(Check::fail("token", error.to_string(), "set `HOME`")),
+    }
+    let server = home.server_file();
+    if server.exists() {
+        checks.push(private("server.json", &server, 0o600));
+    }
+    checks
+}
+
+/// Whether a file or folder is its owner's alone.
+fn private(name: &'static str, path: &Path, wanted: u32) -> Check {
+    let shown = path.display();
+    match fs::metadata(path).map(|meta| meta.permissions().mode() & 0o777) {
+        // Nothing beyond what the owner needs: no bit for anybody else.
+        Ok(mode) if mode & !0o700 == 0 => Check::ok(name, format!("`{shown}` is yours alone")),
+        Ok(mode) => {
+            let message = format!("others can read `{shown}` (mode {mode:o})");
+            Check::fail(name, message, format!("run `chmod {wanted:o} '{shown}'`"))
+        }
+        Err(error) => {
+            Check::fail(name, format!("cannot look at `{shown}`: {error}"), "check its folder")
+        }
+    }
+}
+
+/// Whether the database can be read, and whether its schema is one we know.
+pub(crate) fn database(path: &Path) -> Check {
+    let shown = path.display();
+    let mut header = [0_u8; 100];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut header));
+    match read {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Check::ok("database", "not made yet; the first `adjutant up` makes it");
+        }
+        // An empty file is what a database is before its first page.
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+            return match fs::metadata(path) {
+                Ok(meta) if meta.len() == 0 => Check::ok("database", format!("`{shown}` is empty")),
+                _ => not_a_database(path),
+            };
+        }
+        Err(error) => {
+            let next = "check who owns it and its folder";
+            return Check::fail("database", format!("cannot read `{shown}`: {error}"), next);
+        }
+        Ok(()) => {}
+    }
+    if !header.starts_with(b"SQLite format 3\0") {
+        return not_a_database(path);
+    }
+    // `user_version`, where the store keeps the number of its schema.
+    let found = header
+        .get(60..64)
+        .and_then(|bytes| <[u8; 4]>::try_from(bytes).ok())
+        .map_or(0, u32::from_be_bytes);
+    let known = engine::SCHEMA_VERSION;
+    if i64::from(found) > known {
+        let message = format!("`{shown}` has schema {found}, and this Adjutant knows {known}");
+        return Check::fail("database", message, "install the newer Adjutant that made it");
+    }
+    Check::ok("database", format!("`{shown}`, schema {found} of {known}"))
+}
+
+fn not_a_database(path: &Path) -> Check {
+    let message = format!("`{}` is not a database", path.display());
+    Check::fail("database", message, "move it away, or set `database` to another file")
+}
+
+/// Whether a server runs and answers.
+fn server(home: &Home) -> Check {
+    let file = match home.read_server() {
+        Ok(Some(file)) => file,
+        Ok(None) => return Check::ok("server", "none runs; it starts when it is needed"),
+        Err(error) => {
+            return Check::fail("server", error.to_string(), "remove it and run `adjutant up`");
+        }
+    };
+    match is_healthy(&file.url) {
+        Ok(()) => Check::ok("server", format!("{} answers (process {})", file.url, file.pid)),
+        Err(why) => Check::warn(
+            "server",
+            format!("{} does not answer: {why}", file.url),
+            "run `adjutant up`; `.adjutant/server.log` says what happened",
+        ),
+    }
+}
+
+/// Asks `/healthz`. One request needs no client library and no runtime.
+fn is_healthy(url: &str) -> Result<(), String> {
+    let host = url.strip_prefix("http://").unwrap_or(url).trim_end_matches('/');
+    let ask = || -> std::io::Result<String> {
+        let address = host.to_socket_addrs()?.next().ok_or(std::io::ErrorKind::NotFound)?;
+        let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        write!(stream, "GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
+        let mut answer = String::new();
+        // A few bytes tell; a stranger on that port may never stop talking.
+        stream.take(4096).read_to_string(&mut answer)?;
+        Ok(answer)
+    };
+    let answer = ask().map_err(|error| error.to_string())?;
+    match answer.lines().next().unwrap_or_default() {
+        status if status.split(' ').nth(1) == Some("200") => Ok(()),
+        other => Err(format!("`{other}`")),
+    }
+}
+
+/// Whether there is room on the disk.
+fn room(path: &Path) -> Check {
+    let free = match host::files::free_bytes(path) {
+        Ok(free) => free,
+        Err(error) => return Check::warn("disk", error.to_string(), "check the folder"),
+    };
+    let message = format!("{} MiB free", free >> 20);
+    match free {
+        0..EMPTY => Check::fail("disk", message, "make room: the record must be written"),
+        EMPTY..SCARCE => Check::warn("disk", message, "make room soon"),
+        SCARCE.. => Check::ok("disk", message),
+    }
+}
+
+/// The programs that agents and tools use.
+fn programs(config: &Config, env: &Environment) -> Vec<Check> {
+    let binary =
+        |binary: &Option<String>, or: &str| binary.clone().unwrap_or_else(|| or.to_owned());
+    let wanted = [
+        ("git", "git".to_owned(), "worktrees, diffs and reviews need it: install `git`"),
+        ("tmux", "tmux".to_owned(), "roles with `tmux: true` need it: install `tmux`"),
+        (
+            "claude",
+            binary(&config.agents.claude.binary, "claude"),
+            "agents of kind `claude` need it: `npm install -g @anthropic-ai/claude-code`",
+        ),
+        (
+            "codex",
+            binary(&config.agents.codex.binary, "codex"),
+            "agents of kind `codex` need it: `npm install -g @openai/codex`",
+        ),
+        ("node", "node".to_owned(), "many agents need it: install Node.js 22 or newer"),
+    ];
+    wanted
+        .into_iter()
+        .map(|(name, program, next)| match which(&program, env.path.as_deref()) {
+            Some(path) => Check::ok(name, path.display().to_string()),
+            None => Check::warn(name, format!("`{program}` is not on the PATH"), next),
+        })
+        .collect()
+}
+
+/// Where a program is.
+fn which(program: &str, path: Option<&OsStr>) -> Option<PathBuf> {
+    let runs = |path: &PathBuf| {
+        fs::metadata(path)
+            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return Some(PathBuf::from(program)).filter(runs);
+    }
+    std::env::split_paths(path?).map(|dir| dir.join(program)).find(runs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::home::ServerFile;
+    use crate::init;
+    use model::Timestamp;
+
+    fn world() -> (tempfile::TempDir, Home, Environment) {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Environment::from_vars(
+            dir.path(),
+            [("XDG_STATE_HOME", dir.path().join("state")), ("PATH", dir.path().join("bin"))],
+        );
+        let home = Home::for_init(None, &env);
+        init::init(&home).unwrap();
+        (dir, home, env)
+    }
+
+    fn find(checks: &[Check], name: &str, status: Status) -> Vec<String> {
+        checks
+            .iter()
+            .filter(|check| check.name == name && check.status == status)
+            .map(|check| check.message.clone())
+            .collect()
+    }
+
+    #[test]
+    fn a_new_home_is_well() {
+        let (dir, home, env) = world();
+        fs::create_dir(dir.path().join("bin")).unwrap();
+        let tmux = dir.path().join("bin/tmux");
+        fs::write(&tmux, "").unwrap();
+        fs::write(dir.path().join("bin/git"), "").unwrap();
+        fs::set_permissions(&tmux, fs::Permissions::from_mode(0o755)).unwrap();
+        home.make_operator_token(&env).unwrap();
+        let checks = examine(None, &env);
+        assert!(is_well(&checks), "{checks:#?}");
+        for name in ["home", "config", "roles", "token", "database", "server", "tmux"] {
+            assert!(!find(&checks, name, Status::Ok).is_empty(), "{name}");
+        }
+        assert_eq!(
+            find(&checks, "git", Status::Warn),
+            ["`git` is not on the PATH"],
+            "one that cannot be run is none"
+        );
+        let every = checks.iter().all(|check| check.status == Status::Ok || check.next.is_some());
+        assert!(every, "what is not well has a next step");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let (_dir, home, env) = world();
+        home.make_operator_token(&env).unwrap();
+        let token = home.operator_token_file(&env).unwrap();
+        fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
+        fs::write(home.config(), "limits: {dept: 1}\n").unwrap();
+        fs::write(home.roles().join("broken.md"), "nothing").unwrap();
+        fs::write(home.database(), "not a database, but long enough to be looked at. ".repeat(3))
+            .unwrap();
+        let checks = examine(None, &env);
+        assert!(!is_well(&checks));
+        for name in ["config", "roles", "token", "database"] {
+            assert_eq!(find(&checks, name, Status::Fail).len(), 1, "{name}: {checks:#?}");
+        }
+        assert!(find(&checks, "config", Status::Fail)[0].contains(":1: unknown key `dept`"));
+    }
+
+    #[test]
+    fn without_a_home_the_programs_are_still_looked_at() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Environment::from_vars(dir.path(), [("NO_COLOR", "1")]);
+        let checks = examine(None, &env);
+        assert_eq!(find(&checks, "home", Status::Fail).len(), 1);
+        assert_eq!(find(&checks, "node", Status::Warn).len(), 1);
+    }
+
+    #[test]
+    fn a_newer_schema_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.db");
+        let mut header = [0_u8; 100];
+        header[..16].copy_from_slice(b"SQLite format 3\0");
+        fs::write(&path, header).unwrap();
+        assert_eq!(database(&path).status, Status::Ok);
+        header[60] = 1;
+        fs::write(&path, header).unwrap();
+        assert_eq!(database(&path).status, Status::Fail);
+        fs::write(&path, "").unwrap();
+        assert_eq!(database(&path).status, Status::Ok);
+    }
+
+    #[test]
+    fn a_server_is_asked() {
+        let (_dir, home, _env) = world();
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let started_at = Timestamp::from_millis(0);
+        home.write_server(&ServerFile { url, pid: 1, version: "0.1.0".into(), started_at })
+            .unwrap();
+        let answer = std::thread::spawn(move || {
+            for status in ["200 OK", "500 Internal Server Error"] {
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut request = [0_u8; 512];
+                let read = stream.read(&mut request).unwrap();
+                assert!(request[..read].starts_with(b"GET /healthz HTTP/1.1\r\n"));
+                write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").unwrap();
+            }
+        });
+        assert_eq!(server(&home).status, Status::Ok);
+        assert_eq!(server(&home).status, Status::Warn);
+        answer.join().unwrap();
+        assert_eq!(server(&home).status, Status::Warn, "nobody listens now");
+    }
+}

@@ -1,0 +1,140 @@
+//! The only reader of the process's environment. It is read once; everybody else gets values.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The variables that mean something by themselves; every other `ADJUTANT_*` is a setting.
+const OWN: [&str; 6] = [
+    "ADJUTANT_HOME",
+    "ADJUTANT_URL",
+    "ADJUTANT_TOKEN",
+    "ADJUTANT_AGENT_ID",
+    "ADJUTANT_TASK",
+    "ADJUTANT_MCP_CONFIG",
+];
+
+/// What the environment says. An empty variable is an absent one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Environment {
+    /// The working directory
+    pub(crate) cwd: PathBuf,
+    /// `ADJUTANT_HOME`: which home
+    pub(crate) home: Option<PathBuf>,
+    /// `ADJUTANT_URL`: the server, inside an agent
+    pub(crate) url: Option<String>,
+    /// `ADJUTANT_TOKEN`: the agent's own token
+    pub(crate) token: Option<String>,
+    /// `ADJUTANT_AGENT_ID`: which agent we are inside
+    pub(crate) agent_id: Option<String>,
+    /// `ADJUTANT_TASK`: the agent's task
+    pub(crate) task: Option<String>,
+    /// `ADJUTANT_MCP_CONFIG`: the agent's MCP configuration
+    pub(crate) mcp_config: Option<PathBuf>,
+    /// Every other `ADJUTANT_*`, by its whole name: settings, such as `ADJUTANT_LIMITS_DEPTH`
+    pub(crate) settings: BTreeMap<String, String>,
+    /// `MCP_SERVER_PORT`
+    pub(crate) mcp_server_port: Option<String>,
+    /// `MCP_DATABASE_PATH`
+    pub(crate) mcp_database_path: Option<String>,
+    /// `MCP_LOG_LEVEL`
+    pub(crate) mcp_log_level: Option<String>,
+    /// `MCP_TOOL_TIMEOUT`, in milliseconds
+    pub(crate) mcp_tool_timeout: Option<String>,
+    /// Whether there is a `GITHUB_TOKEN`
+    pub(crate) has_github_token: bool,
+    /// `XDG_STATE_HOME`, where it is absolute; the standard says to ignore any other
+    pub(crate) xdg_state_home: Option<PathBuf>,
+    /// `HOME`: the user's own folder
+    pub(crate) user_home: Option<PathBuf>,
+    /// `PATH`: where programs are
+    pub(crate) path: Option<OsString>,
+    /// Whether `NO_COLOR` is set
+    pub(crate) no_color: bool,
+}
+
+impl Environment {
+    /// Reads the process's environment.
+    pub(crate) fn read() -> std::io::Result<Self> {
+        Ok(Self::from_vars(std::env::current_dir()?, std::env::vars_os()))
+    }
+
+    /// Takes the variables given instead of the process's own.
+    pub(crate) fn from_vars<K: Into<OsString>, V: Into<OsString>>(
+        cwd: impl Into<PathBuf>,
+        vars: impl IntoIterator<Item = (K, V)>,
+    ) -> Self {
+        let mut vars: BTreeMap<String, OsString> = vars
+            .into_iter()
+            .filter_map(|(name, value)| Some((name.into().into_string().ok()?, value.into())))
+            .filter(|(_, value)| !value.is_empty())
+            .collect();
+        let mut raw = |name: &str| vars.remove(name);
+        let text = |value: OsString| value.to_string_lossy().into_owned();
+        let [home, url, token, agent_id, task, mcp_config] = OWN.map(&mut raw);
+        let mcp_server_port = raw("MCP_SERVER_PORT").map(text);
+        let mcp_database_path = raw("MCP_DATABASE_PATH").map(text);
+        let mcp_log_level = raw("MCP_LOG_LEVEL").map(text);
+        let mcp_tool_timeout = raw("MCP_TOOL_TIMEOUT").map(text);
+        let has_github_token = raw("GITHUB_TOKEN").is_some();
+        let state = raw("XDG_STATE_HOME").map(PathBuf::from);
+        let user_home = raw("HOME").map(PathBuf::from);
+        let path = raw("PATH");
+        let no_color = raw("NO_COLOR").is_some();
+        Self {
+            cwd: cwd.into(),
+            home: home.map(PathBuf::from),
+            url: url.map(text),
+            token: token.map(text),
+            agent_id: agent_id.map(text),
+            task: task.map(text),
+            mcp_config: mcp_config.map(PathBuf::from),
+            settings: vars
+                .into_iter()
+                .filter(|(name, _)| name.starts_with("ADJUTANT_"))
+                .map(|(name, value)| (name, text(value)))
+                .collect(),
+            mcp_server_port,
+            mcp_database_path,
+            mcp_log_level,
+            mcp_tool_timeout,
+            has_github_token,
+            xdg_state_home: state.filter(|path| path.is_absolute()),
+            user_home: user_home.filter(|path| path.is_absolute()),
+            path,
+            no_color,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_kept_apart_from_identity() {
+        let read = Environment::from_vars(
+            "/project",
+            [
+                ("ADJUTANT_HOME", "/h"),
+                ("ADJUTANT_TOKEN", "secret"),
+                ("ADJUTANT_LIMITS_DEPTH", "5"),
+                ("MCP_SERVER_PORT", "4000"),
+                ("XDG_STATE_HOME", "relative"),
+                ("GITHUB_TOKEN", "x"),
+                ("NO_COLOR", ""),
+                ("SHELL", "/bin/sh"),
+            ],
+        );
+        assert_eq!(read.home.as_deref(), Some(std::path::Path::new("/h")));
+        assert_eq!(read.token.as_deref(), Some("secret"));
+        assert_eq!(read.mcp_server_port.as_deref(), Some("4000"));
+        assert_eq!(
+            read.settings,
+            BTreeMap::from([("ADJUTANT_LIMITS_DEPTH".to_owned(), "5".to_owned())])
+        );
+        assert!(read.has_github_token);
+        assert_eq!(read.xdg_state_home, None, "a relative one is ignored");
+        assert!(!read.no_color, "an empty variable is an absent one");
+    }
+}

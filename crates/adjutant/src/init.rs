@@ -1,0 +1,156 @@
+//! `adjutant init`: makes a home. What is there is kept, always.
+
+use std::path::PathBuf;
+
+use host::files::{self, FileError, Mode};
+
+use crate::home::Home;
+
+/// The configuration, with every key and its default.
+pub(crate) const CONFIG: &str = include_str!("init/config.yaml");
+
+/// What git ignores in a home.
+const GITIGNORE: &str = include_str!("init/gitignore");
+
+/// The example roles, by file name.
+const ROLES: [(&str, &str); 6] = [
+    ("supervisor.md", include_str!("init/roles/supervisor.md")),
+    ("coordinator.md", include_str!("init/roles/coordinator.md")),
+    ("worker.md", include_str!("init/roles/worker.md")),
+    ("coder.md", include_str!("init/roles/coder.md")),
+    ("reviewer.md", include_str!("init/roles/reviewer.md")),
+    ("planner.md", include_str!("init/roles/planner.md")),
+];
+
+/// What was done.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub(crate) struct Report {
+    /// The home
+    pub(crate) home: PathBuf,
+    /// What was written
+    pub(crate) written: Vec<PathBuf>,
+    /// What was there and is as it was
+    pub(crate) kept: Vec<PathBuf>,
+    /// What to do next: a command, and what it does
+    pub(crate) next: Vec<Step>,
+}
+
+/// Something to do next.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub(crate) struct Step {
+    /// What to type
+    pub(crate) command: &'static str,
+    /// What it does
+    pub(crate) purpose: &'static str,
+}
+
+/// Makes a home.
+pub(crate) fn init(home: &Home) -> Result<Report, FileError> {
+    files::make_dir(&home.roles(), Mode::Shared)?;
+    files::make_dir(&home.templates(), Mode::Shared)?;
+    let mut plan = vec![(home.config(), CONFIG), (home.gitignore(), GITIGNORE)];
+    plan.extend(ROLES.iter().map(|&(name, text)| (home.roles().join(name), text)));
+    let (mut written, mut kept) = (Vec::new(), Vec::new());
+    for (path, text) in plan {
+        if files::create(&path, text, Mode::Shared)? {
+            written.push(path);
+        } else {
+            kept.push(path);
+        }
+    }
+    Ok(Report { home: home.dir.clone(), written, kept, next: next_steps() })
+}
+
+fn next_steps() -> Vec<Step> {
+    vec![
+        Step { command: "adjutant doctor", purpose: "check that everything it needs is there" },
+        Step { command: "adjutant up --detach", purpose: "start the server in the background" },
+        Step {
+            command: "adjutant enlist --role worker",
+            purpose: "make an agent that you run, with its MCP configuration to paste",
+        },
+        Step { command: "adjutant demo", purpose: "see three agents work together" },
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::environment::Environment;
+    use crate::roles;
+    use crate::yaml;
+
+    fn home(dir: &tempfile::TempDir) -> Home {
+        let env = Environment::from_vars(dir.path(), std::iter::empty::<(&str, &str)>());
+        Home::for_init(Some(dir.path()), &env)
+    }
+
+    #[test]
+    fn the_written_config_is_the_default_and_has_every_key() {
+        assert_eq!(Config::parse("config.yaml", CONFIG).unwrap(), Config::default());
+        let file: serde_json::Value = yaml::parse("config.yaml", CONFIG, CONFIG).unwrap();
+        for (path, value) in Config::default().leaves() {
+            let written = file.pointer(&format!("/{}", path.replace('.', "/")));
+            assert!(written.is_some(), "`{path}` is not in the file; its default is {value}");
+        }
+    }
+
+    #[test]
+    fn every_key_of_the_file_is_explained() {
+        let lines: Vec<&str> = CONFIG.lines().collect();
+        // The keys of a category are explained once, above all of them.
+        let once = ["allow", "deny", "reach", "mayDraft", "inactivity"];
+        for (index, line) in lines.iter().enumerate() {
+            let key = line.trim_start().split(':').next().unwrap();
+            let is_key = !line.trim().is_empty() && !line.trim_start().starts_with(['#', '-']);
+            if is_key && !once.contains(&key) {
+                assert!(lines[index - 1].trim_start().starts_with('#'), "line {}", index + 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_new_home_has_all_it_needs() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = home(&dir);
+        let report = init(&home).unwrap();
+        assert_eq!((report.written.len(), report.kept.len()), (8, 0));
+        assert!(home.templates().is_dir());
+        let read = roles::load(&home, &Config::default().policy().unwrap());
+        assert!(read.errors.is_empty() && read.warnings.is_empty(), "{read:?}");
+        let categories: Vec<_> =
+            read.roles.values().map(|role| (role.name.as_str(), role.category.as_str())).collect();
+        assert_eq!(
+            categories,
+            [
+                ("coder", "coding"),
+                ("coordinator", "conversational"),
+                ("planner", "planning"),
+                ("reviewer", "review"),
+                ("supervisor", "supervisor"),
+                ("worker", "worker"),
+            ]
+        );
+        let defaults = Config::default();
+        for needed in [&defaults.review.role, &defaults.plan.role] {
+            assert!(read.roles.contains_key(needed), "`{needed}` is named by the configuration");
+        }
+        for role in read.roles.values() {
+            assert!(role.description.is_some() && role.prompt.len() > 300, "`{}`", role.name);
+        }
+    }
+
+    #[test]
+    fn what_is_there_is_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = home(&dir);
+        init(&home).unwrap();
+        std::fs::write(home.config(), "limits: {depth: 1}\n").unwrap();
+        std::fs::remove_file(home.gitignore()).unwrap();
+        let report = init(&home).unwrap();
+        assert_eq!(report.written, [home.gitignore()]);
+        assert_eq!(report.kept.len(), 7);
+        assert_eq!(std::fs::read_to_string(home.config()).unwrap(), "limits: {depth: 1}\n");
+    }
+}

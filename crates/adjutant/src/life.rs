@@ -1,0 +1,335 @@
+//! A server's life as a process: one per home, found by its file, watched over, ended with care.
+//!
+//! The lock says whether a server runs. `server.json` says where, and that it is wanted: a server
+//! that crashed leaves its file behind and is started again; one that was ended takes it along.
+
+mod watch;
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use host::clock::Clock;
+use host::files::{self, FileError, Lock, Mode};
+use host::process;
+use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::{Instant, interval, sleep, timeout};
+
+use crate::client::{Client, ClientError};
+use crate::connect::{self, ConnectError, Where};
+use crate::home::ServerFile;
+pub(crate) use watch::{WatchError, watch};
+
+/// How often a lock that somebody holds is tried again.
+const LOOK: Duration = Duration::from_millis(5);
+/// How long a server that is starting or stopping may take to become one or none.
+const SETTLE: Duration = Duration::from_secs(10);
+/// How many ports above the wanted one are tried.
+const NEIGHBOURS: u16 = 100;
+/// How long a server may take to answer that it will end.
+const ASK: Duration = Duration::from_secs(5);
+
+/// Which port was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Port {
+    /// Nobody chose one: this is the usual one
+    Usual(u16),
+    /// Somebody chose it; 0 is any
+    Chosen(u16),
+}
+
+/// A port that is ours.
+#[derive(Debug)]
+pub(crate) struct Bound {
+    /// The socket, ready for an asynchronous runtime
+    pub(crate) listener: TcpListener,
+    /// Where it listens
+    pub(crate) address: SocketAddr,
+    /// The port that was asked for and is taken
+    pub(crate) instead_of: Option<u16>,
+}
+
+impl Bound {
+    /// The address as `server.json` has it.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+/// No port could be had.
+#[derive(Debug, thiserror::Error)]
+#[error("could not listen on `{address}`")]
+pub(crate) struct ListenError {
+    /// Where
+    address: SocketAddr,
+    /// Why not
+    #[source]
+    source: io::Error,
+}
+
+/// Listens on the wanted port, else on the next free one.
+///
+/// `previous` is the port of a server that crashed: its clients still look for it there.
+pub(crate) fn listen(host: IpAddr, port: Port, previous: Option<u16>) -> Result<Bound, ListenError> {
+    let (wanted, previous) = match port {
+        Port::Usual(wanted) => (wanted, previous),
+        Port::Chosen(0) => (0, previous),
+        Port::Chosen(wanted) => (wanted, None),
+    };
+    let neighbours = match wanted {
+        0 => 0..=0,
+        wanted => wanted..=wanted.saturating_add(NEIGHBOURS),
+    };
+    for port in previous.into_iter().chain(neighbours) {
+        match bind(host, port) {
+            Ok((listener, address)) => {
+                let expected = wanted == 0 || Some(port) == previous || port == wanted;
+                return Ok(Bound { listener, address, instead_of: (!expected).then_some(wanted) });
+            }
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+            Err(source) => {
+                return Err(ListenError { address: SocketAddr::new(host, port), source });
+            }
+        }
+    }
+    bind(host, 0)
+        .map(|(listener, address)| Bound { listener, address, instead_of: Some(wanted) })
+        .map_err(|source| ListenError { address: SocketAddr::new(host, 0), source })
+}
+
+fn bind(host: IpAddr, port: u16) -> io::Result<(TcpListener, SocketAddr)> {
+    let listener = TcpListener::bind((host, port))?;
+    listener.set_nonblocking(true)?;
+    let address = listener.local_addr()?;
+    Ok((listener, address))
+}
+
+/// The port in a server's address.
+pub(crate) fn port_of(server: &ServerFile) -> Option<u16> {
+    server.url.parse::<http::Uri>().ok()?.port_u16()
+}
+
+/// Whose the home is.
+#[derive(Debug)]
+pub(crate) enum Claim {
+    /// Ours from now on
+    Ours(Ownership),
+    /// That of a server which runs
+    Theirs(ServerFile),
+}
+
+/// The right to serve a home, held until it is given up or the process ends.
+#[derive(Debug)]
+pub(crate) struct Ownership {
+    server_file: PathBuf,
+    /// What a server that crashed has left
+    crashed: Option<ServerFile>,
+    _lock: Lock,
+}
+
+/// Why a home could not be claimed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ClaimError {
+    /// Somebody holds the lock and does not answer.
+    #[error("another server holds `{}` and does not answer", lock.display())]
+    Stuck {
+        /// The lock
+        lock: PathBuf,
+    },
+    /// A file could not be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The other server's address is of no use.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+}
+
+/// Takes the home, or finds the server that has it. Waits while another starts or stops.
+pub(crate) async fn claim(at: &Where, lock: &Path) -> Result<Claim, ClaimError> {
+    claim_within(at, lock, SETTLE).await
+}
+
+async fn claim_within(at: &Where, lock: &Path, patience: Duration) -> Result<Claim, ClaimError> {
+    let deadline = Instant::now() + patience;
+    let mut look = interval(LOOK);
+    loop {
+        look.tick().await;
+        if let Some(held) = files::lock(lock)? {
+            let crashed = connect::read_note(&at.server_file)?;
+            let server_file = at.server_file.clone();
+            return Ok(Claim::Ours(Ownership { server_file, crashed, _lock: held }));
+        }
+        if let Some(server) = connect::running(at).await? {
+            return Ok(Claim::Theirs(server));
+        }
+        if Instant::now() >= deadline {
+            return Err(ClaimError::Stuck { lock: lock.to_owned() });
+        }
+    }
+}
+
+impl Ownership {
+    /// The port of a server that crashed, to be tried first.
+    pub(crate) fn previous_port(&self) -> Option<u16> {
+        self.crashed.as_ref().and_then(port_of)
+    }
+
+    /// Tells everybody where the server is. To be called once it listens.
+    pub(crate) fn announce(&self, server: &ServerFile) -> Result<(), FileError> {
+        // Four plain fields always make JSON.
+        let text = serde_json::to_string(server).unwrap_or_default();
+        files::write(&self.server_file, &format!("{text}\n"), Mode::Private)
+    }
+
+    /// Gives the home up: whoever looks now finds no server, and may start the next.
+    pub(crate) fn give_up(self) -> Result<(), FileError> {
+        files::remove(&self.server_file)
+    }
+}
+
+/// Waits for the wish to end, from a terminal or from another process.
+pub(crate) async fn asked_to_stop() -> io::Result<()> {
+    let (mut end, mut interrupt) =
+        (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    tokio::select! {
+        _ = end.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}
+
+/// Waits until nobody has needed the server for that long.
+///
+/// `last_activity` holds the time of the last request, in milliseconds of `clock`; `is_busy` says
+/// whether an agent lives or a client is connected, and is asked only when time is up.
+pub(crate) async fn idle<F: Future<Output = bool>>(
+    last_activity: Arc<AtomicI64>,
+    clock: Clock,
+    limit: Duration,
+    is_busy: impl Fn() -> F,
+) {
+    let limit_ms = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
+    loop {
+        let quiet = clock.now().as_millis().saturating_sub(last_activity.load(Ordering::Relaxed));
+        let left = limit_ms.saturating_sub(quiet);
+        if left <= 0 {
+            if !is_busy().await {
+                return;
+            }
+            // The time counts from when the last agent is gone.
+            last_activity.fetch_max(clock.now().as_millis(), Ordering::Relaxed);
+        }
+        let left = if left <= 0 { limit_ms } else { left };
+        sleep(Duration::from_millis(u64::try_from(left).unwrap_or_default())).await;
+    }
+}
+
+/// How a server was ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Down {
+    /// There was none
+    NotRunning,
+    /// It ended when asked
+    Asked(ServerFile),
+    /// It had to be sent a signal
+    Terminated(ServerFile),
+    /// It had to be killed
+    Killed(ServerFile),
+}
+
+/// Why a server was not ended.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DownError {
+    /// It refused, or its address is of no use.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// It does not answer, and an agent sends no signals.
+    #[error("the server does not answer, and only the operator may end it by force")]
+    NotAllowed,
+    /// It could not be sent a signal.
+    #[error("could not send a signal to process {pid}")]
+    Signal {
+        /// The server's process
+        pid: u32,
+        /// Why not
+        #[source]
+        source: io::Error,
+    },
+    /// It is still there.
+    #[error("process {pid} is still there after it was killed")]
+    StillThere {
+        /// The server's process
+        pid: u32,
+    },
+    /// A file could not be used.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// How long each step of the end may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// After it was asked
+    pub(crate) asked: Duration,
+    /// After each signal
+    pub(crate) signalled: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Self { asked: Duration::from_secs(10), signalled: Duration::from_secs(5) }
+    }
+}
+
+/// Ends the server: asks it, then sends a signal, then kills it.
+pub(crate) async fn down(at: &Where, lock: &Path, patience: Patience) -> Result<Down, DownError> {
+    let Some(server) = connect::read_note(&at.server_file)? else { return Ok(Down::NotRunning) };
+    let pid = server.pid;
+    if !at.inside_agent && !process::is_alive(pid) {
+        // It crashed. Without its file it is not started again either.
+        if files::lock(lock)?.is_some() {
+            files::remove(&at.server_file)?;
+        }
+        return Ok(Down::NotRunning);
+    }
+    let client = Client::new(&server.url, at.token.read()?.as_deref())?;
+    match timeout(ASK, client.post_json("/api/shutdown", &json!({}))).await {
+        Ok(Ok(_)) => {
+            if gone(pid, patience.asked).await {
+                return Ok(Down::Asked(server));
+            }
+        }
+        Ok(Err(error @ (ClientError::Api { .. } | ClientError::Unusable { .. }))) => {
+            return Err(error.into());
+        }
+        // It hangs, or nobody listens.
+        Err(_) | Ok(Err(ClientError::NoServer { .. } | ClientError::Broken { .. })) => {}
+    }
+    if at.inside_agent {
+        return Err(DownError::NotAllowed);
+    }
+    let failed = |source| DownError::Signal { pid, source };
+    process::terminate(pid).map_err(failed)?;
+    if gone(pid, patience.signalled).await {
+        return Ok(Down::Terminated(server));
+    }
+    // Its watcher starts it again as long as the file is there.
+    files::remove(&at.server_file)?;
+    process::kill(pid).map_err(failed)?;
+    if gone(pid, patience.signalled).await {
+        return Ok(Down::Killed(server));
+    }
+    Err(DownError::StillThere { pid })
+}
+
+async fn gone(pid: u32, patience: Duration) -> bool {
+    let waited = tokio::task::spawn_blocking(move || process::wait_gone(pid, patience));
+    waited.await.unwrap_or_else(|_| !process::is_alive(pid))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,199 @@
+//! Ports, the claim on a home, and the end of a server.
+
+use std::net::Ipv4Addr;
+
+use axum::Router;
+use axum::routing::{get, post};
+use http::StatusCode;
+use model::Timestamp;
+use tokio::task::JoinSet;
+
+use super::*;
+use crate::connect::Token;
+use host::process::{Exit, Launch, Started, start_sharing};
+
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+fn at(dir: &Path) -> Where {
+    Where {
+        server_file: dir.join("server.json"),
+        log: dir.join("server.log"),
+        url_override: None,
+        token: Token::Missing,
+        inside_agent: false,
+        exe: "/bin/false".into(),
+        start_args: Vec::new(),
+        environment: Vec::new(),
+        cwd: dir.to_owned(),
+    }
+}
+
+fn file(url: &str, pid: u32) -> ServerFile {
+    let started_at = Timestamp::from_millis(0);
+    ServerFile { url: url.to_owned(), pid, version: "0".to_owned(), started_at }
+}
+
+fn ours(claim: Claim) -> Ownership {
+    match claim {
+        Claim::Ours(ownership) => ownership,
+        Claim::Theirs(server) => panic!("{server:?} has it"),
+    }
+}
+
+async fn serve(shutdown: StatusCode) -> (String, JoinSet<()>) {
+    let router = Router::new()
+        .route("/healthz", get(|| async { "{}" }))
+        .route("/api/shutdown", post(move || async move { shutdown }));
+    let bound = listen(HERE, Port::Chosen(0), None).unwrap();
+    let url = bound.url();
+    let listener = tokio::net::TcpListener::from_std(bound.listener).unwrap();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
+    (url, tasks)
+}
+
+#[test]
+fn a_taken_port_means_the_next_free_one() {
+    let first = listen(HERE, Port::Chosen(0), None).unwrap();
+    assert_eq!(first.instead_of, None);
+    let port = first.address.port();
+    for wanted in [Port::Chosen(port), Port::Usual(port)] {
+        let second = listen(HERE, wanted, None).unwrap();
+        assert_eq!(second.instead_of, Some(port));
+        assert_ne!(second.address.port(), port);
+    }
+    drop(first);
+    let again = listen(HERE, Port::Chosen(port), None).unwrap();
+    assert_eq!((again.address.port(), again.instead_of), (port, None));
+}
+
+#[test]
+fn the_last_port_is_followed_by_any() {
+    let Ok(last) = TcpListener::bind((HERE, u16::MAX)) else { return };
+    let bound = listen(HERE, Port::Chosen(u16::MAX), None).unwrap();
+    assert_eq!(bound.instead_of, Some(u16::MAX));
+    drop(last);
+}
+
+#[test]
+fn a_crashed_servers_port_comes_first_unless_another_was_chosen() {
+    let free = || listen(HERE, Port::Chosen(0), None).unwrap().address.port();
+    let (old, new) = (free(), free());
+    let port = |port| listen(HERE, port, Some(old)).unwrap();
+    assert_eq!((port(Port::Usual(new)).address.port(), port(Port::Usual(new)).instead_of), (old, None));
+    assert_eq!(port(Port::Chosen(0)).address.port(), old);
+    assert_eq!(port(Port::Chosen(new)).address.port(), new);
+}
+
+#[tokio::test]
+async fn a_home_has_one_server_and_the_second_finds_the_first() {
+    let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), serve(StatusCode::ACCEPTED).await);
+    let (at, lock) = (at(dir.path()), dir.path().join("server.lock"));
+    let first = ours(claim(&at, &lock).await.unwrap());
+    assert_eq!(first.previous_port(), None);
+    // The first is not up yet: the second waits for it.
+    let second = claim(&at, &lock);
+    let announced = async { first.announce(&file(&url, std::process::id())).unwrap() };
+    let (second, ()) = tokio::join!(second, announced);
+    assert!(matches!(second.unwrap(), Claim::Theirs(server) if server.url == url));
+    // A crash lets go of the lock and leaves the file.
+    drop(first);
+    let third = ours(claim(&at, &lock).await.unwrap());
+    assert_eq!(third.previous_port(), url.rsplit(':').next().unwrap().parse().ok());
+    third.give_up().unwrap();
+    assert!(!at.server_file.exists());
+}
+
+#[tokio::test]
+async fn a_lock_without_a_server_is_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    let (at, lock) = (at(dir.path()), dir.path().join("server.lock"));
+    let _held = files::lock(&lock).unwrap().unwrap();
+    let error = claim_within(&at, &lock, Duration::from_millis(20)).await.unwrap_err();
+    assert!(matches!(error, ClaimError::Stuck { .. }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_server_ends_once_no_agent_lives() {
+    let clock = Clock::manual(Timestamp::from_millis(1_000_000));
+    let last = Arc::new(AtomicI64::new(1_000_000));
+    let asked = AtomicI64::new(0);
+    // The test's clock stands still while timers run: each question moves it a limit further.
+    clock.advance_seconds(60);
+    idle(Arc::clone(&last), clock.clone(), Duration::from_secs(60), || async {
+        let question = asked.fetch_add(1, Ordering::Relaxed);
+        if question == 2 {
+            return false;
+        }
+        let now = clock.now().as_millis();
+        last.store(now, Ordering::Relaxed);
+        clock.advance_seconds(60);
+        last.store(now, Ordering::Relaxed);
+        true
+    })
+    .await;
+    assert_eq!(asked.load(Ordering::Relaxed), 3);
+}
+
+/// A process that stands for a server; what it does on a signal is the script's.
+fn stand_in(script: &str, dir: &Path) -> Started {
+    let launch = |script: &str| Launch {
+        program: "/bin/sh".into(),
+        arguments: vec!["-c".into(), script.into()],
+        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        directory: dir.to_owned(),
+    };
+    let made = process::run(&launch("mkfifo ready never"), Duration::from_secs(10)).unwrap();
+    assert_eq!(made.exit, Exit::Code(0));
+    let script = format!("{script}; echo > ready; while :; do read x < never; done");
+    let started = start_sharing(&launch(&script)).unwrap();
+    std::fs::read_to_string(dir.join("ready")).unwrap();
+    started
+}
+
+async fn down_of(script: &str, status: StatusCode, is_agent: Option<&str>) -> (Result<Down, DownError>, bool) {
+    let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), serve(status).await);
+    let mut process = stand_in(script, dir.path());
+    let at = Where { inside_agent: is_agent.is_some(), ..at(dir.path()) };
+    let server = file(&url, process.pid());
+    files::write(&at.server_file, &serde_json::to_string(&server).unwrap(), Mode::Private).unwrap();
+    let short = Duration::from_millis(20);
+    let patience = Patience { asked: short, signalled: Duration::from_millis(200) };
+    let answer = down(&at, &dir.path().join("server.lock"), patience).await;
+    process::kill(process.pid()).unwrap();
+    assert!(process::wait_gone(process.pid(), Duration::from_secs(10)));
+    assert!(process.exited().unwrap().is_some());
+    (answer, at.server_file.exists())
+}
+
+#[tokio::test]
+async fn a_server_is_asked_then_told_then_killed() {
+    let accepted = StatusCode::ACCEPTED;
+    let (told, _) = down_of("trap 'exit 0' TERM", accepted, None).await;
+    assert!(matches!(told.unwrap(), Down::Terminated(_)));
+    let (killed, file_left) = down_of("trap '' TERM", accepted, None).await;
+    assert!(matches!(killed.unwrap(), Down::Killed(_)));
+    assert!(!file_left, "its watcher must not start it again");
+}
+
+#[tokio::test]
+async fn who_may_not_ask_does_not_send_signals_either() {
+    let (refused, file_left) = down_of("true", StatusCode::FORBIDDEN, None).await;
+    assert!(matches!(refused, Err(DownError::Client(ClientError::Api { .. }))));
+    assert!(file_left);
+    let (agent, file_left) = down_of("true", StatusCode::ACCEPTED, Some("sp_1")).await;
+    assert!(matches!(agent, Err(DownError::NotAllowed)));
+    assert!(file_left);
+}
+
+#[tokio::test]
+async fn no_server_is_nothing_to_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let (at, lock) = (at(dir.path()), dir.path().join("server.lock"));
+    let ended = || down(&at, &lock, Patience::default());
+    assert_eq!(ended().await.unwrap(), Down::NotRunning);
+    let crashed = serde_json::to_string(&file("http://127.0.0.1:1", u32::MAX)).unwrap();
+    files::write(&at.server_file, &crashed, Mode::Private).unwrap();
+    assert_eq!(ended().await.unwrap(), Down::NotRunning);
+    assert!(!at.server_file.exists(), "it is not started again");
+}

@@ -1,0 +1,190 @@
+//! How roles are read, refused and warned about.
+
+use engine::settings::{Budget, Sandbox, Worktree};
+use proptest::prelude::*;
+
+use super::*;
+
+fn read(text: &str) -> (Role, Vec<String>) {
+    let (role, warnings) = parse("r.md", text, &Policy::default()).unwrap();
+    (role, warnings.iter().map(ToString::to_string).collect())
+}
+
+fn refused(text: &str) -> String {
+    parse("r.md", text, &Policy::default()).unwrap_err().to_string()
+}
+
+#[test]
+fn a_name_is_enough() {
+    let (role, warnings) = read("---\nname: helper\n---\n\nYou help.\n");
+    let wanted = Role {
+        name: "helper".into(),
+        category: "worker".into(),
+        prompt: "You help.".into(),
+        ..Role::default()
+    };
+    assert_eq!((role, warnings), (wanted, vec![]));
+}
+
+#[test]
+fn every_key_is_read() {
+    let (role, warnings) = read(
+        "---
+name: coder
+category: coding
+displayName: The Coder
+description: Writes code
+agent: command
+command: [run-me, '{prompt_file}']
+acp: [goose, acp]
+script: scenario.yaml
+model: inherit
+tools: Read, Bash(git log, git diff), Edit
+disallowedTools: [Task]
+allow: ['mcp__review__*']
+deny: [mcp__mail__send]
+cwd: web
+timeout: 60
+inactivity: 30
+budget: {usd: 1.5, tokens: 1000, agents: 2, seconds: 60}
+worktree: fresh
+tmux: true
+sandbox: bwrap
+---
+Code.
+---
+More.",
+    );
+    assert_eq!(warnings, Vec::<String>::new());
+    let globs =
+        |globs: &[model::glob::Glob]| globs.iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(globs(&role.rules.allow), ["mcp__review__*"]);
+    assert_eq!(globs(&role.rules.deny), ["mcp__mail__send"]);
+    let wanted = Role {
+        name: "coder".into(),
+        category: "coding".into(),
+        display_name: Some("The Coder".into()),
+        description: Some("Writes code".into()),
+        kind: Some("command".into()),
+        command: vec!["run-me".into(), "{prompt_file}".into()],
+        acp: vec!["goose".into(), "acp".into()],
+        script: Some("scenario.yaml".into()),
+        model: Some("inherit".into()),
+        tools: Some(vec!["Read".into(), "Bash(git log, git diff)".into(), "Edit".into()]),
+        disallowed_tools: vec!["Task".into()],
+        cwd: Some("web".into()),
+        timeout: Some(60),
+        inactivity: Some(30),
+        budget: Budget { usd: Some(1.5), tokens: Some(1000), agents: Some(2), seconds: Some(60) },
+        worktree: Some(Worktree::Fresh),
+        tmux: true,
+        sandbox: Sandbox::Bwrap,
+        rules: role.rules.clone(),
+        other: BTreeMap::new(),
+        prompt: "Code.\n---\nMore.".into(),
+    };
+    assert_eq!(role, wanted);
+}
+
+#[test]
+fn unknown_keys_are_kept_with_a_warning() {
+    let (role, warnings) = read("---\nname: a\ncolor: blue\ntimeot: 3\n---\n");
+    assert_eq!(
+        role.other,
+        BTreeMap::from([("color".into(), "blue".into()), ("timeot".into(), 3.into())])
+    );
+    assert_eq!(
+        warnings,
+        [
+            "r.md:3: unknown key `color`, kept but not used",
+            "r.md:4: unknown key `timeot`, kept but not used"
+        ]
+    );
+}
+
+#[test]
+fn what_claude_code_takes_is_taken() {
+    let (role, warnings) = read(
+        "---\r\nname: reviewer-x\r\ndescription: Use it when: the user's done. Examples: <example>Context: x</example>\r\ntools: Read, Grep\r\nmodel: sonnet\r\n---\r\nPrompt\r\n",
+    );
+    assert_eq!(
+        role.description.as_deref(),
+        Some("Use it when: the user's done. Examples: <example>Context: x</example>")
+    );
+    assert_eq!(role.tools.unwrap(), ["Read", "Grep"]);
+    assert_eq!(role.prompt, "Prompt");
+    assert_eq!(warnings, ["r.md:3: `description` is not valid YAML and was read as plain text"]);
+}
+
+#[test]
+fn a_broken_file_names_its_line() {
+    assert_eq!(
+        refused("---\ncategory: worker\n---\n").split(": ").nth(1),
+        Some("`name` is missing")
+    );
+    assert_eq!(
+        refused("no front matter"),
+        "r.md:1: must begin with `---`, YAML with at least a `name`, and `---`"
+    );
+    assert_eq!(
+        refused("---\nname: a\ncategory: wroker\n---\n"),
+        "r.md:3: unknown category `wroker`"
+    );
+    assert_eq!(
+        refused("---\nname: a\n\nallow:\n  - mcp__mial__*\n---\n"),
+        "r.md:5: `mcp__mial__*` names the unknown toolset `mial`; did you mean `mail`?"
+    );
+    assert_eq!(
+        refused("---\nname: a\ntimeout: soon\n---\n"),
+        "r.md:3: expected a whole number, not negative"
+    );
+    assert_eq!(
+        refused("---\nname: a\nagent: command\n---\n"),
+        "r.md:3: an agent of kind `command` needs `command`"
+    );
+    assert!(refused("---\nname: a\nagent: clod\n---\n").starts_with("r.md:3: "));
+    assert!(refused("---\nname: a\ntools: {a: 1\n---\n").starts_with("r.md:"));
+}
+
+#[test]
+fn a_broken_file_does_not_stop_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let home = Home { root: dir.path().to_owned(), dir: dir.path().join(".adjutant") };
+    assert!(load(&home, &Policy::default()).roles.is_empty(), "no folder is no role");
+    fs::create_dir_all(home.roles()).unwrap();
+    fs::create_dir_all(home.claude_agents()).unwrap();
+    let write = |dir: PathBuf, file: &str, text: &[u8]| fs::write(dir.join(file), text).unwrap();
+    write(home.roles(), "a.md", b"---\nname: one\n---\nours");
+    write(home.roles(), "b.md", b"---\nname: [\n---\n");
+    write(home.roles(), "c.md", b"---\nname: one\n---\ntwice");
+    write(home.roles(), "d.md", b"\xff\xfe");
+    write(home.roles(), "notes.txt", b"not a role");
+    write(home.claude_agents(), "one.md", b"---\nname: one\n---\ntheirs");
+    write(home.claude_agents(), "two.md", b"---\nname: two\n---\ntheirs");
+    let report = load(&home, &Policy::default());
+    let prompts: Vec<_> =
+        report.roles.iter().map(|(name, role)| (name.as_str(), role.prompt.as_str())).collect();
+    assert_eq!(prompts, [("one", "ours"), ("two", "theirs")]);
+    let said: Vec<_> = report.errors.iter().map(ToString::to_string).collect();
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[0].starts_with(".adjutant/roles/b.md:"), "{said:?}");
+    assert!(said[1].starts_with(".adjutant/roles/d.md: cannot be read"), "{said:?}");
+    let said: Vec<_> = report.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(said, [".adjutant/roles/c.md: another file is the role `one` already"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_text_makes_it_panic(text in "\\PC{0,200}", matter in proptest::collection::vec(
+        "(name|tools|allow|budget|x|-)?: ?[\\[{&*!|>'\"a-zé0-9:,.# ]{0,12}", 0..8,
+    )) {
+        let matter = matter.join("\n");
+        for text in [text.clone(), format!("---\n{text}\n---\n"), format!("---\n{matter}\n---\nx")] {
+            if let Err(problem) = parse("r.md", &text, &Policy::default()) {
+                prop_assert!(problem.to_string().starts_with("r.md"));
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! What a command ends with when it does not do what it was asked: one line, advice, an exit code.
+//!
+//! Every error of the program becomes one of these here and nowhere else.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use engine::Code;
+use host::files::FileError;
+use miette::Diagnostic;
+use serde_json::{Map, Value, json};
+
+use crate::client::{ApiError, ClientError};
+use crate::connect::ConnectError;
+use crate::home::HomeError;
+use crate::yaml::Problem;
+
+/// The exit code where there is no server.
+const NO_SERVER: u8 = 6;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) struct Trouble(Box<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    exit: u8,
+    message: String,
+    hints: Vec<String>,
+    /// The body of the specification, as `--json` prints it
+    body: Value,
+    /// A file with the line to be shown
+    problem: Option<Problem>,
+}
+
+impl Trouble {
+    /// A failure with a code from the closed list.
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let body = json!({ "code": code.name(), "message": message });
+        Self(Box::new(Parts {
+            exit: code.exit(),
+            message,
+            hints: Vec::new(),
+            body,
+            problem: None,
+        }))
+    }
+
+    /// What was typed does not fit.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Code::InvalidInput, message)
+    }
+
+    /// There is no server, and none was to be started.
+    pub(crate) fn no_server(message: impl Into<String>) -> Self {
+        let mut trouble = Self::new(Code::ExternalError, message);
+        trouble.0.exit = NO_SERVER;
+        trouble
+    }
+
+    /// The command has said everything already; only its exit code is left.
+    pub(crate) fn said(exit: u8) -> Self {
+        let mut trouble = Self::new(Code::ExternalError, "");
+        trouble.0.exit = exit;
+        trouble
+    }
+
+    /// Adds advice.
+    #[must_use]
+    pub(crate) fn hint(mut self, advice: impl Into<String>) -> Self {
+        self.0.hints.push(advice.into());
+        if let Value::Object(body) = &mut self.0.body {
+            body.insert("suggestions".to_owned(), json!(self.0.hints));
+        }
+        self
+    }
+
+    /// Names the tool that was called.
+    #[must_use]
+    pub(crate) fn of_tool(mut self, tool: &str) -> Self {
+        if let Value::Object(body) = &mut self.0.body {
+            body.entry("toolName").or_insert_with(|| tool.into());
+        }
+        self
+    }
+
+    /// What is wrong, in a line.
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What to do next.
+    pub(crate) fn hints(&self) -> &[String] {
+        &self.0.hints
+    }
+
+    /// The body that `--json` prints.
+    pub(crate) fn body(&self) -> &Value {
+        &self.0.body
+    }
+
+    /// The file that is at fault, with its line.
+    pub(crate) fn problem(&self) -> Option<&Problem> {
+        self.0.problem.as_ref()
+    }
+
+    /// What the program exits with.
+    pub(crate) fn exit(&self) -> ExitCode {
+        self.0.exit.into()
+    }
+
+    /// A failure with everything that caused it on the same line.
+    fn chain(code: Code, error: &(dyn Error + 'static)) -> Self {
+        let mut message = error.to_string();
+        let mut next = error.source();
+        while let Some(cause) = next {
+            // Writing to a String cannot fail.
+            _ = write!(message, ": {cause}");
+            next = cause.source();
+        }
+        Self::new(code, message)
+    }
+}
+
+impl From<ApiError> for Trouble {
+    fn from(error: ApiError) -> Self {
+        let code = Code::parse(&error.code).unwrap_or(Code::InternalError);
+        let body = match error.whole {
+            Value::Object(body) => body,
+            _ => Map::new(),
+        };
+        Self(Box::new(Parts {
+            exit: code.exit(),
+            message: error.message,
+            hints: error.suggestions,
+            body: Value::Object(body),
+            problem: None,
+        }))
+    }
+}
+
+impl From<ClientError> for Trouble {
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::Api { body, .. } if body.code == "UNAUTHENTICATED" => {
+                let advice = "inside an agent set `ADJUTANT_TOKEN`; elsewhere unset it, and check \
+                              that `adjutant token` prints this home's";
+                Self::from(*body).hint(advice)
+            }
+            ClientError::Api { body, .. } => (*body).into(),
+            ClientError::NoServer { .. } => {
+                Self::no_server(error.to_string()).hint("start one with `adjutant up --detach`")
+            }
+            ClientError::Broken { .. } => Self::chain(Code::ExternalError, &error)
+                .hint("whether the call took effect is not known; look before you repeat it"),
+            ClientError::Unusable { .. } => Self::chain(Code::InvalidInput, &error),
+        }
+    }
+}
+
+impl From<ConnectError> for Trouble {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Client(error) => error.into(),
+            ConnectError::File(error) => error.into(),
+            ConnectError::NoServer { .. } => Self::no_server(error.to_string())
+                .hint("`ADJUTANT_URL` names that server; unset it to use this project's"),
+            ConnectError::NoneForAgent { .. } => {
+                Self::no_server(error.to_string()).hint("ask the operator for `adjutant up`")
+            }
+            ConnectError::Ended { .. } | ConnectError::TooSlow { .. } => {
+                Self::no_server(error.to_string()).hint("run `adjutant doctor`")
+            }
+            ConnectError::Start(_) => {
+                let said = Self::chain(Code::ExternalError, &error);
+                Self::no_server(said.message().to_owned())
+            }
+        }
+    }
+}
+
+impl From<HomeError> for Trouble {
+    fn from(error: HomeError) -> Self {
+        let code = match &error {
+            HomeError::NotFound { .. } | HomeError::NotThere { .. } => Code::ResourceNotFound,
+            HomeError::NoStateFolder | HomeError::ServerFile { .. } => Code::InvalidInput,
+            HomeError::Random(_) | HomeError::File(_) => Code::ExternalError,
+        };
+        let trouble = Self::chain(code, &error);
+        match error.help() {
+            Some(help) => trouble.hint(help.to_string()),
+            None => trouble,
+        }
+    }
+}
+
+impl From<FileError> for Trouble {
+    fn from(error: FileError) -> Self {
+        Self::chain(Code::ExternalError, &error)
+    }
+}
+
+impl From<Box<Problem>> for Trouble {
+    fn from(problem: Box<Problem>) -> Self {
+        let trouble = Self::usage(problem.to_string());
+        let mut trouble = match &problem.help {
+            Some(help) => trouble.hint(help.clone()),
+            None => trouble,
+        };
+        trouble.0.problem = Some(*problem);
+        trouble
+    }
+}
+
+impl From<std::io::Error> for Trouble {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            // Whoever read our output has seen enough, as `head` does.
+            std::io::ErrorKind::BrokenPipe => Self::said(0),
+            _ => Self::chain(Code::ExternalError, &error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_of_the_server_keeps_its_body_and_code() {
+        let whole = json!({ "code": "CONFLICT", "message": "no", "details": { "holder": "x" } });
+        let error = ApiError {
+            code: "CONFLICT".into(),
+            message: "no".into(),
+            suggestions: vec!["wait".into()],
+            whole: whole.clone(),
+        };
+        let trouble = Trouble::from(error);
+        assert_eq!((trouble.0.exit, trouble.body()), (5, &whole));
+        assert_eq!(trouble.hints(), ["wait"]);
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_failure() {
+        let trouble = Trouble::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe));
+        assert_eq!((trouble.0.exit, trouble.message()), (0, ""));
+    }
+
+    #[test]
+    fn no_server_has_a_code_of_its_own() {
+        let trouble = Trouble::from(ConnectError::NoServer { url: "http://x".into() });
+        assert_eq!(trouble.0.exit, NO_SERVER);
+        assert!(trouble.body()["suggestions"][0].is_string());
+    }
+}

@@ -1,0 +1,144 @@
+//! Mirror files: projections of the record for people and git. Written, never read back.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use host::files::{self, FileError, Mode};
+use model::event::EventKind;
+use model::{TaskId, TaskRef};
+use store::EventFilter;
+use tokio_util::sync::CancellationToken;
+
+use crate::context::task_context;
+use crate::engine::Engine;
+use crate::error::ToolError;
+use crate::projection;
+
+/// Changes that come in a burst are written once.
+const GATHER: Duration = Duration::from_millis(100);
+
+/// Why a mirror file was not written.
+#[derive(Debug, thiserror::Error)]
+pub enum MirrorError {
+    /// The record could not be read.
+    #[error("could not read the record: {}", .0.message)]
+    Record(ToolError),
+    /// The file could not be written.
+    #[error("could not write a mirror file")]
+    File(#[from] FileError),
+}
+
+impl From<ToolError> for MirrorError {
+    fn from(error: ToolError) -> Self {
+        Self::Record(error)
+    }
+}
+
+/// Keeps the mirror files in `dir` up to date until `stop`.
+#[derive(Debug)]
+pub struct Mirror {
+    engine: Engine,
+    dir: PathBuf,
+    /// The last event that the files tell of.
+    seen: i64,
+    /// The day of the last entry of `IAC.md`.
+    day: String,
+}
+
+impl Mirror {
+    /// A mirror of the engine's record in `dir`.
+    pub fn new(engine: Engine, dir: PathBuf) -> Self {
+        Self { engine, dir, seen: 0, day: String::new() }
+    }
+
+    /// Follows the record until `stop`. A file that cannot be written is tried again with the next
+    /// change.
+    pub async fn run(mut self, stop: CancellationToken) {
+        let mut last = self.engine.store.last_event();
+        let mut whole = true;
+        loop {
+            let until = *last.borrow_and_update();
+            if whole || until > self.seen {
+                let written = tokio::task::spawn_blocking(move || {
+                    let result = if whole { self.rebuild(until) } else { self.follow(until) };
+                    (self, result)
+                });
+                let Ok((mirror, result)) = written.await else { return };
+                self = mirror;
+                whole = result.is_err();
+                if let Err(error) = result {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "the mirror files are behind");
+                }
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                changed = last.changed() => if changed.is_err() { return },
+            }
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep(GATHER) => {}
+            }
+        }
+    }
+
+    /// Writes the pages anew, and the log of runs from its beginning.
+    pub fn rebuild(&mut self, until: i64) -> Result<(), MirrorError> {
+        let (log, day) = self.engine.store.read(|tx| projection::iac_whole(tx, until))?;
+        files::write(&self.dir.join("IAC.md"), &log, Mode::Shared)?;
+        self.write_context()?;
+        (self.day, self.seen) = (day, until);
+        Ok(())
+    }
+
+    /// Writes what changed since the last time.
+    fn follow(&mut self, until: i64) -> Result<(), MirrorError> {
+        let mut tasks = BTreeSet::new();
+        let mut crew = false;
+        while self.seen < until {
+            let filter = EventFilter { after: self.seen, kind: None };
+            let events = self.engine.store.read(|tx| tx.event_list(&filter, 1000)).map_err(ToolError::from)?;
+            let Some(last) = events.last().map(|event| event.number) else { break };
+            let mut log = String::new();
+            for event in &events {
+                let day = &mut self.day;
+                log.extend(self.engine.store.read(|tx| projection::iac_entry(tx, event, day))?);
+                crew |= matches!(event.kind, EventKind::AgentStarted | EventKind::AgentFinished);
+                tasks.extend(event.task);
+            }
+            if !log.is_empty() {
+                files::append(&self.dir.join("IAC.md"), &log)?;
+            }
+            self.seen = last;
+        }
+        if crew {
+            self.write_context()?;
+        }
+        for task in tasks {
+            self.write_task(task)?;
+        }
+        Ok(())
+    }
+
+    fn write_context(&self) -> Result<(), MirrorError> {
+        let now = self.engine.now();
+        let page = self.engine.store.read(|tx| projection::context_page(tx, now))?;
+        Ok(files::write(&self.dir.join("CONTEXT.md"), &page, Mode::Shared)?)
+    }
+
+    fn write_task(&self, task: TaskId) -> Result<(), MirrorError> {
+        let found = self.engine.store.read(|tx| {
+            let Some(task) = tx.task_find(&TaskRef::Id(task))? else { return Ok(None) };
+            Ok::<_, ToolError>(Some((
+                task.slug.clone(),
+                projection::task_file(tx, &task)?,
+                task_context(tx, &task)?,
+            )))
+        })?;
+        let Some((slug, json, context)) = found else { return Ok(()) };
+        let dir: &Path = &self.dir.join("tasks").join(slug);
+        files::make_dir(dir, Mode::Shared)?;
+        files::write(&dir.join("task.json"), &format!("{json:#}\n"), Mode::Shared)?;
+        Ok(files::write(&dir.join("context.md"), &context, Mode::Shared)?)
+    }
+}

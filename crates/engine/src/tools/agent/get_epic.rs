@@ -1,0 +1,48 @@
+//! `mcp__agent__get_epic`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::current_task;
+use crate::cx::ReadCx;
+use crate::error::ToolError;
+use crate::tool::{Read, Tool};
+use crate::tools::epic::EpicView;
+
+/// Get the epic that you work in
+///
+/// A worker's epic is its task's; others stand in an epic themselves.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {}
+
+pub(crate) struct GetEpic;
+
+impl Tool for GetEpic {
+    const NAME: &'static str = "mcp__agent__get_epic";
+    const CRITICAL: bool = true;
+    type Args = Args;
+    type Answer = EpicView;
+}
+
+impl Read for GetEpic {
+    fn read(cx: &ReadCx<'_>, Args {}: Args) -> Result<EpicView, ToolError> {
+        let agent = cx.caller.agent()?;
+        let leads = matches!(agent.category.as_str(), "supervisor" | "orchestrator");
+        let epic = if leads {
+            agent.epic
+        } else {
+            match agent.task {
+                Some(_) => current_task(cx, agent)?.epic,
+                // One that was enlisted into an epic without a task stands in it all the same.
+                None if agent.epic.is_some() => agent.epic,
+                None => return Err(ToolError::wrong_state("you have no current task")),
+            }
+        };
+        let epic = epic.ok_or_else(|| ToolError::wrong_state("you have no current epic"))?;
+        let found = cx.tx.epic_get(epic)?;
+        found
+            .map(EpicView::from)
+            .ok_or_else(|| ToolError::not_found(format!("there is no epic `{epic}`")))
+    }
+}

@@ -1,0 +1,31 @@
+//! `mcp__agent__get_task`.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::current_task;
+use crate::cx::ReadCx;
+use crate::error::ToolError;
+use crate::tool::{Read, Tool};
+use crate::tools::task::TaskView;
+
+/// Get the task that you work on
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {}
+
+pub(crate) struct GetTask;
+
+impl Tool for GetTask {
+    const NAME: &'static str = "mcp__agent__get_task";
+    const CRITICAL: bool = true;
+    type Args = Args;
+    type Answer = TaskView;
+}
+
+impl Read for GetTask {
+    fn read(cx: &ReadCx<'_>, Args {}: Args) -> Result<TaskView, ToolError> {
+        let task = current_task(cx, cx.caller.agent()?)?;
+        TaskView::of(cx.tx, task)
+    }
+}

@@ -1,0 +1,64 @@
+//! `mcp__epic__create`.
+
+use model::event::EventKind;
+use model::{Line, Text};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use store::NewEpic;
+
+use super::{EpicView, find_epic};
+use crate::cx::WriteCx;
+use crate::error::ToolError;
+use crate::tool::{Tool, Write};
+
+/// Create an epic
+///
+/// Tasks join it by `epicId` when they are created.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// What it is called
+    title: Line<300>,
+    /// What it is about
+    description: Option<Text<100_000>>,
+    /// Its issue in Linear; no two epics share one
+    linear_issue_id: Option<Line<200>>,
+    /// Where that issue can be seen
+    linear_issue_url: Option<Line<2000>>,
+}
+
+pub(crate) struct Create;
+
+impl Tool for Create {
+    const NAME: &'static str = "mcp__epic__create";
+    type Args = Args;
+    type Answer = EpicView;
+}
+
+impl Write for Create {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<EpicView, ToolError> {
+        if let Some(issue) = &args.linear_issue_id
+            && let Some(other) = cx.tx.epic_by_linear(issue)?
+        {
+            return Err(ToolError::conflict(format!(
+                "the issue `{issue}` has an epic already: `{}`",
+                other.id
+            ))
+            .detail("epicId", other.id.to_string()));
+        }
+        let new = NewEpic {
+            id: cx.new_epic_id()?,
+            title: args.title.into_inner(),
+            description: args.description.map(Text::into_inner),
+            linear_issue_id: args.linear_issue_id.map(Line::into_inner),
+            linear_issue_url: args.linear_issue_url.map(Line::into_inner),
+        };
+        cx.tx.epic_insert(&new, cx.now)?;
+        let data = json!({
+            "epicId": new.id, "title": new.title, "linearIssueId": new.linear_issue_id,
+        });
+        cx.tell(EventKind::EpicCreated, None, data)?;
+        Ok(find_epic(cx.tx, new.id)?.into())
+    }
+}

@@ -1,0 +1,61 @@
+//! `epic`: groups of tasks.
+
+pub(super) mod create;
+pub(super) mod get;
+pub(super) mod list;
+pub(super) mod update_status;
+
+use model::{EpicId, EpicState, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::{Epic, Tx};
+
+use crate::error::ToolError;
+
+/// An epic, as the office shows it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EpicView {
+    /// Its id
+    id: EpicId,
+    /// Its issue in Linear
+    linear_issue_id: Option<String>,
+    /// Where that issue can be seen
+    linear_issue_url: Option<String>,
+    /// What it is called
+    title: String,
+    /// What it is about
+    description: Option<String>,
+    /// Where it stands
+    state: EpicState,
+    /// When it was made
+    created_at: Timestamp,
+    /// When it last changed
+    updated_at: Timestamp,
+    /// When it was done
+    completed_at: Option<Timestamp>,
+}
+
+impl From<Epic> for EpicView {
+    fn from(epic: Epic) -> Self {
+        Self {
+            id: epic.id,
+            linear_issue_id: epic.linear_issue_id,
+            linear_issue_url: epic.linear_issue_url,
+            title: epic.title,
+            description: epic.description,
+            state: epic.state,
+            created_at: epic.created_at,
+            updated_at: epic.updated_at,
+            completed_at: epic.completed_at,
+        }
+    }
+}
+
+/// The epic of that id, or an error that says how to list them.
+pub(crate) fn find_epic(tx: &Tx<'_>, id: EpicId) -> Result<Epic, ToolError> {
+    tx.epic_get(id)?.ok_or_else(|| {
+        ToolError::not_found(format!("there is no epic `{id}`"))
+            .hint("`mcp__epic__list` lists them")
+    })
+}

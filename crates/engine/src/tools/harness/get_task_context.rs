@@ -1,0 +1,41 @@
+//! `mcp__harness__get_task_context`.
+
+use model::TaskRef;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::context::task_context;
+use crate::cx::{ReadCx, find_task};
+use crate::error::ToolError;
+use crate::tool::{Read, Tool};
+
+/// Get what is known about a task: the request, earlier work, remarks and notes
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The task: its slug, its number (`TAS-12`) or its id
+    task_slug: TaskRef,
+}
+
+/// A task's context.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// Markdown; what others wrote in it is quoted
+    context: String,
+}
+
+pub(crate) struct GetTaskContext;
+
+impl Tool for GetTaskContext {
+    const NAME: &'static str = "mcp__harness__get_task_context";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Read for GetTaskContext {
+    fn read(cx: &ReadCx<'_>, Args { task_slug }: Args) -> Result<Answer, ToolError> {
+        let task = find_task(cx.tx, &task_slug)?;
+        Ok(Answer { context: task_context(cx.tx, &task)? })
+    }
+}

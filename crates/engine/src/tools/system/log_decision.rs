@@ -1,0 +1,53 @@
+//! `mcp__system__log_decision`.
+
+use model::event::EventKind;
+use model::{Line, LogId, Text, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::cx::WriteCx;
+use crate::error::ToolError;
+use crate::tool::{Tool, Write};
+
+/// Log a decision or another event worth remembering
+///
+/// It joins the record of every call, where people find it with `adjutant decisions`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// What was decided, in a line
+    title: Line<500>,
+    /// Why, and what follows
+    #[expect(dead_code, reason = "the record keeps the whole input")]
+    body: Text<100_000>,
+}
+
+/// That the decision is on record.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// The entry
+    log_id: LogId,
+    /// When it was written
+    timestamp: Timestamp,
+}
+
+pub(crate) struct LogDecision;
+
+impl Tool for LogDecision {
+    const NAME: &'static str = "mcp__system__log_decision";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Write for LogDecision {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+        // The audit row of this very call is the entry: it holds title, body and this id.
+        let log_id = cx.new_log_id()?;
+        let task = cx.caller.agent.as_ref().and_then(|agent| agent.task);
+        let data = json!({ "logId": log_id, "title": args.title });
+        cx.tell(EventKind::DecisionLogged, task, data)?;
+        Ok(Answer { log_id, timestamp: cx.now })
+    }
+}

@@ -1,0 +1,3 @@
+//! `system`: what agents write down about themselves.
+
+pub(super) mod log_decision;

@@ -1,0 +1,58 @@
+//! `mcp__task__add_comment`.
+
+use model::event::EventKind;
+use model::task::TaskRef;
+use model::{TaskId, Text, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::cx::WriteCx;
+use crate::error::ToolError;
+use crate::tool::{Tool, Write};
+use crate::tools::task_hold;
+
+/// Remark on a task
+///
+/// Whoever works on it later reads it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The task: its id, slug or number (`TAS-12`); your own by default
+    task_id: Option<TaskRef>,
+    /// What to say
+    body: Text<100_000>,
+}
+
+/// That a remark is written.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// The remark
+    comment_id: i64,
+    /// The task
+    task_id: TaskId,
+    /// When it was written
+    timestamp: Timestamp,
+}
+
+pub(crate) struct AddComment;
+
+impl Tool for AddComment {
+    const NAME: &'static str = "mcp__task__add_comment";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Write for AddComment {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+        let task = task_hold::named_or_own(cx.tx, cx.caller, args.task_id)?;
+        task_hold::own_only(cx, &task)?;
+        let comment_id = cx.tx.comment_insert(task.number, cx.caller.id(), &args.body, cx.now)?;
+        let data = json!({
+            "taskId": task.id, "slug": task.slug, "number": task.number, "commentId": comment_id,
+        });
+        cx.tell(EventKind::TaskCommented, Some(task.id), data)?;
+        Ok(Answer { comment_id, task_id: task.id, timestamp: cx.now })
+    }
+}

@@ -1,0 +1,75 @@
+//! `mcp__task__create`.
+
+use model::task::{Priority, TaskRef};
+use model::{EpicId, Line, Text};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::TaskView;
+use crate::cx::WriteCx;
+use crate::error::ToolError;
+use crate::tool::{Tool, Write};
+use crate::tools::epic::find_epic;
+use crate::tools::items::Items;
+use crate::tools::task_add::{self, TaskDraft};
+use crate::tools::task_needs;
+
+/// Create a task
+///
+/// Nobody has it yet: `assign` gives it to an agent, `task-next` with `claim` takes it. Two open
+/// tasks of a session cannot have the same title.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// What is to be done, in a line
+    title: Line<300>,
+    /// What is to be done, at length
+    description: Option<Text<100_000>>,
+    /// The epic it belongs to
+    epic_id: Option<EpicId>,
+    /// How urgent it is: 0 comes first, 4 last (default 2)
+    priority: Option<Priority>,
+    /// The tasks that must be done before it: ids, slugs or numbers (`TAS-12`)
+    depends_on: Option<Items<TaskRef, 0, 100>>,
+    /// Its name for people: lower case, digits and hyphens (made from the title by default)
+    slug: Option<Line<80>>,
+}
+
+pub(crate) struct Create;
+
+impl Tool for Create {
+    const NAME: &'static str = "mcp__task__create";
+    type Args = Args;
+    type Answer = TaskView;
+}
+
+impl Write for Create {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<TaskView, ToolError> {
+        if let Some(epic) = args.epic_id {
+            find_epic(cx.tx, epic)?;
+        }
+        let draft = TaskDraft {
+            slug: args.slug.map(|slug| chosen(&slug)).transpose()?,
+            title: args.title.into_inner(),
+            description: args.description.map(Text::into_inner),
+            priority: args.priority.unwrap_or_default(),
+            epic: args.epic_id,
+        };
+        let task = task_add::add(cx, draft)?;
+        let needs = args.depends_on.map(Items::into_inner).unwrap_or_default();
+        task_needs::add(cx, &task, &needs)?;
+        TaskView::of(cx.tx, task)
+    }
+}
+
+/// A slug that somebody chose. What reads as an id or a number would never be found again.
+fn chosen(slug: &str) -> Result<String, ToolError> {
+    match slug.parse() {
+        Ok(TaskRef::Slug(slug)) => Ok(slug),
+        _ => Err(ToolError::invalid(format!(
+            "`slug`: `{slug}` is not a slug (expected lower case, digits and inner hyphens, and not \
+             the form of an id or a number)"
+        ))
+        .detail("field", "slug")),
+    }
+}

@@ -1,0 +1,107 @@
+//! `mcp__task__get`.
+
+use model::task::TaskRef;
+use model::{AgentId, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{Comment, Dispatch};
+
+use super::TaskView;
+use crate::cx::{ReadCx, find_task};
+use crate::error::ToolError;
+use crate::tool::{Read, Tool};
+
+/// Get a task with its remarks and who worked on it
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The task: its id, slug or number (`TAS-12`)
+    task_id: TaskRef,
+}
+
+/// A task and its story.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    // Only ever written, so that flattening cannot swallow a field.
+    #[serde(flatten)]
+    task: TaskView,
+    /// The last 50 remarks, oldest first
+    comments: Vec<CommentView>,
+    /// The agents that worked on it, in order
+    history: Vec<DispatchView>,
+}
+
+/// A remark.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CommentView {
+    /// Its number
+    id: i64,
+    /// Who wrote it; null is the human
+    agent_id: Option<AgentId>,
+    /// What it says
+    body: String,
+    /// When it was written
+    created_at: Timestamp,
+}
+
+impl From<Comment> for CommentView {
+    fn from(comment: Comment) -> Self {
+        Self {
+            id: comment.number,
+            agent_id: comment.agent,
+            body: comment.body,
+            created_at: comment.created_at,
+        }
+    }
+}
+
+/// An agent's work on a task.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct DispatchView {
+    /// Who
+    agent_id: AgentId,
+    /// In which role
+    role: String,
+    /// How it ended; `running` while it goes on
+    status: String,
+    /// From when
+    started_at: Timestamp,
+    /// Until when
+    ended_at: Option<Timestamp>,
+}
+
+impl From<Dispatch> for DispatchView {
+    fn from(dispatch: Dispatch) -> Self {
+        Self {
+            agent_id: dispatch.agent,
+            role: dispatch.role,
+            status: dispatch.status.unwrap_or_else(|| "running".to_owned()),
+            started_at: dispatch.started_at,
+            ended_at: dispatch.ended_at,
+        }
+    }
+}
+
+pub(crate) struct Get;
+
+impl Tool for Get {
+    const NAME: &'static str = "mcp__task__get";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Read for Get {
+    fn read(cx: &ReadCx<'_>, Args { task_id }: Args) -> Result<Answer, ToolError> {
+        let task = find_task(cx.tx, &task_id)?;
+        let comments = cx.tx.comment_list(task.number, 50)?;
+        let history = cx.tx.dispatch_list(task.number)?;
+        Ok(Answer {
+            task: TaskView::of(cx.tx, task)?,
+            comments: comments.into_iter().map(CommentView::from).collect(),
+            history: history.into_iter().map(DispatchView::from).collect(),
+        })
+    }
+}

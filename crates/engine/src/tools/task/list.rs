@@ -1,0 +1,64 @@
+//! `mcp__task__list`.
+
+use model::EpicId;
+use model::task::OfficeState;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::TaskFilter;
+
+use super::TaskView;
+use crate::cx::ReadCx;
+use crate::error::ToolError;
+use crate::tool::{Read, Tool};
+use crate::tools::epic::find_epic;
+use crate::tools::paging::{Cursor, Limit};
+
+/// List tasks, oldest first
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// Only those in this state; `FAILED` includes the cancelled
+    state: Option<OfficeState>,
+    /// Only those of this epic
+    epic_id: Option<EpicId>,
+    /// At most so many (default 50)
+    limit: Option<Limit>,
+    /// Go on from `nextCursor` of the page before
+    cursor: Option<Cursor>,
+}
+
+/// A page of tasks.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// The tasks
+    tasks: Vec<TaskView>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<Cursor>,
+}
+
+pub(crate) struct List;
+
+impl Tool for List {
+    const NAME: &'static str = "mcp__task__list";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Read for List {
+    fn read(cx: &ReadCx<'_>, args: Args) -> Result<Answer, ToolError> {
+        if let Some(epic) = args.epic_id {
+            find_epic(cx.tx, epic)?;
+        }
+        let states = args.state.map(|state| state.stored().collect()).unwrap_or_default();
+        let filter = TaskFilter { states, epic: args.epic_id, session: None };
+        let after = args.cursor.map_or(0, Cursor::number);
+        let page = cx.tx.task_page(&filter, after, Limit::or(args.limit, 50))?;
+        let tasks = page.items.into_iter().map(|task| TaskView::of(cx.tx, task));
+        Ok(Answer {
+            tasks: tasks.collect::<Result<_, _>>()?,
+            next_cursor: page.next.map(Cursor::from),
+        })
+    }
+}

@@ -1,0 +1,177 @@
+//! Files that are whole or not there, private where they hold secrets.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// A file operation that failed.
+#[derive(Debug, thiserror::Error)]
+#[error("could not {doing} `{}`", path.display())]
+pub struct FileError {
+    /// What was tried
+    pub doing: &'static str,
+    /// On which file
+    pub path: PathBuf,
+    /// Why it failed
+    #[source]
+    pub source: io::Error,
+}
+
+/// Names the file in an error.
+pub fn at<'a>(doing: &'static str, path: &'a Path) -> impl Fn(io::Error) -> FileError + 'a {
+    move |source| FileError { doing, path: path.to_owned(), source }
+}
+
+/// Who may read a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Everybody the folder lets in
+    Shared,
+    /// The owner alone
+    Private,
+}
+
+/// Reads a file, or nothing where there is none.
+pub fn read(path: &Path) -> Result<Option<String>, FileError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(at("read", path)(error)),
+    }
+}
+
+/// Makes a folder and those above it; new ones are the owner's alone if `mode` says so.
+pub fn make_dir(path: &Path, mode: Mode) -> Result<(), FileError> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    if mode == Mode::Private {
+        builder.mode(0o700);
+    }
+    builder.create(path).map_err(at("create the folder", path))
+}
+
+/// Writes a file so that a reader sees the old text or the new one and never half of it.
+pub fn write(path: &Path, text: &str, mode: Mode) -> Result<(), FileError> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    // The process id keeps two writers from sharing a scratch file.
+    name.push(format!(".{}.new", std::process::id()));
+    let scratch = path.with_file_name(name);
+    let written = (|| {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        if mode == Mode::Private {
+            options.mode(0o600);
+        }
+        let mut file = options.open(&scratch)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&scratch, path)
+    })();
+    written.map_err(|error| {
+        // Best effort: the scratch file may not even be there.
+        drop(fs::remove_file(&scratch));
+        at("write", path)(error)
+    })
+}
+
+/// Writes a file unless there is one, and says whether it did. Of two writers one wins, whole.
+pub fn create(path: &Path, text: &str, mode: Mode) -> Result<bool, FileError> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.first", std::process::id()));
+    let scratch = path.with_file_name(name);
+    write(&scratch, text, mode)?;
+    // A link, unlike a rename, does not replace what is there.
+    let linked = fs::hard_link(&scratch, path);
+    remove(&scratch)?;
+    match linked {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(at("create", path)(error)),
+    }
+}
+
+/// How many bytes are free for us where the path lies.
+pub fn free_bytes(path: &Path) -> Result<u64, FileError> {
+    let room = rustix::fs::statvfs(path).map_err(|error| at("measure", path)(error.into()))?;
+    Ok(room.f_bavail.saturating_mul(room.f_frsize))
+}
+
+/// Adds to the end of a file in one write, so that entries of two writers do not mix.
+pub fn append(path: &Path, text: &str) -> Result<(), FileError> {
+    let mut file =
+        OpenOptions::new().append(true).create(true).open(path).map_err(at("open", path))?;
+    file.write_all(text.as_bytes()).map_err(at("write", path))
+}
+
+/// Removes a file; one that is not there is no error.
+pub fn remove(path: &Path) -> Result<(), FileError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at("remove", path)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// A lock that is held as long as this value lives, and let go by the kernel if the process dies.
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "held for its drop")] File);
+
+/// Takes the lock, or says that somebody else holds it.
+pub fn lock(path: &Path) -> Result<Option<Lock>, FileError> {
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(at("open", path))?;
+    match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(Some(Lock(file))),
+        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+        Err(error) => Err(at("lock", path)(error.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_private_file_is_the_owners_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("secret");
+        write(&path, "s", Mode::Private).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(read(&path).unwrap().as_deref(), Some("s"));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no scratch file is left");
+    }
+
+    #[test]
+    fn what_is_there_is_not_created_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("token");
+        assert!(create(&path, "first", Mode::Private).unwrap());
+        assert!(!create(&path, "second", Mode::Private).unwrap());
+        assert_eq!(read(&path).unwrap().as_deref(), Some("first"));
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no scratch file is left");
+    }
+
+    #[test]
+    fn an_error_names_the_file() {
+        let error = write(Path::new("/nonexistent/x"), "", Mode::Shared).unwrap_err();
+        assert_eq!(error.to_string(), "could not write `/nonexistent/x`");
+    }
+
+    #[test]
+    fn a_lock_is_held_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let first = lock(&path).unwrap();
+        assert!(first.is_some());
+        assert!(lock(&path).unwrap().is_none());
+        drop(first);
+        assert!(lock(&path).unwrap().is_some());
+    }
+}

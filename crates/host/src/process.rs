@@ -1,0 +1,385 @@
+//! The only place that starts a process.
+//!
+//! A program is started with the directory and the environment it is given and nothing inherited.
+#![expect(clippy::disallowed_methods, reason = "this is the door")]
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal};
+
+/// A log is set aside at the next start once it is this long.
+const LOG_LIMIT: u64 = 8 * 1024 * 1024;
+/// How often a process without a descriptor to wait on is looked at.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// What to start, and in which surroundings.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    /// The program
+    pub program: PathBuf,
+    /// Its arguments
+    pub arguments: Vec<OsString>,
+    /// Its whole environment
+    pub environment: Vec<(OsString, OsString)>,
+    /// Its working directory
+    pub directory: PathBuf,
+}
+
+impl Launch {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .args(&self.arguments)
+            .env_clear()
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .current_dir(&self.directory)
+            .stdin(Stdio::null());
+        command
+    }
+
+    fn failed(&self, source: io::Error) -> StartError {
+        StartError { program: self.program.clone(), directory: self.directory.clone(), source }
+    }
+}
+
+/// A program that could not be started.
+#[derive(Debug, thiserror::Error)]
+#[error("could not start `{}` in `{}`", program.display(), directory.display())]
+pub struct StartError {
+    /// What was to be started
+    pub program: PathBuf,
+    /// Where it was to be started: a missing folder fails like a missing program
+    pub directory: PathBuf,
+    /// Why it did not start
+    #[source]
+    pub source: io::Error,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It ended by itself
+    Code(i32),
+    /// A signal ended it
+    Signal(i32),
+}
+
+impl Exit {
+    /// Whether it ended by itself and was content.
+    pub fn is_success(self) -> bool {
+        self == Self::Code(0)
+    }
+}
+
+impl From<ExitStatus> for Exit {
+    fn from(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Self::Code(code),
+            (None, signal) => Self::Signal(signal.unwrap_or_default()),
+        }
+    }
+}
+
+/// A process that goes on when this value is dropped.
+#[derive(Debug)]
+pub struct Started(Child);
+
+impl Started {
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// How it ended, if it has; from then on the process id may be somebody else's.
+    pub fn exited(&mut self) -> io::Result<Option<Exit>> {
+        Ok(self.0.try_wait()?.map(Exit::from))
+    }
+}
+
+/// Starts a program in the background: nothing to read, its output appended to `log`.
+///
+/// The program leaves the caller's terminal itself, by calling [`own_session`] first.
+pub fn start_detached(launch: &Launch, log: &Path) -> Result<Started, StartError> {
+    let started = || {
+        if fs::metadata(log).is_ok_and(|is| is.len() > LOG_LIMIT) {
+            fs::rename(log, log.with_extension("log.1"))?;
+        }
+        let output = OpenOptions::new().create(true).append(true).mode(0o600).open(log)?;
+        let errors = output.try_clone()?;
+        launch.command().stdout(output).stderr(errors).spawn()
+    };
+    started().map(Started).map_err(|error| launch.failed(error))
+}
+
+/// Starts a program that shares the caller's output and session.
+pub fn start_sharing(launch: &Launch) -> Result<Started, StartError> {
+    launch.command().spawn().map(Started).map_err(|error| launch.failed(error))
+}
+
+/// Makes this process the leader of a session of its own, so that its starter's terminal cannot end it.
+pub fn own_session() -> io::Result<()> {
+    match rustix::process::setsid() {
+        // A leader of its own group may not, and need not: nobody shares its group.
+        Ok(_) | Err(rustix::io::Errno::PERM) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// What a short command answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Output {
+    /// How it ended
+    pub exit: Exit,
+    /// What it wrote to its standard output
+    pub stdout: Vec<u8>,
+    /// What it wrote to its standard error
+    pub stderr: Vec<u8>,
+}
+
+/// A short command that gave no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// It did not start
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// It did not end in time and was killed
+    #[error("`{}` did not end within {} ms", program.display(), limit.as_millis())]
+    TooSlow {
+        /// What was run
+        program: PathBuf,
+        /// How long it had
+        limit: Duration,
+    },
+    /// Its output or its end could not be read
+    #[error("could not follow `{}`", program.display())]
+    Follow {
+        /// What was run
+        program: PathBuf,
+        /// Why it could not be followed
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Runs a short command to its end; past the limit it is killed with everything it started.
+pub fn run(launch: &Launch, limit: Duration) -> Result<Output, RunError> {
+    let follow = |source| RunError::Follow { program: launch.program.clone(), source };
+    let mut child = launch
+        .command()
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| launch.failed(error))?;
+    let (stdout, stderr) = (drain(child.stdout.take()), drain(child.stderr.take()));
+    let in_time = wait_gone(child.id(), limit);
+    if let (false, Some(group)) = (in_time, pid_of(child.id())) {
+        // It may end by itself in this very moment; it is gone either way.
+        _ = rustix::process::kill_process_group(group, Signal::KILL);
+    }
+    let status = child.wait().map_err(follow)?;
+    let read = |pipe: thread::JoinHandle<io::Result<Vec<u8>>>| {
+        pipe.join().unwrap_or_else(|_| Err(io::Error::other("the reader panicked")))
+    };
+    if !in_time {
+        return Err(RunError::TooSlow { program: launch.program.clone(), limit });
+    }
+    Ok(Output {
+        exit: status.into(),
+        stdout: read(stdout).map_err(follow)?,
+        stderr: read(stderr).map_err(follow)?,
+    })
+}
+
+fn drain(
+    pipe: Option<impl Read + Send + 'static>,
+) -> thread::JoinHandle<io::Result<Vec<u8>>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            pipe.read_to_end(&mut bytes)?;
+        }
+        Ok(bytes)
+    })
+}
+
+/// Whether a process runs; one that has ended and waits to be reaped does not.
+pub fn is_alive(pid: u32) -> bool {
+    let Some(id) = pid_of(pid) else { return false };
+    match rustix::process::test_kill_process(id) {
+        // Somebody else's process is alive too.
+        Ok(()) | Err(rustix::io::Errno::PERM) => !has_ended(id),
+        Err(_) => false,
+    }
+}
+
+/// Asks a process to end; one that is gone already is no error.
+pub fn terminate(pid: u32) -> io::Result<()> {
+    signal(pid, Signal::TERM)
+}
+
+/// Ends a process; one that is gone already is no error.
+pub fn kill(pid: u32) -> io::Result<()> {
+    signal(pid, Signal::KILL)
+}
+
+/// Waits until a process is gone, and says whether it went in time. Blocks.
+pub fn wait_gone(pid: u32, limit: Duration) -> bool {
+    let deadline = Instant::now() + limit;
+    #[cfg(target_os = "linux")]
+    if let Some(gone) = wait_on_descriptor(pid, deadline) {
+        return gone;
+    }
+    while is_alive(pid) {
+        if Instant::now() >= deadline {
+            return false;
+        }
+        thread::sleep(LOOK);
+    }
+    true
+}
+
+/// Waits without looking again and again, where the kernel can; `None` where it cannot.
+#[cfg(target_os = "linux")]
+fn wait_on_descriptor(pid: u32, deadline: Instant) -> Option<bool> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::process::{PidfdFlags, pidfd_open};
+
+    let descriptor = match pidfd_open(pid_of(pid)?, PidfdFlags::empty()) {
+        Ok(descriptor) => descriptor,
+        Err(rustix::io::Errno::SRCH) => return Some(true),
+        Err(_) => return None,
+    };
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let left = Timespec::try_from(left).ok()?;
+        match poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&left)) {
+            Ok(ready) => return Some(ready > 0),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+fn signal(pid: u32, signal: Signal) -> io::Result<()> {
+    // Without a check, 0 would be our own group and a large number everybody.
+    let Some(pid) = pid_of(pid) else { return Ok(()) };
+    match rustix::process::kill_process(pid, signal) {
+        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn pid_of(pid: u32) -> Option<Pid> {
+    Pid::from_raw(i32::try_from(pid).ok()?)
+}
+
+/// Whether a process that the kernel still lists is only waiting to be reaped.
+fn has_ended(pid: Pid) -> bool {
+    if let Ok(stat) = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())) {
+        // The name in brackets may itself hold brackets and spaces.
+        let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
+        return matches!(state, Some('Z' | 'X'));
+    }
+    use rustix::process::{WaitId, WaitIdOptions, waitid};
+    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    matches!(waitid(WaitId::Pid(pid), look), Ok(Some(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(10);
+
+    fn sh(script: &str, directory: &Path) -> Launch {
+        Launch {
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".into(), script.into()],
+            environment: vec![
+                ("PATH".into(), "/usr/bin:/bin".into()),
+                ("GIVEN".into(), "given".into()),
+            ],
+            directory: directory.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_program_has_the_environment_and_directory_it_was_given() {
+        let dir = tempfile::tempdir().unwrap();
+        let output = run(&sh("echo $GIVEN$HOME; pwd; echo bad >&2; exit 3", dir.path()), SOON);
+        let real = fs::canonicalize(dir.path()).unwrap();
+        assert_eq!(
+            output.unwrap(),
+            Output {
+                exit: Exit::Code(3),
+                stdout: format!("given\n{}\n", real.display()).into_bytes(),
+                stderr: b"bad\n".to_vec(),
+            }
+        );
+    }
+
+    #[test]
+    fn a_program_past_its_limit_is_ended_with_its_children() {
+        let dir = tempfile::tempdir().unwrap();
+        // The grandchild holds the pipe: reading would hang if it were left alive.
+        let slow = sh("sleep 1000 & sleep 1000", dir.path());
+        let error = run(&slow, Duration::from_millis(20)).unwrap_err();
+        assert_eq!(error.to_string(), "`/bin/sh` did not end within 20 ms");
+    }
+
+    #[test]
+    fn a_missing_program_is_named() {
+        let launch = Launch { program: "/nonexistent/x".into(), ..sh("", Path::new("/")) };
+        let error = run(&launch, SOON).unwrap_err();
+        assert_eq!(error.to_string(), "could not start `/nonexistent/x` in `/`");
+    }
+
+    #[test]
+    fn a_detached_program_writes_its_log_and_is_seen_to_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("x.log");
+        let mut started = start_detached(&sh("echo out; echo err >&2; exit 7", dir.path()), &log)
+            .unwrap();
+        assert!(wait_gone(started.pid(), SOON));
+        assert!(!is_alive(started.pid()), "a zombie is not alive");
+        assert_eq!(started.exited().unwrap(), Some(Exit::Code(7)));
+        assert_eq!(fs::read_to_string(&log).unwrap(), "out\nerr\n");
+    }
+
+    #[test]
+    fn a_process_is_asked_to_end_and_then_made_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let ready = dir.path().join("ready");
+        assert!(run(&sh("mkfifo ready", dir.path()), SOON).unwrap().exit.is_success());
+        assert!(run(&sh("mkfifo never", dir.path()), SOON).unwrap().exit.is_success());
+        // It waits by itself, for a pipe that nobody writes: a child would outlive it.
+        let deaf = "trap '' TERM; echo > ready; while :; do read x < never; done";
+        let mut started = start_sharing(&sh(deaf, dir.path())).unwrap();
+        // Opening the pipe waits until the script has set its trap.
+        fs::read_to_string(&ready).unwrap();
+        terminate(started.pid()).unwrap();
+        assert!(!wait_gone(started.pid(), Duration::from_millis(20)));
+        assert!(is_alive(started.pid()));
+        kill(started.pid()).unwrap();
+        assert!(wait_gone(started.pid(), SOON));
+        assert_eq!(started.exited().unwrap(), Some(Exit::Signal(9)));
+        kill(started.pid()).unwrap();
+    }
+
+    #[test]
+    fn no_process_has_the_number_zero() {
+        assert!(!is_alive(0));
+        assert!(!is_alive(u32::MAX));
+        assert!(wait_gone(u32::MAX, Duration::ZERO));
+        terminate(0).unwrap();
+    }
+}

@@ -1,0 +1,8 @@
+//! The store against a real SQLite file.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod chain;
+mod lists;
+mod migrate;
+mod support;
+mod writer;

@@ -1,0 +1,90 @@
+//! Group commit: many at once, each on its own.
+
+use model::AgentId;
+use store::{StoreError, Tx};
+
+use crate::support::{NOW, add_task, agent, open};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_writers_get_numbers_of_their_own() {
+    let (_dir, store) = open();
+    let tasks = (1..=300).map(|bits| {
+        let store = store.clone();
+        async move { add_task(&store, bits).await.unwrap().number }
+    });
+    let mut numbers = futures_util::future::join_all(tasks).await;
+    numbers.sort_unstable();
+    assert_eq!(numbers, (1..=300).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn one_failure_does_not_touch_its_neighbours() {
+    let (_dir, store) = open();
+    let (first, again, other) =
+        tokio::join!(add_task(&store, 1), add_task(&store, 1), add_task(&store, 2));
+    assert!(first.is_ok() && other.is_ok());
+    assert!(matches!(again, Err(StoreError::Duplicate(_))), "{again:?}");
+}
+
+#[tokio::test]
+async fn a_panic_in_an_operation_is_an_error_and_not_the_end() {
+    fn explode(_: &mut Tx<'_>) -> Result<(), StoreError> {
+        panic!("on purpose");
+    }
+    let (_dir, store) = open();
+    assert!(store.write(explode).await.is_err());
+    assert!(add_task(&store, 1).await.is_ok());
+}
+
+#[tokio::test]
+async fn an_operation_that_only_looks_cannot_write() {
+    let (dir, store) = open();
+    add_task(&store, 1).await.unwrap();
+    // The type forbids it; the connection would too.
+    let found = store.read(|tx| tx.task_recent_slugs(10)).unwrap();
+    assert_eq!(found, ["task-1"]);
+    drop(dir);
+}
+
+#[tokio::test]
+async fn an_ended_agents_token_is_void() {
+    use model::agent::{AgentState, Outcome};
+    let (_dir, store) = open();
+    let new = agent(1);
+    store.write(move |tx| tx.agent_insert(&new, NOW)).await.unwrap();
+    assert!(store.read(|tx| tx.agent_by_token("hash-1")).unwrap().is_some());
+    let id = AgentId::from_bits(1);
+    let end = AgentState::Ended { outcome: Outcome::Killed, reason: "why".into(), at: NOW };
+    let to = end.clone();
+    store.write(move |tx| tx.agent_advance(id, &to, NOW)).await.unwrap();
+    assert!(store.read(|tx| tx.agent_by_token("hash-1")).unwrap().is_none());
+    assert_eq!(store.read(|tx| tx.agent_get(id)).unwrap().unwrap().state, end);
+    assert!(!store.write(move |tx| tx.agent_touch(id, NOW)).await.unwrap());
+}
+
+#[tokio::test]
+async fn news_of_an_event_comes_after_its_commit() {
+    use model::event::EventKind;
+    use store::EventDraft;
+    let (_dir, store) = open();
+    let mut last = store.last_event();
+    assert_eq!(*last.borrow_and_update(), 0);
+    let draft = EventDraft {
+        kind: EventKind::MailSent,
+        agent: None,
+        task: None,
+        data: serde_json::json!({ "x": 1 }),
+    };
+    let kept = draft.clone();
+    store.write(move |tx| tx.event_append(NOW, &kept)).await.unwrap();
+    last.changed().await.unwrap();
+    assert_eq!(*last.borrow_and_update(), 1);
+    let undone = store
+        .write(move |tx| {
+            tx.event_append(NOW, &draft)?;
+            Err::<(), _>(StoreError::Corrupt("on purpose".into()))
+        })
+        .await;
+    assert!(undone.is_err());
+    assert_eq!(*store.last_event().borrow(), 1, "what was undone is not told");
+}
