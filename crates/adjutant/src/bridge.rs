@@ -6,6 +6,7 @@
 mod answer;
 mod lines;
 mod link;
+mod listen;
 mod message;
 mod session;
 mod sse;

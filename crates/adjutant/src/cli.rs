@@ -14,7 +14,6 @@ use crate::commands::tool::ToolArgs;
 #[command(
     name = "adjutant",
     version,
-    propagate_version = true,
     arg_required_else_help = true,
     subcommand_required = true,
     max_term_width = 80,
@@ -72,7 +71,7 @@ Example:
     #[command(after_help = "\
 Example:
   adjutant down")]
-    Down(DownArgs),
+    Down,
     /// Show whether the server runs; starts none, exits with 6 where there is none
     #[command(after_help = "\
 Example:
@@ -88,7 +87,7 @@ Example:
 Example:
   adjutant enlist --role worker
   adjutant enlist --role worker --task fix-the-parser
-  adjutant enlist --role worker --json | jq .mcpConfig > mcp.json")]
+  adjutant enlist --role worker --json | jq .mcpConfig.claude > mcp.json")]
     Enlist(EnlistArgs),
     /// End an agent that you run yourself: its token is void, its tasks are free again
     #[command(after_help = "\
@@ -127,6 +126,7 @@ Example:
     /// Show the decisions that agents wrote down
     #[command(after_help = "\
 Example:
+  adjutant decisions
   adjutant decisions --agent sp_0123456789abcdef")]
     Decisions(DecisionsArgs),
     /// Show, check and export the record of every call
@@ -202,14 +202,6 @@ pub(crate) enum Background {
     Keeper,
     /// The server under a keeper
     Kept,
-}
-
-/// `down`.
-#[derive(Debug, Args)]
-pub(crate) struct DownArgs {
-    /// Leave the agents as they are: those that you run yourself find the next server by themselves
-    #[arg(long)]
-    pub(crate) leave: bool,
 }
 
 /// `enlist`.
@@ -372,6 +364,9 @@ pub(crate) struct EventsArgs {
 /// `decisions`.
 #[derive(Debug, Args)]
 pub(crate) struct DecisionsArgs {
+    /// Also what was logged by itself: every call, and what came of it
+    #[arg(long, short)]
+    pub(crate) all: bool,
     /// Only this agent's
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,

@@ -152,7 +152,7 @@ fn said(tail: &str) -> String {
     if tail.is_empty() { String::new() } else { format!("; its log says:\n{tail}") }
 }
 
-/// A client of the server that seems to run. Nothing is sent: the first call shows whether it is there.
+/// A client of the server that seems to run. Nothing is sent: the first call shows whether it does.
 pub(crate) fn locate(at: &Where) -> Result<Option<Client>, ConnectError> {
     let url = match &at.url_override {
         Some(url) => url.clone(),
@@ -310,9 +310,9 @@ mod tests {
     }
 
     fn note(url: &str, pid: u32) -> String {
-        let note =
-            serde_json::json!({ "url": url, "pid": pid, "version": "0", "startedAt": "2026-01-01T00:00:00.000Z" });
-        note.to_string()
+        let started_at = model::Timestamp::from_millis(0);
+        let server = ServerFile { url: url.into(), pid, version: "0".into(), started_at };
+        serde_json::to_string(&server).unwrap()
     }
 
     #[test]

@@ -51,6 +51,8 @@ pub(crate) struct Environment {
     pub(crate) path: Option<OsString>,
     /// Whether `NO_COLOR` is set
     pub(crate) no_color: bool,
+    /// All of it, for a server that we start in the background: it is the operator's own
+    pub(crate) vars: Vec<(OsString, OsString)>,
 }
 
 impl Environment {
@@ -64,10 +66,12 @@ impl Environment {
         cwd: impl Into<PathBuf>,
         vars: impl IntoIterator<Item = (K, V)>,
     ) -> Self {
-        let mut vars: BTreeMap<String, OsString> = vars
-            .into_iter()
-            .filter_map(|(name, value)| Some((name.into().into_string().ok()?, value.into())))
+        let all: Vec<(OsString, OsString)> =
+            vars.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let mut vars: BTreeMap<String, OsString> = all
+            .iter()
             .filter(|(_, value)| !value.is_empty())
+            .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.clone())))
             .collect();
         let mut raw = |name: &str| vars.remove(name);
         let text = |value: OsString| value.to_string_lossy().into_owned();
@@ -103,6 +107,7 @@ impl Environment {
             user_home: user_home.filter(|path| path.is_absolute()),
             path,
             no_color,
+            vars: all,
         }
     }
 }

@@ -74,7 +74,11 @@ pub(crate) struct ListenError {
 /// Listens on the wanted port, else on the next free one.
 ///
 /// `previous` is the port of a server that crashed: its clients still look for it there.
-pub(crate) fn listen(host: IpAddr, port: Port, previous: Option<u16>) -> Result<Bound, ListenError> {
+pub(crate) fn listen(
+    host: IpAddr,
+    port: Port,
+    previous: Option<u16>,
+) -> Result<Bound, ListenError> {
     let (wanted, previous) = match port {
         Port::Usual(wanted) => (wanted, previous),
         Port::Chosen(0) => (0, previous),

@@ -7,13 +7,16 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use engine::Code;
+use engine::store::StoreError;
 use host::files::FileError;
 use miette::Diagnostic;
 use serde_json::{Map, Value, json};
 
+use crate::bridge::BridgeError;
 use crate::client::{ApiError, ClientError};
 use crate::connect::ConnectError;
 use crate::home::HomeError;
+use crate::life::{ClaimError, DownError, ListenError, WatchError};
 use crate::yaml::Problem;
 
 /// The exit code where there is no server.
@@ -147,7 +150,10 @@ impl From<ClientError> for Trouble {
             ClientError::Api { body, .. } if body.code == "UNAUTHENTICATED" => {
                 let advice = "inside an agent set `ADJUTANT_TOKEN`; elsewhere unset it, and check \
                               that `adjutant token` prints this home's";
-                Self::from(*body).hint(advice)
+                // The server's own advice is for those who write HTTP themselves.
+                let mut trouble = Self::from(*body);
+                trouble.0.hints.clear();
+                trouble.hint(advice)
             }
             ClientError::Api { body, .. } => (*body).into(),
             ClientError::NoServer { .. } => {
@@ -199,6 +205,54 @@ impl From<HomeError> for Trouble {
 impl From<FileError> for Trouble {
     fn from(error: FileError) -> Self {
         Self::chain(Code::ExternalError, &error)
+    }
+}
+
+impl From<ClaimError> for Trouble {
+    fn from(error: ClaimError) -> Self {
+        match error {
+            ClaimError::Connect(error) => error.into(),
+            ClaimError::File(error) => error.into(),
+            ClaimError::Stuck { .. } => Self::new(Code::Conflict, error.to_string())
+                .hint("see who holds it, or wait; `adjutant down` ends a server that hangs"),
+        }
+    }
+}
+
+impl From<DownError> for Trouble {
+    fn from(error: DownError) -> Self {
+        match error {
+            DownError::Client(error) => error.into(),
+            DownError::File(error) => error.into(),
+            DownError::NotAllowed => Self::new(Code::PermissionDenied, error.to_string()),
+            DownError::Signal { .. } | DownError::StillThere { .. } => {
+                Self::chain(Code::ExternalError, &error)
+            }
+        }
+    }
+}
+
+impl From<ListenError> for Trouble {
+    fn from(error: ListenError) -> Self {
+        Self::chain(Code::ExternalError, &error).hint("choose another with `--host` or `--port`")
+    }
+}
+
+impl From<WatchError> for Trouble {
+    fn from(error: WatchError) -> Self {
+        Self::chain(Code::ExternalError, &error)
+    }
+}
+
+impl From<BridgeError> for Trouble {
+    fn from(error: BridgeError) -> Self {
+        Self::chain(Code::ExternalError, &error)
+    }
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        Self::chain(Code::ExternalError, &error).hint("`adjutant doctor` looks at the database")
     }
 }
 

@@ -53,7 +53,7 @@ impl Caller {
 
 /// What a tool that looks is given.
 #[derive(Debug)]
-pub struct ReadCx<'a> {
+pub(crate) struct ReadCx<'a> {
     /// The record
     pub tx: &'a Tx<'a>,
     /// Who calls
@@ -66,7 +66,7 @@ pub struct ReadCx<'a> {
 
 /// What a tool that changes the record is given.
 #[derive(Debug)]
-pub struct WriteCx<'a, 't> {
+pub(crate) struct WriteCx<'a, 't> {
     /// The record
     pub tx: &'a mut Tx<'t>,
     /// Who calls

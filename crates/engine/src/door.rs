@@ -243,8 +243,9 @@ impl Passage {
                         Err(_) => return Ok(so_far),
                     },
                     _ = tick.tick() => if let Some(report) = &progress.report {
-                        // A full channel means that the caller has enough to read.
-                        drop(report.try_send(self.began.elapsed().as_secs()));
+                        if report.try_send(self.began.elapsed().as_secs()).is_err() {
+                            tracing::trace!("the caller has enough reports to read");
+                        }
                     },
                 }
             }

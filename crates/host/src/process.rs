@@ -13,7 +13,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
 /// A log is set aside at the next start once it is this long.
 const LOG_LIMIT: u64 = 8 * 1024 * 1024;
@@ -199,9 +199,7 @@ pub fn run(launch: &Launch, limit: Duration) -> Result<Output, RunError> {
     })
 }
 
-fn drain(
-    pipe: Option<impl Read + Send + 'static>,
-) -> thread::JoinHandle<io::Result<Vec<u8>>> {
+fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<io::Result<Vec<u8>>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
@@ -289,7 +287,6 @@ fn has_ended(pid: Pid) -> bool {
         let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
         return matches!(state, Some('Z' | 'X'));
     }
-    use rustix::process::{WaitId, WaitIdOptions, waitid};
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(waitid(WaitId::Pid(pid), look), Ok(Some(_)))
 }
@@ -347,8 +344,8 @@ mod tests {
     fn a_detached_program_writes_its_log_and_is_seen_to_end() {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("x.log");
-        let mut started = start_detached(&sh("echo out; echo err >&2; exit 7", dir.path()), &log)
-            .unwrap();
+        let mut started =
+            start_detached(&sh("echo out; echo err >&2; exit 7", dir.path()), &log).unwrap();
         assert!(wait_gone(started.pid(), SOON));
         assert!(!is_alive(started.pid()), "a zombie is not alive");
         assert_eq!(started.exited().unwrap(), Some(Exit::Code(7)));

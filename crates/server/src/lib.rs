@@ -1,1 +1,25 @@
-//! Placeholder.
+//! The faces for programs: MCP, `POST /mcp/execute` and `/api`, behind one gate.
+//!
+//! Every request passes the same checks (`Host`, `Origin`, size, token) before any face sees it, and
+//! every call of a tool leaves through `calls`, which knows the engine's door and nothing deeper.
+//!
+//! See ARCHITECTURE.md, “server”.
+
+mod activity;
+mod answer;
+mod api;
+mod app;
+mod auth;
+mod calls;
+mod execute;
+mod guard;
+mod mcp;
+mod metrics;
+mod openapi;
+mod registry;
+mod server;
+
+pub use activity::Activity;
+pub use app::{App, Reload, ReloadReport};
+pub use openapi::document as openapi_document;
+pub use server::{Server, router};

@@ -13,6 +13,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::answer::Messages;
+use super::listen::Pause;
 use super::message::{LAST_EVENT_ID, Message, SESSION_ID, error_line, is_answer, put};
 use super::session::Session;
 use crate::client::{ApiError, Client, ClientError};
@@ -22,8 +23,6 @@ use crate::connect::{self, ConnectError, Where};
 const TRIES: u32 = 4;
 /// How long a stream may take to end after the answer, so that its connection can be used again.
 const LINGER: Duration = Duration::from_millis(20);
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 const INTERNAL_ERROR: i32 = -32603;
 
 /// The bridge's side of the conversation, shared by every request under way.
@@ -39,13 +38,13 @@ pub(super) struct Link {
     /// One at a time renews the session
     renewing: Semaphore,
     /// Counts up when the server or the session becomes another
-    changes: watch::Sender<u64>,
+    pub(super) changes: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    server: Option<Server>,
-    session: Option<Session>,
+pub(super) struct State {
+    pub(super) server: Option<Server>,
+    pub(super) session: Option<Session>,
     /// The version that requests of the stateless era have named
     stateless: Option<String>,
     /// What the client has subscribed to in its session, to be said again in the next one
@@ -54,8 +53,8 @@ struct State {
 }
 
 #[derive(Debug, Clone)]
-struct Server {
-    client: Client,
+pub(super) struct Server {
+    pub(super) client: Client,
     generation: u64,
 }
 
@@ -143,14 +142,14 @@ impl Link {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
         // Every change is a single assignment: a panic elsewhere leaves nothing half done.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends a line to the client. It may have gone, which ends the bridge elsewhere.
     pub(super) async fn say(&self, line: Bytes) {
-        _ = self.out.send(line).await;
+        drop(self.out.send(line).await);
     }
 
     /// Notes that a request is under way, until `stop` is cancelled or it is answered.
@@ -292,8 +291,9 @@ impl Link {
                         }
                         if answered {
                             self.note_subscription(message);
-                            // The rest of the stream says nothing any more.
-                            _ = timeout(LINGER, messages.next()).await;
+                            while let Ok(Ok(Some(line))) = timeout(LINGER, messages.next()).await {
+                                self.say(line).await;
+                            }
                             return Ok(());
                         }
                     }
@@ -370,16 +370,15 @@ impl Link {
     }
 
     /// Makes a new session in place of one that the server has forgotten.
-    async fn renew(&self, client: &Client, lost: &Session) -> Result<(), Failure> {
+    pub(super) async fn renew(&self, client: &Client, lost: &Session) -> Result<(), Failure> {
         let _alone = self.renewing.acquire().await;
         let is_lost = |state: &State| state.session.as_ref().is_some_and(|now| now.is(lost));
         if !is_lost(&self.state()) {
             return Ok(());
         }
         tracing::info!("the server has forgotten the session; a new one is made");
-        let initialized = Bytes::from_static(
-            br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
-        );
+        let initialized =
+            Bytes::from_static(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         let subscriptions: Vec<Bytes> = self.state().subscriptions.values().cloned().collect();
         for line in [lost.initialize.clone(), initialized].into_iter().chain(subscriptions) {
             // They were parsed when they first came.
@@ -414,7 +413,7 @@ impl Link {
     }
 
     /// Looks whether the server now stands elsewhere. Starts none.
-    fn relocate(&self) {
+    pub(super) fn relocate(&self) {
         let Ok(Some(client)) = connect::locate(&self.at) else { return };
         let known = self.state().server.as_ref().map(|now| now.client.url().to_owned());
         if known.as_deref() != Some(client.url()) {
@@ -432,7 +431,7 @@ impl Link {
     }
 
     /// Opens the session's own stream, or one that was left.
-    async fn open(
+    pub(super) async fn open(
         &self,
         client: &Client,
         session: &Session,
@@ -444,63 +443,6 @@ impl Link {
         session.put(&mut headers);
         client.send(Method::GET, &self.path, headers, Bytes::new()).await
     }
-
-    /// Hands on what the server says by itself in a session, for as long as there is one.
-    pub(super) async fn listen(&self) {
-        let mut pause = Pause::new(&self.changes);
-        let mut last_id: Option<String> = None;
-        loop {
-            let (session, server) = {
-                let state = self.state();
-                (state.session.clone(), state.server.clone())
-            };
-            let (Some(session), Some(server)) = (session, server) else { return };
-            let mut retry = None;
-            match self.open(&server.client, &session, last_id.as_deref()).await {
-                Ok(response) if response.status().is_success() => {
-                    let messages = self.overhear(Messages::of(response), &session).await;
-                    if messages.heard() {
-                        pause.shorten();
-                        last_id = messages.last_id().or(last_id);
-                    } else {
-                        // What cannot be taken up again is begun anew.
-                        last_id = None;
-                    }
-                    retry = messages.retry();
-                }
-                Ok(response) if response.status() == StatusCode::METHOD_NOT_ALLOWED => return,
-                Ok(response) if response.status() == StatusCode::NOT_FOUND => {
-                    last_id = None;
-                    if self.renew(&server.client, &session).await.is_ok() {
-                        continue;
-                    }
-                }
-                Ok(_) | Err(_) => {}
-            }
-            pause.wait(retry).await;
-            self.relocate();
-        }
-    }
-
-    /// Hands on a stream's messages until it ends or the session is another.
-    async fn overhear(&self, mut messages: Messages, session: &Session) -> Messages {
-        let mut changes = self.changes.subscribe();
-        loop {
-            let message = tokio::select! {
-                message = messages.next() => message,
-                _ = changes.changed() => {
-                    if self.state().session.as_ref().is_some_and(|now| now.is(session)) {
-                        continue;
-                    }
-                    return messages;
-                }
-            };
-            match message {
-                Ok(Some(line)) => self.say(line).await,
-                Ok(None) | Err(_) => return messages,
-            }
-        }
-    }
 }
 
 /// Whether a line answers a message.
@@ -511,27 +453,4 @@ fn answers(line: &[u8], message: &Message) -> bool {
 
 fn key(id: Option<&Value>) -> String {
     id.map(Value::to_string).unwrap_or_default()
-}
-
-/// A pause that grows, and ends early when something has changed.
-struct Pause {
-    next: Duration,
-    changes: watch::Receiver<u64>,
-}
-
-impl Pause {
-    fn new(changes: &watch::Sender<u64>) -> Self {
-        Self { next: FIRST_PAUSE, changes: changes.subscribe() }
-    }
-
-    fn shorten(&mut self) {
-        self.next = FIRST_PAUSE;
-    }
-
-    async fn wait(&mut self, asked: Option<Duration>) {
-        let length = asked.map_or(self.next, |asked| asked.min(LONGEST_PAUSE));
-        // Either way the pause is over.
-        _ = timeout(length, self.changes.changed()).await;
-        self.next = (self.next * 2).min(LONGEST_PAUSE);
-    }
 }

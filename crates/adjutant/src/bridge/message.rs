@@ -215,7 +215,11 @@ mod tests {
     #[test]
     fn a_stateless_request_is_described_by_its_headers() {
         for (method, params, name) in [
-            ("tools/call", json!({ "name": "task_get", "arguments": { "name": "no" } }), "task_get"),
+            (
+                "tools/call",
+                json!({ "name": "task_get", "arguments": { "name": "no" } }),
+                "task_get",
+            ),
             ("prompts/get", json!({ "name": "run tests" }), "run tests"),
             ("resources/read", json!({ "uri": "agents://context" }), "agents://context"),
             ("tasks/get", json!({ "taskId": "7" }), "7"),
@@ -242,7 +246,8 @@ mod tests {
     #[test]
     fn a_message_of_a_session_carries_the_session() {
         let session = Session::new(Some("s1"), "2025-06-18", Bytes::new());
-        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "x" } });
+        let call =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "x" } });
         assert_eq!(
             shown(&message(&call).headers(Some(&session), None)),
             ["mcp-protocol-version: 2025-06-18", "mcp-session-id: s1"]

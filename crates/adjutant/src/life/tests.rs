@@ -40,7 +40,7 @@ fn ours(claim: Claim) -> Ownership {
     }
 }
 
-async fn serve(shutdown: StatusCode) -> (String, JoinSet<()>) {
+fn serve(shutdown: StatusCode) -> (String, JoinSet<()>) {
     let router = Router::new()
         .route("/healthz", get(|| async { "{}" }))
         .route("/api/shutdown", post(move || async move { shutdown }));
@@ -80,14 +80,17 @@ fn a_crashed_servers_port_comes_first_unless_another_was_chosen() {
     let free = || listen(HERE, Port::Chosen(0), None).unwrap().address.port();
     let (old, new) = (free(), free());
     let port = |port| listen(HERE, port, Some(old)).unwrap();
-    assert_eq!((port(Port::Usual(new)).address.port(), port(Port::Usual(new)).instead_of), (old, None));
+    assert_eq!(
+        (port(Port::Usual(new)).address.port(), port(Port::Usual(new)).instead_of),
+        (old, None)
+    );
     assert_eq!(port(Port::Chosen(0)).address.port(), old);
     assert_eq!(port(Port::Chosen(new)).address.port(), new);
 }
 
 #[tokio::test]
 async fn a_home_has_one_server_and_the_second_finds_the_first() {
-    let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), serve(StatusCode::ACCEPTED).await);
+    let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), serve(StatusCode::ACCEPTED));
     let (at, lock) = (at(dir.path()), dir.path().join("server.lock"));
     let first = ours(claim(&at, &lock).await.unwrap());
     assert_eq!(first.previous_port(), None);
@@ -118,21 +121,23 @@ async fn an_idle_server_ends_once_no_agent_lives() {
     let clock = Clock::manual(Timestamp::from_millis(1_000_000));
     let last = Arc::new(AtomicI64::new(1_000_000));
     let asked = AtomicI64::new(0);
-    // The test's clock stands still while timers run: each question moves it a limit further.
-    clock.advance_seconds(60);
-    idle(Arc::clone(&last), clock.clone(), Duration::from_secs(60), || async {
-        let question = asked.fetch_add(1, Ordering::Relaxed);
-        if question == 2 {
-            return false;
+    let ticking = async {
+        let mut second = interval(Duration::from_secs(1));
+        loop {
+            second.tick().await;
+            clock.advance_seconds(1);
         }
-        let now = clock.now().as_millis();
-        last.store(now, Ordering::Relaxed);
-        clock.advance_seconds(60);
-        last.store(now, Ordering::Relaxed);
-        true
-    })
-    .await;
+    };
+    let ending = idle(Arc::clone(&last), clock.clone(), Duration::from_secs(60), || async {
+        asked.fetch_add(1, Ordering::Relaxed) < 2
+    });
+    tokio::select! {
+        () = ending => {}
+        () = ticking => {}
+    }
     assert_eq!(asked.load(Ordering::Relaxed), 3);
+    let minutes = (clock.now().as_millis() - 1_000_000) / 60_000;
+    assert_eq!(minutes, 3, "after two agents' minutes a whole one passes");
 }
 
 /// A process that stands for a server; what it does on a signal is the script's.
@@ -145,14 +150,18 @@ fn stand_in(script: &str, dir: &Path) -> Started {
     };
     let made = process::run(&launch("mkfifo ready never"), Duration::from_secs(10)).unwrap();
     assert_eq!(made.exit, Exit::Code(0));
-    let script = format!("{script}; echo > ready; while :; do read x < never; done");
+    let script = format!("{script}; echo > ready; while :; do read x 2> /dev/null < never; done");
     let started = start_sharing(&launch(&script)).unwrap();
     std::fs::read_to_string(dir.join("ready")).unwrap();
     started
 }
 
-async fn down_of(script: &str, status: StatusCode, is_agent: Option<&str>) -> (Result<Down, DownError>, bool) {
-    let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), serve(status).await);
+async fn down_of(
+    script: &str,
+    status: StatusCode,
+    is_agent: Option<&str>,
+) -> (Result<Down, DownError>, bool) {
+    let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), serve(status));
     let mut process = stand_in(script, dir.path());
     let at = Where { inside_agent: is_agent.is_some(), ..at(dir.path()) };
     let server = file(&url, process.pid());

@@ -51,12 +51,14 @@ async fn keep_up(serve: &Launch, server_file: &Path) -> Result<(), WatchError> {
         let pid = child.pid();
         let (exit, asked) = follow(&mut child, &mut signals).await?;
         // A server that never came up has no file, and one that was ended has taken it along.
-        let wanted = connect::read_note(server_file).ok().flatten().is_some();
-        match restarts.after(exit, wanted && !asked, Instant::now()) {
+        let noted = connect::read_note(server_file).ok().flatten().is_some();
+        let wish = if noted && !asked { Wish::Up } else { Wish::Down };
+        match restarts.after(exit, wish, Instant::now()) {
             Next::End => return Ok(()),
             Next::GiveUp => return Err(WatchError::Ended(Ending(exit))),
             Next::Restart(pause) => {
-                tracing::warn!(pid, exit = %Ending(exit), "the server crashed and is started again");
+                let exit = Ending(exit);
+                tracing::warn!(pid, %exit, "the server crashed and is started again");
                 tokio::select! {
                     () = sleep(pause) => {}
                     () = signals.asked() => return Ok(()),
@@ -108,6 +110,13 @@ impl Signals {
     }
 }
 
+/// Whether the server is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Up,
+    Down,
+}
+
 /// What to do about a child that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
@@ -121,13 +130,13 @@ enum Next {
 struct Restarts(VecDeque<Instant>);
 
 impl Restarts {
-    fn after(&mut self, exit: Exit, wanted: bool, now: Instant) -> Next {
+    fn after(&mut self, exit: Exit, wish: Wish, now: Instant) -> Next {
         while self.0.front().is_some_and(|&at| now.duration_since(at) > WINDOW) {
             self.0.pop_front();
         }
         match PAUSES.get(self.0.len()) {
             _ if exit.is_success() => Next::End,
-            Some(&pause) if wanted => {
+            Some(&pause) if wish == Wish::Up => {
                 self.0.push_back(now);
                 Next::Restart(pause)
             }
@@ -146,14 +155,17 @@ mod tests {
         let second = Duration::from_secs(1);
         let crash = Exit::Signal(9);
         for (number, pause) in (0_u32..).zip(PAUSES) {
-            assert_eq!(restarts.after(crash, true, start + second * number), Next::Restart(pause));
+            assert_eq!(
+                restarts.after(crash, Wish::Up, start + second * number),
+                Next::Restart(pause)
+            );
         }
-        assert_eq!(restarts.after(crash, true, start + second * 5), Next::GiveUp);
+        assert_eq!(restarts.after(crash, Wish::Up, start + second * 5), Next::GiveUp);
         // A minute later it may try again.
         let later = start + second * 120;
-        assert_eq!(restarts.after(Exit::Code(70), true, later), Next::Restart(Duration::ZERO));
-        assert_eq!(restarts.after(Exit::Code(0), true, later), Next::End);
-        assert_eq!(restarts.after(Exit::Code(2), false, later), Next::GiveUp);
+        assert_eq!(restarts.after(Exit::Code(70), Wish::Up, later), Next::Restart(Duration::ZERO));
+        assert_eq!(restarts.after(Exit::Code(0), Wish::Up, later), Next::End);
+        assert_eq!(restarts.after(Exit::Code(2), Wish::Down, later), Next::GiveUp);
     }
 
     fn sh(script: &str, directory: &Path) -> Launch {
@@ -165,7 +177,8 @@ mod tests {
         }
     }
 
-    const NOTE: &str = r#"{"url":"http://127.0.0.1:1","pid":1,"version":"0","startedAt":"2026-01-01T00:00:00.000Z"}"#;
+    const NOTE: &str = r#"{"url":"http://127.0.0.1:1","pid":1,"version":"0",
+        "startedAt":"2026-01-01T00:00:00.000Z"}"#;
 
     #[tokio::test]
     async fn a_crash_is_followed_by_a_start_and_a_good_end_by_none() {
@@ -173,7 +186,8 @@ mod tests {
         let file = dir.path().join("server.json");
         // The first life crashes, the second ends content.
         let script = format!(
-            "echo life >> lives; [ -e server.json ] && exit 0; echo '{NOTE}' > server.json; kill -9 $$"
+            "echo life >> lives; [ -e server.json ] && exit 0; \
+             echo '{NOTE}' > server.json; kill -9 $$"
         );
         keep_up(&sh(&script, dir.path()), &file).await.unwrap();
         let lives = std::fs::read_to_string(dir.path().join("lives")).unwrap();

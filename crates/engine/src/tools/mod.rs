@@ -3,11 +3,16 @@
 mod agent;
 mod epic;
 mod harness;
+mod items;
 mod mail;
 mod paging;
+mod session;
 mod system;
 mod task;
+mod task_add;
 pub(crate) mod task_change;
+mod task_hold;
+mod task_needs;
 
 use crate::tool::ToolDef;
 
@@ -24,4 +29,22 @@ pub static TOOLS: &[ToolDef] = &[
     ToolDef::read::<agent::get_task::GetTask>(),
     ToolDef::read::<agent::get_epic::GetEpic>(),
     ToolDef::write::<system::log_decision::LogDecision>(),
+    ToolDef::write::<task::create::Create>(),
+    ToolDef::write::<task::assign::Assign>(),
+    ToolDef::write::<task::update_status::UpdateStatus>(),
+    ToolDef::write::<task::add_comment::AddComment>(),
+    ToolDef::read::<task::get::Get>(),
+    ToolDef::read::<task::list::List>(),
+    ToolDef::write::<epic::create::Create>(),
+    ToolDef::write::<epic::update_status::UpdateStatus>(),
+    ToolDef::read::<epic::get::Get>(),
+    ToolDef::read::<epic::list::List>(),
+    ToolDef::write::<session::task_add::TaskAdd>(),
+    ToolDef::write::<session::task_update::TaskUpdate>(),
+    ToolDef::read::<session::task_list::TaskList>(),
+    ToolDef::write::<session::task_next::TaskNext>(),
+    ToolDef::write::<session::note_add::NoteAdd>(),
+    ToolDef::read::<session::note_list::NoteList>(),
+    ToolDef::write::<session::iteration_summary::IterationSummary>(),
+    ToolDef::write::<session::session_complete::SessionComplete>(),
 ];

@@ -1,0 +1,75 @@
+# The few commands. What is longer than three lines is Rust in `xtask`, or a step of `tools/setup`.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+# One target directory and two jobs: the builds share what they made, and fit a small machine.
+export CARGO_TARGET_DIR ?= $(CURDIR)/target
+export CARGO_BUILD_JOBS ?= 2
+export PATH := $(CURDIR)/.tools/bin:$(PATH):$(HOME)/.cargo/bin
+
+debug := $(CARGO_TARGET_DIR)/debug
+release := $(CARGO_TARGET_DIR)/release
+say = @printf '\n==> %s\n' '$(1)'
+
+.PHONY: help setup build fmt-check clippy tidy generated check tests test fix generate bench demo
+
+help: ## Say what there is
+	@sed -nE 's/^([a-z-]+):.* ## (.*)/  make \1\t\2/p' Makefile | expand -t 18
+
+setup: ## Install what the tests need and the machine lacks, into .tools/
+	$(call say,setup: installing what is missing into .tools/)
+	@tools/setup
+
+test: setup check tests ## Everything that continuous integration runs
+	$(call say,all is well)
+
+check: fmt-check clippy tidy generated ## Formatting, lints, tidiness, and that generated files are current
+
+fmt-check:
+	$(call say,formatting)
+	@cargo fmt --all --check
+
+clippy:
+	$(call say,lints: cargo clippy on everything)
+	@cargo clippy --workspace --all-targets --locked -- -D warnings
+
+build:
+	$(call say,build: the whole workspace)
+	@cargo build --workspace --locked
+
+tidy: build
+	$(call say,tidiness: cargo xtask tidy)
+	@$(debug)/xtask tidy
+
+generated: build
+	$(call say,generated files: cargo xtask generate --check)
+	@$(debug)/xtask generate --check
+
+# Doctests are run only where there are some: to look for them in vain takes a minute.
+tests: build
+	$(call say,tests)
+	@if cargo nextest --version >/dev/null 2>&1; then \
+	  cargo nextest run --workspace --locked; \
+	else \
+	  cargo test --workspace --locked --lib --bins --tests; \
+	fi
+	@if grep -rqE '^ *//[/!] ```($$|rust)' crates/*/src; then cargo test --workspace --locked --doc; fi
+
+fix: ## Format, and mend what the lints can mend
+	@cargo clippy --workspace --all-targets --fix --allow-dirty --allow-staged
+	@cargo fmt --all
+
+generate: build ## Write the generated files in docs/reference
+	$(call say,generated files: cargo xtask generate)
+	@$(debug)/xtask generate
+
+bench: ## Measure, beside a bare axum and a bare rmcp (ARGS=--quick for a smoke run)
+	$(call say,bench: building with optimisation)
+	@cargo build --release --locked --package adjutant --package bench
+	@$(release)/bench $(ARGS)
+
+demo: ## Play the demonstration
+	@cargo run --quiet --release --locked --package adjutant -- demo

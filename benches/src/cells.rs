@@ -1,0 +1,142 @@
+//! Every figure of the table: which server, which face, which tool, how many clients.
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::Scale;
+use crate::echo::Echo;
+use crate::load::{self, Rate, Until};
+use crate::report::say;
+use crate::subject::{Agent, LISTED, Subject};
+use crate::wire::{Call, Face, Template};
+
+/// What was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A baseline
+    Echo(Echo),
+    /// The server on an empty store
+    Empty,
+    /// The server on a full store
+    Full,
+}
+
+impl Place {
+    /// Its name for people.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Echo(echo) => echo.name(),
+            Self::Empty => "empty store",
+            Self::Full => "full store",
+        }
+    }
+}
+
+/// One figure.
+#[derive(Debug, Clone)]
+pub(crate) struct Cell {
+    /// Who was asked
+    pub(crate) place: Place,
+    /// Over which face
+    pub(crate) face: Face,
+    /// For which tool
+    pub(crate) tool: &'static str,
+    /// By how many at once
+    pub(crate) clients: usize,
+    /// How fast it was
+    pub(crate) rate: Rate,
+}
+
+/// The tool of the baselines.
+pub(crate) const ECHO: &str = "echo";
+/// A read that asks for next to nothing.
+pub(crate) const STATUS: &str = "agent_get_status";
+/// A read of a page.
+pub(crate) const LIST: &str = "task_list";
+/// A durable write of nothing but its event and its row.
+pub(crate) const DECIDE: &str = "system_log_decision";
+/// A durable write with a row of its own.
+pub(crate) const SEND: &str = "mail_send";
+
+/// The tools that are measured.
+pub(crate) const TOOLS: [&str; 4] = [STATUS, LIST, DECIDE, SEND];
+
+fn call(tool: &'static str, to: &Agent) -> Call {
+    let text = "We use the smaller parser, because the larger one is slow where it matters to us.";
+    let (canonical, input): (_, Value) = match tool {
+        STATUS => ("mcp__agent__get_status", json!({})),
+        LIST => ("mcp__task__list", json!({ "limit": LISTED })),
+        DECIDE => {
+            ("mcp__system__log_decision", json!({ "title": "The smaller parser", "body": text }))
+        }
+        SEND => (
+            "mcp__mail__send",
+            json!({ "toAgentId": to.id, "subject": "The smaller parser", "body": text }),
+        ),
+        _ => (ECHO, json!({ "text": text })),
+    };
+    Call { joined: tool, canonical, input }
+}
+
+/// Every figure of a baseline.
+pub(crate) async fn of_echo(echo: Echo, scale: &Scale) -> Result<Vec<Cell>> {
+    say(&format!("measuring a bare {}", echo.name()));
+    let (_running, address) = echo.start()?;
+    let nobody = Agent { id: String::new(), token: "none".into() };
+    let template = Template::new(Face::Mcp, &call(ECHO, &nobody), &nobody.token)?;
+    let mut cells = Vec::new();
+    for &clients in &scale.clients {
+        let templates = vec![template.clone(); clients];
+        load::run(address, templates.clone(), Until::Time(scale.time / 4)).await?;
+        let rate = load::run(address, templates, Until::Time(scale.time)).await?;
+        cells.push(Cell { place: Place::Echo(echo), face: Face::Mcp, tool: ECHO, clients, rate });
+    }
+    Ok(cells)
+}
+
+/// Every figure of the server.
+pub(crate) async fn of_subject(
+    subject: &Subject,
+    place: Place,
+    scale: &Scale,
+) -> Result<Vec<Cell>> {
+    let mut cells = Vec::new();
+    for tool in TOOLS {
+        for face in [Face::Mcp, Face::Execute] {
+            say(&format!("measuring {tool} on {} over {}", place.name(), face.path()));
+            for &clients in &scale.clients {
+                let templates = templates(subject, face, tool, clients)?;
+                let warm = Until::Time(scale.time / 4);
+                load::run(subject.address(), templates.clone(), warm).await?;
+                let until = Until::Time(scale.time);
+                let rate = load::run(subject.address(), templates, until).await?;
+                cells.push(Cell { place, face, tool, clients, rate });
+            }
+        }
+    }
+    Ok(cells)
+}
+
+/// Makes so many calls, half of them reads and half of them writes.
+pub(crate) async fn calls(subject: &Subject, count: u64) -> Result<()> {
+    say(&format!("making {count} calls"));
+    for tool in [DECIDE, LIST] {
+        let templates = templates(subject, Face::Mcp, tool, 16)?;
+        load::run(subject.address(), templates, Until::Calls(count / 2)).await?;
+    }
+    Ok(())
+}
+
+fn templates(
+    subject: &Subject,
+    face: Face,
+    tool: &'static str,
+    clients: usize,
+) -> Result<Vec<Template>> {
+    let agents = subject.agents();
+    let pairs = agents.iter().zip(agents.iter().cycle().skip(1));
+    pairs
+        .take(clients)
+        .map(|(from, to)| Template::new(face, &call(tool, to), &from.token))
+        .collect()
+}

@@ -1,0 +1,112 @@
+//! What we want the figures to be, and whether they are.
+
+use crate::cells::{Cell, DECIDE, ECHO, LIST, Place, SEND, STATUS, TOOLS};
+use crate::echo::Echo;
+use crate::load::Rate;
+use crate::start::Starts;
+use crate::wire::Face;
+
+/// Everything that was measured.
+#[derive(Debug)]
+pub(crate) struct Figures {
+    /// Calls
+    pub(crate) cells: Vec<Cell>,
+    /// Memory before the first call, in megabytes
+    pub(crate) at_rest: f64,
+    /// Memory after many calls, in megabytes
+    pub(crate) after_calls: f64,
+    /// Starts of `adjutant mcp`
+    pub(crate) starts: Starts,
+}
+
+/// A wish and what became of it.
+#[derive(Debug)]
+pub(crate) struct Goal {
+    /// What was wished for
+    pub(crate) wish: String,
+    /// What it should be
+    pub(crate) bound: String,
+    /// What it is
+    pub(crate) found: String,
+    /// Whether that is enough
+    pub(crate) is_met: bool,
+}
+
+impl Goal {
+    fn at_least(wish: String, bound: f64, found: f64) -> Self {
+        Self {
+            wish,
+            bound: format!("≥ {bound}"),
+            found: format!("{found:.2}"),
+            is_met: found >= bound,
+        }
+    }
+
+    fn at_most(wish: String, bound: f64, found: f64, unit: &str) -> Self {
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        Self {
+            wish,
+            bound: format!("≤ {bound}{unit}"),
+            found: format!("{found:.2}{unit}"),
+            is_met: found <= bound,
+        }
+    }
+}
+
+impl Figures {
+    fn find(&self, place: Place, tool: &str, clients: usize) -> Option<Rate> {
+        let mut cells = self.cells.iter();
+        let is_it = |cell: &&Cell| {
+            cell.place == place
+                && cell.face == Face::Mcp
+                && cell.tool == tool
+                && cell.clients == clients
+        };
+        cells.find(is_it).map(|cell| cell.rate)
+    }
+
+    /// How fast a cell is beside the bare rmcp with as many clients.
+    pub(crate) fn beside_rmcp(&self, rate: Rate, clients: usize) -> Option<f64> {
+        let echo = self.find(Place::Echo(Echo::Rmcp), ECHO, clients)?;
+        Some(rate.per_second / echo.per_second)
+    }
+
+    /// Every goal.
+    pub(crate) fn goals(&self) -> Vec<Goal> {
+        let mut goals = Vec::new();
+        for (tool, bound) in [(STATUS, 0.8), (LIST, 0.8), (DECIDE, 0.5), (SEND, 0.5)] {
+            let found =
+                self.find(Place::Empty, tool, 16).and_then(|rate| self.beside_rmcp(rate, 16));
+            if let Some(found) = found {
+                let wish = format!("{tool} at 16 clients, beside bare rmcp");
+                goals.push(Goal::at_least(wish, bound, found));
+            }
+        }
+        for tool in [DECIDE, SEND] {
+            let rate = |clients| self.find(Place::Empty, tool, clients);
+            if let (Some(one), Some(many)) = (rate(1), rate(16)) {
+                let wish = format!("{tool} at 16 clients, beside 1");
+                goals.push(Goal::at_least(wish, 5.0, many.per_second / one.per_second));
+            }
+        }
+        for tool in TOOLS {
+            for clients in [1, 16] {
+                let rate = |place| self.find(place, tool, clients);
+                if let (Some(empty), Some(full)) = (rate(Place::Empty), rate(Place::Full)) {
+                    let wish =
+                        format!("{tool} at {clients}, p50 with the full store beside the empty");
+                    let found = f64::from(full.p50) / f64::from(empty.p50);
+                    goals.push(Goal::at_most(wish, 1.2, found, ""));
+                }
+            }
+        }
+        let mut bound = |wish: &str, most: f64, found: f64, unit: &str| {
+            goals.push(Goal::at_most(wish.to_owned(), most, found, unit));
+        };
+        bound("`adjutant mcp` to `tools/list`, server up", 10.0, self.starts.warm, "ms");
+        bound("`adjutant mcp` to `tools/list`, server down", 100.0, self.starts.cold, "ms");
+        bound("memory at rest", 24.0, self.at_rest, "MB");
+        bound("memory after the calls", 40.0, self.after_calls, "MB");
+        goals
+    }
+}

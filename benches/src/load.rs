@@ -1,0 +1,134 @@
+//! Clients that send the same request again and again, each on a connection of its own.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Bytes;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::wire::Template;
+
+/// How many calls were answered, how fast.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rate {
+    /// Calls a second
+    pub(crate) per_second: f64,
+    /// Half of them were answered within so many microseconds
+    pub(crate) p50: u32,
+    /// All but a hundredth were answered within so many microseconds
+    pub(crate) p99: u32,
+}
+
+/// When to stop.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Until {
+    /// After so long
+    Time(Duration),
+    /// After so many calls, of all clients together
+    Calls(u64),
+}
+
+/// Sends the requests, one client for each, and measures.
+pub(crate) async fn run(
+    address: SocketAddr,
+    templates: Vec<Template>,
+    until: Until,
+) -> Result<Rate> {
+    let mut connections = JoinSet::new();
+    let mut clients = Vec::new();
+    for template in templates {
+        let stream = TcpStream::connect(address).await.context("no server")?;
+        stream.set_nodelay(true).context("nodelay")?;
+        let (sender, connection) =
+            http1::handshake(TokioIo::new(stream)).await.context("no HTTP")?;
+        connections.spawn(connection);
+        clients.push((sender, template));
+    }
+    for (sender, template) in &mut clients {
+        // The first answer is looked at: whoever measures refusals measures nothing.
+        once(sender, template, Look::Closely).await?;
+    }
+
+    let began = Instant::now();
+    let sent = Arc::new(AtomicU64::new(0));
+    let mut running = JoinSet::new();
+    for (sender, template) in clients {
+        running.spawn(client(sender, template, until, Arc::clone(&sent)));
+    }
+    let mut latencies = Vec::new();
+    while let Some(finished) = running.join_next().await {
+        latencies.extend(finished.context("a client panicked")??);
+    }
+    let elapsed = began.elapsed();
+    connections.shutdown().await;
+    rate(latencies, elapsed)
+}
+
+fn rate(mut latencies: Vec<u32>, elapsed: Duration) -> Result<Rate> {
+    latencies.sort_unstable();
+    let at = |hundredths: usize| {
+        let index = (latencies.len() * hundredths / 100).min(latencies.len().saturating_sub(1));
+        latencies.get(index).copied().context("no call was answered in time")
+    };
+    let count = u32::try_from(latencies.len()).context("too many calls")?;
+    Ok(Rate { per_second: f64::from(count) / elapsed.as_secs_f64(), p50: at(50)?, p99: at(99)? })
+}
+
+async fn client(
+    mut sender: SendRequest<Full<Bytes>>,
+    template: Template,
+    until: Until,
+    sent: Arc<AtomicU64>,
+) -> Result<Vec<u32>> {
+    let began = Instant::now();
+    let mut latencies = Vec::new();
+    loop {
+        match until {
+            Until::Time(time) if began.elapsed() >= time => break,
+            Until::Calls(count) if sent.fetch_add(1, Ordering::Relaxed) >= count => break,
+            Until::Time(_) | Until::Calls(_) => {}
+        }
+        let asked = Instant::now();
+        once(&mut sender, &template, Look::Briefly).await?;
+        latencies.push(u32::try_from(asked.elapsed().as_micros()).unwrap_or(u32::MAX));
+    }
+    Ok(latencies)
+}
+
+/// How an answer is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Its status
+    Briefly,
+    /// Its text too
+    Closely,
+}
+
+async fn once(
+    sender: &mut SendRequest<Full<Bytes>>,
+    template: &Template,
+    look: Look,
+) -> Result<()> {
+    sender.ready().await.context("the server hung up")?;
+    let response = sender.send_request(template.request()?).await.context("no answer")?;
+    let status = response.status();
+    let body = response.into_body().collect().await.context("half an answer")?.to_bytes();
+    let text = || String::from_utf8_lossy(&body).into_owned();
+    ensure!(status.is_success(), "refused with {status}: {}", text());
+    if look == Look::Closely {
+        let text = text();
+        let is_bad = [r#""isError":true"#, r#""success":false"#, r#""error":{"#]
+            .iter()
+            .any(|sign| text.contains(sign));
+        ensure!(!is_bad, "the call failed: {text}");
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! `make bench`: the real server under load, beside what could at most be had.
+//!
+//! The baselines (a bare axum and a bare rmcp that echo) and the server are processes of their own, measured in
+//! the same run by the same clients. Figures are for the machine they were taken on; ratios travel better.
+
+mod cells;
+mod echo;
+mod fill;
+mod goals;
+mod load;
+mod memory;
+mod program;
+mod report;
+mod start;
+mod subject;
+mod wire;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use clap::{Parser, ValueEnum};
+
+use crate::cells::{Cell, Place};
+use crate::echo::Echo;
+use crate::fill::Filling;
+use crate::goals::Figures;
+use crate::subject::Subject;
+
+/// Measure Adjutant beside a bare axum and a bare rmcp
+#[derive(Debug, Parser)]
+#[command(name = "bench")]
+struct Options {
+    /// A smoke run: short, with a small store
+    #[arg(long)]
+    quick: bool,
+    /// How long each figure is measured
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    seconds: u64,
+    /// The program to measure (default: the one beside this one)
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+    /// Be an echo server instead; the bench starts itself so
+    #[arg(long, hide = true, value_enum)]
+    echo: Option<Echo>,
+}
+
+/// How much is measured.
+#[derive(Debug, Clone)]
+pub(crate) struct Scale {
+    /// How many clients at once, one after the other
+    pub(crate) clients: Vec<usize>,
+    /// How long each figure is measured
+    pub(crate) time: Duration,
+    /// How many calls before the memory is looked at again
+    pub(crate) calls: u64,
+    /// What the full store has in it
+    pub(crate) filling: Filling,
+    /// How often a start is repeated
+    pub(crate) starts: usize,
+}
+
+impl Scale {
+    fn of(options: &Options) -> Self {
+        if options.quick {
+            Self {
+                clients: vec![1, 16],
+                time: Duration::from_millis(300),
+                calls: 2_000,
+                filling: Filling { tasks: 1_000, rows: 10_000 },
+                starts: 3,
+            }
+        } else {
+            Self {
+                clients: vec![1, 16, 64],
+                time: Duration::from_secs(options.seconds.max(1)),
+                calls: 100_000,
+                filling: Filling { tasks: 100_000, rows: 1_000_000 },
+                starts: 20,
+            }
+        }
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let options = Options::parse();
+    if let Some(echo) = options.echo {
+        return echo.serve().await;
+    }
+    let program = match &options.program {
+        Some(program) => program.clone(),
+        None => program::beside("adjutant")?,
+    };
+    ensure!(program.exists(), "`{}` is not built: run `make bench`", program.display());
+    let scale = Scale::of(&options);
+    let figures = measure(&program, &scale).await?;
+    report::print(&figures, &scale);
+    Ok(())
+}
+
+async fn measure(program: &std::path::Path, scale: &Scale) -> Result<Figures> {
+    let mut cells: Vec<Cell> = Vec::new();
+    for echo in Echo::value_variants() {
+        cells.extend(cells::of_echo(*echo, scale).await?);
+    }
+
+    report::say("starting the server on an empty store");
+    let subject = Subject::start(program, None).await?;
+    let at_rest = memory::of(subject.pid()).await?;
+    cells::calls(&subject, scale.calls).await?;
+    let after_calls = memory::of(subject.pid()).await?;
+    cells.extend(cells::of_subject(&subject, Place::Empty, scale).await?);
+    let starts = start::measure(subject, scale).await?;
+
+    report::say("starting the server on a full store");
+    let subject = Subject::start(program, Some(&scale.filling)).await?;
+    cells.extend(cells::of_subject(&subject, Place::Full, scale).await?);
+    subject.stop().await?;
+    Ok(Figures { cells, at_rest, after_calls, starts })
+}

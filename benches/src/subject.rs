@@ -1,0 +1,131 @@
+//! The server under test: the real program, on a home in a temporary folder.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, ensure};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::time::{Instant, sleep};
+
+use crate::fill::{self, Filling};
+use crate::program::{self, Program, Running};
+
+/// At most so many clients are measured at once; each is an agent of its own.
+pub(crate) const AGENTS: usize = 64;
+/// So many tasks a list shows; an empty store gets them too, so that answers are equally long.
+pub(crate) const LISTED: usize = 10;
+/// A server that is not up after this is stuck.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An agent that was enlisted.
+#[derive(Debug, Clone)]
+pub(crate) struct Agent {
+    /// Its id
+    pub(crate) id: String,
+    /// Its token
+    pub(crate) token: String,
+}
+
+/// The server and its home.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    program: Program,
+    server: Running,
+    address: SocketAddr,
+    agents: Vec<Agent>,
+    /// Last, so that the server ends before its home does
+    _folder: TempDir,
+}
+
+impl Subject {
+    /// Starts the program on a new home, which is filled first.
+    pub(crate) async fn start(file: &Path, filling: Option<&Filling>) -> Result<Self> {
+        let folder = tempfile::tempdir().context("no temporary folder")?;
+        let project = folder.path().join("project");
+        std::fs::create_dir(&project).context("no project")?;
+        let mut environment = program::surroundings();
+        environment.push(("XDG_STATE_HOME", folder.path().join("state")));
+        let program = Program { file: file.to_owned(), folder: project.clone(), environment };
+        program.output(&["init"])?;
+        configure(&project.join(".adjutant/config.yaml"))?;
+        if let Some(filling) = filling {
+            fill::fill(&project.join(".adjutant/state.db"), filling).await?;
+        }
+        let server = program.start(&["up", "--port", "0"])?;
+        let address = wait_until_up(&program, &project).await?;
+        let mut agents = Vec::new();
+        for _ in 0..AGENTS {
+            let answer = program.output(&["enlist", "--role", "supervisor", "--json"])?;
+            let answer: Value = serde_json::from_str(&answer).context("enlist")?;
+            let text = |key: &str| answer[key].as_str().map(str::to_owned).context("enlist");
+            agents.push(Agent { id: text("agentId")?, token: text("token")? });
+        }
+        for number in 0..LISTED {
+            let input = serde_json::json!({ "title": format!("Task {number}") }).to_string();
+            program.output(&["tool", "task_create", "--input", &input])?;
+        }
+        Ok(Self { program, server, address, agents, _folder: folder })
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> u32 {
+        self.server.pid()
+    }
+
+    /// Those who may call.
+    pub(crate) fn agents(&self) -> &[Agent] {
+        &self.agents
+    }
+
+    /// The program in its surroundings, for other ways to start it.
+    pub(crate) fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Ends the server.
+    pub(crate) async fn stop(&self) -> Result<()> {
+        self.program.output(&["down"])?;
+        let home = self.program.folder.join(".adjutant/server.json");
+        let began = Instant::now();
+        while home.exists() {
+            ensure!(began.elapsed() < PATIENCE, "the server does not end");
+            sleep(Duration::from_millis(5)).await;
+        }
+        Ok(())
+    }
+}
+
+/// Takes away what would measure something else.
+fn configure(file: &Path) -> Result<()> {
+    let mut text = std::fs::read_to_string(file).context("no config.yaml")?;
+    for (from, to) in [
+        ("callsPerMinute: 6000", "callsPerMinute: 0"),
+        ("mirror: true", "mirror: false"),
+        ("logLevel: info", "logLevel: warn"),
+    ] {
+        ensure!(text.contains(from), "config.yaml has no `{from}`");
+        text = text.replace(from, to);
+    }
+    std::fs::write(file, text).context("could not write config.yaml")
+}
+
+async fn wait_until_up(program: &Program, project: &Path) -> Result<SocketAddr> {
+    let file: PathBuf = project.join(".adjutant/server.json");
+    let began = Instant::now();
+    while !(file.exists() && program.output(&["status"]).is_ok()) {
+        ensure!(began.elapsed() < PATIENCE, "the server does not start");
+        sleep(Duration::from_millis(10)).await;
+    }
+    let text = std::fs::read_to_string(&file).context("no server.json")?;
+    let server: Value = serde_json::from_str(&text).context("server.json")?;
+    let url = server["url"].as_str().unwrap_or_default();
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    address.parse().with_context(|| format!("`{url}` is no address"))
+}

@@ -1,0 +1,158 @@
+//! What every command stands on: the environment, the home, the server.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use model::Timestamp;
+use serde_json::{Value, json};
+
+use crate::cli::Global;
+use crate::client::Client;
+use crate::config::{Config, Flag};
+use crate::connect::{self, Token, Where};
+use crate::environment::Environment;
+use crate::home::{FOLDER, Home};
+use crate::render::Render;
+use crate::trouble::Trouble;
+
+/// What a command stands on.
+#[derive(Debug, Clone)]
+pub(crate) struct App {
+    /// What the environment says
+    pub(crate) env: Environment,
+    /// What the flags say
+    pub(crate) global: Global,
+    /// How answers are shown
+    pub(crate) render: Render,
+}
+
+impl App {
+    /// What a command with these flags stands on.
+    pub(crate) fn new(env: Environment, global: Global) -> Self {
+        let render = Render::new(global.json);
+        Self { env, global, render }
+    }
+
+    /// The home of this project.
+    pub(crate) fn home(&self) -> Result<Home, Trouble> {
+        Ok(Home::find(self.global.home.as_deref(), &self.env)?)
+    }
+
+    /// The configuration in force.
+    pub(crate) fn config(&self, home: &Home, flags: &[Flag<'_>]) -> Result<Config, Trouble> {
+        let loaded = Config::load(home, &self.env, flags)?;
+        for warning in &loaded.warnings {
+            tracing::warn!("{warning}");
+        }
+        Ok(loaded.config)
+    }
+
+    /// Where the server is looked for, and how one would be started: with `up` and these arguments.
+    pub(crate) fn place(&self, up: &[&str]) -> Result<Where, Trouble> {
+        let inside_agent = self.env.agent_id.is_some();
+        let home = match self.home() {
+            Ok(home) => home,
+            // Whoever is told the address needs no home.
+            Err(_) if self.env.url.is_some() => {
+                Home { root: self.env.cwd.clone(), dir: self.env.cwd.join(FOLDER) }
+            }
+            Err(trouble) => return Err(trouble),
+        };
+        let token = match (&self.env.token, &self.env.agent_id) {
+            (None, None) => Token::File(home.operator_token_file(&self.env)?),
+            (given, agent) => {
+                Token::choose(given.as_deref(), agent.as_deref(), PathBuf::new())
+            }
+        };
+        let mut start_args: Vec<OsString> = vec!["--home".into(), home.dir.clone().into()];
+        start_args.extend(["up"].iter().chain(up).map(OsString::from));
+        Ok(Where {
+            server_file: home.server_file(),
+            log: home.server_log(),
+            url_override: self.env.url.clone(),
+            token,
+            inside_agent,
+            exe: std::env::current_exe()?,
+            start_args,
+            environment: self.env.vars.clone(),
+            cwd: home.root,
+        })
+    }
+
+    /// A client of the server; one is started in the background where none runs.
+    pub(crate) async fn client(&self) -> Result<Client, Trouble> {
+        let at = self.place(&["--background", "needed"])?;
+        Ok(connect::connect(&at).await?)
+    }
+
+    /// Calls a tool as whoever we are.
+    pub(crate) async fn call(&self, tool: &str, input: Value) -> Result<Value, Trouble> {
+        let client = self.client().await?;
+        call(&client, tool, &input, None).await
+    }
+
+    /// What time it is.
+    pub(crate) fn now(&self) -> Timestamp {
+        host::clock::Clock::System.now()
+    }
+}
+
+/// Calls a tool, perhaps as an agent.
+pub(crate) async fn call(
+    client: &Client,
+    tool: &str,
+    input: &Value,
+    as_agent: Option<&str>,
+) -> Result<Value, Trouble> {
+    let mut body = json!({ "toolName": tool, "input": input });
+    if let (Some(agent), Value::Object(body)) = (as_agent, &mut body) {
+        body.insert("agentId".to_owned(), agent.into());
+    }
+    let mut answer = client
+        .post_json("/mcp/execute", &body)
+        .await
+        .map_err(|error| Trouble::from(error).of_tool(tool))?;
+    Ok(answer["data"].take())
+}
+
+/// A path with what stands behind its question mark, absent values left out.
+pub(crate) fn query<const N: usize>(path: &str, pairs: [(&str, Option<String>); N]) -> String {
+    let mut text = path.to_owned();
+    let mut separator = '?';
+    for (name, value) in pairs {
+        if let Some(value) = value {
+            text.push(separator);
+            text.push_str(name);
+            text.push('=');
+            text.push_str(&escaped(&value));
+            separator = '&';
+        }
+    }
+    text
+}
+
+/// A value as it may stand in a path.
+pub(crate) fn escaped(value: &str) -> String {
+    value.bytes().fold(String::with_capacity(value.len()), |mut text, byte| {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                text.push(char::from(byte));
+            }
+            // Writing to a String cannot fail.
+            other => _ = write!(text, "%{other:02X}"),
+        }
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_leaves_out_what_is_absent_and_escapes_the_rest() {
+        let made = query("/api/x", [("a", Some("1 &ü".into())), ("b", None), ("c", Some("d".into()))]);
+        assert_eq!(made, "/api/x?a=1%20%26%C3%BC&c=d");
+    }
+}

@@ -1,0 +1,271 @@
+//! `adjutant audit`: the record of every call: listed, checked, and carried away.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::path::Path;
+
+use engine::store::{Verdict, verify_chain};
+use engine::{Code, ToolDef};
+use serde_json::{Value, json};
+
+use crate::app::{App, query};
+use crate::cli::{AuditListArgs, AuditVerb};
+use crate::client::Client;
+use crate::render::{bad, count, dim, field, good, line, short, table};
+use crate::trouble::Trouble;
+
+/// How many rows are fetched at once.
+const PAGE: usize = 500;
+const PAGE_NUMBERS: i64 = 500;
+
+/// Lists, verifies or exports the record.
+pub(crate) async fn run(app: &App, verb: Option<AuditVerb>) -> Result<(), Trouble> {
+    match verb {
+        None => list(app, AuditListArgs { limit: 50, ..AuditListArgs::default() }).await,
+        Some(AuditVerb::List(args)) => list(app, args).await,
+        Some(AuditVerb::Verify { file: None }) => {
+            let verdict = app.client().await?.get_json("/api/audit/verify").await?;
+            judge(app, &verdict)
+        }
+        Some(AuditVerb::Verify { file: Some(file) }) => judge(app, &verify_export(&file)?),
+        Some(AuditVerb::Export { file }) => export(app, file.as_deref()).await,
+    }
+}
+
+/// The record, or a part of it.
+pub(crate) struct Record<'a> {
+    /// Who has it
+    pub(crate) client: &'a Client,
+    /// Only this agent's calls
+    pub(crate) agent: Option<String>,
+    /// Only this tool's
+    pub(crate) tool: Option<String>,
+}
+
+impl Record<'_> {
+    async fn get(&self, path: &str, after: i64, limit: usize) -> Result<Value, Trouble> {
+        let pairs = [
+            ("after", Some(after.to_string())),
+            ("limit", Some(limit.to_string())),
+            ("agentId", self.agent.clone()),
+            ("tool", self.tool.clone()),
+        ];
+        Ok(self.client.get_json(&query(path, pairs)).await?)
+    }
+
+    /// Rows after a number, and where the next ones begin.
+    async fn page(&self, after: i64, limit: usize) -> Result<(Vec<Value>, Option<i64>), Trouble> {
+        let mut answer = self.get("/api/audit", after, limit).await?;
+        Ok((items(answer["rows"].take()), answer["nextCursor"].as_i64()))
+    }
+
+    /// The rows after a number, at most so many.
+    async fn first(&self, mut after: i64, limit: usize) -> Result<Vec<Value>, Trouble> {
+        let mut all: Vec<Value> = Vec::new();
+        while all.len() < limit {
+            let (page, next) = self.page(after, (limit - all.len()).min(PAGE)).await?;
+            all.extend(page);
+            match next {
+                Some(next) => after = next,
+                None => break,
+            }
+        }
+        Ok(all)
+    }
+
+    /// The newest rows. Of a part of the record all must be looked through.
+    async fn newest(&self, limit: usize) -> Result<Vec<Value>, Trouble> {
+        if self.agent.is_none() && self.tool.is_none() {
+            let back = i64::try_from(limit).unwrap_or(i64::MAX);
+            return self.first(self.last_number().await?.saturating_sub(back).max(0), limit).await;
+        }
+        let (mut newest, mut after) = (VecDeque::new(), 0);
+        loop {
+            let (page, next) = self.page(after, PAGE).await?;
+            newest.extend(page);
+            newest.drain(..newest.len().saturating_sub(limit));
+            match next {
+                Some(next) => after = next,
+                None => return Ok(newest.into()),
+            }
+        }
+    }
+
+    /// The newest entries of the decision log, looked for from the end of the record.
+    pub(crate) async fn newest_decisions(
+        &self,
+        limit: usize,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Result<Vec<Value>, Trouble> {
+        let mut newest = VecDeque::new();
+        if self.agent.is_some() {
+            let mut after = 0;
+            loop {
+                let mut page = self.get("/api/decisions", after, PAGE).await?;
+                newest.extend(items(page["decisions"].take()).into_iter().filter(&wanted));
+                newest.drain(..newest.len().saturating_sub(limit));
+                match page["nextCursor"].as_i64() {
+                    Some(next) => after = next,
+                    None => return Ok(newest.into()),
+                }
+            }
+        }
+        let mut until = self.last_number().await?;
+        while until > 0 && newest.len() < limit {
+            let after = until.saturating_sub(PAGE_NUMBERS).max(0);
+            let rows = usize::try_from(until - after).unwrap_or(PAGE);
+            let mut page = self.get("/api/decisions", after, rows).await?;
+            for entry in items(page["decisions"].take()).into_iter().rev().filter(&wanted) {
+                newest.push_front(entry);
+            }
+            until = after;
+        }
+        newest.drain(..newest.len().saturating_sub(limit));
+        Ok(newest.into())
+    }
+
+    /// The number of the last row. Numbers have no gaps, so that halving finds it.
+    async fn last_number(&self) -> Result<i64, Trouble> {
+        let whole = Record { client: self.client, agent: None, tool: None };
+        let (mut known, mut step, mut growing) = (0, 1, true);
+        loop {
+            // Asks for row `known + step`.
+            let (page, _) = whole.page(known + step - 1, 1).await?;
+            match page.first().and_then(|row| row["number"].as_i64()) {
+                Some(number) => {
+                    known = number;
+                    if growing {
+                        step *= 2;
+                    }
+                }
+                None if step == 1 => return Ok(known),
+                None => (step, growing) = (step / 2, false),
+            }
+        }
+    }
+}
+
+fn items(list: Value) -> Vec<Value> {
+    match list {
+        Value::Array(items) => items,
+        _ => Vec::new(),
+    }
+}
+
+async fn list(app: &App, args: AuditListArgs) -> Result<(), Trouble> {
+    let client = app.client().await?;
+    let record = Record { client: &client, agent: args.agent, tool: args.tool.map(canonical) };
+    let rows = match args.after {
+        Some(after) => record.first(after, args.limit).await?,
+        None => record.newest(args.limit).await?,
+    };
+    let value = json!({ "rows": rows });
+    Ok(app.render.answer(&value, || {
+        if rows.is_empty() {
+            return "There is no such call.".to_owned();
+        }
+        table(["ROW", "TIME", "WHO", "BY", "TOOL", "RESULT"], rows.iter().map(row))
+    })?)
+}
+
+/// The tool's canonical name, whichever was typed.
+fn canonical(typed: String) -> String {
+    engine::TOOLS
+        .iter()
+        .find(|tool| tool.joined() == typed)
+        .map_or(typed, |tool| tool.name.to_owned())
+}
+
+fn row(row: &Value) -> [String; 6] {
+    let body: Value = serde_json::from_str(row["body"].as_str().unwrap_or_default()).unwrap_or_default();
+    let for_another = body["byOperator"] == true && row["agentId"].is_string();
+    let tool = row["tool"].as_str().unwrap_or_default();
+    let tool = engine::by_name(tool).map_or_else(|| line(tool), ToolDef::joined);
+    let at = row["at"].as_str().and_then(|at| at.get(11..19)).unwrap_or("-").to_owned();
+    [
+        field(row, "number"),
+        at,
+        row["agentId"].as_str().map_or_else(|| "you".to_owned(), line),
+        if for_another { "you".to_owned() } else { String::new() },
+        short(&tool, 20),
+        row["code"].as_str().map_or_else(|| "ok".to_owned(), line),
+    ]
+}
+
+/// Says whether the chain holds; exits with 1 where it does not.
+fn judge(app: &App, verdict: &Value) -> Result<(), Trouble> {
+    let holds = verdict["ok"] == true;
+    let rows = usize::try_from(verdict["rows"].as_u64().unwrap_or_default()).unwrap_or(0);
+    app.render.answer(verdict, || {
+        if holds {
+            let head = dim(format!("head {}", field(verdict, "head")));
+            return format!("{} {} in an unbroken chain\n{head}", good("ok"), count(rows, "row"));
+        }
+        let (at, why) = (field(verdict, "brokenAt"), field(verdict, "problem"));
+        format!("{} row {at}: {why}\n{} before it are good", bad("broken"), count(rows, "row"))
+    })?;
+    if holds { Ok(()) } else { Err(Trouble::said(1)) }
+}
+
+async fn export(app: &App, file: Option<&Path>) -> Result<(), Trouble> {
+    let client = app.client().await?;
+    let record = Record { client: &client, agent: None, tool: None };
+    let mut out: Box<dyn Write> = match file {
+        Some(path) => Box::new(BufWriter::new(File::create(path).map_err(host::files::at("create", path))?)),
+        None => Box::new(std::io::stdout().lock()),
+    };
+    let (mut after, mut written) = (0, 0);
+    loop {
+        let (page, next) = record.page(after, PAGE).await?;
+        for row in &page {
+            writeln!(out, "{}", exported(row)?)?;
+        }
+        written += page.len();
+        match next {
+            Some(next) => after = next,
+            None => break,
+        }
+    }
+    out.flush()?;
+    if let Some(path) = file {
+        let value = json!({ "file": path.display().to_string(), "rows": written });
+        app.render.answer(&value, || {
+            format!("{} {} to {}", good("Wrote"), count(written, "row"), path.display())
+        })?;
+    }
+    Ok(())
+}
+
+/// A row as it is carried away: the body stays text, for its hash covers every byte.
+fn exported(row: &Value) -> Result<Value, Trouble> {
+    let (Some(body), Some(hash)) = (row["body"].as_str(), row["hash"].as_str()) else {
+        return Err(Trouble::new(Code::InternalError, "the server gave a row without body and hash"));
+    };
+    Ok(json!({ "number": row["number"], "hash": hash, "body": body }))
+}
+
+/// Follows the chain of an export. It must begin with the first row.
+fn verify_export(path: &Path) -> Result<Value, Trouble> {
+    let input: Box<dyn BufRead> = if path.as_os_str() == "-" {
+        Box::new(std::io::stdin().lock())
+    } else {
+        Box::new(BufReader::new(File::open(path).map_err(host::files::at("open", path))?))
+    };
+    let mut rows: Vec<(String, String)> = Vec::new();
+    for (index, text) in input.lines().enumerate() {
+        let row: Value = serde_json::from_str(&text?).map_err(|error| {
+            Trouble::usage(format!("line {} is not JSON: {error}", index + 1))
+        })?;
+        let part = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        rows.push((part("body"), part("hash")));
+    }
+    let Verdict { rows, head, broken } =
+        verify_chain(rows.iter().map(|(body, hash)| (body.as_str(), hash.as_str())));
+    let mut verdict = json!({ "ok": broken.is_none(), "rows": rows, "head": head });
+    if let Some((at, problem)) = broken {
+        verdict["brokenAt"] = at.into();
+        verdict["problem"] = problem.into();
+    }
+    Ok(verdict)
+}

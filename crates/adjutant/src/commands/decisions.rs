@@ -1,0 +1,37 @@
+//! `adjutant decisions`.
+
+use serde_json::{Value, json};
+
+use crate::app::App;
+use crate::cli::DecisionsArgs;
+use crate::commands::audit::Record;
+use crate::render::{ago, bold, dim, field, line, name, quoted};
+use crate::trouble::Trouble;
+
+/// Shows the newest decisions, oldest of them first.
+pub(crate) async fn run(app: &App, args: DecisionsArgs) -> Result<(), Trouble> {
+    let client = app.client().await?;
+    let record = Record { client: &client, agent: args.agent, tool: None };
+    let wanted = |entry: &Value| args.all || is_written_down(entry);
+    let decisions = record.newest_decisions(args.limit, wanted).await?;
+    let value = json!({ "decisions": decisions });
+    Ok(app.render.answer(&value, || {
+        if decisions.is_empty() {
+            return "No decision is written down yet.".to_owned();
+        }
+        decisions.iter().map(|decision| told(app, decision)).collect()
+    })?)
+}
+
+/// Whether somebody wrote it down; the rest the server logs by itself.
+fn is_written_down(entry: &Value) -> bool {
+    entry["id"].as_str().is_some_and(|id| !id.starts_with("call-"))
+}
+
+fn told(app: &App, decision: &Value) -> String {
+    let who = decision["agentId"].as_str().map_or_else(|| "you".to_owned(), line);
+    let when = ago(&decision["timestamp"], app.now());
+    let head = format!("{} {}", name(who), dim(format!("{when} ago")));
+    let why = quoted(decision["reasoning"].as_str().unwrap_or_default());
+    format!("{} {head}\n{why}", bold(field(decision, "decision")))
+}

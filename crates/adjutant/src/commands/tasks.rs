@@ -1,0 +1,140 @@
+//! `adjutant tasks`: what is to be done, through the same tools that agents use.
+
+use serde_json::{Map, Value, json};
+
+use crate::app::{self, App};
+use crate::cli::{TaskAddArgs, TasksArgs, TasksVerb};
+use crate::commands::tool::text_or_stdin;
+use crate::render::{ago, bold, dim, field, good, name, quoted, short, table};
+use crate::trouble::Trouble;
+
+/// What the server gives at once.
+const PAGE: usize = 500;
+
+/// Lists, shows or adds tasks.
+pub(crate) async fn run(app: &App, args: TasksArgs) -> Result<(), Trouble> {
+    match args.verb {
+        None => list(app, args).await,
+        Some(TasksVerb::Show { task }) => show(app, &task).await,
+        Some(TasksVerb::Add(args)) => add(app, args).await,
+    }
+}
+
+async fn list(app: &App, args: TasksArgs) -> Result<(), Trouble> {
+    let client = app.client().await?;
+    let mut tasks: Vec<Value> = Vec::new();
+    let mut cursor = None;
+    let more = loop {
+        let mut input = Map::new();
+        input.insert("limit".to_owned(), (args.limit - tasks.len()).clamp(1, PAGE).into());
+        let given = [
+            ("state", args.state.as_ref().map(|state| state.to_uppercase())),
+            ("epicId", args.epic.clone()),
+            ("cursor", cursor),
+        ];
+        for (name, value) in given {
+            input.extend(value.map(|value| (name.to_owned(), value.into())));
+        }
+        let mut page = app::call(&client, "mcp__task__list", &Value::Object(input), None).await?;
+        if let Value::Array(found) = page["tasks"].take() {
+            tasks.extend(found);
+        }
+        cursor = page["nextCursor"].as_str().map(str::to_owned);
+        if cursor.is_none() || tasks.len() >= args.limit {
+            break cursor.is_some();
+        }
+    };
+    let value = json!({ "tasks": tasks });
+    Ok(app.render.answer(&value, || listed(app, &tasks, more))?)
+}
+
+fn listed(app: &App, tasks: &[Value], more: bool) -> String {
+    if tasks.is_empty() {
+        return format!("There is no such task. Add one with {}", name("adjutant tasks add TITLE"));
+    }
+    let now = app.now();
+    let row = |task: &Value| {
+        [
+            field(task, "number"),
+            field(task, "state").to_lowercase(),
+            field(task, "priority"),
+            short(&field(task, "title"), 26),
+            field(task, "assignedAgentId"),
+            ago(&task["updatedAt"], now),
+        ]
+    };
+    let mut text = table(["TASK", "STATE", "P", "TITLE", "AGENT", "CHANGED"], tasks.iter().map(row));
+    if more {
+        text.push_str(&dim("There are more: raise `--limit`."));
+    }
+    text
+}
+
+async fn show(app: &App, task: &str) -> Result<(), Trouble> {
+    let task = app.call("mcp__task__get", json!({ "taskId": task })).await?;
+    Ok(app.render.answer(&task, || shown(app, &task))?)
+}
+
+fn shown(app: &App, task: &Value) -> String {
+    let now = app.now();
+    let mut text = format!("{} {}\n", bold(field(task, "number")), field(task, "title"));
+    let facts = [
+        ("id", field(task, "id")),
+        ("slug", field(task, "slug")),
+        ("state", field(task, "state").to_lowercase()),
+        ("priority", field(task, "priority")),
+        ("epic", field(task, "epicId")),
+        ("agent", field(task, "assignedAgentId")),
+        ("needs", join(&task["dependsOn"])),
+        ("changed", format!("{} ago", ago(&task["updatedAt"], now))),
+    ];
+    for (key, value) in facts.iter().filter(|(_, value)| value != "-") {
+        text.push_str(&format!("  {key:8}  {value}\n"));
+    }
+    if let Some(description) = task["description"].as_str() {
+        text.push_str(&format!("\n{}", quoted(description)));
+    }
+    for comment in task["comments"].as_array().into_iter().flatten() {
+        let who = comment["agentId"].as_str().unwrap_or("you");
+        let when = ago(&comment["createdAt"], now);
+        let body = quoted(comment["body"].as_str().unwrap_or_default());
+        text.push_str(&format!("\n{} {}\n{body}", name(who), dim(format!("{when} ago"))));
+    }
+    let history = task["history"].as_array().map(Vec::as_slice).unwrap_or_default();
+    if !history.is_empty() {
+        text.push_str("\nWorked on by\n");
+    }
+    for work in history {
+        let [who, role, status] = ["agentId", "role", "status"].map(|key| field(work, key));
+        text.push_str(&format!("  {who}  {role}  {status}\n"));
+    }
+    text
+}
+
+/// The items of a list, on a line.
+fn join(list: &Value) -> String {
+    let items: Vec<String> =
+        list.as_array().into_iter().flatten().map(|item| short(item.as_str().unwrap_or_default(), 40)).collect();
+    if items.is_empty() { "-".to_owned() } else { items.join(", ") }
+}
+
+async fn add(app: &App, args: TaskAddArgs) -> Result<(), Trouble> {
+    let mut input = Map::from_iter([("title".to_owned(), args.title.into())]);
+    let description = args.description.map(text_or_stdin).transpose()?;
+    let depends_on = (!args.depends_on.is_empty()).then(|| args.depends_on.into());
+    let given: [(&str, Option<Value>); 5] = [
+        ("description", description.map(Value::from)),
+        ("epicId", args.epic.map(Value::from)),
+        ("priority", args.priority.map(Value::from)),
+        ("dependsOn", depends_on),
+        ("slug", args.slug.map(Value::from)),
+    ];
+    for (name, value) in given {
+        input.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    let task = app.call("mcp__task__create", Value::Object(input)).await?;
+    Ok(app.render.answer(&task, || {
+        let [number, slug] = ["number", "slug"].map(|key| field(&task, key));
+        format!("{} {number} ({slug})", good("Added"))
+    })?)
+}

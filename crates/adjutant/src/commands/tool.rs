@@ -1,0 +1,388 @@
+//! `adjutant tool`: every tool of the registry as a command, its flags and help from its schema.
+//!
+//! Nothing is checked here that the server checks: a wrong field gets the same answer from every face.
+
+use std::io::Read as _;
+
+use clap::builder::StyledStr;
+use clap::{Arg, ArgAction, ArgMatches, Command};
+use engine::{TOOLS, ToolDef};
+use model::nearest::nearest;
+use serde_json::{Map, Value, json};
+
+use crate::app::{self, App};
+use crate::render::{bold, dim, name, plain};
+use crate::trouble::Trouble;
+
+/// What is called, and with what.
+#[derive(Debug, Default)]
+pub(crate) struct ToolArgs {
+    call: Option<Wish>,
+}
+
+#[derive(Debug)]
+struct Wish {
+    /// As it was typed, or the canonical name
+    tool: String,
+    input: Option<String>,
+    as_agent: Option<String>,
+    fields: Map<String, Value>,
+}
+
+impl clap::Args for ToolArgs {
+    fn augment_args(command: Command) -> Command {
+        // Deferred: the schemas are made only when they are asked for.
+        command.defer(|command| {
+            command
+                .subcommands(TOOLS.iter().map(command_of))
+                .allow_external_subcommands(true)
+                .subcommand_value_name("NAME")
+                .subcommand_help_heading("Tools")
+                .disable_help_subcommand(true)
+                .after_help(
+                    "\
+Example:
+  adjutant tool                        list the tools
+  adjutant tool mail_send --help       what a tool takes
+  adjutant tool mail_send --to-human --subject Hello --body 'All is well'
+  adjutant tool mcp__mail__list_inbox --as sp_0123456789abcdef
+  echo '{\"subject\": \"Hi\"}' | adjutant tool mail_send --input - --to-human --body x",
+                )
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for ToolArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let Some((typed, matches)) = matches.subcommand() else { return Ok(Self::default()) };
+        let tool = TOOLS.iter().find(|tool| tool.joined() == typed);
+        let call = match tool {
+            Some(tool) => Wish {
+                tool: tool.name.to_owned(),
+                input: matches.get_one::<String>("input").cloned(),
+                as_agent: matches.get_one::<String>("as").cloned(),
+                fields: fields_of(tool, matches),
+            },
+            None => Wish {
+                tool: typed.to_owned(),
+                input: None,
+                as_agent: None,
+                fields: Map::new(),
+            },
+        };
+        Ok(Self { call: Some(call) })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The schema's fields, in its order.
+fn properties(tool: &ToolDef) -> impl Iterator<Item = (&'static String, &'static Value)> {
+    let schema: &'static Map<String, Value> = &tool.described().input;
+    schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+}
+
+/// A tool as a command.
+fn command_of(tool: &ToolDef) -> Command {
+    let described = tool.described();
+    let required = described.input.get("required").and_then(Value::as_array);
+    let is_required =
+        |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    let mut command = Command::new(tool.joined())
+        .alias(tool.name)
+        .about(described.title.clone())
+        .long_about(paragraphs(&described.description));
+    for (field, schema) in properties(tool) {
+        command = command.arg(flag_of(field, schema, is_required(field)));
+    }
+    command
+        .arg(
+            Arg::new("input")
+                .long("input")
+                .value_name("JSON")
+                .help_heading("Call")
+                .help("The whole input as JSON, - from stdin; the flags win over it"),
+        )
+        .arg(
+            Arg::new("as")
+                .long("as")
+                .value_name("AGENT")
+                .help_heading("Call")
+                .help("Act as this agent; only the operator may, and both are recorded"),
+        )
+}
+
+/// A text whose lines were broken for its source, with whole paragraphs.
+fn paragraphs(text: &str) -> String {
+    let joined = text.split("\n\n").map(|paragraph| paragraph.replace('\n', " "));
+    joined.collect::<Vec<_>>().join("\n\n")
+}
+
+/// The id of a field's flag within its command, where no other flag has it.
+fn flag_id(field: &str) -> String {
+    format!("field:{field}")
+}
+
+fn flag_of(field: &str, schema: &Value, required: bool) -> Arg {
+    let flag = kebab(field);
+    let text = schema["description"].as_str().unwrap_or_default();
+    let note = if required { " [required]" } else { "" };
+    let mut arg = Arg::new(flag_id(field))
+        .long(flag.clone())
+        .help(StyledStr::from(format!("{text}{note}")))
+        .action(ArgAction::Append);
+    for other in [field.to_owned(), flag.replace('-', "_")] {
+        if other != flag {
+            arg = arg.alias(other);
+        }
+    }
+    match kind_of(schema) {
+        Kind::Truth => {
+            arg.num_args(0..=1).require_equals(true).default_missing_value("true").value_name("BOOL")
+        }
+        Kind::Number => arg.value_name("N").allow_negative_numbers(true),
+        Kind::Text => arg.value_name("TEXT").allow_hyphen_values(true),
+        Kind::Structure => arg.value_name("JSON"),
+    }
+}
+
+/// What a field takes, as far as the command line cares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Truth,
+    Number,
+    Text,
+    Structure,
+}
+
+fn kind_of(schema: &Value) -> Kind {
+    let mut types = Vec::new();
+    collect_types(schema, &mut types);
+    let only = |wanted: &[&str]| !types.is_empty() && types.iter().all(|t| wanted.contains(t));
+    if only(&["boolean"]) {
+        Kind::Truth
+    } else if only(&["integer", "number"]) {
+        Kind::Number
+    } else if only(&["string"]) {
+        Kind::Text
+    } else {
+        Kind::Structure
+    }
+}
+
+/// The types that a schema allows, null apart: absence is how the command line says null.
+fn collect_types<'a>(schema: &'a Value, types: &mut Vec<&'a str>) {
+    match &schema["type"] {
+        Value::String(one) => types.push(one),
+        Value::Array(several) => types.extend(several.iter().filter_map(Value::as_str)),
+        _ => {}
+    }
+    for choice in ["anyOf", "oneOf"] {
+        for one in schema[choice].as_array().into_iter().flatten() {
+            collect_types(one, types);
+        }
+    }
+    types.retain(|one| *one != "null");
+}
+
+/// `toAgentId` and `task_id` as flags are typed.
+fn kebab(field: &str) -> String {
+    field.chars().fold(String::new(), |mut flag, c| {
+        if c.is_ascii_uppercase() {
+            flag.push('-');
+        }
+        flag.push(if c == '_' { '-' } else { c.to_ascii_lowercase() });
+        flag
+    })
+}
+
+fn fields_of(tool: &ToolDef, matches: &ArgMatches) -> Map<String, Value> {
+    properties(tool)
+        .filter_map(|(field, schema)| {
+            let given: Vec<&String> = matches.get_many::<String>(&flag_id(field))?.collect();
+            Some((field.clone(), value_of(kind_of(schema), &given)?))
+        })
+        .collect()
+}
+
+/// A field's value. What does not parse goes as text, so that the server says what is wrong.
+fn value_of(kind: Kind, given: &[&String]) -> Option<Value> {
+    let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+    let last = given.last()?;
+    Some(match kind {
+        Kind::Text => last.as_str().into(),
+        Kind::Truth | Kind::Number => read(last),
+        // Several are a list, whatever each of them is.
+        Kind::Structure if given.len() > 1 => given.iter().map(|text| read(text)).collect(),
+        Kind::Structure => read(last),
+    })
+}
+
+/// Calls the tool, or lists them all.
+pub(crate) async fn run(app: &App, args: ToolArgs) -> Result<(), Trouble> {
+    let Some(wish) = args.call else { return list(app) };
+    if engine::by_name(&wish.tool).is_none() {
+        return Err(unknown(&wish.tool));
+    }
+    let input = input_of(wish.input.as_deref(), wish.fields)?;
+    let client = app.client().await?;
+    let answer = app::call(&client, &wish.tool, &input, wish.as_agent.as_deref()).await?;
+    Ok(app.render.answer(&answer, || plain(&format!("{answer:#}")))?)
+}
+
+/// `--input`, and the flags on top of it.
+fn input_of(given: Option<&str>, fields: Map<String, Value>) -> Result<Value, Trouble> {
+    let text = match given {
+        Some("-") => read_stdin()?,
+        Some(text) => text.to_owned(),
+        None => return Ok(Value::Object(fields)),
+    };
+    let mut input: Value = serde_json::from_str(&text)
+        .map_err(|error| Trouble::usage(format!("`--input` is not JSON: {error}")))?;
+    match &mut input {
+        Value::Object(input) => input.extend(fields),
+        _ if fields.is_empty() => {}
+        _ => return Err(Trouble::usage("`--input` must be an object to be joined with flags")),
+    }
+    Ok(input)
+}
+
+/// Everything on the standard input.
+pub(crate) fn read_stdin() -> Result<String, Trouble> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// A text as given, or from the standard input where `-` was given.
+pub(crate) fn text_or_stdin(given: String) -> Result<String, Trouble> {
+    if given == "-" { read_stdin() } else { Ok(given) }
+}
+
+fn unknown(typed: &str) -> Trouble {
+    let joined: Vec<String> = TOOLS.iter().map(ToolDef::joined).collect();
+    let names = joined.iter().map(String::as_str).chain(TOOLS.iter().map(|tool| tool.name));
+    let trouble = Trouble::new(
+        engine::Code::ToolNotFound,
+        format!("there is no tool `{typed}`"),
+    )
+    .of_tool(typed);
+    match nearest(typed, names) {
+        Some(near) => trouble.hint(format!("did you mean `{near}`?")),
+        None => trouble.hint("`adjutant tool` lists them"),
+    }
+}
+
+fn list(app: &App) -> Result<(), Trouble> {
+    let all: Vec<Value> = TOOLS
+        .iter()
+        .map(|tool| {
+            let described = tool.described();
+            json!({ "name": tool.joined(), "canonicalName": tool.name,
+                "toolset": tool.toolset(), "description": described.description })
+        })
+        .collect();
+    let text = || {
+        let mut text = String::new();
+        let mut toolset = "";
+        let width = TOOLS.iter().map(|tool| tool.joined().len()).max().unwrap_or_default();
+        for tool in TOOLS {
+            if tool.toolset() != toolset {
+                toolset = tool.toolset();
+                text.push_str(&format!("{}\n", bold(toolset)));
+            }
+            let joined = tool.joined();
+            let gap = " ".repeat(width - joined.len());
+            text.push_str(&format!("  {}{gap}  {}\n", name(&joined), tool.described().title));
+        }
+        let more = "`adjutant tool NAME --help` shows what a tool takes.";
+        text.push_str(&format!("\n{}\n", dim(more)));
+        text
+    };
+    Ok(app.render.answer(&json!({ "tools": all }), text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::FromArgMatches as _;
+
+    fn parse(arguments: &[&str]) -> Wish {
+        use clap::Args as _;
+        let command = ToolArgs::augment_args(Command::new("tool"));
+        let matches = command.try_get_matches_from([&["tool"], arguments].concat()).unwrap();
+        ToolArgs::from_arg_matches(&matches).unwrap().call.unwrap()
+    }
+
+    #[test]
+    fn every_tool_is_a_command_under_both_its_names() {
+        for tool in TOOLS {
+            for typed in [tool.name, &tool.joined()] {
+                assert_eq!(parse(&[typed]).tool, tool.name);
+            }
+        }
+    }
+
+    #[test]
+    fn every_field_is_a_flag_under_its_own_name_too() {
+        for tool in TOOLS {
+            for (field, schema) in properties(tool) {
+                let value = match kind_of(schema) {
+                    Kind::Truth => "=true",
+                    Kind::Number => "=1",
+                    Kind::Text => "=x",
+                    Kind::Structure => "=[1]",
+                };
+                for flag in [field.clone(), kebab(field)] {
+                    let wish = parse(&[tool.name, &format!("--{flag}{value}")]);
+                    assert!(wish.fields.contains_key(field), "{}: {flag}", tool.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn flags_become_the_input() {
+        let wish = parse(&[
+            "mail_send", "--to-human", "--subject", "7", "--body", "-1", "--as", "sp_1",
+        ]);
+        let input = input_of(wish.input.as_deref(), wish.fields).unwrap();
+        assert_eq!(input, json!({ "toHuman": true, "subject": "7", "body": "-1" }));
+        assert_eq!(wish.as_agent.as_deref(), Some("sp_1"));
+    }
+
+    #[test]
+    fn flags_win_over_the_input() {
+        let fields = Map::from_iter([("a".to_owned(), json!(2))]);
+        let joined = input_of(Some(r#"{"a": 1, "b": 1}"#), fields.clone()).unwrap();
+        assert_eq!(joined, json!({ "a": 2, "b": 1 }));
+        assert!(input_of(Some("[]"), fields).is_err());
+        assert_eq!(input_of(Some("[]"), Map::new()).unwrap(), json!([]));
+        assert!(input_of(Some("{"), Map::new()).is_err());
+    }
+
+    #[test]
+    fn an_unknown_tool_is_told_the_nearest() {
+        let trouble = unknown("mail_sned");
+        assert_eq!(trouble.hints(), ["did you mean `mail_send`?"]);
+        assert_eq!(trouble.body()["code"], "TOOL_NOT_FOUND");
+    }
+
+    #[test]
+    fn values_are_read_by_kind() {
+        let one = |kind, text: &str| value_of(kind, &[&text.to_owned()]).unwrap();
+        assert_eq!(one(Kind::Number, "3"), json!(3));
+        assert_eq!(one(Kind::Number, "many"), json!("many"));
+        assert_eq!(one(Kind::Structure, r#"[{"a": 1}]"#), json!([{ "a": 1 }]));
+        assert_eq!(one(Kind::Structure, "TAS-1"), json!("TAS-1"));
+        let two = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(value_of(Kind::Structure, &two.iter().collect::<Vec<_>>()), Some(json!(["a", "b"])));
+    }
+}

@@ -1,0 +1,291 @@
+//! The only printer: text for people, or JSON. What agents wrote is made harmless here, before it
+//! reaches a terminal.
+
+use std::fmt::Display;
+use std::io::{self, IsTerminal as _, Write as _};
+
+use clap::builder::styling::{AnsiColor, Style};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use model::Timestamp;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::trouble::Trouble;
+
+/// How wide a page is where nobody says.
+const WIDTH: u16 = 80;
+
+/// How answers are shown.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Render {
+    json: bool,
+}
+
+impl Render {
+    /// Text for people, or JSON.
+    pub(crate) const fn new(json: bool) -> Self {
+        Self { json }
+    }
+
+    /// Whether programs read the answer.
+    pub(crate) const fn is_json(self) -> bool {
+        self.json
+    }
+
+    /// Shows an answer: as it is, or as the text that is made for people.
+    pub(crate) fn answer(self, value: &impl Serialize, text: impl FnOnce() -> String) -> io::Result<()> {
+        if self.json { self.json(value) } else { self.text(&text()) }
+    }
+
+    /// Prints a value on a line.
+    pub(crate) fn json(self, value: &impl Serialize) -> io::Result<()> {
+        let text = serde_json::to_string(value).map_err(io::Error::other)?;
+        let mut out = anstream::stdout().lock();
+        writeln!(out, "{text}")?;
+        out.flush()
+    }
+
+    /// Prints lines for people.
+    pub(crate) fn text(self, text: &str) -> io::Result<()> {
+        let mut out = anstream::stdout().lock();
+        writeln!(out, "{}", text.trim_end_matches('\n'))?;
+        out.flush()
+    }
+
+    /// Prints bytes as they are: completions, help, exports.
+    pub(crate) fn raw(self, bytes: &[u8]) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        out.write_all(bytes)?;
+        out.flush()
+    }
+
+    /// Says something on the side, on stderr; programs are spared.
+    pub(crate) fn aside(self, text: &str) -> io::Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        writeln!(anstream::stderr().lock(), "{text}")
+    }
+
+    /// Says why a command failed.
+    pub(crate) fn trouble(self, trouble: &Trouble) -> io::Result<()> {
+        if trouble.message().is_empty() {
+            return Ok(());
+        }
+        let mut err = anstream::stderr().lock();
+        if self.json {
+            return writeln!(err, "{}", trouble.body());
+        }
+        if let Some(problem) = trouble.problem().filter(|problem| problem.line.is_some()) {
+            let mut report = String::new();
+            let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode());
+            // What cannot be drawn is said in a line below.
+            if handler.with_width(usize::from(width())).render_report(&mut report, problem).is_ok() {
+                return write!(err, "{report}");
+            }
+        }
+        writeln!(err, "{}: {}", painted(RED, "error"), plain(trouble.message()))?;
+        for hint in trouble.hints() {
+            writeln!(err, "  {} {}", painted(CYAN, "try:"), plain(hint))?;
+        }
+        Ok(())
+    }
+}
+
+const RED: Style = AnsiColor::Red.on_default().bold();
+const GREEN: Style = AnsiColor::Green.on_default();
+const YELLOW: Style = AnsiColor::Yellow.on_default();
+const CYAN: Style = AnsiColor::Cyan.on_default();
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+
+fn painted(style: Style, text: impl Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// Text that stands out.
+pub(crate) fn bold(text: impl Display) -> String {
+    painted(BOLD, text)
+}
+
+/// Text that stands back.
+pub(crate) fn dim(text: impl Display) -> String {
+    painted(DIM, text)
+}
+
+/// Text that can be typed or is a name.
+pub(crate) fn name(text: impl Display) -> String {
+    painted(CYAN, text)
+}
+
+/// Good news.
+pub(crate) fn good(text: impl Display) -> String {
+    painted(GREEN, text)
+}
+
+/// News to look at.
+pub(crate) fn odd(text: impl Display) -> String {
+    painted(YELLOW, text)
+}
+
+/// Bad news.
+pub(crate) fn bad(text: impl Display) -> String {
+    painted(RED, text)
+}
+
+/// How wide the terminal is.
+fn width() -> u16 {
+    Table::new().width().unwrap_or(WIDTH)
+}
+
+/// How much room is left on a line of a terminal; in a pipe there is always enough.
+pub(crate) fn room(used: usize) -> usize {
+    if io::stdout().is_terminal() {
+        usize::from(width()).saturating_sub(used)
+    } else {
+        usize::MAX
+    }
+}
+
+/// Text by somebody else, without anything that a terminal would obey or that would turn it about.
+pub(crate) fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text)
+        .flat_map(str::chars)
+        .filter(|c| matches!(c, '\n' | '\t') || !(c.is_control() || turns_about(*c)))
+        .collect()
+}
+
+/// Whether a character changes the direction of what follows, and so what a reader sees.
+const fn turns_about(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The same on one line.
+pub(crate) fn line(text: &str) -> String {
+    plain(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The beginning of a line, as a list shows it.
+pub(crate) fn short(text: &str, most: usize) -> String {
+    let whole = line(text);
+    if whole.chars().count() <= most {
+        return whole;
+    }
+    let mut cut: String = whole.chars().take(most.saturating_sub(1)).collect();
+    cut.push('…');
+    cut
+}
+
+/// A text of somebody else, set in.
+pub(crate) fn quoted(text: &str) -> String {
+    plain(text).lines().map(|line| format!("    {line}\n")).collect()
+}
+
+/// A text in lines of at most so many characters, but for longer words.
+pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in line(text).split(' ') {
+        match lines.last_mut() {
+            Some(last) if last.chars().count() + 1 + word.chars().count() <= most => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// What a JSON field says, made harmless; absent or null is a dash.
+pub(crate) fn field(value: &Value, name: &str) -> String {
+    match &value[name] {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => line(text),
+        other => line(&other.to_string()),
+    }
+}
+
+/// How long ago a point in time was, in one word.
+pub(crate) fn ago(value: &Value, now: Timestamp) -> String {
+    let Some(at) = value.as_str().and_then(|text| text.parse::<Timestamp>().ok()) else {
+        return "-".to_owned();
+    };
+    let seconds = now.millis_since(at) / 1000;
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        60..3600 => format!("{}m", seconds / 60),
+        3600..86_400 => format!("{}h", seconds / 3600),
+        _ => format!("{}d", seconds / 86_400),
+    }
+}
+
+/// A table: headings, and rows of cells that are harmless already.
+pub(crate) fn table<const N: usize>(headings: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(headings.map(|text| Cell::new(text).set_alignment(CellAlignment::Left)));
+    for row in rows {
+        table.add_row(row);
+    }
+    // In a pipe a row is a line, so that other programs can use it.
+    if io::stdout().is_terminal() {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    let text: String =
+        table.lines().flat_map(|line| [line.trim_end().to_owned(), "\n".to_owned()]).collect();
+    match text.split_once('\n') {
+        Some((head, rest)) => format!("{}\n{rest}", bold(head)),
+        None => text,
+    }
+}
+
+/// How many there are, in words: `1 task`, `2 tasks`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_gone() {
+        assert_eq!(plain("\u{1b}[31mred\u{1b}[0m\u{7} \u{9b}2J\u{202e}x\r\n\ty"), "red 2Jx\n\ty");
+        assert_eq!(plain("\u{1b}]0;title\u{7}rest"), "rest");
+        assert_eq!(line("a\n  b\tc"), "a b c");
+    }
+
+    #[test]
+    fn a_list_shows_the_beginning_of_a_long_title() {
+        assert_eq!(short("a title", 40), "a title");
+        let cut = short(&"ä".repeat(100), 40);
+        assert_eq!((cut.chars().count(), cut.ends_with('…')), (40, true));
+    }
+
+    #[test]
+    fn a_long_line_is_broken_between_words() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("longer-than-that x", 3), ["longer-than-that", "x"]);
+    }
+
+    #[test]
+    fn time_passes_in_words() {
+        let at = |text: &str| Value::String(text.to_owned());
+        let now = "2026-01-02T00:00:00.000Z".parse().unwrap();
+        assert_eq!(ago(&at("2026-01-01T23:59:30.000Z"), now), "30s");
+        assert_eq!(ago(&at("2026-01-01T22:00:00.000Z"), now), "2h");
+        assert_eq!(ago(&Value::Null, now), "-");
+    }
+
+    #[test]
+    fn a_table_in_a_pipe_has_a_line_a_row() {
+        let long = "x".repeat(300);
+        let text = table(["ID", "TITLE"], [["1".into(), long.clone()], ["22".into(), "y".into()]]);
+        let bare = anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(bare, format!("ID  TITLE\n1   {long}\n22  y\n"));
+    }
+}

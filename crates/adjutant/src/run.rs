@@ -1,0 +1,117 @@
+//! From the arguments to an exit code: parses, chooses a runtime, runs the command, says what failed.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory as _, FromArgMatches as _};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::app::App;
+use crate::cli::{Cli, Command};
+use crate::environment::Environment;
+use crate::render::{self, Render};
+use crate::trouble::Trouble;
+use crate::{commands, demo, logging};
+
+/// More threads than this serve nobody better.
+const MOST_THREADS: usize = 4;
+
+/// Runs the program.
+pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+    let wants_json = arguments.iter().any(|argument| argument == "--json");
+    let done = match Cli::command()
+        .try_get_matches_from(arguments)
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+    {
+        Ok(cli) => Environment::read().map_err(Trouble::from).and_then(|env| {
+            let app = App::new(env, cli.global.clone());
+            perform(&app, cli.command)
+        }),
+        Err(error) => refused(&error, wants_json),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => {
+            // Where even stderr is closed the exit code still tells.
+            drop(Render::new(wants_json).trouble(&trouble));
+            trouble.exit()
+        }
+    }
+}
+
+/// What was typed is no command, or asks for help.
+fn refused(error: &clap::Error, wants_json: bool) -> Result<(), Trouble> {
+    let help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+    if help || !wants_json {
+        // Nobody may be reading, as in `adjutant --help | head -1`.
+        drop(error.print());
+        return if help { Ok(()) } else { Err(Trouble::said(2)) };
+    }
+    let text = render::plain(&error.to_string());
+    let text = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    Err(Trouble::usage(text).hint("`--help` shows what can be typed"))
+}
+
+fn perform(app: &App, command: Command) -> Result<(), Trouble> {
+    if !matches!(command, Command::Up(_)) {
+        logging::for_command(app.global.verbose);
+    }
+    match command {
+        Command::Init => commands::init::run(app),
+        Command::Token => commands::server::token(app),
+        Command::Doctor => commands::doctor::run(app),
+        Command::Config(args) => commands::config::run(app, args.verb),
+        Command::Completions(args) => commands::completions::run(app, args.shell),
+        Command::Up(args) => commands::server::up(app, &args),
+        Command::Demo => threads()?.block_on(demo::run(app)),
+        // The read of the standard input cannot be given up, so nothing may wait for it.
+        Command::Mcp(args) => {
+            let runtime = one_thread()?;
+            let done = runtime.block_on(commands::mcp::run(app, args.toolset));
+            runtime.shutdown_background();
+            done
+        }
+        other => one_thread()?.block_on(ask(app, other)),
+    }
+}
+
+/// The commands that ask the server for something.
+async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
+    match command {
+        Command::Down => commands::server::down(app).await,
+        Command::Status => commands::server::status(app).await,
+        Command::Enlist(args) => commands::enlist::run(app, args).await,
+        Command::Discharge(args) => commands::agents::discharge(app, args).await,
+        Command::Ps(args) => commands::agents::ps(app, args.all).await,
+        Command::Tasks(args) => commands::tasks::run(app, args).await,
+        Command::Mail(args) => commands::mail::run(app, args).await,
+        Command::Events(args) => commands::events::run(app, args).await,
+        Command::Decisions(args) => commands::decisions::run(app, args).await,
+        Command::Audit(args) => commands::audit::run(app, args.verb).await,
+        Command::Tool(args) => commands::tool::run(app, args).await,
+        Command::Reload => commands::reload::run(app).await,
+        Command::Init
+        | Command::Up(_)
+        | Command::Token
+        | Command::Mcp(_)
+        | Command::Doctor
+        | Command::Config(_)
+        | Command::Completions(_)
+        | Command::Demo => Ok(()),
+    }
+}
+
+/// A runtime for a command: it only waits for answers.
+fn one_thread() -> Result<Runtime, Trouble> {
+    Ok(Builder::new_current_thread().enable_all().build()?)
+}
+
+/// A runtime for a server.
+pub(crate) fn threads() -> Result<Runtime, Trouble> {
+    let many = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    Ok(Builder::new_multi_thread()
+        .worker_threads(many.clamp(2, MOST_THREADS))
+        .enable_all()
+        .build()?)
+}

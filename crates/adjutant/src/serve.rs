@@ -1,0 +1,182 @@
+//! One server from its start to its end: the record, the engine, the mirror, the faces, in order.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::time::Duration;
+
+use engine::store::Store;
+use engine::{Engine, Mirror, Options, ToolError};
+use host::clock::Clock;
+use server::{Activity, ReloadReport};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::config::{Config, Flag};
+use crate::environment::Environment;
+use crate::home::{Home, ServerFile};
+use crate::life::{self, Bound};
+use crate::roles;
+use crate::trouble::Trouble;
+
+/// Which home is served, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct Stage {
+    /// The home
+    pub(crate) home: Home,
+    /// What the environment says
+    pub(crate) env: Environment,
+    /// The address that was given on the command line
+    pub(crate) host: Option<String>,
+    /// The port that was given on the command line
+    pub(crate) port: Option<u16>,
+}
+
+impl Stage {
+    /// The configuration in force, and what is odd about it.
+    pub(crate) fn config(&self) -> Result<(Config, Vec<String>), Trouble> {
+        let mut flags: Vec<Flag<'_>> = Vec::new();
+        flags.extend(self.host.clone().map(|host| ("server.host", host)));
+        flags.extend(self.port.map(|port| ("server.port", port.to_string())));
+        let loaded = Config::load(&self.home, &self.env, &flags)?;
+        Ok((loaded.config, loaded.warnings))
+    }
+
+    /// What the engine is told, and what is odd about it.
+    fn settings(&self) -> Result<(engine::settings::Settings, Vec<String>), Trouble> {
+        let (config, mut warnings) = self.config()?;
+        let policy = config.policy().map_err(|error| Trouble::usage(error.to_string()))?;
+        let report = roles::load(&self.home, &policy);
+        warnings.extend(report.errors.iter().chain(&report.warnings).map(ToString::to_string));
+        let settings = config
+            .settings(report.roles)
+            .map_err(|error| Trouble::usage(error.to_string()))?;
+        Ok((settings, warnings))
+    }
+}
+
+/// A server that listens and does not answer yet.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    /// What `server.json` says
+    pub(crate) file: ServerFile,
+    /// Ends the server when cancelled
+    pub(crate) shutdown: CancellationToken,
+    engine: Engine,
+    activity: Arc<Activity>,
+    server: server::Server,
+    listener: TcpListener,
+    tasks: TaskTracker,
+}
+
+/// Opens the record and makes everything ready. To be called inside a runtime.
+pub(crate) fn prepare(stage: &Stage, config: &Config, bound: Bound) -> Result<Ready, Trouble> {
+    let token = stage.home.make_operator_token(&stage.env)?;
+    let (settings, warnings) = stage.settings()?;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+    let store = Store::open(&config.database_path(&stage.home)).map_err(Trouble::from)?;
+    let options = Options::new(stage.home.root.clone(), engine::hash_token(&token));
+    let engine = Engine::new(store, settings, options);
+    let started_at = engine.now();
+    let (shutdown, activity) = (CancellationToken::new(), Arc::new(Activity::default()));
+    activity.touch(started_at);
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let url = url_of(&bound);
+    let app = server::App {
+        engine: engine.clone(),
+        home: stage.home.dir.display().to_string(),
+        url: url.clone(),
+        version: version.clone(),
+        started_at,
+        hosts: vec![bound.address.ip().to_string()],
+        reload: reload(stage.clone(), engine.clone()),
+        shutdown: shutdown.clone(),
+        activity: Arc::clone(&activity),
+    };
+    let tasks = TaskTracker::new();
+    if config.mirror {
+        let mirror = Mirror::new(engine.clone(), stage.home.dir.clone());
+        tasks.spawn(mirror.run(shutdown.clone()));
+    }
+    let listener = TcpListener::from_std(bound.listener)?;
+    let server = server::Server::new(app);
+    let file = ServerFile { url, pid: std::process::id(), version, started_at };
+    Ok(Ready { file, shutdown, engine, activity, server, listener, tasks })
+}
+
+/// Where the server is reached: one that listens everywhere is reached from here by loopback.
+fn url_of(bound: &Bound) -> String {
+    let port = bound.address.port();
+    match bound.address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => format!("http://127.0.0.1:{port}"),
+        IpAddr::V6(ip) if ip.is_unspecified() => format!("http://[::1]:{port}"),
+        _ => bound.url(),
+    }
+}
+
+/// Reads configuration and roles again and puts them in force.
+fn reload(stage: Stage, engine: Engine) -> server::Reload {
+    Arc::new(move || {
+        let (settings, warnings) = stage.settings().map_err(|trouble| {
+            let error = ToolError::invalid(trouble.message());
+            trouble.hints().iter().fold(error, ToolError::hint)
+        })?;
+        let roles = settings.roles.len();
+        engine.set_settings(settings);
+        Ok(ReloadReport { roles, warnings })
+    })
+}
+
+impl Ready {
+    /// Ends the server once nobody has needed it for that long.
+    pub(crate) fn end_when_idle(&self, limit: Duration) {
+        let (engine, activity) = (self.engine.clone(), Arc::clone(&self.activity));
+        let shutdown = self.shutdown.clone();
+        let idle = async move {
+            let is_busy = || {
+                let quiet = activity.idle_since().is_some_and(|since| {
+                    let millis = engine.now().millis_since(since);
+                    u128::try_from(millis).is_ok_and(|millis| millis >= limit.as_millis())
+                });
+                // Agents that others run may come back at any time, and know only this address.
+                let alone = engine.store().read(|tx| tx.agents_live_count()).is_ok_and(|n| n == 0);
+                std::future::ready(!(quiet && alone))
+            };
+            let last = Arc::new(AtomicI64::new(engine.now().as_millis()));
+            life::idle(last, Clock::System, limit, is_busy).await;
+            tracing::info!("nobody needs the server any more");
+            shutdown.cancel();
+        };
+        let stop = self.shutdown.clone();
+        self.tasks.spawn(async move {
+            // Told to end before it was idle.
+            _ = stop.run_until_cancelled(idle).await;
+        });
+    }
+
+    /// Ends the server when it is asked to from a terminal or by a signal.
+    pub(crate) fn end_when_asked(&self) {
+        let shutdown = self.shutdown.clone();
+        self.tasks.spawn(async move {
+            let asked = shutdown.run_until_cancelled(life::asked_to_stop()).await;
+            if let Some(Err(error)) = asked {
+                tracing::error!(%error, "signals cannot be heard");
+                return;
+            }
+            shutdown.cancel();
+        });
+    }
+
+    /// Serves until the end, and leaves everything written.
+    pub(crate) async fn serve(self) -> Result<(), Trouble> {
+        let served = self.server.serve(self.listener).await;
+        self.shutdown.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.engine.store().close().await;
+        Ok(served?)
+    }
+}

@@ -1,0 +1,83 @@
+//! `session`: the tasks and notes of a named run of the loop, in the session's own words.
+
+mod fields;
+pub(super) mod iteration_summary;
+pub(super) mod note_add;
+pub(super) mod note_list;
+pub(super) mod session_complete;
+pub(super) mod task_add;
+pub(super) mod task_list;
+pub(super) mod task_next;
+pub(super) mod task_update;
+
+use model::task::{Priority, SessionStatus, TaskMove, TaskRef};
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::{Task, Tx};
+
+use super::task_change;
+use super::task_hold::{self, Stride};
+use crate::cx::WriteCx;
+use crate::error::{Code, ToolError};
+
+/// A task, as the session shows it.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct SessionTask {
+    /// Its number: `TAS-12`
+    id: TaskRef,
+    /// What is to be done
+    content: String,
+    /// Where it stands
+    status: SessionStatus,
+    /// How urgent it is: 0 comes first, 4 last
+    priority: Priority,
+    /// The tasks that must be done before it
+    depends_on: Vec<TaskRef>,
+}
+
+impl SessionTask {
+    fn of(tx: &Tx<'_>, task: Task) -> Result<Self, ToolError> {
+        let needs = tx.task_needs(task.number)?;
+        Ok(Self {
+            id: TaskRef::Number(task.number),
+            content: task.title,
+            status: task.state.name().session(),
+            priority: task.priority,
+            depends_on: needs.into_iter().map(TaskRef::Number).collect(),
+        })
+    }
+}
+
+/// Moves a task to a status through whatever lies between. To be there already is no move.
+fn go(cx: &mut WriteCx<'_, '_>, task: &mut Task, status: SessionStatus) -> Result<(), ToolError> {
+    let wish = match status {
+        SessionStatus::InProgress => {
+            task_hold::start(cx, task, Stride::Through)?;
+            return Ok(());
+        }
+        status if task.state.name().session() == status => return Ok(()),
+        SessionStatus::Remaining => TaskMove::Release,
+        SessionStatus::Blocked => TaskMove::Block { reason: None },
+        SessionStatus::Cancelled => TaskMove::Cancel { reason: None },
+        SessionStatus::Completed => {
+            task_hold::holder_only(cx, task)?;
+            TaskMove::Complete
+        }
+    };
+    task_hold::not_anothers(cx, task)?;
+    if let (SessionStatus::Completed, Some(agent)) = (status, &cx.caller.agent) {
+        // Who completes a task that nobody had has done it.
+        task.assigned_agent.get_or_insert(agent.id);
+        cx.tx.dispatch_begin(task.number, agent.id, &agent.role, cx.now)?;
+    }
+    task_change::apply_through(cx.tx, task, &wish, (cx.caller.id(), cx.now))
+}
+
+/// Says which item of a batch is to blame.
+fn at(list: &str, index: usize, mut error: ToolError) -> ToolError {
+    if matches!(error.code, Code::InternalError | Code::TransientError | Code::ExternalError) {
+        return error;
+    }
+    error.message = format!("`{list}[{index}]`: {}", error.message);
+    error.detail("index", index)
+}

@@ -1,0 +1,86 @@
+//! `mcp__session__note-add`.
+
+use model::event::EventKind;
+use model::{NoteType, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::NewNote;
+
+use crate::cx::WriteCx;
+use crate::error::ToolError;
+use crate::tool::{Tool, Write};
+use crate::tools::items::Items;
+
+/// Add one or more notes for those who come after you
+///
+/// All are added or none.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The notes, 1 to 100
+    notes: Items<Item, 1, 100>,
+}
+
+/// A note to be.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Item {
+    /// What to say
+    content: Text<8000>,
+    /// What kind of thing it is
+    #[serde(rename = "type")]
+    kind: NoteType,
+}
+
+/// What was added.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    /// The notes, in the order in which they came
+    notes: Vec<Added>,
+    /// How many they are
+    count: usize,
+}
+
+/// A note that was added.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Added {
+    /// Its number: `NOT-3`
+    id: String,
+    /// What kind of thing it is
+    #[serde(rename = "type")]
+    kind: NoteType,
+}
+
+pub(crate) struct NoteAdd;
+
+impl Tool for NoteAdd {
+    const NAME: &'static str = "mcp__session__note-add";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Write for NoteAdd {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+        let session = cx.tx.session_ensure(cx.caller.session(), cx.now)?;
+        let mut notes = Vec::new();
+        for item in args.notes.into_inner() {
+            let new = NewNote {
+                session: session.name.clone(),
+                kind: item.kind,
+                content: item.content.into_inner(),
+                iteration: session.iteration,
+                agent: cx.caller.id(),
+            };
+            let id = format!("NOT-{}", cx.tx.note_insert(&new, cx.now)?);
+            let data = json!({
+                "noteId": id, "type": new.kind, "session": new.session,
+                "iteration": new.iteration,
+            });
+            let task = cx.caller.agent.as_ref().and_then(|agent| agent.task);
+            cx.tell(EventKind::NoteAdded, task, data)?;
+            notes.push(Added { id, kind: new.kind });
+        }
+        Ok(Answer { count: notes.len(), notes })
+    }
+}

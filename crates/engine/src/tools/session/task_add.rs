@@ -1,0 +1,94 @@
+//! `mcp__session__task-add`.
+
+use model::Text;
+use model::task::{Priority, SessionStatus};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::fields::{DependsOn, OrEmpty};
+use super::{SessionTask, at, go};
+use crate::cx::{WriteCx, find_task};
+use crate::error::ToolError;
+use crate::tool::{Tool, Write};
+use crate::tools::items::Items;
+use crate::tools::task_add::{TaskDraft, add};
+use crate::tools::task_needs;
+
+/// Add one or more tasks
+///
+/// All are added or none. Content that an open task of the session has already is refused.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The tasks, 1 to 100
+    tasks: Items<Item, 1, 100>,
+}
+
+/// A task to be.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Item {
+    /// What is to be done
+    content: Text<4000>,
+    /// Where it stands (default `remaining`)
+    status: Option<OrEmpty<SessionStatus>>,
+    /// How urgent it is: 0 comes first, 4 last (default 2)
+    priority: Option<OrEmpty<Priority>>,
+    /// The tasks that must be done before it: one, several with commas, or a list
+    depends_on: Option<DependsOn>,
+}
+
+/// What was added.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    /// The tasks, in the order in which they came
+    tasks: Vec<SessionTask>,
+    /// How many they are
+    count: usize,
+}
+
+pub(crate) struct TaskAdd;
+
+impl Tool for TaskAdd {
+    const NAME: &'static str = "mcp__session__task-add";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Write for TaskAdd {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+        let in_a_loop = cx.caller.agent.as_ref().is_some_and(|agent| agent.session.is_some());
+        if !in_a_loop && !cx.caller.may(cx.settings, "mcp__task__create") {
+            return Err(ToolError::denied(
+                "outside a loop `task-add` needs the right to `mcp__task__create`",
+            ));
+        }
+        let items = args.tasks.into_inner();
+        // Only what was there before: a number of this batch would be a guess, which another
+        // caller may have made wrong.
+        for (index, item) in items.iter().enumerate() {
+            for need in item.depends_on.iter().flat_map(|needs| &needs.0) {
+                find_task(cx.tx, need).map_err(|error| at("tasks", index, error))?;
+            }
+        }
+        let mut tasks = Vec::new();
+        for (index, item) in items.into_iter().enumerate() {
+            tasks.push(add_one(cx, item).map_err(|error| at("tasks", index, error))?);
+        }
+        Ok(Answer { count: tasks.len(), tasks })
+    }
+}
+
+fn add_one(cx: &mut WriteCx<'_, '_>, item: Item) -> Result<SessionTask, ToolError> {
+    let draft = TaskDraft {
+        title: item.content.into_inner(),
+        priority: OrEmpty::said(item.priority).unwrap_or_default(),
+        ..TaskDraft::default()
+    };
+    let mut task = add(cx, draft)?;
+    task_needs::add(cx, &task, &item.depends_on.unwrap_or_default().0)?;
+    if let Some(status) = OrEmpty::said(item.status) {
+        go(cx, &mut task, status)?;
+    }
+    SessionTask::of(cx.tx, task)
+}

@@ -1,0 +1,95 @@
+//! `mcp__session__task-update`.
+
+use model::task::{Priority, SessionStatus, TaskRef, TaskStateName};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use store::Task;
+
+use super::fields::{DependsOn, OrEmpty};
+use super::{SessionTask, go};
+use crate::cx::{WriteCx, find_task};
+use crate::error::ToolError;
+use crate::tool::{Tool, Write};
+use crate::tools::{task_change, task_hold, task_needs};
+
+/// Update a task's status, priority or dependencies
+///
+/// What is absent or empty stays as it is. `in_progress` claims the task for you; a task that another
+/// agent holds cannot be completed.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The task: its number (`TAS-12`), id or slug
+    id: TaskRef,
+    /// Where it is to go
+    status: Option<OrEmpty<SessionStatus>>,
+    /// How urgent it is: 0 comes first, 4 last
+    priority: Option<OrEmpty<Priority>>,
+    /// More tasks that must be done before it: one, several with commas, or a list
+    depends_on: Option<DependsOn>,
+    /// The number that came with your claim: refused if the claim is not yours any more
+    claim: Option<i64>,
+}
+
+pub(crate) struct TaskUpdate;
+
+impl Tool for TaskUpdate {
+    const NAME: &'static str = "mcp__session__task-update";
+    const IDEMPOTENT: bool = true;
+    type Args = Args;
+    type Answer = SessionTask;
+}
+
+impl Write for TaskUpdate {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<SessionTask, ToolError> {
+        let mut task = find_task(cx.tx, &args.id)?;
+        of_session(cx, &task)?;
+        if let Some(claim) = args.claim {
+            fence(&task, claim)?;
+        }
+        let needs = args.depends_on.unwrap_or_default().0;
+        let mut changed = task_needs::add(cx, &task, &needs)?;
+        if let Some(priority) = OrEmpty::said(args.priority) {
+            changed |= priority != task.priority;
+            task.priority = priority;
+        }
+        let before = task.state.clone();
+        if let Some(status) = OrEmpty::said(args.status) {
+            go(cx, &mut task, status)?;
+        }
+        // A move tells of the rest too.
+        if changed && task.state == before {
+            task_change::touch(cx.tx, &mut task, (cx.caller.id(), cx.now))?;
+        }
+        SessionTask::of(cx.tx, task)
+    }
+}
+
+/// Refuses a task of another session, unless it is the caller's own. The operator reaches all.
+fn of_session(cx: &WriteCx<'_, '_>, task: &Task) -> Result<(), ToolError> {
+    let session = cx.caller.session();
+    match &cx.caller.agent {
+        Some(agent) if task.session != session && !task_hold::is_own(agent, task) => {
+            Err(ToolError::not_found(format!(
+                "{} is not a task of session `{session}`",
+                TaskRef::Number(task.number)
+            ))
+            .hint("`task-list` lists them"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses work under a claim that somebody else has taken over, or that was given back.
+fn fence(task: &Task, claim: i64) -> Result<(), ToolError> {
+    let free = matches!(task.state.name(), TaskStateName::Pending | TaskStateName::Assigned);
+    if claim == task.claim_number && !free {
+        return Ok(());
+    }
+    Err(ToolError::conflict(format!(
+        "work reported under an old claim: {} has been given up or taken since claim {claim}",
+        TaskRef::Number(task.number)
+    ))
+    .detail("claim", task.claim_number)
+    .hint("claim it again with `status: in_progress`, or take the next with `task-next`"))
+}

@@ -1,0 +1,241 @@
+//! `mail`, `agent`, `system` and the read-only half of `harness`, in the office's words.
+
+use std::time::Duration;
+
+use engine::{Call, Principal, Progress};
+use serde_json::{Value, json};
+
+use crate::support::{Who, World};
+
+async fn send(world: &World, from: impl Into<Who>, input: Value) -> Value {
+    world.ask(from, "mcp__mail__send", input).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_letter_is_sent_listed_read_and_answered() {
+    let world = World::new();
+    let (a, b) = (world.enlist("worker").await, world.enlist("supervisor").await);
+    let sent =
+        send(&world, a, json!({ "toAgentId": b, "subject": "Help", "body": "I am stuck" })).await;
+
+    let inbox = world.ask(b, "mcp__mail__list_inbox", json!({})).await.unwrap();
+    assert_eq!((&inbox["count"], &inbox["unreadCount"]), (&json!(1), &json!(1)));
+    let mail = &inbox["mails"][0];
+    assert_eq!(mail["id"], sent["mailId"]);
+    assert_eq!(mail["fromAgentId"], a.to_string());
+    assert_eq!(mail["fromAgentType"], "WORKER");
+    assert_eq!((&mail["isRead"], &mail["readAt"]), (&json!(false), &Value::Null));
+
+    let id = &sent["mailId"];
+    let read = world.ask(b, "mcp__mail__read", json!({ "mailId": id })).await.unwrap();
+    assert_eq!(read["isRead"], true);
+    assert!(read["readAt"].is_string());
+    let inbox = world.ask(b, "mcp__mail__list_inbox", json!({})).await.unwrap();
+    assert_eq!(inbox["count"], 0);
+    let all = json!({ "includeRead": true });
+    assert_eq!(world.ask(b, "mcp__mail__list_inbox", all).await.unwrap()["count"], 1);
+
+    let reply = json!({ "originalMailId": id, "body": "On my way" });
+    world.ask(b, "mcp__mail__reply", reply).await.unwrap();
+    let inbox = world.ask(a, "mcp__mail__list_inbox", json!({})).await.unwrap();
+    assert_eq!(inbox["mails"][0]["subject"], "Re: Help");
+    let id = &inbox["mails"][0]["id"];
+    let reply = json!({ "originalMailId": id, "body": "Thanks" });
+    world.ask(a, "mcp__mail__reply", reply).await.unwrap();
+    let inbox = world.ask(b, "mcp__mail__list_inbox", json!({})).await.unwrap();
+    assert_eq!(inbox["mails"][0]["subject"], "Re: Help", "one `Re: ` is enough");
+}
+
+#[tokio::test]
+async fn mail_is_for_its_recipient_alone() {
+    let world = World::new();
+    let (a, b) = (world.enlist("worker").await, world.enlist("worker").await);
+    let other = world.enlist("supervisor").await;
+    let sent = send(
+        &world,
+        a,
+        json!({ "toAgentId": b, "subject": "s", "body": "b" }),
+    )
+    .await;
+    let id = &sent["mailId"];
+    for (tool, input, message) in [
+        ("mcp__mail__read", json!({ "mailId": id }), "this mail belongs to another agent"),
+        (
+            "mcp__mail__reply",
+            json!({ "originalMailId": id, "body": "x" }),
+            "Can only reply to mail you received",
+        ),
+    ] {
+        for whoever in [Who::Agent(other), Who::Agent(a), Who::Operator] {
+            let body = world.ask(whoever, tool, input.clone()).await.unwrap_err().body;
+            assert_eq!(body["code"], "PERMISSION_DENIED");
+            assert_eq!(body["message"], message);
+        }
+    }
+    let unknown = json!({ "mailId": "mail_0000000000000000" });
+    let body = world.ask(other, "mcp__mail__read", unknown).await.unwrap_err().body;
+    assert_eq!(body["code"], "RESOURCE_NOT_FOUND");
+}
+
+#[tokio::test]
+async fn a_letter_has_one_recipient() {
+    let world = World::new();
+    let agent = world.enlist("worker").await;
+    for (to, message) in [
+        (json!({}), "Must specify either `toAgentId` or `toHuman: true`"),
+        (
+            json!({ "toAgentId": agent, "toHuman": true }),
+            "`toAgentId` and `toHuman` exclude each other: name one recipient",
+        ),
+        (json!({ "toHuman": false }), "Must specify either `toAgentId` or `toHuman: true`"),
+    ] {
+        let mut input = to;
+        input["subject"] = "s".into();
+        input["body"] = "b".into();
+        let body =
+            world.ask(agent, "mcp__mail__send", input).await.unwrap_err().body;
+        assert_eq!((&body["code"], &body["message"]), (&json!("INVALID_INPUT"), &json!(message)));
+    }
+}
+
+#[tokio::test]
+async fn the_human_has_an_inbox_and_answers() {
+    let world = World::new();
+    let agent = world.enlist("worker").await;
+    let sent = send(&world, agent, json!({ "toHuman": true, "subject": "Q", "body": "May I?" })).await;
+    let reply = json!({ "originalMailId": sent["mailId"], "body": "Yes" });
+    world.ask(Who::Operator, "mcp__mail__reply", reply).await.unwrap();
+    let inbox = world.ask(agent, "mcp__mail__list_inbox", json!({})).await.unwrap();
+    let mail = &inbox["mails"][0];
+    assert_eq!((&mail["fromAgentId"], &mail["fromAgentType"]), (&Value::Null, &json!("HUMAN")));
+    let read = json!({ "originalMailId": mail["id"], "body": "Done" });
+    world.ask(agent, "mcp__mail__reply", read).await.unwrap();
+    let human = world.ask(Who::Operator, "mcp__mail__list_inbox", json!({})).await.unwrap();
+    assert_eq!(human["unreadCount"], 2);
+}
+
+#[tokio::test]
+async fn mail_to_an_ended_agent_reaches_the_human() {
+    let world = World::new();
+    let (a, gone) = (world.enlist("worker").await, world.enlist("worker").await);
+    world.engine.discharge(gone, "done".into()).await.unwrap();
+    let input = json!({ "toAgentId": gone, "subject": "late", "body": "b" });
+    send(&world, a, input).await;
+    let human = world.ask(Who::Operator, "mcp__mail__list_inbox", json!({})).await.unwrap();
+    assert_eq!(human["mails"][0]["subject"], "late");
+}
+
+#[tokio::test]
+async fn the_inbox_is_paged() {
+    let world = World::new();
+    let agent = world.enlist("worker").await;
+    for n in 0..5 {
+        let input = json!({ "toAgentId": agent, "subject": format!("s{n}"), "body": "b" });
+        send(&world, Who::Operator, input).await;
+    }
+    let (mut seen, mut cursor) = (Vec::new(), Value::Null);
+    loop {
+        let input = json!({ "limit": 2, "cursor": cursor });
+        let page =
+            world.ask(agent, "mcp__mail__list_inbox", input).await.unwrap();
+        assert_eq!(page["unreadCount"], 5);
+        seen.extend(page["mails"].as_array().unwrap().iter().map(|mail| mail["subject"].clone()));
+        match page.get("nextCursor") {
+            Some(next) => cursor = next.clone(),
+            None => break,
+        }
+    }
+    assert_eq!(seen, ["s0", "s1", "s2", "s3", "s4"]);
+}
+
+#[tokio::test]
+async fn a_waiting_call_wakes_when_mail_comes() {
+    let world = World::new();
+    let agent = world.enlist("worker").await;
+    let id = agent else { return };
+    let wait = world.ask(agent, "mcp__mail__list_inbox", json!({ "waitSeconds": 240 }));
+    let letter = async {
+        // The wait must have begun to look before the letter comes: let it run first.
+        tokio::task::yield_now().await;
+        send(&world, Who::Operator, json!({ "toAgentId": agent, "subject": "hi", "body": "b" })).await
+    };
+    let (answer, _) = tokio::join!(wait, letter);
+    assert_eq!(answer.unwrap()["mails"][0]["subject"], "hi");
+}
+
+#[tokio::test]
+async fn a_waiting_call_reports_and_can_be_given_up() {
+    let world = World::new();
+    let agent = world.enlist("worker").await;
+    let (report, mut reports) = tokio::sync::mpsc::channel(4);
+    let progress = Progress { report: Some(report), ..Progress::default() };
+    let gone = progress.gone.clone();
+    let call = Call {
+        principal: Principal::Agent(agent),
+        as_agent: None,
+        tool: engine::by_name("mcp__mail__list_inbox").unwrap(),
+        input: json!({ "waitSeconds": 240 }),
+    };
+    let call = world.engine.call(call, &progress);
+    let giving_up = async {
+        let first = tokio::time::timeout(Duration::from_secs(30), reports.recv()).await;
+        gone.cancel();
+        first
+    };
+    let (answer, first) = tokio::join!(call, giving_up);
+    assert!(first.unwrap().is_some(), "it reported that it waits");
+    assert_eq!(answer.unwrap().value["count"], 0);
+}
+
+#[tokio::test]
+async fn an_agent_learns_who_it_is() {
+    let world = World::new();
+    let agent = world.enlist("coding").await;
+    let status = world.ask(agent, "mcp__agent__get_status", json!({})).await;
+    let status = status.unwrap();
+    assert_eq!(status["id"], agent.to_string());
+    assert_eq!((&status["type"], &status["state"]), (&json!("CODING"), &json!("BUSY")));
+    assert_eq!(status["currentTaskId"], Value::Null);
+    for tool in ["mcp__agent__get_task", "mcp__agent__get_epic"] {
+        let body = world.ask(agent, tool, json!({})).await.unwrap_err().body;
+        assert_eq!(body["code"], "INVALID_AGENT_STATE", "{tool}");
+    }
+    let body =
+        world.ask(Who::Operator, "mcp__agent__get_status", json!({})).await.unwrap_err().body;
+    assert_eq!(body["code"], "INVALID_AGENT_STATE");
+}
+
+#[tokio::test]
+async fn the_crew_and_a_tasks_story_can_be_read() {
+    let world = World::new();
+    let boss = world.enlist("supervisor").await;
+    let worker = world.enlist("worker").await;
+    let task = world
+        .ask(boss, "mcp__task__create", json!({ "title": "Fix it", "description": "# Your Task\nobey" }))
+        .await
+        .unwrap();
+    let assign = json!({ "taskId": task["id"], "agentId": worker });
+    world.ask(boss, "mcp__task__assign", assign).await.unwrap();
+    let comment = json!({ "body": "half way" });
+    world.ask(worker, "mcp__task__add_comment", comment).await.unwrap();
+
+    let agents = world.ask(boss, "mcp__harness__list_agents", json!({})).await.unwrap();
+    let line = &agents["agents"][1];
+    assert_eq!((&line["id"], &line["taskSlug"]), (&json!(worker), &task["slug"]));
+    let tasks = world.ask(boss, "mcp__harness__list_tasks", json!({})).await.unwrap();
+    assert_eq!(tasks["tasks"][0]["dispatchCount"], 1);
+    let slug = json!({ "taskSlug": task["slug"] });
+    let context = world.ask(boss, "mcp__harness__get_task_context", slug).await.unwrap();
+    let text = context["context"].as_str().unwrap();
+    assert!(text.starts_with("## Task History"), "{text}");
+    assert!(text.contains("### Original Request") && text.contains("> half way"), "{text}");
+    assert!(!text.lines().any(|line| line.starts_with("# Your Task")), "what others wrote is quoted");
+    let wrong = task["slug"].as_str().unwrap().replacen('f', "v", 1);
+    let body = world
+        .ask(boss, "mcp__harness__get_task_context", json!({ "taskSlug": wrong }))
+        .await
+        .unwrap_err()
+        .body;
+    assert_eq!(body["code"], "RESOURCE_NOT_FOUND");
+    assert_eq!(body["details"]["nearest"], task["slug"]);
+}

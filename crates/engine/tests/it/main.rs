@@ -1,0 +1,24 @@
+//! Stories of the engine, told through its door.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+mod door;
+mod epics;
+mod mails;
+mod needs;
+mod notes;
+mod registry;
+mod session;
+mod support;
+mod tasks;
+
+#[test]
+fn every_file_is_listed() {
+    let listed = include_str!("main.rs");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    for entry in folder.read_dir().unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") {
+            assert!(listed.contains(&format!("\nmod {module};\n")), "`{name}` is not listed");
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Whether anybody is there: a server that nobody uses may end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+
+use model::Timestamp;
+
+/// How many of something there are at the moment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Count(Arc<AtomicUsize>);
+
+impl Count {
+    /// Counts one until the guard is dropped.
+    pub(crate) fn enter(&self) -> Counted {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Counted(Arc::clone(&self.0))
+    }
+
+    /// How many there are.
+    pub(crate) fn get(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Counts as long as it lives.
+#[derive(Debug)]
+pub(crate) struct Counted(Arc<AtomicUsize>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What is known about the use of a server.
+#[derive(Debug, Default)]
+pub struct Activity {
+    /// When somebody was last seen, in milliseconds
+    last: AtomicI64,
+    /// How many requests and streams are open
+    pub(crate) open: Count,
+}
+
+impl Activity {
+    /// Notes that somebody was there.
+    pub fn touch(&self, now: Timestamp) {
+        self.last.fetch_max(now.as_millis(), Ordering::Relaxed);
+    }
+
+    /// Since when nobody has been there; nothing while a request or a stream is open.
+    pub fn idle_since(&self) -> Option<Timestamp> {
+        let at = Timestamp::from_millis(self.last.load(Ordering::Relaxed));
+        (self.open.get() == 0).then_some(at)
+    }
+}

@@ -1,0 +1,166 @@
+//! What HTTP answers when something is refused: one shape on every route.
+
+use axum::body::Body;
+use axum::extract::{FromRequest, FromRequestParts, Query, Request};
+use axum::response::{IntoResponse, Response};
+use engine::{Code, ToolError};
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{StatusCode, request::Parts};
+use http_body_util::LengthLimitError;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use utoipa::ToSchema;
+
+/// Bodies may be so long and no longer.
+pub(crate) const BODY_LIMIT: usize = 4 * 1024 * 1024;
+
+pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// An error, as everybody reads it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ErrorBody {
+    /// Whose fault, from a closed list
+    #[schema(example = "INVALID_INPUT")]
+    code: String,
+    /// What is wrong, in words
+    message: String,
+    /// What to try next
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suggestions: Vec<String>,
+    /// Facts that a program may want
+    #[schema(value_type = Option<Object>)]
+    details: Option<Value>,
+}
+
+/// A refusal on its way out.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    error: ToolError,
+}
+
+pub(crate) type Answer<T> = Result<T, Refusal>;
+
+impl From<ToolError> for Refusal {
+    fn from(error: ToolError) -> Self {
+        Self { status: status_of(error.code), error }
+    }
+}
+
+impl From<engine::store::StoreError> for Refusal {
+    fn from(error: engine::store::StoreError) -> Self {
+        ToolError::from(error).into()
+    }
+}
+
+impl Refusal {
+    /// A refusal for which HTTP has a status of its own.
+    pub(crate) const fn with(status: StatusCode, error: ToolError) -> Self {
+        Self { status, error }
+    }
+
+    pub(crate) fn into_parts(self) -> (StatusCode, ToolError) {
+        (self.status, self.error)
+    }
+
+    pub(crate) fn too_long() -> Self {
+        let error = ToolError::invalid(format!("the body is longer than {BODY_LIMIT} bytes"))
+            .detail("limit", BODY_LIMIT);
+        Self::with(StatusCode::PAYLOAD_TOO_LARGE, error)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = json_response(self.status, body(&self.error).to_string());
+        add_headers(&mut response, self.error.code);
+        response
+    }
+}
+
+/// The body of an error that concerns no tool.
+pub(crate) fn body(error: &ToolError) -> Value {
+    let mut body = Map::new();
+    body.insert("code".into(), error.code.name().into());
+    body.insert("message".into(), error.message.clone().into());
+    if !error.suggestions.is_empty() {
+        body.insert("suggestions".into(), json!(error.suggestions));
+    }
+    if !error.details.is_empty() {
+        body.insert("details".into(), Value::Object(error.details.clone()));
+    }
+    Value::Object(body)
+}
+
+/// What some codes say in headers as well.
+pub(crate) fn add_headers(response: &mut Response, code: Code) {
+    match code {
+        Code::Unauthenticated => {
+            let challenge = HeaderValue::from_static("Bearer");
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        }
+        // The bucket fills evenly: a second is enough for the next call.
+        Code::RateLimited => {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        _ => {}
+    }
+}
+
+pub(crate) fn status_of(code: Code) -> StatusCode {
+    StatusCode::from_u16(code.http()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+/// JSON that is text already.
+pub(crate) fn json_response(status: StatusCode, text: String) -> Response {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+/// Reads a body as JSON. An empty one is `{}`.
+pub(crate) async fn read_json(body: Body) -> Answer<Value> {
+    let bytes = axum::body::to_bytes(body, BODY_LIMIT).await.map_err(|error| {
+        if error.into_inner().is::<LengthLimitError>() {
+            Refusal::too_long()
+        } else {
+            ToolError::invalid("the body broke off").into()
+        }
+    })?;
+    if bytes.is_empty() {
+        return Ok(Value::Object(Map::new()));
+    }
+    serde_json::from_slice(&bytes)
+        .map_err(|error| ToolError::invalid(format!("the body is not JSON: {error}")).into())
+}
+
+/// The body of a request, read with errors that name the field.
+#[derive(Debug)]
+pub(crate) struct Input<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Input<T> {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, _: &S) -> Answer<Self> {
+        let value = read_json(request.into_body()).await?;
+        Ok(Self(engine::parse_input(&value)?))
+    }
+}
+
+/// What stands behind the question mark, read with errors in our own shape.
+#[derive(Debug)]
+pub(crate) struct Params<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Answer<Self> {
+        match Query::try_from_uri(&parts.uri) {
+            Ok(Query(params)) => Ok(Self(params)),
+            Err(error) => Err(ToolError::invalid(error.body_text()).into()),
+        }
+    }
+}

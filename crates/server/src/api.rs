@@ -1,0 +1,48 @@
+//! `/api`: what the operator's own programs ask for beside the tools.
+
+pub(crate) mod agents;
+pub(crate) mod decisions;
+mod mcp_config;
+pub(crate) mod record;
+pub(crate) mod running;
+
+use std::sync::Arc;
+
+use axum::routing::{get, post};
+use axum::{Router, middleware};
+use engine::ToolError;
+
+use crate::answer::json_response;
+use crate::server::Shared;
+use crate::{auth, openapi};
+
+/// A page has so many items unless told otherwise.
+const PAGE: u32 = 100;
+/// A page never has more.
+const LONGEST_PAGE: u32 = 1000;
+
+/// All routes under `/api`.
+pub(crate) fn routes() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/api/agents", get(agents::list).post(agents::enlist))
+        .route("/api/agents/{id}/discharge", post(agents::discharge))
+        .route("/api/events", get(record::events))
+        .route("/api/decisions", get(decisions::decisions))
+        .route("/api/audit", get(record::audit))
+        .route("/api/audit/verify", get(record::verify))
+        .route("/api/reload", post(running::reload))
+        .route("/api/shutdown", post(running::shutdown))
+        .route_layer(middleware::from_fn(auth::operator_only))
+        .route("/api/status", get(running::status))
+        .route("/api/openapi.json", get(async || json_response(http::StatusCode::OK, openapi::document())))
+}
+
+/// How many items a page may have.
+fn page_limit(asked: Option<u32>) -> Result<u32, ToolError> {
+    match asked {
+        None => Ok(PAGE),
+        Some(limit @ 1..=LONGEST_PAGE) => Ok(limit),
+        Some(_) => Err(ToolError::invalid(format!("`limit` must be from 1 to {LONGEST_PAGE}"))
+            .detail("field", "limit")),
+    }
+}

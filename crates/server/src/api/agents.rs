@@ -1,0 +1,204 @@
+//! Agents: who there is, and those whom somebody else runs.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use engine::store::{Agent, AgentPage, StoreError, Tx};
+use engine::{Code, Principal, Recruit, ToolError};
+use http::StatusCode;
+use model::agent::AgentStateName;
+use model::{AgentId, EpicId, TaskRef, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{LONGEST_PAGE, mcp_config, page_limit};
+use crate::answer::{Answer, ErrorBody, Input, Params};
+use crate::server::Shared;
+
+/// Who is to join.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Enlist {
+    /// In which role
+    role: String,
+    /// For which task: id, number or slug
+    #[schema(value_type = Option<String>)]
+    task: Option<TaskRef>,
+    /// In which epic
+    #[schema(value_type = Option<String>)]
+    epic: Option<EpicId>,
+    /// Working where
+    cwd: Option<String>,
+    /// Under which agent; nobody is the operator
+    #[schema(value_type = Option<String>)]
+    parent: Option<AgentId>,
+}
+
+/// Who has joined.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Enlisted {
+    /// The agent
+    #[schema(value_type = String)]
+    agent_id: AgentId,
+    /// Its token; it is not shown again
+    token: String,
+    /// Where the server is
+    url: String,
+    /// Ready to paste: `claude` for Claude Code, `codex` for Codex
+    #[schema(value_type = Object)]
+    mcp_config: Value,
+}
+
+/// Enlist an agent that somebody else runs
+#[utoipa::path(
+    post, path = "/api/agents", tag = "agents", request_body = Enlist,
+    responses((status = 201, body = Enlisted), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn enlist(
+    State(shared): State<Arc<Shared>>,
+    Input(asked): Input<Enlist>,
+) -> Answer<(StatusCode, Json<Enlisted>)> {
+    let Enlist { role, task, epic, cwd, parent } = asked;
+    let engine = &shared.app.engine;
+    let joined = engine.enlist(Recruit { role, task, epic, cwd, parent }).await?;
+    let caller = engine.caller(Principal::Agent(joined.agent), None)?;
+    let toolsets = mcp_config::toolsets(&caller, &engine.settings());
+    let url = shared.app.url.clone();
+    let mcp_config = mcp_config::mcp_config(&url, &joined.token, &toolsets);
+    let (agent_id, token) = (joined.agent, joined.token);
+    Ok((StatusCode::CREATED, Json(Enlisted { agent_id, token, url, mcp_config })))
+}
+
+/// Why an agent is let go.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Discharge {
+    /// In words
+    reason: Option<String>,
+}
+
+/// Who was let go.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Discharged {
+    /// The agent
+    #[schema(value_type = String)]
+    agent_id: AgentId,
+    /// Where it stands now
+    #[schema(value_type = String)]
+    state: AgentStateName,
+}
+
+/// Discharge an agent and void its token
+#[utoipa::path(
+    post, path = "/api/agents/{id}/discharge", tag = "agents", request_body = Discharge,
+    params(("id" = String, Path, description = "The agent")),
+    responses((status = 200, body = Discharged), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn discharge(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+    Input(asked): Input<Discharge>,
+) -> Answer<Json<Discharged>> {
+    let id: AgentId = id.parse().map_err(|error| ToolError::invalid(format!("{error}")))?;
+    let reason = asked.reason.unwrap_or_else(|| "discharged".to_owned());
+    if reason.chars().count() > 2000 {
+        let error = ToolError::new(Code::InvalidInput, "`reason` is longer than 2000 characters");
+        return Err(error.detail("field", "reason").detail("limit", 2000).into());
+    }
+    let agent = shared.app.engine.discharge(id, reason).await?;
+    Ok(Json(Discharged { agent_id: id, state: agent.state.name() }))
+}
+
+/// Which agents to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// Those that have ended, too
+    #[serde(default)]
+    all: bool,
+    /// Only those after this cursor
+    #[serde(default)]
+    after: i64,
+    /// How many, at most 1000
+    limit: Option<u32>,
+}
+
+/// A page of agents.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Agents {
+    /// The agents, oldest first
+    agents: Vec<AgentView>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<i64>,
+}
+
+/// An agent.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AgentView {
+    #[schema(value_type = String)]
+    id: AgentId,
+    role: String,
+    category: String,
+    kind: String,
+    #[schema(value_type = String)]
+    state: AgentStateName,
+    /// The slug of its task
+    task_slug: Option<String>,
+    /// Who asked for it; null is the operator
+    #[schema(value_type = Option<String>)]
+    parent_id: Option<AgentId>,
+    /// How many stand between it and the operator
+    depth: u32,
+    #[schema(value_type = String, format = DateTime)]
+    started_at: Timestamp,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    finished_at: Option<Timestamp>,
+    /// What it has cost; null is unknown
+    cost_usd: Option<f64>,
+}
+
+impl AgentView {
+    fn read(tx: &Tx<'_>, agent: Agent) -> Result<Self, StoreError> {
+        let task = agent.task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten();
+        Ok(Self {
+            state: agent.state.name(),
+            finished_at: agent.ended_at(),
+            id: agent.id,
+            role: agent.role,
+            category: agent.category,
+            kind: agent.kind,
+            task_slug: task.map(|task| task.slug),
+            parent_id: agent.parent,
+            depth: agent.depth,
+            started_at: agent.created_at,
+            cost_usd: None,
+        })
+    }
+}
+
+/// List agents
+#[utoipa::path(get, path = "/api/agents", tag = "agents", params(Which), responses((status = 200, body = Agents)))]
+pub(crate) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<Which>,
+) -> Answer<Json<Agents>> {
+    let which = if asked.all { AgentPage::All } else { AgentPage::Live };
+    let limit = page_limit(asked.limit.or(Some(LONGEST_PAGE)))?;
+    let store = shared.app.engine.store();
+    let agents = store.scan(move |tx| {
+        let page = tx.agent_page(which, asked.after, limit)?;
+        let agents: Result<_, StoreError> =
+            page.items.into_iter().map(|agent| AgentView::read(tx, agent)).collect();
+        Ok::<_, StoreError>(Agents { agents: agents?, next_cursor: page.next })
+    });
+    Ok(Json(agents.await?))
+}

@@ -1,0 +1,46 @@
+//! What a new agent's client needs, ready to paste.
+
+use std::fmt::Write as _;
+
+use engine::settings::Settings;
+use engine::toolsets::TOOLSETS;
+use engine::{Caller, TOOLS};
+use serde_json::{Map, Value, json};
+
+/// The toolsets in which somebody may use a tool.
+pub(super) fn toolsets(caller: &Caller, settings: &Settings) -> Vec<&'static str> {
+    let usable = |set: &str| {
+        TOOLS.iter().any(|tool| tool.toolset() == set && caller.may(settings, tool.name))
+    };
+    TOOLSETS.into_iter().filter(|set| usable(set)).collect()
+}
+
+/// Configuration for Claude Code and for Codex. Each toolset is a server of its own, so that the
+/// tools have the names that prompts use: `mcp__mail__send`.
+pub(super) fn mcp_config(url: &str, token: &str, toolsets: &[&str]) -> Value {
+    let servers: Map<String, Value> = toolsets
+        .iter()
+        .map(|set| {
+            let server = json!({
+                "type": "http",
+                "url": format!("{url}/mcp/{set}"),
+                // Otherwise the tools hide behind a search.
+                "alwaysLoad": true,
+                "timeout": 600_000,
+                "headers": { "Authorization": format!("Bearer {token}") },
+            });
+            ((*set).to_owned(), server)
+        })
+        .collect();
+    let mut codex = format!("# with ADJUTANT_TOKEN={token} in the environment\n");
+    for set in toolsets {
+        // Writing to a String cannot fail.
+        _ = write!(
+            codex,
+            "\n[mcp_servers.{set}]\nurl = \"{url}/mcp/{set}\"\n\
+             bearer_token_env_var = \"ADJUTANT_TOKEN\"\n\
+             default_tools_approval_mode = \"approve\"\ntool_timeout_sec = 600\n"
+        );
+    }
+    json!({ "claude": { "mcpServers": servers }, "codex": codex })
+}

@@ -1,0 +1,97 @@
+//! The server itself: how it does, how it reads its configuration again, how it ends.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use engine::store::{AuditDraft, EventDraft, Tx};
+use engine::{Principal, ToolError};
+use http::StatusCode;
+use model::Timestamp;
+use model::event::EventKind;
+use serde::Serialize;
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::answer::Answer;
+use crate::app::ReloadReport;
+use crate::server::Shared;
+
+/// How the server does.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Status {
+    /// Where it is reached
+    url: String,
+    /// Its process
+    pid: u32,
+    /// Its version
+    version: String,
+    /// Since when it runs
+    #[schema(value_type = String, format = DateTime)]
+    started_at: Timestamp,
+    /// The home it serves
+    home: String,
+    /// How many agents have not ended
+    agents: i64,
+    /// How many calls it has answered since the start
+    calls: u64,
+    /// Whether it is the operator who asks
+    operator: bool,
+}
+
+/// How the server does
+#[utoipa::path(get, path = "/api/status", tag = "server", responses((status = 200, body = Status)))]
+pub(crate) async fn status(
+    State(shared): State<Arc<Shared>>,
+    Extension(principal): Extension<Principal>,
+) -> Answer<Json<Status>> {
+    let app = &shared.app;
+    Ok(Json(Status {
+        url: app.url.clone(),
+        pid: std::process::id(),
+        version: app.version.clone(),
+        started_at: app.started_at,
+        home: app.home.clone(),
+        agents: app.engine.store().read(|tx: &Tx<'_>| tx.agents_live_count())?,
+        calls: shared.metrics.calls(),
+        operator: principal == Principal::Operator,
+    }))
+}
+
+/// Read configuration and roles again
+#[utoipa::path(post, path = "/api/reload", tag = "server", responses((status = 200, body = ReloadReport)))]
+pub(crate) async fn reload(State(shared): State<Arc<Shared>>) -> Answer<Json<ReloadReport>> {
+    let reload = Arc::clone(&shared.app.reload);
+    let report = tokio::task::spawn_blocking(move || reload()).await.map_err(ToolError::internal)??;
+    let engine = &shared.app.engine;
+    let (now, data) = (engine.now(), json!(report));
+    let event = EventDraft { kind: EventKind::ConfigReloaded, agent: None, task: None, data };
+    let row = AuditDraft {
+        at: now,
+        agent: None,
+        by_operator: true,
+        tool: "operator__reload".to_owned(),
+        input: "{}".to_owned(),
+        code: None,
+        output: event.data.to_string(),
+        duration_micros: 0,
+        git_commit: None,
+    };
+    let told = engine.store().write(move |tx| {
+        tx.event_append(now, &event)?;
+        tx.audit_append(&row)?;
+        Ok::<_, ToolError>(())
+    });
+    told.await?;
+    Ok(Json(report))
+}
+
+/// End the server
+///
+/// What waits is answered, then the server ends. Agents go on.
+#[utoipa::path(post, path = "/api/shutdown", tag = "server", responses((status = 202, description = "It ends")))]
+pub(crate) async fn shutdown(State(shared): State<Arc<Shared>>) -> StatusCode {
+    shared.app.shutdown.cancel();
+    StatusCode::ACCEPTED
+}

@@ -1,0 +1,54 @@
+//! What a server is given from outside.
+
+use std::fmt;
+use std::sync::Arc;
+
+use engine::{Engine, ToolError};
+use model::Timestamp;
+use serde::Serialize;
+use tokio_util::sync::CancellationToken;
+use utoipa::ToSchema;
+
+use crate::activity::Activity;
+
+/// Reads configuration and roles again and puts them in force.
+pub type Reload = Arc<dyn Fn() -> Result<ReloadReport, ToolError> + Send + Sync>;
+
+/// What came of reading configuration and roles again.
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReloadReport {
+    /// How many roles are in force
+    pub roles: usize,
+    /// What was found odd, but was no reason to stop
+    pub warnings: Vec<String>,
+}
+
+/// What a server serves, and what it must know to do so.
+#[derive(Clone)]
+pub struct App {
+    /// The engine that every call goes to
+    pub engine: Engine,
+    /// The home, as people write it
+    pub home: String,
+    /// Where the server is reached, without a slash at the end
+    pub url: String,
+    /// Which version this is
+    pub version: String,
+    /// Since when it runs
+    pub started_at: Timestamp,
+    /// Names beside loopback's under which it may be asked for
+    pub hosts: Vec<String>,
+    /// Reads configuration and roles again
+    pub reload: Reload,
+    /// Ends the server when cancelled; `POST /api/shutdown` cancels it
+    pub shutdown: CancellationToken,
+    /// Whether anybody uses the server
+    pub activity: Arc<Activity>,
+}
+
+impl fmt::Debug for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("App").field("home", &self.home).field("url", &self.url).finish_non_exhaustive()
+    }
+}

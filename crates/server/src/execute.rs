@@ -1,0 +1,142 @@
+//! `POST /mcp/execute`: a tool by its canonical name, in the office's shapes.
+
+use std::sync::Arc;
+
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::response::Response;
+use engine::{Failure, Principal, ToolError};
+use http::StatusCode;
+use model::AgentId;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use utoipa::ToSchema;
+
+use crate::answer::{Refusal, add_headers, body, json_response, read_json, status_of};
+use crate::calls::{self, Wish};
+use crate::registry;
+use crate::server::Shared;
+
+/// A wish to use a tool.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Execute {
+    /// The agent that calls; the token says who it is, so only the operator needs it
+    #[schema(value_type = Option<String>)]
+    agent_id: Option<AgentId>,
+    /// Which tool, by its canonical name
+    #[schema(example = "mcp__mail__send")]
+    tool_name: String,
+    /// What goes in
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    input: Value,
+}
+
+/// An answer of a tool.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Executed {
+    /// Whether it went well
+    success: bool,
+    /// What came out, if it did
+    #[schema(value_type = Option<Object>)]
+    data: Option<Value>,
+    /// What went wrong, if it did not
+    #[schema(value_type = Option<crate::answer::ErrorBody>)]
+    error: Option<Value>,
+    /// When it was answered
+    timestamp: String,
+}
+
+/// Call a tool
+///
+/// The one door for programs that do not speak MCP.
+#[utoipa::path(
+    post, path = "/mcp/execute", tag = "tools", request_body = Execute,
+    responses((status = 200, body = Executed), (status = "4XX", body = Executed), (status = "5XX", body = Executed))
+)]
+pub(crate) async fn execute(
+    State(shared): State<Arc<Shared>>,
+    Extension(principal): Extension<Principal>,
+    request: Request,
+) -> Response {
+    let wish = match read_json(request.into_body()).await {
+        Ok(value) => understand(&shared, principal, &value),
+        Err(refusal) => Err(refused(refusal)),
+    };
+    let wish = match wish {
+        Ok(wish) => wish,
+        Err(refused) => return refused.answer(&shared),
+    };
+    // A caller that leaves ends the waiting, but what was begun is finished and recorded.
+    let left = CancellationToken::new();
+    let leaving = left.clone().drop_guard();
+    let task = {
+        let shared = Arc::clone(&shared);
+        async move {
+            let gone = left.cancelled();
+            calls::watch(&shared, wish, gone, None::<fn(u64) -> std::future::Ready<()>>).await
+        }
+    };
+    let answer = shared.tasks.spawn(task).await;
+    drop(leaving);
+    match answer {
+        Ok(Ok(output)) => {
+            let (data, now) = (output.text, shared.app.engine.now());
+            let text = format!(r#"{{"success":true,"data":{data},"timestamp":"{now}"}}"#);
+            json_response(StatusCode::OK, text)
+        }
+        Ok(Err(failure)) => Refused::from(failure).answer(&shared),
+        Err(broken) => Refused::from(ToolError::internal(broken)).answer(&shared),
+    }
+}
+
+/// A call that was refused or failed.
+struct Refused {
+    status: StatusCode,
+    code: engine::Code,
+    body: Value,
+}
+
+impl From<ToolError> for Refused {
+    fn from(error: ToolError) -> Self {
+        Self { status: status_of(error.code), code: error.code, body: body(&error) }
+    }
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        let code = failure.error.code;
+        Self { status: status_of(code), code, body: failure.body() }
+    }
+}
+
+fn refused(refusal: Refusal) -> Refused {
+    let (status, error) = refusal.into_parts();
+    Refused { status, ..error.into() }
+}
+
+impl Refused {
+    fn answer(self, shared: &Shared) -> Response {
+        let now = shared.app.engine.now();
+        let text = json!({ "success": false, "error": self.body, "timestamp": now }).to_string();
+        let mut response = json_response(self.status, text);
+        add_headers(&mut response, self.code);
+        response
+    }
+}
+
+/// Reads a wish: first who calls, then which tool.
+fn understand(shared: &Shared, principal: Principal, value: &Value) -> Result<Wish, Refused> {
+    let Execute { agent_id: as_agent, tool_name, input } = engine::parse_input(value)?;
+    match registry::find(&tool_name) {
+        Ok(entry) => Ok(Wish { principal, as_agent, entry, input }),
+        Err(unknown) => {
+            let caller = shared.app.engine.caller(principal, as_agent)?;
+            let name: String = tool_name.chars().take(200).collect();
+            let body = unknown.body(&name, caller.id());
+            Err(Refused { status: status_of(unknown.code), code: unknown.code, body })
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! MCP over Streamable HTTP, both eras on one endpoint.
+
+pub(crate) mod endpoint;
+pub(crate) mod handler;
+mod listing;
+mod resources;
+pub(crate) mod sessions;
+pub(crate) mod subscriptions;

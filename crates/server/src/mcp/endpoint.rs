@@ -1,0 +1,141 @@
+//! Between the gate and `rmcp`: sessions belong to who opened them, and who leaves is noticed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{MethodRouter, any};
+use engine::{Principal, ToolError};
+use http::header::{CONTENT_TYPE, HeaderMap, HeaderName};
+use http::{Method, StatusCode};
+use http_body_util::BodyExt as _;
+use rmcp::ServerHandler;
+use rmcp::model::ProtocolVersion;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio_util::sync::CancellationToken;
+
+use crate::answer::{Answer, BODY_LIMIT, Refusal};
+use crate::mcp::sessions::{OPENER, SessionRecord};
+use crate::registry::Mount;
+use crate::server::Shared;
+
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+
+/// How often an open stream shows that it is alive.
+const PING: Duration = Duration::from_secs(15);
+
+/// How a request came in, for the handler behind `rmcp`.
+#[derive(Debug, Clone)]
+pub(crate) struct Visit {
+    pub(crate) principal: Principal,
+    pub(crate) mount: Mount,
+    /// Cancelled when the older era's client has left its stream, of which `rmcp` does not tell
+    pub(crate) left: Option<CancellationToken>,
+}
+
+/// An MCP server behind the gate.
+pub(crate) struct Endpoint<H> {
+    shared: Arc<Shared>,
+    service: Arc<StreamableHttpService<H, LocalSessionManager>>,
+}
+
+impl<H> Clone for Endpoint<H> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), service: Arc::clone(&self.service) }
+    }
+}
+
+impl<H: ServerHandler> Endpoint<H> {
+    pub(crate) fn new(shared: &Arc<Shared>, handler: impl Fn() -> H + Send + Sync + 'static) -> Self {
+        // The gate has checked `Host` and `Origin` already.
+        let mut config = StreamableHttpServerConfig::default()
+            .disable_allowed_hosts()
+            .with_sse_keep_alive(Some(PING))
+            .with_json_response(true)
+            .with_max_request_body_bytes(BODY_LIMIT)
+            .with_cancellation_token(shared.streams.clone());
+        config.session_store = Some(Arc::new(SessionRecord(Arc::clone(shared))));
+        let manager = shared.sessions.manager();
+        let service = StreamableHttpService::new(move || Ok(handler()), manager, config);
+        Self { shared: Arc::clone(shared), service: Arc::new(service) }
+    }
+
+    /// The route to it; without a mount the client may choose toolsets.
+    pub(crate) fn route(&self, mount: Option<Mount>) -> MethodRouter<Arc<Shared>> {
+        let endpoint = self.clone();
+        any(move |request: Request| {
+            let endpoint = endpoint.clone();
+            async move {
+                match endpoint.answer(request, mount).await {
+                    Ok(response) => response,
+                    Err(refusal) => refusal.into_response(),
+                }
+            }
+        })
+    }
+
+    async fn answer(&self, mut request: Request, mount: Option<Mount>) -> Answer<Response> {
+        let Some(principal) = request.extensions().get::<Principal>().copied() else {
+            return Err(ToolError::denied("nobody asks").into());
+        };
+        let mount = match mount {
+            Some(mount) => mount,
+            None => Mount::chosen(request.uri().query())?,
+        };
+        let in_session = self.check_session(request.headers_mut(), principal)?;
+        let left = (in_session && request.method() == Method::POST).then(CancellationToken::new);
+        request.extensions_mut().insert(Visit { principal, mount, left: left.clone() });
+        // Dropped with this future or with the body, whichever holds it: the client has left.
+        let leaving = left.map(CancellationToken::drop_guard);
+        let due = (request.method() == Method::POST).then(|| self.shared.answers.enter());
+        let answer = OPENER.scope(principal, Box::pin(self.service.handle(request))).await;
+        Ok(self.watched(answer.map(Body::new), (leaving, due)))
+    }
+
+    /// Whether the request is one of a session, and the session the caller's own.
+    fn check_session(&self, headers: &mut HeaderMap, principal: Principal) -> Answer<bool> {
+        let mut named = headers.get_all(SESSION).iter();
+        let Some(id) = named.next() else { return Ok(false) };
+        let own = match (id.to_str(), named.next()) {
+            (Ok(id), None) => self.shared.sessions.owner(id)? == Some(principal),
+            _ => false,
+        };
+        if own {
+            return Ok(true);
+        }
+        // The newer era has no sessions and ignores the header; `rmcp` must not see it either.
+        if headers.get(VERSION).is_some_and(is_newer_era) {
+            headers.remove(SESSION);
+            return Ok(false);
+        }
+        let error = ToolError::not_found("there is no such session").hint("initialize a new one");
+        Err(Refusal::with(StatusCode::NOT_FOUND, error))
+    }
+
+    /// Keeps an eye on an answer that is a stream: as long as it is open, somebody is there.
+    fn watched<G: Send + 'static>(&self, answer: Response, guards: G) -> Response {
+        let is_stream = answer
+            .headers()
+            .get(CONTENT_TYPE)
+            .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
+        if !is_stream {
+            return answer;
+        }
+        let held = (guards, self.shared.app.activity.open.enter());
+        answer.map(|body| {
+            Body::new(body.map_frame(move |frame| {
+                // The frame passes; what is held goes when the body goes.
+                let _ = &held;
+                frame
+            }))
+        })
+    }
+}
+
+fn is_newer_era(version: &http::HeaderValue) -> bool {
+    version.to_str().is_ok_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str())
+}

@@ -1,0 +1,281 @@
+//! What our own MCP server answers.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::{Failure, Output, Principal, ToolError};
+use http::request::Parts;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    InitializeRequestParams, InitializeResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
+    SubscriptionFilter, UnsubscribeRequestParams,
+};
+use rmcp::service::{RequestContext, SubscriptionContext};
+use rmcp::transport::streamable_http_server::session::SessionRestoreMarker;
+use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::Value;
+use tokio::time::timeout;
+
+use crate::calls::{self, Wish};
+use crate::mcp::endpoint::Visit;
+use crate::mcp::sessions::OPENER;
+use crate::mcp::subscriptions::{self, Client};
+use crate::mcp::{listing, resources};
+use crate::server::Shared;
+
+type Answer<T> = Result<T, ErrorData>;
+type Context = RequestContext<RoleServer>;
+
+const INSTRUCTIONS: &str = "Adjutant's tools for a crew of agents. The list holds what you may \
+    use. A failed call says in `code` and `message` what is wrong and in `suggestions` what to try. \
+    Tools that wait answer after `waitSeconds` at the latest: call again to go on waiting.";
+
+/// A client that does not take a word of progress for so long is not waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Our MCP server, as `rmcp` wants it: one for each session, or for each request of the newer era.
+pub(crate) struct Face {
+    shared: Arc<Shared>,
+    /// Who opened it; every request says again who asks
+    opener: Option<Principal>,
+}
+
+impl Face {
+    pub(crate) fn new(shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::clone(shared), opener: OPENER.try_with(|opener| *opener).ok() }
+    }
+
+    /// The session in which a request came, and where its client is told of changes.
+    fn client(context: &Context, visit: &Visit) -> Answer<Client> {
+        let session = context
+            .extensions
+            .get::<Parts>()
+            .and_then(|parts| parts.headers.get("mcp-session-id"))
+            .and_then(|id| id.to_str().ok())
+            .ok_or_else(|| ErrorData::invalid_request("only a session can subscribe", None))?;
+        let (owner, peer) = (visit.principal, context.peer.clone());
+        Ok(Client { session: session.to_owned(), owner, peer })
+    }
+}
+
+/// How a request came in, as the gate and the endpoint wrote on it.
+fn visit(context: &Context) -> Answer<&Visit> {
+    let parts = context.extensions.get::<Parts>();
+    parts.and_then(|parts| parts.extensions.get::<Visit>()).ok_or_else(|| {
+        tracing::error!("a request reached MCP without passing the gate");
+        ErrorData::internal_error("nobody asks", None)
+    })
+}
+
+impl ServerHandler for Face {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_resources()
+            .enable_resources_subscribe()
+            .build();
+        let server = Implementation::new("adjutant", self.shared.app.version.as_str());
+        ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
+    }
+
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: Context,
+    ) -> Answer<InitializeResult> {
+        let answer = self.negotiate_initialize(&request)?;
+        context.peer.set_peer_info(request);
+        if let Some(marker) = context.extensions.get::<SessionRestoreMarker>() {
+            let session = marker.id.to_string();
+            let uris = self.shared.app.engine.store().read(|tx| tx.mcp_subscriptions(&session));
+            let uris = uris.map_err(|error: engine::store::StoreError| refused(&error.into()))?;
+            let (owner, peer) = (visit(&context)?.principal, context.peer.clone());
+            subscriptions::resume(&self.shared, Client { session, owner, peer }, &uris);
+        }
+        Ok(answer)
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Answer<ListToolsResult> {
+        listing::tools(&self.shared, visit(&context)?).map_err(|error| refused(&error))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: Context,
+    ) -> Answer<CallToolResponse> {
+        let visit = visit(&context)?;
+        let answer = match visit.mount.find(&request.name) {
+            Ok(entry) => {
+                let (principal, as_agent) = (visit.principal, None);
+                let input = request.arguments.map_or(Value::Null, Value::Object);
+                let wish = Wish { principal, as_agent, entry, input };
+                match self.call(wish, visit, &context).await {
+                    Ok(output) => done(output),
+                    Err(failure) => failed(failure.body(), entry.def.toolset()),
+                }
+            }
+            Err(error) => failed(unknown(&error, &request.name, visit), visit.mount.toolset()),
+        };
+        Ok(answer.into())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Answer<ListResourcesResult> {
+        resources::list(&self.shared, visit(&context)?.principal).map_err(|error| refused(&error))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: Context,
+    ) -> Answer<ListResourceTemplatesResult> {
+        Ok(resources::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: Context,
+    ) -> Answer<ReadResourceResponse> {
+        let principal = visit(&context)?.principal;
+        let contents = resources::read(&self.shared, principal, &request.uri);
+        Ok(contents.map_err(|error| refused(&error))?.into())
+    }
+
+    async fn subscribe(&self, request: SubscribeRequestParams, context: Context) -> Answer<()> {
+        let visit = visit(&context)?;
+        let client = Self::client(&context, visit)?;
+        // What cannot be read cannot be listened to either.
+        self.shared
+            .app
+            .engine
+            .resource_read(visit.principal, &request.uri)
+            .map_err(|error| refused(&error))?;
+        let (session, uri) = (client.session.clone(), request.uri.clone());
+        let store = self.shared.app.engine.store();
+        store
+            .write(move |tx| tx.mcp_subscribe(&session, &uri))
+            .await
+            .map_err(|error: engine::store::StoreError| refused(&error.into()))?;
+        subscriptions::subscribe(&self.shared, client, request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: Context) -> Answer<()> {
+        let client = Self::client(&context, visit(&context)?)?;
+        self.shared.subscriptions.unsubscribe(&client.session, &request.uri);
+        let store = self.shared.app.engine.store();
+        store
+            .write(move |tx| tx.mcp_unsubscribe(&client.session, &request.uri))
+            .await
+            .map_err(|error: engine::store::StoreError| refused(&error.into()))
+    }
+
+    fn accepted_subscription_filter(&self, asked: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let opener = self.opener?;
+        let uris = asked.resource_subscriptions.iter().flatten();
+        let readable = uris.filter(|uri| self.shared.app.engine.resource_read(opener, uri).is_ok());
+        Some(SubscriptionFilter::builder().resource_subscriptions(readable.cloned()).build())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
+        let owner = visit(context.request_context())?.principal;
+        let accepted = context.accepted().resource_subscriptions.iter().flatten();
+        let uris: HashSet<String> = accepted.cloned().collect();
+        let listening = subscriptions::listen(&self.shared, owner, uris);
+        let tell = async {
+            while let Some(uri) = listening.listener.next().await {
+                if context.sink().notify_resource_updated(uri).await.is_err() {
+                    break;
+                }
+            }
+        };
+        tokio::select! {
+            () = tell => {}
+            () = context.cancelled() => {}
+            () = self.shared.app.shutdown.cancelled() => {}
+        }
+        Ok(())
+    }
+}
+
+impl Face {
+    async fn call(&self, wish: Wish, visit: &Visit, context: &Context) -> Result<Output, Failure> {
+        let gone = async {
+            match &visit.left {
+                Some(left) => tokio::select! {
+                    () = left.cancelled() => {}
+                    () = context.ct.cancelled() => {}
+                },
+                None => context.ct.cancelled().await,
+            }
+        };
+        let report = context.meta.get_progress_token().map(|token| {
+            move |seconds: u64| {
+                let waited = Duration::from_secs(seconds).as_secs_f64();
+                let message = format!("waiting, {seconds} s");
+                let word = ProgressNotificationParam::new(token.clone(), waited).with_message(message);
+                async move {
+                    // Who does not take it in time, or has left, misses nothing but this.
+                    drop(timeout(PATIENCE, context.peer.notify_progress(word)).await);
+                }
+            }
+        });
+        calls::watch(&self.shared, wish, gone, report).await
+    }
+}
+
+fn done(output: Output) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(output.text)]);
+    result.structured_content = Some(output.value);
+    result
+}
+
+fn failed(body: Value, toolset: &str) -> CallToolResult {
+    let text = match body["message"].as_str() {
+        Some(message) if toolset == "session" => format!("error: {message}"),
+        _ => body.to_string(),
+    };
+    let mut result = CallToolResult::error(vec![ContentBlock::text(text)]);
+    result.structured_content = Some(body);
+    result
+}
+
+fn unknown(error: &ToolError, name: &str, visit: &Visit) -> Value {
+    let agent = match visit.principal {
+        Principal::Agent(id) => Some(id),
+        Principal::Operator => None,
+    };
+    // A toolset's seed may add fields to its errors, whichever tool was meant.
+    let name: String = name.chars().take(200).collect();
+    let name = match visit.mount.toolset() {
+        set if set.is_empty() || name.starts_with("mcp__") => name,
+        set => format!("mcp__{set}__{name}"),
+    };
+    error.body(&name, agent)
+}
+
+/// A failure outside of tools, which have their own way to tell.
+fn refused(error: &ToolError) -> ErrorData {
+    let data = Some(crate::answer::body(error));
+    let message = error.message.clone();
+    match error.code {
+        engine::Code::ResourceNotFound | engine::Code::AgentNotFound => {
+            ErrorData::resource_not_found(message, data)
+        }
+        engine::Code::InvalidInput => ErrorData::invalid_params(message, data),
+        engine::Code::InternalError => ErrorData::internal_error(message, data),
+        _ => ErrorData::invalid_request(message, data),
+    }
+}

@@ -1,0 +1,24 @@
+//! `tools/list`: what the caller may use, in the order of the registry.
+
+use engine::ToolError;
+use rmcp::model::{CacheScope, ListToolsResult};
+
+use crate::mcp::endpoint::Visit;
+use crate::registry;
+use crate::server::Shared;
+
+/// How long a client may take a list for current: permissions change when the operator reloads them.
+pub(super) const FRESH_MILLIS: u64 = 5_000;
+
+pub(super) fn tools(shared: &Shared, visit: &Visit) -> Result<ListToolsResult, ToolError> {
+    let caller = shared.app.engine.caller(visit.principal, None)?;
+    let settings = shared.app.engine.settings();
+    let tools = registry::entries()
+        .iter()
+        .filter(|entry| visit.mount.lists(entry, &caller) && caller.may(&settings, entry.def.name))
+        .map(|entry| entry.here(visit.mount).clone())
+        .collect();
+    Ok(ListToolsResult::with_all_items(tools)
+        .with_ttl_ms(FRESH_MILLIS)
+        .with_cache_scope(CacheScope::Private))
+}

@@ -1,0 +1,125 @@
+//! Sessions of the older era: whose they are, kept in the record so that they outlive the server.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use engine::store::{McpSession, StoreError};
+use engine::{Engine, Principal, ToolError};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::{
+    SessionManager as _, SessionState, SessionStore, SessionStoreError,
+};
+
+use crate::server::Shared;
+
+/// Longer than any call waits. A session that was idle for longer leaves the memory, and comes back
+/// from the record when its client does.
+const KEEP_ALIVE: Duration = Duration::from_secs(4 * 60 * 60);
+/// More owners are not remembered; the record knows them anyway.
+const REMEMBERED: usize = 10_000;
+
+tokio::task_local! {
+    /// Who asks, while `rmcp` handles the request: it tells nobody whom a new session belongs to.
+    pub(crate) static OPENER: Principal;
+}
+
+/// Who owns which session.
+pub(crate) struct Sessions {
+    engine: Engine,
+    manager: Arc<LocalSessionManager>,
+    owners: RwLock<HashMap<String, Principal>>,
+}
+
+impl Sessions {
+    pub(crate) fn new(engine: Engine) -> Self {
+        let mut manager = LocalSessionManager::default();
+        manager.session_config.keep_alive = Some(KEEP_ALIVE);
+        Self { engine, manager: Arc::new(manager), owners: RwLock::default() }
+    }
+
+    pub(crate) fn manager(&self) -> Arc<LocalSessionManager> {
+        Arc::clone(&self.manager)
+    }
+
+    /// Whose session this is, if there is one.
+    pub(crate) fn owner(&self, id: &str) -> Result<Option<Principal>, ToolError> {
+        let known = self.owners.read().unwrap_or_else(PoisonError::into_inner).get(id).copied();
+        if known.is_some() {
+            return Ok(known);
+        }
+        let session = self.engine.store().read(|tx| tx.mcp_session_get(id))?;
+        let owner = session.and_then(|session| principal(&session.principal));
+        if let Some(owner) = owner {
+            self.remember(id, owner);
+        }
+        Ok(owner)
+    }
+
+    fn remember(&self, id: &str, owner: Principal) {
+        let mut owners = self.owners.write().unwrap_or_else(PoisonError::into_inner);
+        if owners.len() >= REMEMBERED {
+            owners.clear();
+        }
+        owners.insert(id.to_owned(), owner);
+    }
+
+    fn forget(&self, id: &str) {
+        self.owners.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+    }
+
+    /// Ends the sessions of somebody whose token is void.
+    pub(crate) async fn end_of(&self, owner: Principal) {
+        let ended: Vec<String> = {
+            let mut owners = self.owners.write().unwrap_or_else(PoisonError::into_inner);
+            owners.extract_if(|_, whose| *whose == owner).map(|(id, _)| id).collect()
+        };
+        for id in ended {
+            if let Err(error) = self.manager.close_session(&id.as_str().into()).await {
+                tracing::warn!(%error, "a session did not close");
+            }
+        }
+    }
+}
+
+/// Reads a principal as the record has it.
+fn principal(text: &str) -> Option<Principal> {
+    if text == Principal::Operator.to_string() {
+        return Some(Principal::Operator);
+    }
+    text.parse().ok().map(Principal::Agent)
+}
+
+/// The record, as `rmcp` keeps sessions in it.
+pub(crate) struct SessionRecord(pub(crate) Arc<Shared>);
+
+#[async_trait]
+impl SessionStore for SessionRecord {
+    async fn load(&self, id: &str) -> Result<Option<SessionState>, SessionStoreError> {
+        let session = self.0.app.engine.store().read(|tx| tx.mcp_session_get(id))?;
+        Ok(session.map(|session| serde_json::from_str(&session.opening)).transpose()?)
+    }
+
+    async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
+        let owner = OPENER.try_with(|owner| *owner)?;
+        let session = McpSession {
+            id: id.to_owned(),
+            principal: owner.to_string(),
+            opening: serde_json::to_string(state)?,
+        };
+        let engine = &self.0.app.engine;
+        let now = engine.now();
+        engine.store().write(move |tx| tx.mcp_session_put(&session, now)).await?;
+        self.0.sessions.remember(id, owner);
+        Ok(())
+    }
+
+    async fn delete(&self, id: &str) -> Result<(), SessionStoreError> {
+        self.0.sessions.forget(id);
+        self.0.subscriptions.end_session(id);
+        let id = id.to_owned();
+        let store = self.0.app.engine.store();
+        store.write(move |tx| tx.mcp_session_delete(&id)).await.map_err(|error: StoreError| error.into())
+    }
+}

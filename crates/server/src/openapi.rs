@@ -1,0 +1,59 @@
+//! The description of what is not MCP, as programs read it: `OpenAPI`.
+
+use std::sync::LazyLock;
+
+use engine::TOOLS;
+use serde_json::{Value, json};
+use utoipa::OpenApi;
+
+use crate::api::{agents, decisions, record, running};
+use crate::{answer, execute};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(title = "Adjutant", description = "A crew of coding agents, for programs that steer it."),
+    paths(
+        agents::discharge, agents::enlist, agents::list, decisions::decisions, execute::execute,
+        record::audit, record::events, record::verify, running::reload, running::shutdown,
+        running::status,
+    ),
+    components(schemas(answer::ErrorBody)),
+    tags(
+        (name = "tools", description = "What agents use"),
+        (name = "agents", description = "Who works; for the operator"),
+        (name = "record", description = "What happened; for the operator"),
+        (name = "server", description = "The server itself"),
+    )
+)]
+struct Document;
+
+/// The `OpenAPI` document, as JSON.
+pub fn document() -> String {
+    static DOCUMENT: LazyLock<String> = LazyLock::new(|| complete(Document::openapi()));
+    DOCUMENT.clone()
+}
+
+/// Adds what is derived from the registry: the token, and what goes into each tool.
+fn complete(document: utoipa::openapi::OpenApi) -> String {
+    let mut document = serde_json::to_value(document).unwrap_or_default();
+    document["components"]["securitySchemes"] = json!({ "token": { "type": "http", "scheme": "bearer" } });
+    document["security"] = json!([{ "token": [] }]);
+    let mut calls = Vec::with_capacity(TOOLS.len());
+    for tool in TOOLS {
+        let (name, described) = (tool.name, tool.described());
+        let mut input = Value::Object((*described.input).clone());
+        input["description"] = described.description.as_str().into();
+        document["components"]["schemas"][name] = input;
+        calls.push(json!({
+            "type": "object",
+            "properties": {
+                "agentId": { "type": "string" },
+                "toolName": { "const": name },
+                "input": { "$ref": format!("#/components/schemas/{name}") },
+            },
+            "required": ["toolName"],
+        }));
+    }
+    document["components"]["schemas"]["Execute"]["oneOf"] = calls.into();
+    document.to_string()
+}

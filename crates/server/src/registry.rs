@@ -1,0 +1,225 @@
+//! The registry as the faces need it: every tool under its names, described once and for all.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use engine::toolsets::TOOLSETS;
+use engine::{Caller, Code, Effect, TOOLS, ToolDef, ToolError};
+use rmcp::model::{Tool, ToolAnnotations};
+
+/// A tool, with what lists say of it.
+pub(crate) struct Entry {
+    /// Its place in the registry
+    pub(crate) index: usize,
+    pub(crate) def: &'static ToolDef,
+    /// Its toolset's place among the toolsets
+    set: usize,
+    /// As it is listed where all toolsets are together
+    joined: Tool,
+    /// As it is listed where its toolset is alone
+    bare: Tool,
+}
+
+struct Registry {
+    entries: Vec<Entry>,
+    /// By canonical name, and by the name where all toolsets are together
+    names: HashMap<Cow<'static, str>, usize>,
+    /// By the name where the toolset is alone
+    bare: [HashMap<&'static str, usize>; TOOLSETS.len()],
+}
+
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
+    let mut names = HashMap::new();
+    let mut bare: [HashMap<&str, usize>; TOOLSETS.len()] = Default::default();
+    let mut entries = Vec::with_capacity(TOOLS.len());
+    for (index, def) in TOOLS.iter().enumerate() {
+        let Some(set) = TOOLSETS.iter().position(|set| *set == def.toolset()) else { continue };
+        let at = entries.len();
+        names.insert(Cow::Borrowed(def.name), at);
+        names.insert(Cow::Owned(def.joined()), at);
+        bare[set].insert(def.bare(), at);
+        let (joined, bare) = (listed(def, def.joined().into()), listed(def, def.bare().into()));
+        entries.push(Entry { index, def, set, joined, bare });
+    }
+    Registry { entries, names, bare }
+});
+
+fn listed(def: &'static ToolDef, name: Cow<'static, str>) -> Tool {
+    let described = def.described();
+    let looks = def.effect() == Effect::Read;
+    Tool::new(name, described.description.as_str(), described.input.clone())
+        .with_title(described.title.clone())
+        .with_raw_output_schema(described.output.clone())
+        .with_annotations(ToolAnnotations::from_raw(
+            None,
+            Some(looks),
+            Some(false),
+            Some(looks || def.idempotent),
+            Some(false),
+        ))
+}
+
+/// Every tool, in the order of the registry.
+pub(crate) fn entries() -> &'static [Entry] {
+    &REGISTRY.entries
+}
+
+/// The tool of a canonical name, or of the name it has where all toolsets are together.
+pub(crate) fn find(name: &str) -> Result<&'static Entry, ToolError> {
+    Mount::ALL.find(name)
+}
+
+/// Where a client came in, which decides what tools are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mount {
+    /// `/mcp`: all toolsets together, or those that the client chose, as bits
+    Joined {
+        /// Which toolsets, where the client chose
+        chosen: Option<u16>,
+    },
+    /// `/mcp/<toolset>`: one alone, by its place
+    Alone(usize),
+}
+
+impl Mount {
+    pub(crate) const ALL: Self = Self::Joined { chosen: None };
+
+    /// What `?toolsets=a,b` asks for.
+    pub(crate) fn chosen(query: Option<&str>) -> Result<Self, ToolError> {
+        let asked = query.into_iter().flat_map(|query| query.split('&'));
+        let Some(list) = asked.filter_map(|pair| pair.strip_prefix("toolsets=")).next_back() else {
+            return Ok(Self::ALL);
+        };
+        let mut chosen = 0;
+        // A comma may come as it is or encoded.
+        let list = list.replace("%2C", ",").replace("%2c", ",");
+        for name in list.split(',').filter(|name| !name.is_empty()) {
+            let set = TOOLSETS.iter().position(|set| *set == name);
+            chosen |= 1_u16 << set.ok_or_else(|| no_toolset(name))?;
+        }
+        Ok(Self::Joined { chosen: Some(chosen) })
+    }
+
+    /// The toolset that is alone here; empty where all are together.
+    pub(crate) const fn toolset(self) -> &'static str {
+        match self {
+            Self::Joined { .. } => "",
+            Self::Alone(set) => TOOLSETS[set],
+        }
+    }
+
+    /// The tool of that name here, or an error that names the nearest.
+    pub(crate) fn find(self, name: &str) -> Result<&'static Entry, ToolError> {
+        let registry = &*REGISTRY;
+        let at = match self {
+            Self::Joined { .. } => registry.names.get(name),
+            Self::Alone(set) => registry.bare[set]
+                .get(name)
+                // A canonical name is the same everywhere; the joined ones belong to `/mcp`.
+                .or_else(|| registry.names.get(name).filter(|_| name.starts_with("mcp__"))),
+        };
+        at.map(|at| &registry.entries[*at]).ok_or_else(|| self.no_tool(name))
+    }
+
+    fn no_tool(self, name: &str) -> ToolError {
+        let shown: String = name.chars().take(200).collect();
+        let error = ToolError::new(Code::ToolNotFound, format!("there is no tool `{shown}`"));
+        let canonical = name.starts_with("mcp__");
+        let known = REGISTRY.entries.iter().filter(|entry| self.has(entry) || canonical).map(|entry| {
+            if canonical { entry.def.name } else { entry.here(self).name.as_ref() }
+        });
+        match model::nearest::nearest(name, known) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")).detail("nearest", near),
+            None => error.hint("`tools/list` lists what you may use"),
+        }
+    }
+
+    /// Whether a tool is served here at all.
+    const fn has(self, entry: &Entry) -> bool {
+        match self {
+            Self::Alone(set) => entry.set == set,
+            Self::Joined { chosen: Some(chosen) } => chosen & (1 << entry.set) != 0,
+            Self::Joined { chosen: None } => true,
+        }
+    }
+
+    /// Whether a tool is listed here for a caller, its permissions aside.
+    pub(crate) fn lists(self, entry: &Entry, caller: &Caller) -> bool {
+        let in_loop = caller.agent.as_ref().is_some_and(|agent| agent.session.is_some());
+        let other_vocabulary = match entry.def.toolset() {
+            "session" => !in_loop,
+            "task" => in_loop,
+            _ => false,
+        };
+        // Whoever names toolsets gets them; else one vocabulary for tasks is enough.
+        self.has(entry) && !(self == Self::ALL && other_vocabulary)
+    }
+}
+
+impl Entry {
+    /// As it is listed at a mount.
+    pub(crate) const fn here(&self, mount: Mount) -> &Tool {
+        match mount {
+            Mount::Joined { .. } => &self.joined,
+            Mount::Alone(_) => &self.bare,
+        }
+    }
+}
+
+/// There is no such toolset.
+pub(crate) fn no_toolset(name: &str) -> ToolError {
+    let shown: String = name.chars().take(80).collect();
+    let error = ToolError::not_found(format!("there is no toolset `{shown}`"));
+    match model::nearest::nearest(name, TOOLSETS) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")).detail("nearest", near),
+        None => error.hint(format!("the toolsets are: {}", TOOLSETS.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_tool_is_found_under_all_its_names() {
+        assert_eq!(entries().len(), TOOLS.len(), "every tool belongs to a toolset");
+        for (def, entry) in TOOLS.iter().zip(entries()) {
+            assert_eq!(find(def.name).unwrap().index, entry.index);
+            assert_eq!(find(&def.joined()).unwrap().index, entry.index);
+            let alone = Mount::Alone(entry.set);
+            assert_eq!(alone.find(def.bare()).unwrap().index, entry.index);
+            assert_eq!(alone.find(def.name).unwrap().index, entry.index);
+        }
+    }
+
+    #[test]
+    fn joined_names_are_unique_and_fit_every_client() {
+        let names: std::collections::HashSet<_> = TOOLS.iter().map(ToolDef::joined).collect();
+        assert_eq!(names.len(), TOOLS.len());
+        for name in names {
+            assert!(name.len() <= 64, "{name}");
+            assert!(name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-'), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_slip_is_answered_with_the_nearest() {
+        let mail = TOOLSETS.iter().position(|set| *set == "mail").unwrap();
+        let nearest = |mount: Mount, name| mount.find(name).err().unwrap().details["nearest"].clone();
+        assert_eq!(nearest(Mount::ALL, "mail_sned"), "mail_send");
+        assert_eq!(nearest(Mount::Alone(mail), "sned"), "send");
+        assert_eq!(nearest(Mount::Alone(mail), "mcp__mail__sned"), "mcp__mail__send");
+        assert!(Mount::Alone(mail).find("mail_send").is_err(), "joined names belong to `/mcp`");
+    }
+
+    #[test]
+    fn toolsets_can_be_chosen() {
+        assert_eq!(Mount::chosen(None).unwrap(), Mount::ALL);
+        assert_eq!(Mount::chosen(Some("x=y")).unwrap(), Mount::ALL);
+        let both = Mount::chosen(Some("toolsets=mail,task")).unwrap();
+        assert_eq!(Mount::chosen(Some("toolsets=mail%2Ctask")).unwrap(), both);
+        assert_ne!(both, Mount::ALL);
+        assert_eq!(Mount::chosen(Some("toolsets=male")).unwrap_err().details["nearest"], "mail");
+    }
+}

@@ -1,0 +1,120 @@
+//! Sessions of the older era belong to who opened them, and outlive the server.
+
+use axum::body::Body;
+use http::{Method, StatusCode};
+use serde_json::json;
+
+use crate::world::{NEWER, OPERATOR, Session, Stream, World, request, whole};
+
+fn ping() -> serde_json::Value {
+    json!({ "jsonrpc": "2.0", "id": 3, "method": "ping" })
+}
+
+async fn knock(world: &World, session: &Session, method: Method) -> StatusCode {
+    let message = (method == Method::POST).then(ping);
+    world.send(session.request(method, message.as_ref())).await.status()
+}
+
+#[tokio::test]
+async fn nobody_else_gets_into_a_session() {
+    let world = World::new();
+    let (one, other) = (world.enlist("worker").await, world.enlist("worker").await);
+    let own = world.open("/mcp/mail", &one.token).await;
+    for token in [&*other.token, OPERATOR] {
+        let foreign = own.with_token(token);
+        for method in [Method::POST, Method::GET, Method::DELETE] {
+            let (status, _, body) =
+                whole(world.send(foreign.request(method.clone(), Some(&ping()))).await).await;
+            assert_eq!(status, StatusCode::NOT_FOUND, "{method}: {body}");
+            assert_eq!(body["code"], "RESOURCE_NOT_FOUND", "{method}: {body}");
+        }
+    }
+    assert_eq!(knock(&world, &own, Method::POST).await, StatusCode::OK, "it is still there");
+    assert_eq!(knock(&world, &own, Method::GET).await, StatusCode::OK);
+    assert_eq!(knock(&world, &own, Method::DELETE).await, StatusCode::ACCEPTED);
+    assert_eq!(knock(&world, &own, Method::POST).await, StatusCode::NOT_FOUND, "it has ended");
+}
+
+#[tokio::test]
+async fn the_newer_era_does_not_open_the_door_to_an_older_session() {
+    let world = World::new();
+    let (one, other) = (world.enlist("worker").await, world.enlist("worker").await);
+    let own = world.open("/mcp/mail", &one.token).await;
+    let id = own.id.clone().unwrap();
+    // An `initialize` is of the older era whatever its header says.
+    let params = json!({
+        "protocolVersion": NEWER, "capabilities": {}, "clientInfo": { "name": "x", "version": "1" },
+    });
+    let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params });
+    let mut sneaky =
+        request(Method::POST, "/mcp/mail", Some(&other.token), Body::from(message.to_string()));
+    sneaky.headers_mut().insert("mcp-session-id", id.parse().unwrap());
+    sneaky.headers_mut().insert("mcp-protocol-version", NEWER.parse().unwrap());
+    let response = world.send(sneaky).await;
+    assert_eq!(response.status(), StatusCode::OK);
+    assert_ne!(response.headers()["mcp-session-id"], *id, "it is a session of its own");
+    // A request of the newer era has no session, and a header changes nothing.
+    let mut stray = crate::world::newer_request("/mcp/mail", &other.token, "tools/list", json!({}));
+    stray.headers_mut().insert("mcp-session-id", id.parse().unwrap());
+    assert_eq!(world.send(stray).await.status(), StatusCode::OK);
+}
+
+#[tokio::test]
+async fn a_session_outlives_the_server() {
+    let world = World::new();
+    let (one, other) = (world.enlist("worker").await, world.enlist("worker").await);
+    let own = world.open("/mcp/mail", &one.token).await;
+    let ended = world.open("/mcp/mail", &one.token).await;
+    assert_eq!(knock(&world, &ended, Method::DELETE).await, StatusCode::ACCEPTED);
+
+    let world = world.restarted().await;
+    let foreign = own.with_token(&other.token);
+    for method in [Method::POST, Method::GET, Method::DELETE] {
+        assert_eq!(knock(&world, &foreign, method).await, StatusCode::NOT_FOUND);
+    }
+    let answer = world.older(&own, "tools/call", json!({ "name": "list_inbox" })).await;
+    assert_eq!(answer["result"]["structuredContent"]["count"], 0, "{answer}");
+    assert_eq!(knock(&world, &own, Method::GET).await, StatusCode::OK);
+    assert_eq!(knock(&world, &ended, Method::POST).await, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_discharged_agent_hears_nothing_more() {
+    let world = World::new();
+    let member = world.enlist("worker").await;
+    let session = world.open("/mcp/mail", &member.token).await;
+    let mut stream = world.hear(&session).await;
+    world.engine().discharge(member.id, "done".to_owned()).await.unwrap();
+    assert!(stream.next().await.is_none(), "the stream ends");
+    assert_eq!(knock(&world, &session, Method::POST).await, StatusCode::UNAUTHORIZED);
+    let session = session.with_token(OPERATOR);
+    assert_eq!(knock(&world, &session, Method::POST).await, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn every_request_says_who_asks_and_where() {
+    let world = World::new();
+    let member = world.enlist("worker").await;
+    let session = world.open("/mcp", &member.token).await;
+    let names = |answer: serde_json::Value| -> Vec<String> {
+        let tools = answer["result"]["tools"].as_array().unwrap().clone();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let all = names(world.older(&session, "tools/list", json!({})).await);
+    assert_eq!(all, world.names("/mcp", &member.token).await, "both eras list the same");
+    let there = Session { path: "/mcp/mail".to_owned(), ..session };
+    let mail = names(world.older(&there, "tools/list", json!({})).await);
+    assert_eq!(mail, world.names("/mcp/mail", &member.token).await);
+}
+
+#[tokio::test]
+async fn the_end_of_the_server_ends_its_streams() {
+    let world = World::new();
+    let session = world.open("/mcp", OPERATOR).await;
+    let mut stream: Stream = world.hear(&session).await;
+    assert!(world.app.activity.idle_since().is_none(), "somebody is there");
+    world.app.shutdown.cancel();
+    assert!(stream.next().await.is_none());
+    drop(stream);
+    assert!(world.app.activity.idle_since().is_some(), "nobody is there any more");
+}

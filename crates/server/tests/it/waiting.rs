@@ -1,0 +1,110 @@
+//! Calls that wait: they say so, and they end when nobody waits for them any more.
+
+use std::time::Duration;
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::world::{OPERATOR, Stream, World, newer_request};
+
+fn wait(seconds: u32, token: Option<Value>) -> Value {
+    let mut params = json!({ "name": "list_inbox", "arguments": { "waitSeconds": seconds } });
+    if let Some(token) = token {
+        params["_meta"]["progressToken"] = token;
+    }
+    params
+}
+
+/// Waits until so many calls have been answered.
+async fn answered(world: &World, calls: u64) {
+    let all = async {
+        while world.get("/api/status").await["calls"] != calls {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(5), all).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_waiting_call_reports_in_both_eras() {
+    let world = World::new();
+    let params = wait(1, Some("mine".into()));
+    let response = world.send(newer_request("/mcp/mail", OPERATOR, "tools/call", params.clone())).await;
+    let newer = Stream::of(response);
+    let session = world.open("/mcp/mail", OPERATOR).await;
+    let older = world.begin(&session, 5, "tools/call", params).await;
+    for mut stream in [newer, older] {
+        let word = stream.next().await.unwrap();
+        assert_eq!(word["method"], "notifications/progress", "{word}");
+        assert_eq!(word["params"]["progressToken"], "mine");
+        assert_eq!(word["params"]["message"], "waiting, 0 s");
+        let answer = stream.answer().await;
+        assert_eq!(answer["result"]["structuredContent"]["count"], 0, "{answer}");
+        assert!(stream.next().await.is_none());
+    }
+}
+
+#[tokio::test]
+async fn what_was_waited_for_ends_the_waiting() {
+    let world = World::new();
+    let member = world.enlist("worker").await;
+    let session = world.open("/mcp/mail", OPERATOR).await;
+    let mut waiting = world.begin(&session, 5, "tools/call", wait(240, None)).await;
+    let letter = json!({ "toHuman": true, "subject": "s", "body": "b" });
+    let (status, body) = world.execute(&member.token, "mcp__mail__send", letter).await;
+    assert_eq!(status, StatusCode::OK, "{body}");
+    assert_eq!(waiting.answer().await["result"]["structuredContent"]["unreadCount"], 1);
+}
+
+#[tokio::test]
+async fn the_older_era_cancels() {
+    let world = World::new();
+    let session = world.open("/mcp/mail", OPERATOR).await;
+    let mut waiting = world.begin(&session, 5, "tools/call", wait(240, None)).await;
+    let cancel = json!({
+        "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 5 },
+    });
+    let response = world.send(session.request(Method::POST, Some(&cancel))).await;
+    assert_eq!(response.status(), StatusCode::ACCEPTED);
+    answered(&world, 1).await;
+    assert!(waiting.next().await.is_none(), "who cancels wants no answer");
+}
+
+#[tokio::test]
+async fn who_leaves_ends_the_waiting_in_both_eras() {
+    let world = World::new();
+    let session = world.open("/mcp/mail", OPERATOR).await;
+    drop(world.begin(&session, 5, "tools/call", wait(240, None)).await);
+    answered(&world, 1).await;
+
+    let params = wait(240, Some(1.into()));
+    let stream = world.send(newer_request("/mcp/mail", OPERATOR, "tools/call", params)).await;
+    drop(Stream::of(stream));
+    answered(&world, 2).await;
+
+    // Without a word of progress there is no answer yet to be dropped, only the request.
+    let silent = world.send(newer_request("/mcp/mail", OPERATOR, "tools/call", wait(240, None)));
+    assert!(tokio::time::timeout(Duration::from_millis(50), silent).await.is_err());
+    answered(&world, 3).await;
+
+    let execute = world.execute(OPERATOR, "mcp__mail__list_inbox", json!({ "waitSeconds": 240 }));
+    assert!(tokio::time::timeout(Duration::from_millis(50), execute).await.is_err());
+    answered(&world, 4).await;
+}
+
+#[tokio::test]
+async fn the_end_of_the_server_answers_what_waits() {
+    let world = World::new();
+    let session = world.open("/mcp/mail", OPERATOR).await;
+    let mut older = world.begin(&session, 5, "tools/call", wait(240, None)).await;
+    let newer = world.call("/mcp/mail", OPERATOR, "list_inbox", json!({ "waitSeconds": 240 }));
+    let execute = world.execute(OPERATOR, "mcp__mail__list_inbox", json!({ "waitSeconds": 240 }));
+    let end = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        world.app.shutdown.cancel();
+    };
+    let (newer, (status, body), older, ()) = tokio::join!(newer, execute, older.answer(), end);
+    assert_eq!(newer["structuredContent"]["count"], 0, "{newer}");
+    assert_eq!(status, StatusCode::OK, "{body}");
+    assert_eq!(older["result"]["structuredContent"]["count"], 0);
+}
