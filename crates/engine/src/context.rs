@@ -58,8 +58,11 @@ fn previous_work(dispatch: &Dispatch) -> String {
     if let Some(summary) = result["summary"].as_str() {
         text.push_str(&quote(&format!("Summary: {summary}")));
     }
-    for (field, title) in [("changes", "Changes"), ("issues", "Issues"), ("questions", "Questions")] {
-        let Some(items) = result[field].as_array().filter(|items| !items.is_empty()) else { continue };
+    for (field, title) in [("changes", "Changes"), ("issues", "Issues"), ("questions", "Questions")]
+    {
+        let Some(items) = result[field].as_array().filter(|items| !items.is_empty()) else {
+            continue;
+        };
         // Writing to a String cannot fail.
         _ = write!(text, ">\n> {title}:\n");
         for item in items {

@@ -3,7 +3,7 @@
 use model::event::EventKind;
 use model::policy::Rules;
 use model::task::TaskRef;
-use model::{AgentId, EpicId, LogId, MailId, TaskId, Timestamp};
+use model::{AgentId, TaskId, Timestamp};
 use serde_json::Value;
 use store::{Agent, EventDraft, Task, Tx};
 
@@ -55,31 +55,27 @@ impl Caller {
 #[derive(Debug)]
 pub(crate) struct ReadCx<'a> {
     /// The record
-    pub tx: &'a Tx<'a>,
+    pub(crate) tx: &'a Tx<'a>,
     /// Who calls
-    pub caller: &'a Caller,
-    /// What is allowed
-    pub settings: &'a Settings,
-    /// What time it is
-    pub now: Timestamp,
+    pub(crate) caller: &'a Caller,
 }
 
 /// What a tool that changes the record is given.
 #[derive(Debug)]
 pub(crate) struct WriteCx<'a, 't> {
     /// The record
-    pub tx: &'a mut Tx<'t>,
+    pub(crate) tx: &'a mut Tx<'t>,
     /// Who calls
-    pub caller: &'a Caller,
+    pub(crate) caller: &'a Caller,
     /// What is allowed
-    pub settings: &'a Settings,
+    pub(crate) settings: &'a Settings,
     /// What time it is
-    pub now: Timestamp,
+    pub(crate) now: Timestamp,
 }
 
 impl WriteCx<'_, '_> {
     /// Tells what happened, in the same transaction.
-    pub fn tell(
+    pub(crate) fn tell(
         &mut self,
         kind: EventKind,
         task: Option<TaskId>,
@@ -89,31 +85,11 @@ impl WriteCx<'_, '_> {
         self.tx.event_append(self.now, &event)?;
         Ok(())
     }
+}
 
-    /// Random bits for a new id.
-    fn bits() -> Result<u64, ToolError> {
-        host::random::bits().map_err(ToolError::internal)
-    }
-
-    /// A new task id.
-    pub fn new_task_id(&self) -> Result<TaskId, ToolError> {
-        Self::bits().map(TaskId::from_bits)
-    }
-
-    /// A new epic id.
-    pub fn new_epic_id(&self) -> Result<EpicId, ToolError> {
-        Self::bits().map(EpicId::from_bits)
-    }
-
-    /// A new mail id.
-    pub fn new_mail_id(&self) -> Result<MailId, ToolError> {
-        Self::bits().map(MailId::from_bits)
-    }
-
-    /// A new id for an entry of the decision log.
-    pub fn new_log_id(&self) -> Result<LogId, ToolError> {
-        Self::bits().map(LogId::from_bits)
-    }
+/// A new id, from random bits.
+pub(crate) fn fresh<I>(from_bits: fn(u64) -> I) -> Result<I, ToolError> {
+    host::random::bits().map(from_bits).map_err(ToolError::internal)
 }
 
 /// The task of that name, or an error that names the nearest.

@@ -22,7 +22,7 @@ use crate::escalate;
 use crate::identity::Principal;
 use crate::redact::redact;
 use crate::settings::Settings;
-use crate::tool::{Look, Output, Shape, ToolDef};
+use crate::tool::{Look, Looker, Output, Shape, ToolDef};
 
 /// Transient failures are tried so many more times.
 const RETRIES: u32 = 3;
@@ -116,7 +116,11 @@ impl Engine {
     }
 
     /// Who somebody is to the tools, as the record says now.
-    pub fn caller(&self, principal: Principal, as_agent: Option<AgentId>) -> Result<Caller, ToolError> {
+    pub fn caller(
+        &self,
+        principal: Principal,
+        as_agent: Option<AgentId>,
+    ) -> Result<Caller, ToolError> {
         self.store.read(|tx| resolve(tx, principal, as_agent))
     }
 }
@@ -172,11 +176,8 @@ impl Passage {
         if self.engine.rates.take(agent.id, limit, self.now()) {
             Ok(())
         } else {
-            Err(ToolError::new(
-                Code::RateLimited,
-                format!("more than {limit} calls in a minute"),
-            )
-            .hint("wait a few seconds, or use `waitSeconds` instead of polling"))
+            Err(ToolError::new(Code::RateLimited, format!("more than {limit} calls in a minute"))
+                .hint("wait a few seconds, or use `waitSeconds` instead of polling"))
         }
     }
 
@@ -207,19 +208,13 @@ impl Passage {
         self.engine.store.read(|tx| {
             let caller = resolve(tx, self.call.principal, self.call.as_agent)?;
             self.admit(&caller)?;
-            let cx =
-                ReadCx { tx, caller: &caller, settings: &self.settings, now: self.now() };
-            let seen = read(&cx)?;
+            let seen = read(&ReadCx { tx, caller: &caller })?;
             Ok((seen, caller))
         })
     }
 
     /// Looks until there is something to see or the time is up.
-    async fn wait(
-        &self,
-        look: fn(&ReadCx<'_>, &Value) -> Result<(Look<Output>, u32), ToolError>,
-        progress: &Progress,
-    ) -> Result<(Output, Caller), ToolError> {
+    async fn wait(&self, look: Looker, progress: &Progress) -> Result<(Output, Caller), ToolError> {
         let mut events = self.engine.store.last_event();
         let mut tick = tokio::time::interval_at(
             Instant::now() + self.engine.options.progress_every,
@@ -242,10 +237,10 @@ impl Passage {
                         Ok(()) => break,
                         Err(_) => return Ok(so_far),
                     },
-                    _ = tick.tick() => if let Some(report) = &progress.report {
-                        if report.try_send(self.began.elapsed().as_secs()).is_err() {
-                            tracing::trace!("the caller has enough reports to read");
-                        }
+                    _ = tick.tick() => if let Some(report) = &progress.report
+                        && report.try_send(self.began.elapsed().as_secs()).is_err()
+                    {
+                        tracing::trace!("the caller has enough reports to read");
                     },
                 }
             }
@@ -324,7 +319,11 @@ impl Passage {
             .await;
         if let Err(unwritten) = written {
             // The caller hears of its own failure; that it could not be recorded is ours.
-            tracing::error!(tool = tool.name, causes = unwritten.causes(), "a failure was not recorded");
+            tracing::error!(
+                tool = tool.name,
+                causes = unwritten.causes(),
+                "a failure was not recorded"
+            );
         }
         Failure { error, agent, tool: tool.name }
     }

@@ -7,7 +7,7 @@ use model::{AgentId, EpicId, Timestamp};
 use serde_json::{Value, json};
 use store::{Agent, AuditDraft, EventDraft, NewAgent, Tx};
 
-use crate::cx::{find_agent, find_task};
+use crate::cx::{find_agent, find_task, fresh};
 use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::identity::hash_token;
@@ -57,7 +57,7 @@ impl Engine {
         })?;
         let category = role.category.clone();
         let token = host::random::secret("adjag_").map_err(ToolError::internal)?;
-        let id = AgentId::from_bits(host::random::bits().map_err(ToolError::internal)?);
+        let id = fresh(AgentId::from_bits)?;
         let token_hash = hash_token(&token);
         let (engine, now) = (self.clone(), self.now());
         let joined = category.clone();
@@ -147,7 +147,12 @@ fn join(
         let free = task.state.name() == model::TaskStateName::Pending;
         if free {
             let claim = Claim { holder: id, attempt: 1, number: task.claim_number + 1 };
-            task_change::apply(tx, &mut task, TaskMove::Start { claim: Some(claim) }, (Some(id), now))?;
+            task_change::apply(
+                tx,
+                &mut task,
+                TaskMove::Start { claim: Some(claim) },
+                (Some(id), now),
+            )?;
         }
     }
     let input = json!({ "role": recruit.role, "task": recruit.task, "epic": recruit.epic,

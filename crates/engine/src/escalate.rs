@@ -5,6 +5,7 @@ use model::{MailId, Timestamp};
 use serde_json::{Value, json};
 use store::{Agent, EventDraft, NewMail, Recipient, Tx};
 
+use crate::cx::fresh;
 use crate::error::{Code, ToolError};
 use crate::tool::ToolDef;
 
@@ -23,15 +24,13 @@ pub(crate) fn escalate(
 ) -> Result<(), ToolError> {
     let code = body["code"].as_str().and_then(Code::parse).unwrap_or(Code::InternalError);
     let since = now.after_seconds(-WINDOW_SECONDS);
-    let critical =
-        tool.critical && !matches!(code, Code::InvalidInput | Code::PermissionDenied);
+    let critical = tool.critical && !matches!(code, Code::InvalidInput | Code::PermissionDenied);
     let at_once = matches!(code, Code::InternalError | Code::TransientError | Code::ExternalError);
     // A void token's failures say nothing about the work.
     if code == Code::Unauthenticated {
         return Ok(());
     }
-    let concerns =
-        critical || at_once || tx.audit_failures(agent.id, tool.name, since)? >= PATTERN;
+    let concerns = critical || at_once || tx.audit_failures(agent.id, tool.name, since)? >= PATTERN;
     if !concerns || !tx.escalation_claim(Some(agent.id), tool.name, since, now)? {
         return Ok(());
     }
@@ -39,10 +38,8 @@ pub(crate) fn escalate(
     let letter = |to: Recipient, subject: String| Letter { to, subject };
     let mut letters = Vec::new();
     if critical {
-        letters.push(letter(
-            Recipient::Human,
-            format!("⚠️ CRITICAL: Tool Failure - {}", tool.name),
-        ));
+        letters
+            .push(letter(Recipient::Human, format!("⚠️ CRITICAL: Tool Failure - {}", tool.name)));
     }
     if !critical || superior != Recipient::Human {
         letters.push(letter(superior, format!("Tool Failure: {}", tool.name)));
@@ -89,7 +86,7 @@ fn send(
         tool.name,
         body["code"].as_str().unwrap_or_default(),
     );
-    let id = MailId::from_bits(host::random::bits().map_err(ToolError::internal)?);
+    let id = fresh(MailId::from_bits)?;
     let mail = NewMail {
         id,
         from: Some((agent.id, agent.category.clone())),

@@ -8,7 +8,8 @@ use crate::error::ToolError;
 
 /// Reads arguments. Absent ones are `{}`.
 pub fn parse<T: DeserializeOwned>(raw: &Value) -> Result<T, ToolError> {
-    static EMPTY: std::sync::LazyLock<Value> = std::sync::LazyLock::new(|| Value::Object(<_>::default()));
+    static EMPTY: std::sync::LazyLock<Value> =
+        std::sync::LazyLock::new(|| Value::Object(<_>::default()));
     let raw = if raw.is_null() { &EMPTY } else { raw };
     if !raw.is_object() {
         return Err(ToolError::invalid("the input must be a JSON object"));
@@ -79,6 +80,7 @@ mod tests {
         content: Line<5>,
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "a table reads better")]
     fn check(raw: Value, message: &str, hint: Option<&str>) {
         let error = parse::<Args>(&raw).unwrap_err();
         assert_eq!(error.message, message);

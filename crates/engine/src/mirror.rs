@@ -68,7 +68,10 @@ impl Mirror {
                 self = mirror;
                 whole = result.is_err();
                 if let Err(error) = result {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "the mirror files are behind");
+                    tracing::warn!(
+                        error = &error as &dyn std::error::Error,
+                        "the mirror files are behind"
+                    );
                 }
             }
             tokio::select! {
@@ -97,7 +100,11 @@ impl Mirror {
         let mut crew = false;
         while self.seen < until {
             let filter = EventFilter { after: self.seen, kind: None };
-            let events = self.engine.store.read(|tx| tx.event_list(&filter, 1000)).map_err(ToolError::from)?;
+            let events = self
+                .engine
+                .store
+                .read(|tx| tx.event_list(&filter, 1000))
+                .map_err(ToolError::from)?;
             let Some(last) = events.last().map(|event| event.number) else { break };
             let mut log = String::new();
             for event in &events {

@@ -27,12 +27,20 @@ pub(crate) fn context_page(tx: &Tx<'_>, now: Timestamp) -> Result<String, ToolEr
     for agent in &live.items {
         let task = task_name(tx, agent)?;
         // Writing to a String cannot fail.
-        _ = writeln!(text, "| {} | {} | {task} | {} |", agent.id, cell(&agent.role), agent.created_at);
+        _ = writeln!(
+            text,
+            "| {} | {} | {task} | {} |",
+            agent.id,
+            cell(&agent.role),
+            agent.created_at
+        );
     }
     if live.next.is_some() {
         _ = writeln!(text, "\n{} agents are active in all.", tx.agents_live_count()?);
     }
-    text.push_str("\n## Recent Runs\n\n| Time | Agent | Task | Duration | Result |\n|---|---|---|---|---|\n");
+    text.push_str(
+        "\n## Recent Runs\n\n| Time | Agent | Task | Duration | Result |\n|---|---|---|---|---|\n",
+    );
     for agent in tx.agents_ended(RECENT)? {
         let (AgentState::Ended { outcome, at, .. }, task) = (&agent.state, task_name(tx, &agent)?)
         else {

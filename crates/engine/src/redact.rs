@@ -2,8 +2,18 @@
 
 /// How secrets begin that people and agents paste by mistake, ours among them.
 const PREFIXES: &[&str] = &[
-    "adjop_", "adjag_", "Bearer ", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "sk-", "xoxb-",
-    "xoxp-", "xapp-",
+    "adjop_",
+    "adjag_",
+    "Bearer ",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "ghu_",
+    "github_pat_",
+    "sk-",
+    "xoxb-",
+    "xoxp-",
+    "xapp-",
 ];
 /// Shorter runs behind a prefix are words, not secrets.
 const SHORTEST: usize = 16;
@@ -25,7 +35,9 @@ fn redact_prefix(text: &str, prefix: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(prefix) {
         let secret = after
-            .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+')))
+            .find(|c: char| {
+                !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+'))
+            })
             .unwrap_or(after.len());
         clean.push_str(before);
         clean.push_str(prefix);
@@ -44,7 +56,8 @@ mod tests {
 
     #[test]
     fn secrets_go_and_words_stay() {
-        let text = r#"{"a":"Bearer abcdefghijklmnop123","b":"sk-learn and ghp_0123456789abcdef0123"}"#;
+        let text =
+            r#"{"a":"Bearer abcdefghijklmnop123","b":"sk-learn and ghp_0123456789abcdef0123"}"#;
         assert_eq!(
             redact(text.to_owned()),
             r#"{"a":"Bearer [redacted]","b":"sk-learn and ghp_[redacted]"}"#

@@ -27,8 +27,18 @@ pub struct ResourceInfo {
 /// The forms of resources that there is one of for every agent and every task: template, name,
 /// description, form.
 pub const RESOURCE_TEMPLATES: &[(&str, &str, &str, &str)] = &[
-    ("agents://agent/{agentId}", "agent", "One agent: role, state, task, times", "application/json"),
-    ("agents://task/{taskSlug}", "task", "One task: the request, earlier work, remarks", "text/markdown"),
+    (
+        "agents://agent/{agentId}",
+        "agent",
+        "One agent: role, state, task, times",
+        "application/json",
+    ),
+    (
+        "agents://task/{taskSlug}",
+        "task",
+        "One task: the request, earlier work, remarks",
+        "text/markdown",
+    ),
 ];
 
 const CONTEXT: &str = "agents://context";
@@ -45,7 +55,12 @@ impl Engine {
             mime,
         };
         let mut all = vec![
-            info(CONTEXT.into(), "context".into(), "Who is at work, and the last runs", "text/markdown"),
+            info(
+                CONTEXT.into(),
+                "context".into(),
+                "Who is at work, and the last runs",
+                "text/markdown",
+            ),
             info(IAC_LOG.into(), "iac-log".into(), "The log of runs", "text/markdown"),
         ];
         self.store.read(|tx| {

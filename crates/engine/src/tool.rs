@@ -20,7 +20,7 @@ use crate::input;
 use crate::tools::TOOLS;
 
 /// What every tool declares.
-pub trait Tool: 'static {
+pub(crate) trait Tool: 'static {
     /// Its canonical name: `mcp__<toolset>__<tool>`.
     const NAME: &'static str;
     /// Whether a failure concerns the human at once.
@@ -34,13 +34,13 @@ pub trait Tool: 'static {
 }
 
 /// A tool that looks.
-pub trait Read: Tool {
+pub(crate) trait Read: Tool {
     /// Looks, and answers.
     fn read(cx: &ReadCx<'_>, args: Self::Args) -> Result<Self::Answer, ToolError>;
 }
 
 /// A tool that looks, and may wait until there is something to see.
-pub trait Wait: Tool {
+pub(crate) trait Wait: Tool {
     /// How long the caller is willing to wait, in seconds.
     fn wait_seconds(args: &Self::Args) -> u32;
     /// Looks, and says whether it is worth waiting for more.
@@ -49,7 +49,7 @@ pub trait Wait: Tool {
 
 /// What a waiting tool sees at one moment.
 #[derive(Debug)]
-pub enum Look<A> {
+pub(crate) enum Look<A> {
     /// This is it
     Settled(A),
     /// This is all there is yet; it is the answer if the time runs out
@@ -57,7 +57,7 @@ pub enum Look<A> {
 }
 
 /// A tool that changes the record.
-pub trait Write: Tool {
+pub(crate) trait Write: Tool {
     /// Changes the record, or fails and changes nothing. May be run again from the start.
     fn write(cx: &mut WriteCx<'_, '_>, args: Self::Args) -> Result<Self::Answer, ToolError>;
 }
@@ -88,10 +88,12 @@ impl Output {
     }
 }
 
+/// Looks, and also says how many seconds the caller is willing to wait for more.
+pub(crate) type Looker = fn(&ReadCx<'_>, &Value) -> Result<(Look<Output>, u32), ToolError>;
+
 pub(crate) enum Shape {
     Read(fn(&ReadCx<'_>, &Value) -> Result<Output, ToolError>),
-    /// Also says how many seconds the caller is willing to wait.
-    Wait(fn(&ReadCx<'_>, &Value) -> Result<(Look<Output>, u32), ToolError>),
+    Wait(Looker),
     Write(fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>),
 }
 
@@ -128,7 +130,9 @@ impl ToolDef {
 
     /// A tool that looks.
     pub(crate) const fn read<T: Read>() -> Self {
-        Self::of::<T>(Shape::Read(|cx, raw| Output::of(&T::read(cx, input::parse::<T::Args>(raw)?)?)))
+        Self::of::<T>(Shape::Read(|cx, raw| {
+            Output::of(&T::read(cx, input::parse::<T::Args>(raw)?)?)
+        }))
     }
 
     /// A tool that looks and may wait.

@@ -31,7 +31,8 @@ impl Glob {
         if pattern.is_empty() || !pattern.chars().all(fits) {
             return Err(BadGlob::Character(pattern.chars().take(80).collect()));
         }
-        if let Some((toolset, _)) = pattern.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"))
+        if let Some((toolset, _)) =
+            pattern.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"))
             && !toolset.contains('*')
             && !toolsets.contains(&toolset)
         {
@@ -106,7 +107,9 @@ mod tests {
         match pattern.split_first() {
             None => name.is_empty(),
             Some((b'*', rest)) => (0..=name.len()).any(|skip| slow(rest, &name[skip..])),
-            Some((c, rest)) => name.split_first().is_some_and(|(n, tail)| n == c && slow(rest, tail)),
+            Some((c, rest)) => {
+                name.split_first().is_some_and(|(n, tail)| n == c && slow(rest, tail))
+            }
         }
     }
 

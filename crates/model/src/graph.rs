@@ -76,7 +76,7 @@ mod tests {
                 }
             }
             for node in 0..12 {
-                let mut seen = vec![false; 12];
+                let mut seen = [false; 12];
                 let mut open: Vec<u8> = edges.iter().filter(|e| e.0 == node).map(|e| e.1).collect();
                 while let Some(at) = open.pop() {
                     prop_assert_ne!(at, node);

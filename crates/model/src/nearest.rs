@@ -27,7 +27,10 @@ mod tests {
     #[test]
     fn a_slip_finds_its_name() {
         assert_eq!(nearest("task_id", ["agentId", "taskId"]), Some("taskId"));
-        assert_eq!(nearest("mcp__mail__sned", ["mcp__mail__send", "mcp__mail__read"]), Some("mcp__mail__send"));
+        assert_eq!(
+            nearest("mcp__mail__sned", ["mcp__mail__send", "mcp__mail__read"]),
+            Some("mcp__mail__send")
+        );
         assert_eq!(nearest("zebra", ["agentId", "taskId"]), None);
         assert_eq!(nearest("x", []), None);
     }

@@ -75,10 +75,9 @@ const EDIT: &[&str] = &["mcp__git__rebase", "mcp__files__*"];
 fn built_in(name: &str) -> Category {
     let (allow, deny): (Vec<&[&str]>, &[&str]) = match name {
         "supervisor" => (vec![&["*"]], &[]),
-        "orchestrator" => (
-            vec![COMMON, OWN_TASK, PLAN, CREW, &["mcp__orchestrator__*"]],
-            &["mcp__supervisor__*"],
-        ),
+        "orchestrator" => {
+            (vec![COMMON, OWN_TASK, PLAN, CREW, &["mcp__orchestrator__*"]], &["mcp__supervisor__*"])
+        }
         "conversational" => (vec![COMMON, OWN_TASK, PLAN, CREW], &[]),
         "planning" => (
             vec![
@@ -147,8 +146,7 @@ pub struct Policy {
 
 impl Default for Policy {
     fn default() -> Self {
-        let categories =
-            BUILT_IN.iter().map(|&name| (name.to_owned(), built_in(name))).collect();
+        let categories = BUILT_IN.iter().map(|&name| (name.to_owned(), built_in(name))).collect();
         Self { categories }
     }
 }
@@ -221,10 +219,7 @@ mod tests {
             ("mcp__agents__spawn_claude", &["supervisor", "orchestrator", "conversational"]),
             ("mcp__review__request_review", &["supervisor", "coding"]),
             ("mcp__review__send_feedback", &["supervisor", "review"]),
-            (
-                "mcp__review__create_pull_request",
-                &["supervisor", "planning", "coding", "review"],
-            ),
+            ("mcp__review__create_pull_request", &["supervisor", "planning", "coding", "review"]),
             ("mcp__review__create_issues", &["supervisor", "planning"]),
             ("mcp__supervisor__approve_task", &["supervisor"]),
             ("mcp__orchestrator__create_supervisor", &["supervisor", "orchestrator"]),

@@ -51,7 +51,10 @@ mod tests {
     #[test]
     fn telling_words_only() {
         let now = Timestamp::from_millis(1_763_208_309_042);
-        assert_eq!(slug("Add the JWT login to the API, please!", now), "add-jwt-login-api-1115-1205");
+        assert_eq!(
+            slug("Add the JWT login to the API, please!", now),
+            "add-jwt-login-api-1115-1205"
+        );
         assert_eq!(slug("???", now), "task-1115-1205");
     }
 

@@ -149,7 +149,9 @@ impl TaskState {
     /// The claim on it, if anybody holds one.
     pub const fn claim(&self) -> Option<Claim> {
         match self {
-            Self::InProgress { claim } | Self::Review { claim } | Self::Blocked { claim, .. } => *claim,
+            Self::InProgress { claim } | Self::Review { claim } | Self::Blocked { claim, .. } => {
+                *claim
+            }
             Self::Pending
             | Self::Assigned { .. }
             | Self::Completed
@@ -178,7 +180,9 @@ impl TaskState {
         let claim = self.claim();
         let to = wish.target();
         Ok(match (self, wish) {
-            (Self::Pending | Self::Assigned { .. }, TaskMove::Assign { to }) => Self::Assigned { to },
+            (Self::Pending | Self::Assigned { .. }, TaskMove::Assign { to }) => {
+                Self::Assigned { to }
+            }
             (
                 Self::Pending
                 | Self::Assigned { .. }
@@ -188,7 +192,9 @@ impl TaskState {
                 | Self::InProgress { .. },
                 TaskMove::Start { claim: new },
             ) => Self::InProgress { claim: new.or(claim) },
-            (Self::InProgress { .. } | Self::Review { .. }, TaskMove::Submit) => Self::Review { claim },
+            (Self::InProgress { .. } | Self::Review { .. }, TaskMove::Submit) => {
+                Self::Review { claim }
+            }
             (
                 Self::InProgress { .. } | Self::Review { .. } | Self::Blocked { .. },
                 TaskMove::Block { reason },

@@ -25,7 +25,9 @@ fn standing() -> impl Strategy<Value = Standing> {
 
 /// The office's table and the additions of the specification, as pairs.
 fn legal(from: TaskStateName, to: TaskStateName, standing: Standing) -> bool {
-    use TaskStateName::{Assigned, Blocked, Cancelled, Completed, Failed, InProgress, Pending, Review};
+    use TaskStateName::{
+        Assigned, Blocked, Cancelled, Completed, Failed, InProgress, Pending, Review,
+    };
     from == to
         || match from {
             Pending => matches!(to, Assigned | InProgress | Cancelled),

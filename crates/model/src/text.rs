@@ -125,7 +125,10 @@ mod tests {
     #[test]
     fn control_characters_are_named() {
         let error = Line::<9>::new("a\u{1b}[2J").unwrap_err();
-        assert_eq!(error.to_string(), "holds the control character U+001B, which is not allowed here");
+        assert_eq!(
+            error.to_string(),
+            "holds the control character U+001B, which is not allowed here"
+        );
         assert!(Text::<9>::new("a\nb\u{1b}").is_ok());
         assert_eq!(Text::<9>::new("a\0b").unwrap_err(), BadText::Control('\0'));
     }

@@ -119,7 +119,10 @@ mod tests {
 
     #[test]
     fn it_reads_as_rfc_3339() {
-        assert_eq!(Timestamp::from_millis(1_763_208_309_042).to_string(), "2025-11-15T12:05:09.042Z");
+        assert_eq!(
+            Timestamp::from_millis(1_763_208_309_042).to_string(),
+            "2025-11-15T12:05:09.042Z"
+        );
         assert_eq!(Timestamp::from_millis(1_763_208_309_042).slug_suffix(), "1115-1205");
         assert_eq!(Timestamp::from_millis(1_763_208_309_042).time_of_day(), "12:05:09");
     }

@@ -34,7 +34,10 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
         .route("/api/shutdown", post(running::shutdown))
         .route_layer(middleware::from_fn(auth::operator_only))
         .route("/api/status", get(running::status))
-        .route("/api/openapi.json", get(async || json_response(http::StatusCode::OK, openapi::document())))
+        .route(
+            "/api/openapi.json",
+            get(async || json_response(http::StatusCode::OK, openapi::document())),
+        )
 }
 
 /// How many items a page may have.

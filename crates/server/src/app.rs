@@ -49,6 +49,9 @@ pub struct App {
 
 impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("App").field("home", &self.home).field("url", &self.url).finish_non_exhaustive()
+        f.debug_struct("App")
+            .field("home", &self.home)
+            .field("url", &self.url)
+            .finish_non_exhaustive()
     }
 }

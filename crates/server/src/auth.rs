@@ -49,7 +49,10 @@ fn admit(shared: &Shared, request: &Request) -> Answer<Option<Principal>> {
     })?;
     // Whoever may come in is told before sending all of it; the rest is counted as it comes.
     let announced = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-    if announced.and_then(|length| length.parse().ok()).is_some_and(|length: usize| length > BODY_LIMIT) {
+    if announced
+        .and_then(|length| length.parse().ok())
+        .is_some_and(|length: usize| length > BODY_LIMIT)
+    {
         return Err(Refusal::too_long());
     }
     Ok(Some(principal))

@@ -1,9 +1,12 @@
 //! How every face calls a tool: counted, and watched while it waits.
 
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::LazyLock;
+use std::task::Poll;
 
-use engine::{Call, Failure, Output, Principal, Progress};
+use engine::{Call, Failure, Output, Principal, Progress, ToolError};
 use model::AgentId;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -27,9 +30,38 @@ async fn call(shared: &Shared, wish: Wish, progress: &Progress) -> Result<Output
     let Wish { principal, as_agent, entry, input } = wish;
     let began = Instant::now();
     let call = Call { principal, as_agent, tool: entry.def, input };
-    let answer = shared.app.engine.call(call, progress).await;
+    let (agent, tool) = (as_agent.or_else(|| agent_of(principal)), entry.def.name);
+    let answer = caught(shared.app.engine.call(call, progress)).await;
+    let answer = answer
+        .unwrap_or_else(|panic| Err(Failure { error: ToolError::internal(panic), agent, tool }));
     shared.metrics.count(entry.index, answer.as_ref().err().map(|f| f.error.code), began.elapsed());
     answer
+}
+
+/// The agent that a principal is, if it is one.
+pub(crate) const fn agent_of(principal: Principal) -> Option<AgentId> {
+    match principal {
+        Principal::Agent(id) => Some(id),
+        Principal::Operator => None,
+    }
+}
+
+/// A bug that must not leave its caller without an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("a tool panicked: {0}")]
+struct Panic(String);
+
+async fn caught<T>(call: impl Future<Output = T>) -> Result<T, Panic> {
+    let mut call = pin!(call);
+    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(cx))) {
+        Ok(poll) => poll.map(Ok),
+        Err(panic) => {
+            let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
+            let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
+            Poll::Ready(Err(Panic(words.unwrap_or_default())))
+        }
+    })
+    .await
 }
 
 /// Calls a tool. If it waits, `gone` ends the waiting, and so does the end of the server; `report`
@@ -46,8 +78,7 @@ pub(crate) async fn watch<R: Future<Output = ()>>(
     }
     let ended: CancellationToken = shared.app.shutdown.child_token();
     let (sender, mut seconds) = mpsc::channel(1);
-    let progress =
-        Progress { gone: ended.clone(), report: report.is_some().then_some(sender) };
+    let progress = Progress { gone: ended.clone(), report: report.is_some().then_some(sender) };
     let mut answer = pin!(call(shared, wish, &progress));
     let mut gone = pin!(gone);
     loop {
@@ -59,5 +90,18 @@ pub(crate) async fn watch<R: Future<Output = ()>>(
                 report(waited).await;
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_an_answer() {
+        assert_eq!(caught(async { 1 }).await.unwrap(), 1);
+        let panic = caught(async { panic!("at {}", 7) }).await;
+        let panic: Result<(), Panic> = panic;
+        assert_eq!(panic.unwrap_err().to_string(), "a tool panicked: at 7");
     }
 }

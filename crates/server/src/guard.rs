@@ -31,7 +31,8 @@ impl Guard {
             return Some("this `Host` is not one of the server's");
         }
         let mut origins = headers.get_all(ORIGIN).iter();
-        let own = |origin: &HeaderValue| origin.to_str().is_ok_and(|text| self.is_own(text, authority));
+        let own =
+            |origin: &HeaderValue| origin.to_str().is_ok_and(|text| self.is_own(text, authority));
         (!origins.all(own)).then_some("this `Origin` is not the server's own")
     }
 
@@ -72,7 +73,8 @@ fn host_of(authority: &str) -> Option<&str> {
             None => (authority, None),
         },
     };
-    let proper = port.is_none_or(|port| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));
+    let proper =
+        port.is_none_or(|port| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));
     proper.then_some(host)
 }
 
@@ -92,12 +94,24 @@ mod tests {
 
     #[test]
     fn loopback_and_configured_names_may_be_asked_for() {
-        for host in ["localhost", "LocalHost:1", "127.0.0.1:3001", "[::1]:3001", "[::1]", "crew.example:80"] {
+        for host in
+            ["localhost", "LocalHost:1", "127.0.0.1:3001", "[::1]:3001", "[::1]", "crew.example:80"]
+        {
             assert!(check(host, None), "{host}");
         }
         for host in [
-            "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "localhost:", "localhost:x",
-            "::1", "[::1", "[::1]x", "", "localhost:80@evil.example", "127.0.0.2", "0.0.0.0",
+            "evil.example",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "localhost:",
+            "localhost:x",
+            "::1",
+            "[::1",
+            "[::1]x",
+            "",
+            "localhost:80@evil.example",
+            "127.0.0.2",
+            "0.0.0.0",
         ] {
             assert!(!check(host, None), "{host}");
         }
@@ -108,8 +122,15 @@ mod tests {
         for origin in ["http://localhost:3001", "https://localhost:3001", "http://127.0.0.1:3001"] {
             assert!(check("localhost:3001", Some(origin)), "{origin}");
         }
-        for origin in ["null", "http://localhost:5173", "http://localhost", "http://evil.example", "", "localhost:3001",
-            "file://localhost:3001"] {
+        for origin in [
+            "null",
+            "http://localhost:5173",
+            "http://localhost",
+            "http://evil.example",
+            "",
+            "localhost:3001",
+            "file://localhost:3001",
+        ] {
             assert!(!check("localhost:3001", Some(origin)), "{origin}");
         }
     }

@@ -67,7 +67,12 @@ impl Metrics {
                 let n = n.load(Ordering::Relaxed);
                 if n > 0 {
                     let name = tool.name;
-                    line(text, format_args!(r#"adjutant_tool_calls_total{{tool="{name}",outcome="{outcome}"}} {n}"#));
+                    line(
+                        text,
+                        format_args!(
+                            r#"adjutant_tool_calls_total{{tool="{name}",outcome="{outcome}"}} {n}"#
+                        ),
+                    );
                 }
             }
         }
@@ -89,10 +94,20 @@ impl Row {
         for (n, bound) in self.buckets.iter().zip(BOUNDS) {
             below += n.load(Ordering::Relaxed);
             let bound = seconds(bound);
-            line(text, format_args!(r#"adjutant_tool_duration_seconds_bucket{{tool="{tool}",le="{bound}"}} {below}"#));
+            line(
+                text,
+                format_args!(
+                    r#"adjutant_tool_duration_seconds_bucket{{tool="{tool}",le="{bound}"}} {below}"#
+                ),
+            );
         }
         let (all, sum) = (self.calls(), seconds(self.micros.load(Ordering::Relaxed)));
-        line(text, format_args!(r#"adjutant_tool_duration_seconds_bucket{{tool="{tool}",le="+Inf"}} {all}"#));
+        line(
+            text,
+            format_args!(
+                r#"adjutant_tool_duration_seconds_bucket{{tool="{tool}",le="+Inf"}} {all}"#
+            ),
+        );
         line(text, format_args!(r#"adjutant_tool_duration_seconds_sum{{tool="{tool}"}} {sum}"#));
         line(text, format_args!(r#"adjutant_tool_duration_seconds_count{{tool="{tool}"}} {all}"#));
     }
@@ -128,10 +143,27 @@ pub(crate) async fn metrics(State(shared): State<Arc<Shared>>) -> Answer<Respons
     shared.metrics.write(&mut text);
     gauge(&mut text, "adjutant_agents_live", "Agents that have not ended.", live);
     gauge(&mut text, "adjutant_last_event", "The number of the last event.", last);
-    gauge(&mut text, "adjutant_subscribers", "Who listens to resources.", shared.subscriptions.count());
-    gauge(&mut text, "adjutant_requests_open", "Requests and streams that are open.", shared.app.activity.open.get());
-    gauge(&mut text, "adjutant_answers_due", "Requests that are not answered yet.", shared.answers.get());
-    let up = seconds(u64::try_from(engine.now().millis_since(shared.app.started_at)).unwrap_or(0) * 1000);
+    gauge(
+        &mut text,
+        "adjutant_subscribers",
+        "Who listens to resources.",
+        shared.subscriptions.count(),
+    );
+    gauge(
+        &mut text,
+        "adjutant_requests_open",
+        "Requests and streams that are open.",
+        shared.app.activity.open.get(),
+    );
+    gauge(
+        &mut text,
+        "adjutant_answers_due",
+        "Requests that are not answered yet.",
+        shared.answers.get(),
+    );
+    let up = seconds(
+        u64::try_from(engine.now().millis_since(shared.app.started_at)).unwrap_or(0) * 1000,
+    );
     gauge(&mut text, "adjutant_uptime_seconds", "How long the server has run.", up);
     if let Some(bytes) = memory() {
         gauge(&mut text, "process_resident_memory_bytes", "Memory held.", bytes);

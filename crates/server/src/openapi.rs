@@ -36,7 +36,8 @@ pub fn document() -> String {
 /// Adds what is derived from the registry: the token, and what goes into each tool.
 fn complete(document: utoipa::openapi::OpenApi) -> String {
     let mut document = serde_json::to_value(document).unwrap_or_default();
-    document["components"]["securitySchemes"] = json!({ "token": { "type": "http", "scheme": "bearer" } });
+    document["components"]["securitySchemes"] =
+        json!({ "token": { "type": "http", "scheme": "bearer" } });
     document["security"] = json!([{ "token": [] }]);
     let mut calls = Vec::with_capacity(TOOLS.len());
     for tool in TOOLS {

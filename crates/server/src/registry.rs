@@ -126,9 +126,10 @@ impl Mount {
         let shown: String = name.chars().take(200).collect();
         let error = ToolError::new(Code::ToolNotFound, format!("there is no tool `{shown}`"));
         let canonical = name.starts_with("mcp__");
-        let known = REGISTRY.entries.iter().filter(|entry| self.has(entry) || canonical).map(|entry| {
-            if canonical { entry.def.name } else { entry.here(self).name.as_ref() }
-        });
+        let known =
+            REGISTRY.entries.iter().filter(|entry| self.has(entry) || canonical).map(|entry| {
+                if canonical { entry.def.name } else { entry.here(self).name.as_ref() }
+            });
         match model::nearest::nearest(name, known) {
             Some(near) => error.hint(format!("did you mean `{near}`?")).detail("nearest", near),
             None => error.hint("`tools/list` lists what you may use"),
@@ -199,14 +200,18 @@ mod tests {
         assert_eq!(names.len(), TOOLS.len());
         for name in names {
             assert!(name.len() <= 64, "{name}");
-            assert!(name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-'), "{name}");
+            assert!(
+                name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-'),
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn a_slip_is_answered_with_the_nearest() {
         let mail = TOOLSETS.iter().position(|set| *set == "mail").unwrap();
-        let nearest = |mount: Mount, name| mount.find(name).err().unwrap().details["nearest"].clone();
+        let nearest =
+            |mount: Mount, name| mount.find(name).err().unwrap().details["nearest"].clone();
         assert_eq!(nearest(Mount::ALL, "mail_sned"), "mail_send");
         assert_eq!(nearest(Mount::Alone(mail), "sned"), "send");
         assert_eq!(nearest(Mount::Alone(mail), "mcp__mail__sned"), "mcp__mail__send");

@@ -85,6 +85,10 @@ impl Server {
         });
         shared.tasks.spawn(subscriptions::follow(Arc::clone(&shared)));
         shared.tasks.spawn(end_streams(Arc::clone(&shared)));
+        shared.tasks.spawn({
+            let shared = Arc::clone(&shared);
+            async move { shared.sessions.prune().await }
+        });
         let face = Endpoint::new(&shared, {
             let shared = Arc::clone(&shared);
             move || Face::new(&shared)

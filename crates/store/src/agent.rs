@@ -175,11 +175,7 @@ impl Tx<'_> {
 
     /// The agent whose token has that hash. An ended agent's token is void.
     pub fn agent_by_token(&self, hash: &str) -> Result<Option<Agent>, StoreError> {
-        self.one(
-            &format!("SELECT {COLUMNS} FROM agent WHERE token_hash = $1"),
-            params![hash],
-            read,
-        )
+        self.one(&format!("SELECT {COLUMNS} FROM agent WHERE token_hash = $1"), params![hash], read)
     }
 
     /// Notes that an agent did something; false if it has ended.

@@ -43,7 +43,8 @@ impl Chain {
             })?;
         }
         chain.event =
-            connection.query_row("SELECT COALESCE(MAX(number), 0) FROM event", [], |row| row.get(0))?;
+            connection
+                .query_row("SELECT COALESCE(MAX(number), 0) FROM event", [], |row| row.get(0))?;
         Ok(chain)
     }
 
@@ -103,12 +104,7 @@ impl AuditDraft {
             Some(agent) => _ = write!(body, r#""{agent}""#),
             None => body.push_str("null"),
         }
-        _ = write!(
-            body,
-            r#","byOperator":{},"tool":"{}","code":"#,
-            self.by_operator,
-            self.tool
-        );
+        _ = write!(body, r#","byOperator":{},"tool":"{}","code":"#, self.by_operator, self.tool);
         match self.code {
             Some(code) => _ = write!(body, r#""{code}""#),
             None => body.push_str("null"),

@@ -16,7 +16,9 @@ pub enum StoreError {
     #[error("the database failed")]
     Database(#[source] rusqlite::Error),
     /// The file was written by a newer Adjutant.
-    #[error("the database has schema {found}, this Adjutant knows only up to {known}; use a newer Adjutant")]
+    #[error(
+        "the database has schema {found}, this Adjutant knows only up to {known}; use a newer Adjutant"
+    )]
     Newer {
         /// The schema of the file
         found: i64,

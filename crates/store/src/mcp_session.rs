@@ -35,13 +35,17 @@ impl Tx<'_> {
 
     /// The session of that id.
     pub fn mcp_session_get(&self, id: &str) -> Result<Option<McpSession>, StoreError> {
-        self.one("SELECT id, principal, opening FROM mcp_session WHERE id = $1", params![id], |row| {
-            Ok(McpSession {
-                id: get(row, "id")?,
-                principal: get(row, "principal")?,
-                opening: get(row, "opening")?,
-            })
-        })
+        self.one(
+            "SELECT id, principal, opening FROM mcp_session WHERE id = $1",
+            params![id],
+            |row| {
+                Ok(McpSession {
+                    id: get(row, "id")?,
+                    principal: get(row, "principal")?,
+                    opening: get(row, "opening")?,
+                })
+            },
+        )
     }
 
     /// Forgets a session and what it listened to.
@@ -59,6 +63,17 @@ impl Tx<'_> {
             params![principal],
         )?;
         self.execute("DELETE FROM mcp_session WHERE principal = $1", params![principal])?;
+        Ok(())
+    }
+
+    /// Forgets every session that was opened before a time.
+    pub fn mcp_session_prune(&mut self, before: Timestamp) -> Result<(), StoreError> {
+        self.execute(
+            "DELETE FROM mcp_subscription WHERE session_id IN
+             (SELECT id FROM mcp_session WHERE created_at < $1)",
+            params![before.as_millis()],
+        )?;
+        self.execute("DELETE FROM mcp_session WHERE created_at < $1", params![before.as_millis()])?;
         Ok(())
     }
 

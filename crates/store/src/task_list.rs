@@ -82,9 +82,7 @@ impl Tx<'_> {
     /// Lists tasks, newest first.
     pub fn task_page_newest(&self, before: i64, limit: u32) -> Result<Page<Task>, StoreError> {
         let rows = self.all(
-            &format!(
-                "SELECT {COLUMNS} FROM task WHERE number < $1 ORDER BY number DESC LIMIT $2"
-            ),
+            &format!("SELECT {COLUMNS} FROM task WHERE number < $1 ORDER BY number DESC LIMIT $2"),
             params![before, i64::from(limit) + 1],
             read,
         )?;

@@ -90,9 +90,9 @@ impl Writer {
             let work = move || {
                 Worker { connection, chain, last_event: event_sender, waiting_rows }.work(&inbox);
             };
-            std::thread::Builder::new().name("store-writer".into()).spawn(work).map_err(|error| {
-                StoreError::Corrupt(format!("could not start the writer: {error}"))
-            })?
+            std::thread::Builder::new().name("store-writer".into()).spawn(work).map_err(
+                |error| StoreError::Corrupt(format!("could not start the writer: {error}")),
+            )?
         };
         Ok(Self { jobs, waiting_rows, last_event, thread: Mutex::new(Some(thread)) })
     }

@@ -1,8 +1,10 @@
-//! For tests only: foreign programs that check our MCP server, and what they need around it.
+//! For tests only: a world for the real binary, and foreign programs that check our MCP server.
 
 pub mod conformance;
 mod programs;
 mod proxy;
+mod world;
 
 pub use programs::{Client, node, python, run_client};
 pub use proxy::Proxy;
+pub use world::{Agent, Http, Ran, Server, World};

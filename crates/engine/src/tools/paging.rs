@@ -57,12 +57,14 @@ impl WaitSeconds {
 impl<'de> Deserialize<'de> for WaitSeconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let number = i64::deserialize(deserializer)?;
-        u32::try_from(number).ok().filter(|number| *number <= Self::MAX).map(Self).ok_or_else(|| {
-            D::Error::custom(format!(
-                "is {number}; it must be 0 to {}. To wait longer, call again",
-                Self::MAX
-            ))
-        })
+        u32::try_from(number).ok().filter(|number| *number <= Self::MAX).map(Self).ok_or_else(
+            || {
+                D::Error::custom(format!(
+                    "is {number}; it must be 0 to {}. To wait longer, call again",
+                    Self::MAX
+                ))
+            },
+        )
     }
 }
 

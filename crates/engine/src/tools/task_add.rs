@@ -6,7 +6,7 @@ use model::{EpicId, TaskId};
 use serde_json::json;
 use store::{NewTask, Task, Tx};
 
-use crate::cx::WriteCx;
+use crate::cx::{WriteCx, fresh};
 use crate::error::ToolError;
 
 /// What a task is to be.
@@ -35,7 +35,7 @@ pub(crate) fn add(cx: &mut WriteCx<'_, '_>, draft: TaskDraft) -> Result<Task, To
     if session.completed_at.is_some() {
         cx.tx.session_reopen(name)?;
     }
-    let id = cx.new_task_id()?;
+    let id = fresh(TaskId::from_bits)?;
     let slug = match draft.slug {
         Some(slug) if cx.tx.task_slug_exists(&slug)? => {
             return Err(ToolError::conflict(format!("the slug `{slug}` is taken"))

@@ -54,12 +54,7 @@ const fn standing(task: &Task) -> Standing {
     if task.epic.is_some() { Standing::InEpic } else { Standing::Alone }
 }
 
-fn save(
-    tx: &mut Tx<'_>,
-    task: &mut Task,
-    state: TaskState,
-    by: Mover,
-) -> Result<(), ToolError> {
+fn save(tx: &mut Tx<'_>, task: &mut Task, state: TaskState, by: Mover) -> Result<(), ToolError> {
     if state == task.state {
         return Ok(());
     }

@@ -22,8 +22,7 @@ async fn a_write_is_recorded_with_who_what_and_outcome() {
     let world = World::new();
     let agent = world.enlist("worker").await;
     let input = json!({ "title": "Use JWT", "body": "because Bearer abcdefghijklmnopqrstuvwxyz" });
-    let answer =
-        world.ask(agent, "mcp__system__log_decision", input).await.unwrap();
+    let answer = world.ask(agent, "mcp__system__log_decision", input).await.unwrap();
     let row = rows(&world).pop().unwrap();
     assert_eq!(row["agentId"], agent.to_string());
     assert_eq!(row["byOperator"], false);
@@ -60,11 +59,13 @@ async fn the_operator_acts_as_an_agent_and_both_are_recorded() {
     let worker = world.enlist("worker").await;
     let status = world.ask(Who::As(worker), "mcp__agent__get_status", json!({})).await.unwrap();
     assert_eq!(status["id"], worker.to_string());
-    let denied = world.ask(Who::As(worker), "mcp__epic__create", json!({ "title": "x" })).await.unwrap_err();
+    let denied =
+        world.ask(Who::As(worker), "mcp__epic__create", json!({ "title": "x" })).await.unwrap_err();
     assert_eq!(denied.body["code"], "PERMISSION_DENIED", "as that agent, with its rights");
     let row = rows(&world).pop().unwrap();
     assert_eq!((&row["agentId"], &row["byOperator"]), (&json!(worker.to_string()), &json!(true)));
-    let nobody = world.ask(Who::As(AgentId::from_bits(404)), "mcp__agent__get_status", json!({})).await;
+    let nobody =
+        world.ask(Who::As(AgentId::from_bits(404)), "mcp__agent__get_status", json!({})).await;
     assert_eq!(nobody.unwrap_err().body["code"], "AGENT_NOT_FOUND");
 }
 
@@ -73,10 +74,7 @@ async fn a_discharged_agent_is_nobody() {
     let world = World::new();
     let enlisted = world.enlist_with_token("worker").await;
     let token = enlisted.token;
-    assert_eq!(
-        world.engine.authenticate(&token).unwrap(),
-        Some(Principal::Agent(enlisted.agent))
-    );
+    assert_eq!(world.engine.authenticate(&token).unwrap(), Some(Principal::Agent(enlisted.agent)));
     world.engine.discharge(enlisted.agent, "done".into()).await.unwrap();
     assert_eq!(world.engine.authenticate(&token).unwrap(), None);
     let call = world.ask(enlisted.agent, "mcp__agent__get_status", json!({})).await;
@@ -90,9 +88,7 @@ async fn the_third_failure_in_ten_minutes_is_told_to_the_parent_once() {
     let world = World::new();
     let parent = world.enlist("supervisor").await;
     let child = world.enlist_under("worker", parent).await;
-    let fail = async || {
-        world.ask(child, "mcp__mail__read", json!({})).await.unwrap_err()
-    };
+    let fail = async || world.ask(child, "mcp__mail__read", json!({})).await.unwrap_err();
     fail().await;
     fail().await;
     assert!(inbox(&world, parent).await.is_empty());

@@ -44,7 +44,8 @@ async fn dependencies_add_up_in_every_form() {
         (json!(["tas-5", "TAS-4"]), json!(["TAS-2", "TAS-3", "TAS-4", "TAS-5"])),
         (json!([]), json!(["TAS-2", "TAS-3", "TAS-4", "TAS-5"])),
     ] {
-        let task = world.ok(Who::Operator, UPDATE, json!({ "id": "TAS-1", "depends_on": on })).await;
+        let task =
+            world.ok(Who::Operator, UPDATE, json!({ "id": "TAS-1", "depends_on": on })).await;
         assert_eq!(task["depends_on"], sum);
     }
     let added = json!({ "tasks": [{ "content": "f", "depends_on": "TAS-1,TAS-2" }] });

@@ -47,8 +47,14 @@ async fn a_bad_note_keeps_all_of_them_out() {
     let world = World::new();
     let too_many: Vec<Value> = (0..101).map(|_| json!({ "content": "x", "type": "tip" })).collect();
     for (notes, field) in [
-        (json!([{ "content": "good", "type": "tip" }, { "content": "x", "type": "joke" }]), "notes[1].type"),
-        (json!([{ "content": "good", "type": "tip" }, { "content": " ", "type": "tip" }]), "notes[1].content"),
+        (
+            json!([{ "content": "good", "type": "tip" }, { "content": "x", "type": "joke" }]),
+            "notes[1].type",
+        ),
+        (
+            json!([{ "content": "good", "type": "tip" }, { "content": " ", "type": "tip" }]),
+            "notes[1].content",
+        ),
         (json!([{ "content": "x".repeat(8001), "type": "tip" }]), "notes[0].content"),
         (json!([]), "notes"),
         (json!(too_many), "notes"),
@@ -88,9 +94,8 @@ async fn a_session_is_complete_when_nothing_is_open() {
     assert_eq!(named.len(), 20);
     assert_eq!(named[0], json!({ "id": "TAS-1", "content": "task 0", "status": "remaining" }));
 
-    let set = |number: usize, status: &str| {
-        json!({ "id": format!("TAS-{number}"), "status": status })
-    };
+    let set =
+        |number: usize, status: &str| json!({ "id": format!("TAS-{number}"), "status": status });
     for number in 1..=22 {
         let status = ["completed", "blocked", "cancelled"][number % 3];
         world.ok(worker, TASK_UPDATE, set(number, status)).await;

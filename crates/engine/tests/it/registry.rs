@@ -116,7 +116,11 @@ async fn every_mistake_in_an_input_names_its_field() {
             refused(json!({}), first).await;
         }
         for (field, schema) in properties(tool) {
-            let wrong = if schema["type"].to_string().contains("boolean") { json!("x") } else { json!(true) };
+            let wrong = if schema["type"].to_string().contains("boolean") {
+                json!("x")
+            } else {
+                json!(true)
+            };
             refused(json!({ &field: wrong }), &field).await;
             if let Some(limit) = schema["maxLength"].as_u64() {
                 let long = "x".repeat(usize::try_from(limit).unwrap() + 1);

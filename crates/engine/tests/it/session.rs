@@ -56,11 +56,31 @@ async fn a_batch_is_added_whole_or_not_at_all() {
     let item = |content: &str| json!({ "content": content });
     let many: Vec<Value> = (0..101).map(|n| item(&n.to_string())).collect();
     for (tasks, code, in_message) in [
-        (json!([item("a"), item("b"), item(" A ")]), "CONFLICT", "`tasks[2]`: an open task of session `default` says the same: TAS-1"),
-        (json!([item("a"), { "content": "b", "depends_on": "TAS-9" }]), "RESOURCE_NOT_FOUND", "`tasks[1]`: there is no task `TAS-9`"),
-        (json!([item("a"), { "content": "b", "depends_on": "TAS-1" }]), "RESOURCE_NOT_FOUND", "`tasks[1]`: there is no task `TAS-1`"),
-        (json!([item("a"), { "content": "b", "priority": 5 }]), "INVALID_INPUT", "`tasks[1].priority`"),
-        (json!([item("a"), { "content": "b", "status": "nonsense" }]), "INVALID_INPUT", "`tasks[1].status`"),
+        (
+            json!([item("a"), item("b"), item(" A ")]),
+            "CONFLICT",
+            "`tasks[2]`: an open task of session `default` says the same: TAS-1",
+        ),
+        (
+            json!([item("a"), { "content": "b", "depends_on": "TAS-9" }]),
+            "RESOURCE_NOT_FOUND",
+            "`tasks[1]`: there is no task `TAS-9`",
+        ),
+        (
+            json!([item("a"), { "content": "b", "depends_on": "TAS-1" }]),
+            "RESOURCE_NOT_FOUND",
+            "`tasks[1]`: there is no task `TAS-1`",
+        ),
+        (
+            json!([item("a"), { "content": "b", "priority": 5 }]),
+            "INVALID_INPUT",
+            "`tasks[1].priority`",
+        ),
+        (
+            json!([item("a"), { "content": "b", "status": "nonsense" }]),
+            "INVALID_INPUT",
+            "`tasks[1].status`",
+        ),
         (json!([item("a"), item("")]), "INVALID_INPUT", "`tasks[1].content`"),
         (json!([item("a"), item(&"x".repeat(4001))]), "INVALID_INPUT", "`tasks[1].content`"),
         (json!([]), "INVALID_INPUT", "`tasks`: has 0 items; it must have 1 to 100"),
@@ -242,9 +262,8 @@ async fn sessions_keep_to_themselves() {
 async fn tasks_are_grouped_by_status_in_pages() {
     let world = World::new();
     let statuses = ["remaining", "in_progress", "blocked", "completed", "cancelled"];
-    let tasks: Vec<Value> = (0..12)
-        .map(|n| json!({ "content": format!("t{n}"), "status": statuses[n % 5] }))
-        .collect();
+    let tasks: Vec<Value> =
+        (0..12).map(|n| json!({ "content": format!("t{n}"), "status": statuses[n % 5] })).collect();
     world.ok(Who::Operator, ADD, json!({ "tasks": tasks })).await;
     let list = world.ok(Who::Operator, LIST, json!({})).await;
     assert_eq!((&list["count"], list.get("nextCursor")), (&json!(12), None));
@@ -280,7 +299,11 @@ async fn next_is_the_first_by_priority_then_age_that_needs_nothing() {
     let expected = json!({ "task": { "id": "TAS-1", "content": "old", "priority": 2,
         "status": "remaining" } });
     assert_eq!(next, expected);
-    assert_eq!(world.ok(worker, NEXT, json!({ "claim": false })).await, expected, "to look is not to take");
+    assert_eq!(
+        world.ok(worker, NEXT, json!({ "claim": false })).await,
+        expected,
+        "to look is not to take"
+    );
     update(&world, worker, "TAS-2", "cancelled").await;
     assert_eq!(world.ok(worker, NEXT, json!({})).await["task"]["id"], "TAS-4", "cancelled is met");
     let claimed = world.ok(worker, NEXT, json!({ "claim": true })).await;
@@ -359,7 +382,9 @@ async fn one_task_has_one_winner() {
             };
             match outcome {
                 Ok(_) => Ok(agent.to_string()),
-                Err(refusal) => Err((refusal.code().to_owned(), refusal.body["details"]["holder"].clone())),
+                Err(refusal) => {
+                    Err((refusal.code().to_owned(), refusal.body["details"]["holder"].clone()))
+                }
             }
         });
     }

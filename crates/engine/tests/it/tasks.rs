@@ -134,7 +134,8 @@ async fn an_assigned_task_is_its_agents_current_one() {
     let other = world.enlist("worker").await;
     world.ok(supervisor, ASSIGN, json!({ "taskId": "TAS-1", "agentId": other })).await;
     assert_eq!(world.told(EventKind::TaskAssigned).len(), 2);
-    let refusal = world.refused(worker, UPDATE, json!({ "status": "IN_PROGRESS" }), "CONFLICT").await;
+    let refusal =
+        world.refused(worker, UPDATE, json!({ "status": "IN_PROGRESS" }), "CONFLICT").await;
     assert_eq!(refusal.body["details"]["holder"], other.to_string());
 }
 
@@ -359,7 +360,10 @@ async fn tasks_are_listed_in_pages_and_by_what_they_are() {
     assert_eq!(numbers(&page), ["TAS-1", "TAS-2", "TAS-3"]);
     let next = json!({ "limit": 3, "cursor": page["nextCursor"] });
     let page = world.ok(Who::Operator, LIST, next).await;
-    assert_eq!((numbers(&page), page.get("nextCursor")), (vec!["TAS-4".into(), "TAS-5".into()], None));
+    assert_eq!(
+        (numbers(&page), page.get("nextCursor")),
+        (vec!["TAS-4".into(), "TAS-5".into()], None)
+    );
     let of_epic = world.ok(Who::Operator, LIST, json!({ "epicId": epic["id"] })).await;
     assert_eq!(numbers(&of_epic), ["TAS-2", "TAS-4"]);
     let unknown = json!({ "epicId": "epic_00000000000000aa" });

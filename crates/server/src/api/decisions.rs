@@ -161,7 +161,8 @@ mod tests {
 
     #[test]
     fn a_call_reads_as_the_office_logged_it() {
-        let body = json!({ "durationMicros": 2_000_000, "input": { "a": 1 }, "output": { "b": 2 } });
+        let body =
+            json!({ "durationMicros": 2_000_000, "input": { "a": 1 }, "output": { "b": 2 } });
         let all = entries(row("mcp__mail__send", None, &body));
         assert_eq!(all[0].context, json!({ "a": 1 }));
         assert_eq!(all[0].timestamp, Timestamp::from_millis(3_000));

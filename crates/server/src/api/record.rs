@@ -103,9 +103,13 @@ pub(crate) async fn events(
         let events = store.scan(move |tx| tx.event_list(&wanted, limit)).await?;
         let full = u32::try_from(events.len()).is_ok_and(|n| n == limit);
         let newest = events.last().map(|event| event.number);
-        let last = newest.filter(|_| full).unwrap_or_else(|| seen.max(newest.unwrap_or(asked.after)));
+        let last =
+            newest.filter(|_| full).unwrap_or_else(|| seen.max(newest.unwrap_or(asked.after)));
         if !events.is_empty() {
-            return Ok(Json(Events { events: events.into_iter().map(EventView::from).collect(), last }));
+            return Ok(Json(Events {
+                events: events.into_iter().map(EventView::from).collect(),
+                last,
+            }));
         }
         // What has been looked at need not be looked at again.
         filter.after = filter.after.max(seen);

@@ -63,7 +63,8 @@ pub(crate) async fn status(
 #[utoipa::path(post, path = "/api/reload", tag = "server", responses((status = 200, body = ReloadReport)))]
 pub(crate) async fn reload(State(shared): State<Arc<Shared>>) -> Answer<Json<ReloadReport>> {
     let reload = Arc::clone(&shared.app.reload);
-    let report = tokio::task::spawn_blocking(move || reload()).await.map_err(ToolError::internal)??;
+    let report =
+        tokio::task::spawn_blocking(move || reload()).await.map_err(ToolError::internal)??;
     let engine = &shared.app.engine;
     let (now, data) = (engine.now(), json!(report));
     let event = EventDraft { kind: EventKind::ConfigReloaded, agent: None, task: None, data };

@@ -50,7 +50,10 @@ impl<H> Clone for Endpoint<H> {
 }
 
 impl<H: ServerHandler> Endpoint<H> {
-    pub(crate) fn new(shared: &Arc<Shared>, handler: impl Fn() -> H + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(
+        shared: &Arc<Shared>,
+        handler: impl Fn() -> H + Send + Sync + 'static,
+    ) -> Self {
         // The gate has checked `Host` and `Origin` already.
         let mut config = StreamableHttpServerConfig::default()
             .disable_allowed_hosts()

@@ -1,7 +1,7 @@
 //! What our own MCP server answers.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use engine::{Failure, Output, Principal, ToolError};
@@ -22,7 +22,7 @@ use tokio::time::timeout;
 use crate::calls::{self, Wish};
 use crate::mcp::endpoint::Visit;
 use crate::mcp::sessions::OPENER;
-use crate::mcp::subscriptions::{self, Client};
+use crate::mcp::subscriptions::{self, Client, Listening};
 use crate::mcp::{listing, resources};
 use crate::server::Shared;
 
@@ -41,11 +41,18 @@ pub(crate) struct Face {
     shared: Arc<Shared>,
     /// Who opened it; every request says again who asks
     opener: Option<Principal>,
+    /// What a request of the newer era listens to from before it is told so, so that it misses nothing
+    early: Mutex<Option<Listening>>,
 }
 
 impl Face {
     pub(crate) fn new(shared: &Arc<Shared>) -> Self {
-        Self { shared: Arc::clone(shared), opener: OPENER.try_with(|opener| *opener).ok() }
+        let opener = OPENER.try_with(|opener| *opener).ok();
+        Self { shared: Arc::clone(shared), opener, early: Mutex::default() }
+    }
+
+    fn early(&self) -> MutexGuard<'_, Option<Listening>> {
+        self.early.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The session in which a request came, and where its client is told of changes.
@@ -182,18 +189,23 @@ impl ServerHandler for Face {
             .map_err(|error: engine::store::StoreError| refused(&error.into()))
     }
 
-    fn accepted_subscription_filter(&self, asked: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+    fn accepted_subscription_filter(
+        &self,
+        asked: &SubscriptionFilter,
+    ) -> Option<SubscriptionFilter> {
         let opener = self.opener?;
         let uris = asked.resource_subscriptions.iter().flatten();
-        let readable = uris.filter(|uri| self.shared.app.engine.resource_read(opener, uri).is_ok());
-        Some(SubscriptionFilter::builder().resource_subscriptions(readable.cloned()).build())
+        let readable = |uri: &&String| self.shared.app.engine.resource_read(opener, uri).is_ok();
+        let uris: HashSet<String> = uris.filter(readable).cloned().collect();
+        let filter = SubscriptionFilter::builder().resource_subscriptions(uris.iter().cloned());
+        *self.early() = Some(subscriptions::listen(&self.shared, opener, uris));
+        Some(filter.build())
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
-        let owner = visit(context.request_context())?.principal;
-        let accepted = context.accepted().resource_subscriptions.iter().flatten();
-        let uris: HashSet<String> = accepted.cloned().collect();
-        let listening = subscriptions::listen(&self.shared, owner, uris);
+        let listening = self.early().take();
+        let listening =
+            listening.ok_or_else(|| ErrorData::internal_error("nobody listens", None))?;
         let tell = async {
             while let Some(uri) = listening.listener.next().await {
                 if context.sink().notify_resource_updated(uri).await.is_err() {
@@ -225,7 +237,8 @@ impl Face {
             move |seconds: u64| {
                 let waited = Duration::from_secs(seconds).as_secs_f64();
                 let message = format!("waiting, {seconds} s");
-                let word = ProgressNotificationParam::new(token.clone(), waited).with_message(message);
+                let word =
+                    ProgressNotificationParam::new(token.clone(), waited).with_message(message);
                 async move {
                     // Who does not take it in time, or has left, misses nothing but this.
                     drop(timeout(PATIENCE, context.peer.notify_progress(word)).await);
@@ -253,17 +266,13 @@ fn failed(body: Value, toolset: &str) -> CallToolResult {
 }
 
 fn unknown(error: &ToolError, name: &str, visit: &Visit) -> Value {
-    let agent = match visit.principal {
-        Principal::Agent(id) => Some(id),
-        Principal::Operator => None,
-    };
     // A toolset's seed may add fields to its errors, whichever tool was meant.
     let name: String = name.chars().take(200).collect();
     let name = match visit.mount.toolset() {
         set if set.is_empty() || name.starts_with("mcp__") => name,
         set => format!("mcp__{set}__{name}"),
     };
-    error.body(&name, agent)
+    error.body(&name, calls::agent_of(visit.principal))
 }
 
 /// A failure outside of tools, which have their own way to tell.

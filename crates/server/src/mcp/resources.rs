@@ -9,7 +9,10 @@ use rmcp::model::{
 use crate::mcp::listing::FRESH_MILLIS;
 use crate::server::Shared;
 
-pub(super) fn list(shared: &Shared, principal: Principal) -> Result<ListResourcesResult, ToolError> {
+pub(super) fn list(
+    shared: &Shared,
+    principal: Principal,
+) -> Result<ListResourcesResult, ToolError> {
     let all = shared.app.engine.resource_list(principal)?;
     let all = all.into_iter().map(|info| {
         Resource::new(info.uri, info.name)

@@ -17,8 +17,10 @@ use crate::server::Shared;
 /// Longer than any call waits. A session that was idle for longer leaves the memory, and comes back
 /// from the record when its client does.
 const KEEP_ALIVE: Duration = Duration::from_secs(4 * 60 * 60);
-/// More owners are not remembered; the record knows them anyway.
+/// Beyond so many owners, those whose sessions are not in memory are left to the record.
 const REMEMBERED: usize = 10_000;
+/// A session that was opened so long ago is forgotten when a server starts; its client opens another.
+const OUTDATED: i64 = 30 * 24 * 60 * 60;
 
 tokio::task_local! {
     /// Who asks, while `rmcp` handles the request: it tells nobody whom a new session belongs to.
@@ -37,6 +39,16 @@ impl Sessions {
         let mut manager = LocalSessionManager::default();
         manager.session_config.keep_alive = Some(KEEP_ALIVE);
         Self { engine, manager: Arc::new(manager), owners: RwLock::default() }
+    }
+
+    /// Forgets what nobody comes back to.
+    pub(crate) async fn prune(&self) {
+        let before = self.engine.now().after_seconds(-OUTDATED);
+        let pruned = self.engine.store().write(move |tx| tx.mcp_session_prune(before)).await;
+        if let Err(error) = pruned {
+            let error: StoreError = error;
+            tracing::warn!(%error, "old sessions were not forgotten");
+        }
     }
 
     pub(crate) fn manager(&self) -> Arc<LocalSessionManager> {
@@ -59,8 +71,11 @@ impl Sessions {
 
     fn remember(&self, id: &str, owner: Principal) {
         let mut owners = self.owners.write().unwrap_or_else(PoisonError::into_inner);
-        if owners.len() >= REMEMBERED {
-            owners.clear();
+        if owners.len() >= REMEMBERED
+            && let Ok(live) = self.manager.sessions.try_read()
+        {
+            // Those in memory stay, so that they can be ended with their owner.
+            owners.retain(|id, _| live.contains_key(id.as_str()));
         }
         owners.insert(id.to_owned(), owner);
     }
@@ -120,6 +135,9 @@ impl SessionStore for SessionRecord {
         self.0.subscriptions.end_session(id);
         let id = id.to_owned();
         let store = self.0.app.engine.store();
-        store.write(move |tx| tx.mcp_session_delete(&id)).await.map_err(|error: StoreError| error.into())
+        store
+            .write(move |tx| tx.mcp_session_delete(&id))
+            .await
+            .map_err(|error: StoreError| error.into())
     }
 }

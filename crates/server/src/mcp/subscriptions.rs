@@ -183,7 +183,8 @@ pub(crate) struct Client {
 /// A session listens to one resource more.
 pub(crate) fn subscribe(shared: &Arc<Shared>, client: Client, uri: String) {
     let mut registered = shared.subscriptions.lock();
-    let known = registered.sessions.get(&client.session).and_then(|key| registered.listeners.get(key));
+    let known =
+        registered.sessions.get(&client.session).and_then(|key| registered.listeners.get(key));
     if let Some(listener) = known {
         listener.heard().uris.insert(uri);
         return;
@@ -218,7 +219,8 @@ fn attach(
     shared.tasks.spawn(async move {
         let deliver = async {
             while let Some(uri) = listening.listener.next().await {
-                let told = peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
+                let told =
+                    peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
                 if told.is_err() {
                     // The session has left the memory; it takes this up again when it comes back.
                     break;

@@ -40,14 +40,24 @@ async fn an_agent_is_enlisted_and_discharged() {
     assert_eq!(agent["id"], id);
     let keys: Vec<&String> = agent.as_object().unwrap().keys().collect();
     let expected = [
-        "category", "costUsd", "depth", "finishedAt", "id", "kind", "parentId", "role", "startedAt",
-        "state", "taskSlug",
+        "category",
+        "costUsd",
+        "depth",
+        "finishedAt",
+        "id",
+        "kind",
+        "parentId",
+        "role",
+        "startedAt",
+        "state",
+        "taskSlug",
     ];
     assert_eq!(keys, expected);
     assert_eq!(agent["state"], "running");
 
     let path = format!("/api/agents/{id}/discharge");
-    let (status, left) = world.ask(Method::POST, &path, OPERATOR, Some(json!({ "reason": "done" }))).await;
+    let (status, left) =
+        world.ask(Method::POST, &path, OPERATOR, Some(json!({ "reason": "done" }))).await;
     assert_eq!((status, left), (StatusCode::OK, json!({ "agentId": id, "state": "succeeded" })));
     let (status, body) = world.ask(Method::POST, &path, OPERATOR, None).await;
     assert_eq!((status, &body["code"]), (StatusCode::CONFLICT, &json!("INVALID_AGENT_STATE")));
@@ -64,10 +74,28 @@ async fn bad_wishes_are_answered_in_one_shape() {
         (Method::POST, "/api/agents", json!({}), 422, "INVALID_INPUT"),
         (Method::POST, "/api/agents", json!({ "rolle": "worker" }), 422, "INVALID_INPUT"),
         (Method::POST, "/api/agents", json!({ "role": "wroker" }), 404, "RESOURCE_NOT_FOUND"),
-        (Method::POST, "/api/agents", json!({ "role": "worker", "parent": "x" }), 422, "INVALID_INPUT"),
-        (Method::POST, "/api/agents", json!({ "role": "worker", "task": "nothing" }), 404, "RESOURCE_NOT_FOUND"),
+        (
+            Method::POST,
+            "/api/agents",
+            json!({ "role": "worker", "parent": "x" }),
+            422,
+            "INVALID_INPUT",
+        ),
+        (
+            Method::POST,
+            "/api/agents",
+            json!({ "role": "worker", "task": "nothing" }),
+            404,
+            "RESOURCE_NOT_FOUND",
+        ),
         (Method::POST, "/api/agents/x/discharge", json!({}), 422, "INVALID_INPUT"),
-        (Method::POST, "/api/agents/sp_0000000000000000/discharge", json!({}), 404, "AGENT_NOT_FOUND"),
+        (
+            Method::POST,
+            "/api/agents/sp_0000000000000000/discharge",
+            json!({}),
+            404,
+            "AGENT_NOT_FOUND",
+        ),
         (Method::GET, "/api/agents?al=true", Value::Null, 422, "INVALID_INPUT"),
         (Method::GET, "/api/agents?all=perhaps", Value::Null, 422, "INVALID_INPUT"),
         (Method::GET, "/api/agents?limit=0", Value::Null, 422, "INVALID_INPUT"),
@@ -141,8 +169,12 @@ async fn the_record_is_paged_and_holds() {
     assert_eq!((&verified["rows"], &verified["head"]), (&last["number"], &last["hash"]));
 
     let log = world.get(&format!("/api/decisions?agentId={}", member.id)).await;
-    let words: Vec<&str> =
-        log["decisions"].as_array().unwrap().iter().map(|d| d["decision"].as_str().unwrap()).collect();
+    let words: Vec<&str> = log["decisions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|d| d["decision"].as_str().unwrap())
+        .collect();
     let tool = "mcp__system__log_decision";
     let (invoked, result) = (format!("Invoked tool: {tool}"), format!("Tool result: {tool}"));
     assert_eq!(words[..3], [&*invoked, "one", &*result]);
@@ -154,7 +186,8 @@ async fn the_record_is_paged_and_holds() {
 #[tokio::test]
 async fn the_server_tells_how_it_does() {
     let world = World::new();
-    let health = world.send(crate::world::request(Method::GET, "/healthz", None, axum::body::Body::empty()));
+    let health =
+        world.send(crate::world::request(Method::GET, "/healthz", None, axum::body::Body::empty()));
     let (_, _, health) = crate::world::whole(health.await).await;
     assert_eq!(health, json!({ "status": "ok", "version": "0.1.0" }));
     let member = world.enlist("worker").await;

@@ -25,7 +25,8 @@ async fn what_goes_well_has_data() {
         assert_eq!(body["data"], json!({ "count": 0, "unreadCount": 0, "mails": [] }));
         assert!(body["timestamp"].as_str().unwrap().ends_with('Z'));
     }
-    let (status, body) = post(&world, &member.token, r#"{"toolName":"mcp__mail__list_inbox"}"#).await;
+    let (status, body) =
+        post(&world, &member.token, r#"{"toolName":"mcp__mail__list_inbox"}"#).await;
     assert_eq!((status, &body["success"]), (200, &json!(true)), "absent input is none");
 }
 
@@ -74,9 +75,21 @@ async fn first_the_agent_then_the_tool_then_the_permission() {
     let nobody = "sp_ffffffffffffffff";
     let error = |status: u16, code: &str| (status, code.to_owned());
     for tool in ["mcp__mail__list_inbox", "mcp__mail__nothing"] {
-        assert_eq!(ask(OPERATOR, Some(nobody), tool).await, error(404, "AGENT_NOT_FOUND"), "{tool}");
-        assert_eq!(ask(&one.token, Some(&foreign), tool).await, error(403, "PERMISSION_DENIED"), "{tool}");
-        assert_eq!(ask(&one.token, Some(nobody), tool).await, error(403, "PERMISSION_DENIED"), "{tool}");
+        assert_eq!(
+            ask(OPERATOR, Some(nobody), tool).await,
+            error(404, "AGENT_NOT_FOUND"),
+            "{tool}"
+        );
+        assert_eq!(
+            ask(&one.token, Some(&foreign), tool).await,
+            error(403, "PERMISSION_DENIED"),
+            "{tool}"
+        );
+        assert_eq!(
+            ask(&one.token, Some(nobody), tool).await,
+            error(403, "PERMISSION_DENIED"),
+            "{tool}"
+        );
     }
     assert_eq!(ask(&one.token, Some(&own), "mcp__mail__list_inbox").await, error(200, "ok"));
     assert_eq!(ask(OPERATOR, Some(&own), "mcp__mail__list_inbox").await, error(200, "ok"));

@@ -57,7 +57,8 @@ async fn only_those_who_may_come_in() {
     world.engine().discharge(gone.id, "done".to_owned()).await.unwrap();
     for (method, path, whose) in ROUTES {
         let path = path.replace("{id}", "sp_0000000000000000");
-        let tokens = [None, Some("wrong"), Some(&*gone.token), Some(&*worker.token), Some(OPERATOR)];
+        let tokens =
+            [None, Some("wrong"), Some(&*gone.token), Some(&*worker.token), Some(OPERATOR)];
         for token in tokens {
             let request = request(method.parse().unwrap(), &path, token, Body::empty());
             let (status, headers, body) = whole(world.send(request).await).await;
@@ -146,9 +147,15 @@ async fn what_is_too_long_is_refused() {
             assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{path} {announced}: {body}");
         }
     }
-    let (status, body) = world.execute(OPERATOR, "mcp__system__log_decision", json!({
-        "title": "long", "body": "x".repeat(90_000),
-    })).await;
+    let (status, body) = world
+        .execute(
+            OPERATOR,
+            "mcp__system__log_decision",
+            json!({
+                "title": "long", "body": "x".repeat(90_000),
+            }),
+        )
+        .await;
     assert_eq!(status, StatusCode::OK, "{body}");
 }
 

@@ -18,6 +18,9 @@ fn every_file_is_listed() {
     for file in std::fs::read_dir(here).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
         let module = name.trim_end_matches(".rs");
-        assert!(module == "main" || main.contains(&format!("mod {module};")), "{name} is forgotten");
+        assert!(
+            module == "main" || main.contains(&format!("mod {module};")),
+            "{name} is forgotten"
+        );
     }
 }

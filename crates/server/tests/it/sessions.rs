@@ -3,6 +3,7 @@
 use axum::body::Body;
 use http::{Method, StatusCode};
 use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::world::{NEWER, OPERATOR, Session, Stream, World, request, whole};
 
@@ -117,4 +118,37 @@ async fn the_end_of_the_server_ends_its_streams() {
     assert!(stream.next().await.is_none());
     drop(stream);
     assert!(world.app.activity.idle_since().is_some(), "nobody is there any more");
+}
+
+#[tokio::test]
+async fn a_server_on_a_port_ends_with_its_streams() {
+    let world = World::new();
+    let session = world.open("/mcp", OPERATOR).await;
+    let (address, served) = world.listen("/other", testkit::conformance::handler).await;
+    let mut socket = tokio::net::TcpStream::connect(address).await.unwrap();
+    let id = session.id.unwrap();
+    let head = format!(
+        "GET /mcp HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\
+         Authorization: Bearer {OPERATOR}\r\nMcp-Session-Id: {id}\r\n\r\n"
+    );
+    socket.write_all(head.as_bytes()).await.unwrap();
+    let mut begin = [0; 12];
+    socket.read_exact(&mut begin).await.unwrap();
+    assert_eq!(&begin, b"HTTP/1.1 200");
+    world.app.shutdown.cancel();
+    let mut rest = Vec::new();
+    socket.read_to_end(&mut rest).await.unwrap();
+    let ended = tokio::time::timeout(std::time::Duration::from_secs(4), served).await;
+    ended.unwrap().unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_session_that_nobody_came_back_to_is_forgotten() {
+    let world = World::new();
+    let session = world.open("/mcp", OPERATOR).await;
+    let now = world.engine().now().after_seconds(1);
+    let store = world.engine().store();
+    store.write(move |tx| tx.mcp_session_prune(now)).await.unwrap();
+    let world = world.restarted().await;
+    assert_eq!(knock(&world, &session, Method::POST).await, StatusCode::NOT_FOUND);
 }

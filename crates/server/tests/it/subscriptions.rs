@@ -61,7 +61,9 @@ async fn the_newer_era_listens() {
     let told = stream.next().await.unwrap();
     assert_eq!(updated(&told), CONTEXT);
     assert_eq!(told["params"]["_meta"]["io.modelcontextprotocol/subscriptionId"], 1, "{told}");
-    world.execute(&member.token, "mcp__system__log_decision", json!({ "title": "t", "body": "b" })).await;
+    world
+        .execute(&member.token, "mcp__system__log_decision", json!({ "title": "t", "body": "b" }))
+        .await;
     assert_eq!(updated(&other.next().await.unwrap()), own, "and not of what it did not ask for");
 
     world.app.shutdown.cancel();
@@ -82,7 +84,8 @@ async fn the_older_era_subscribes() {
     let mut stream = world.hear(&session).await;
     let answer = world.older(&session, "resources/subscribe", json!({ "uri": CONTEXT })).await;
     assert_eq!(answer["result"], json!({}), "{answer}");
-    let wrong = world.older(&session, "resources/subscribe", json!({ "uri": "agents://nothing" })).await;
+    let wrong =
+        world.older(&session, "resources/subscribe", json!({ "uri": "agents://nothing" })).await;
     assert_eq!(wrong["error"]["code"], -32002, "{wrong}");
 
     world.enlist("worker").await;
@@ -92,7 +95,9 @@ async fn the_older_era_subscribes() {
     world.older(&session, "resources/subscribe", json!({ "uri": own })).await;
     world.older(&session, "resources/unsubscribe", json!({ "uri": CONTEXT })).await;
     world.enlist("worker").await;
-    world.execute(&member.token, "mcp__system__log_decision", json!({ "title": "t", "body": "b" })).await;
+    world
+        .execute(&member.token, "mcp__system__log_decision", json!({ "title": "t", "body": "b" }))
+        .await;
     assert_eq!(updated(&stream.next().await.unwrap()), own, "it heard no more of the other");
 }
 

@@ -183,9 +183,16 @@ async fn the_server_says_who_it_is_and_no_more_than_it_has() {
     let world = World::new();
     let answer = world.newer("/mcp", OPERATOR, "server/discover", json!({})).await;
     let result = &answer["result"];
-    assert_eq!(result["capabilities"], json!({ "tools": {}, "resources": { "subscribe": true } }), "{answer}");
+    assert_eq!(
+        result["capabilities"],
+        json!({ "tools": {}, "resources": { "subscribe": true } }),
+        "{answer}"
+    );
     assert!(result["instructions"].is_string(), "{answer}");
-    assert!(result["supportedVersions"].as_array().unwrap().contains(&"2026-07-28".into()), "{answer}");
+    assert!(
+        result["supportedVersions"].as_array().unwrap().contains(&"2026-07-28".into()),
+        "{answer}"
+    );
     let prompts = world.newer("/mcp", OPERATOR, "prompts/list", json!({})).await;
     assert_eq!(prompts["result"]["prompts"], json!([]));
 }

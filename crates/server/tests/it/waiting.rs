@@ -29,7 +29,8 @@ async fn answered(world: &World, calls: u64) {
 async fn a_waiting_call_reports_in_both_eras() {
     let world = World::new();
     let params = wait(1, Some("mine".into()));
-    let response = world.send(newer_request("/mcp/mail", OPERATOR, "tools/call", params.clone())).await;
+    let response =
+        world.send(newer_request("/mcp/mail", OPERATOR, "tools/call", params.clone())).await;
     let newer = Stream::of(response);
     let session = world.open("/mcp/mail", OPERATOR).await;
     let older = world.begin(&session, 5, "tools/call", params).await;

@@ -1,6 +1,8 @@
 //! A home, an engine and a router over it, and clients of both eras that speak to the router.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +18,9 @@ use model::{AgentId, Policy, Timestamp};
 use serde_json::{Value, json};
 use server::{Activity, App, ReloadReport, Server};
 use tempfile::TempDir;
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
 
 pub(crate) const OPERATOR: &str = "adjop_test";
@@ -67,12 +71,11 @@ impl World {
         &self,
         path: &str,
         handler: impl Fn() -> H + Send + Sync + 'static,
-    ) -> std::net::SocketAddr {
+    ) -> (SocketAddr, JoinHandle<io::Result<()>>) {
         let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
         let server = Server::new(self.app.clone()).mount(path, handler);
-        tokio_util::task::TaskTracker::new().spawn(server.serve(listener));
-        address
+        (address, TaskTracker::new().spawn(server.serve(listener)))
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -139,13 +142,24 @@ impl World {
     }
 
     /// `POST /mcp/execute`.
-    pub(crate) async fn execute(&self, token: &str, tool: &str, input: Value) -> (StatusCode, Value) {
+    pub(crate) async fn execute(
+        &self,
+        token: &str,
+        tool: &str,
+        input: Value,
+    ) -> (StatusCode, Value) {
         let body = json!({ "toolName": tool, "input": input });
         self.ask(Method::POST, "/mcp/execute", token, Some(body)).await
     }
 
     /// A request of the newer era, answered whole.
-    pub(crate) async fn newer(&self, path: &str, token: &str, method: &str, params: Value) -> Value {
+    pub(crate) async fn newer(
+        &self,
+        path: &str,
+        token: &str,
+        method: &str,
+        params: Value,
+    ) -> Value {
         let response = self.send(newer_request(path, token, method, params)).await;
         let (status, _, value) = whole(response).await;
         assert_eq!(status, StatusCode::OK, "{value}");
@@ -153,7 +167,13 @@ impl World {
     }
 
     /// A tool called in the newer era: its result.
-    pub(crate) async fn call(&self, path: &str, token: &str, name: &str, arguments: Value) -> Value {
+    pub(crate) async fn call(
+        &self,
+        path: &str,
+        token: &str,
+        name: &str,
+        arguments: Value,
+    ) -> Value {
         let params = json!({ "name": name, "arguments": arguments });
         self.newer(path, token, "tools/call", params).await["result"].take()
     }
@@ -173,7 +193,8 @@ impl World {
             "clientInfo": { "name": "test", "version": "1" },
         });
         let mut session = Session { path: path.to_owned(), token: token.to_owned(), id: None };
-        let message = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+        let message =
+            json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
         let response = self.send(session.request(Method::POST, Some(&message))).await;
         assert_eq!(response.status(), StatusCode::OK);
         let id = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
@@ -187,7 +208,13 @@ impl World {
     }
 
     /// Sends a request in a session and returns the stream that answers it.
-    pub(crate) async fn begin(&self, session: &Session, id: u32, method: &str, params: Value) -> Stream {
+    pub(crate) async fn begin(
+        &self,
+        session: &Session,
+        id: u32,
+        method: &str,
+        params: Value,
+    ) -> Stream {
         let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
         let response = self.send(session.request(Method::POST, Some(&message))).await;
         assert_eq!(response.status(), StatusCode::OK);
@@ -278,7 +305,12 @@ impl Stream {
 }
 
 /// A request with what every one of ours has.
-pub(crate) fn request(method: Method, path: &str, token: Option<&str>, body: Body) -> Request<Body> {
+pub(crate) fn request(
+    method: Method,
+    path: &str,
+    token: Option<&str>,
+    body: Body,
+) -> Request<Body> {
     let mut request = Request::builder()
         .method(method)
         .uri(path)
@@ -292,7 +324,12 @@ pub(crate) fn request(method: Method, path: &str, token: Option<&str>, body: Bod
 }
 
 /// A request of the newer era, which stands alone.
-pub(crate) fn newer_request(path: &str, token: &str, method: &str, mut params: Value) -> Request<Body> {
+pub(crate) fn newer_request(
+    path: &str,
+    token: &str,
+    method: &str,
+    mut params: Value,
+) -> Request<Body> {
     let meta = &mut params["_meta"];
     meta["io.modelcontextprotocol/protocolVersion"] = NEWER.into();
     meta["io.modelcontextprotocol/clientInfo"] = json!({ "name": "test", "version": "1" });
@@ -325,8 +362,7 @@ pub(crate) fn settings() -> Settings {
     let roles: BTreeMap<String, Role> = policy
         .names()
         .map(|name| {
-            let role =
-                Role { name: name.to_owned(), category: name.to_owned(), ..Role::default() };
+            let role = Role { name: name.to_owned(), category: name.to_owned(), ..Role::default() };
             (name.to_owned(), role)
         })
         .collect();

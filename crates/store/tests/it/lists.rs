@@ -28,7 +28,8 @@ async fn pages_join_without_gap_or_repeat() {
         change(&store, number, TaskMove::Complete, 2).await;
     }
     for (states, expected) in [(vec![], 25), (vec![TaskStateName::Completed], 3)] {
-        let filter = TaskFilter { states, session: Some("default".into()), ..TaskFilter::default() };
+        let filter =
+            TaskFilter { states, session: Some("default".into()), ..TaskFilter::default() };
         let (mut seen, mut after) = (Vec::new(), 0);
         loop {
             let page = store.read(|tx| tx.task_page(&filter, after, 2)).unwrap();

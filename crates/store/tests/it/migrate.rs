@@ -40,8 +40,11 @@ fn two_that_open_at_once_migrate_once() {
 fn a_file_that_is_no_database_is_said_so() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
-    std::fs::write(&path, "this is not a database, and long enough to be read as a header".repeat(20))
-        .unwrap();
+    std::fs::write(
+        &path,
+        "this is not a database, and long enough to be read as a header".repeat(20),
+    )
+    .unwrap();
     assert!(Store::open(&path).is_err());
     assert!(Store::open(Path::new("/nonexistent/state.db")).is_err());
 }

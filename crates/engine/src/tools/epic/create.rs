@@ -1,14 +1,14 @@
 //! `mcp__epic__create`.
 
 use model::event::EventKind;
-use model::{Line, Text};
+use model::{EpicId, Line, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use store::NewEpic;
 
 use super::{EpicView, find_epic};
-use crate::cx::WriteCx;
+use crate::cx::{WriteCx, fresh};
 use crate::error::ToolError;
 use crate::tool::{Tool, Write};
 
@@ -48,7 +48,7 @@ impl Write for Create {
             .detail("epicId", other.id.to_string()));
         }
         let new = NewEpic {
-            id: cx.new_epic_id()?,
+            id: fresh(EpicId::from_bits)?,
             title: args.title.into_inner(),
             description: args.description.map(Text::into_inner),
             linear_issue_id: args.linear_issue_id.map(Line::into_inner),

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 use store::{Mail, NewMail, Recipient};
 
-use crate::cx::{Caller, WriteCx};
+use crate::cx::{Caller, WriteCx, fresh};
 use crate::error::ToolError;
 
 /// A letter, as the office shows it.
@@ -92,7 +92,7 @@ struct Letter {
 
 /// Puts a letter from the caller into an inbox and tells of it.
 fn deliver(cx: &mut WriteCx<'_, '_>, letter: Letter) -> Result<Sent, ToolError> {
-    let id = cx.new_mail_id()?;
+    let id = fresh(MailId::from_bits)?;
     let Letter { to, subject, body, reply_to } = letter;
     let from = cx.caller.agent.as_ref().map(|agent| (agent.id, agent.category.clone()));
     let mail = NewMail { id, from, to, subject, body, reply_to };

@@ -63,8 +63,7 @@ impl Write for TaskNext {
         let Some(mut task) = cx.tx.task_next(cx.caller.session(), cx.caller.id())? else {
             return Ok(Answer { task: None, claim: None });
         };
-        let claim =
-            if wants { task_hold::start(cx, &mut task, Stride::Through)? } else { None };
+        let claim = if wants { task_hold::start(cx, &mut task, Stride::Through)? } else { None };
         let next = Next {
             id: TaskRef::Number(task.number),
             status: task.state.name().session(),

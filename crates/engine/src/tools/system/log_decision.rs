@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::cx::WriteCx;
+use crate::cx::{WriteCx, fresh};
 use crate::error::ToolError;
 use crate::tool::{Tool, Write};
 
@@ -44,7 +44,7 @@ impl Tool for LogDecision {
 impl Write for LogDecision {
     fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
         // The audit row of this very call is the entry: it holds title, body and this id.
-        let log_id = cx.new_log_id()?;
+        let log_id = fresh(LogId::from_bits)?;
         let task = cx.caller.agent.as_ref().and_then(|agent| agent.task);
         let data = json!({ "logId": log_id, "title": args.title });
         cx.tell(EventKind::DecisionLogged, task, data)?;

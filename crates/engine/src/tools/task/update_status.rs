@@ -1,7 +1,7 @@
 //! `mcp__task__update_status`.
 
-use model::task::{OfficeState, TaskMove, TaskRef, TaskStateName};
 use model::Text;
+use model::task::{OfficeState, TaskMove, TaskRef, TaskStateName};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Task;
@@ -10,8 +10,8 @@ use super::TaskView;
 use crate::cx::WriteCx;
 use crate::error::ToolError;
 use crate::tool::{Tool, Write};
-use crate::tools::task_hold::{self, Stride};
 use crate::tools::task_change;
+use crate::tools::task_hold::{self, Stride};
 
 /// Move a task to another state
 ///

@@ -1,0 +1,316 @@
+//! A world for the real binary: a project of its own, a cleared environment, and an end of every
+//! server that was started in it.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use axum::http::{Method, Request, StatusCode, header};
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Bytes;
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+
+/// How long a server may take to end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A project, and the binary that is tried in it.
+#[derive(Debug)]
+pub struct World {
+    binary: PathBuf,
+    dir: TempDir,
+    variables: Vec<(String, String)>,
+}
+
+/// What a command left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// Its exit code; none where a signal ended it
+    pub code: Option<i32>,
+    /// What it wrote to its standard output
+    pub stdout: String,
+    /// What it wrote to its standard error
+    pub stderr: String,
+}
+
+impl Ran {
+    /// The standard output as JSON.
+    pub fn json(&self) -> Result<Value> {
+        serde_json::from_str(&self.stdout).with_context(|| format!("{self:?}"))
+    }
+
+    /// The standard error as JSON.
+    pub fn error(&self) -> Result<Value> {
+        serde_json::from_str(&self.stderr).with_context(|| format!("{self:?}"))
+    }
+
+    /// The same, if it ended well.
+    pub fn ok(self) -> Result<Self> {
+        ensure!(self.code == Some(0), "{self:?}");
+        Ok(self)
+    }
+}
+
+/// An agent that was enlisted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Agent {
+    /// Its id
+    pub id: String,
+    /// Its token
+    pub token: String,
+}
+
+impl World {
+    /// An empty project without a home.
+    pub fn bare(binary: impl Into<PathBuf>) -> Result<Self> {
+        let dir = TempDir::new()?;
+        std::fs::create_dir(dir.path().join("project"))?;
+        let variables = [
+            ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+            ("ADJUTANT_SERVER_PORT", "0"),
+            ("GIT_CONFIG_GLOBAL", "/dev/null"),
+        ];
+        let mut variables: Vec<(String, String)> =
+            variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        for (name, folder) in [("HOME", "user"), ("XDG_STATE_HOME", "state"), ("TMPDIR", "tmp")] {
+            let folder = dir.path().join(folder);
+            std::fs::create_dir(&folder)?;
+            variables.push((name.to_owned(), folder.display().to_string()));
+        }
+        Ok(Self { binary: binary.into(), dir, variables })
+    }
+
+    /// A project with a home.
+    pub async fn new(binary: impl Into<PathBuf>) -> Result<Self> {
+        let world = Self::bare(binary)?;
+        world.run(&["init"]).await?.ok()?;
+        Ok(world)
+    }
+
+    /// The project's folder.
+    pub fn project(&self) -> PathBuf {
+        self.dir.path().join("project")
+    }
+
+    /// The home.
+    pub fn home(&self) -> PathBuf {
+        self.project().join(".adjutant")
+    }
+
+    /// Where the operator's secrets are.
+    pub fn state(&self) -> PathBuf {
+        self.dir.path().join("state")
+    }
+
+    /// Where scratch files go.
+    pub fn scratch(&self) -> PathBuf {
+        self.dir.path().join("tmp")
+    }
+
+    /// Sets a variable for every command from now on.
+    pub fn set(&mut self, name: &str, value: impl Into<String>) {
+        self.variables.retain(|(known, _)| known != name);
+        self.variables.push((name.to_owned(), value.into()));
+    }
+
+    /// The binary with these arguments, about to be started in the project.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.binary);
+        command
+            .args(arguments)
+            .env_clear()
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .current_dir(self.project())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Runs a command to its end.
+    pub async fn run(&self, arguments: &[&str]) -> Result<Ran> {
+        ran(self.command(arguments)).await
+    }
+
+    /// Runs a command to its end, as an agent would inside its own environment.
+    pub async fn run_as(&self, agent: &Agent, arguments: &[&str]) -> Result<Ran> {
+        let mut command = self.command(arguments);
+        command.env("ADJUTANT_AGENT_ID", &agent.id).env("ADJUTANT_TOKEN", &agent.token);
+        ran(command).await
+    }
+
+    /// Runs a command that reads this text.
+    pub async fn run_with_input(&self, arguments: &[&str], input: &str) -> Result<Ran> {
+        let mut child = self.command(arguments).stdin(Stdio::piped()).spawn()?;
+        let mut stdin = child.stdin.take().context("it has a standard input")?;
+        stdin.write_all(input.as_bytes()).await?;
+        drop(stdin);
+        Ok(ran_of(child.wait_with_output().await?))
+    }
+
+    /// Starts a server that ends with the value returned.
+    pub async fn up(&self) -> Result<Server> {
+        let mut child = self.command(&["up", "--json"]).stderr(Stdio::inherit()).spawn()?;
+        let stdout = child.stdout.take().context("it has a standard output")?;
+        let mut lines = BufReader::new(stdout).lines();
+        let Some(line) = lines.next_line().await? else {
+            bail!("the server ended at once: {:?}", child.wait().await?);
+        };
+        let file: Value = serde_json::from_str(&line)?;
+        let url = file["url"].as_str().with_context(|| format!("no url in {line}"))?.to_owned();
+        Ok(Server { url, child, lines })
+    }
+
+    /// The operator's token.
+    pub async fn operator(&self) -> Result<String> {
+        Ok(self.run(&["token"]).await?.ok()?.stdout.trim().to_owned())
+    }
+
+    /// Makes an agent, with more arguments if need be.
+    pub async fn enlist(&self, role: &str, more: &[&str]) -> Result<Agent> {
+        let arguments = [&["enlist", "--json", "--role", role], more].concat();
+        let answer = self.run(&arguments).await?.ok()?.json()?;
+        let part = |key: &str| {
+            answer[key].as_str().map(str::to_owned).with_context(|| format!("no `{key}`: {answer}"))
+        };
+        Ok(Agent { id: part("agentId")?, token: part("token")? })
+    }
+
+    /// The permissions of a file or folder, as `0o600`.
+    pub fn mode(path: &Path) -> Result<u32> {
+        let meta = std::fs::metadata(path).with_context(|| path.display().to_string())?;
+        Ok(meta.permissions().mode() & 0o777)
+    }
+
+    /// What `server.json` says, if it is there.
+    pub fn server_file(&self) -> Result<Option<Value>> {
+        match std::fs::read_to_string(self.home().join("server.json")) {
+            Ok(text) => Ok(Some(serde_json::from_str(&text)?)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        // A server in the background would outlive its folder.
+        let file = self.server_file().ok().flatten().unwrap_or_default();
+        let Some(pid) = file["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()) else { return };
+        // Best effort: the process may be gone already.
+        drop(host::process::terminate(pid));
+        if !host::process::wait_gone(pid, PATIENCE) {
+            drop(std::fs::remove_file(self.home().join("server.json")));
+            drop(host::process::kill(pid));
+        }
+    }
+}
+
+async fn ran(mut command: Command) -> Result<Ran> {
+    Ok(ran_of(command.output().await.context("could not run the binary")?))
+}
+
+fn ran_of(output: std::process::Output) -> Ran {
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+/// A server in the foreground. It is killed when this value is dropped.
+#[derive(Debug)]
+pub struct Server {
+    /// Where it listens
+    pub url: String,
+    child: Child,
+    /// Kept open: a server that cannot write would fail for the wrong reason
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Server {
+    /// Its process.
+    pub fn pid(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Kills it in the middle of whatever it does.
+    pub async fn kill(mut self) -> Result<()> {
+        Ok(self.child.kill().await?)
+    }
+
+    /// Asks it to end as Ctrl-C or a service manager does, and returns its exit code.
+    pub async fn stop(mut self) -> Result<Option<i32>> {
+        host::process::terminate(self.pid().context("it has ended already")?)?;
+        Ok(self.ended().await?.code())
+    }
+
+    /// Waits until it ends by itself.
+    pub async fn ended(&mut self) -> Result<std::process::ExitStatus> {
+        while self.lines.next_line().await?.is_some() {}
+        Ok(self.child.wait().await?)
+    }
+}
+
+/// A client of a server, with a token.
+#[derive(Debug, Clone)]
+pub struct Http {
+    pool: Client<HttpConnector, Full<Bytes>>,
+    url: String,
+    token: String,
+}
+
+impl Http {
+    /// A client of the server at `url`.
+    pub fn new(url: impl Into<String>, token: impl Into<String>) -> Self {
+        let pool = Client::builder(TokioExecutor::new()).build_http();
+        Self { pool, url: url.into(), token: token.into() }
+    }
+
+    /// The same connections under another token.
+    #[must_use]
+    pub fn with_token(&self, token: impl Into<String>) -> Self {
+        Self { token: token.into(), ..self.clone() }
+    }
+
+    /// Asks for a document. What is not JSON comes as a string.
+    pub async fn get(&self, path: &str) -> Result<(StatusCode, Value)> {
+        self.send(Method::GET, path, Bytes::new()).await
+    }
+
+    /// Sends a document.
+    pub async fn post(&self, path: &str, body: &Value) -> Result<(StatusCode, Value)> {
+        self.send(Method::POST, path, body.to_string().into()).await
+    }
+
+    /// Calls a tool by its canonical name; a failed one gives the body of its error.
+    pub async fn call(&self, tool: &str, input: Value) -> Result<std::result::Result<Value, Value>> {
+        let body = json!({ "toolName": tool, "input": input });
+        let (_, mut answer) = self.post("/mcp/execute", &body).await?;
+        match answer["success"].as_bool() {
+            Some(true) => Ok(Ok(answer["data"].take())),
+            Some(false) => Ok(Err(answer["error"].take())),
+            None => bail!("no answer of a tool: {answer}"),
+        }
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Bytes) -> Result<(StatusCode, Value)> {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::new(body))?;
+        let response = self.pool.request(request).await?;
+        let status = response.status();
+        let bytes = response.into_body().collect().await?.to_bytes();
+        let value = serde_json::from_slice(&bytes)
+            .unwrap_or_else(|_| Value::from(String::from_utf8_lossy(&bytes).into_owned()));
+        Ok((status, value))
+    }
+}
