@@ -30,7 +30,7 @@ pub(crate) struct App {
 impl App {
     /// What a command with these flags stands on.
     pub(crate) fn new(env: Environment, global: Global) -> Self {
-        let render = Render::new(global.json);
+        let render = if global.json { Render::Json } else { Render::Text };
         Self { env, global, render }
     }
 
@@ -91,11 +91,11 @@ impl App {
         let client = self.client().await?;
         call(&client, tool, &input, None).await
     }
+}
 
-    /// What time it is.
-    pub(crate) fn now(&self) -> Timestamp {
-        host::clock::Clock::System.now()
-    }
+/// What time it is.
+pub(crate) fn now() -> Timestamp {
+    host::clock::Clock::System.now()
 }
 
 /// Calls a tool, perhaps as an agent.

@@ -371,7 +371,7 @@ mod tests {
         fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
         fs::write(home.config(), "limits: {dept: 1}\n").unwrap();
         fs::write(home.roles().join("broken.md"), "nothing").unwrap();
-        fs::write(home.database(), "not a database, but long enough to be looked at. ".repeat(3))
+        fs::write(home.dir.join("state.db"), "not a database, but long enough to be looked at. ".repeat(3))
             .unwrap();
         let checks = examine(None, &env);
         assert!(!is_well(&checks));
@@ -411,8 +411,8 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let started_at = Timestamp::from_millis(0);
-        home.write_server(&ServerFile { url, pid: 1, version: "0.1.0".into(), started_at })
-            .unwrap();
+        let file = ServerFile { url, pid: 1, version: "0.1.0".into(), started_at };
+        fs::write(home.server_file(), serde_json::to_string(&file).unwrap()).unwrap();
         let answer = std::thread::spawn(move || {
             for status in ["200 OK", "500 Internal Server Error"] {
                 let (mut stream, _) = listener.accept().unwrap();

@@ -27,10 +27,6 @@ pub(crate) struct Environment {
     pub(crate) token: Option<String>,
     /// `ADJUTANT_AGENT_ID`: which agent we are inside
     pub(crate) agent_id: Option<String>,
-    /// `ADJUTANT_TASK`: the agent's task
-    pub(crate) task: Option<String>,
-    /// `ADJUTANT_MCP_CONFIG`: the agent's MCP configuration
-    pub(crate) mcp_config: Option<PathBuf>,
     /// Every other `ADJUTANT_*`, by its whole name: settings, such as `ADJUTANT_LIMITS_DEPTH`
     pub(crate) settings: BTreeMap<String, String>,
     /// `MCP_SERVER_PORT`
@@ -49,8 +45,6 @@ pub(crate) struct Environment {
     pub(crate) user_home: Option<PathBuf>,
     /// `PATH`: where programs are
     pub(crate) path: Option<OsString>,
-    /// Whether `NO_COLOR` is set
-    pub(crate) no_color: bool,
     /// All of it, for a server that we start in the background: it is the operator's own
     pub(crate) vars: Vec<(OsString, OsString)>,
 }
@@ -75,7 +69,8 @@ impl Environment {
             .collect();
         let mut raw = |name: &str| vars.remove(name);
         let text = |value: OsString| value.to_string_lossy().into_owned();
-        let [home, url, token, agent_id, task, mcp_config] = OWN.map(&mut raw);
+        // The agent's task and MCP configuration are for the agent itself.
+        let [home, url, token, agent_id, _task, _mcp_config] = OWN.map(&mut raw);
         let mcp_server_port = raw("MCP_SERVER_PORT").map(text);
         let mcp_database_path = raw("MCP_DATABASE_PATH").map(text);
         let mcp_log_level = raw("MCP_LOG_LEVEL").map(text);
@@ -84,15 +79,12 @@ impl Environment {
         let state = raw("XDG_STATE_HOME").map(PathBuf::from);
         let user_home = raw("HOME").map(PathBuf::from);
         let path = raw("PATH");
-        let no_color = raw("NO_COLOR").is_some();
         Self {
             cwd: cwd.into(),
             home: home.map(PathBuf::from),
             url: url.map(text),
             token: token.map(text),
             agent_id: agent_id.map(text),
-            task: task.map(text),
-            mcp_config: mcp_config.map(PathBuf::from),
             settings: vars
                 .into_iter()
                 .filter(|(name, _)| name.starts_with("ADJUTANT_"))
@@ -106,7 +98,6 @@ impl Environment {
             xdg_state_home: state.filter(|path| path.is_absolute()),
             user_home: user_home.filter(|path| path.is_absolute()),
             path,
-            no_color,
             vars: all,
         }
     }
@@ -127,7 +118,7 @@ mod tests {
                 ("MCP_SERVER_PORT", "4000"),
                 ("XDG_STATE_HOME", "relative"),
                 ("GITHUB_TOKEN", "x"),
-                ("NO_COLOR", ""),
+                ("MCP_LOG_LEVEL", ""),
                 ("SHELL", "/bin/sh"),
             ],
         );
@@ -140,6 +131,6 @@ mod tests {
         );
         assert!(read.has_github_token);
         assert_eq!(read.xdg_state_home, None, "a relative one is ignored");
-        assert!(!read.no_color, "an empty variable is an absent one");
+        assert_eq!(read.mcp_log_level, None, "an empty variable is an absent one");
     }
 }

@@ -141,21 +141,6 @@ impl Home {
         self.dir.join("templates")
     }
 
-    /// The database, unless the configuration names another.
-    pub(crate) fn database(&self) -> PathBuf {
-        self.dir.join("state.db")
-    }
-
-    /// The folder with one folder per agent.
-    pub(crate) fn runs(&self) -> PathBuf {
-        self.dir.join("runs")
-    }
-
-    /// The folder with the agents' worktrees.
-    pub(crate) fn worktrees(&self) -> PathBuf {
-        self.dir.join("worktrees")
-    }
-
     /// Where the running server is.
     pub(crate) fn server_file(&self) -> PathBuf {
         self.dir.join("server.json")
@@ -169,21 +154,6 @@ impl Home {
     /// What a server in the background says.
     pub(crate) fn server_log(&self) -> PathBuf {
         self.dir.join("server.log")
-    }
-
-    /// The mirror of the log of spawns.
-    pub(crate) fn iac_log(&self) -> PathBuf {
-        self.dir.join("IAC.md")
-    }
-
-    /// The mirror of who is active.
-    pub(crate) fn context_file(&self) -> PathBuf {
-        self.dir.join("CONTEXT.md")
-    }
-
-    /// The folder with one mirror folder per task.
-    pub(crate) fn tasks(&self) -> PathBuf {
-        self.dir.join("tasks")
     }
 
     /// What git is told to ignore.
@@ -243,19 +213,6 @@ impl Home {
         serde_json::from_str(&text)
             .map(Some)
             .map_err(|source| HomeError::ServerFile { path, source })
-    }
-
-    /// Writes where the running server is.
-    pub(crate) fn write_server(&self, server: &ServerFile) -> Result<(), HomeError> {
-        let path = self.server_file();
-        let text = serde_json::to_string(server)
-            .map_err(|source| HomeError::ServerFile { path: path.clone(), source })?;
-        Ok(files::write(&path, &format!("{text}\n"), Mode::Private)?)
-    }
-
-    /// Removes the note of the running server.
-    pub(crate) fn remove_server(&self) -> Result<(), HomeError> {
-        Ok(files::remove(&self.server_file())?)
     }
 }
 
@@ -358,14 +315,14 @@ mod tests {
             version: "0.1.0".into(),
             started_at: Timestamp::from_millis(0),
         };
-        home.write_server(&server).unwrap();
+        let text = serde_json::to_string(&server).unwrap();
         assert_eq!(
-            files::read(&home.server_file()).unwrap().unwrap(),
-            "{\"url\":\"http://127.0.0.1:3001\",\"pid\":7,\"version\":\"0.1.0\",\"startedAt\":\"1970-01-01T00:00:00.000Z\"}\n"
+            text,
+            r#"{"url":"http://127.0.0.1:3001","pid":7,"version":"0.1.0","startedAt":"1970-01-01T00:00:00.000Z"}"#
         );
+        fs::create_dir_all(&home.dir).unwrap();
+        fs::write(home.server_file(), text).unwrap();
         assert_eq!(home.read_server().unwrap(), Some(server));
-        home.remove_server().unwrap();
-        home.remove_server().unwrap();
         fs::write(home.server_file(), "{").unwrap();
         assert!(home.read_server().is_err());
     }

@@ -1,7 +1,7 @@
 //! The only printer: text for people, or JSON. What agents wrote is made harmless here, before it
 //! reaches a terminal.
 
-use std::fmt::Display;
+use std::fmt::{Display, Write as _};
 use std::io::{self, IsTerminal as _, Write as _};
 
 use clap::builder::styling::{AnsiColor, Style};
@@ -16,56 +16,39 @@ use crate::trouble::Trouble;
 /// How wide a page is where nobody says.
 const WIDTH: u16 = 80;
 
-/// How answers are shown.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Render {
-    json: bool,
+/// For whom answers are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Render {
+    /// For people
+    Text,
+    /// For programs
+    Json,
 }
 
 impl Render {
-    /// Text for people, or JSON.
-    pub(crate) const fn new(json: bool) -> Self {
-        Self { json }
-    }
-
     /// Whether programs read the answer.
-    pub(crate) const fn is_json(self) -> bool {
-        self.json
+    pub(crate) fn is_json(self) -> bool {
+        self == Self::Json
     }
 
     /// Shows an answer: as it is, or as the text that is made for people.
-    pub(crate) fn answer(self, value: &impl Serialize, text: impl FnOnce() -> String) -> io::Result<()> {
-        if self.json { self.json(value) } else { self.text(&text()) }
-    }
-
-    /// Prints a value on a line.
-    pub(crate) fn json(self, value: &impl Serialize) -> io::Result<()> {
-        let text = serde_json::to_string(value).map_err(io::Error::other)?;
-        let mut out = anstream::stdout().lock();
-        writeln!(out, "{text}")?;
-        out.flush()
-    }
-
-    /// Prints lines for people.
-    pub(crate) fn text(self, text: &str) -> io::Result<()> {
-        let mut out = anstream::stdout().lock();
-        writeln!(out, "{}", text.trim_end_matches('\n'))?;
-        out.flush()
-    }
-
-    /// Prints bytes as they are: completions, help, exports.
-    pub(crate) fn raw(self, bytes: &[u8]) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        out.write_all(bytes)?;
-        out.flush()
+    pub(crate) fn answer(
+        self,
+        value: &impl Serialize,
+        text: impl FnOnce() -> String,
+    ) -> io::Result<()> {
+        match self {
+            Self::Json => print_json(value),
+            Self::Text => print_text(&text()),
+        }
     }
 
     /// Says something on the side, on stderr; programs are spared.
     pub(crate) fn aside(self, text: &str) -> io::Result<()> {
-        if self.json {
-            return Ok(());
+        match self {
+            Self::Json => Ok(()),
+            Self::Text => writeln!(anstream::stderr().lock(), "{text}"),
         }
-        writeln!(anstream::stderr().lock(), "{text}")
     }
 
     /// Says why a command failed.
@@ -74,7 +57,7 @@ impl Render {
             return Ok(());
         }
         let mut err = anstream::stderr().lock();
-        if self.json {
+        if self.is_json() {
             return writeln!(err, "{}", trouble.body());
         }
         if let Some(problem) = trouble.problem().filter(|problem| problem.line.is_some()) {
@@ -90,6 +73,50 @@ impl Render {
             writeln!(err, "  {} {}", painted(CYAN, "try:"), plain(hint))?;
         }
         Ok(())
+    }
+}
+
+/// Prints a value on a line.
+pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_string(value).map_err(io::Error::other)?;
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{text}")?;
+    out.flush()
+}
+
+/// Prints lines for people.
+pub(crate) fn print_text(text: &str) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{}", text.trim_end_matches('\n'))?;
+    out.flush()
+}
+
+/// Prints bytes as they are.
+pub(crate) fn print_raw(bytes: &[u8]) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()
+}
+
+/// Lines for people, one after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Page(String);
+
+impl Page {
+    /// Adds a line, or several.
+    pub(crate) fn line(&mut self, text: impl Display) {
+        // Writing to a String cannot fail.
+        _ = writeln!(self.0, "{text}");
+    }
+
+    /// Adds text as it is.
+    pub(crate) fn text(&mut self, text: &str) {
+        self.0.push_str(text);
+    }
+
+    /// All of it.
+    pub(crate) fn into_text(self) -> String {
+        self.0
     }
 }
 
@@ -179,7 +206,11 @@ pub(crate) fn short(text: &str, most: usize) -> String {
 
 /// A text of somebody else, set in.
 pub(crate) fn quoted(text: &str) -> String {
-    plain(text).lines().map(|line| format!("    {line}\n")).collect()
+    let mut page = Page::default();
+    for line in plain(text).lines() {
+        page.line(format_args!("    {line}"));
+    }
+    page.into_text()
 }
 
 /// A text in lines of at most so many characters, but for longer words.

@@ -10,7 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::app::App;
 use crate::cli::{Cli, Command};
 use crate::environment::Environment;
-use crate::render::{self, Render};
+use crate::render::{Render, plain};
 use crate::trouble::Trouble;
 use crate::{commands, demo, logging};
 
@@ -19,7 +19,9 @@ const MOST_THREADS: usize = 4;
 
 /// Runs the program.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+    // Also where the arguments cannot be parsed.
     let wants_json = arguments.iter().any(|argument| argument == "--json");
+    let render = if wants_json { Render::Json } else { Render::Text };
     let done = match Cli::command()
         .try_get_matches_from(arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches))
@@ -28,27 +30,27 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
             let app = App::new(env, cli.global.clone());
             perform(&app, cli.command)
         }),
-        Err(error) => refused(&error, wants_json),
+        Err(error) => refused(&error, render),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
             // Where even stderr is closed the exit code still tells.
-            drop(Render::new(wants_json).trouble(&trouble));
+            drop(render.trouble(&trouble));
             trouble.exit()
         }
     }
 }
 
 /// What was typed is no command, or asks for help.
-fn refused(error: &clap::Error, wants_json: bool) -> Result<(), Trouble> {
+fn refused(error: &clap::Error, render: Render) -> Result<(), Trouble> {
     let help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    if help || !wants_json {
+    if help || !render.is_json() {
         // Nobody may be reading, as in `adjutant --help | head -1`.
         drop(error.print());
         return if help { Ok(()) } else { Err(Trouble::said(2)) };
     }
-    let text = render::plain(&error.to_string());
+    let text = plain(&error.to_string());
     let text = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
     Err(Trouble::usage(text).hint("`--help` shows what can be typed"))
 }
@@ -62,7 +64,7 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
         Command::Token => commands::server::token(app),
         Command::Doctor => commands::doctor::run(app),
         Command::Config(args) => commands::config::run(app, args.verb),
-        Command::Completions(args) => commands::completions::run(app, args.shell),
+        Command::Completions(args) => commands::completions::run(args.shell),
         Command::Up(args) => commands::server::up(app, &args),
         Command::Demo => threads()?.block_on(demo::run(app)),
         // The read of the standard input cannot be given up, so nothing may wait for it.
@@ -83,7 +85,7 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         Command::Status => commands::server::status(app).await,
         Command::Enlist(args) => commands::enlist::run(app, args).await,
         Command::Discharge(args) => commands::agents::discharge(app, args).await,
-        Command::Ps(args) => commands::agents::ps(app, args.all).await,
+        Command::Ps(args) => commands::agents::ps(app, &args).await,
         Command::Tasks(args) => commands::tasks::run(app, args).await,
         Command::Mail(args) => commands::mail::run(app, args).await,
         Command::Events(args) => commands::events::run(app, args).await,

@@ -31,9 +31,10 @@ async fn call(shared: &Shared, wish: Wish, progress: &Progress) -> Result<Output
     let began = Instant::now();
     let call = Call { principal, as_agent, tool: entry.def, input };
     let (agent, tool) = (as_agent.or_else(|| agent_of(principal)), entry.def.name);
-    let answer = caught(shared.app.engine.call(call, progress)).await;
-    let answer = answer
-        .unwrap_or_else(|panic| Err(Failure { error: ToolError::internal(panic), agent, tool }));
+    let answer = match caught(shared.app.engine.call(call, progress)).await {
+        Ok(answer) => answer,
+        Err(panic) => Err(Failure { error: ToolError::internal(panic), agent, tool }),
+    };
     shared.metrics.count(entry.index, answer.as_ref().err().map(|f| f.error.code), began.elapsed());
     answer
 }

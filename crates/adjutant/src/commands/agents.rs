@@ -2,26 +2,26 @@
 
 use serde_json::{Value, json};
 
-use crate::app::{App, escaped, query};
-use crate::cli::DischargeArgs;
+use crate::app::{App, escaped, now, query};
+use crate::cli::{DischargeArgs, PsArgs};
 use crate::render::{ago, dim, field, name, short, table};
 use crate::trouble::Trouble;
 
 /// Lists the agents.
-pub(crate) async fn ps(app: &App, all: bool) -> Result<(), Trouble> {
+pub(crate) async fn ps(app: &App, args: &PsArgs) -> Result<(), Trouble> {
     let client = app.client().await?;
-    let path = query("/api/agents", [("all", Some(all.to_string()))]);
+    let path = query("/api/agents", [("all", Some(args.all.to_string()))]);
     let answer = client.get_json(&path).await?;
     let agents = answer["agents"].as_array().map(Vec::as_slice).unwrap_or_default();
     Ok(app.render.answer(&answer, || {
         if agents.is_empty() {
-            let more = if all { "" } else { "; `adjutant ps --all` also lists those that ended" };
+            let more = if args.all { "" } else { "; `adjutant ps --all` also lists those that ended" };
             return format!(
                 "No agent is there{more}.\nMake one with {}",
                 name("adjutant enlist --role worker")
             );
         }
-        let now = app.now();
+        let now = now();
         let row = |agent: &Value| {
             [
                 field(agent, "id"),

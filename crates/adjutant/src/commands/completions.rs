@@ -2,12 +2,12 @@
 
 use clap::CommandFactory as _;
 
-use crate::app::App;
 use crate::cli::{Cli, Shell};
+use crate::render::print_raw;
 use crate::trouble::Trouble;
 
 /// Prints completions for a shell.
-pub(crate) fn run(app: &App, shell: Shell) -> Result<(), Trouble> {
+pub(crate) fn run(shell: Shell) -> Result<(), Trouble> {
     let shell = match shell {
         Shell::Bash => clap_complete::Shell::Bash,
         Shell::Zsh => clap_complete::Shell::Zsh,
@@ -15,5 +15,5 @@ pub(crate) fn run(app: &App, shell: Shell) -> Result<(), Trouble> {
     };
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "adjutant", &mut script);
-    Ok(app.render.raw(&script)?)
+    Ok(print_raw(&script)?)
 }

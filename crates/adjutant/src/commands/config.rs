@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::app::App;
 use crate::cli::ConfigVerb;
-use crate::render::{dim, plain};
+use crate::render::{Page, dim, plain};
 use crate::trouble::Trouble;
 
 /// Shows the configuration.
@@ -50,10 +50,11 @@ fn unknown(key: &str, leaves: &[(String, Value)]) -> Trouble {
 }
 
 fn listed(leaves: &[(String, Value)]) -> String {
-    leaves
-        .iter()
-        .map(|(name, value)| format!("{name}{} {}\n", dim(":"), shown(value)))
-        .collect()
+    let mut page = Page::default();
+    for (name, value) in leaves {
+        page.line(format_args!("{name}{} {}", dim(":"), shown(value)));
+    }
+    page.into_text()
 }
 
 /// A value as YAML has it, on a line.

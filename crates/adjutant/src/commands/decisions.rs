@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::app::App;
+use crate::app::{App, now};
 use crate::cli::DecisionsArgs;
 use crate::commands::audit::Record;
 use crate::render::{ago, bold, dim, field, line, name, quoted};
@@ -19,7 +19,7 @@ pub(crate) async fn run(app: &App, args: DecisionsArgs) -> Result<(), Trouble> {
         if decisions.is_empty() {
             return "No decision is written down yet.".to_owned();
         }
-        decisions.iter().map(|decision| told(app, decision)).collect()
+        decisions.iter().map(told).collect()
     })?)
 }
 
@@ -28,9 +28,9 @@ fn is_written_down(entry: &Value) -> bool {
     entry["id"].as_str().is_some_and(|id| !id.starts_with("call-"))
 }
 
-fn told(app: &App, decision: &Value) -> String {
+fn told(decision: &Value) -> String {
     let who = decision["agentId"].as_str().map_or_else(|| "you".to_owned(), line);
-    let when = ago(&decision["timestamp"], app.now());
+    let when = ago(&decision["timestamp"], now());
     let head = format!("{} {}", name(who), dim(format!("{when} ago")));
     let why = quoted(decision["reasoning"].as_str().unwrap_or_default());
     format!("{} {head}\n{why}", bold(field(decision, "decision")))

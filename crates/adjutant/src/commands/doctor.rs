@@ -2,7 +2,7 @@
 
 use crate::app::App;
 use crate::doctor::{self, Check, Status};
-use crate::render::{bad, good, name, odd, wrapped};
+use crate::render::{Page, bad, good, name, odd, wrapped};
 use crate::trouble::Trouble;
 
 /// Looks at everything; exits with 1 where something does not work.
@@ -16,7 +16,7 @@ pub(crate) fn run(app: &App) -> Result<(), Trouble> {
 
 fn text(checks: &[Check]) -> String {
     let width = checks.iter().map(|check| check.name.len()).max().unwrap_or_default();
-    let mut text = String::new();
+    let mut page = Page::default();
     for check in checks {
         let mark = match check.status {
             Status::Ok => good("ok  "),
@@ -26,11 +26,11 @@ fn text(checks: &[Check]) -> String {
         let gap = " ".repeat(width - check.name.len());
         let margin = format!("\n{:indent$}", "", indent = width + 7);
         let set = |text: &str| wrapped(text, 73 - width).join(&margin);
-        text.push_str(&format!("{mark} {}{gap}  {}\n", check.name, set(&check.message)));
+        page.line(format_args!("{mark} {}{gap}  {}", check.name, set(&check.message)));
         if let Some(next) = &check.next {
             let next = set(&format!("try: {next}"));
-            text.push_str(&format!("     {:width$}  {}\n", "", name(next)));
+            page.line(format_args!("     {:width$}  {}", "", name(next)));
         }
     }
-    text
+    page.into_text()
 }

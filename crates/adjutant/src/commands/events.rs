@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::app::{App, query};
 use crate::cli::EventsArgs;
 use crate::client::Client;
-use crate::render::{dim, field, line, name, room, short};
+use crate::render::{dim, field, line, name, print_json, print_text, room, short};
 use crate::trouble::Trouble;
 
 /// How many are fetched at once.
@@ -34,7 +34,7 @@ pub(crate) async fn run(app: &App, args: EventsArgs) -> Result<(), Trouble> {
             if events.is_empty() {
                 return "Nothing has happened yet.".to_owned();
             }
-            events.iter().map(|event| told(event) + "\n").collect()
+            events.iter().map(told).collect::<Vec<_>>().join("\n")
         })?);
     }
     let mut shown = events;
@@ -42,9 +42,9 @@ pub(crate) async fn run(app: &App, args: EventsArgs) -> Result<(), Trouble> {
     loop {
         for event in &shown {
             if app.render.is_json() {
-                app.render.json(event)?;
+                print_json(event)?;
             } else {
-                app.render.text(&told(event))?;
+                print_text(&told(event))?;
             }
         }
         (shown, after) = stream.page(after, PAGE, WAIT_SECONDS).await?;

@@ -3,7 +3,7 @@
 use crate::app::App;
 use crate::home::Home;
 use crate::init::{self, Report};
-use crate::render::{dim, good, name, wrapped};
+use crate::render::{Page, dim, good, name, wrapped};
 use crate::trouble::Trouble;
 
 /// Makes a home.
@@ -17,23 +17,25 @@ fn text(home: &Home, report: &Report) -> String {
     let shown = |path: &std::path::PathBuf| {
         path.strip_prefix(&home.root).unwrap_or(path).display().to_string()
     };
-    let mut text = if report.written.is_empty() {
-        format!("{} has everything already\n", home.dir.display())
+    let mut page = Page::default();
+    if report.written.is_empty() {
+        page.line(format_args!("{} has everything already", home.dir.display()));
     } else {
-        format!("Made a home in {}\n", home.dir.display())
-    };
+        page.line(format_args!("Made a home in {}", home.dir.display()));
+    }
     for path in &report.written {
-        text.push_str(&format!("  {}  {}\n", good("new "), shown(path)));
+        page.line(format_args!("  {}  {}", good("new "), shown(path)));
     }
     for path in &report.kept {
-        text.push_str(&format!("  {}  {}\n", dim("kept"), shown(path)));
+        page.line(format_args!("  {}  {}", dim("kept"), shown(path)));
     }
-    text.push_str("\nNext:\n");
+    page.line("\nNext:");
     let width = report.next.iter().map(|step| step.command.len()).max().unwrap_or_default();
     for step in &report.next {
         let gap = " ".repeat(width - step.command.len());
-        let purpose = wrapped(step.purpose, 76 - width).join(&format!("\n{:indent$}", "", indent = width + 4));
-        text.push_str(&format!("  {}{gap}  {purpose}\n", name(step.command)));
+        let margin = format!("\n{:indent$}", "", indent = width + 4);
+        let purpose = wrapped(step.purpose, 76 - width).join(&margin);
+        page.line(format_args!("  {}{gap}  {purpose}", name(step.command)));
     }
-    text
+    page.into_text()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::app::{self, App};
+use crate::app::{self, App, now};
 use crate::cli::{MailArgs, MailVerb};
 use crate::commands::tool::text_or_stdin;
 use crate::render::{ago, bold, dim, field, good, line, name, quoted, short, table};
@@ -11,10 +11,10 @@ use crate::trouble::Trouble;
 /// Lists, reads, answers or sends mail.
 pub(crate) async fn run(app: &App, args: MailArgs) -> Result<(), Trouble> {
     match args.verb {
-        None => list(app, args.all, args.wait).await,
+        None => list(app, &args).await,
         Some(MailVerb::Read { id }) => {
             let mail = app.call("mcp__mail__read", json!({ "mailId": id })).await?;
-            Ok(app.render.answer(&mail, || letter(app, &mail))?)
+            Ok(app.render.answer(&mail, || letter(&mail))?)
         }
         Some(MailVerb::Reply { id, body }) => {
             let body = text_or_stdin(body)?;
@@ -28,16 +28,16 @@ pub(crate) async fn run(app: &App, args: MailArgs) -> Result<(), Trouble> {
     }
 }
 
-async fn list(app: &App, all: bool, wait: Option<u32>) -> Result<(), Trouble> {
+async fn list(app: &App, args: &MailArgs) -> Result<(), Trouble> {
     let client = app.client().await?;
     let mut mails: Vec<Value> = Vec::new();
     let mut cursor: Option<String> = None;
     let unread = loop {
         let mut input = Map::from_iter([
-            ("includeRead".to_owned(), all.into()),
+            ("includeRead".to_owned(), args.all.into()),
             ("limit".to_owned(), 500.into()),
         ]);
-        input.extend(wait.filter(|_| cursor.is_none()).map(|wait| ("waitSeconds".to_owned(), wait.into())));
+        input.extend(args.wait.filter(|_| cursor.is_none()).map(|wait| ("waitSeconds".to_owned(), wait.into())));
         input.extend(cursor.map(|cursor| ("cursor".to_owned(), cursor.into())));
         let mut page = app::call(&client, "mcp__mail__list_inbox", &Value::Object(input), None).await?;
         if let Value::Array(found) = page["mails"].take() {
@@ -51,10 +51,10 @@ async fn list(app: &App, all: bool, wait: Option<u32>) -> Result<(), Trouble> {
     let value = json!({ "count": mails.len(), "unreadCount": unread, "mails": mails });
     Ok(app.render.answer(&value, || {
         if mails.is_empty() {
-            let more = if all { "" } else { " `adjutant mail --all` shows what you have read." };
+            let more = if args.all { "" } else { " `adjutant mail --all` shows what you have read." };
             return format!("No new mail.{more}");
         }
-        let now = app.now();
+        let now = now();
         let row = |mail: &Value| {
             let new = if mail["isRead"] == true { "" } else { "new" };
             [
@@ -65,19 +65,18 @@ async fn list(app: &App, all: bool, wait: Option<u32>) -> Result<(), Trouble> {
                 ago(&mail["createdAt"], now),
             ]
         };
-        let mut text = table(["MAIL", "", "FROM", "SUBJECT", "AGE"], mails.iter().map(row));
-        text.push_str(&format!("\nRead one with {}", name("adjutant mail read MAIL")));
-        text
+        let list = table(["MAIL", "", "FROM", "SUBJECT", "AGE"], mails.iter().map(row));
+        format!("{list}\nRead one with {}", name("adjutant mail read MAIL"))
     })?)
 }
 
-fn letter(app: &App, mail: &Value) -> String {
+fn letter(mail: &Value) -> String {
     let from = mail["fromAgentId"].as_str().map_or_else(|| "you".to_owned(), line);
     format!(
         "{}\n  from  {from} ({})\n  sent  {} ago\n\n{}\n{} {}",
         bold(field(mail, "subject")),
         field(mail, "fromAgentType"),
-        ago(&mail["createdAt"], app.now()),
+        ago(&mail["createdAt"], now()),
         quoted(mail["body"].as_str().unwrap_or_default()),
         dim("Answer with"),
         name(format!("adjutant mail reply {} TEXT", field(mail, "id"))),

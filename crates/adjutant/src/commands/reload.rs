@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::app::App;
-use crate::render::{count, line, odd};
+use crate::render::{Page, count, line, odd};
 use crate::trouble::Trouble;
 
 /// Makes the server read configuration and roles again.
@@ -11,11 +11,12 @@ pub(crate) async fn run(app: &App) -> Result<(), Trouble> {
     let answer = app.client().await?.post_json("/api/reload", &json!({})).await?;
     Ok(app.render.answer(&answer, || {
         let roles = usize::try_from(answer["roles"].as_u64().unwrap_or_default()).unwrap_or(0);
-        let mut text = format!("Read again: {} in force.\n", count(roles, "role"));
+        let mut page = Page::default();
+        page.line(format_args!("Read again: {} in force.", count(roles, "role")));
         for warning in answer["warnings"].as_array().into_iter().flatten() {
             let warning = line(warning.as_str().unwrap_or_default());
-            text.push_str(&format!("  {} {warning}\n", odd("odd:")));
+            page.line(format_args!("  {} {warning}", odd("odd:")));
         }
-        text
+        page.into_text()
     })?)
 }

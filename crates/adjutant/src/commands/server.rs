@@ -7,7 +7,7 @@ use engine::Code;
 use host::process::{self, Launch};
 use serde_json::{Value, json};
 
-use crate::app::App;
+use crate::app::{App, now};
 use crate::cli::{Background, UpArgs};
 use crate::config::Config;
 use crate::connect::{self, Where};
@@ -70,12 +70,11 @@ fn detach(app: &App, args: &UpArgs) -> Result<(), Trouble> {
         let before = connect::running(&at).await?;
         Ok::<_, Trouble>((before, connect::ensure(&at).await?))
     })?;
-    Ok(app.render.answer(&server, || running_text(&server, before.is_some()))?)
+    Ok(app.render.answer(&server, || running_text(&server, if before.is_some() { "runs already" } else { "runs" }))?)
 }
 
-fn running_text(server: &ServerFile, already: bool) -> String {
+fn running_text(server: &ServerFile, how: &str) -> String {
     let ServerFile { url, pid, .. } = server;
-    let how = if already { "runs already" } else { "runs" };
     format!("The server {how} at {} (process {pid}).\nStop it with {}", good(url), name("adjutant down"))
 }
 
@@ -101,7 +100,7 @@ async fn serve_home(
     let ownership = match life::claim(&at, &stage.home.server_lock()).await? {
         Claim::Ours(ownership) => ownership,
         Claim::Theirs(server) => {
-            return Ok(app.render.answer(&server, || running_text(&server, true))?);
+            return Ok(app.render.answer(&server, || running_text(&server, "runs already"))?);
         }
     };
     // After a crash the old port comes first: it is in the agents' configuration.
@@ -117,11 +116,12 @@ async fn serve_home(
         ready.end_when_idle(Duration::from_secs(config.server.idle_seconds));
     }
     ownership.announce(&ready.file)?;
-    tracing::info!(url = ready.file.url, home = %stage.home.dir.display(), "serving");
-    if let Some(taken) = instead_of {
-        tracing::warn!("port {taken} is taken; this is another one");
-    }
-    if background.is_none() {
+    if background.is_some() {
+        tracing::info!(url = ready.file.url, home = %stage.home.dir.display(), "serving");
+        if let Some(taken) = instead_of {
+            tracing::warn!("port {taken} is taken; this is the next free one");
+        }
+    } else {
         let file = ready.file.clone();
         let token = stage.home.operator_token_file(&stage.env)?;
         app.render.answer(&file, || {
@@ -203,10 +203,10 @@ pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
     };
     let client = connect::locate(&at)?.ok_or_else(absent)?;
     let status = client.get_json("/api/status").await?;
-    Ok(app.render.answer(&status, || status_text(app, &status))?)
+    Ok(app.render.answer(&status, || status_text(&status))?)
 }
 
-fn status_text(app: &App, status: &Value) -> String {
+fn status_text(status: &Value) -> String {
     let [url, pid, version, home] =
         ["url", "pid", "version", "home"].map(|key| field(status, key));
     let number = |key: &str| usize::try_from(status[key].as_u64().unwrap_or_default()).unwrap_or(0);
@@ -218,7 +218,7 @@ The server runs at {}
   agents   {}
   record   {}",
         good(url),
-        ago(&status["startedAt"], app.now()),
+        ago(&status["startedAt"], now()),
         count(number("agents"), "live agent"),
         count(number("calls"), "call"),
     )

@@ -2,10 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::app::{self, App};
+use crate::app::{self, App, now};
 use crate::cli::{TaskAddArgs, TasksArgs, TasksVerb};
 use crate::commands::tool::text_or_stdin;
-use crate::render::{ago, bold, dim, field, good, name, quoted, short, table};
+use crate::render::{Page, ago, bold, dim, field, good, line, name, quoted, short, table};
 use crate::trouble::Trouble;
 
 /// What the server gives at once.
@@ -45,14 +45,17 @@ async fn list(app: &App, args: TasksArgs) -> Result<(), Trouble> {
         }
     };
     let value = json!({ "tasks": tasks });
-    Ok(app.render.answer(&value, || listed(app, &tasks, more))?)
+    Ok(app.render.answer(&value, || {
+        let note = if more { dim("There are more: raise `--limit`.") } else { String::new() };
+        listed(&tasks) + &note
+    })?)
 }
 
-fn listed(app: &App, tasks: &[Value], more: bool) -> String {
+fn listed(tasks: &[Value]) -> String {
     if tasks.is_empty() {
         return format!("There is no such task. Add one with {}", name("adjutant tasks add TITLE"));
     }
-    let now = app.now();
+    let now = now();
     let row = |task: &Value| {
         [
             field(task, "number"),
@@ -63,21 +66,18 @@ fn listed(app: &App, tasks: &[Value], more: bool) -> String {
             ago(&task["updatedAt"], now),
         ]
     };
-    let mut text = table(["TASK", "STATE", "P", "TITLE", "AGENT", "CHANGED"], tasks.iter().map(row));
-    if more {
-        text.push_str(&dim("There are more: raise `--limit`."));
-    }
-    text
+    table(["TASK", "STATE", "P", "TITLE", "AGENT", "CHANGED"], tasks.iter().map(row))
 }
 
 async fn show(app: &App, task: &str) -> Result<(), Trouble> {
     let task = app.call("mcp__task__get", json!({ "taskId": task })).await?;
-    Ok(app.render.answer(&task, || shown(app, &task))?)
+    Ok(app.render.answer(&task, || shown(&task))?)
 }
 
-fn shown(app: &App, task: &Value) -> String {
-    let now = app.now();
-    let mut text = format!("{} {}\n", bold(field(task, "number")), field(task, "title"));
+fn shown(task: &Value) -> String {
+    let now = now();
+    let mut page = Page::default();
+    page.line(format_args!("{} {}", bold(field(task, "number")), field(task, "title")));
     let facts = [
         ("id", field(task, "id")),
         ("slug", field(task, "slug")),
@@ -89,26 +89,28 @@ fn shown(app: &App, task: &Value) -> String {
         ("changed", format!("{} ago", ago(&task["updatedAt"], now))),
     ];
     for (key, value) in facts.iter().filter(|(_, value)| value != "-") {
-        text.push_str(&format!("  {key:8}  {value}\n"));
+        page.line(format_args!("  {key:8}  {value}"));
     }
     if let Some(description) = task["description"].as_str() {
-        text.push_str(&format!("\n{}", quoted(description)));
+        page.line("");
+        page.text(&quoted(description));
     }
     for comment in task["comments"].as_array().into_iter().flatten() {
         let who = comment["agentId"].as_str().unwrap_or("you");
         let when = ago(&comment["createdAt"], now);
         let body = quoted(comment["body"].as_str().unwrap_or_default());
-        text.push_str(&format!("\n{} {}\n{body}", name(who), dim(format!("{when} ago"))));
+        page.line(format_args!("\n{} {}", name(line(who)), dim(format!("{when} ago"))));
+        page.text(&body);
     }
     let history = task["history"].as_array().map(Vec::as_slice).unwrap_or_default();
     if !history.is_empty() {
-        text.push_str("\nWorked on by\n");
+        page.line("\nWorked on by");
     }
     for work in history {
         let [who, role, status] = ["agentId", "role", "status"].map(|key| field(work, key));
-        text.push_str(&format!("  {who}  {role}  {status}\n"));
+        page.line(format_args!("  {who}  {role}  {status}"));
     }
-    text
+    page.into_text()
 }
 
 /// The items of a list, on a line.

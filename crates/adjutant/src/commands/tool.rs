@@ -11,7 +11,7 @@ use model::nearest::nearest;
 use serde_json::{Map, Value, json};
 
 use crate::app::{self, App};
-use crate::render::{bold, dim, name, plain};
+use crate::render::{Page, bold, dim, name, plain};
 use crate::trouble::Trouble;
 
 /// What is called, and with what.
@@ -93,14 +93,16 @@ fn properties(tool: &ToolDef) -> impl Iterator<Item = (&'static String, &'static
 fn command_of(tool: &ToolDef) -> Command {
     let described = tool.described();
     let required = described.input.get("required").and_then(Value::as_array);
-    let is_required =
-        |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+    let note = |name: &str| match required {
+        Some(all) if all.iter().any(|one| one == name) => " [required]",
+        _ => "",
+    };
     let mut command = Command::new(tool.joined())
         .alias(tool.name)
         .about(described.title.clone())
         .long_about(paragraphs(&described.description));
     for (field, schema) in properties(tool) {
-        command = command.arg(flag_of(field, schema, is_required(field)));
+        command = command.arg(flag_of(field, schema, note(field)));
     }
     command
         .arg(
@@ -130,10 +132,9 @@ fn flag_id(field: &str) -> String {
     format!("field:{field}")
 }
 
-fn flag_of(field: &str, schema: &Value, required: bool) -> Arg {
+fn flag_of(field: &str, schema: &Value, note: &str) -> Arg {
     let flag = kebab(field);
     let text = schema["description"].as_str().unwrap_or_default();
-    let note = if required { " [required]" } else { "" };
     let mut arg = Arg::new(flag_id(field))
         .long(flag.clone())
         .help(StyledStr::from(format!("{text}{note}")))
@@ -218,10 +219,9 @@ fn value_of(kind: Kind, given: &[&String]) -> Option<Value> {
     let last = given.last()?;
     Some(match kind {
         Kind::Text => last.as_str().into(),
-        Kind::Truth | Kind::Number => read(last),
         // Several are a list, whatever each of them is.
         Kind::Structure if given.len() > 1 => given.iter().map(|text| read(text)).collect(),
-        Kind::Structure => read(last),
+        Kind::Truth | Kind::Number | Kind::Structure => read(last),
     })
 }
 
@@ -290,21 +290,21 @@ fn list(app: &App) -> Result<(), Trouble> {
         })
         .collect();
     let text = || {
-        let mut text = String::new();
+        let mut page = Page::default();
         let mut toolset = "";
         let width = TOOLS.iter().map(|tool| tool.joined().len()).max().unwrap_or_default();
         for tool in TOOLS {
             if tool.toolset() != toolset {
                 toolset = tool.toolset();
-                text.push_str(&format!("{}\n", bold(toolset)));
+                page.line(bold(toolset));
             }
             let joined = tool.joined();
             let gap = " ".repeat(width - joined.len());
-            text.push_str(&format!("  {}{gap}  {}\n", name(&joined), tool.described().title));
+            page.line(format_args!("  {}{gap}  {}", name(&joined), tool.described().title));
         }
         let more = "`adjutant tool NAME --help` shows what a tool takes.";
-        text.push_str(&format!("\n{}\n", dim(more)));
-        text
+        page.line(format_args!("\n{}", dim(more)));
+        page.into_text()
     };
     Ok(app.render.answer(&json!({ "tools": all }), text)?)
 }

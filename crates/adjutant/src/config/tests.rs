@@ -236,7 +236,7 @@ fn a_home_is_read_and_a_missing_file_is_the_default() {
     let config = Config::load(&home, &env, &[]).unwrap().config;
     assert_eq!((config.limits.depth, config.limits.running), (6, 2));
     assert_eq!(config.database_path(&home), Path::new("/tmp/x.db"));
-    assert_eq!(Config::default().database_path(&home), home.database());
+    assert_eq!(Config::default().database_path(&home), home.dir.join("state.db"));
     let env = Environment::from_vars("/", [("ADJUTANT_CATEGORIES_CODING_MAY_DRAFT", "nobody")]);
     let said = Config::load(&home, &env, &[]).unwrap_err().to_string();
     assert!(said.contains("names the unknown category `nobody`"), "{said}");

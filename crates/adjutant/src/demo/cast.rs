@@ -5,7 +5,7 @@ use tokio::time::Instant;
 
 use super::player::{Answer, Player, odd};
 use crate::app::App;
-use crate::render::{bold, dim, name, wrapped};
+use crate::render::{bold, dim, name, print_json, print_text, wrapped};
 use crate::trouble::Trouble;
 
 /// Tells the story as it happens.
@@ -29,12 +29,12 @@ impl<'a> Teller<'a> {
     pub(super) fn say(&self, who: &str, what: &str) -> Result<(), Trouble> {
         let millis = self.millis();
         if self.app.render.is_json() {
-            return Ok(self.app.render.json(&json!({ "atMs": millis, "who": who, "what": what }))?);
+            return Ok(print_json(&json!({ "atMs": millis, "who": who, "what": what }))?);
         }
         let at = format!("{}.{:03}", millis / 1000, millis % 1000);
         let gap = " ".repeat(9_usize.saturating_sub(who.len()));
         let what = wrapped(what, 64).join(&format!("\n{:16}", ""));
-        Ok(self.app.render.text(&format!("{} {}{gap} {what}", dim(at), name(who)))?)
+        Ok(print_text(&format!("{} {}{gap} {what}", dim(at), name(who)))?)
     }
 
     /// Begins a part of the story.
@@ -42,7 +42,7 @@ impl<'a> Teller<'a> {
         if self.app.render.is_json() {
             return Ok(());
         }
-        Ok(self.app.render.text(&format!("\n{}", bold(title)))?)
+        Ok(print_text(&format!("\n{}", bold(title)))?)
     }
 
     /// Ends it.
@@ -119,6 +119,11 @@ pub(super) fn text(value: &Value, key: &str) -> String {
 }
 
 /// Stops the story unless something holds.
-pub(super) fn must(holds: bool, what: &str) -> Result<(), Trouble> {
-    if holds { Ok(()) } else { Err(odd(format!("it does not hold that {what}"))) }
+macro_rules! must {
+    ($holds:expr, $what:literal) => {
+        if !$holds {
+            return Err(crate::demo::player::odd(concat!("it does not hold that ", $what)));
+        }
+    };
 }
+pub(super) use must;

@@ -41,7 +41,7 @@ async fn enlist<'a>(teller: Teller<'a>, url: &str, operator: &str) -> Result<Cre
     let mut ada = Actor::new("ada", url, &human.post_json("/api/agents", &worker).await?)?;
     let bob = Actor::new("bob", url, &human.post_json("/api/agents", &worker).await?)?;
     let (many, few) = (sam.tool_count().await?, ada.tool_count().await?);
-    must(few < many && few > 0, "a worker sees fewer tools than a supervisor")?;
+    must!(few < many && few > 0, "a worker sees fewer tools than a supervisor");
     teller.say("you", &format!("enlist sam, a supervisor: an MCP client that sees {many} tools"))?;
     teller.say("you", &format!("enlist ada and bob, workers, who see {few}"))?;
     Ok(Crew { teller, human, sam, ada, bob })
@@ -88,12 +88,12 @@ impl Crew<'_> {
             self.bob.does("session.task-next", claim()),
         );
         let (ada, bob) = (ada?, bob?);
-        must(ada["number"] == **first, "ada begins what she was given")?;
-        must(bob["task"]["id"] == **second, "bob gets the free task and not ada's")?;
+        must!(ada["number"] == **first, "ada begins what she was given");
+        must!(bob["task"]["id"] == **second, "bob gets the free task and not ada's");
         self.say("ada", &format!("begins {first}"))?;
         self.say("bob", &format!("asks for the next task and claims {second} (claim {})", bob["claim"]))?;
         let again = self.bob.does("session.task-next", json!({})).await?;
-        must(again["task"].is_null() || again["task"]["id"] == **second, "the third still waits")?;
+        must!(again["task"].is_null() || again["task"]["id"] == **second, "the third still waits");
         self.bob.does("task.add_comment", json!({ "body": "Tokens are borrowed, not copied" })).await?;
         self.say("bob", &format!("remarks on {second}: \"Tokens are borrowed, not copied\""))?;
         let decision = json!({ "title": "Use recursive descent", "body": "The grammar is LL(1)" });
@@ -111,14 +111,14 @@ impl Crew<'_> {
             tokio::join!(self.bob.next_letter(), self.ada.does("mail.send", letter));
         sent?;
         let received = received?;
-        must(received["fromAgentId"] == *self.ada.id, "the letter says who wrote it")?;
+        must!(received["fromAgentId"] == *self.ada.id, "the letter says who wrote it");
         self.say("ada", "writes to bob: \"May I call them `Kind`?\"")?;
         let waited = self.teller.millis() - began;
         self.say("bob", &format!("was waiting for mail and has it after {waited} ms"))?;
         let reply = json!({ "originalMailId": received["id"], "body": "Yes, Kind it is" });
         self.bob.does("mail.reply", reply).await?;
         let answer = self.ada.next_letter().await?;
-        must(answer["subject"] == "Re: Token names", "the answer has the subject")?;
+        must!(answer["subject"] == "Re: Token names", "the answer has the subject");
         self.say("bob", "answers: \"Yes, Kind it is\"")
     }
 
@@ -140,12 +140,12 @@ impl Crew<'_> {
         self.say("bob", "tries three times to read a letter that does not exist")?;
         let alarm = self.sam.next_letter().await?;
         let subject = text(&alarm, "subject");
-        must(subject == "Tool Failure: mcp__mail__read", "the supervisor hears of it")?;
+        must!(subject == "Tool Failure: mcp__mail__read", "the supervisor hears of it");
         self.say("sam", &format!("has mail: \"{subject}\""))?;
         let help = json!({ "originalMailId": alarm["id"], "body": "List your inbox first" });
         self.sam.does("mail.reply", help).await?;
         let help = self.bob.next_letter().await?;
-        must(help["body"] == "List your inbox first", "the supervisor's help arrives")?;
+        must!(help["body"] == "List your inbox first", "the supervisor's help arrives");
         self.say("sam", "helps: \"List your inbox first\"")
     }
 
@@ -157,10 +157,10 @@ impl Crew<'_> {
         self.ada.does("mail.send", question).await?;
         self.say("ada", "writes to you: \"Shall names be Unicode?\"")?;
         let inbox = self.human_does("mcp__mail__list_inbox", json!({})).await?;
-        must(inbox["unreadCount"] == 1, "you have one new letter")?;
+        must!(inbox["unreadCount"] == 1, "you have one new letter");
         let id = inbox["mails"][0]["id"].clone();
         let mail = self.human_does("mcp__mail__read", json!({ "mailId": id })).await?;
-        must(mail["fromAgentId"] == *self.ada.id, "you see who asks")?;
+        must!(mail["fromAgentId"] == *self.ada.id, "you see who asks");
         let reply = json!({ "originalMailId": id, "body": "ASCII will do" });
         let (answer, replied) = tokio::join!(
             self.ada.next_letter(),
@@ -168,7 +168,7 @@ impl Crew<'_> {
         );
         replied?;
         let answer = answer?;
-        must(answer["fromAgentType"] == "HUMAN", "the answer is from a human")?;
+        must!(answer["fromAgentType"] == "HUMAN", "the answer is from a human");
         self.say("you", "answer: \"ASCII will do\"")?;
         self.say("ada", "has your answer")
     }
@@ -185,7 +185,8 @@ impl Crew<'_> {
             self.ada.does("task.update_status", review()),
             self.bob.does("task.update_status", review()),
         );
-        (ada?, bob?);
+        ada?;
+        bob?;
         self.say("ada", &format!("hands in {first}"))?;
         self.say("bob", &format!("hands in {second}"))?;
         for task in [first, second] {
@@ -204,7 +205,7 @@ impl Crew<'_> {
             .filter(|(_, answer)| answer["task"]["id"] == **third)
             .map(|(who, _)| *who)
             .collect();
-        must(winners.len() == 1, "of two who ask at once one gets the task")?;
+        must!(winners.len() == 1, "of two who ask at once one gets the task");
         self.say("ada", "and bob ask for the next task in the same moment")?;
         self.say(winners[0], &format!("gets {third}; the other is told that there is none"))?;
         let winner = if winners[0] == "ada" { &mut self.ada } else { &mut self.bob };
@@ -219,18 +220,18 @@ impl Crew<'_> {
         self.teller.part("The record")?;
         let tasks = self.sam.does("task.list", json!({ "state": "COMPLETED" })).await?;
         let tasks = tasks["tasks"].as_array().map_or(0, Vec::len);
-        must(tasks == 3, "all three tasks are done")?;
+        must!(tasks == 3, "all three tasks are done");
         for actor in [&self.ada, &self.bob, &self.sam] {
             let path = format!("/api/agents/{}/discharge", actor.id);
             let gone = self.human.post_json(&path, &json!({ "reason": "the demo is over" })).await?;
-            must(gone["agentId"] == *actor.id, "an agent can be discharged")?;
+            must!(gone["agentId"] == *actor.id, "an agent can be discharged");
         }
         self.say("you", "discharge all three")?;
         let void = self.ada.try_to("mail.list_inbox", json!({})).await;
-        must(void.is_err(), "a discharged agent's token is void")?;
+        must!(void.is_err(), "a discharged agent's token is void");
         self.say("adjutant", "lets ada in no more: her token is void")?;
         let verdict = self.human.get_json("/api/audit/verify").await?;
-        must(verdict["ok"] == true, "the chain of the record holds")?;
+        must!(verdict["ok"] == true, "the chain of the record holds");
         let events = self.human.get_json("/api/events?after=0&limit=1000").await?;
         let events = events["events"].as_array().map_or(0, Vec::len);
         let (rows, millis) = (verdict["rows"].clone(), self.teller.millis());

@@ -277,13 +277,12 @@ impl Stream {
 
     async fn read(&mut self) -> Option<Value> {
         loop {
-            while let Some((event, rest)) = self.text.split_once("\n\n") {
+            while let Some(end) = self.text.find("\n\n") {
+                let event: String = self.text.drain(..end + 2).collect();
                 let data: String =
                     event.lines().filter_map(|line| line.strip_prefix("data:")).collect();
-                let message = serde_json::from_str(data.trim()).ok();
-                self.text = rest.to_owned();
-                if message.is_some() {
-                    return message;
+                if let Ok(message) = serde_json::from_str(data.trim()) {
+                    return Some(message);
                 }
             }
             let frame = self.body.frame().await?.unwrap();

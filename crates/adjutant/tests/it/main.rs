@@ -1,0 +1,33 @@
+//! The real binary, in worlds of its own: what people and scripts rely on.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod crash;
+mod demo;
+mod errors;
+mod help;
+mod life;
+mod mcp;
+mod output;
+mod tour;
+mod two_agents;
+
+use testkit::World;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_adjutant");
+
+/// A project with a home.
+async fn world() -> World {
+    World::new(BINARY).await.unwrap()
+}
+
+#[test]
+fn every_file_of_this_folder_is_listed() {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let listed = include_str!("main.rs");
+    for entry in std::fs::read_dir(here).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") {
+            assert!(listed.contains(&format!("mod {module};")), "`{name}` is not listed");
+        }
+    }
+}
