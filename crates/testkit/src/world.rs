@@ -280,12 +280,22 @@ impl Http {
 
     /// Asks for a document. What is not JSON comes as a string.
     pub async fn get(&self, path: &str) -> Result<(StatusCode, Value)> {
-        self.send(Method::GET, path, Bytes::new()).await
+        self.send(Method::GET, path, Bytes::new(), &[]).await
     }
 
     /// Sends a document.
     pub async fn post(&self, path: &str, body: &Value) -> Result<(StatusCode, Value)> {
-        self.send(Method::POST, path, body.to_string().into()).await
+        self.post_with(path, body, &[]).await
+    }
+
+    /// Sends a document with more headers.
+    pub async fn post_with(
+        &self,
+        path: &str,
+        body: &Value,
+        headers: &[(&str, &str)],
+    ) -> Result<(StatusCode, Value)> {
+        self.send(Method::POST, path, body.to_string().into(), headers).await
     }
 
     /// Calls a tool by its canonical name; a failed one gives the body of its error.
@@ -299,13 +309,22 @@ impl Http {
         }
     }
 
-    async fn send(&self, method: Method, path: &str, body: Bytes) -> Result<(StatusCode, Value)> {
-        let request = Request::builder()
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+        headers: &[(&str, &str)],
+    ) -> Result<(StatusCode, Value)> {
+        let mut request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.url))
             .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
-            .header(header::CONTENT_TYPE, "application/json")
-            .body(Full::new(body))?;
+            .header(header::CONTENT_TYPE, "application/json");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::new(body))?;
         let response = self.pool.request(request).await?;
         let status = response.status();
         let bytes = response.into_body().collect().await?.to_bytes();

@@ -4,6 +4,7 @@
 mod crash;
 mod demo;
 mod errors;
+mod faces;
 mod help;
 mod life;
 mod mcp;

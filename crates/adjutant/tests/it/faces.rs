@@ -1,0 +1,207 @@
+//! One definition a tool, served everywhere: the same answer and the same refusal through MCP,
+//! `POST /mcp/execute` and `adjutant tool`, for every tool of the registry.
+
+use engine::TOOLS;
+use serde_json::{Value, json};
+use testkit::{Agent, Http, World};
+
+/// What the examples speak of.
+struct Stage {
+    world: World,
+    operator: Http,
+    /// A supervisor with a task in an epic, who may use everything
+    boss: Agent,
+    worker: Agent,
+    epic: String,
+}
+
+impl Stage {
+    async fn set(server: &str, world: World) -> Self {
+        let operator = Http::new(server, world.operator().await.unwrap());
+        let epic = operator.call("mcp__epic__create", json!({ "title": "Stage" })).await.unwrap().unwrap();
+        let epic = epic["id"].as_str().unwrap().to_owned();
+        let own = json!({ "title": "Own", "epicId": epic });
+        let own = operator.call("mcp__task__create", own).await.unwrap().unwrap();
+        let task = own["id"].as_str().unwrap();
+        let boss = world.enlist("supervisor", &["--task", task, "--epic", &epic]).await.unwrap();
+        let worker = world.enlist("worker", &[]).await.unwrap();
+        Self { world, operator, boss, worker, epic }
+    }
+
+    async fn task(&self) -> Value {
+        // No two open tasks of a session say the same, so each has a number in its title.
+        let count = self.operator.call("mcp__harness__list_tasks", json!({})).await.unwrap().unwrap();
+        let title = format!("Extra {}", count["tasks"].as_array().unwrap().len());
+        self.operator.call("mcp__task__create", json!({ "title": title })).await.unwrap().unwrap()
+    }
+
+    async fn mail(&self) -> Value {
+        let mail = json!({ "toAgentId": self.boss.id, "subject": "s", "body": "b" });
+        self.operator.call("mcp__mail__send", mail).await.unwrap().unwrap()["mailId"].take()
+    }
+
+    /// An input that the tool takes. `turn` keeps apart what must not be said twice.
+    async fn example(&self, tool: &str, turn: usize) -> Value {
+        match tool {
+            "mcp__harness__get_task_context" => json!({ "taskSlug": self.task().await["slug"] }),
+            "mcp__mail__read" => json!({ "mailId": self.mail().await }),
+            "mcp__mail__send" => json!({ "toHuman": true, "subject": "s", "body": "b" }),
+            "mcp__mail__reply" => json!({ "originalMailId": self.mail().await, "body": "b" }),
+            "mcp__system__log_decision" => json!({ "title": "t", "body": "b" }),
+            "mcp__task__create" => json!({ "title": format!("Made {turn}"), "priority": 0 }),
+            "mcp__task__assign" => json!({ "taskId": self.task().await["id"], "agentId": self.worker.id }),
+            "mcp__task__update_status" => json!({ "taskId": self.task().await["id"], "status": "IN_PROGRESS" }),
+            "mcp__task__add_comment" => json!({ "taskId": self.task().await["number"], "body": "b" }),
+            "mcp__task__get" => json!({ "taskId": self.task().await["slug"] }),
+            "mcp__epic__create" => json!({ "title": "t" }),
+            "mcp__epic__update_status" => json!({ "epicId": self.epic, "status": "IN_PROGRESS" }),
+            "mcp__epic__get" => json!({ "epicId": self.epic }),
+            "mcp__session__task-add" => json!({ "tasks": [{ "content": format!("Added {turn}") }] }),
+            "mcp__session__task-update" => json!({ "id": self.task().await["number"], "priority": 1 }),
+            "mcp__session__note-add" => json!({ "notes": [{ "content": "c", "type": "tip" }] }),
+            "mcp__session__iteration-summary" => json!({ "summary": "s" }),
+            // These take nothing, or nothing that they need.
+            "mcp__harness__list_agents"
+            | "mcp__harness__list_tasks"
+            | "mcp__mail__list_inbox"
+            | "mcp__agent__get_status"
+            | "mcp__agent__get_task"
+            | "mcp__agent__get_epic"
+            | "mcp__task__list"
+            | "mcp__epic__list"
+            | "mcp__session__task-list"
+            | "mcp__session__task-next"
+            | "mcp__session__note-list"
+            | "mcp__session__session-complete" => json!({}),
+            other => panic!("`{other}` has no example here yet"),
+        }
+    }
+
+    /// Through MCP, as the newer era speaks it.
+    async fn mcp(&self, server: &str, tool: &engine::ToolDef, input: &Value) -> Result<Value, Value> {
+        let name = tool.joined();
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": name, "arguments": input, "_meta": {
+                "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+                "io.modelcontextprotocol/clientInfo": { "name": "faces", "version": "1" },
+                "io.modelcontextprotocol/clientCapabilities": {},
+            },
+        } });
+        let http = Http::new(server, &self.boss.token);
+        let headers = [
+            ("accept", "application/json, text/event-stream"),
+            ("mcp-protocol-version", "2026-07-28"),
+            ("mcp-method", "tools/call"),
+            ("mcp-name", &name),
+        ];
+        let (_, answer) = http.post_with("/mcp", &message, &headers).await.unwrap();
+        let result = &answer["result"];
+        let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{name}: {answer}"));
+        let structured = result["structuredContent"].clone();
+        let failed = result["isError"] == true;
+        if failed && tool.toolset() == "session" {
+            assert_eq!(text, format!("error: {}", structured["message"].as_str().unwrap()));
+        } else {
+            let text: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(text, structured, "the text says the same");
+        }
+        if failed { Err(structured) } else { Ok(structured) }
+    }
+
+    async fn execute(&self, server: &str, tool: &str, input: &Value) -> Result<Value, Value> {
+        Http::new(server, &self.boss.token).call(tool, input.clone()).await.unwrap()
+    }
+
+    async fn command_line(&self, tool: &str, input: &Value) -> Result<Value, Value> {
+        let input = input.to_string();
+        let ran = self.world.run_as(&self.boss, &["tool", tool, "--input", &input, "--json"]).await.unwrap();
+        match ran.code {
+            Some(0) => Ok(ran.json().unwrap()),
+            Some(code) => {
+                let error = ran.error().unwrap();
+                let named = engine::Code::parse(error["code"].as_str().unwrap()).unwrap();
+                assert_eq!(code, i32::from(named.exit()), "{tool}: {error}");
+                Err(error)
+            }
+            None => panic!("{tool}: {}", ran.stderr),
+        }
+    }
+}
+
+/// Takes out what is never the same twice: ids, times, numbers that count up.
+fn steady(mut value: Value) -> Value {
+    fn visit(value: &mut Value) {
+        match value {
+            Value::Object(fields) => fields.values_mut().for_each(visit),
+            Value::Array(items) => items.iter_mut().for_each(visit),
+            Value::Number(_) => *value = json!(0),
+            Value::String(text) => {
+                for (found, instead) in [
+                    (r"\b(sp|task|epic|mail|log)_[0-9a-f]{16}\b", "<id>"),
+                    (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "<time>"),
+                    (r"\b(TAS|NOT)-\d+\b", "<number>"),
+                    (r"\d{4}-\d{4}(-\d+)?", "<when>"),
+                    (r"\d+", "#"),
+                ] {
+                    *text = regex_lite::Regex::new(found).unwrap().replace_all(text, instead).into_owned();
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+    visit(&mut value);
+    value
+}
+
+/// Lists grow between two calls: only what a row looks like can be compared.
+fn shape(mut value: Value) -> Value {
+    if let Value::Object(fields) = &mut value {
+        for list in fields.values_mut().filter_map(Value::as_array_mut) {
+            list.truncate(1);
+        }
+        fields.remove("nextCursor");
+    }
+    value
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_tool_answers_the_same_through_every_face() {
+    let world = crate::world().await;
+    let server = world.up().await.unwrap();
+    let stage = Stage::set(&server.url, world).await;
+    for tool in TOOLS {
+        let mut answers = Vec::new();
+        for turn in 0..3 {
+            let input = stage.example(tool.name, turn).await;
+            let answer = match turn {
+                0 => stage.mcp(&server.url, tool, &input).await,
+                1 => stage.execute(&server.url, tool.name, &input).await,
+                _ => stage.command_line(tool.name, &input).await,
+            };
+            answers.push(answer.map(|value| steady(shape(value))).map_err(steady));
+        }
+        assert_eq!(answers[0], answers[1], "{} through MCP and execute", tool.name);
+        assert_eq!(answers[1], answers[2], "{} through execute and the command line", tool.name);
+        // Nothing waits for a session with open tasks to end: that one refuses, the same everywhere.
+        let refuses = tool.name == "mcp__session__session-complete";
+        assert_eq!(answers[0].is_err(), refuses, "{}: {:?}", tool.name, answers[0]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_tool_refuses_the_same_through_every_face() {
+    let world = crate::world().await;
+    let server = world.up().await.unwrap();
+    let stage = Stage::set(&server.url, world).await;
+    let wrong = json!({ "zzz_unknown": 1 });
+    for tool in TOOLS {
+        let by_mcp = stage.mcp(&server.url, tool, &wrong).await.unwrap_err();
+        assert_eq!(by_mcp["code"], "INVALID_INPUT", "{by_mcp}");
+        assert_eq!(by_mcp["toolName"], tool.name);
+        assert_eq!(by_mcp["agentId"], stage.boss.id);
+        let by_execute = stage.execute(&server.url, tool.name, &wrong).await.unwrap_err();
+        assert_eq!(by_mcp, by_execute, "{}", tool.name);
+        let by_command = stage.command_line(tool.name, &wrong).await.unwrap_err();
+        assert_eq!(by_mcp, by_command, "{}", tool.name);
+    }
+}
