@@ -4,6 +4,7 @@
 mod api;
 mod conformance;
 mod execute;
+mod fuzz;
 mod gate;
 mod sessions;
 mod subscriptions;
