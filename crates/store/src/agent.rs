@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 
 use crate::error::StoreError;
 use crate::page::Page;
-use crate::row::{count, damaged, get, named, parse, parse_opt, time, time_opt};
+use crate::row::Cells;
 use crate::tx::Tx;
 
 /// An agent to be.
@@ -97,42 +97,50 @@ pub enum AgentPage {
 }
 
 const COLUMNS: &str = "number, id, role, category, kind, parent_id, depth, task_id, epic_id, session, \
-     state, reason, limited_until, attempt, cwd, tmux_session, created_at, updated_at, \
-     last_active_at, ended_at";
+     state, reason, limited_until, ended_at, attempt, cwd, tmux_session, created_at, updated_at, \
+     last_active_at";
 
 fn read(row: &Row<'_>) -> Result<Agent, StoreError> {
-    let name = named(row, "state", AgentStateName::parse)?;
-    let state = match name {
+    let mut cells = Cells::of(row);
+    Ok(Agent {
+        number: cells.get()?,
+        id: cells.parse()?,
+        role: cells.get()?,
+        category: cells.get()?,
+        kind: cells.get()?,
+        parent: cells.parse_opt()?,
+        depth: cells.count()?,
+        task: cells.parse_opt()?,
+        epic: cells.parse_opt()?,
+        session: cells.get()?,
+        state: read_state(&mut cells)?,
+        attempt: cells.count()?,
+        cwd: cells.get()?,
+        tmux_session: cells.get()?,
+        created_at: cells.time()?,
+        updated_at: cells.time()?,
+        last_active_at: cells.time()?,
+    })
+}
+
+/// Reads `state`, `reason`, `limited_until` and `ended_at`.
+fn read_state(cells: &mut Cells<'_>) -> Result<AgentState, StoreError> {
+    let name = cells.named(AgentStateName::parse)?;
+    let reason: Option<String> = cells.get()?;
+    let (until, ended_at) = (cells.time_opt()?, cells.time_opt()?);
+    let missing = || cells.damaged(&"a time is missing for its state");
+    Ok(match name {
         AgentStateName::Queued => AgentState::Queued,
         AgentStateName::Starting => AgentState::Starting,
         AgentStateName::Running => AgentState::Running,
         AgentStateName::WaitingReview => AgentState::WaitingReview,
         AgentStateName::WaitingInput => AgentState::WaitingInput,
-        AgentStateName::Limited => AgentState::Limited { until: time(row, "limited_until")? },
+        AgentStateName::Limited => AgentState::Limited { until: until.ok_or_else(missing)? },
         ended => AgentState::Ended {
-            outcome: ended.outcome().ok_or_else(|| damaged("state", &"it is no end"))?,
-            reason: get::<Option<String>>(row, "reason")?.unwrap_or_default(),
-            at: time_opt(row, "ended_at")?.ok_or_else(|| damaged("ended_at", &"it is missing"))?,
+            outcome: ended.outcome().ok_or_else(missing)?,
+            reason: reason.unwrap_or_default(),
+            at: ended_at.ok_or_else(missing)?,
         },
-    };
-    Ok(Agent {
-        number: get(row, "number")?,
-        id: parse(row, "id")?,
-        role: get(row, "role")?,
-        category: get(row, "category")?,
-        kind: get(row, "kind")?,
-        parent: parse_opt(row, "parent_id")?,
-        depth: count(row, "depth")?,
-        task: parse_opt(row, "task_id")?,
-        epic: parse_opt(row, "epic_id")?,
-        session: get(row, "session")?,
-        state,
-        attempt: count(row, "attempt")?,
-        cwd: get(row, "cwd")?,
-        tmux_session: get(row, "tmux_session")?,
-        created_at: time(row, "created_at")?,
-        updated_at: time(row, "updated_at")?,
-        last_active_at: time(row, "last_active_at")?,
     })
 }
 

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::StoreError;
 use crate::page::Page;
-use crate::row::{get, parse_opt, time};
+use crate::row::Cells;
 use crate::tx::Tx;
 
 /// Where the chain and the sequence of events stand.
@@ -152,14 +152,15 @@ pub struct AuditFilter {
 const COLUMNS: &str = "number, at, agent_id, tool, code, body, hash";
 
 fn read(row: &Row<'_>) -> Result<AuditRow, StoreError> {
+    let mut cells = Cells::of(row);
     Ok(AuditRow {
-        number: get(row, "number")?,
-        at: time(row, "at")?,
-        agent: parse_opt(row, "agent_id")?,
-        tool: get(row, "tool")?,
-        code: get(row, "code")?,
-        body: get(row, "body")?,
-        hash: get(row, "hash")?,
+        number: cells.get()?,
+        at: cells.time()?,
+        agent: cells.parse_opt()?,
+        tool: cells.get()?,
+        code: cells.get()?,
+        body: cells.get()?,
+        hash: cells.get()?,
     })
 }
 

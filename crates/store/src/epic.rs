@@ -5,7 +5,7 @@ use rusqlite::{Row, params};
 
 use crate::error::StoreError;
 use crate::page::Page;
-use crate::row::{get, named, parse, time, time_opt};
+use crate::row::Cells;
 use crate::tx::Tx;
 
 /// An epic to be.
@@ -48,18 +48,22 @@ pub struct Epic {
     pub completed_at: Option<Timestamp>,
 }
 
+const COLUMNS: &str = "number, id, title, description, linear_issue_id, linear_issue_url, state, \
+     created_at, updated_at, completed_at";
+
 fn read(row: &Row<'_>) -> Result<Epic, StoreError> {
+    let mut cells = Cells::of(row);
     Ok(Epic {
-        number: get(row, "number")?,
-        id: parse(row, "id")?,
-        title: get(row, "title")?,
-        description: get(row, "description")?,
-        linear_issue_id: get(row, "linear_issue_id")?,
-        linear_issue_url: get(row, "linear_issue_url")?,
-        state: named(row, "state", EpicState::parse)?,
-        created_at: time(row, "created_at")?,
-        updated_at: time(row, "updated_at")?,
-        completed_at: time_opt(row, "completed_at")?,
+        number: cells.get()?,
+        id: cells.parse()?,
+        title: cells.get()?,
+        description: cells.get()?,
+        linear_issue_id: cells.get()?,
+        linear_issue_url: cells.get()?,
+        state: cells.named(EpicState::parse)?,
+        created_at: cells.time()?,
+        updated_at: cells.time()?,
+        completed_at: cells.time_opt()?,
     })
 }
 
@@ -87,12 +91,20 @@ impl Tx<'_> {
 
     /// The epic of that id.
     pub fn epic_get(&self, id: EpicId) -> Result<Option<Epic>, StoreError> {
-        self.one("SELECT * FROM epic WHERE id = $1", params![id.to_string()], read)
+        self.one(
+            &format!("SELECT {COLUMNS} FROM epic WHERE id = $1"),
+            params![id.to_string()],
+            read,
+        )
     }
 
     /// The epic that belongs to an issue in Linear.
     pub fn epic_by_linear(&self, issue: &str) -> Result<Option<Epic>, StoreError> {
-        self.one("SELECT * FROM epic WHERE linear_issue_id = $1", params![issue], read)
+        self.one(
+            &format!("SELECT {COLUMNS} FROM epic WHERE linear_issue_id = $1"),
+            params![issue],
+            read,
+        )
     }
 
     /// Moves an epic to the state that was decided for it.
@@ -114,7 +126,7 @@ impl Tx<'_> {
     /// Lists epics, oldest first.
     pub fn epic_page(&self, after: i64, limit: u32) -> Result<Page<Epic>, StoreError> {
         let rows = self.all(
-            "SELECT * FROM epic WHERE number > $1 ORDER BY number LIMIT $2",
+            &format!("SELECT {COLUMNS} FROM epic WHERE number > $1 ORDER BY number LIMIT $2"),
             params![after, i64::from(limit) + 1],
             read,
         )?;

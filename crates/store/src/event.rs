@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 use serde_json::Value;
 
 use crate::error::StoreError;
-use crate::row::{damaged, get, named, parse_opt, time};
+use crate::row::Cells;
 use crate::tx::Tx;
 
 /// Something that happened, to be told.
@@ -49,14 +49,14 @@ pub struct EventFilter {
 }
 
 fn read(row: &Row<'_>) -> Result<Event, StoreError> {
-    let data: String = get(row, "data")?;
+    let mut cells = Cells::of(row);
     Ok(Event {
-        number: get(row, "number")?,
-        kind: named(row, "kind", EventKind::parse)?,
-        at: time(row, "at")?,
-        agent: parse_opt(row, "agent_id")?,
-        task: parse_opt(row, "task_id")?,
-        data: serde_json::from_str(&data).map_err(|error| damaged("data", &error))?,
+        number: cells.get()?,
+        kind: cells.named(EventKind::parse)?,
+        at: cells.time()?,
+        agent: cells.parse_opt()?,
+        task: cells.parse_opt()?,
+        data: cells.parse()?,
     })
 }
 

@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 
 use crate::error::StoreError;
 use crate::page::Page;
-use crate::row::{get, parse, parse_opt, time, time_opt};
+use crate::row::Cells;
 use crate::tx::Tx;
 
 /// Whom a letter is for.
@@ -23,6 +23,13 @@ impl Recipient {
         match self {
             Self::Agent(id) => id.to_string(),
             Self::Human => "human".to_owned(),
+        }
+    }
+
+    fn parse(stored: &str) -> Option<Self> {
+        match stored {
+            "human" => Some(Self::Human),
+            id => id.parse().ok().map(Self::Agent),
         }
     }
 
@@ -90,24 +97,20 @@ const COLUMNS: &str = "number, id, from_agent_id, from_category, recipient, subj
      created_at, read_at";
 
 fn read(row: &Row<'_>) -> Result<Mail, StoreError> {
-    let recipient: String = get(row, "recipient")?;
-    let category: Option<String> = get(row, "from_category")?;
+    let mut cells = Cells::of(row);
     Ok(Mail {
-        number: get(row, "number")?,
-        id: parse(row, "id")?,
-        from: parse_opt(row, "from_agent_id")?,
-        from_type: category
+        number: cells.get()?,
+        id: cells.parse()?,
+        from: cells.parse_opt()?,
+        from_type: cells
+            .get::<Option<String>>()?
             .map_or_else(AgentType::human, |category| AgentType::of_category(&category)),
-        to: if recipient == "human" {
-            Recipient::Human
-        } else {
-            Recipient::Agent(parse(row, "recipient")?)
-        },
-        subject: get(row, "subject")?,
-        body: get(row, "body")?,
-        reply_to: parse_opt(row, "reply_to")?,
-        created_at: time(row, "created_at")?,
-        read_at: time_opt(row, "read_at")?,
+        to: cells.named(Recipient::parse)?,
+        subject: cells.get()?,
+        body: cells.get()?,
+        reply_to: cells.parse_opt()?,
+        created_at: cells.time()?,
+        read_at: cells.time_opt()?,
     })
 }
 

@@ -4,7 +4,7 @@ use model::Timestamp;
 use rusqlite::params;
 
 use crate::error::StoreError;
-use crate::row::get;
+use crate::row::Cells;
 use crate::tx::Tx;
 
 /// A session of the older protocol era.
@@ -39,11 +39,8 @@ impl Tx<'_> {
             "SELECT id, principal, opening FROM mcp_session WHERE id = $1",
             params![id],
             |row| {
-                Ok(McpSession {
-                    id: get(row, "id")?,
-                    principal: get(row, "principal")?,
-                    opening: get(row, "opening")?,
-                })
+                let mut cells = Cells::of(row);
+                Ok(McpSession { id: cells.get()?, principal: cells.get()?, opening: cells.get()? })
             },
         )
     }
@@ -101,7 +98,7 @@ impl Tx<'_> {
         self.all(
             "SELECT uri FROM mcp_subscription WHERE session_id = $1 ORDER BY uri",
             params![session],
-            |row| get(row, "uri"),
+            |row| Cells::of(row).get(),
         )
     }
 }

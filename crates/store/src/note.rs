@@ -5,7 +5,7 @@ use rusqlite::{Row, params};
 
 use crate::error::StoreError;
 use crate::page::Page;
-use crate::row::{count, get, named, parse_opt, time};
+use crate::row::Cells;
 use crate::tx::Tx;
 
 /// A note to be.
@@ -41,13 +41,14 @@ pub struct Note {
 }
 
 fn read(row: &Row<'_>) -> Result<Note, StoreError> {
+    let mut cells = Cells::of(row);
     Ok(Note {
-        number: get(row, "number")?,
-        kind: named(row, "kind", NoteType::parse)?,
-        content: get(row, "content")?,
-        iteration: count(row, "iteration")?,
-        agent: parse_opt(row, "agent_id")?,
-        created_at: time(row, "created_at")?,
+        number: cells.get()?,
+        kind: cells.named(NoteType::parse)?,
+        content: cells.get()?,
+        iteration: cells.count()?,
+        agent: cells.parse_opt()?,
+        created_at: cells.time()?,
     })
 }
 
@@ -82,13 +83,14 @@ impl Tx<'_> {
         let limit_plus = i64::from(limit) + 1;
         let rows = match kind {
             None => self.all(
-                "SELECT * FROM note WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3",
+                "SELECT number, kind, content, iteration, agent_id, created_at FROM note
+                 WHERE session = $1 AND number > $2 ORDER BY number LIMIT $3",
                 params![session, after, limit_plus],
                 read,
             ),
             Some(kind) => self.all(
-                "SELECT * FROM note WHERE session = $1 AND kind = $4 AND number > $2
-                 ORDER BY number LIMIT $3",
+                "SELECT number, kind, content, iteration, agent_id, created_at FROM note
+                 WHERE session = $1 AND kind = $4 AND number > $2 ORDER BY number LIMIT $3",
                 params![session, after, limit_plus, kind.name()],
                 read,
             ),

@@ -1,4 +1,7 @@
 //! From columns to values. This is where a damaged database is noticed.
+//!
+//! Columns are read in the order in which the query names them: looking each up by its name would
+//! cost more than the query itself.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -9,55 +12,75 @@ use rusqlite::types::FromSql;
 
 use crate::error::StoreError;
 
-/// Reads a column as it is.
-pub(crate) fn get<T: FromSql>(row: &Row<'_>, column: &str) -> Result<T, StoreError> {
-    Ok(row.get(column)?)
+/// The columns of a row, one after the other.
+#[derive(Debug)]
+pub(crate) struct Cells<'r> {
+    row: &'r Row<'r>,
+    next: usize,
 }
 
-/// Reads a column of text as a value of the model.
-pub(crate) fn parse<T: FromStr<Err: Display>>(
-    row: &Row<'_>,
-    column: &str,
-) -> Result<T, StoreError> {
-    let text: String = get(row, column)?;
-    text.parse().map_err(|error: T::Err| damaged(column, &error))
-}
+impl<'r> Cells<'r> {
+    pub(crate) const fn of(row: &'r Row<'r>) -> Self {
+        Self { row, next: 0 }
+    }
 
-/// Reads a column of text or null.
-pub(crate) fn parse_opt<T: FromStr<Err: Display>>(
-    row: &Row<'_>,
-    column: &str,
-) -> Result<Option<T>, StoreError> {
-    let text: Option<String> = get(row, column)?;
-    text.map(|text| text.parse().map_err(|error: T::Err| damaged(column, &error))).transpose()
-}
+    fn step(&mut self) -> usize {
+        self.next += 1;
+        self.next - 1
+    }
 
-/// Reads a column of text as one of a closed list of names.
-pub(crate) fn named<T>(
-    row: &Row<'_>,
-    column: &str,
-    parse: impl FnOnce(&str) -> Option<T>,
-) -> Result<T, StoreError> {
-    let text: String = get(row, column)?;
-    parse(&text).ok_or_else(|| damaged(column, &format!("`{text}` is not known")))
-}
+    /// The next column as it is.
+    pub(crate) fn get<T: FromSql>(&mut self) -> Result<T, StoreError> {
+        let at = self.step();
+        Ok(self.row.get(at)?)
+    }
 
-/// Reads a time.
-pub(crate) fn time(row: &Row<'_>, column: &str) -> Result<Timestamp, StoreError> {
-    Ok(Timestamp::from_millis(get(row, column)?))
-}
+    /// The next column, of text or null, without taking it out.
+    fn text(&mut self) -> Result<Option<&'r str>, StoreError> {
+        let at = self.step();
+        let cell = self.row.get_ref(at)?;
+        cell.as_str_or_null().map_err(|error| self.damaged(&error))
+    }
 
-/// Reads a time or null.
-pub(crate) fn time_opt(row: &Row<'_>, column: &str) -> Result<Option<Timestamp>, StoreError> {
-    Ok(get::<Option<i64>>(row, column)?.map(Timestamp::from_millis))
-}
+    /// The next column of text, as a value of the model.
+    pub(crate) fn parse<T: FromStr<Err: Display>>(&mut self) -> Result<T, StoreError> {
+        self.parse_opt()?.ok_or_else(|| self.damaged(&"it is missing"))
+    }
 
-/// Reads a number that is never negative.
-pub(crate) fn count(row: &Row<'_>, column: &str) -> Result<u32, StoreError> {
-    let number: i64 = get(row, column)?;
-    u32::try_from(number).map_err(|error| damaged(column, &error))
-}
+    /// The next column of text or null, as a value of the model.
+    pub(crate) fn parse_opt<T: FromStr<Err: Display>>(&mut self) -> Result<Option<T>, StoreError> {
+        let text = self.text()?;
+        text.map(|text| text.parse().map_err(|error: T::Err| self.damaged(&error))).transpose()
+    }
 
-pub(crate) fn damaged(column: &str, why: &dyn Display) -> StoreError {
-    StoreError::Corrupt(format!("column `{column}`: {why}"))
+    /// The next column of text, as one of a closed list of names.
+    pub(crate) fn named<T>(
+        &mut self,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<T, StoreError> {
+        let text = self.text()?.unwrap_or_default();
+        parse(text).ok_or_else(|| self.damaged(&format!("`{text}` is not known")))
+    }
+
+    /// The next column as a time.
+    pub(crate) fn time(&mut self) -> Result<Timestamp, StoreError> {
+        self.get().map(Timestamp::from_millis)
+    }
+
+    /// The next column as a time or null.
+    pub(crate) fn time_opt(&mut self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.get::<Option<i64>>()?.map(Timestamp::from_millis))
+    }
+
+    /// The next column as a number that is never negative.
+    pub(crate) fn count(&mut self) -> Result<u32, StoreError> {
+        let number: i64 = self.get()?;
+        u32::try_from(number).map_err(|error| self.damaged(&error))
+    }
+
+    /// Says what is wrong with the column that was read last.
+    pub(crate) fn damaged(&self, why: &dyn Display) -> StoreError {
+        let column = self.row.as_ref().column_name(self.next.saturating_sub(1)).unwrap_or("?");
+        StoreError::Corrupt(format!("column `{column}`: {why}"))
+    }
 }

@@ -4,7 +4,7 @@ use model::Timestamp;
 use rusqlite::params;
 
 use crate::error::StoreError;
-use crate::row::{count, get, time, time_opt};
+use crate::row::Cells;
 use crate::tx::Tx;
 
 /// A named run of the loop.
@@ -32,11 +32,13 @@ pub struct Iteration {
 impl Tx<'_> {
     /// The session of that name, if it has been used.
     pub fn session_get(&self, name: &str) -> Result<Option<Session>, StoreError> {
-        self.one("SELECT * FROM session WHERE name = $1", params![name], |row| {
+        let sql = "SELECT name, iteration, completed_at FROM session WHERE name = $1";
+        self.one(sql, params![name], |row| {
+            let mut cells = Cells::of(row);
             Ok(Session {
-                name: get(row, "name")?,
-                iteration: count(row, "iteration")?,
-                completed_at: time_opt(row, "completed_at")?,
+                name: cells.get()?,
+                iteration: cells.count()?,
+                completed_at: cells.time_opt()?,
             })
         })
     }
@@ -88,13 +90,14 @@ impl Tx<'_> {
     /// The iterations of a session, in order.
     pub fn iteration_list(&self, session: &str) -> Result<Vec<Iteration>, StoreError> {
         self.all(
-            "SELECT * FROM iteration WHERE session = $1 ORDER BY number",
+            "SELECT number, started_at, summary FROM iteration WHERE session = $1 ORDER BY number",
             params![session],
             |row| {
+                let mut cells = Cells::of(row);
                 Ok(Iteration {
-                    number: count(row, "number")?,
-                    started_at: time(row, "started_at")?,
-                    summary: get(row, "summary")?,
+                    number: cells.count()?,
+                    started_at: cells.time()?,
+                    summary: cells.get()?,
                 })
             },
         )

@@ -5,7 +5,7 @@ use model::{AgentId, EpicId, TaskId, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::error::StoreError;
-use crate::row::{count, damaged, get, named, parse, parse_opt, time, time_opt};
+use crate::row::Cells;
 use crate::tx::Tx;
 
 /// A task to be.
@@ -101,53 +101,59 @@ pub struct Dispatch {
 }
 
 pub(crate) const COLUMNS: &str = "number, id, slug, session, title, description, state, reason, priority, \
-     epic_id, assigned_agent_id, claim_agent_id, claim_attempt, claim_number, attempts, \
+     epic_id, assigned_agent_id, claim_number, claim_agent_id, claim_attempt, attempts, \
      worktree_path, branch_name, pr_url, iteration, created_at, updated_at";
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Task, StoreError> {
-    let priority: i64 = get(row, "priority")?;
+    let mut cells = Cells::of(row);
+    let (number, id, slug) = (cells.get()?, cells.parse()?, cells.get()?);
+    let (session, title, description) = (cells.get()?, cells.get()?, cells.get()?);
+    let (state, reason) = (cells.named(TaskStateName::parse)?, cells.get()?);
+    let priority = Priority::new(cells.get()?).ok_or_else(|| cells.damaged(&"it is none"))?;
+    let (epic, assigned_agent) = (cells.parse_opt()?, cells.parse_opt()?);
+    let (claim_number, claim) = read_claim(&mut cells)?;
     Ok(Task {
-        number: get(row, "number")?,
-        id: parse(row, "id")?,
-        slug: get(row, "slug")?,
-        session: get(row, "session")?,
-        title: get(row, "title")?,
-        description: get(row, "description")?,
-        state: read_state(row)?,
-        priority: Priority::new(priority).ok_or_else(|| damaged("priority", &priority))?,
-        epic: parse_opt(row, "epic_id")?,
-        assigned_agent: parse_opt(row, "assigned_agent_id")?,
-        claim_number: get(row, "claim_number")?,
-        attempts: count(row, "attempts")?,
-        worktree_path: get(row, "worktree_path")?,
-        branch_name: get(row, "branch_name")?,
-        pr_url: get(row, "pr_url")?,
-        iteration: count(row, "iteration")?,
-        created_at: time(row, "created_at")?,
-        updated_at: time(row, "updated_at")?,
+        number,
+        id,
+        slug,
+        session,
+        title,
+        description,
+        state: match state {
+            TaskStateName::Pending => TaskState::Pending,
+            TaskStateName::Assigned => TaskState::Assigned {
+                to: assigned_agent.ok_or_else(|| cells.damaged(&"it is assigned to nobody"))?,
+            },
+            TaskStateName::InProgress => TaskState::InProgress { claim },
+            TaskStateName::Review => TaskState::Review { claim },
+            TaskStateName::Blocked => TaskState::Blocked { claim, reason },
+            TaskStateName::Completed => TaskState::Completed,
+            TaskStateName::Failed => TaskState::Failed { reason },
+            TaskStateName::Cancelled => TaskState::Cancelled { reason },
+        },
+        priority,
+        epic,
+        assigned_agent,
+        claim_number,
+        attempts: cells.count()?,
+        worktree_path: cells.get()?,
+        branch_name: cells.get()?,
+        pr_url: cells.get()?,
+        iteration: cells.count()?,
+        created_at: cells.time()?,
+        updated_at: cells.time()?,
     })
 }
 
-fn read_state(row: &Row<'_>) -> Result<TaskState, StoreError> {
-    let reason = || get::<Option<String>>(row, "reason");
-    let claim = match parse_opt(row, "claim_agent_id")? {
-        Some(holder) => Some(Claim {
-            holder,
-            attempt: count(row, "claim_attempt")?,
-            number: get(row, "claim_number")?,
-        }),
-        None => None,
+/// Reads `claim_number`, `claim_agent_id` and `claim_attempt`.
+fn read_claim(cells: &mut Cells<'_>) -> Result<(i64, Option<Claim>), StoreError> {
+    let (number, holder) = (cells.get()?, cells.parse_opt()?);
+    let attempt: Option<u32> = cells.get()?;
+    let claim = match (holder, attempt) {
+        (Some(holder), Some(attempt)) => Some(Claim { holder, attempt, number }),
+        _ => None,
     };
-    Ok(match named(row, "state", TaskStateName::parse)? {
-        TaskStateName::Pending => TaskState::Pending,
-        TaskStateName::Assigned => TaskState::Assigned { to: parse(row, "assigned_agent_id")? },
-        TaskStateName::InProgress => TaskState::InProgress { claim },
-        TaskStateName::Review => TaskState::Review { claim },
-        TaskStateName::Blocked => TaskState::Blocked { claim, reason: reason()? },
-        TaskStateName::Completed => TaskState::Completed,
-        TaskStateName::Failed => TaskState::Failed { reason: reason()? },
-        TaskStateName::Cancelled => TaskState::Cancelled { reason: reason()? },
-    })
+    Ok((number, claim))
 }
 
 /// What two open tasks of a session may not share.
@@ -220,7 +226,7 @@ impl Tx<'_> {
     /// The slugs of the newest tasks, for hints.
     pub fn task_recent_slugs(&self, limit: u32) -> Result<Vec<String>, StoreError> {
         self.all("SELECT slug FROM task ORDER BY number DESC LIMIT $1", params![limit], |row| {
-            get(row, "slug")
+            Cells::of(row).get()
         })
     }
 
@@ -279,7 +285,7 @@ impl Tx<'_> {
         self.all(
             "SELECT needs_number FROM task_dependency WHERE task_number = $1 ORDER BY needs_number",
             params![number],
-            |row| get(row, "needs_number"),
+            |row| Cells::of(row).get(),
         )
     }
 
@@ -289,7 +295,7 @@ impl Tx<'_> {
             "SELECT n.id FROM task_dependency AS d JOIN task AS n ON n.number = d.needs_number
              WHERE d.task_number = $1 ORDER BY n.number",
             params![number],
-            |row| parse(row, "id"),
+            |row| Cells::of(row).parse(),
         )
     }
 
@@ -327,11 +333,12 @@ impl Tx<'_> {
              ORDER BY number DESC LIMIT $2",
             params![task, limit],
             |row| {
+                let mut cells = Cells::of(row);
                 Ok(Comment {
-                    number: get(row, "number")?,
-                    agent: parse_opt(row, "agent_id")?,
-                    body: get(row, "body")?,
-                    created_at: time(row, "created_at")?,
+                    number: cells.get()?,
+                    agent: cells.parse_opt()?,
+                    body: cells.get()?,
+                    created_at: cells.time()?,
                 })
             },
         )?;
@@ -378,13 +385,14 @@ impl Tx<'_> {
              WHERE task_number = $1 ORDER BY started_at, agent_id",
             params![task],
             |row| {
+                let mut cells = Cells::of(row);
                 Ok(Dispatch {
-                    agent: parse(row, "agent_id")?,
-                    role: get(row, "role")?,
-                    started_at: time(row, "started_at")?,
-                    ended_at: time_opt(row, "ended_at")?,
-                    status: get(row, "status")?,
-                    result: get(row, "result")?,
+                    agent: cells.parse()?,
+                    role: cells.get()?,
+                    started_at: cells.time()?,
+                    ended_at: cells.time_opt()?,
+                    status: cells.get()?,
+                    result: cells.get()?,
                 })
             },
         )

@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use crate::error::StoreError;
 use crate::page::Page;
-use crate::row::{get, named};
+use crate::row::Cells;
 use crate::task::{COLUMNS, Task, read};
 use crate::tx::Tx;
 
@@ -75,7 +75,10 @@ impl Tx<'_> {
         self.all(
             "SELECT state, COUNT(*) AS tasks FROM task WHERE epic_id = $1 GROUP BY state",
             params![epic.to_string()],
-            |row| Ok((named(row, "state", TaskStateName::parse)?, get(row, "tasks")?)),
+            |row| {
+                let mut cells = Cells::of(row);
+                Ok((cells.named(TaskStateName::parse)?, cells.get()?))
+            },
         )
     }
 

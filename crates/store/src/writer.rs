@@ -4,8 +4,7 @@
 //! Answers go out after the commit, and so does the news of the last event.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -19,7 +18,7 @@ use crate::tx::Tx;
 
 /// At most so many operations share a commit: the first of them has waited long enough.
 const BATCH: usize = 512;
-/// Rows that nobody waits for wait this long for company, so that reading costs few disk writes.
+/// Rows that nobody waits for wait this long for an operation to share its commit.
 const PATIENCE: Duration = Duration::from_millis(25);
 /// With so many rows waiting, whoever brings more has to wait too.
 const CROWD: usize = 20_000;
@@ -27,15 +26,44 @@ const CROWD: usize = 20_000;
 #[derive(Debug)]
 pub(crate) struct Writer {
     jobs: Sender<Message>,
-    waiting_rows: Arc<AtomicUsize>,
+    rows: Arc<Rows>,
     last_event: watch::Receiver<i64>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 enum Message {
     Job(Box<dyn Job>),
-    Row(Box<AuditDraft>),
+    /// There are rows where there were none
+    Rows,
     Stop,
+}
+
+/// Rows that nobody waits for. They lie beside the queue, so that bringing one wakes nobody.
+#[derive(Debug, Default)]
+struct Rows(Mutex<Vec<AuditDraft>>);
+
+impl Rows {
+    fn locked(&self) -> std::sync::MutexGuard<'_, Vec<AuditDraft>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a row and says how many there are now.
+    fn add(&self, draft: AuditDraft) -> usize {
+        let mut rows = self.locked();
+        rows.push(draft);
+        rows.len()
+    }
+
+    fn take(&self) -> Vec<AuditDraft> {
+        std::mem::take(&mut *self.locked())
+    }
+
+    /// Puts rows back, before those that came since.
+    fn put_back(&self, mut first: Vec<AuditDraft>) {
+        let mut rows = self.locked();
+        first.append(&mut rows);
+        *rows = first;
+    }
 }
 
 /// An operation on its way through the writer, its types forgotten.
@@ -84,17 +112,17 @@ impl Writer {
         let chain = Chain::load(&connection)?;
         let (jobs, inbox) = channel();
         let (event_sender, last_event) = watch::channel(chain.last_event());
-        let waiting_rows = Arc::new(AtomicUsize::new(0));
+        let rows = Arc::new(Rows::default());
         let thread = {
-            let waiting_rows = Arc::clone(&waiting_rows);
+            let rows = Arc::clone(&rows);
             let work = move || {
-                Worker { connection, chain, last_event: event_sender, waiting_rows }.work(&inbox);
+                Worker { connection, chain, last_event: event_sender, rows }.work(&inbox);
             };
             std::thread::Builder::new().name("store-writer".into()).spawn(work).map_err(
                 |error| StoreError::Corrupt(format!("could not start the writer: {error}")),
             )?
         };
-        Ok(Self { jobs, waiting_rows, last_event, thread: Mutex::new(Some(thread)) })
+        Ok(Self { jobs, rows, last_event, thread: Mutex::new(Some(thread)) })
     }
 
     pub(crate) async fn write<T, E>(
@@ -112,12 +140,12 @@ impl Writer {
     }
 
     pub(crate) async fn audit_later(&self, draft: AuditDraft) -> Result<(), StoreError> {
-        self.jobs.send(Message::Row(Box::new(draft))).map_err(|_| StoreError::Stopped)?;
-        if self.waiting_rows.fetch_add(1, Ordering::Relaxed) > CROWD {
+        match self.rows.add(draft) {
+            1 => self.jobs.send(Message::Rows).map_err(|_| StoreError::Stopped),
             // An empty operation is answered when all that came before it is on disk.
-            self.write(|_| Ok::<_, StoreError>(())).await?;
+            waiting if waiting > CROWD => self.write(|_| Ok::<_, StoreError>(())).await,
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     pub(crate) fn last_event(&self) -> watch::Receiver<i64> {
@@ -139,7 +167,7 @@ struct Worker {
     connection: Connection,
     chain: Chain,
     last_event: watch::Sender<i64>,
-    waiting_rows: Arc<AtomicUsize>,
+    rows: Arc<Rows>,
 }
 
 /// What one commit will hold.
@@ -154,40 +182,35 @@ impl Batch {
     fn add(&mut self, message: Message) {
         match message {
             Message::Job(job) => self.jobs.push(job),
-            Message::Row(row) => self.rows.push(*row),
+            Message::Rows => {}
             Message::Stop => self.stop = true,
         }
     }
 
     fn is_full(&self) -> bool {
-        self.stop || self.jobs.len() + self.rows.len() >= BATCH
+        self.stop || self.jobs.len() >= BATCH
     }
 }
 
 impl Worker {
     fn work(mut self, inbox: &Receiver<Message>) {
-        loop {
+        while let Ok(first) = inbox.recv() {
             let mut batch = Batch::default();
-            match inbox.recv() {
-                Ok(message) => batch.add(message),
-                Err(_) => return,
+            batch.add(first);
+            // Rows alone wait a little for company, so that reading costs few disk writes.
+            if batch.jobs.is_empty()
+                && !batch.stop
+                && let Ok(message) = inbox.recv_timeout(PATIENCE)
+            {
+                batch.add(message);
             }
-            loop {
-                while !batch.is_full()
-                    && let Ok(message) = inbox.try_recv()
-                {
-                    batch.add(message);
-                }
-                // Somebody waits, or it is worth it: commit. Else wait for company.
-                if !batch.jobs.is_empty() || batch.is_full() {
-                    break;
-                }
-                match inbox.recv_timeout(PATIENCE) {
-                    Ok(message) => batch.add(message),
-                    Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
-                }
+            while !batch.is_full()
+                && let Ok(message) = inbox.try_recv()
+            {
+                batch.add(message);
             }
             let stop = batch.stop;
+            batch.rows = self.rows.take();
             self.commit(batch);
             if stop {
                 return;
@@ -206,7 +229,10 @@ impl Worker {
             }
             tracing::error!(error = %error, source = ?error, "a commit failed; nothing of it was kept");
         }
-        self.waiting_rows.fetch_sub(batch.rows.len(), Ordering::Relaxed);
+        if committed.is_err() && !batch.rows.is_empty() {
+            // They join the next commit that holds.
+            self.rows.put_back(std::mem::take(&mut batch.rows));
+        }
         for job in batch.jobs {
             job.finish(committed.as_ref().map_or_else(|error| Err(error.again()), |()| Ok(())));
         }
