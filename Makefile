@@ -14,7 +14,7 @@ debug := $(CARGO_TARGET_DIR)/debug
 release := $(CARGO_TARGET_DIR)/release
 say = @printf '\n==> %s\n' '$(1)'
 
-.PHONY: help setup build fmt-check clippy tidy generated check tests test fix generate bench demo
+.PHONY: help setup build fmt-check clippy tidy generated deny check tests test fix generate bench demo
 
 help: ## Say what there is
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/  make \1\t\2/p' Makefile | expand -t 18
@@ -26,7 +26,7 @@ setup: ## Install what the tests need and the machine lacks, into .tools/
 test: setup check tests ## Everything that continuous integration runs
 	$(call say,all is well)
 
-check: fmt-check clippy tidy generated ## Formatting, lints, tidiness, and that generated files are current
+check: fmt-check clippy tidy generated deny ## Formatting, lints, tidiness, and that generated files are current
 
 fmt-check:
 	$(call say,formatting)
@@ -47,6 +47,12 @@ tidy: build
 generated: build
 	$(call say,generated files: cargo xtask generate --check)
 	@$(debug)/xtask generate --check
+
+# Advisories change with the day and not with the code, so they are asked for by hand: cargo deny check.
+deny:
+	@if cargo deny --version >/dev/null 2>&1; then \
+	  printf '\n==> %s\n' 'licences and sources: cargo deny'; cargo deny check bans licenses sources; \
+	fi
 
 # Doctests are run only where there are some: to look for them in vain takes a minute.
 tests: build

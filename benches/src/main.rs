@@ -94,7 +94,11 @@ async fn main() -> Result<()> {
     };
     ensure!(program.exists(), "`{}` is not built: run `make bench`", program.display());
     let scale = Scale::of(&options);
-    let figures = measure(&program, &scale).await?;
+    // Whoever ends the bench ends the servers too: they go with what measures them.
+    let figures = tokio::select! {
+        figures = measure(&program, &scale) => figures?,
+        ended = program::asked_to_stop() => return ended,
+    };
     report::print(&figures, &scale);
     Ok(())
 }

@@ -5,7 +5,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
+use tokio::signal::unix::{SignalKind, signal};
 
 /// A program that ends when nobody looks after it any more.
 #[derive(Debug)]
@@ -38,7 +39,7 @@ impl Running {
                 return Ok(());
             }
         }
-        anyhow::bail!("it ended without an answer")
+        bail!("it ended without an answer")
     }
 }
 
@@ -111,4 +112,15 @@ pub(crate) fn beside(name: &str) -> Result<PathBuf> {
 pub(crate) fn surroundings() -> Vec<(&'static str, PathBuf)> {
     let keep = |name: &'static str| std::env::var_os(name).map(|value| (name, value.into()));
     ["PATH", "HOME"].into_iter().filter_map(keep).collect()
+}
+
+/// Waits until somebody wants this process to end.
+pub(crate) async fn asked_to_stop() -> Result<()> {
+    let mut end = signal(SignalKind::terminate()).context("signals")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("signals")?;
+    tokio::select! {
+        _ = end.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    bail!("ended before everything was measured")
 }

@@ -61,9 +61,7 @@ impl App {
         };
         let token = match (&self.env.token, &self.env.agent_id) {
             (None, None) => Token::File(home.operator_token_file(&self.env)?),
-            (given, agent) => {
-                Token::choose(given.as_deref(), agent.as_deref(), PathBuf::new())
-            }
+            (given, agent) => Token::choose(given.as_deref(), agent.as_deref(), PathBuf::new()),
         };
         let mut start_args: Vec<OsString> = vec!["--home".into(), home.dir.clone().into()];
         start_args.extend(["up"].iter().chain(up).map(OsString::from));
@@ -152,7 +150,8 @@ mod tests {
 
     #[test]
     fn a_query_leaves_out_what_is_absent_and_escapes_the_rest() {
-        let made = query("/api/x", [("a", Some("1 &ü".into())), ("b", None), ("c", Some("d".into()))]);
+        let made =
+            query("/api/x", [("a", Some("1 &ü".into())), ("b", None), ("c", Some("d".into()))]);
         assert_eq!(made, "/api/x?a=1%20%26%C3%BC&c=d");
     }
 }

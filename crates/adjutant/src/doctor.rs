@@ -371,8 +371,11 @@ mod tests {
         fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
         fs::write(home.config(), "limits: {dept: 1}\n").unwrap();
         fs::write(home.roles().join("broken.md"), "nothing").unwrap();
-        fs::write(home.dir.join("state.db"), "not a database, but long enough to be looked at. ".repeat(3))
-            .unwrap();
+        fs::write(
+            home.dir.join("state.db"),
+            "not a database, but long enough to be looked at. ".repeat(3),
+        )
+        .unwrap();
         let checks = examine(None, &env);
         assert!(!is_well(&checks));
         for name in ["config", "roles", "token", "database"] {

@@ -64,7 +64,8 @@ impl Render {
             let mut report = String::new();
             let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode());
             // What cannot be drawn is said in a line below.
-            if handler.with_width(usize::from(width())).render_report(&mut report, problem).is_ok() {
+            if handler.with_width(usize::from(width())).render_report(&mut report, problem).is_ok()
+            {
                 return write!(err, "{report}");
             }
         }
@@ -168,11 +169,7 @@ fn width() -> u16 {
 
 /// How much room is left on a line of a terminal; in a pipe there is always enough.
 pub(crate) fn room(used: usize) -> usize {
-    if io::stdout().is_terminal() {
-        usize::from(width()).saturating_sub(used)
-    } else {
-        usize::MAX
-    }
+    if io::stdout().is_terminal() { usize::from(width()).saturating_sub(used) } else { usize::MAX }
 }
 
 /// Text by somebody else, without anything that a terminal would obey or that would turn it about.
@@ -252,7 +249,10 @@ pub(crate) fn ago(value: &Value, now: Timestamp) -> String {
 }
 
 /// A table: headings, and rows of cells that are harmless already.
-pub(crate) fn table<const N: usize>(headings: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+pub(crate) fn table<const N: usize>(
+    headings: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(headings.map(|text| Cell::new(text).set_alignment(CellAlignment::Left)));

@@ -49,9 +49,8 @@ impl Stage {
         let policy = config.policy().map_err(|error| Trouble::usage(error.to_string()))?;
         let report = roles::load(&self.home, &policy);
         warnings.extend(report.errors.iter().chain(&report.warnings).map(ToString::to_string));
-        let settings = config
-            .settings(report.roles)
-            .map_err(|error| Trouble::usage(error.to_string()))?;
+        let settings =
+            config.settings(report.roles).map_err(|error| Trouble::usage(error.to_string()))?;
         Ok((settings, warnings))
     }
 }

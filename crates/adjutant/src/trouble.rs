@@ -42,13 +42,7 @@ impl Trouble {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
         let message = message.into();
         let body = json!({ "code": code.name(), "message": message });
-        Self(Box::new(Parts {
-            exit: code.exit(),
-            message,
-            hints: Vec::new(),
-            body,
-            problem: None,
-        }))
+        Self(Box::new(Parts { exit: code.exit(), message, hints: Vec::new(), body, problem: None }))
     }
 
     /// What was typed does not fit.

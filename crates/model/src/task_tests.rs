@@ -1,3 +1,5 @@
+//! A task moves only as the table says, whatever is wished.
+
 use super::*;
 use proptest::prelude::*;
 

@@ -202,15 +202,27 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // A server in the background would outlive its folder.
-        let file = self.server_file().ok().flatten().unwrap_or_default();
-        let Some(pid) = file["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()) else { return };
-        // Best effort: the process may be gone already.
-        drop(host::process::terminate(pid));
-        if !host::process::wait_gone(pid, PATIENCE) {
-            drop(std::fs::remove_file(self.home().join("server.json")));
-            drop(host::process::kill(pid));
+        end_server(&self.home());
+        // Commands that ran side by side may each have started a server, and the last of them may
+        // only now find the home free: where the path is gone it gives up.
+        let gone = self.dir.path().join("gone");
+        if std::fs::rename(self.project(), &gone).is_ok() {
+            end_server(&gone.join(".adjutant"));
         }
+    }
+}
+
+/// Ends the server in the background, if there is one: it would outlive its folder.
+fn end_server(home: &Path) {
+    let file = home.join("server.json");
+    let Ok(text) = std::fs::read_to_string(&file) else { return };
+    let noted: Value = serde_json::from_str(&text).unwrap_or_default();
+    let Some(pid) = noted["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()) else { return };
+    // Best effort: the process may be gone already.
+    drop(host::process::terminate(pid));
+    if !host::process::wait_gone(pid, PATIENCE) {
+        drop(std::fs::remove_file(&file));
+        drop(host::process::kill(pid));
     }
 }
 
@@ -299,7 +311,11 @@ impl Http {
     }
 
     /// Calls a tool by its canonical name; a failed one gives the body of its error.
-    pub async fn call(&self, tool: &str, input: Value) -> Result<std::result::Result<Value, Value>> {
+    pub async fn call(
+        &self,
+        tool: &str,
+        input: Value,
+    ) -> Result<std::result::Result<Value, Value>> {
         let body = json!({ "toolName": tool, "input": input });
         let (_, mut answer) = self.post("/mcp/execute", &body).await?;
         match answer["success"].as_bool() {

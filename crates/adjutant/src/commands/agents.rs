@@ -15,7 +15,8 @@ pub(crate) async fn ps(app: &App, args: &PsArgs) -> Result<(), Trouble> {
     let agents = answer["agents"].as_array().map(Vec::as_slice).unwrap_or_default();
     Ok(app.render.answer(&answer, || {
         if agents.is_empty() {
-            let more = if args.all { "" } else { "; `adjutant ps --all` also lists those that ended" };
+            let more =
+                if args.all { "" } else { "; `adjutant ps --all` also lists those that ended" };
             return format!(
                 "No agent is there{more}.\nMake one with {}",
                 name("adjutant enlist --role worker")

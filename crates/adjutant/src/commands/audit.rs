@@ -178,7 +178,8 @@ fn canonical(typed: String) -> String {
 }
 
 fn row(row: &Value) -> [String; 6] {
-    let body: Value = serde_json::from_str(row["body"].as_str().unwrap_or_default()).unwrap_or_default();
+    let body: Value =
+        serde_json::from_str(row["body"].as_str().unwrap_or_default()).unwrap_or_default();
     let for_another = body["byOperator"] == true && row["agentId"].is_string();
     let tool = row["tool"].as_str().unwrap_or_default();
     let tool = engine::by_name(tool).map_or_else(|| line(tool), ToolDef::joined);
@@ -212,7 +213,9 @@ async fn export(app: &App, file: Option<&Path>) -> Result<(), Trouble> {
     let client = app.client().await?;
     let record = Record { client: &client, agent: None, tool: None };
     let mut out: Box<dyn Write> = match file {
-        Some(path) => Box::new(BufWriter::new(File::create(path).map_err(host::files::at("create", path))?)),
+        Some(path) => {
+            Box::new(BufWriter::new(File::create(path).map_err(host::files::at("create", path))?))
+        }
         None => Box::new(std::io::stdout().lock()),
     };
     let (mut after, mut written) = (0, 0);
@@ -240,7 +243,10 @@ async fn export(app: &App, file: Option<&Path>) -> Result<(), Trouble> {
 /// A row as it is carried away: the body stays text, for its hash covers every byte.
 fn exported(row: &Value) -> Result<Value, Trouble> {
     let (Some(body), Some(hash)) = (row["body"].as_str(), row["hash"].as_str()) else {
-        return Err(Trouble::new(Code::InternalError, "the server gave a row without body and hash"));
+        return Err(Trouble::new(
+            Code::InternalError,
+            "the server gave a row without body and hash",
+        ));
     };
     Ok(json!({ "number": row["number"], "hash": hash, "body": body }))
 }
@@ -254,9 +260,8 @@ fn verify_export(path: &Path) -> Result<Value, Trouble> {
     };
     let mut rows: Vec<(String, String)> = Vec::new();
     for (index, text) in input.lines().enumerate() {
-        let row: Value = serde_json::from_str(&text?).map_err(|error| {
-            Trouble::usage(format!("line {} is not JSON: {error}", index + 1))
-        })?;
+        let row: Value = serde_json::from_str(&text?)
+            .map_err(|error| Trouble::usage(format!("line {} is not JSON: {error}", index + 1)))?;
         let part = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
         rows.push((part("body"), part("hash")));
     }

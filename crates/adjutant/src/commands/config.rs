@@ -30,7 +30,9 @@ pub(crate) fn run(app: &App, verb: ConfigVerb) -> Result<(), Trouble> {
                         .ok_or_else(|| unknown(&key, &leaves))?;
                     let within: Vec<_> = leaves
                         .iter()
-                        .filter(|(name, _)| name.strip_prefix(&key).is_some_and(|rest| rest.starts_with('.')))
+                        .filter(|(name, _)| {
+                            name.strip_prefix(&key).is_some_and(|rest| rest.starts_with('.'))
+                        })
                         .cloned()
                         .collect();
                     let text = || if within.is_empty() { shown(value) } else { listed(&within) };

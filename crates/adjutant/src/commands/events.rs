@@ -70,7 +70,12 @@ struct Stream<'a> {
 
 impl Stream<'_> {
     /// A page, and the number after which the next one begins.
-    async fn page(&self, after: i64, limit: usize, wait: u32) -> Result<(Vec<Value>, i64), Trouble> {
+    async fn page(
+        &self,
+        after: i64,
+        limit: usize,
+        wait: u32,
+    ) -> Result<(Vec<Value>, i64), Trouble> {
         let path = query(
             "/api/events",
             [
@@ -105,7 +110,10 @@ impl Stream<'_> {
 
     /// The newest ones. Of one kind only, all of them must be looked through.
     async fn newest(&self, limit: usize) -> Result<(Vec<Value>, i64), Trouble> {
-        let path = query("/api/events", [("after", Some("0".to_owned())), ("limit", Some("1".to_owned()))]);
+        let path = query(
+            "/api/events",
+            [("after", Some("0".to_owned())), ("limit", Some("1".to_owned()))],
+        );
         let last = self.client.get_json(&path).await?["last"].as_i64().unwrap_or_default();
         let back = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut after = if self.kind.is_none() { last.saturating_sub(back).max(0) } else { 0 };
@@ -136,7 +144,8 @@ fn told(event: &Value) -> String {
 
 /// The facts of an event that say most.
 fn about(data: &Value) -> String {
-    let keys = ["number", "slug", "from", "to", "state", "status", "subject", "title", "role", "reason"];
+    let keys =
+        ["number", "slug", "from", "to", "state", "status", "subject", "title", "role", "reason"];
     let facts: Vec<String> = keys
         .iter()
         .filter(|key| !data[**key].is_null())

@@ -37,9 +37,14 @@ async fn list(app: &App, args: &MailArgs) -> Result<(), Trouble> {
             ("includeRead".to_owned(), args.all.into()),
             ("limit".to_owned(), 500.into()),
         ]);
-        input.extend(args.wait.filter(|_| cursor.is_none()).map(|wait| ("waitSeconds".to_owned(), wait.into())));
+        input.extend(
+            args.wait
+                .filter(|_| cursor.is_none())
+                .map(|wait| ("waitSeconds".to_owned(), wait.into())),
+        );
         input.extend(cursor.map(|cursor| ("cursor".to_owned(), cursor.into())));
-        let mut page = app::call(&client, "mcp__mail__list_inbox", &Value::Object(input), None).await?;
+        let mut page =
+            app::call(&client, "mcp__mail__list_inbox", &Value::Object(input), None).await?;
         if let Value::Array(found) = page["mails"].take() {
             mails.extend(found);
         }
@@ -51,7 +56,8 @@ async fn list(app: &App, args: &MailArgs) -> Result<(), Trouble> {
     let value = json!({ "count": mails.len(), "unreadCount": unread, "mails": mails });
     Ok(app.render.answer(&value, || {
         if mails.is_empty() {
-            let more = if args.all { "" } else { " `adjutant mail --all` shows what you have read." };
+            let more =
+                if args.all { "" } else { " `adjutant mail --all` shows what you have read." };
             return format!("No new mail.{more}");
         }
         let now = now();

@@ -35,7 +35,7 @@ pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), Trouble> {
     let (config, _) = stage.config()?;
     logging::for_server(config.server.log_level.as_str(), app.global.verbose);
     match args.background {
-        None if args.detach => detach(app, args),
+        None if args.detach => detach(app, args, config.server.port),
         Some(Background::Keeper) => keep(app, args, &home),
         Some(Background::Needed) => {
             process::own_session()?;
@@ -63,19 +63,28 @@ fn place(app: &App, how: &str, args: &UpArgs) -> Result<Where, Trouble> {
     Ok(Where { url_override: None, ..app.place(&up)? })
 }
 
-fn detach(app: &App, args: &UpArgs) -> Result<(), Trouble> {
+fn detach(app: &App, args: &UpArgs, wanted: u16) -> Result<(), Trouble> {
     let at = place(app, "keeper", args)?;
     let runtime = run::threads()?;
     let (before, server) = runtime.block_on(async {
         let before = connect::running(&at).await?;
         Ok::<_, Trouble>((before, connect::ensure(&at).await?))
     })?;
-    Ok(app.render.answer(&server, || running_text(&server, if before.is_some() { "runs already" } else { "runs" }))?)
+    let how = if before.is_some() { "runs already" } else { "runs" };
+    let elsewhere = wanted != 0 && life::port_of(&server) != Some(wanted);
+    if before.is_none() && elsewhere {
+        app.render.aside(&odd(format!("port {wanted} is taken; another one is used")))?;
+    }
+    Ok(app.render.answer(&server, || running_text(&server, how))?)
 }
 
 fn running_text(server: &ServerFile, how: &str) -> String {
     let ServerFile { url, pid, .. } = server;
-    format!("The server {how} at {} (process {pid}).\nStop it with {}", good(url), name("adjutant down"))
+    format!(
+        "The server {how} at {} (process {pid}).\nStop it with {}",
+        good(url),
+        name("adjutant down")
+    )
 }
 
 /// Watches over a server, and starts it again when it crashes.
@@ -191,7 +200,8 @@ pub(crate) async fn down(app: &App) -> Result<(), Trouble> {
 /// Says whether a server runs. Starts none.
 pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
     let absent = || {
-        Trouble::no_server("no server runs for this home").hint("start one with `adjutant up --detach`")
+        Trouble::no_server("no server runs for this home")
+            .hint("start one with `adjutant up --detach`")
     };
     let at = match app.place(&[]) {
         Ok(at) => at,
@@ -207,8 +217,7 @@ pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
 }
 
 fn status_text(status: &Value) -> String {
-    let [url, pid, version, home] =
-        ["url", "pid", "version", "home"].map(|key| field(status, key));
+    let [url, pid, version, home] = ["url", "pid", "version", "home"].map(|key| field(status, key));
     let number = |key: &str| usize::try_from(status[key].as_u64().unwrap_or_default()).unwrap_or(0);
     format!(
         "\

@@ -115,8 +115,12 @@ fn shown(task: &Value) -> String {
 
 /// The items of a list, on a line.
 fn join(list: &Value) -> String {
-    let items: Vec<String> =
-        list.as_array().into_iter().flatten().map(|item| short(item.as_str().unwrap_or_default(), 40)).collect();
+    let items: Vec<String> = list
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|item| short(item.as_str().unwrap_or_default(), 40))
+        .collect();
     if items.is_empty() { "-".to_owned() } else { items.join(", ") }
 }
 

@@ -67,12 +67,9 @@ impl clap::FromArgMatches for ToolArgs {
                 as_agent: matches.get_one::<String>("as").cloned(),
                 fields: fields_of(tool, matches),
             },
-            None => Wish {
-                tool: typed.to_owned(),
-                input: None,
-                as_agent: None,
-                fields: Map::new(),
-            },
+            None => {
+                Wish { tool: typed.to_owned(), input: None, as_agent: None, fields: Map::new() }
+            }
         };
         Ok(Self { call: Some(call) })
     }
@@ -145,9 +142,11 @@ fn flag_of(field: &str, schema: &Value, note: &str) -> Arg {
         }
     }
     match kind_of(schema) {
-        Kind::Truth => {
-            arg.num_args(0..=1).require_equals(true).default_missing_value("true").value_name("BOOL")
-        }
+        Kind::Truth => arg
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .value_name("BOOL"),
         Kind::Number => arg.value_name("N").allow_negative_numbers(true),
         Kind::Text => arg.value_name("TEXT").allow_hyphen_values(true),
         Kind::Structure => arg.value_name("JSON"),
@@ -269,11 +268,8 @@ pub(crate) fn text_or_stdin(given: String) -> Result<String, Trouble> {
 fn unknown(typed: &str) -> Trouble {
     let joined: Vec<String> = TOOLS.iter().map(ToolDef::joined).collect();
     let names = joined.iter().map(String::as_str).chain(TOOLS.iter().map(|tool| tool.name));
-    let trouble = Trouble::new(
-        engine::Code::ToolNotFound,
-        format!("there is no tool `{typed}`"),
-    )
-    .of_tool(typed);
+    let trouble = Trouble::new(engine::Code::ToolNotFound, format!("there is no tool `{typed}`"))
+        .of_tool(typed);
     match nearest(typed, names) {
         Some(near) => trouble.hint(format!("did you mean `{near}`?")),
         None => trouble.hint("`adjutant tool` lists them"),
@@ -350,9 +346,8 @@ mod tests {
 
     #[test]
     fn flags_become_the_input() {
-        let wish = parse(&[
-            "mail_send", "--to-human", "--subject", "7", "--body", "-1", "--as", "sp_1",
-        ]);
+        let wish =
+            parse(&["mail_send", "--to-human", "--subject", "7", "--body", "-1", "--as", "sp_1"]);
         let input = input_of(wish.input.as_deref(), wish.fields).unwrap();
         assert_eq!(input, json!({ "toHuman": true, "subject": "7", "body": "-1" }));
         assert_eq!(wish.as_agent.as_deref(), Some("sp_1"));
@@ -383,6 +378,9 @@ mod tests {
         assert_eq!(one(Kind::Structure, r#"[{"a": 1}]"#), json!([{ "a": 1 }]));
         assert_eq!(one(Kind::Structure, "TAS-1"), json!("TAS-1"));
         let two = ["a".to_owned(), "b".to_owned()];
-        assert_eq!(value_of(Kind::Structure, &two.iter().collect::<Vec<_>>()), Some(json!(["a", "b"])));
+        assert_eq!(
+            value_of(Kind::Structure, &two.iter().collect::<Vec<_>>()),
+            Some(json!(["a", "b"]))
+        );
     }
 }

@@ -93,7 +93,9 @@ impl Actor {
             Err(error) if error["code"] == code => {
                 Ok(error["message"].as_str().unwrap_or_default().to_owned())
             }
-            other => Err(odd(format!("{} should be refused {tool} with {code}: {other:?}", self.who))),
+            other => {
+                Err(odd(format!("{} should be refused {tool} with {code}: {other:?}", self.who)))
+            }
         }
     }
 

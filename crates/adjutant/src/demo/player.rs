@@ -66,8 +66,10 @@ impl Player {
         let (_, session) = self.send(path, "initialize", params).await?;
         self.sessions.insert(path.to_owned(), session);
         let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
-        let response =
-            self.client.send(Method::POST, path, self.headers(path), ready.to_string().into()).await?;
+        let response = self
+            .client
+            .send(Method::POST, path, self.headers(path), ready.to_string().into())
+            .await?;
         self.client.collect(response).await?;
         Ok(())
     }
@@ -93,14 +95,18 @@ impl Player {
         self.next_id += 1;
         let id = self.next_id;
         let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
-        let response =
-            self.client.send(Method::POST, path, self.headers(path), request.to_string().into()).await?;
+        let response = self
+            .client
+            .send(Method::POST, path, self.headers(path), request.to_string().into())
+            .await?;
         let session = response.headers().get(SESSION).cloned();
         let (status, bytes) = self.client.collect(response).await?;
         let text = String::from_utf8_lossy(&bytes);
         let answer = messages(&text).find(|message| message["id"] == id);
         match answer {
-            Some(mut message) if message["error"].is_null() => Ok((message["result"].take(), session)),
+            Some(mut message) if message["error"].is_null() => {
+                Ok((message["result"].take(), session))
+            }
             Some(message) => Err(odd(format!("{method} at {path}: {}", message["error"]))),
             None => Err(odd(format!("{method} at {path} was answered with {status}: {text}"))),
         }

@@ -42,7 +42,8 @@ async fn enlist<'a>(teller: Teller<'a>, url: &str, operator: &str) -> Result<Cre
     let bob = Actor::new("bob", url, &human.post_json("/api/agents", &worker).await?)?;
     let (many, few) = (sam.tool_count().await?, ada.tool_count().await?);
     must!(few < many && few > 0, "a worker sees fewer tools than a supervisor");
-    teller.say("you", &format!("enlist sam, a supervisor: an MCP client that sees {many} tools"))?;
+    teller
+        .say("you", &format!("enlist sam, a supervisor: an MCP client that sees {many} tools"))?;
     teller.say("you", &format!("enlist ada and bob, workers, who see {few}"))?;
     Ok(Crew { teller, human, sam, ada, bob })
 }
@@ -91,10 +92,15 @@ impl Crew<'_> {
         must!(ada["number"] == **first, "ada begins what she was given");
         must!(bob["task"]["id"] == **second, "bob gets the free task and not ada's");
         self.say("ada", &format!("begins {first}"))?;
-        self.say("bob", &format!("asks for the next task and claims {second} (claim {})", bob["claim"]))?;
+        self.say(
+            "bob",
+            &format!("asks for the next task and claims {second} (claim {})", bob["claim"]),
+        )?;
         let again = self.bob.does("session.task-next", json!({})).await?;
         must!(again["task"].is_null() || again["task"]["id"] == **second, "the third still waits");
-        self.bob.does("task.add_comment", json!({ "body": "Tokens are borrowed, not copied" })).await?;
+        self.bob
+            .does("task.add_comment", json!({ "body": "Tokens are borrowed, not copied" }))
+            .await?;
         self.say("bob", &format!("remarks on {second}: \"Tokens are borrowed, not copied\""))?;
         let decision = json!({ "title": "Use recursive descent", "body": "The grammar is LL(1)" });
         self.ada.does("system.log_decision", decision).await?;
@@ -223,7 +229,8 @@ impl Crew<'_> {
         must!(tasks == 3, "all three tasks are done");
         for actor in [&self.ada, &self.bob, &self.sam] {
             let path = format!("/api/agents/{}/discharge", actor.id);
-            let gone = self.human.post_json(&path, &json!({ "reason": "the demo is over" })).await?;
+            let gone =
+                self.human.post_json(&path, &json!({ "reason": "the demo is over" })).await?;
             must!(gone["agentId"] == *actor.id, "an agent can be discharged");
         }
         self.say("you", "discharge all three")?;

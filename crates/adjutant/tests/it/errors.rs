@@ -92,7 +92,8 @@ async fn an_unknown_role_names_the_nearest() {
     let ran = world.run(&["enlist", "--role", "wroker"]).await.unwrap();
     assert_eq!(ran.code, Some(4));
     assert!(ran.stderr.contains("try: did you mean `worker`?"), "{}", ran.stderr);
-    let error = world.run(&["enlist", "--role", "worker", "--task", "TAS-9", "--json"]).await.unwrap();
+    let error =
+        world.run(&["enlist", "--role", "worker", "--task", "TAS-9", "--json"]).await.unwrap();
     assert_eq!(error.error().unwrap()["code"], "RESOURCE_NOT_FOUND");
 }
 

@@ -5,8 +5,26 @@ use testkit::World;
 use crate::BINARY;
 
 const COMMANDS: [&str; 20] = [
-    "init", "up", "down", "status", "token", "enlist", "discharge", "ps", "tasks", "mail", "events",
-    "decisions", "audit", "tool", "mcp", "reload", "doctor", "config", "completions", "demo",
+    "init",
+    "up",
+    "down",
+    "status",
+    "token",
+    "enlist",
+    "discharge",
+    "ps",
+    "tasks",
+    "mail",
+    "events",
+    "decisions",
+    "audit",
+    "tool",
+    "mcp",
+    "reload",
+    "doctor",
+    "config",
+    "completions",
+    "demo",
 ];
 
 #[tokio::test]

@@ -44,7 +44,8 @@ async fn up_says_what_to_do_next() {
 #[tokio::test]
 async fn detached_it_stays_until_down() {
     let world = world().await;
-    let file = world.run(&["up", "--detach", "--json"]).await.unwrap().ok().unwrap().json().unwrap();
+    let file =
+        world.run(&["up", "--detach", "--json"]).await.unwrap().ok().unwrap().json().unwrap();
     let status = world.run(&["status", "--json"]).await.unwrap().ok().unwrap().json().unwrap();
     assert_eq!((&status["pid"], &status["url"]), (&file["pid"], &file["url"]));
     let down = world.run(&["down", "--json"]).await.unwrap().ok().unwrap().json().unwrap();
@@ -56,15 +57,29 @@ async fn detached_it_stays_until_down() {
 #[tokio::test]
 async fn a_detached_server_comes_back_after_a_crash() {
     let world = world().await;
-    let file = world.run(&["up", "--detach", "--json"]).await.unwrap().ok().unwrap().json().unwrap();
+    let file =
+        world.run(&["up", "--detach", "--json"]).await.unwrap().ok().unwrap().json().unwrap();
     let agent = world.enlist("worker", &[]).await.unwrap();
     host::process::kill(u32::try_from(file["pid"].as_u64().unwrap()).unwrap()).unwrap();
     // Whoever asks now waits for the next life, on the same port and with the same record.
-    let ran = world.run_as(&agent, &["tool", "agent_get_status", "--json"]).await.unwrap().ok().unwrap();
+    let ran =
+        world.run_as(&agent, &["tool", "agent_get_status", "--json"]).await.unwrap().ok().unwrap();
     assert_eq!(ran.json().unwrap()["id"], *agent.id);
     let again = world.server_file().unwrap().unwrap();
     assert_eq!(again["url"], file["url"]);
     assert_ne!(again["pid"], file["pid"]);
+    world.run(&["down"]).await.unwrap().ok().unwrap();
+}
+
+#[tokio::test]
+async fn a_taken_port_means_another_and_is_said() {
+    let world = world().await;
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let ran = world.run(&["up", "--detach", "--port", &port]).await.unwrap().ok().unwrap();
+    assert_eq!(ran.stderr, format!("port {port} is taken; another one is used\n"));
+    let url = world.server_file().unwrap().unwrap()["url"].as_str().unwrap().to_owned();
+    assert!(ran.stdout.contains(&url) && !url.ends_with(&format!(":{port}")), "{}", ran.stdout);
     world.run(&["down"]).await.unwrap().ok().unwrap();
 }
 
@@ -109,7 +124,8 @@ async fn secrets_are_their_owners_alone() {
     let server = world.up().await.unwrap();
     let token = world.operator().await.unwrap();
     assert_eq!(World::mode(&world.home().join("server.json")).unwrap(), 0o600);
-    let folder = std::fs::read_dir(world.state().join("adjutant")).unwrap().next().unwrap().unwrap().path();
+    let folder =
+        std::fs::read_dir(world.state().join("adjutant")).unwrap().next().unwrap().unwrap().path();
     assert_eq!(World::mode(&folder).unwrap(), 0o700);
     let file = folder.join("operator.token");
     assert_eq!(World::mode(&file).unwrap(), 0o600);

@@ -21,7 +21,19 @@ async fn json_has_the_shapes_that_scripts_rely_on() {
     let ps = json(&["ps"]).await;
     assert_eq!(
         keys(&ps["agents"][0]),
-        ["category", "costUsd", "depth", "finishedAt", "id", "kind", "parentId", "role", "startedAt", "state", "taskSlug"]
+        [
+            "category",
+            "costUsd",
+            "depth",
+            "finishedAt",
+            "id",
+            "kind",
+            "parentId",
+            "role",
+            "startedAt",
+            "state",
+            "taskSlug"
+        ]
     );
     let status = json(&["status"]).await;
     assert_eq!(

@@ -20,10 +20,20 @@ async fn two_agents_share_tasks_and_mail() {
     let second = second.unwrap().ok().unwrap().json().unwrap();
     assert_ne!(first["task"]["id"], second["task"]["id"], "two agents never get the same task");
 
-    let letter =
-        ["tool", "mail_send", "--to-agent-id", &bob.id, "--subject", "Hi", "--body", "There?", "--json"];
+    let letter = [
+        "tool",
+        "mail_send",
+        "--to-agent-id",
+        &bob.id,
+        "--subject",
+        "Hi",
+        "--body",
+        "There?",
+        "--json",
+    ];
     let sent = world.run_as(&ada, &letter).await.unwrap().ok().unwrap().json().unwrap();
-    let inbox = world.run_as(&bob, &["mail", "--json"]).await.unwrap().ok().unwrap().json().unwrap();
+    let inbox =
+        world.run_as(&bob, &["mail", "--json"]).await.unwrap().ok().unwrap().json().unwrap();
     assert_eq!(inbox["mails"][0]["fromAgentId"], *ada.id);
     let id = sent["mailId"].as_str().unwrap();
     world.run_as(&bob, &["mail", "reply", id, "Here"]).await.unwrap().ok().unwrap();
@@ -33,13 +43,18 @@ async fn two_agents_share_tasks_and_mail() {
     // Nothing in a request makes an agent somebody else.
     let forged = ["tool", "mail_list_inbox", "--as", &bob.id, "--json"];
     let forged = world.run_as(&ada, &forged).await.unwrap();
-    assert_eq!((forged.code, &forged.error().unwrap()["code"]), (Some(3), &"PERMISSION_DENIED".into()));
+    assert_eq!(
+        (forged.code, &forged.error().unwrap()["code"]),
+        (Some(3), &"PERMISSION_DENIED".into())
+    );
 
     world.run(&["discharge", &ada.id]).await.unwrap().ok().unwrap();
     let void = Http::new(&server.url, &ada.token);
-    let (status, _) = void.post("/mcp/execute", &json!({ "toolName": "mcp__mail__list_inbox" })).await.unwrap();
+    let (status, _) =
+        void.post("/mcp/execute", &json!({ "toolName": "mcp__mail__list_inbox" })).await.unwrap();
     assert_eq!(status, 401, "the token is void");
-    let verdict = world.run(&["audit", "verify", "--json"]).await.unwrap().ok().unwrap().json().unwrap();
+    let verdict =
+        world.run(&["audit", "verify", "--json"]).await.unwrap().ok().unwrap().json().unwrap();
     assert_eq!(verdict["ok"], true);
 }
 

@@ -1,5 +1,5 @@
 //! The faces, called as programs call them; most without a socket.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod api;
 mod conformance;
