@@ -167,8 +167,13 @@ CREATE TABLE audit (
     body     TEXT NOT NULL,
     hash     TEXT NOT NULL
 );
-CREATE INDEX audit_by_agent ON audit (agent_id, number);
-CREATE INDEX audit_by_tool ON audit (tool, number);
+-- Where an agent's or a tool's rows are, in blocks of 1,024. An index with an entry for every row
+-- would be the greater part of what each call writes.
+CREATE TABLE audit_block (
+    key   TEXT NOT NULL,
+    block INTEGER NOT NULL,
+    PRIMARY KEY (key, block)
+);
 CREATE INDEX audit_failures ON audit (agent_id, tool, at) WHERE code IS NOT NULL;
 
 -- Letters about failures that were sent already, so that nobody gets the same twice.

@@ -14,6 +14,9 @@ use crate::page::Page;
 use crate::row::Cells;
 use crate::tx::Tx;
 
+/// How many rows a block has.
+const BLOCK: i64 = 1024;
+
 /// Where the chain and the sequence of events stand.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
@@ -186,6 +189,7 @@ impl Tx<'_> {
         )?;
         self.chain.audit = number;
         self.chain.hash = hash;
+        self.audit_mark_block(draft, number / BLOCK)?;
         Ok(number)
     }
 
@@ -207,6 +211,17 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Notes in which block the rows of an agent and of a tool are.
+    fn audit_mark_block(&mut self, draft: &AuditDraft, block: i64) -> Result<(), StoreError> {
+        let agent = draft.agent.map(|agent| agent.to_string());
+        self.execute(
+            "INSERT INTO audit_block (key, block) VALUES ($1, $3), ($2, $3)
+             ON CONFLICT (key, block) DO NOTHING",
+            params![draft.tool, agent.as_deref().unwrap_or(&draft.tool), block],
+        )?;
+        Ok(())
+    }
+
     /// Lists recorded calls, oldest first.
     pub fn audit_page(
         &self,
@@ -214,39 +229,44 @@ impl Tx<'_> {
         limit: u32,
     ) -> Result<Page<AuditRow>, StoreError> {
         let agent = filter.agent.map(|agent| agent.to_string());
-        let (after, limit_plus) = (filter.after, i64::from(limit) + 1);
-        let rows = match (&agent, &filter.tool) {
-            (None, None) => self.all(
+        let wanted = i64::from(limit) + 1;
+        let Some(key) = agent.as_ref().or(filter.tool.as_ref()) else {
+            let rows = self.all(
                 &format!("SELECT {COLUMNS} FROM audit WHERE number > $1 ORDER BY number LIMIT $2"),
-                params![after, limit_plus],
+                params![filter.after, wanted],
                 read,
-            ),
-            (Some(agent), None) => self.all(
+            )?;
+            return Ok(Page::cut(rows, limit, |row| row.number));
+        };
+        let (mut rows, mut after) = (Vec::new(), filter.after);
+        while let Some(block) = self.audit_next_block(key, (after + 1) / BLOCK)? {
+            let end = (block + 1) * BLOCK;
+            let missing = wanted - i64::try_from(rows.len()).unwrap_or(i64::MAX);
+            rows.extend(self.all(
                 &format!(
-                    "SELECT {COLUMNS} FROM audit WHERE agent_id = $3 AND number > $1
-                     ORDER BY number LIMIT $2"
+                    "SELECT {COLUMNS} FROM audit
+                     WHERE number > $1 AND number >= $2 AND number < $3
+                        AND ($4 IS NULL OR agent_id = $4) AND ($5 IS NULL OR tool = $5)
+                     ORDER BY number LIMIT $6"
                 ),
-                params![after, limit_plus, agent],
+                params![after, block * BLOCK, end, agent, filter.tool, missing],
                 read,
-            ),
-            (None, Some(tool)) => self.all(
-                &format!(
-                    "SELECT {COLUMNS} FROM audit WHERE tool = $3 AND number > $1
-                     ORDER BY number LIMIT $2"
-                ),
-                params![after, limit_plus, tool],
-                read,
-            ),
-            (Some(agent), Some(tool)) => self.all(
-                &format!(
-                    "SELECT {COLUMNS} FROM audit WHERE agent_id = $3 AND tool = $4 AND number > $1
-                     ORDER BY number LIMIT $2"
-                ),
-                params![after, limit_plus, agent, tool],
-                read,
-            ),
-        }?;
+            )?);
+            if i64::try_from(rows.len()).unwrap_or(i64::MAX) >= wanted {
+                break;
+            }
+            after = end - 1;
+        }
         Ok(Page::cut(rows, limit, |row| row.number))
+    }
+
+    /// The first block from `block` on with a row of that agent or tool.
+    fn audit_next_block(&self, key: &str, block: i64) -> Result<Option<i64>, StoreError> {
+        self.one(
+            "SELECT block FROM audit_block WHERE key = $1 AND block >= $2 ORDER BY block LIMIT 1",
+            params![key, block],
+            |row| Cells::of(row).get(),
+        )
     }
 
     /// How often an agent has failed with a tool since `since`.

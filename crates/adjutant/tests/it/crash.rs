@@ -85,12 +85,15 @@ impl Client {
                 }
             }
             (1, false) => {
-                let Some(next) = self.call("mcp__session__task-next", json!({ "claim": true })).await
+                let Some(next) =
+                    self.call("mcp__session__task-next", json!({ "claim": true })).await
                 else {
                     return;
                 };
                 told.one_more();
-                if let (Some(task), Some(number)) = (next["task"]["id"].as_str(), next["claim"].as_i64()) {
+                if let (Some(task), Some(number)) =
+                    (next["task"]["id"].as_str(), next["claim"].as_i64())
+                {
                     let claim = (task.to_owned(), number, self.agent.clone());
                     told.claims.lock().unwrap().push(claim);
                     self.held.push(task.to_owned());
@@ -200,7 +203,11 @@ async fn check(http: &Http, told: &Told, crew: &[String]) {
     let distinct: HashSet<(&str, i64)> = claims.iter().map(|(t, n, _)| (t.as_str(), *n)).collect();
     assert_eq!(distinct.len(), claims.len(), "two agents were given the same claim");
     let holders: HashSet<&str> = claims.iter().map(|(task, ..)| task.as_str()).collect();
-    assert_eq!(holders.len(), claims.len(), "a task was given to two agents though none gave it back");
+    assert_eq!(
+        holders.len(),
+        claims.len(),
+        "a task was given to two agents though none gave it back"
+    );
     for task in told.completed.lock().unwrap().iter() {
         assert_eq!(states[task], "COMPLETED", "{task}");
     }

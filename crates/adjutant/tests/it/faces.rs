@@ -18,7 +18,8 @@ struct Stage {
 impl Stage {
     async fn set(server: &str, world: World) -> Self {
         let operator = Http::new(server, world.operator().await.unwrap());
-        let epic = operator.call("mcp__epic__create", json!({ "title": "Stage" })).await.unwrap().unwrap();
+        let epic =
+            operator.call("mcp__epic__create", json!({ "title": "Stage" })).await.unwrap().unwrap();
         let epic = epic["id"].as_str().unwrap().to_owned();
         let own = json!({ "title": "Own", "epicId": epic });
         let own = operator.call("mcp__task__create", own).await.unwrap().unwrap();
@@ -30,7 +31,8 @@ impl Stage {
 
     async fn task(&self) -> Value {
         // No two open tasks of a session say the same, so each has a number in its title.
-        let count = self.operator.call("mcp__harness__list_tasks", json!({})).await.unwrap().unwrap();
+        let count =
+            self.operator.call("mcp__harness__list_tasks", json!({})).await.unwrap().unwrap();
         let title = format!("Extra {}", count["tasks"].as_array().unwrap().len());
         self.operator.call("mcp__task__create", json!({ "title": title })).await.unwrap().unwrap()
     }
@@ -49,15 +51,25 @@ impl Stage {
             "mcp__mail__reply" => json!({ "originalMailId": self.mail().await, "body": "b" }),
             "mcp__system__log_decision" => json!({ "title": "t", "body": "b" }),
             "mcp__task__create" => json!({ "title": format!("Made {turn}"), "priority": 0 }),
-            "mcp__task__assign" => json!({ "taskId": self.task().await["id"], "agentId": self.worker.id }),
-            "mcp__task__update_status" => json!({ "taskId": self.task().await["id"], "status": "IN_PROGRESS" }),
-            "mcp__task__add_comment" => json!({ "taskId": self.task().await["number"], "body": "b" }),
+            "mcp__task__assign" => {
+                json!({ "taskId": self.task().await["id"], "agentId": self.worker.id })
+            }
+            "mcp__task__update_status" => {
+                json!({ "taskId": self.task().await["id"], "status": "IN_PROGRESS" })
+            }
+            "mcp__task__add_comment" => {
+                json!({ "taskId": self.task().await["number"], "body": "b" })
+            }
             "mcp__task__get" => json!({ "taskId": self.task().await["slug"] }),
             "mcp__epic__create" => json!({ "title": "t" }),
             "mcp__epic__update_status" => json!({ "epicId": self.epic, "status": "IN_PROGRESS" }),
             "mcp__epic__get" => json!({ "epicId": self.epic }),
-            "mcp__session__task-add" => json!({ "tasks": [{ "content": format!("Added {turn}") }] }),
-            "mcp__session__task-update" => json!({ "id": self.task().await["number"], "priority": 1 }),
+            "mcp__session__task-add" => {
+                json!({ "tasks": [{ "content": format!("Added {turn}") }] })
+            }
+            "mcp__session__task-update" => {
+                json!({ "id": self.task().await["number"], "priority": 1 })
+            }
             "mcp__session__note-add" => json!({ "notes": [{ "content": "c", "type": "tip" }] }),
             "mcp__session__iteration-summary" => json!({ "summary": "s" }),
             // These take nothing, or nothing that they need.
@@ -78,7 +90,12 @@ impl Stage {
     }
 
     /// Through MCP, as the newer era speaks it.
-    async fn mcp(&self, server: &str, tool: &engine::ToolDef, input: &Value) -> Result<Value, Value> {
+    async fn mcp(
+        &self,
+        server: &str,
+        tool: &engine::ToolDef,
+        input: &Value,
+    ) -> Result<Value, Value> {
         let name = tool.joined();
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
             "name": name, "arguments": input, "_meta": {
@@ -96,7 +113,8 @@ impl Stage {
         ];
         let (_, answer) = http.post_with("/mcp", &message, &headers).await.unwrap();
         let result = &answer["result"];
-        let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{name}: {answer}"));
+        let text =
+            result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{name}: {answer}"));
         let structured = result["structuredContent"].clone();
         let failed = result["isError"] == true;
         if failed && tool.toolset() == "session" {
@@ -114,7 +132,11 @@ impl Stage {
 
     async fn command_line(&self, tool: &str, input: &Value) -> Result<Value, Value> {
         let input = input.to_string();
-        let ran = self.world.run_as(&self.boss, &["tool", tool, "--input", &input, "--json"]).await.unwrap();
+        let ran = self
+            .world
+            .run_as(&self.boss, &["tool", tool, "--input", &input, "--json"])
+            .await
+            .unwrap();
         match ran.code {
             Some(0) => Ok(ran.json().unwrap()),
             Some(code) => {
@@ -143,7 +165,10 @@ fn steady(mut value: Value) -> Value {
                     (r"\d{4}-\d{4}(-\d+)?", "<when>"),
                     (r"\d+", "#"),
                 ] {
-                    *text = regex_lite::Regex::new(found).unwrap().replace_all(text, instead).into_owned();
+                    *text = regex_lite::Regex::new(found)
+                        .unwrap()
+                        .replace_all(text, instead)
+                        .into_owned();
                 }
             }
             Value::Null | Value::Bool(_) => {}

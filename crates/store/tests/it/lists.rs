@@ -82,8 +82,7 @@ async fn every_list_is_served_by_an_index() {
         "SELECT * FROM mail WHERE read_at IS NULL AND recipient = 'x' AND number > 5 ORDER BY number LIMIT 5",
         "SELECT * FROM note WHERE session = 'x' AND kind = 'tip' AND number > 5 ORDER BY number LIMIT 5",
         "SELECT * FROM event WHERE kind = 'x' AND number > 5 ORDER BY number LIMIT 5",
-        "SELECT * FROM audit WHERE agent_id = 'x' AND number > 5 ORDER BY number LIMIT 5",
-        "SELECT * FROM audit WHERE tool = 'x' AND number > 5 ORDER BY number LIMIT 5",
+        "SELECT block FROM audit_block WHERE key = 'x' AND block >= 5 ORDER BY block LIMIT 1",
         "SELECT COUNT(*) FROM audit WHERE agent_id = 'x' AND tool = 'y' AND at >= 5 AND code IS NOT NULL",
         "SELECT * FROM agent WHERE ended_at IS NULL AND number > 5 ORDER BY number LIMIT 5",
     ];
@@ -96,4 +95,42 @@ async fn every_list_is_served_by_an_index() {
         let scans = text.contains("SCAN") && !text.contains("USING");
         assert!(!scans, "{sql}: {text}");
     }
+}
+
+#[tokio::test]
+async fn an_agents_and_a_tools_rows_are_found_wherever_they_are() {
+    use store::{AuditFilter, AuditRow};
+    let (_dir, store) = open();
+    let agent = AgentId::from_bits(9);
+    // Few among many, over several blocks.
+    for at in 0..5000_u32 {
+        let mut row =
+            crate::support::row(if at % 700 == 3 { "mcp__mail__send" } else { "mcp__task__get" });
+        row.agent = (at % 500 == 3).then_some(agent);
+        store.audit_later(row).await.unwrap();
+    }
+    store.write(|_| Ok::<_, store::StoreError>(())).await.unwrap();
+    let all = |filter: AuditFilter| {
+        let (mut rows, mut after) = (Vec::<AuditRow>::new(), 0);
+        loop {
+            let filter = AuditFilter { after, ..filter.clone() };
+            let page = store.read(|tx| tx.audit_page(&filter, 3)).unwrap();
+            rows.extend(page.items);
+            match page.next {
+                Some(next) => after = next,
+                None => return rows.into_iter().map(|row| row.number).collect::<Vec<_>>(),
+            }
+        }
+    };
+    let expected =
+        |keep: &dyn Fn(i64) -> bool| (1..=5000).filter(|n| keep(n - 1)).collect::<Vec<_>>();
+    let by_agent = AuditFilter { agent: Some(agent), ..AuditFilter::default() };
+    assert_eq!(all(by_agent.clone()), expected(&|n| n % 500 == 3));
+    let tool = Some("mcp__mail__send".to_owned());
+    assert_eq!(
+        all(AuditFilter { tool: tool.clone(), ..AuditFilter::default() }),
+        expected(&|n| n % 700 == 3)
+    );
+    assert_eq!(all(AuditFilter { tool, ..by_agent }), expected(&|n| n % 3500 == 3));
+    assert_eq!(all(AuditFilter::default()).len(), 5000);
 }
