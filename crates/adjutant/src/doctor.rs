@@ -202,13 +202,15 @@ pub(crate) fn database(path: &Path) -> Check {
     if !header.starts_with(b"SQLite format 3\0") {
         return not_a_database(path);
     }
-    // `user_version`, where the store keeps the number of its schema.
-    let found = header
-        .get(60..64)
-        .and_then(|bytes| <[u8; 4]>::try_from(bytes).ok())
-        .map_or(0, u32::from_be_bytes);
+    let found = match engine::store::schema_version(path) {
+        Ok(found) => found,
+        Err(error) => {
+            let next = "stop the server and look at it with `sqlite3`, or restore a copy";
+            return Check::fail("database", format!("cannot open `{shown}`: {error}"), next);
+        }
+    };
     let known = engine::SCHEMA_VERSION;
-    if i64::from(found) > known {
+    if found > known {
         let message = format!("`{shown}` has schema {found}, and this Adjutant knows {known}");
         return Check::fail("database", message, "install the newer Adjutant that made it");
     }

@@ -77,7 +77,11 @@ pub(crate) fn prepare(stage: &Stage, config: &Config, bound: Bound) -> Result<Re
         tracing::warn!("{warning}");
     }
     let store = Store::open(&config.database_path(&stage.home)).map_err(Trouble::from)?;
-    let options = Options::new(stage.home.root.clone(), engine::hash_token(&token));
+    let options = Options {
+        // Nought would report without end.
+        progress_every: Duration::from_millis(config.mcp.progress_interval.max(10)),
+        ..Options::new(stage.home.root.clone(), engine::hash_token(&token))
+    };
     let engine = Engine::new(store, settings, options);
     let started_at = engine.now();
     let (shutdown, activity) = (CancellationToken::new(), Arc::new(Activity::default()));
@@ -90,7 +94,7 @@ pub(crate) fn prepare(stage: &Stage, config: &Config, bound: Bound) -> Result<Re
         url: url.clone(),
         version: version.clone(),
         started_at,
-        hosts: vec![bound.address.ip().to_string()],
+        hosts: [vec![bound.address.ip().to_string()], config.server.allowed_hosts.clone()].concat(),
         reload: reload(stage.clone(), engine.clone()),
         shutdown: shutdown.clone(),
         activity: Arc::clone(&activity),

@@ -63,8 +63,8 @@ impl Failure {
 pub struct Progress {
     /// Cancelled when the caller has gone
     pub gone: CancellationToken,
-    /// Told how many seconds have passed, now and then
-    pub report: Option<tokio::sync::mpsc::Sender<u64>>,
+    /// Told how much time has passed, now and then; it always grows
+    pub report: Option<tokio::sync::mpsc::Sender<Duration>>,
 }
 
 /// What was checked out where agents work, looked up at most once a second for each place.
@@ -242,7 +242,7 @@ impl Passage {
                         Err(_) => return Ok(so_far),
                     },
                     _ = tick.tick() => if let Some(report) = &progress.report
-                        && report.try_send(self.began.elapsed().as_secs()).is_err()
+                        && report.try_send(self.began.elapsed()).is_err()
                     {
                         tracing::trace!("the caller has enough reports to read");
                     },

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::LazyLock;
 use std::task::Poll;
+use std::time::Duration;
 
 use engine::{Call, Failure, Output, Principal, Progress, ToolError};
 use model::AgentId;
@@ -66,12 +67,12 @@ async fn caught<T>(call: impl Future<Output = T>) -> Result<T, Panic> {
 }
 
 /// Calls a tool. If it waits, `gone` ends the waiting, and so does the end of the server; `report`
-/// hears now and then for how many seconds it has waited.
+/// hears now and then how long it has waited.
 pub(crate) async fn watch<R: Future<Output = ()>>(
     shared: &Shared,
     wish: Wish,
     gone: impl Future<Output = ()>,
-    report: Option<impl Fn(u64) -> R>,
+    report: Option<impl Fn(Duration) -> R>,
 ) -> Result<Output, Failure> {
     if !wish.entry.def.waits() {
         static AT_ONCE: LazyLock<Progress> = LazyLock::new(Progress::default);

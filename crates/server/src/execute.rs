@@ -1,6 +1,7 @@
 //! `POST /mcp/execute`: a tool by its canonical name, in the office's shapes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -76,7 +77,7 @@ pub(crate) async fn execute(
         let shared = Arc::clone(&shared);
         async move {
             let gone = left.cancelled();
-            calls::watch(&shared, wish, gone, None::<fn(u64) -> std::future::Ready<()>>).await
+            calls::watch(&shared, wish, gone, None::<fn(Duration) -> std::future::Ready<()>>).await
         }
     };
     let answer = shared.tasks.spawn(task).await;

@@ -77,7 +77,7 @@ CREATE TABLE task (
     branch_name       TEXT,
     pr_url            TEXT,
     iteration         INTEGER NOT NULL,
-    -- What two open tasks of a session may not share; null once the task is closed.
+    -- The title as it is compared with others; null once the task is closed.
     content_key       TEXT,
     created_at        INTEGER NOT NULL,
     updated_at        INTEGER NOT NULL
@@ -87,7 +87,7 @@ CREATE INDEX task_by_epic ON task (epic_id, number) WHERE epic_id IS NOT NULL;
 CREATE INDEX task_next ON task (session, state, priority, number);
 CREATE INDEX task_by_session ON task (session, number);
 CREATE INDEX task_claimed ON task (claim_agent_id) WHERE claim_agent_id IS NOT NULL;
-CREATE UNIQUE INDEX task_open_content ON task (session, content_key) WHERE content_key IS NOT NULL;
+CREATE INDEX task_by_content ON task (session, content_key) WHERE content_key IS NOT NULL;
 
 CREATE TABLE task_dependency (
     task_number  INTEGER NOT NULL,

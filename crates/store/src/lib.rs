@@ -36,7 +36,7 @@ pub use error::StoreError;
 pub use event::{Event, EventDraft, EventFilter};
 pub use mail::{Inbox, Mail, NewMail, Recipient};
 pub use mcp_session::McpSession;
-pub use migrate::SCHEMA_VERSION;
+pub use migrate::{SCHEMA_VERSION, schema_version};
 pub use note::{NewNote, Note};
 pub use page::Page;
 pub use session::{Iteration, Session};

@@ -1,6 +1,8 @@
 //! Schemas: plain SQL, append-only, applied under a lock.
 
-use rusqlite::{Connection, TransactionBehavior};
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::StoreError;
 
@@ -10,6 +12,16 @@ const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_begin.sql")];
 /// The newest schema that this Adjutant knows.
 #[expect(clippy::cast_possible_wrap, reason = "there are never so many migrations")]
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// The schema of a database file, which is left as it is.
+pub fn schema_version(path: &Path) -> Result<i64, StoreError> {
+    let open = || -> Result<i64, rusqlite::Error> {
+        // The log beside the file may be newer than the file, so only SQLite itself can tell.
+        let file = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        file.query_row("PRAGMA user_version", [], |row| row.get(0))
+    };
+    open().map_err(|source| StoreError::Open { path: path.display().to_string(), source })
+}
 
 /// Brings the database to the newest schema, or refuses one that is newer still.
 pub(crate) fn migrate(connection: &Connection) -> Result<(), StoreError> {

@@ -156,13 +156,13 @@ fn read_claim(cells: &mut Cells<'_>) -> Result<(i64, Option<Claim>), StoreError>
     Ok((number, claim))
 }
 
-/// What two open tasks of a session may not share.
+/// The title of an open task, as it is compared with others.
 fn content_key(title: &str, state: TaskStateName) -> Option<String> {
     (!state.is_closed()).then(|| title.trim().to_lowercase())
 }
 
 impl Tx<'_> {
-    /// Records a new task. Two open tasks of a session with the same title are a duplicate.
+    /// Records a new task.
     pub fn task_insert(&mut self, new: &NewTask, now: Timestamp) -> Result<Task, StoreError> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM task", [])?;
         self.execute(
@@ -191,7 +191,10 @@ impl Tx<'_> {
     /// The open task of a session with that title, if there is one.
     pub fn task_with_title(&self, session: &str, title: &str) -> Result<Option<Task>, StoreError> {
         self.one(
-            &format!("SELECT {COLUMNS} FROM task WHERE session = $1 AND content_key = $2"),
+            &format!(
+                "SELECT {COLUMNS} FROM task WHERE session = $1 AND content_key = $2
+                 ORDER BY number LIMIT 1"
+            ),
             params![session, content_key(title, TaskStateName::Pending)],
             read,
         )

@@ -20,6 +20,8 @@ pub(crate) struct Server {
     pub(crate) host: IpAddr,
     /// The port; 0 is any free one
     pub(crate) port: u16,
+    /// Names beside loopback's under which clients may ask for it
+    pub(crate) allowed_hosts: Vec<String>,
     /// How long a server that started by itself stays with nothing to do; 0 is for ever
     pub(crate) idle_seconds: u64,
     /// How much is logged
@@ -31,6 +33,7 @@ impl Default for Server {
         Self {
             host: IpAddr::V4(Ipv4Addr::LOCALHOST),
             port: 3001,
+            allowed_hosts: Vec::new(),
             idle_seconds: 900,
             log_level: LogLevel::Info,
         }
@@ -346,6 +349,8 @@ pub(crate) struct Mcp {
     pub(crate) stream_timeout: u64,
     /// Categories that may also use the tools that start agents
     pub(crate) full_access_categories: Vec<String>,
+    /// How often a call that waits reports that it still does, in milliseconds
+    pub(crate) progress_interval: u64,
     /// How long a step of git, GitHub or tmux may take, in milliseconds
     pub(crate) tool_timeout: u64,
 }
@@ -355,6 +360,7 @@ impl Default for Mcp {
         Self {
             stream_timeout: 600_000,
             full_access_categories: vec!["conversational".to_owned()],
+            progress_interval: 15_000,
             tool_timeout: Limits::default().tool_timeout_ms,
         }
     }

@@ -56,12 +56,11 @@ struct Client {
 impl Client {
     /// Calls a tool. Nothing if the server went away: then nobody knows what became of the call.
     async fn call(&mut self, tool: &str, input: Value) -> Option<Value> {
-        match self.http.call(tool, input).await {
-            Ok(answer) => Some(answer.unwrap_or_else(|error| panic!("{tool}: {error}"))),
-            Err(_) => {
-                self.up.wait_for(|up| *up).await.unwrap();
-                None
-            }
+        if let Ok(answer) = self.http.call(tool, input).await {
+            Some(answer.unwrap_or_else(|error| panic!("{tool}: {error}")))
+        } else {
+            self.up.wait_for(|up| *up).await.unwrap();
+            None
         }
     }
 
@@ -189,6 +188,8 @@ async fn check(http: &Http, told: &Told, crew: &[String]) {
         *titles.entry(text(&task["title"])).or_insert(0) += 1;
         states.insert(text(&task["number"]), task["state"].clone());
     }
+    let (_, verdict) = http.get("/api/audit/verify").await.unwrap();
+    assert_eq!(verdict["ok"], true, "{verdict}");
     for (what, told, found) in [
         ("mail", told.mails.lock().unwrap(), &subjects),
         ("task", told.tasks.lock().unwrap(), &titles),
@@ -212,6 +213,4 @@ async fn check(http: &Http, told: &Told, crew: &[String]) {
         assert_eq!(states[task], "COMPLETED", "{task}");
     }
     assert!(!claims.is_empty() && !told.completed.lock().unwrap().is_empty());
-    let (_, verdict) = http.get("/api/audit/verify").await.unwrap();
-    assert_eq!(verdict["ok"], true, "{verdict}");
 }

@@ -1,6 +1,7 @@
 //! The real binary, in worlds of its own: what people and scripts rely on.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod clients;
 mod crash;
 mod demo;
 mod errors;

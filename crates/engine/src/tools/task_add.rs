@@ -1,7 +1,7 @@
 //! How a task comes into being. Every tool makes tasks through here.
 
 use model::event::EventKind;
-use model::task::{Priority, TaskRef};
+use model::task::Priority;
 use model::{EpicId, TaskId};
 use serde_json::json;
 use store::{NewTask, Task, Tx};
@@ -24,13 +24,6 @@ pub(crate) struct TaskDraft {
 /// Adds a task to the caller's session, and tells of it. New work opens a completed session again.
 pub(crate) fn add(cx: &mut WriteCx<'_, '_>, draft: TaskDraft) -> Result<Task, ToolError> {
     let name = cx.caller.session();
-    if let Some(same) = cx.tx.task_with_title(name, &draft.title)? {
-        let number = TaskRef::Number(same.number);
-        return Err(ToolError::conflict(format!(
-            "an open task of session `{name}` says the same: {number}"
-        ))
-        .detail("task", number.to_string()));
-    }
     let session = cx.tx.session_ensure(name, cx.now)?;
     if session.completed_at.is_some() {
         cx.tx.session_reopen(name)?;

@@ -90,13 +90,7 @@ fn remember(
     (agent, now): Mover,
 ) -> Result<(), ToolError> {
     task.updated_at = now;
-    tx.task_save(task, now).map_err(|error| match error {
-        store::StoreError::Duplicate(_) => ToolError::conflict(format!(
-            "another open task of the session says the same as `{}`",
-            task.slug
-        )),
-        other => other.into(),
-    })?;
+    tx.task_save(task, now)?;
     let data = json!({
         "taskId": task.id, "slug": task.slug, "number": task.number,
         "from": before, "to": task.state.name(), "assignedAgentId": task.assigned_agent,

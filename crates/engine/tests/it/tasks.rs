@@ -68,18 +68,22 @@ async fn what_a_new_task_names_must_be_there() {
 }
 
 #[tokio::test]
-async fn titles_are_unique_among_open_tasks_of_a_session() {
+async fn content_is_unique_among_open_tasks_of_a_session() {
+    const ADD: &str = "mcp__session__task-add";
     let world = World::new();
     task(&world, "Fix the parser").await;
-    let same = json!({ "title": " fix THE parser " });
-    let refusal = world.refused(Who::Operator, CREATE, same.clone(), "CONFLICT").await;
+    task(&world, "Fix the parser").await;
+    let same = json!({ "tasks": [{ "content": " fix THE parser " }] });
+    let refusal = world.refused(Who::Operator, ADD, same.clone(), "CONFLICT").await;
     assert!(refusal.message().contains("TAS-1"), "{}", refusal.message());
     let elsewhere = world.in_loop("supervisor", "night").await;
-    world.ok(elsewhere, CREATE, same.clone()).await;
-    for status in ["IN_PROGRESS", "COMPLETED"] {
-        world.ok(Who::Operator, UPDATE, json!({ "taskId": "TAS-1", "status": status })).await;
+    world.ok(elsewhere, ADD, same.clone()).await;
+    for number in ["TAS-1", "TAS-2"] {
+        for status in ["IN_PROGRESS", "COMPLETED"] {
+            world.ok(Who::Operator, UPDATE, json!({ "taskId": number, "status": status })).await;
+        }
     }
-    world.ok(Who::Operator, CREATE, same).await;
+    world.ok(Who::Operator, ADD, same).await;
 }
 
 #[tokio::test]

@@ -234,9 +234,9 @@ impl Face {
             }
         };
         let report = context.meta.get_progress_token().map(|token| {
-            move |seconds: u64| {
-                let waited = Duration::from_secs(seconds).as_secs_f64();
-                let message = format!("waiting, {seconds} s");
+            move |waited: Duration| {
+                let message = format!("waiting, {} s", waited.as_secs());
+                let waited = waited.as_secs_f64();
                 let word =
                     ProgressNotificationParam::new(token.clone(), waited).with_message(message);
                 async move {

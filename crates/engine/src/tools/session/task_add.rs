@@ -85,6 +85,12 @@ fn add_one(cx: &mut WriteCx<'_, '_>, item: Item) -> Result<SessionTask, ToolErro
         priority: OrEmpty::said(item.priority).unwrap_or_default(),
         ..TaskDraft::default()
     };
+    let session = cx.caller.session();
+    if let Some(same) = cx.tx.task_with_title(session, &draft.title)? {
+        let number = format!("TAS-{}", same.number);
+        let message = format!("an open task of session `{session}` says the same: {number}");
+        return Err(ToolError::conflict(message).detail("task", number));
+    }
     let mut task = add(cx, draft)?;
     task_needs::add(cx, &task, &item.depends_on.unwrap_or_default().0)?;
     if let Some(status) = OrEmpty::said(item.status) {
