@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use engine::toolsets::TOOLSETS;
 use engine::{Caller, Code, Effect, TOOLS, ToolDef, ToolError};
 use rmcp::model::{Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
 
 /// A tool, with what lists say of it.
 pub(crate) struct Entry {
@@ -50,7 +51,7 @@ fn listed(def: &'static ToolDef, name: Cow<'static, str>) -> Tool {
     let looks = def.effect() == Effect::Read;
     Tool::new(name, described.description.as_str(), described.input.clone())
         .with_title(described.title.clone())
-        .with_raw_output_schema(described.output.clone())
+        .with_raw_output_schema(Arc::new(answer_or_error(&described.output)))
         .with_annotations(ToolAnnotations::from_raw(
             None,
             Some(looks),
@@ -58,6 +59,17 @@ fn listed(def: &'static ToolDef, name: Cow<'static, str>) -> Tool {
             Some(looks || def.idempotent),
             Some(false),
         ))
+}
+
+/// The schema of all that a call can answer. Strict clients hold a failed call's body against it too,
+/// so what an answer must have is one choice, and what an error must have the other.
+fn answer_or_error(answer: &Map<String, Value>) -> Map<String, Value> {
+    let mut schema = answer.clone();
+    if let Some(required) = schema.remove("required") {
+        let error = json!({ "required": ["code", "message", "toolName"] });
+        schema.insert("anyOf".into(), json!([{ "required": required }, error]));
+    }
+    schema
 }
 
 /// Every tool, in the order of the registry.
