@@ -30,7 +30,11 @@ fn begin(level: LevelFilter) {
     // Libraries tell their own stories, and headers with them: ours is enough.
     let others = level.min(LevelFilter::WARN);
     let ours = ["adjutant", "engine", "server", "store", "host"].map(|name| (name, level));
-    let targets = Targets::new().with_default(others).with_targets(ours);
+    let targets = Targets::new()
+        .with_default(others)
+        .with_targets(ours)
+        // That a client left before its answer came is no error of anybody's.
+        .with_target("rmcp::service", LevelFilter::OFF);
     let colour = std::io::stderr().is_terminal()
         && anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never;
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(colour);

@@ -76,7 +76,7 @@ fn any_input() -> impl Strategy<Value = Value> {
 fn fuzz<T: std::fmt::Debug>(
     cases: u32,
     strategy: impl Strategy<Value = T>,
-    check: impl AsyncFn(&World, T) -> Result<(), TestCaseError>,
+    check: &impl AsyncFn(&World, T) -> Result<(), TestCaseError>,
 ) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let world = runtime.block_on(async { World::new() });
@@ -102,7 +102,7 @@ async fn answered(world: &World, body: Body, path: &str) -> Result<(), TestCaseE
 fn any_bytes_get_an_answer() {
     const PATHS: [&str; 3] = ["/mcp", "/mcp/mail", "/mcp/execute"];
     let bytes = (prop::collection::vec(any::<u8>(), 0..300), prop::sample::select(&PATHS[..]));
-    fuzz(200, bytes, async |world, (bytes, path)| answered(world, Body::from(bytes), path).await);
+    fuzz(200, bytes, &async |world, (bytes, path)| answered(world, Body::from(bytes), path).await);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn any_execute_body_gets_an_answer() {
             |(agent, tool, input)| json!({ "agentId": agent, "toolName": tool, "input": input })
         ),
     ];
-    fuzz(300, body, async |world, body| {
+    fuzz(300, body, &async |world, body| {
         let request =
             request(Method::POST, "/mcp/execute", Some(OPERATOR), Body::from(body.to_string()));
         let (status, _, value) = whole(world.send(request).await).await;
@@ -148,7 +148,7 @@ fn any_json_rpc_message_gets_an_answer() {
             json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
         }),
     ];
-    fuzz(300, message, async |world, message| {
+    fuzz(300, message, &async |world, message| {
         answered(world, Body::from(message.to_string()), "/mcp").await
     });
 }
@@ -158,7 +158,7 @@ fn any_tool_call_of_the_newer_era_gets_a_result() {
     let call = (any_tool(), any_input()).prop_filter("a name fits a header", |(name, _)| {
         name.as_str().is_some_and(|name| name.bytes().all(|b| b.is_ascii_graphic()))
     });
-    fuzz(300, call, async |world, (name, arguments)| {
+    fuzz(300, call, &async |world, (name, arguments)| {
         let params = json!({ "name": name, "arguments": arguments });
         let response = world.send(newer_request("/mcp", OPERATOR, "tools/call", params)).await;
         let (status, _, value) = whole(response).await;
