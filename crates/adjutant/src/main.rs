@@ -23,10 +23,6 @@ mod serve;
 mod trouble;
 mod yaml;
 
-/// A call makes dozens of small allocations, and frees them on another thread.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> std::process::ExitCode {
     run::run(std::env::args_os().collect())
 }

@@ -102,6 +102,9 @@ impl Engine {
             call,
             began: Instant::now(),
         });
+        if let Err(error) = passage.pace() {
+            return Err(passage.failed(error).await);
+        }
         let mut tried = 0;
         loop {
             match passage.run(progress).await {
@@ -169,16 +172,20 @@ impl Passage {
                 "Tool '{tool}' is not allowed for agent type '{kind}'"
             )));
         }
-        let Some(agent) = caller.agent.as_ref().filter(|_| !caller.by_operator) else {
-            return Ok(());
-        };
+        Ok(())
+    }
+
+    /// Checks that the caller does not call too often. It counts, so it is done once a call and never
+    /// in an operation, which may be run again.
+    fn pace(&self) -> Result<(), ToolError> {
+        let Principal::Agent(agent) = self.call.principal else { return Ok(()) };
         let limit = self.settings.limits.calls_per_minute;
-        if self.engine.rates.take(agent.id, limit, self.now()) {
-            Ok(())
-        } else {
-            Err(ToolError::new(Code::RateLimited, format!("more than {limit} calls in a minute"))
-                .hint("wait a few seconds, or use `waitSeconds` instead of polling"))
+        if self.engine.rates.take(agent, limit, self.now()) {
+            return Ok(());
         }
+        let message = format!("more than {limit} calls in a minute");
+        Err(ToolError::new(Code::RateLimited, message)
+            .hint("wait a few seconds, or use `waitSeconds` instead of polling"))
     }
 
     async fn run(self: &Arc<Self>, progress: &Progress) -> Result<Output, ToolError> {

@@ -1,10 +1,10 @@
 //! The one writer: a thread that takes every waiting operation into one commit.
 //!
-//! Each operation has a savepoint of its own, so that one failure does not touch its neighbours.
-//! Answers go out after the commit, and so does the news of the last event.
+//! One failure does not touch its neighbours: then all are run again, with a savepoint each. Answers go
+//! out after the commit, and so does the news of the last event.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -20,6 +20,8 @@ use crate::tx::Tx;
 const BATCH: usize = 512;
 /// Rows that nobody waits for wait this long for an operation to share its commit.
 const PATIENCE: Duration = Duration::from_millis(25);
+/// Rows whose commit failed wait this long for the next try.
+const AGAIN: Duration = Duration::from_secs(1);
 /// With so many rows waiting, whoever brings more has to wait too.
 const CROWD: usize = 20_000;
 
@@ -194,7 +196,7 @@ impl Batch {
 
 impl Worker {
     fn work(mut self, inbox: &Receiver<Message>) {
-        while let Ok(first) = inbox.recv() {
+        while let Some(first) = self.next(inbox) {
             let mut batch = Batch::default();
             batch.add(first);
             // Rows alone wait a little for company, so that reading costs few disk writes.
@@ -215,6 +217,18 @@ impl Worker {
             if stop {
                 return;
             }
+        }
+    }
+
+    /// What comes next. Rows of a commit that failed are tried again now and then.
+    fn next(&self, inbox: &Receiver<Message>) -> Option<Message> {
+        if self.rows.locked().is_empty() {
+            return inbox.recv().ok();
+        }
+        match inbox.recv_timeout(AGAIN) {
+            Ok(message) => Some(message),
+            Err(RecvTimeoutError::Timeout) => Some(Message::Rows),
+            Err(RecvTimeoutError::Disconnected) => None,
         }
     }
 
@@ -244,27 +258,54 @@ impl Worker {
     }
 
     fn try_commit(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
-        let Self { connection, chain, .. } = self;
-        let run = |sql: &str| -> Result<(), StoreError> {
-            connection.prepare_cached(sql)?.execute([])?;
-            Ok(())
-        };
-        run("BEGIN IMMEDIATE")?;
-        if !batch.rows.is_empty() {
-            let mut tx = Tx::new(connection, *chain);
-            tx.audit_append_all(&batch.rows)?;
-            *chain = tx.chain;
+        let before = self.chain;
+        self.begin(batch)?;
+        // Nearly all operations succeed, so they are tried without a savepoint each. If one fails,
+        // all are run again: that they can be is their contract.
+        if !self.run_together(batch) {
+            self.run_sql("ROLLBACK")?;
+            self.chain = before;
+            self.begin(batch)?;
+            self.run_apart(batch)?;
         }
+        self.run_sql("COMMIT")
+    }
+
+    fn run_sql(&self, sql: &str) -> Result<(), StoreError> {
+        self.connection.prepare_cached(sql)?.execute([])?;
+        Ok(())
+    }
+
+    fn begin(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        self.run_sql("BEGIN IMMEDIATE")?;
+        let mut tx = Tx::new(&self.connection, self.chain);
+        tx.audit_append_all(&batch.rows)?;
+        self.chain = tx.chain;
+        Ok(())
+    }
+
+    /// Runs the operations until one fails, and says whether none did.
+    fn run_together(&mut self, batch: &mut Batch) -> bool {
+        batch.jobs.iter_mut().all(|job| {
+            let mut tx = Tx::new(&self.connection, self.chain);
+            let kept = job.run(&mut tx);
+            self.chain = tx.chain;
+            kept
+        })
+    }
+
+    /// Runs the operations with a savepoint each, so that one failure does not touch its neighbours.
+    fn run_apart(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
         for job in &mut batch.jobs {
-            run("SAVEPOINT operation")?;
-            let mut tx = Tx::new(connection, *chain);
+            self.run_sql("SAVEPOINT operation")?;
+            let mut tx = Tx::new(&self.connection, self.chain);
             if job.run(&mut tx) {
-                *chain = tx.chain;
+                self.chain = tx.chain;
             } else {
-                run("ROLLBACK TO operation")?;
+                self.run_sql("ROLLBACK TO operation")?;
             }
-            run("RELEASE operation")?;
+            self.run_sql("RELEASE operation")?;
         }
-        run("COMMIT")
+        Ok(())
     }
 }

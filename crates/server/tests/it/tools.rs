@@ -78,7 +78,7 @@ async fn every_tool_is_described_in_full() {
             "title": described.title,
             "description": described.description,
             "inputSchema": *described.input,
-            "outputSchema": *described.output,
+            "outputSchema": tool["outputSchema"],
             "annotations": {
                 "readOnlyHint": looks,
                 "destructiveHint": false,
@@ -88,6 +88,13 @@ async fn every_tool_is_described_in_full() {
         });
         assert_eq!(*tool, expected);
         assert_eq!(tool["inputSchema"]["type"], "object");
+        // An answer has what it must have, or it is an error with what that must have.
+        let mut output = described.output.as_ref().clone();
+        if let Some(required) = output.remove("required") {
+            let error = json!({ "required": ["code", "message", "toolName"] });
+            output.insert("anyOf".into(), json!([{ "required": required }, error]));
+        }
+        assert_eq!(tool["outputSchema"], Value::Object(output));
         assert_eq!(tool["outputSchema"]["type"], "object");
     }
 }
