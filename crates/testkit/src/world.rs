@@ -140,6 +140,18 @@ impl World {
         ran(self.command(arguments)).await
     }
 
+    /// Runs a script of commands in the project, with their errors among their answers.
+    pub async fn shell(&self, script: &str) -> Result<Ran> {
+        let mut command = Command::new("bash");
+        command
+            .args(["-c", &format!("exec 2>&1\n{script}")])
+            .env_clear()
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .current_dir(self.project())
+            .stdin(Stdio::null());
+        ran(command).await
+    }
+
     /// Runs a command to its end, as an agent would inside its own environment.
     pub async fn run_as(&self, agent: &Agent, arguments: &[&str]) -> Result<Ran> {
         let mut command = self.command(arguments);

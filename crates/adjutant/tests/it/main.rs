@@ -10,6 +10,7 @@ mod help;
 mod life;
 mod mcp;
 mod output;
+mod readme;
 mod tour;
 mod two_agents;
 

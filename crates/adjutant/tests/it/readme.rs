@@ -1,0 +1,66 @@
+//! The README's five minutes, typed word for word into a shell, and what it says one would see.
+
+use std::path::Path;
+
+use testkit::World;
+
+/// A command of the README, and the lines shown under it.
+struct Typed<'a> {
+    command: &'a str,
+    shown: Vec<&'a str>,
+}
+
+/// Every command of every `console` block, in order.
+fn typed(readme: &str) -> Vec<Typed<'_>> {
+    let mut commands: Vec<Typed<'_>> = Vec::new();
+    for block in readme.split("```console\n").skip(1) {
+        for line in block.split("```").next().unwrap().lines() {
+            match (line.strip_prefix("$ "), commands.last_mut()) {
+                (Some(command), _) => commands.push(Typed { command, shown: Vec::new() }),
+                (None, Some(last)) => last.shown.push(line),
+                (None, None) => panic!("`{line}` stands before any command"),
+            }
+        }
+    }
+    commands
+}
+
+/// Takes out what differs from one time to the next.
+fn steady(text: &str) -> String {
+    let mut text = text.to_owned();
+    for (found, instead) in [
+        (r"(sp|mail|task)_[0-9a-f]{16}", "${1}_ID"),
+        (r"\b[0-9a-f]{64}\b", "HASH"),
+        (r"127\.0\.0\.1:\d+", "ADDRESS"),
+        (r"process \d+", "process PID"),
+        (r"\b\d+s\b", "TIME"),
+    ] {
+        text = regex_lite::Regex::new(found).unwrap().replace_all(&text, instead).into_owned();
+    }
+    text.trim_end().to_owned()
+}
+
+#[tokio::test]
+async fn five_minutes_are_as_the_readme_says() {
+    let readme = include_str!("../../../../README.md");
+    let commands = typed(readme);
+    assert!(commands.len() >= 15, "the tour is there");
+    let mut world = World::bare(crate::BINARY).unwrap();
+    let folder = Path::new(crate::BINARY).parent().unwrap().display().to_string();
+    world.set("PATH", format!("{folder}:/usr/local/bin:/usr/bin:/bin"));
+    let mark = "\u{1e}";
+    let script: String =
+        commands.iter().map(|typed| format!("printf '{mark}'\n{}\n", typed.command)).collect();
+
+    let ran = world.shell(&script).await.unwrap();
+
+    let answers: Vec<&str> = ran.stdout.split(mark).skip(1).collect();
+    assert_eq!(answers.len(), commands.len(), "{}", ran.stdout);
+    for (typed, answer) in commands.iter().zip(answers) {
+        // Where the README shows nothing, it leaves out what is printed.
+        if !typed.shown.is_empty() {
+            assert_eq!(steady(answer), steady(&typed.shown.join("\n")), "$ {}", typed.command);
+        }
+    }
+    assert_eq!(ran.code, Some(0), "{}", ran.stdout);
+}
