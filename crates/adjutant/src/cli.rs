@@ -87,7 +87,7 @@ Example:
 Example:
   adjutant enlist --role worker
   adjutant enlist --role worker --task fix-the-parser
-  adjutant enlist --role worker --json | jq .mcpConfig.claude > mcp.json")]
+  adjutant enlist --role worker --json | jq .mcpConfig > mcp.json")]
     Enlist(EnlistArgs),
     /// End an agent that you run yourself: its token is void, its tasks are free again
     #[command(after_help = "\

@@ -31,7 +31,6 @@ pub(crate) async fn run(app: &App, args: EnlistArgs) -> Result<(), Trouble> {
 
 fn text(answer: &Value) -> String {
     let [agent, token, url] = ["agentId", "token", "url"].map(|key| field(answer, key));
-    let config = &answer["mcpConfig"];
     format!(
         "\
 {} is enlisted. Its token is shown once and kept by nobody:
@@ -55,9 +54,9 @@ export ADJUTANT_URL={url} ADJUTANT_AGENT_ID={agent} \\
 End it with {}",
         bold(&agent),
         dim("── Claude Code ──"),
-        claude(&config["claude"]["mcpServers"]),
+        claude(&answer["mcpConfig"]["mcpServers"]),
         dim("── Codex ──"),
-        plain(config["codex"].as_str().unwrap_or_default()),
+        plain(answer["codexConfig"].as_str().unwrap_or_default()),
         dim("── Any shell ──"),
         name(format!("adjutant discharge {agent}")),
     )

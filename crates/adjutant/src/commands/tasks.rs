@@ -59,7 +59,7 @@ fn listed(tasks: &[Value]) -> String {
     let row = |task: &Value| {
         [
             field(task, "number"),
-            field(task, "state").to_lowercase(),
+            field(task, "storedState"),
             field(task, "priority"),
             short(&field(task, "title"), 26),
             field(task, "assignedAgentId"),
@@ -81,7 +81,7 @@ fn shown(task: &Value) -> String {
     let facts = [
         ("id", field(task, "id")),
         ("slug", field(task, "slug")),
-        ("state", field(task, "state").to_lowercase()),
+        ("state", field(task, "storedState")),
         ("priority", field(task, "priority")),
         ("epic", field(task, "epicId")),
         ("agent", field(task, "assignedAgentId")),

@@ -16,7 +16,7 @@ async fn json_has_the_shapes_that_scripts_rely_on() {
         world.run(&[typed, &["--json"]].concat()).await.unwrap().ok().unwrap().json().unwrap()
     };
     let enlisted = json(&["enlist", "--role", "worker"]).await;
-    assert_eq!(keys(&enlisted), ["agentId", "mcpConfig", "token", "url"]);
+    assert_eq!(keys(&enlisted), ["agentId", "codexConfig", "mcpConfig", "token", "url"]);
     assert_eq!(enlisted["url"], *server.url);
     let ps = json(&["ps"]).await;
     assert_eq!(

@@ -48,9 +48,11 @@ pub(crate) struct Enlisted {
     token: String,
     /// Where the server is
     url: String,
-    /// Ready to paste: `claude` for Claude Code, `codex` for Codex
+    /// Ready to paste, in Claude Code's form
     #[schema(value_type = Object)]
     mcp_config: Value,
+    /// The same in Codex's form, for `config.toml`
+    codex_config: String,
 }
 
 /// Enlist an agent that somebody else runs
@@ -68,9 +70,10 @@ pub(crate) async fn enlist(
     let caller = engine.caller(Principal::Agent(joined.agent), None)?;
     let toolsets = mcp_config::toolsets(&caller, &engine.settings());
     let url = shared.app.url.clone();
-    let mcp_config = mcp_config::mcp_config(&url, &joined.token, &toolsets);
     let (agent_id, token) = (joined.agent, joined.token);
-    Ok((StatusCode::CREATED, Json(Enlisted { agent_id, token, url, mcp_config })))
+    let mcp_config = mcp_config::claude(&url, &token, &toolsets);
+    let codex_config = mcp_config::codex(&url, &token, &toolsets);
+    Ok((StatusCode::CREATED, Json(Enlisted { agent_id, token, url, mcp_config, codex_config })))
 }
 
 /// Why an agent is let go.

@@ -15,9 +15,9 @@ pub(super) fn toolsets(caller: &Caller, settings: &Settings) -> Vec<&'static str
     TOOLSETS.into_iter().filter(|set| usable(set)).collect()
 }
 
-/// Configuration for Claude Code and for Codex. Each toolset is a server of its own, so that the
-/// tools have the names that prompts use: `mcp__mail__send`.
-pub(super) fn mcp_config(url: &str, token: &str, toolsets: &[&str]) -> Value {
+/// Configuration in Claude Code's form. Each toolset is a server of its own, so that the tools have the
+/// names that prompts use: `mcp__mail__send`.
+pub(super) fn claude(url: &str, token: &str, toolsets: &[&str]) -> Value {
     let servers: Map<String, Value> = toolsets
         .iter()
         .map(|set| {
@@ -32,6 +32,11 @@ pub(super) fn mcp_config(url: &str, token: &str, toolsets: &[&str]) -> Value {
             ((*set).to_owned(), server)
         })
         .collect();
+    json!({ "mcpServers": servers })
+}
+
+/// The same in Codex's form.
+pub(super) fn codex(url: &str, token: &str, toolsets: &[&str]) -> String {
     let mut codex = format!("# with ADJUTANT_TOKEN={token} in the environment\n");
     for set in toolsets {
         // Writing to a String cannot fail.
@@ -42,5 +47,5 @@ pub(super) fn mcp_config(url: &str, token: &str, toolsets: &[&str]) -> Value {
              default_tools_approval_mode = \"approve\"\ntool_timeout_sec = 600\n"
         );
     }
-    json!({ "claude": { "mcpServers": servers }, "codex": codex })
+    codex
 }

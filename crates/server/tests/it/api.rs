@@ -15,7 +15,7 @@ async fn an_agent_is_enlisted_and_discharged() {
     assert_eq!(status, StatusCode::CREATED, "{joined}");
     let (id, token) = (joined["agentId"].as_str().unwrap(), joined["token"].as_str().unwrap());
     assert_eq!(joined["url"], "http://127.0.0.1:3001");
-    let claude = joined["mcpConfig"]["claude"]["mcpServers"].as_object().unwrap();
+    let claude = joined["mcpConfig"]["mcpServers"].as_object().unwrap();
     assert_eq!(
         claude["mail"],
         json!({
@@ -27,7 +27,7 @@ async fn an_agent_is_enlisted_and_discharged() {
         })
     );
     assert!(!claude.contains_key("epic"), "a worker may use no tool of it");
-    let codex = joined["mcpConfig"]["codex"].as_str().unwrap();
+    let codex = joined["codexConfig"].as_str().unwrap();
     let section = "[mcp_servers.mail]\nurl = \"http://127.0.0.1:3001/mcp/mail\"\n\
         bearer_token_env_var = \"ADJUTANT_TOKEN\"\ndefault_tools_approval_mode = \"approve\"\n\
         tool_timeout_sec = 600\n";

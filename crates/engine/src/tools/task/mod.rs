@@ -7,7 +7,7 @@ pub(super) mod get;
 pub(super) mod list;
 pub(super) mod update_status;
 
-use model::task::{OfficeState, Priority, TaskRef};
+use model::task::{OfficeState, Priority, TaskRef, TaskStateName};
 use model::{AgentId, EpicId, TaskId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,6 +31,8 @@ pub(crate) struct TaskView {
     description: Option<String>,
     /// Where it stands
     state: OfficeState,
+    /// The same as it is stored, which tells cancelled from failed
+    stored_state: TaskStateName,
     /// How urgent it is: 0 comes first, 4 last
     priority: Priority,
     /// The tasks that must be done before it
@@ -62,6 +64,7 @@ impl TaskView {
             title: task.title,
             description: task.description,
             state: task.state.name().office(),
+            stored_state: task.state.name(),
             priority: task.priority,
             epic_id: task.epic,
             assigned_agent_id: task.assigned_agent,
