@@ -1,6 +1,6 @@
 //! What HTTP answers when something is refused: one shape on every route.
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
 use axum::response::{IntoResponse, Response};
 use engine::{Code, ToolError};
@@ -121,15 +121,20 @@ pub(crate) fn json_response(status: StatusCode, text: String) -> Response {
     response
 }
 
-/// Reads a body as JSON. An empty one is `{}`.
-pub(crate) async fn read_json(body: Body) -> Answer<Value> {
-    let bytes = axum::body::to_bytes(body, BODY_LIMIT).await.map_err(|error| {
+/// Reads a body that is not too long.
+pub(crate) async fn read_bytes(body: Body) -> Answer<Bytes> {
+    axum::body::to_bytes(body, BODY_LIMIT).await.map_err(|error| {
         if error.into_inner().is::<LengthLimitError>() {
             Refusal::too_long()
         } else {
             ToolError::invalid("the body broke off").into()
         }
-    })?;
+    })
+}
+
+/// Reads a body as JSON. An empty one is `{}`.
+pub(crate) async fn read_json(body: Body) -> Answer<Value> {
+    let bytes = read_bytes(body).await?;
     if bytes.is_empty() {
         return Ok(Value::Object(Map::new()));
     }

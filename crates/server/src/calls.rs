@@ -66,6 +66,12 @@ async fn caught<T>(call: impl Future<Output = T>) -> Result<T, Panic> {
     .await
 }
 
+/// Calls a tool that does not wait.
+pub(crate) async fn at_once(shared: &Shared, wish: Wish) -> Result<Output, Failure> {
+    static NOTHING: LazyLock<Progress> = LazyLock::new(Progress::default);
+    call(shared, wish, &NOTHING).await
+}
+
 /// Calls a tool. If it waits, `gone` ends the waiting, and so does the end of the server; `report`
 /// hears now and then how long it has waited.
 pub(crate) async fn watch<R: Future<Output = ()>>(
@@ -75,8 +81,7 @@ pub(crate) async fn watch<R: Future<Output = ()>>(
     report: Option<impl Fn(Duration) -> R>,
 ) -> Result<Output, Failure> {
     if !wish.entry.def.waits() {
-        static AT_ONCE: LazyLock<Progress> = LazyLock::new(Progress::default);
-        return call(shared, wish, &AT_ONCE).await;
+        return at_once(shared, wish).await;
     }
     let ended: CancellationToken = shared.app.shutdown.child_token();
     let (sender, mut seconds) = mpsc::channel(1);

@@ -5,4 +5,5 @@ pub(crate) mod handler;
 mod listing;
 mod resources;
 pub(crate) mod sessions;
+mod short;
 pub(crate) mod subscriptions;

@@ -23,7 +23,7 @@ use crate::activity::Count;
 use crate::answer::Refusal;
 use crate::app::App;
 use crate::guard::Guard;
-use crate::mcp::endpoint::Endpoint;
+use crate::mcp::endpoint::{Endpoint, Way};
 use crate::mcp::handler::Face;
 use crate::mcp::sessions::Sessions;
 use crate::mcp::subscriptions::{self, Subscriptions};
@@ -89,7 +89,7 @@ impl Server {
             let shared = Arc::clone(&shared);
             async move { shared.sessions.prune().await }
         });
-        let face = Endpoint::new(&shared, {
+        let face = Endpoint::new(&shared, Way::Short, {
             let shared = Arc::clone(&shared);
             move || Face::new(&shared)
         });
@@ -112,7 +112,7 @@ impl Server {
         path: &str,
         handler: impl Fn() -> H + Send + Sync + 'static,
     ) -> Self {
-        let endpoint = Endpoint::new(&self.shared, handler);
+        let endpoint = Endpoint::new(&self.shared, Way::Long, handler);
         self.router = self.router.route(path, endpoint.route(Some(Mount::ALL)));
         self
     }

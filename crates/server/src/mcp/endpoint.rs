@@ -17,8 +17,9 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio_util::sync::CancellationToken;
 
-use crate::answer::{Answer, BODY_LIMIT, Refusal};
+use crate::answer::{Answer, BODY_LIMIT, Refusal, read_bytes};
 use crate::mcp::sessions::{OPENER, SessionRecord};
+use crate::mcp::short;
 use crate::registry::Mount;
 use crate::server::Shared;
 
@@ -37,21 +38,33 @@ pub(crate) struct Visit {
     pub(crate) left: Option<CancellationToken>,
 }
 
+/// Which requests `rmcp` sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// All of them
+    Long,
+    /// All but calls of our own tools that are beyond doubt
+    Short,
+}
+
 /// An MCP server behind the gate.
 pub(crate) struct Endpoint<H> {
     shared: Arc<Shared>,
+    way: Way,
     service: Arc<StreamableHttpService<H, LocalSessionManager>>,
 }
 
 impl<H> Clone for Endpoint<H> {
     fn clone(&self) -> Self {
-        Self { shared: Arc::clone(&self.shared), service: Arc::clone(&self.service) }
+        let (shared, service) = (Arc::clone(&self.shared), Arc::clone(&self.service));
+        Self { shared, way: self.way, service }
     }
 }
 
 impl<H: ServerHandler> Endpoint<H> {
     pub(crate) fn new(
         shared: &Arc<Shared>,
+        way: Way,
         handler: impl Fn() -> H + Send + Sync + 'static,
     ) -> Self {
         // The gate has checked `Host` and `Origin` already.
@@ -64,7 +77,7 @@ impl<H: ServerHandler> Endpoint<H> {
         config.session_store = Some(Arc::new(SessionRecord(Arc::clone(shared))));
         let manager = shared.sessions.manager();
         let service = StreamableHttpService::new(move || Ok(handler()), manager, config);
-        Self { shared: Arc::clone(shared), service: Arc::new(service) }
+        Self { shared: Arc::clone(shared), way, service: Arc::new(service) }
     }
 
     /// The route to it; without a mount the client may choose toolsets.
@@ -90,6 +103,16 @@ impl<H: ServerHandler> Endpoint<H> {
             None => Mount::chosen(request.uri().query())?,
         };
         let in_session = self.check_session(request.headers_mut(), principal)?;
+        if self.way == Way::Short && short::may_be(request.method(), request.headers()) {
+            let (parts, body) = request.into_parts();
+            let bytes = read_bytes(body).await?;
+            let _due = self.shared.answers.enter();
+            let answer = short::answer(&self.shared, (principal, mount), &parts, &bytes).await;
+            match answer {
+                Some(answer) => return Ok(answer),
+                None => request = Request::from_parts(parts, Body::from(bytes)),
+            }
+        }
         let left = (in_session && request.method() == Method::POST).then(CancellationToken::new);
         request.extensions_mut().insert(Visit { principal, mount, left: left.clone() });
         // Dropped with this future or with the body, whichever holds it: the client has left.

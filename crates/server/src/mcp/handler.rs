@@ -249,13 +249,13 @@ impl Face {
     }
 }
 
-fn done(output: Output) -> CallToolResult {
+pub(crate) fn done(output: Output) -> CallToolResult {
     let mut result = CallToolResult::success(vec![ContentBlock::text(output.text)]);
     result.structured_content = Some(output.value);
     result
 }
 
-fn failed(body: Value, toolset: &str) -> CallToolResult {
+pub(crate) fn failed(body: Value, toolset: &str) -> CallToolResult {
     let text = match body["message"].as_str() {
         Some(message) if toolset == "session" => format!("error: {message}"),
         _ => body.to_string(),

@@ -4,9 +4,10 @@ use std::collections::HashSet;
 
 use engine::toolsets::TOOLSETS;
 use engine::{Effect, TOOLS};
+use http::StatusCode;
 use serde_json::{Value, json};
 
-use crate::world::{OPERATOR, World, settings};
+use crate::world::{OPERATOR, World, newer_request, settings, whole};
 
 #[tokio::test]
 async fn a_list_holds_what_the_caller_may_use() {
@@ -202,4 +203,53 @@ async fn the_server_says_who_it_is_and_no_more_than_it_has() {
     );
     let prompts = world.newer("/mcp", OPERATOR, "prompts/list", json!({})).await;
     assert_eq!(prompts["result"]["prompts"], json!([]));
+}
+
+/// The commonest calls do not go through `rmcp`; what they answer is the same to the letter.
+#[tokio::test]
+async fn the_short_way_and_the_long_way_say_the_same() {
+    let world = World::new();
+    let agent = world.enlist("worker").await;
+    for (path, name, arguments) in [
+        ("/mcp", "list_agents", json!({})),
+        ("/mcp", "task_list", json!({ "limit": 5 })),
+        ("/mcp", "agent_get_task", json!({})),
+        ("/mcp", "mcp__task__get", json!({ "taskId": "TAS-404" })),
+        ("/mcp", "task_create", json!({ "title": "t" })),
+        ("/mcp", "task_list", json!({ "limti": 5 })),
+        ("/mcp/session", "task-update", json!({ "id": "TAS-404" })),
+        ("/mcp/harness", "list_tasks", Value::Null),
+        ("/mcp", "no_such_tool", json!({})),
+    ] {
+        let mut params = json!({ "name": name });
+        if !arguments.is_null() {
+            params["arguments"] = arguments;
+        }
+        let short =
+            world.send(newer_request(path, &agent.token, "tools/call", params.clone())).await;
+        // Only `rmcp` can report progress, so whoever asks for it takes the long way.
+        params["_meta"] = json!({ "progressToken": 1 });
+        let long = world.send(newer_request(path, &agent.token, "tools/call", params)).await;
+        let (short, long) = (whole(short).await, whole(long).await);
+        assert_eq!((short.0, &short.2), (long.0, &long.2), "{path} {name}");
+        assert_eq!(short.1.get("content-type"), long.1.get("content-type"));
+    }
+}
+
+#[tokio::test]
+async fn what_contradicts_itself_is_refused_on_the_short_way_too() {
+    let world = World::new();
+    let call = || newer_request("/mcp", OPERATOR, "tools/call", json!({ "name": "list_agents" }));
+    for (header, value) in [
+        ("mcp-name", "task_list"),
+        ("mcp-method", "tools/list"),
+        ("mcp-protocol-version", "2025-11-25"),
+    ] {
+        let mut request = call();
+        request.headers_mut().insert(header, value.parse().unwrap());
+        let (status, _, body) = whole(world.send(request).await).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{header}: {body}");
+    }
+    let (status, _, body) = whole(world.send(call()).await).await;
+    assert_eq!(status, StatusCode::OK, "{body}");
 }
