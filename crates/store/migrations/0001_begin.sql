@@ -73,6 +73,8 @@ CREATE TABLE task (
     claim_attempt     INTEGER,
     claim_number      INTEGER NOT NULL,
     attempts          INTEGER NOT NULL,
+    -- How many tasks it depends on, so that most lists need not ask which.
+    needs             INTEGER NOT NULL,
     worktree_path     TEXT,
     branch_name       TEXT,
     pr_url            TEXT,

@@ -56,6 +56,8 @@ pub struct Task {
     pub claim_number: i64,
     /// How often an agent has ended without finishing it
     pub attempts: u32,
+    /// How many tasks it depends on
+    pub needs: u32,
     /// Where its files are
     pub worktree_path: Option<String>,
     /// On which branch
@@ -101,7 +103,7 @@ pub struct Dispatch {
 }
 
 pub(crate) const COLUMNS: &str = "number, id, slug, session, title, description, state, reason, priority, \
-     epic_id, assigned_agent_id, claim_number, claim_agent_id, claim_attempt, attempts, \
+     epic_id, assigned_agent_id, claim_number, claim_agent_id, claim_attempt, attempts, needs, \
      worktree_path, branch_name, pr_url, iteration, created_at, updated_at";
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Task, StoreError> {
@@ -136,6 +138,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Task, StoreError> {
         assigned_agent,
         claim_number,
         attempts: cells.count()?,
+        needs: cells.count()?,
         worktree_path: cells.get()?,
         branch_name: cells.get()?,
         pr_url: cells.get()?,
@@ -167,8 +170,8 @@ impl Tx<'_> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM task", [])?;
         self.execute(
             "INSERT INTO task (number, id, slug, session, title, description, state, priority,
-                epic_id, claim_number, attempts, iteration, content_key, created_at, updated_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, $10, $11, $12, $12)",
+                epic_id, claim_number, attempts, needs, iteration, content_key, created_at, updated_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, 0, $10, $11, $12, $12)",
             params![
                 number,
                 new.id.to_string(),
@@ -304,11 +307,14 @@ impl Tx<'_> {
 
     /// Makes a task need another. The caller has looked for cycles.
     pub fn task_add_need(&mut self, number: i64, needs: i64) -> Result<(), StoreError> {
-        self.execute(
+        let added = self.execute(
             "INSERT INTO task_dependency (task_number, needs_number) VALUES ($1, $2)
              ON CONFLICT (task_number, needs_number) DO NOTHING",
             params![number, needs],
         )?;
+        if added > 0 {
+            self.execute("UPDATE task SET needs = needs + 1 WHERE number = $1", params![number])?;
+        }
         Ok(())
     }
 

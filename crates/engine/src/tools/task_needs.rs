@@ -9,7 +9,7 @@ use crate::error::ToolError;
 /// Makes a task need others, and says whether that is news. The caller tells of it.
 pub(crate) fn add(
     cx: &mut WriteCx<'_, '_>,
-    task: &Task,
+    task: &mut Task,
     needs: &[TaskRef],
 ) -> Result<bool, ToolError> {
     let mut known = cx.tx.task_needs(task.number)?;
@@ -22,6 +22,7 @@ pub(crate) fn add(
         refuse_cycle(cx.tx, task.number, need)?;
         cx.tx.task_add_need(task.number, need)?;
         known.push(need);
+        task.needs += 1;
     }
     Ok(known.len() > before)
 }

@@ -38,7 +38,7 @@ async fn a_task_is_created_whole() {
     let expected = json!({
         "id": made["id"], "slug": "add-jwt-login-1115-1205", "number": "TAS-2",
         "title": "Add the JWT login", "description": "With\ntests", "state": "PENDING",
-        "priority": 0, "dependsOn": [first["id"]], "epicId": epic["id"],
+        "storedState": "pending", "priority": 0, "dependsOn": [first["id"]], "epicId": epic["id"],
         "assignedAgentId": null, "worktreePath": null, "branchName": null, "prUrl": null,
         "createdAt": "2025-11-15T12:05:09.042Z", "updatedAt": "2025-11-15T12:05:09.042Z",
     });

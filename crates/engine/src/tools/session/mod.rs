@@ -37,7 +37,7 @@ pub(crate) struct SessionTask {
 
 impl SessionTask {
     fn of(tx: &Tx<'_>, task: Task) -> Result<Self, ToolError> {
-        let needs = tx.task_needs(task.number)?;
+        let needs = if task.needs == 0 { Vec::new() } else { tx.task_needs(task.number)? };
         Ok(Self {
             id: TaskRef::Number(task.number),
             content: task.title,

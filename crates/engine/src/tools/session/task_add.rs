@@ -92,7 +92,7 @@ fn add_one(cx: &mut WriteCx<'_, '_>, item: Item) -> Result<SessionTask, ToolErro
         return Err(ToolError::conflict(message).detail("task", number));
     }
     let mut task = add(cx, draft)?;
-    task_needs::add(cx, &task, &item.depends_on.unwrap_or_default().0)?;
+    task_needs::add(cx, &mut task, &item.depends_on.unwrap_or_default().0)?;
     if let Some(status) = OrEmpty::said(item.status) {
         go(cx, &mut task, status)?;
     }

@@ -48,7 +48,7 @@ impl Write for TaskUpdate {
             fence(&task, claim)?;
         }
         let needs = args.depends_on.unwrap_or_default().0;
-        let mut changed = task_needs::add(cx, &task, &needs)?;
+        let mut changed = task_needs::add(cx, &mut task, &needs)?;
         if let Some(priority) = OrEmpty::said(args.priority) {
             changed |= priority != task.priority;
             task.priority = priority;

@@ -55,9 +55,9 @@ impl Write for Create {
             priority: args.priority.unwrap_or_default(),
             epic: args.epic_id,
         };
-        let task = task_add::add(cx, draft)?;
+        let mut task = task_add::add(cx, draft)?;
         let needs = args.depends_on.map(Items::into_inner).unwrap_or_default();
-        task_needs::add(cx, &task, &needs)?;
+        task_needs::add(cx, &mut task, &needs)?;
         TaskView::of(cx.tx, task)
     }
 }

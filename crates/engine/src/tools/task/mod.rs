@@ -56,8 +56,9 @@ pub(crate) struct TaskView {
 impl TaskView {
     /// A task with what it needs.
     pub(crate) fn of(tx: &Tx<'_>, task: Task) -> Result<Self, ToolError> {
+        let depends_on = if task.needs == 0 { Vec::new() } else { tx.task_need_ids(task.number)? };
         Ok(Self {
-            depends_on: tx.task_need_ids(task.number)?,
+            depends_on,
             id: task.id,
             slug: task.slug,
             number: TaskRef::Number(task.number),
