@@ -71,20 +71,21 @@ pub enum Effect {
     Write,
 }
 
-/// An answer with its types forgotten: the value, and the same as text.
+/// An answer with its types forgotten: JSON text, which is what nearly everybody wants of it.
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// As a value
-    pub value: Value,
-    /// As JSON text
+    /// The answer as JSON
     pub text: String,
 }
 
 impl Output {
     fn of(answer: &impl Serialize) -> Result<Self, ToolError> {
-        let value = serde_json::to_value(answer).map_err(ToolError::internal)?;
-        let text = value.to_string();
-        Ok(Self { value, text })
+        Ok(Self { text: serde_json::to_string(answer).map_err(ToolError::internal)? })
+    }
+
+    /// The answer as a value.
+    pub fn value(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_default()
     }
 }
 

@@ -178,7 +178,7 @@ async fn a_waiting_call_reports_and_can_be_given_up() {
     };
     let (answer, first) = tokio::join!(call, giving_up);
     assert!(first.unwrap().is_some(), "it reported that it waits");
-    assert_eq!(answer.unwrap().value["count"], 0);
+    assert_eq!(answer.unwrap().value()["count"], 0);
 }
 
 #[tokio::test]

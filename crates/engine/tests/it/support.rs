@@ -157,7 +157,7 @@ impl World {
         let tool = by_name(tool).unwrap_or_else(|| panic!("there is no tool `{tool}`"));
         let call = Call { principal, as_agent, tool, input };
         match self.engine.call(call, &Progress::default()).await {
-            Ok(output) => Ok(output.value),
+            Ok(output) => Ok(output.value()),
             Err(failure) => Err(Refusal { body: failure.body() }),
         }
     }

@@ -249,9 +249,10 @@ impl Face {
     }
 }
 
-pub(crate) fn done(output: Output) -> CallToolResult {
+fn done(output: Output) -> CallToolResult {
+    let value = output.value();
     let mut result = CallToolResult::success(vec![ContentBlock::text(output.text)]);
-    result.structured_content = Some(output.value);
+    result.structured_content = Some(value);
     result
 }
 

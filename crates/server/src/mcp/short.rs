@@ -9,13 +9,13 @@ use axum::response::Response;
 use engine::Principal;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName};
 use http::{Method, StatusCode, request::Parts};
-use rmcp::model::{CallToolResult, ClientCapabilities, ProtocolVersion};
+use rmcp::model::{ClientCapabilities, ProtocolVersion};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::answer::json_response;
 use crate::calls::{self, Wish};
-use crate::mcp::handler::{done, failed};
+use crate::mcp::handler::failed;
 use crate::registry::{Entry, Mount};
 use crate::server::Shared;
 
@@ -69,13 +69,6 @@ enum Id {
     Text(String),
 }
 
-#[derive(Serialize)]
-struct Reply {
-    jsonrpc: &'static str,
-    id: Id,
-    result: CallToolResult,
-}
-
 /// Whether the headers leave no doubt about what is coming.
 pub(crate) fn may_be(method: &Method, headers: &HeaderMap) -> bool {
     let only = |name: HeaderName| {
@@ -110,12 +103,20 @@ pub(crate) async fn answer(
     let input = message.params.arguments.map_or(Value::Null, Value::Object);
     let wish = Wish { principal, as_agent: None, entry, input };
     let result = match calls::at_once(shared, wish).await {
-        Ok(output) => done(output),
-        Err(failure) => failed(failure.body(), entry.def.toolset()),
+        Ok(output) => success(&output.text)?,
+        Err(failure) => serde_json::to_string(&failed(failure.body(), entry.def.toolset())).ok()?,
     };
-    let reply = Reply { jsonrpc: "2.0", id: message.id, result };
-    let text = serde_json::to_string(&reply).ok()?;
+    let id = serde_json::to_string(&message.id).ok()?;
+    let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
     Some(json_response(StatusCode::OK, text))
+}
+
+/// What `CallToolResult` would be, around an answer that is JSON already.
+fn success(answer: &str) -> Option<String> {
+    let text = serde_json::to_string(answer).ok()?;
+    Some(format!(
+        r#"{{"resultType":"complete","content":[{{"type":"text","text":{text}}}],"structuredContent":{answer},"isError":false}}"#
+    ))
 }
 
 fn beyond_doubt(message: &Message, headers: &HeaderMap, mount: Mount) -> Option<&'static Entry> {
