@@ -49,10 +49,10 @@ async fn five_minutes_are_as_the_readme_says() {
     let folder = Path::new(crate::BINARY).parent().unwrap().display().to_string();
     world.set("PATH", format!("{folder}:/usr/local/bin:/usr/bin:/bin"));
     let mark = "\u{1e}";
-    let script: String =
-        commands.iter().map(|typed| format!("printf '{mark}'\n{}\n", typed.command)).collect();
+    let lines: Vec<String> =
+        commands.iter().map(|typed| format!("printf '{mark}'\n{}", typed.command)).collect();
 
-    let ran = world.shell(&script).await.unwrap();
+    let ran = world.shell(&lines.join("\n")).await.unwrap();
 
     let answers: Vec<&str> = ran.stdout.split(mark).skip(1).collect();
     assert_eq!(answers.len(), commands.len(), "{}", ran.stdout);
