@@ -395,19 +395,25 @@ mod tests {
         assert_eq!(find(&checks, "node", Status::Warn).len(), 1);
     }
 
-    #[test]
-    fn a_newer_schema_is_refused() {
+    #[tokio::test]
+    async fn a_newer_schema_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("state.db");
-        let mut header = [0_u8; 100];
-        header[..16].copy_from_slice(b"SQLite format 3\0");
-        fs::write(&path, header).unwrap();
-        assert_eq!(database(&path).status, Status::Ok);
-        header[60] = 1;
-        fs::write(&path, header).unwrap();
-        assert_eq!(database(&path).status, Status::Fail);
         fs::write(&path, "").unwrap();
         assert_eq!(database(&path).status, Status::Ok);
+        let store = engine::store::Store::open(&path).unwrap();
+        let live = database(&path);
+        assert_eq!(live.status, Status::Ok);
+        assert!(live.message.ends_with("schema 1 of 1"), "{}", live.message);
+        store.close().await;
+        drop(store);
+        // The first byte of the number of the schema.
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[60] = 1;
+        fs::write(&path, bytes).unwrap();
+        assert_eq!(database(&path).status, Status::Fail);
+        fs::write(&path, "no database at all, but long enough for one".repeat(9)).unwrap();
+        assert_eq!(database(&path).status, Status::Fail);
     }
 
     #[test]
