@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -249,16 +249,18 @@ fn is_healthy(url: &str) -> Result<(), String> {
         let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        write!(stream, "GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")?;
-        let mut answer = String::new();
-        // A few bytes tell; a stranger on that port may never stop talking.
-        stream.take(4096).read_to_string(&mut answer)?;
-        Ok(answer)
+        let request = format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes())?;
+        // The first line tells; a stranger on that port may never stop talking.
+        let mut status = String::new();
+        BufReader::new(stream.take(4096)).read_line(&mut status)?;
+        Ok(status)
     };
-    let answer = ask().map_err(|error| error.to_string())?;
-    match answer.lines().next().unwrap_or_default() {
-        status if status.split(' ').nth(1) == Some("200") => Ok(()),
-        other => Err(format!("`{other}`")),
+    let status = ask().map_err(|error| error.to_string())?;
+    if status.split(' ').nth(1) == Some("200") {
+        Ok(())
+    } else {
+        Err(format!("`{}`", status.trim_end()))
     }
 }
 
