@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{CachedStatement, Connection, OptionalExtension as _, Params, Row};
+use rusqlite::{CachedStatement, Connection, ErrorCode, OptionalExtension as _, Params, Row};
 
 use crate::audit::Chain;
 use crate::error::StoreError;
@@ -75,7 +75,7 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, StoreError> {
         // Plans do not depend on the values bound to them: otherwise SQLite prepares a statement
         // anew whenever a bound value changes, which costs more than running it.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
+        write_ahead(&connection)?;
         // An answered call survives a power cut, not only a crash.
         connection.pragma_update(None, "synchronous", "FULL")?;
         // Moving pages from the log into the database pays off in larger portions.
@@ -84,4 +84,19 @@ pub(crate) fn connect(path: &Path) -> Result<Connection, StoreError> {
         Ok(connection)
     };
     open().map_err(|source| StoreError::Open { path: path.display().to_string(), source })
+}
+
+/// Switches to the write-ahead log. Of several that open a new database at once one does it, and SQLite
+/// sends the others away instead of letting them wait.
+fn write_ahead(connection: &Connection) -> Result<(), rusqlite::Error> {
+    const TRIES: u32 = 500;
+    for _ in 1..TRIES {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            done => return done,
+        }
+    }
+    connection.pragma_update(None, "journal_mode", "WAL")
 }
