@@ -26,6 +26,7 @@ mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -47,6 +48,9 @@ pub use tx::Tx;
 use reader::Readers;
 use writer::Writer;
 
+/// How long to wait for somebody else, such as a person with a database shell, to let go.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// The one handle to the record. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -57,10 +61,15 @@ pub struct Store {
 impl Store {
     /// Opens the database, makes it current, and starts its writer.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let connection = tx::connect(path)?;
+        Self::open_with_patience(path, PATIENCE)
+    }
+
+    /// The same, for who wants to hear sooner or later that somebody else holds the database.
+    pub fn open_with_patience(path: &Path, patience: Duration) -> Result<Self, StoreError> {
+        let connection = tx::connect(path, patience)?;
         migrate::migrate(&connection)?;
         let writer = Writer::start(connection)?;
-        Ok(Self { writer: Arc::new(writer), readers: Arc::new(Readers::new(path)) })
+        Ok(Self { writer: Arc::new(writer), readers: Arc::new(Readers::new(path, patience)) })
     }
 
     /// Runs an operation and answers once it is safely on disk.

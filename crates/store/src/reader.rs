@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -15,12 +16,13 @@ const KEPT: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Readers {
     path: PathBuf,
+    patience: Duration,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Readers {
-    pub(crate) fn new(path: &Path) -> Self {
-        Self { path: path.to_owned(), idle: Mutex::new(Vec::new()) }
+    pub(crate) fn new(path: &Path, patience: Duration) -> Self {
+        Self { path: path.to_owned(), patience, idle: Mutex::new(Vec::new()) }
     }
 
     pub(crate) fn read<T, E: From<StoreError>>(
@@ -42,7 +44,7 @@ impl Readers {
     }
 
     fn open(&self) -> Result<Connection, StoreError> {
-        let connection = connect(&self.path)?;
+        let connection = connect(&self.path, self.patience)?;
         // A slip in an operation that should only look is refused by the database itself.
         connection.pragma_update(None, "query_only", "ON")?;
         Ok(connection)

@@ -67,10 +67,10 @@ impl<'a> Tx<'a> {
 }
 
 /// Opens a connection with the settings that every one of ours has.
-pub(crate) fn connect(path: &Path) -> Result<Connection, StoreError> {
+pub(crate) fn connect(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
     let open = || -> Result<Connection, rusqlite::Error> {
         let connection = Connection::open(path)?;
-        connection.busy_timeout(Duration::from_secs(5))?;
+        connection.busy_timeout(patience)?;
         connection.set_prepared_statement_cache_capacity(256);
         // Plans do not depend on the values bound to them: otherwise SQLite prepares a statement
         // anew whenever a bound value changes, which costs more than running it.

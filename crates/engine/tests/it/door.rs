@@ -5,7 +5,7 @@ use model::AgentId;
 use serde_json::{Value, json};
 use store::AuditFilter;
 
-use crate::support::{Who, World};
+use crate::support::{RETRY_AFTER, Who, World};
 
 fn rows(world: &World) -> Vec<Value> {
     let page = world.engine.store().read(|tx| tx.audit_page(&AuditFilter::default(), 500)).unwrap();
@@ -158,4 +158,20 @@ async fn the_chain_holds_over_successes_and_failures() {
     let verdict = world.engine.store().read(|tx| tx.audit_verify()).unwrap();
     assert_eq!(verdict.broken, None);
     assert!(verdict.rows >= 61);
+}
+
+/// Time stands still here unless somebody waits for it, so that the waits can be counted.
+#[tokio::test(start_paused = true)]
+async fn a_busy_store_is_tried_three_more_times_a_second_apart() {
+    let world = World::new();
+    let agent = world.enlist("worker").await;
+    let somebody = rusqlite::Connection::open(world.database()).unwrap();
+    somebody.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let input = json!({ "title": "t", "body": "b" });
+    let before = tokio::time::Instant::now();
+    let refusal = world.ask(agent, "mcp__system__log_decision", input.clone()).await.unwrap_err();
+    assert_eq!(refusal.body["code"], "TRANSIENT_ERROR", "{}", refusal.body);
+    assert_eq!(before.elapsed(), 3 * RETRY_AFTER);
+    somebody.execute_batch("COMMIT").unwrap();
+    world.ask(agent, "mcp__system__log_decision", input).await.unwrap();
 }

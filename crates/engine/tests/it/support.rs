@@ -1,7 +1,9 @@
 //! A world for one test: an engine over a real database, a clock that a test moves, agents.
 #![expect(clippy::panic, reason = "a helper that fails is a test that fails")]
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use engine::settings::{Limits, Role, Settings};
 use engine::{Call, Engine, Enlisted, Options, Principal, Progress, Recruit, by_name};
@@ -12,6 +14,11 @@ use model::{AgentId, TaskRef, Timestamp};
 use serde_json::Value;
 use store::{Event, EventFilter, NewAgent, Store};
 use tempfile::TempDir;
+
+/// How long the store waits for somebody else to let go.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// How long a call waits before it is tried again.
+pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Who calls a tool in a test.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +66,7 @@ pub(crate) struct World {
     pub(crate) engine: Engine,
     pub(crate) clock: Clock,
     next_agent: AtomicU64,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl World {
@@ -82,15 +89,16 @@ impl World {
     /// A new world with these settings.
     fn with(settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("state.db")).unwrap();
+        let store = Store::open_with_patience(&folder.path().join("state.db"), PATIENCE).unwrap();
         let clock = Clock::manual(Timestamp::from_millis(1_763_208_309_042));
         let options = Options {
             clock: clock.clone(),
-            progress_every: std::time::Duration::from_millis(20),
+            progress_every: Duration::from_millis(20),
+            retry_after: RETRY_AFTER,
             ..Options::new(folder.path().to_owned(), "nobody's".into())
         };
         let engine = Engine::new(store, settings, options);
-        Self { engine, clock, next_agent: AtomicU64::new(1), _folder: folder }
+        Self { engine, clock, next_agent: AtomicU64::new(1), folder }
     }
 
     /// Enlists an agent, outside any loop.
@@ -135,6 +143,11 @@ impl World {
         let now = self.engine.now();
         self.engine.store().write(move |tx| tx.agent_insert(&new, now)).await.unwrap();
         id
+    }
+
+    /// Where the record is.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.folder.path().join("state.db")
     }
 
     /// Ends an agent.
