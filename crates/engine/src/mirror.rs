@@ -7,7 +7,7 @@ use std::time::Duration;
 use host::files::{self, FileError, Mode};
 use model::event::EventKind;
 use model::{TaskId, TaskRef};
-use store::EventFilter;
+use store::{Event, EventFilter};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::task_context;
@@ -17,6 +17,9 @@ use crate::projection;
 
 /// Changes that come in a burst are written once.
 const GATHER: Duration = Duration::from_millis(100);
+
+/// At its start a mirror writes the tasks anew that so many last events told of.
+const CATCH_UP: i64 = 10_000;
 
 /// Why a mirror file was not written.
 #[derive(Debug, thiserror::Error)]
@@ -52,12 +55,14 @@ impl Mirror {
         Self { engine, dir, seen: 0, day: String::new() }
     }
 
-    /// Follows the record until `stop`. A file that cannot be written is tried again with the next
-    /// change.
+    /// Follows the record until `stop`, and tells of all that happened before it. A file that cannot be
+    /// written is tried again with the next change.
     pub async fn run(mut self, stop: CancellationToken) {
         let mut last = self.engine.store.last_event();
         let mut whole = true;
         loop {
+            // Asked before looking: what comes before the end is still written.
+            let ending = stop.is_cancelled();
             let until = *last.borrow_and_update();
             if whole || until > self.seen {
                 let written = tokio::task::spawn_blocking(move || {
@@ -74,8 +79,11 @@ impl Mirror {
                     );
                 }
             }
+            if ending {
+                return;
+            }
             tokio::select! {
-                () = stop.cancelled() => return,
+                () = stop.cancelled() => {}
                 changed = last.changed() => if changed.is_err() { return },
             }
             tokio::select! {
@@ -90,8 +98,28 @@ impl Mirror {
         let (log, day) = self.engine.store.read(|tx| projection::iac_whole(tx, until))?;
         files::write(&self.dir.join("IAC.md"), &log, Mode::Shared)?;
         self.write_context()?;
-        (self.day, self.seen) = (day, until);
-        Ok(())
+        self.day = day;
+        // A server that was killed may have left files of tasks behind; not further than this.
+        self.seen = until;
+        let mut after = until.saturating_sub(CATCH_UP).max(0);
+        let mut tasks = BTreeSet::new();
+        while after < until {
+            let events = self.events(after)?;
+            let Some(newest) = events.last().map(|event| event.number) else { break };
+            tasks.extend(events.iter().filter_map(|event| event.task));
+            after = newest;
+        }
+        self.write_tasks(tasks)
+    }
+
+    fn events(&self, after: i64) -> Result<Vec<Event>, MirrorError> {
+        let filter = EventFilter { after, kind: None };
+        let events = self.engine.store.read(|tx| tx.event_list(&filter, 1000));
+        Ok(events.map_err(ToolError::from)?)
+    }
+
+    fn write_tasks(&self, tasks: BTreeSet<TaskId>) -> Result<(), MirrorError> {
+        tasks.into_iter().try_for_each(|task| self.write_task(task))
     }
 
     /// Writes what changed since the last time.
@@ -99,12 +127,7 @@ impl Mirror {
         let mut tasks = BTreeSet::new();
         let mut crew = false;
         while self.seen < until {
-            let filter = EventFilter { after: self.seen, kind: None };
-            let events = self
-                .engine
-                .store
-                .read(|tx| tx.event_list(&filter, 1000))
-                .map_err(ToolError::from)?;
+            let events = self.events(self.seen)?;
             let Some(last) = events.last().map(|event| event.number) else { break };
             let mut log = String::new();
             for event in &events {
@@ -121,10 +144,7 @@ impl Mirror {
         if crew {
             self.write_context()?;
         }
-        for task in tasks {
-            self.write_task(task)?;
-        }
-        Ok(())
+        self.write_tasks(tasks)
     }
 
     fn write_context(&self) -> Result<(), MirrorError> {

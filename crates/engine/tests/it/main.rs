@@ -4,6 +4,7 @@
 mod door;
 mod epics;
 mod mails;
+mod mirror;
 mod needs;
 mod notes;
 mod registry;

@@ -1,0 +1,57 @@
+//! The mirror files say what the record says.
+
+use std::path::Path;
+
+use engine::Mirror;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::support::{Who, World};
+
+fn read(folder: &Path, name: &str) -> String {
+    std::fs::read_to_string(folder.join(name)).unwrap()
+}
+
+#[tokio::test]
+async fn the_files_follow_the_record_to_its_end() {
+    let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
+    let stop = CancellationToken::new();
+    let mirror = Mirror::new(world.engine.clone(), folder.path().to_owned());
+    let story = async {
+        let agent = world.enlist("worker").await;
+        let task = world.ok(Who::Operator, "mcp__task__create", json!({ "title": "Fix it" })).await;
+        let assign = json!({ "taskId": task["id"], "agentId": agent });
+        world.ok(Who::Operator, "mcp__task__assign", assign).await;
+        world.ok(agent, "mcp__task__add_comment", json!({ "body": "half way" })).await;
+        let gone = world.enlist("supervisor").await;
+        world.discharge(gone).await;
+        stop.cancel();
+        (agent, gone, task)
+    };
+    let ((), (agent, gone, task)) = tokio::join!(mirror.run(stop.clone()), story);
+    check(folder.path(), &[&agent.to_string(), &gone.to_string()], &task);
+
+    // Whatever is lost of them is made again from the record, also by a mirror that begins late.
+    std::fs::remove_dir_all(folder.path()).unwrap();
+    std::fs::create_dir(folder.path()).unwrap();
+    Mirror::new(world.engine.clone(), folder.path().to_owned()).run(stop).await;
+    check(folder.path(), &[&agent.to_string(), &gone.to_string()], &task);
+}
+
+fn check(folder: &Path, [agent, gone]: &[&str; 2], task: &Value) {
+    let slug = task["slug"].as_str().unwrap();
+    let log = read(folder, "IAC.md");
+    assert!(log.starts_with("# Inter-Agent Communication Log\n\n## 2025-11-15\n"), "{log}");
+    for (id, what) in [(agent, "STARTED"), (gone, "STARTED"), (gone, "COMPLETED")] {
+        assert_eq!(log.matches(&format!("Spawn #{id} - {what}")).count(), 1, "{log}");
+    }
+    let page = read(folder, "CONTEXT.md");
+    let (active, recent) = page.split_once("## Recent Runs").unwrap();
+    assert!(active.contains(agent) && active.contains(slug) && !active.contains(gone), "{page}");
+    assert!(recent.contains("supervisor") && recent.contains("succeeded"), "{page}");
+    let file: Value =
+        serde_json::from_str(&read(folder, &format!("tasks/{slug}/task.json"))).unwrap();
+    assert_eq!((&file["slug"], &file["state"]), (&task["slug"], &json!("assigned")));
+    assert_eq!(file["dispatches"][0]["agentId"], *agent);
+    assert!(read(folder, &format!("tasks/{slug}/context.md")).contains("> half way"));
+}
