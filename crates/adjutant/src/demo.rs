@@ -55,10 +55,11 @@ pub(crate) async fn run(app: &App) -> Result<(), Trouble> {
     let ready = serve::prepare(&stage, &config, bound)?;
     let (url, stop) = (ready.file.url.clone(), ready.shutdown.clone());
     let operator = home.make_operator_token(&env)?;
+    let asked = life::asked_to_stop()?;
     let play = async {
         let told = tokio::select! {
             told = Box::pin(story::tell(app, &url, &operator)) => told,
-            asked = life::asked_to_stop() => Err(asked.map_or_else(Trouble::from, |()| Trouble::said(130))),
+            () = asked => Err(Trouble::said(130)),
         };
         stop.cancel();
         told

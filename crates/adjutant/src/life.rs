@@ -195,15 +195,17 @@ impl Ownership {
     }
 }
 
-/// Waits for the wish to end, from a terminal or from another process.
-pub(crate) async fn asked_to_stop() -> io::Result<()> {
+/// Listens from now on for the wish to end, from a terminal or from another process, and gives what
+/// waits for it. Whoever is told of the server may ask at once, so listening comes before telling.
+pub(crate) fn asked_to_stop() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     let (mut end, mut interrupt) =
         (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    tokio::select! {
-        _ = end.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-    Ok(())
+    Ok(async move {
+        tokio::select! {
+            _ = end.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
 }
 
 /// Waits until nobody has needed the server for that long.

@@ -1,5 +1,6 @@
 //! One server from its start to its end: the record, the engine, the mirror, the faces, in order.
 
+use std::io;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -161,16 +162,14 @@ impl Ready {
     }
 
     /// Ends the server when it is asked to from a terminal or by a signal.
-    pub(crate) fn end_when_asked(&self) {
-        let shutdown = self.shutdown.clone();
+    pub(crate) fn end_when_asked(&self) -> io::Result<()> {
+        let (shutdown, asked) = (self.shutdown.clone(), life::asked_to_stop()?);
         self.tasks.spawn(async move {
-            let asked = shutdown.run_until_cancelled(life::asked_to_stop()).await;
-            if let Some(Err(error)) = asked {
-                tracing::error!(%error, "signals cannot be heard");
-                return;
-            }
+            // Told to end in another way, it has ended already.
+            _ = shutdown.run_until_cancelled(asked).await;
             shutdown.cancel();
         });
+        Ok(())
     }
 
     /// Serves until the end, and leaves everything written.

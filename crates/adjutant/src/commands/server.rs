@@ -120,7 +120,7 @@ async fn serve_home(
     let bound = life::listen(config.server.host, port, ownership.previous_port())?;
     let instead_of = bound.instead_of;
     let ready = serve::prepare(stage, config, bound)?;
-    ready.end_when_asked();
+    ready.end_when_asked()?;
     if background == Some(Background::Needed) && config.server.idle_seconds > 0 {
         ready.end_when_idle(Duration::from_secs(config.server.idle_seconds));
     }
