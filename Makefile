@@ -14,7 +14,7 @@ debug := $(CARGO_TARGET_DIR)/debug
 release := $(CARGO_TARGET_DIR)/release
 say = @printf '\n==> %s\n' '$(1)'
 
-.PHONY: help setup build fmt-check clippy tidy generated deny check tests test fix generate bench demo
+.PHONY: help setup setup-clis build fmt-check clippy tidy generated deny check tests test test-clis fix generate bench demo
 
 help: ## Say what there is
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/  make \1\t\2/p' Makefile | expand -t 18
@@ -22,6 +22,9 @@ help: ## Say what there is
 setup: ## Install what the tests need and the machine lacks, into .tools/
 	$(call say,setup: installing what is missing into .tools/)
 	@tools/setup
+
+setup-clis: setup ## Install the real command lines for test-clis (over 1 GB), into .tools/
+	@tools/setup-clis
 
 test: setup check tests ## Everything that continuous integration runs
 	$(call say,all is well)
@@ -63,6 +66,11 @@ tests: build
 	  cargo test --workspace --locked --lib --bins --tests; \
 	fi
 	@if grep -rqE '^ *//[/!] ```($$|rust)' crates/*/src; then cargo test --workspace --locked --doc; fi
+
+# One after the other: each test runs several large programs.
+test-clis: setup-clis ## Run agents with real Claude Code, Codex and ACP, against a scripted model
+	$(call say,tests with real command lines)
+	@cargo test --locked --package adjutant --test clis -- --test-threads 1
 
 fix: ## Format, and mend what the lints can mend
 	@cargo clippy --workspace --all-targets --fix --allow-dirty --allow-staged

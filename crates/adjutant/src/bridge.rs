@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::connect::Where;
+pub(crate) use answer::Messages;
 use lines::{Line, Lines};
 use link::Link;
 use message::{Message, error_line};

@@ -1,9 +1,15 @@
 //! The command line's grammar. The doc comments are the help.
 
+mod agents;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueHint};
 
+pub(crate) use self::agents::{
+    AttachArgs, AwaitArgs, BoundArgs, CostsArgs, DischargeArgs, EnlistArgs, KillArgs, LogsArgs,
+    PsArgs, ResumeArgs, RunArgs,
+};
 use crate::commands::tool::ToolArgs;
 
 /// One program that turns coding agents into a supervised crew
@@ -19,9 +25,10 @@ use crate::commands::tool::ToolArgs;
     max_term_width = 80,
     after_help = "\
 Begin with:
-  adjutant demo                     see three agents work together
-  adjutant init                     make a home in your project
-  adjutant enlist --role worker     make an agent that you run yourself
+  adjutant demo                         see agents work together
+  adjutant init                         make a home in your project
+  adjutant run --role coder 'Fix it'    run an agent and wait for it
+  adjutant enlist --role worker         make an agent that you run yourself
 
 Exit codes: 0 done, 1 the agent failed, 2 bad input, 3 not allowed,
 4 not found, 5 conflict, 6 no server, 70 a bug."
@@ -67,11 +74,13 @@ Example:
   adjutant up --detach        in the background, until `adjutant down`
   adjutant up --port 0        on any free port")]
     Up(UpArgs),
-    /// Stop the server
+    /// Stop the server; refused while agents run
     #[command(after_help = "\
 Example:
-  adjutant down")]
-    Down,
+  adjutant down
+  adjutant down --kill        end the agents first
+  adjutant down --leave       let them go on; the next server finds them again")]
+    Down(DownArgs),
     /// Show whether the server runs; starts none, exits with 6 where there is none
     #[command(after_help = "\
 Example:
@@ -82,6 +91,40 @@ Example:
 Example:
   curl -H \"Authorization: Bearer $(adjutant token)\" http://127.0.0.1:3001/api/status")]
     Token,
+    /// Run an agent and wait until it is over; exits with 1 where it fails
+    #[command(after_help = "\
+Example:
+  adjutant run --role coder 'Make the tests pass'
+  adjutant run --role coder --task fix-the-parser --budget 2.50 - < prompt.md
+  adjutant run --role reviewer --json 'Look at HEAD' | jq -r .result.summary
+
+Ctrl-C ends the waiting and not the agent.")]
+    Run(RunArgs),
+    /// Start an agent and do not wait for it
+    #[command(after_help = "\
+Example:
+  adjutant draft --role coder 'Make the tests pass'
+  adjutant await $(adjutant draft --role coder --json 'Fix it' | jq -r .agentId)")]
+    Draft(RunArgs),
+    /// Wait until agents are over; exits with 1 where one failed
+    #[command(after_help = "\
+Example:
+  adjutant await last
+  adjutant await sp_0123456789abcdef sp_fedcba9876543210 --timeout 600
+  adjutant await cdef --json     a line an agent, in the order given")]
+    Await(AwaitArgs),
+    /// End agents and all that they started; exits with 5 where one had ended
+    #[command(after_help = "\
+Example:
+  adjutant kill last
+  adjutant kill sp_0123456789abcdef")]
+    Kill(KillArgs),
+    /// Go on with the conversation of an agent that has ended, as a new agent
+    #[command(after_help = "\
+Example:
+  adjutant resume last
+  adjutant resume sp_0123456789abcdef 'The tests still fail' --detach")]
+    Resume(ResumeArgs),
     /// Make an agent that you run yourself, and print its MCP configuration to paste
     #[command(after_help = "\
 Example:
@@ -98,8 +141,31 @@ Example:
     #[command(after_help = "\
 Example:
   adjutant ps
-  adjutant ps --all       with those that have ended")]
+  adjutant ps --all       with those that have ended
+  adjutant ps --watch     as they come and go, until Ctrl-C")]
     Ps(PsArgs),
+    /// Show what an agent says and does, and with -f as it happens
+    #[command(after_help = "\
+Example:
+  adjutant logs last
+  adjutant logs -f sp_0123456789abcdef
+  adjutant logs last --raw > output.jsonl
+  adjutant logs last --json | jq -r 'select(.stream == \"err\").text'")]
+    Logs(LogsArgs),
+    /// Watch an agent and type to it, until it ends
+    #[command(after_help = "\
+Example:
+  adjutant attach last
+  echo 'Leave the docs alone' | adjutant attach sp_0123456789abcdef")]
+    Attach(AttachArgs),
+    /// Show what agents cost, and which tools they use
+    #[command(after_help = "\
+Example:
+  adjutant costs
+  adjutant costs --by model --since 7d
+  adjutant costs --by hour --since 2026-11-01 --json
+  adjutant costs --tools")]
+    Costs(CostsArgs),
     /// List, show and add tasks
     #[command(after_help = "\
 Example:
@@ -174,6 +240,9 @@ Example:
 Example:
   adjutant demo")]
     Demo,
+    /// Play a scenario as an agent; started by Adjutant itself, for agents of the kind `script`
+    #[command(hide = true)]
+    Play(PlayArgs),
 }
 
 /// `up`.
@@ -193,6 +262,17 @@ pub(crate) struct UpArgs {
     pub(crate) background: Option<Background>,
 }
 
+/// `down`.
+#[derive(Debug, Args)]
+pub(crate) struct DownArgs {
+    /// End the agents first, and all that they started
+    #[arg(long, conflicts_with = "leave")]
+    pub(crate) kill: bool,
+    /// Leave the agents running
+    #[arg(long)]
+    pub(crate) leave: bool,
+}
+
 /// How a server in the background came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Background {
@@ -202,45 +282,6 @@ pub(crate) enum Background {
     Keeper,
     /// The server under a keeper
     Kept,
-}
-
-/// `enlist`.
-#[derive(Debug, Args)]
-pub(crate) struct EnlistArgs {
-    /// The role it plays: a file in `.adjutant/roles/`
-    #[arg(long, short, value_name = "ROLE")]
-    pub(crate) role: String,
-    /// The task it is for: an id, a slug or a number
-    #[arg(long, short, value_name = "TASK")]
-    pub(crate) task: Option<String>,
-    /// The epic it belongs to
-    #[arg(long, short, value_name = "EPIC")]
-    pub(crate) epic: Option<String>,
-    /// Where it works
-    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub(crate) cwd: Option<PathBuf>,
-    /// The agent it answers to (default: you)
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) parent: Option<String>,
-}
-
-/// `discharge`.
-#[derive(Debug, Args)]
-pub(crate) struct DischargeArgs {
-    /// The agent
-    #[arg(value_name = "AGENT")]
-    pub(crate) agent: String,
-    /// Why; it is recorded
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) reason: Option<String>,
-}
-
-/// `ps`.
-#[derive(Debug, Args)]
-pub(crate) struct PsArgs {
-    /// Also those that have ended
-    #[arg(long, short)]
-    pub(crate) all: bool,
 }
 
 /// `tasks`.
@@ -449,6 +490,14 @@ pub(crate) enum ConfigVerb {
     },
     /// Print where the file is
     Path,
+}
+
+/// `play`.
+#[derive(Debug, Args)]
+pub(crate) struct PlayArgs {
+    /// The scenario
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) scenario: PathBuf,
 }
 
 /// `completions`.

@@ -8,14 +8,14 @@ mod sections;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use engine::settings::{Limits, Role, Settings};
+use engine::settings::{Limits, Role, Settings, Template};
 use model::Policy;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use permissions::PolicyError;
 use sections::{
-    Agents, Budgets, Categories, Context, Github, LimitsConfig, Mcp, Models, Plan, Price, Review,
-    Routing, Server, Slack, Webhook,
+    Agents, Budgets, Categories, Context, ContextFile, Github, LimitsConfig, Mcp, Models, Part,
+    Plan, Prices, Review, Routing, Server, Slack, Webhook,
 };
 pub(crate) use sections::{CapConfig, Kind, Pattern};
 
@@ -45,7 +45,7 @@ pub(crate) struct Config {
     /// What may be spent
     pub(crate) budget: Budgets,
     /// What a million tokens cost, by model
-    pub(crate) prices: BTreeMap<String, Price>,
+    pub(crate) prices: Prices,
     /// What an agent is told of the project
     pub(crate) context: Context,
     /// The review loop
@@ -77,7 +77,7 @@ impl Default for Config {
             mcp: Mcp::default(),
             limits: LimitsConfig::default(),
             budget: Budgets::default(),
-            prices: BTreeMap::new(),
+            prices: Prices::default(),
             context: Context::default(),
             review: Review::default(),
             plan: Plan::default(),
@@ -89,6 +89,19 @@ impl Default for Config {
             check: None,
         }
     }
+}
+
+/// What the engine is told beside the configuration.
+#[derive(Debug)]
+pub(crate) struct Told<'a> {
+    /// The home
+    pub(crate) home: &'a Home,
+    /// Our own environment, of which agents get a part
+    pub(crate) env: &'a Environment,
+    /// The roles
+    pub(crate) roles: BTreeMap<String, Role>,
+    /// The prepared prompts
+    pub(crate) templates: BTreeMap<String, Template>,
 }
 
 /// A configuration in force, and what was odd about it.
@@ -132,7 +145,7 @@ impl Config {
     }
 
     /// What the engine is told.
-    pub(crate) fn settings(&self, roles: BTreeMap<String, Role>) -> Result<Settings, PolicyError> {
+    pub(crate) fn settings(&self, told: Told<'_>) -> Result<Settings, PolicyError> {
         let LimitsConfig { depth, running, children, .. } = self.limits;
         let limits = Limits {
             depth,
@@ -142,8 +155,49 @@ impl Config {
             max_output_bytes: self.limits.max_output_bytes,
             calls_per_minute: self.limits.calls_per_minute,
             tool_timeout_ms: self.mcp.tool_timeout,
+            grace_ms: self.limits.grace,
         };
-        Ok(Settings { policy: self.policy()?, roles, limits })
+        let Agents { claude, codex, acp, command, script, .. } = &self.agents;
+        let runners = [
+            (Kind::Claude, claude),
+            (Kind::Codex, codex),
+            (Kind::Acp, acp),
+            (Kind::Command, command),
+            (Kind::Script, script),
+        ];
+        let file = |file: &ContextFile| engine::settings::ContextFile {
+            path: file.path.clone(),
+            lines: file.lines,
+            unfinished: file.part == Part::Unfinished,
+        };
+        Ok(Settings {
+            project: told.home.root.clone(),
+            policy: self.policy()?,
+            roles: told.roles,
+            limits,
+            models: engine::settings::Models {
+                default: Some(self.models.default.clone()).filter(|model| !model.is_empty()),
+                overrides: self.models.overrides.clone(),
+            },
+            default_kind: self.agents.default.as_str().to_owned(),
+            runners: runners
+                .map(|(kind, runner)| (kind.as_str().to_owned(), runner.settings(told.env)))
+                .into(),
+            asks: self.agents.asks.into(),
+            root_budget: self.budget.default.into(),
+            prices: self
+                .prices
+                .models
+                .iter()
+                .map(|(name, price)| (name.clone(), (*price).into()))
+                .collect(),
+            context: engine::settings::ContextSettings {
+                files: self.context.files.iter().map(file).collect(),
+                size: self.context.size,
+            },
+            stream_timeout_ms: self.mcp.stream_timeout,
+            templates: told.templates,
+        })
     }
 
     /// What each category may do.

@@ -52,7 +52,7 @@ pub(crate) async fn run(app: &App) -> Result<(), Trouble> {
     let stage = Stage { home: home.clone(), env: env.clone(), host: None, port: Some(0) };
     let (config, _) = stage.config()?;
     let bound = life::listen(config.server.host, Port::Chosen(0), None)?;
-    let ready = serve::prepare(&stage, &config, bound)?;
+    let ready = serve::prepare(&stage, &config, serve::open(&stage, &config)?, bound)?;
     let (url, stop) = (ready.file.url.clone(), ready.shutdown.clone());
     let operator = home.make_operator_token(&env)?;
     let asked = life::asked_to_stop()?;

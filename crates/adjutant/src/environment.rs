@@ -5,13 +5,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The variables that mean something by themselves; every other `ADJUTANT_*` is a setting.
-const OWN: [&str; 6] = [
+const OWN: [&str; 7] = [
     "ADJUTANT_HOME",
     "ADJUTANT_URL",
     "ADJUTANT_TOKEN",
     "ADJUTANT_AGENT_ID",
     "ADJUTANT_TASK",
     "ADJUTANT_MCP_CONFIG",
+    "ADJUTANT_ATTEMPT",
 ];
 
 /// What the environment says. An empty variable is an absent one.
@@ -27,6 +28,10 @@ pub(crate) struct Environment {
     pub(crate) token: Option<String>,
     /// `ADJUTANT_AGENT_ID`: which agent we are inside
     pub(crate) agent_id: Option<String>,
+    /// `ADJUTANT_TASK`: the slug of its task
+    pub(crate) task: Option<String>,
+    /// `ADJUTANT_ATTEMPT`: how often it has been started, with this time
+    pub(crate) attempt: Option<u32>,
     /// Every other `ADJUTANT_*`, by its whole name: settings, such as `ADJUTANT_LIMITS_DEPTH`
     pub(crate) settings: BTreeMap<String, String>,
     /// `MCP_SERVER_PORT`
@@ -55,6 +60,37 @@ impl Environment {
         Ok(Self::from_vars(std::env::current_dir()?, std::env::vars_os()))
     }
 
+    /// A variable by its name, where it has text in it.
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        let found = self.vars.iter().find(|(known, _)| known == name);
+        found
+            .and_then(|(_, value)| value.to_str())
+            .filter(|value| !value.is_empty())
+            .map(str::to_owned)
+    }
+
+    /// What every agent gets of our environment: where programs and files are, how to speak, and the
+    /// way out. Nothing else: an agent's environment is built, not inherited.
+    pub(crate) fn for_agents(&self) -> Vec<(String, String)> {
+        let named = |name: &str| {
+            const NAMES: [&str; 10] = [
+                "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR",
+                "TERM",
+            ];
+            const PROXIES: [&str; 5] =
+                ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "ftp_proxy"];
+            const TRUST: [&str; 3] = ["SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"];
+            NAMES.contains(&name)
+                || TRUST.contains(&name)
+                || name.starts_with("LC_")
+                || PROXIES.contains(&name.to_ascii_lowercase().as_str())
+        };
+        let text = |(name, value): &(OsString, OsString)| {
+            Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
+        };
+        self.vars.iter().filter_map(text).filter(|(name, _)| named(name)).collect()
+    }
+
     /// Takes the variables given instead of the process's own.
     pub(crate) fn from_vars<K: Into<OsString>, V: Into<OsString>>(
         cwd: impl Into<PathBuf>,
@@ -69,8 +105,8 @@ impl Environment {
             .collect();
         let mut raw = |name: &str| vars.remove(name);
         let text = |value: OsString| value.to_string_lossy().into_owned();
-        // The agent's task and MCP configuration are for the agent itself.
-        let [home, url, token, agent_id, _task, _mcp_config] = OWN.map(&mut raw);
+        // The agent's MCP configuration is for the agent itself.
+        let [home, url, token, agent_id, task, _mcp_config, attempt] = OWN.map(&mut raw);
         let mcp_server_port = raw("MCP_SERVER_PORT").map(text);
         let mcp_database_path = raw("MCP_DATABASE_PATH").map(text);
         let mcp_log_level = raw("MCP_LOG_LEVEL").map(text);
@@ -85,6 +121,8 @@ impl Environment {
             url: url.map(text),
             token: token.map(text),
             agent_id: agent_id.map(text),
+            task: task.map(text),
+            attempt: attempt.and_then(|number| number.to_str()?.parse().ok()),
             settings: vars
                 .into_iter()
                 .filter(|(name, _)| name.starts_with("ADJUTANT_"))
@@ -114,6 +152,8 @@ mod tests {
             [
                 ("ADJUTANT_HOME", "/h"),
                 ("ADJUTANT_TOKEN", "secret"),
+                ("ADJUTANT_TASK", "fix-it"),
+                ("ADJUTANT_ATTEMPT", "2"),
                 ("ADJUTANT_LIMITS_DEPTH", "5"),
                 ("MCP_SERVER_PORT", "4000"),
                 ("XDG_STATE_HOME", "relative"),
@@ -124,6 +164,7 @@ mod tests {
         );
         assert_eq!(read.home.as_deref(), Some(std::path::Path::new("/h")));
         assert_eq!(read.token.as_deref(), Some("secret"));
+        assert_eq!((read.task.as_deref(), read.attempt), (Some("fix-it"), Some(2)));
         assert_eq!(read.mcp_server_port.as_deref(), Some("4000"));
         assert_eq!(
             read.settings,

@@ -91,7 +91,7 @@ impl Home {
         }
         Self::above(&env.cwd).unwrap_or_else(|| {
             let here = canonical(&env.cwd);
-            let root = here.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(&here);
+            let root = here.ancestors().find(|dir| is_repository(dir)).unwrap_or(&here);
             Self::in_project(root)
         })
     }
@@ -151,6 +151,11 @@ impl Home {
         self.dir.join("server.lock")
     }
 
+    /// Where the last server was, as the agents that it started know it.
+    pub(crate) fn address_file(&self) -> PathBuf {
+        self.dir.join("runs").join("address")
+    }
+
     /// What a server in the background says.
     pub(crate) fn server_log(&self) -> PathBuf {
         self.dir.join("server.log")
@@ -175,6 +180,12 @@ impl Home {
             name
         });
         Ok(state.join("adjutant").join(name).join("operator.token"))
+    }
+
+    /// Where the operator's secrets are, which a sandbox hides.
+    pub(crate) fn secrets(&self, env: &Environment) -> Result<PathBuf, HomeError> {
+        let token = self.operator_token_file(env)?;
+        Ok(token.ancestors().nth(2).unwrap_or(&token).to_owned())
     }
 
     /// Reads the operator's token, if one was made.
@@ -230,6 +241,12 @@ pub(crate) struct ServerFile {
     pub(crate) started_at: Timestamp,
 }
 
+/// Whether a repository's root is here: an empty `.git`, as sandboxes leave them, is none.
+fn is_repository(dir: &Path) -> bool {
+    let git = dir.join(".git");
+    git.is_file() || git.join("HEAD").exists()
+}
+
 /// The real path, as far as there is one: `init` names folders that are not there yet.
 fn canonical(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| match (path.parent(), path.file_name()) {
@@ -282,6 +299,9 @@ mod tests {
         assert_eq!(error.to_string(), "there is no home at `nowhere`");
         fs::create_dir_all(dir.path().join(".git")).unwrap();
         fs::create_dir_all(dir.path().join("sub")).unwrap();
+        let home = Home::for_init(None, &at(&dir.path().join("sub")));
+        assert_eq!(home.root, dir.path().join("sub").canonicalize().unwrap(), "an empty `.git`");
+        fs::write(dir.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         let home = Home::for_init(None, &at(&dir.path().join("sub")));
         assert_eq!(home.root, dir.path().canonicalize().unwrap());
     }

@@ -22,6 +22,10 @@ const ROLES: [(&str, &str); 6] = [
     ("planner.md", include_str!("init/roles/planner.md")),
 ];
 
+/// The example templates, by file name.
+const TEMPLATES: [(&str, &str); 1] =
+    [("explain_code.md", include_str!("init/templates/explain_code.md"))];
+
 /// What was done.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub(crate) struct Report {
@@ -50,6 +54,7 @@ pub(crate) fn init(home: &Home) -> Result<Report, FileError> {
     files::make_dir(&home.templates(), Mode::Shared)?;
     let mut plan = vec![(home.config(), CONFIG), (home.gitignore(), GITIGNORE)];
     plan.extend(ROLES.iter().map(|&(name, text)| (home.roles().join(name), text)));
+    plan.extend(TEMPLATES.iter().map(|&(name, text)| (home.templates().join(name), text)));
     let (mut written, mut kept) = (Vec::new(), Vec::new());
     for (path, text) in plan {
         if files::create(&path, text, Mode::Shared)? {
@@ -79,6 +84,7 @@ mod tests {
     use crate::config::Config;
     use crate::environment::Environment;
     use crate::roles;
+    use crate::templates;
     use crate::yaml;
 
     fn home(dir: &tempfile::TempDir) -> Home {
@@ -115,8 +121,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = home(&dir);
         let report = init(&home).unwrap();
-        assert_eq!((report.written.len(), report.kept.len()), (8, 0));
-        assert!(home.templates().is_dir());
+        assert_eq!((report.written.len(), report.kept.len()), (9, 0));
         let read = roles::load(&home, &Config::default().policy().unwrap());
         assert!(read.errors.is_empty() && read.warnings.is_empty(), "{read:?}");
         let categories: Vec<_> =
@@ -142,6 +147,26 @@ mod tests {
     }
 
     #[test]
+    fn the_example_template_works_and_says_what_each_key_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = home(&dir);
+        init(&home).unwrap();
+        let (read, problems) = templates::load(&home);
+        assert!(problems.is_empty(), "{problems:?}");
+        let example = &read["explain_code"];
+        assert_eq!(example.arguments.len(), 2);
+        assert!(example.tools.is_some() && example.timeout.is_some());
+        let [(_, text)] = TEMPLATES;
+        for key in ["description", "arguments", "agent", "model", "tools", "timeout"] {
+            let lines: Vec<&str> = text.lines().collect();
+            let is_key =
+                |line: &&str| line.trim_start_matches("# ").starts_with(&format!("{key}:"));
+            let at = lines.iter().position(is_key).unwrap_or_else(|| panic!("no `{key}`"));
+            assert!(lines[at - 1].starts_with("# "), "`{key}` is explained");
+        }
+    }
+
+    #[test]
     fn what_is_there_is_kept() {
         let dir = tempfile::tempdir().unwrap();
         let home = home(&dir);
@@ -150,7 +175,7 @@ mod tests {
         std::fs::remove_file(home.gitignore()).unwrap();
         let report = init(&home).unwrap();
         assert_eq!(report.written, [home.gitignore()]);
-        assert_eq!(report.kept.len(), 7);
+        assert_eq!(report.kept.len(), 8);
         assert_eq!(std::fs::read_to_string(home.config()).unwrap(), "limits: {depth: 1}\n");
     }
 }

@@ -30,6 +30,8 @@ const LOOK: Duration = Duration::from_millis(5);
 const SETTLE: Duration = Duration::from_secs(10);
 /// How many ports above the wanted one are tried.
 const NEIGHBOURS: u16 = 100;
+/// How long a port may be taken that no other can stand in for.
+const ONLY_PORT: Duration = Duration::from_secs(10);
 /// How long a server may take to answer that it will end.
 const ASK: Duration = Duration::from_secs(5);
 
@@ -103,6 +105,73 @@ pub(crate) fn listen(
     bind(host, 0)
         .map(|(listener, address)| Bound { listener, address, instead_of: Some(wanted) })
         .map_err(|source| ListenError { address: SocketAddr::new(host, 0), source })
+}
+
+/// Agents know the server under a port that somebody else has.
+#[derive(Debug, thiserror::Error)]
+#[error("agents run that know the server only at port {port}, and somebody else listens there")]
+pub(crate) struct PortTaken {
+    /// The port
+    pub(crate) port: u16,
+}
+
+/// Why the one port that will do could not be had.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OnlyPortError {
+    /// Somebody has it, and keeps it.
+    #[error(transparent)]
+    Taken(#[from] PortTaken),
+    /// It cannot be listened on at all.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+}
+
+/// Listens on this port and no other: it is in the configuration of agents that run. Waits while
+/// somebody else has it.
+pub(crate) async fn listen_only(host: IpAddr, port: u16) -> Result<Bound, OnlyPortError> {
+    listen_only_within(host, port, ONLY_PORT).await
+}
+
+async fn listen_only_within(
+    host: IpAddr,
+    port: u16,
+    patience: Duration,
+) -> Result<Bound, OnlyPortError> {
+    let deadline = Instant::now() + patience;
+    let mut said = false;
+    let mut look = interval(LOOK);
+    loop {
+        look.tick().await;
+        match bind(host, port) {
+            Ok((listener, address)) => return Ok(Bound { listener, address, instead_of: None }),
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+            Err(source) => {
+                return Err(ListenError { address: SocketAddr::new(host, port), source }.into());
+            }
+        }
+        if Instant::now() >= deadline {
+            return Err(PortTaken { port }.into());
+        }
+        if !std::mem::replace(&mut said, true) {
+            tracing::warn!(
+                "agents run that know only port {port}, and it is taken; waiting for it"
+            );
+        }
+    }
+}
+
+/// Remembers where the server listens, for as long as agents know it there.
+pub(crate) fn remember(address: &Path, bound: &Bound) -> Result<(), FileError> {
+    if let Some(folder) = address.parent() {
+        files::make_dir(folder, Mode::Private)?;
+    }
+    files::write(address, &format!("{}\n", bound.url()), Mode::Private)
+}
+
+/// The port that was remembered last.
+pub(crate) fn remembered(address: &Path) -> Result<Option<u16>, FileError> {
+    let port = |url: String| url.trim().parse::<http::Uri>().ok()?.port_u16();
+    Ok(files::read(address)?.and_then(port))
 }
 
 fn bind(host: IpAddr, port: u16) -> io::Result<(TcpListener, SocketAddr)> {

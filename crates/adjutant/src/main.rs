@@ -16,13 +16,24 @@ mod home;
 mod init;
 mod life;
 mod logging;
+mod matter;
+mod play;
 mod render;
 mod roles;
 mod run;
 mod serve;
+mod templates;
 mod trouble;
 mod yaml;
 
 fn main() -> std::process::ExitCode {
-    run::run(std::env::args_os().collect())
+    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    // The small process around each agent: it must not pay for anything of what follows.
+    if let [_, word, folder] = &arguments[..]
+        && word == "supervise"
+    {
+        let done = host::supervise::supervise(folder.as_ref());
+        return done.map_or(70, |()| 0).into();
+    }
+    run::run(arguments)
 }

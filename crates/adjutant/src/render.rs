@@ -99,6 +99,29 @@ pub(crate) fn print_raw(bytes: &[u8]) -> io::Result<()> {
     out.flush()
 }
 
+/// Prints bytes as they are, on the side.
+pub(crate) fn print_raw_aside(bytes: &[u8]) -> io::Result<()> {
+    let mut err = io::stderr().lock();
+    err.write_all(bytes)?;
+    err.flush()
+}
+
+/// Shows a page in place of the one before, as much of it as fits the terminal.
+pub(crate) fn redraw(text: &str) -> io::Result<()> {
+    let rows = rustix::termios::tcgetwinsize(io::stdout()).map_or(0, |size| size.ws_row);
+    let most = if rows > 1 { usize::from(rows) - 1 } else { usize::MAX };
+    let shown: Vec<&str> = text.lines().take(most).collect();
+    // Home, and away with all below: not through the printer, which takes such words out where no
+    // colours are wanted.
+    print_raw(b"\x1b[H\x1b[J")?;
+    print_text(&shown.join("\n"))
+}
+
+/// Whether people look on.
+pub(crate) fn is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
 /// Lines for people, one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Page(String);
@@ -164,7 +187,8 @@ pub(crate) fn bad(text: impl Display) -> String {
 
 /// How wide the terminal is.
 fn width() -> u16 {
-    Table::new().width().unwrap_or(WIDTH)
+    // A terminal that does not know says nought.
+    Table::new().width().filter(|width| *width > 0).unwrap_or(WIDTH)
 }
 
 /// How much room is left on a line of a terminal; in a pipe there is always enough.
@@ -248,7 +272,34 @@ pub(crate) fn ago(value: &Value, now: Timestamp) -> String {
     }
 }
 
-/// A table: headings, and rows of cells that are harmless already.
+/// A length of time, in two words at most.
+pub(crate) fn span(millis: i64) -> String {
+    let seconds = millis / 1000;
+    match seconds {
+        ..1 => format!("{millis}ms"),
+        1..60 => format!("{seconds}.{}s", millis % 1000 / 100),
+        60..3600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        3600..86_400 => format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60),
+        _ => format!("{}d {:02}h", seconds / 86_400, seconds % 86_400 / 3600),
+    }
+}
+
+/// An amount of dollars, if it is known.
+pub(crate) fn money(usd: &Value) -> Option<String> {
+    usd.as_f64().map(|usd| format!("${usd:.4}"))
+}
+
+/// A number of tokens, in four characters or so.
+pub(crate) fn tokens(count: u64) -> String {
+    match count {
+        0..10_000 => count.to_string(),
+        10_000..1_000_000 => format!("{}.{}k", count / 1000, count % 1000 / 100),
+        _ => format!("{}.{}M", count / 1_000_000, count % 1_000_000 / 100_000),
+    }
+}
+
+/// A table: headings, and rows of cells that are harmless already and have no colours, which would
+/// count as characters.
 pub(crate) fn table<const N: usize>(
     headings: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
@@ -261,7 +312,7 @@ pub(crate) fn table<const N: usize>(
     }
     // In a pipe a row is a line, so that other programs can use it.
     if io::stdout().is_terminal() {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width());
     }
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
@@ -310,6 +361,15 @@ mod tests {
         assert_eq!(ago(&at("2026-01-01T23:59:30.000Z"), now), "30s");
         assert_eq!(ago(&at("2026-01-01T22:00:00.000Z"), now), "2h");
         assert_eq!(ago(&Value::Null, now), "-");
+        let spans = [42, 1_250, 61_000, 3_725_000, 90_000_000].map(span);
+        assert_eq!(spans, ["42ms", "1.2s", "1m 01s", "1h 02m", "1d 01h"]);
+    }
+
+    #[test]
+    fn figures_are_short() {
+        assert_eq!(money(&0.012_345.into()).unwrap(), "$0.0123");
+        assert_eq!(money(&Value::Null), None);
+        assert_eq!([9_999, 12_345, 4_560_000].map(tokens), ["9999", "12.3k", "4.5M"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::cli::{Cli, Command};
 use crate::environment::Environment;
 use crate::render::{Render, plain};
 use crate::trouble::Trouble;
-use crate::{commands, demo, logging};
+use crate::{commands, demo, logging, play};
 
 /// More threads than this serve nobody better.
 const MOST_THREADS: usize = 4;
@@ -67,10 +67,17 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
         Command::Completions(args) => commands::completions::run(args.shell),
         Command::Up(args) => commands::server::up(app, &args),
         Command::Demo => threads()?.block_on(demo::run(app)),
+        Command::Play(args) => one_thread()?.block_on(play::run(app, &args.scenario)),
         // The read of the standard input cannot be given up, so nothing may wait for it.
         Command::Mcp(args) => {
             let runtime = one_thread()?;
             let done = runtime.block_on(commands::mcp::run(app, args.toolset));
+            runtime.shutdown_background();
+            done
+        }
+        Command::Attach(args) => {
+            let runtime = one_thread()?;
+            let done = runtime.block_on(commands::attach::run(app, &args));
             runtime.shutdown_background();
             done
         }
@@ -81,8 +88,15 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
 /// The commands that ask the server for something.
 async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
     match command {
-        Command::Down => commands::server::down(app).await,
+        Command::Down(args) => commands::down::run(app, &args).await,
         Command::Status => commands::server::status(app).await,
+        Command::Run(args) => Box::pin(commands::run::run(app, args)).await,
+        Command::Draft(args) => commands::run::draft(app, args).await,
+        Command::Await(args) => Box::pin(commands::run::wait(app, &args)).await,
+        Command::Kill(args) => commands::run::kill(app, &args).await,
+        Command::Resume(args) => Box::pin(commands::run::resume(app, args)).await,
+        Command::Logs(args) => commands::logs::run(app, &args).await,
+        Command::Costs(args) => commands::costs::run(app, &args).await,
         Command::Enlist(args) => commands::enlist::run(app, args).await,
         Command::Discharge(args) => commands::agents::discharge(app, args).await,
         Command::Ps(args) => commands::agents::ps(app, &args).await,
@@ -97,10 +111,12 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         | Command::Up(_)
         | Command::Token
         | Command::Mcp(_)
+        | Command::Attach(_)
         | Command::Doctor
         | Command::Config(_)
         | Command::Completions(_)
-        | Command::Demo => Ok(()),
+        | Command::Demo
+        | Command::Play(_) => Ok(()),
     }
 }
 

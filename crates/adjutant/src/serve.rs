@@ -7,18 +7,19 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use engine::store::Store;
-use engine::{Engine, Mirror, Options, ToolError};
+use engine::{Engine, Keeping, Mirror, Options, ToolError};
 use host::clock::Clock;
 use server::{Activity, ReloadReport};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::config::{Config, Flag};
+use crate::config::{Config, Flag, Told};
 use crate::environment::Environment;
 use crate::home::{Home, ServerFile};
 use crate::life::{self, Bound};
 use crate::roles;
+use crate::templates;
 use crate::trouble::Trouble;
 
 /// Which home is served, and how.
@@ -50,8 +51,10 @@ impl Stage {
         let policy = config.policy().map_err(|error| Trouble::usage(error.to_string()))?;
         let report = roles::load(&self.home, &policy);
         warnings.extend(report.errors.iter().chain(&report.warnings).map(ToString::to_string));
-        let settings =
-            config.settings(report.roles).map_err(|error| Trouble::usage(error.to_string()))?;
+        let (templates, problems) = templates::load(&self.home);
+        warnings.extend(problems.iter().map(ToString::to_string));
+        let told = Told { home: &self.home, env: &self.env, roles: report.roles, templates };
+        let settings = config.settings(told).map_err(|error| Trouble::usage(error.to_string()))?;
         Ok((settings, warnings))
     }
 }
@@ -70,17 +73,39 @@ pub(crate) struct Ready {
     tasks: TaskTracker,
 }
 
-/// Opens the record and makes everything ready. To be called inside a runtime.
-pub(crate) fn prepare(stage: &Stage, config: &Config, bound: Bound) -> Result<Ready, Trouble> {
+/// Opens the record.
+pub(crate) fn open(stage: &Stage, config: &Config) -> Result<Store, Trouble> {
+    Ok(Store::open(&config.database_path(&stage.home))?)
+}
+
+/// The one port that will do, if agents run that know the server there. Those that somebody else
+/// runs were told how to find it again.
+pub(crate) fn only_port(stage: &Stage, store: &Store) -> Result<Option<u16>, Trouble> {
+    let ours = store.read(|tx| tx.agents_run())?;
+    if ours.is_empty() { Ok(None) } else { Ok(life::remembered(&stage.home.address_file())?) }
+}
+
+/// Makes everything ready. To be called inside a runtime.
+pub(crate) fn prepare(
+    stage: &Stage,
+    config: &Config,
+    store: Store,
+    bound: Bound,
+) -> Result<Ready, Trouble> {
     let token = stage.home.make_operator_token(&stage.env)?;
     let (settings, warnings) = stage.settings()?;
     for warning in warnings {
         tracing::warn!("{warning}");
     }
-    let store = Store::open(&config.database_path(&stage.home)).map_err(Trouble::from)?;
     let options = Options {
         // Nought would report without end.
         progress_every: Duration::from_millis(config.mcp.progress_interval.max(10)),
+        home: stage.home.dir.clone(),
+        url: url_of(&bound),
+        adjutant: std::env::current_exe()?,
+        agent_environment: stage.env.for_agents(),
+        operator_environment: stage.env.vars.clone(),
+        secrets: stage.home.secrets(&stage.env)?,
         ..Options::new(stage.home.root.clone(), engine::hash_token(&token))
     };
     let engine = Engine::new(store, settings, options);
@@ -101,6 +126,7 @@ pub(crate) fn prepare(stage: &Stage, config: &Config, bound: Bound) -> Result<Re
         activity: Arc::clone(&activity),
     };
     let tasks = TaskTracker::new();
+    tasks.spawn(Keeping::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
     if config.mirror {
         let mirror = Mirror::new(engine.clone(), stage.home.dir.clone());
         tasks.spawn(mirror.run(shutdown.clone()));

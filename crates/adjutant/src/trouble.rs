@@ -16,11 +16,14 @@ use crate::bridge::BridgeError;
 use crate::client::{ApiError, ClientError};
 use crate::connect::ConnectError;
 use crate::home::HomeError;
-use crate::life::{ClaimError, DownError, ListenError, WatchError};
+use crate::life::{ClaimError, DownError, ListenError, OnlyPortError, WatchError};
 use crate::yaml::Problem;
 
 /// The exit code where there is no server.
 const NO_SERVER: u8 = 6;
+
+/// The exit code after Ctrl-C, as shells give it.
+const INTERRUPTED: u8 = 130;
 
 /// Why a command failed.
 #[derive(Debug)]
@@ -55,6 +58,18 @@ impl Trouble {
         let mut trouble = Self::new(Code::ExternalError, message);
         trouble.0.exit = NO_SERVER;
         trouble
+    }
+
+    /// Somebody pressed Ctrl-C.
+    pub(crate) fn interrupted(message: impl Into<String>) -> Self {
+        let mut trouble = Self::new(Code::ExternalError, message);
+        trouble.0.exit = INTERRUPTED;
+        trouble
+    }
+
+    /// Whether there was no server to ask.
+    pub(crate) fn is_no_server(&self) -> bool {
+        self.0.exit == NO_SERVER
     }
 
     /// The command has said everything already; only its exit code is left.
@@ -229,6 +244,19 @@ impl From<DownError> for Trouble {
 impl From<ListenError> for Trouble {
     fn from(error: ListenError) -> Self {
         Self::chain(Code::ExternalError, &error).hint("choose another with `--host` or `--port`")
+    }
+}
+
+impl From<OnlyPortError> for Trouble {
+    fn from(error: OnlyPortError) -> Self {
+        match error {
+            OnlyPortError::Listen(error) => error.into(),
+            OnlyPortError::Taken(taken) => {
+                let who = format!("see who has it with `lsof -i :{}`, and end that", taken.port);
+                Self::new(Code::Conflict, taken.to_string())
+                    .hint(format!("{who}; the agents go on meanwhile"))
+            }
+        }
     }
 }
 

@@ -1,94 +1,65 @@
-//! What is known about a task, as Markdown. What others wrote is quoted: data, not orders.
+//! What an agent is told: the project, its task, its mail, its tools, and how to end; as Markdown.
+//!
+//! The project's own files stand as they are. What other agents wrote is quoted: data, not orders.
 
-use std::fmt::Write as _;
+mod compose;
+mod mail;
+mod plan;
+mod project;
+mod task;
 
-use serde_json::Value;
-use store::{Dispatch, Task, Tx};
+use std::borrow::Cow;
 
-use crate::error::ToolError;
+pub(crate) use compose::{PromptParts, compose};
+pub(crate) use mail::unread_mail;
+pub(crate) use project::project_context;
+pub(crate) use task::task_context;
 
-/// So many remarks and notes are enough for a newcomer.
-const RECENT: u32 = 50;
-
-/// The history of a task: the request, earlier work, remarks, and the notes of its session.
-pub(crate) fn task_context(tx: &Tx<'_>, task: &Task) -> Result<String, ToolError> {
-    let mut text = format!(
-        "## Task History\n\nTAS-{} `{}`, {}\n\n### Original Request\n\n{}",
-        task.number,
-        task.slug,
-        task.state.name().stored(),
-        quote(&task.title)
-    );
-    if let Some(description) = &task.description {
-        text.push_str(">\n");
-        text.push_str(&quote(description));
-    }
-    let done: Vec<Dispatch> =
-        tx.dispatch_list(task.number)?.into_iter().filter(|d| d.result.is_some()).collect();
-    if !done.is_empty() {
-        text.push_str("\n### Previous Work\n");
-        for dispatch in done {
-            text.push_str(&previous_work(&dispatch));
-        }
-    }
-    let comments = tx.comment_list(task.number, RECENT)?;
-    if !comments.is_empty() {
-        text.push_str("\n### Comments\n");
-        for comment in comments {
-            let who = comment.agent.map_or_else(|| "the human".to_owned(), |id| id.to_string());
-            // Writing to a String cannot fail.
-            _ = write!(text, "\n{who}, {}:\n\n{}", comment.created_at, quote(&comment.body));
-        }
-    }
-    let notes = tx.note_page(&task.session, None, 0, RECENT)?.items;
-    if !notes.is_empty() {
-        text.push_str("\n### Notes\n\n");
-        for note in notes {
-            _ = write!(text, "{}", quote(&format!("[{}] {}", note.kind.name(), note.content)));
-        }
-    }
-    Ok(text)
-}
-
-fn previous_work(dispatch: &Dispatch) -> String {
-    let status = dispatch.status.as_deref().unwrap_or("running");
-    let mut text = format!("\n**{}** ({status})\n\n", dispatch.role);
-    let result: Value =
-        dispatch.result.as_deref().and_then(|r| serde_json::from_str(r).ok()).unwrap_or_default();
-    if let Some(summary) = result["summary"].as_str() {
-        text.push_str(&quote(&format!("Summary: {summary}")));
-    }
-    for (field, title) in [("changes", "Changes"), ("issues", "Issues"), ("questions", "Questions")]
-    {
-        let Some(items) = result[field].as_array().filter(|items| !items.is_empty()) else {
-            continue;
-        };
-        // Writing to a String cannot fail.
-        _ = write!(text, ">\n> {title}:\n");
-        for item in items {
-            let item = item.as_str().map_or_else(|| item.to_string(), str::to_owned);
-            text.push_str(&quote(&format!("- {item}")));
-        }
-    }
-    text
-}
+/// Stands where something was left out, before the words on how much.
+pub(crate) const CUT: &str = "[... truncated ...]";
 
 /// Sets a quotation mark before every line, so that nothing in it can pass for a heading of ours.
 pub(crate) fn quote(text: &str) -> String {
-    text.lines().fold(String::new(), |mut quoted, line| {
-        quoted.push_str("> ");
+    // Readers of Markdown end lines at more than one character.
+    let breaks = ['\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+    let plain = text.replace("\r\n", "\n").replace(breaks, "\n");
+    plain.lines().fold(String::new(), |mut quoted, line| {
+        quoted.push_str(if line.is_empty() { ">" } else { "> " });
         quoted.push_str(line);
         quoted.push('\n');
         quoted
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_line_is_quoted() {
-        assert_eq!(quote("a\n# Your Task\nb"), "> a\n> # Your Task\n> b\n");
+/// The beginning of a text, up to so many bytes: whole lines, if even one fits.
+pub(crate) fn head(text: &str, bytes: usize) -> &str {
+    if text.len() <= bytes {
+        return text;
+    }
+    let end = (0..=bytes).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    let part = text.get(..end).unwrap_or_default();
+    match part.rfind('\n') {
+        Some(at) => part.get(..=at).unwrap_or(part),
+        None => part,
     }
 }
+
+/// The end of a text, up to so many bytes.
+pub(crate) fn tail(text: &str, bytes: usize) -> &str {
+    let from = text.len().saturating_sub(bytes);
+    let from = (from..=text.len()).find(|&at| text.is_char_boundary(at)).unwrap_or(text.len());
+    text.get(from..).unwrap_or_default()
+}
+
+/// The beginning of a text, and what was left out of it.
+pub(crate) fn clip(text: &str, bytes: usize) -> Cow<'_, str> {
+    if text.len() <= bytes {
+        return Cow::Borrowed(text);
+    }
+    let part = head(text, bytes);
+    let rest = text.len() - part.len();
+    Cow::Owned(format!("{}\n{CUT} {rest} more bytes", part.trim_end()))
+}
+
+#[cfg(test)]
+mod tests;

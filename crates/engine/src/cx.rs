@@ -9,6 +9,7 @@ use store::{Agent, EventDraft, Task, Tx};
 
 use crate::error::{Code, ToolError};
 use crate::settings::Settings;
+use crate::tool::ToolDef;
 
 /// Who calls a tool, as the credential and the record say.
 #[derive(Debug, Clone)]
@@ -51,6 +52,14 @@ impl Caller {
     }
 }
 
+impl Caller {
+    /// Whether a tool is shown to it: it may use it, and it does not stand too deep for it.
+    pub fn is_offered(&self, settings: &Settings, tool: &ToolDef) -> bool {
+        let too_deep = self.agent.as_ref().is_some_and(|own| own.depth >= settings.limits.depth);
+        self.may(settings, tool.name) && !(too_deep && tool.starts_agents)
+    }
+}
+
 /// What a tool that looks is given.
 #[derive(Debug)]
 pub(crate) struct ReadCx<'a> {
@@ -58,6 +67,10 @@ pub(crate) struct ReadCx<'a> {
     pub(crate) tx: &'a Tx<'a>,
     /// Who calls
     pub(crate) caller: &'a Caller,
+    /// What is allowed
+    pub(crate) settings: &'a Settings,
+    /// What time it is
+    pub(crate) now: Timestamp,
 }
 
 /// What a tool that changes the record is given.

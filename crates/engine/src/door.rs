@@ -3,6 +3,9 @@
 //! It finds out who calls, checks what they may, runs the tool, records the call, tries again what
 //! may be tried again, and escalates what the caller cannot mend.
 
+mod keys;
+mod waiting;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,11 +24,14 @@ use crate::error::{Code, ToolError};
 use crate::escalate;
 use crate::identity::Principal;
 use crate::redact::redact;
+use crate::run::CallNote;
 use crate::settings::Settings;
-use crate::tool::{Look, Looker, Output, Shape, ToolDef};
+use crate::tool::{Asker, Effect, Output, Shape, ToolDef};
 
 /// Transient failures are tried so many more times.
 const RETRIES: u32 = 3;
+/// What the record says of an effect on the outside before it is known what came of it.
+const BEGUN: &str = r#"{"begun":true}"#;
 
 /// A wish to use a tool.
 #[derive(Debug, Clone)]
@@ -38,6 +44,9 @@ pub struct Call {
     pub tool: &'static ToolDef,
     /// With what
     pub input: Value,
+    /// What tells this call from another with the same input. The same call with the same key is done
+    /// once and answered as often as it comes, so that it may be sent again when its answer was lost.
+    pub key: Option<String>,
 }
 
 /// A call that failed: why, and who is to be told as whom.
@@ -93,6 +102,13 @@ struct Passage {
     began: Instant,
 }
 
+/// What an effect on the outside has begun with.
+struct Begun {
+    /// Who called, kept: it may be the caller itself that ends
+    caller: Caller,
+    ticket: Output,
+}
+
 impl Engine {
     /// Calls a tool.
     pub async fn call(&self, call: Call, progress: &Progress) -> Result<Output, Failure> {
@@ -102,18 +118,25 @@ impl Engine {
             call,
             began: Instant::now(),
         });
-        if let Err(error) = passage.pace() {
+        if let Err(error) = passage.check_key().and_then(|()| passage.pace()) {
             return Err(passage.failed(error).await);
         }
+        let mut begun = None;
         let mut tried = 0;
         loop {
-            match passage.run(progress).await {
+            match passage.run(&mut begun, progress).await {
                 Err(error) if error.is_transient() && tried < RETRIES => {
                     tried += 1;
                     tokio::time::sleep(self.options.retry_after).await;
                 }
-                Err(error) => return Err(passage.failed(error).await),
-                Ok(output) => return Ok(output),
+                Err(error) => {
+                    passage.noticed(Some(&error));
+                    return Err(passage.failed(error).await);
+                }
+                Ok(output) => {
+                    passage.noticed(None);
+                    return Ok(output);
+                }
             }
         }
     }
@@ -160,6 +183,26 @@ impl Passage {
         self.engine.now()
     }
 
+    /// Tells the caller's keeper, if it has one: a sign of life, or one of going round in circles.
+    fn noticed(&self, error: Option<&ToolError>) {
+        let Principal::Agent(agent) = self.call.principal else { return };
+        let tool = self.call.tool;
+        self.engine.crew.called(agent, || CallNote {
+            tool: tool.name,
+            input: self.call.input.to_string(),
+            error: error.map(|error| error.message.clone()),
+            polls: tool.waits() || tool.effect() == Effect::Read,
+        });
+    }
+
+    /// The agent that calls, or in whose name the operator does.
+    fn subject(&self) -> Option<AgentId> {
+        match self.call.principal {
+            Principal::Agent(id) => Some(id),
+            Principal::Operator => self.call.as_agent,
+        }
+    }
+
     /// Checks what the caller may, in the words of the office.
     fn admit(&self, caller: &Caller) -> Result<(), ToolError> {
         let tool = self.call.tool.name;
@@ -188,7 +231,12 @@ impl Passage {
             .hint("wait a few seconds, or use `waitSeconds` instead of polling"))
     }
 
-    async fn run(self: &Arc<Self>, progress: &Progress) -> Result<Output, ToolError> {
+    /// Runs the tool. What has begun is left in `begun`, so that another try does not begin it again.
+    async fn run(
+        self: &Arc<Self>,
+        begun: &mut Option<Begun>,
+        progress: &Progress,
+    ) -> Result<Output, ToolError> {
         match self.call.tool.shape {
             Shape::Read(read) => {
                 let (output, caller) = self.look(|cx| read(cx, &self.call.input))?;
@@ -196,15 +244,51 @@ impl Passage {
                 Ok(output)
             }
             Shape::Wait(look) => {
-                let (output, caller) = self.wait(look, progress).await?;
-                self.record_look(&caller, &output).await?;
+                let mut last = None;
+                let output = self
+                    .wait(progress, || {
+                        let (seen, caller) = self.look(|cx| look(cx, &self.call.input))?;
+                        last = Some(caller);
+                        Ok(seen)
+                    })
+                    .await?;
+                if let Some(caller) = last {
+                    self.record_look(&caller, &output).await?;
+                }
                 Ok(output)
             }
             Shape::Write(write) => {
                 let passage = Arc::clone(self);
                 self.engine.store.write(move |tx| passage.change(tx, write)).await
             }
+            Shape::Ask(ask) => {
+                let Begun { caller, ticket } = if let Some(begun) = begun {
+                    begun
+                } else {
+                    let passage = Arc::clone(self);
+                    let begin = self.engine.store.write(move |tx| passage.begin(tx, ask));
+                    begun.insert(begin.await?)
+                };
+                let look = |cx: &ReadCx<'_>| (ask.look)(cx, &self.call.input, ticket);
+                let store = &self.engine.store;
+                let see = || store.read(|tx| look(&self.reading(tx, caller)));
+                let output = self.wait(progress, see).await?;
+                self.record_look(caller, &output).await?;
+                Ok(output)
+            }
         }
+    }
+
+    /// Lets the caller in, or says why not.
+    fn enter(&self, tx: &Tx<'_>) -> Result<Caller, ToolError> {
+        let caller = resolve(tx, self.call.principal, self.call.as_agent)?;
+        self.admit(&caller)?;
+        Ok(caller)
+    }
+
+    /// What a tool that looks is given.
+    fn reading<'a>(&'a self, tx: &'a Tx<'a>, caller: &'a Caller) -> ReadCx<'a> {
+        ReadCx { tx, caller, settings: &self.settings, now: self.now() }
     }
 
     /// Looks at one moment of the record.
@@ -213,49 +297,10 @@ impl Passage {
         read: impl FnOnce(&ReadCx<'_>) -> Result<T, ToolError>,
     ) -> Result<(T, Caller), ToolError> {
         self.engine.store.read(|tx| {
-            let caller = resolve(tx, self.call.principal, self.call.as_agent)?;
-            self.admit(&caller)?;
-            let seen = read(&ReadCx { tx, caller: &caller })?;
+            let caller = self.enter(tx)?;
+            let seen = read(&self.reading(tx, &caller))?;
             Ok((seen, caller))
         })
-    }
-
-    /// Looks until there is something to see or the time is up.
-    async fn wait(&self, look: Looker, progress: &Progress) -> Result<(Output, Caller), ToolError> {
-        let mut events = self.engine.store.last_event();
-        let mut tick = tokio::time::interval_at(
-            Instant::now() + self.engine.options.progress_every,
-            self.engine.options.progress_every,
-        );
-        loop {
-            // Marked as seen before looking: what happens meanwhile wakes us again.
-            events.borrow_and_update();
-            let ((seen, seconds), caller) = self.look(|cx| look(cx, &self.call.input))?;
-            let so_far = match seen {
-                Look::Settled(output) => return Ok((output, caller)),
-                Look::NotYet(output) => (output, caller),
-            };
-            let deadline = self.began + Duration::from_secs(u64::from(seconds));
-            // A timer takes a millisecond to notice that its time has passed already.
-            if deadline <= Instant::now() {
-                return Ok(so_far);
-            }
-            loop {
-                tokio::select! {
-                    () = tokio::time::sleep_until(deadline) => return Ok(so_far),
-                    () = progress.gone.cancelled() => return Ok(so_far),
-                    changed = events.changed() => match changed {
-                        Ok(()) => break,
-                        Err(_) => return Ok(so_far),
-                    },
-                    _ = tick.tick() => if let Some(report) = &progress.report
-                        && report.try_send(self.began.elapsed()).is_err()
-                    {
-                        tracing::trace!("the caller has enough reports to read");
-                    },
-                }
-            }
-        }
     }
 
     /// Changes the record: the change, its events and its audit row in one transaction.
@@ -264,15 +309,43 @@ impl Passage {
         tx: &mut Tx<'_>,
         write: fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>,
     ) -> Result<Output, ToolError> {
-        let caller = resolve(tx, self.call.principal, self.call.as_agent)?;
-        self.admit(&caller)?;
+        let caller = self.enter(tx)?;
+        if let Some(output) = self.answered(tx)? {
+            tx.audit_append_uncounted(&self.draft(&caller, None, output.text.clone()))?;
+            return Ok(output);
+        }
+        let output = self.act(tx, &caller, write)?;
+        tx.audit_append(&self.draft(&caller, None, output.text.clone()))?;
+        Ok(output)
+    }
+
+    /// Begins an effect on the outside: remembers it, with the first of its two audit rows.
+    fn begin(&self, tx: &mut Tx<'_>, ask: Asker) -> Result<Begun, ToolError> {
+        let caller = self.enter(tx)?;
+        if let Some(ticket) = self.answered(tx)? {
+            return Ok(Begun { caller, ticket });
+        }
+        let ticket = self.act(tx, &caller, ask.begin)?;
+        tx.audit_append_uncounted(&self.draft(&caller, None, BEGUN.to_owned()))?;
+        Ok(Begun { caller, ticket })
+    }
+
+    /// Does what a tool does to the record, and remembers it under the caller's key.
+    fn act(
+        &self,
+        tx: &mut Tx<'_>,
+        caller: &Caller,
+        act: fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>,
+    ) -> Result<Output, ToolError> {
         let now = self.now();
-        let mut cx = WriteCx { tx, caller: &caller, settings: &self.settings, now };
-        let output = write(&mut cx, &self.call.input)?;
+        let mut cx = WriteCx { tx, caller, settings: &self.settings, now };
+        let output = act(&mut cx, &self.call.input)?;
+        if let Some(call) = self.keyed() {
+            tx.answered_insert(&call, &output.text, now)?;
+        }
         if let Some(agent) = caller.agent.as_ref().filter(|_| !caller.by_operator) {
             tx.agent_touch(agent.id, now)?;
         }
-        tx.audit_append(&self.draft(&caller, None, output.text.clone()))?;
         Ok(output)
     }
 
@@ -300,10 +373,7 @@ impl Passage {
     /// Records a failure, and tells those who must know of it.
     async fn failed(self: &Arc<Self>, error: ToolError) -> Failure {
         let tool = self.call.tool;
-        let (agent, by_operator) = match (self.call.principal, self.call.as_agent) {
-            (Principal::Agent(id), _) => (Some(id), false),
-            (Principal::Operator, named) => (named, true),
-        };
+        let (agent, by_operator) = (self.subject(), self.call.principal == Principal::Operator);
         let body = error.body(tool.name, agent);
         let mut record = body.clone();
         let causes = error.causes();

@@ -1,5 +1,6 @@
 //! The engine: the record, the settings in force, and everything that acts on them.
 
+use std::ffi::OsString;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,7 +12,9 @@ use store::Store;
 
 use crate::identity::Tokens;
 use crate::rate::Rates;
+use crate::run::Crew;
 use crate::settings::Settings;
+use crate::topics::{Topics, Waits};
 
 /// What an engine is opened with.
 #[derive(Debug, Clone)]
@@ -26,12 +29,30 @@ pub struct Options {
     pub progress_every: Duration,
     /// How long to wait before a transient failure is tried again
     pub retry_after: Duration,
+    /// The home, where runs are kept
+    pub home: PathBuf,
+    /// Where agents reach us
+    pub url: String,
+    /// The program itself, which supervises agents
+    pub adjutant: PathBuf,
+    /// What every agent's environment has
+    pub agent_environment: Vec<(String, String)>,
+    /// What the operator's own programs get
+    pub operator_environment: Vec<(OsString, OsString)>,
+    /// Where the operator's secrets are, which a sandbox hides
+    pub secrets: PathBuf,
 }
 
 impl Options {
     /// The usual choices for a project.
     pub fn new(project: PathBuf, operator_hash: String) -> Self {
         Self {
+            home: project.join(".adjutant"),
+            url: String::new(),
+            adjutant: PathBuf::new(),
+            agent_environment: Vec::new(),
+            operator_environment: Vec::new(),
+            secrets: PathBuf::new(),
             project,
             operator_hash,
             clock: Clock::System,
@@ -55,6 +76,9 @@ pub struct Inner {
     pub(crate) tokens: Tokens,
     pub(crate) rates: Rates,
     pub(crate) heads: crate::door::Heads,
+    pub(crate) topics: Topics,
+    pub(crate) waits: Waits,
+    pub(crate) crew: Crew,
 }
 
 impl Deref for Engine {
@@ -74,12 +98,20 @@ impl Engine {
             tokens: Tokens::default(),
             rates: Rates::default(),
             heads: crate::door::Heads::default(),
+            topics: Topics::default(),
+            waits: Waits::default(),
+            crew: Crew::default(),
         }))
     }
 
     /// The record, for those who only look.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Which agents wait.
+    pub fn waits(&self) -> &Waits {
+        &self.waits
     }
 
     /// The project's root.

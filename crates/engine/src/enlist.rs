@@ -11,6 +11,7 @@ use crate::cx::{find_agent, find_task, fresh};
 use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::identity::hash_token;
+use crate::run::draft::find_role;
 use crate::tools::task_change;
 
 /// Who is to join.
@@ -43,18 +44,7 @@ impl Engine {
     /// Makes an agent that somebody else runs.
     pub async fn enlist(&self, recruit: Recruit) -> Result<Enlisted, ToolError> {
         let settings = self.settings();
-        let role = settings.roles.get(&recruit.role).ok_or_else(|| {
-            let names: Vec<&str> = settings.roles.keys().map(String::as_str).collect();
-            let error = ToolError::not_found(format!(
-                "Unknown role \"{}\". Available: {}",
-                recruit.role,
-                names.join(", ")
-            ));
-            match model::nearest::nearest(&recruit.role, names) {
-                Some(near) => error.hint(format!("did you mean `{near}`?")),
-                None => error,
-            }
-        })?;
+        let role = find_role(&settings, &recruit.role)?;
         let category = role.category.clone();
         let token = host::random::secret("adjag_").map_err(ToolError::internal)?;
         let id = fresh(AgentId::from_bits)?;
@@ -77,11 +67,11 @@ impl Engine {
     }
 
     /// A row of the record about something that the operator did.
-    fn operator_row(
+    pub(crate) fn operator_row(
         &self,
         tool: &str,
         agent: Option<AgentId>,
-        input: &Value,
+        input: String,
         output: &Value,
     ) -> AuditDraft {
         AuditDraft {
@@ -89,7 +79,7 @@ impl Engine {
             agent,
             by_operator: true,
             tool: tool.to_owned(),
-            input: input.to_string(),
+            input,
             code: None,
             output: output.to_string(),
             duration_micros: 0,
@@ -158,7 +148,12 @@ fn join(
     let input = json!({ "role": recruit.role, "task": recruit.task, "epic": recruit.epic,
         "cwd": recruit.cwd, "parent": recruit.parent });
     let output = json!({ "agentId": id });
-    tx.audit_append(&engine.operator_row("operator__enlist", Some(id), &input, &output))?;
+    tx.audit_append(&engine.operator_row(
+        "operator__enlist",
+        Some(id),
+        input.to_string(),
+        &output,
+    ))?;
     Ok(())
 }
 
@@ -185,7 +180,12 @@ fn leave(
     tx.event_append(now, &event)?;
     let output = json!({ "agentId": id, "state": agent.state.name() });
     let input = json!({ "agentId": id, "reason": reason });
-    tx.audit_append(&engine.operator_row("operator__discharge", Some(id), &input, &output))?;
+    tx.audit_append(&engine.operator_row(
+        "operator__discharge",
+        Some(id),
+        input.to_string(),
+        &output,
+    ))?;
     Ok(agent)
 }
 

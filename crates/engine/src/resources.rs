@@ -113,6 +113,9 @@ pub fn resources_touched(event: &Event) -> Vec<String> {
         }
         EventKind::AgentCreated
         | EventKind::AgentStateChanged
+        | EventKind::AgentStopping
+        | EventKind::AgentWarned
+        | EventKind::AgentAsked
         | EventKind::TaskAssigned
         | EventKind::TaskCreated
         | EventKind::TaskUpdated => uris.push(CONTEXT.to_owned()),

@@ -1,6 +1,7 @@
 //! What an engine is told from outside: permissions, roles, limits. Read elsewhere, plain here.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use model::Policy;
 use model::policy::Rules;
@@ -8,12 +9,125 @@ use model::policy::Rules;
 /// The settings in force. Replaced whole when the operator says `reload`.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
+    /// The project's root
+    pub project: PathBuf,
     /// What each category may do
     pub policy: Policy,
     /// The roles by name
     pub roles: BTreeMap<String, Role>,
     /// Numbers that bound things
     pub limits: Limits,
+    /// Which model plays whom
+    pub models: Models,
+    /// The kind of a role that names none
+    pub default_kind: String,
+    /// How each kind is run, by its name
+    pub runners: BTreeMap<String, Runner>,
+    /// What happens when an agent asks for something that its role does not name
+    pub asks: Asks,
+    /// What an agent without a parent and without a budget may spend
+    pub root_budget: Budget,
+    /// What models cost that do not say so themselves, by the beginning of their names
+    pub prices: BTreeMap<String, Price>,
+    /// What an agent is told of the project
+    pub context: ContextSettings,
+    /// How long Claude Code keeps a stream open, in milliseconds
+    pub stream_timeout_ms: u64,
+    /// Prepared prompts, by name
+    pub templates: BTreeMap<String, Template>,
+}
+
+/// Which model plays whom.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Models {
+    /// Where nobody names one
+    pub default: Option<String>,
+    /// By category
+    pub overrides: BTreeMap<String, String>,
+}
+
+/// How a kind is run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Runner {
+    /// The program, its first arguments, and whether it can be steered
+    pub launch: host::agent::Runner,
+    /// Variables that its agents get beside those that everybody gets
+    pub environment: Vec<(String, String)>,
+}
+
+/// What happens when an agent asks for something that its role does not name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Asks {
+    /// The role decides: what it does not name is refused, and one that names nothing may everything
+    #[default]
+    Role,
+    /// A person decides
+    Person,
+}
+
+/// What a million tokens cost, in dollars.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Price {
+    /// Read
+    pub input: f64,
+    /// Written
+    pub output: f64,
+    /// Read from a cache
+    pub cache_read: f64,
+    /// Written to a cache
+    pub cache_write: f64,
+}
+
+/// What an agent is told of the project.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ContextSettings {
+    /// Which files, in this order
+    pub files: Vec<ContextFile>,
+    /// How many bytes together
+    pub size: u64,
+}
+
+/// A file that an agent is told of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextFile {
+    /// Where it is, relative to the project
+    pub path: String,
+    /// Only so many lines from its beginning
+    pub lines: Option<u32>,
+    /// Only its first part that is not marked as done
+    pub unfinished: bool,
+}
+
+/// A prepared prompt that is a tool and a prompt: a file in `templates/`, or one of those built in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// Its name: the tool's and the prompt's
+    pub name: String,
+    /// What it is for
+    pub description: String,
+    /// What it must be given
+    pub arguments: Vec<TemplateArgument>,
+    /// The kind that runs it: `claude` or `codex`
+    pub kind: String,
+    /// The model
+    pub model: Option<String>,
+    /// The agent's own tools it may use
+    pub tools: Option<Vec<String>>,
+    /// How long it may run, in seconds
+    pub timeout: Option<u32>,
+    /// The text, with `{{argument}}` where arguments go
+    pub text: String,
+}
+
+/// What a template is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemplateArgument {
+    /// Its name
+    pub name: String,
+    /// What it is
+    pub description: String,
+    /// Whether it must be there
+    pub required: bool,
 }
 
 /// A role: a prompt, and how whoever plays it is run.
@@ -114,6 +228,8 @@ pub struct Limits {
     pub calls_per_minute: u32,
     /// How long a step of git, GitHub or tmux may take
     pub tool_timeout_ms: u64,
+    /// How long an agent may take to end after it was asked to
+    pub grace_ms: u64,
 }
 
 impl Default for Limits {
@@ -126,6 +242,7 @@ impl Default for Limits {
             max_output_bytes: 256 << 20,
             calls_per_minute: 6000,
             tool_timeout_ms: 30_000,
+            grace_ms: 5_000,
         }
     }
 }

@@ -1,8 +1,9 @@
 //! What a tool is: one declaration, from which every face derives its own.
 //!
-//! A tool is one file under `tools/` and one line in `TOOLS`. Three shapes exist, and the shape says
+//! A tool is one file under `tools/` and one line in `TOOLS`. Four shapes exist, and the shape says
 //! what the tool may do: a [`Read`] looks, a [`Wait`] looks until there is something to see, a
-//! [`Write`] changes the record in one transaction with its audit row.
+//! [`Write`] changes the record in one transaction with its audit row, and an [`Ask`] changes the
+//! record and then waits for what comes of it in the world outside.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -18,6 +19,7 @@ use crate::cx::{ReadCx, WriteCx};
 use crate::error::ToolError;
 use crate::input;
 use crate::tools::TOOLS;
+use crate::topics::Topic;
 
 /// What every tool declares.
 pub(crate) trait Tool: 'static {
@@ -27,6 +29,10 @@ pub(crate) trait Tool: 'static {
     const CRITICAL: bool = false;
     /// Whether calling it again with the same input changes nothing more.
     const IDEMPOTENT: bool = false;
+    /// Whether it may end or undo what somebody else is doing.
+    const DESTRUCTIVE: bool = false;
+    /// Whether it starts agents, and so is not for those who stand too deep.
+    const STARTS_AGENTS: bool = false;
     /// What goes in. Its doc comment is the tool's description.
     type Args: DeserializeOwned + JsonSchema;
     /// What comes out.
@@ -43,6 +49,8 @@ pub(crate) trait Read: Tool {
 pub(crate) trait Wait: Tool {
     /// How long the caller is willing to wait, in seconds.
     fn wait_seconds(args: &Self::Args) -> u32;
+    /// What can bring something to see. Only what happens there makes it look again.
+    fn topics(cx: &ReadCx<'_>, args: &Self::Args) -> Vec<Topic>;
     /// Looks, and says whether it is worth waiting for more.
     fn look(cx: &ReadCx<'_>, args: &Self::Args) -> Result<Look<Self::Answer>, ToolError>;
 }
@@ -62,6 +70,29 @@ pub(crate) trait Write: Tool {
     fn write(cx: &mut WriteCx<'_, '_>, args: Self::Args) -> Result<Self::Answer, ToolError>;
 }
 
+/// A tool that has an effect on the outside: it records what is to be done, and waits until it is.
+///
+/// Whoever does it reads the record. The wish is remembered before it is fulfilled, so a caller that
+/// leaves ends its waiting and nothing else.
+pub(crate) trait Ask: Tool {
+    /// What the change leaves to wait for. It is kept with the caller's key, so that the same call
+    /// again waits for the same thing.
+    type Ticket: Serialize + DeserializeOwned;
+    /// Changes the record, or fails and changes nothing. May be run again from the start.
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Self::Args) -> Result<Self::Ticket, ToolError>;
+    /// How long the caller is willing to wait, in seconds.
+    fn wait_seconds(args: &Self::Args) -> u32;
+    /// Where it shows what came of it. Only what happens there makes it look again.
+    fn topics(ticket: &Self::Ticket) -> Vec<Topic>;
+    /// Looks, and says whether it is worth waiting for more. The caller is who it was at the
+    /// beginning, even if it has ended since.
+    fn look(
+        cx: &ReadCx<'_>,
+        args: &Self::Args,
+        ticket: &Self::Ticket,
+    ) -> Result<Look<Self::Answer>, ToolError>;
+}
+
 /// What a tool does to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
@@ -69,6 +100,8 @@ pub enum Effect {
     Read,
     /// Changes the record
     Write,
+    /// Changes the record, and through it the world outside
+    Outside,
 }
 
 /// An answer with its types forgotten: JSON text, which is what nearly everybody wants of it.
@@ -89,16 +122,45 @@ impl Output {
     }
 }
 
-/// Looks, and also says how many seconds the caller is willing to wait for more.
-pub(crate) type Looker = fn(&ReadCx<'_>, &Value) -> Result<(Look<Output>, u32), ToolError>;
+/// What was seen, its types forgotten, and what to do if that is not all.
+pub(crate) struct Seen {
+    pub(crate) look: Look<Output>,
+    /// How long the caller is willing to wait for more
+    pub(crate) seconds: u32,
+    /// What can bring more
+    pub(crate) topics: Vec<Topic>,
+}
+
+impl Seen {
+    fn of<A: Serialize>(
+        look: Look<A>,
+        seconds: u32,
+        topics: Vec<Topic>,
+    ) -> Result<Self, ToolError> {
+        let look = match look {
+            Look::Settled(answer) => Look::Settled(Output::of(&answer)?),
+            Look::NotYet(answer) => Look::NotYet(Output::of(&answer)?),
+        };
+        Ok(Self { look, seconds, topics })
+    }
+}
 
 pub(crate) enum Shape {
     Read(fn(&ReadCx<'_>, &Value) -> Result<Output, ToolError>),
-    Wait(Looker),
+    Wait(fn(&ReadCx<'_>, &Value) -> Result<Seen, ToolError>),
     Write(fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>),
+    Ask(Asker),
+}
+
+/// An [`Ask`] with its types forgotten. Its ticket is JSON.
+#[derive(Clone, Copy)]
+pub(crate) struct Asker {
+    pub(crate) begin: fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>,
+    pub(crate) look: fn(&ReadCx<'_>, &Value, &Output) -> Result<Seen, ToolError>,
 }
 
 /// A tool with its types forgotten, so that the registry is a plain list.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact that the tool declares by name")]
 pub struct ToolDef {
     /// The canonical name
     pub name: &'static str,
@@ -106,6 +168,10 @@ pub struct ToolDef {
     pub critical: bool,
     /// Whether calling it again with the same input changes nothing more
     pub idempotent: bool,
+    /// Whether it starts agents
+    pub starts_agents: bool,
+    /// Whether it may end or undo what somebody else is doing
+    pub destructive: bool,
     pub(crate) shape: Shape,
     input: fn() -> Map<String, Value>,
     output: fn() -> Map<String, Value>,
@@ -123,6 +189,8 @@ impl ToolDef {
             name: T::NAME,
             critical: T::CRITICAL,
             idempotent: T::IDEMPOTENT,
+            starts_agents: T::STARTS_AGENTS,
+            destructive: T::DESTRUCTIVE,
             shape,
             input: schema::<T::Args>,
             output: schema::<T::Answer>,
@@ -140,11 +208,7 @@ impl ToolDef {
     pub(crate) const fn wait<T: Wait>() -> Self {
         Self::of::<T>(Shape::Wait(|cx, raw| {
             let args = input::parse::<T::Args>(raw)?;
-            let look = match T::look(cx, &args)? {
-                Look::Settled(answer) => Look::Settled(Output::of(&answer)?),
-                Look::NotYet(answer) => Look::NotYet(Output::of(&answer)?),
-            };
-            Ok((look, T::wait_seconds(&args)))
+            Seen::of(T::look(cx, &args)?, T::wait_seconds(&args), T::topics(cx, &args))
         }))
     }
 
@@ -156,17 +220,31 @@ impl ToolDef {
         }))
     }
 
+    /// A tool that changes the record and waits for what comes of it.
+    pub(crate) const fn ask<T: Ask>() -> Self {
+        Self::of::<T>(Shape::Ask(Asker {
+            begin: |cx, raw| Output::of(&T::begin(cx, &input::parse::<T::Args>(raw)?)?),
+            look: |cx, raw, ticket| {
+                let args = input::parse::<T::Args>(raw)?;
+                let ticket = serde_json::from_str(&ticket.text).map_err(ToolError::internal)?;
+                let look = T::look(cx, &args, &ticket)?;
+                Seen::of(look, T::wait_seconds(&args), T::topics(&ticket))
+            },
+        }))
+    }
+
     /// What it does to the world.
     pub const fn effect(&self) -> Effect {
         match self.shape {
             Shape::Read(_) | Shape::Wait(_) => Effect::Read,
             Shape::Write(_) => Effect::Write,
+            Shape::Ask(_) => Effect::Outside,
         }
     }
 
     /// Whether it may wait, so that its caller is to be watched meanwhile.
     pub const fn waits(&self) -> bool {
-        matches!(self.shape, Shape::Wait { .. })
+        matches!(self.shape, Shape::Wait(_) | Shape::Ask(_))
     }
 
     /// The group it belongs to.

@@ -75,6 +75,17 @@ pub fn write(path: &Path, text: &str, mode: Mode) -> Result<(), FileError> {
     })
 }
 
+/// Writes a file that is of no use after a power cut, and so does not wait for the disk.
+pub fn write_quickly(path: &Path, text: &str, mode: Mode) -> Result<(), FileError> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    if mode == Mode::Private {
+        options.mode(0o600);
+    }
+    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(at("write", path))
+}
+
 /// Writes a file unless there is one, and says whether it did. Of two writers one wins, whole.
 pub fn create(path: &Path, text: &str, mode: Mode) -> Result<bool, FileError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();

@@ -1,7 +1,11 @@
 //! What git knows, read from its files where that is enough: a call's commit costs no process.
 
+mod changes;
+
 use std::fs;
 use std::path::{Path, PathBuf};
+
+pub use changes::{ChangesError, Git};
 
 /// The commit that is checked out in the repository around `dir`, if there is one.
 pub fn head(dir: &Path) -> Option<String> {

@@ -2,8 +2,13 @@
 //!
 //! See ARCHITECTURE.md, “host”.
 
+pub mod agent;
 pub mod clock;
 pub mod files;
 pub mod git;
+pub mod inside;
 pub mod process;
+pub mod program;
 pub mod random;
+pub mod run;
+pub mod supervise;

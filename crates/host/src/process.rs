@@ -124,6 +124,45 @@ pub fn start_sharing(launch: &Launch) -> Result<Started, StartError> {
     launch.command().spawn().map(Started).map_err(|error| launch.failed(error))
 }
 
+/// Starts a program in the background that tells through its output, a pipe, how far it is.
+///
+/// The runtime reaps it: once the handle is dropped nobody needs to wait for it.
+pub(crate) fn start_reaped(launch: &Launch) -> Result<tokio::process::Child, StartError> {
+    let mut command = launch.command();
+    command.stdout(Stdio::piped()).stderr(Stdio::null());
+    tokio::process::Command::from(command).spawn().map_err(|error| launch.failed(error))
+}
+
+/// Starts a program that leads a process group of its own, is heard through pipes, and dies with the
+/// caller, where the system can see to that. Whoever drops the handle reaps it by its process id.
+pub(crate) fn start_tied(launch: &Launch, stdin: Stdio) -> Result<Child, StartError> {
+    let mut command = launch.command();
+    command.process_group(0).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+    #[cfg(target_os = "linux")]
+    die_with_parent(&mut command);
+    command.spawn().map_err(|error| launch.failed(error))
+}
+
+#[cfg(target_os = "linux")]
+#[expect(unsafe_code, reason = "only the new process can ask for this, before it is the program")]
+fn die_with_parent(command: &mut Command) {
+    use rustix::process::{getpid, getppid, set_parent_process_death_signal};
+
+    let parent = getpid();
+    let ask = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // Had the parent died before we asked, nobody would tell us.
+        if getppid() == Some(parent) { Ok(()) } else { Err(rustix::io::Errno::SRCH.into()) }
+    };
+    // SAFETY: between fork and exec it makes two system calls; it allocates nothing and takes no lock.
+    unsafe { command.pre_exec(ask) };
+}
+
+/// The monotonic clock, for what has no runtime whose clock a test could move.
+pub(crate) fn monotonic() -> Instant {
+    Instant::now()
+}
+
 /// Makes this process the leader of a session of its own, so that its starter's terminal cannot end it.
 pub fn own_session() -> io::Result<()> {
     match rustix::process::setsid() {

@@ -60,6 +60,8 @@ pub enum Outcome {
 pub enum AgentEvent {
     /// Its turn has come
     Dispatched,
+    /// It was to be started, and never was: it waits for its turn again
+    Requeued,
     /// It runs
     Started,
     /// It asked for a review
@@ -109,8 +111,9 @@ impl AgentState {
     /// Moves on, or says why not. Every pair of state and event is named.
     pub fn apply(&self, event: AgentEvent, now: Timestamp) -> Result<Self, IllegalEvent> {
         Ok(match (self, event) {
+            (Self::Queued, AgentEvent::Dispatched) => Self::Starting,
             // The next attempt after a limit starts the same agent anew.
-            (Self::Queued | Self::Limited { .. }, AgentEvent::Dispatched) => Self::Starting,
+            (Self::Starting | Self::Limited { .. }, AgentEvent::Requeued) => Self::Queued,
             (Self::Queued | Self::Starting, AgentEvent::Started)
             | (
                 Self::Running | Self::WaitingReview | Self::WaitingInput | Self::Limited { .. },
@@ -119,7 +122,11 @@ impl AgentState {
             (Self::Running | Self::WaitingReview, AgentEvent::AskedReview) => Self::WaitingReview,
             (Self::Running | Self::WaitingInput, AgentEvent::AskedInput) => Self::WaitingInput,
             (
-                Self::Running | Self::WaitingReview | Self::WaitingInput | Self::Limited { .. },
+                Self::Starting
+                | Self::Running
+                | Self::WaitingReview
+                | Self::WaitingInput
+                | Self::Limited { .. },
                 AgentEvent::HitLimit { until },
             ) => Self::Limited { until },
             (
@@ -135,12 +142,20 @@ impl AgentState {
                 Self::Queued | Self::Starting,
                 event @ (AgentEvent::AskedReview
                 | AgentEvent::AskedInput
-                | AgentEvent::HitLimit { .. }
                 | AgentEvent::Continued),
             )
+            | (Self::Queued, event @ AgentEvent::HitLimit { .. })
             | (
-                Self::Starting | Self::Running | Self::WaitingReview | Self::WaitingInput,
+                Self::Starting
+                | Self::Running
+                | Self::WaitingReview
+                | Self::WaitingInput
+                | Self::Limited { .. },
                 event @ AgentEvent::Dispatched,
+            )
+            | (
+                Self::Queued | Self::Running | Self::WaitingReview | Self::WaitingInput,
+                event @ AgentEvent::Requeued,
             )
             | (
                 Self::Running | Self::WaitingReview | Self::WaitingInput | Self::Limited { .. },
@@ -330,6 +345,7 @@ mod tests {
     fn any_event() -> impl Strategy<Value = AgentEvent> {
         prop_oneof![
             Just(AgentEvent::Dispatched),
+            Just(AgentEvent::Requeued),
             Just(AgentEvent::Started),
             Just(AgentEvent::AskedReview),
             Just(AgentEvent::AskedInput),

@@ -36,6 +36,12 @@ kinds! {
     AgentStarted = "agent.started",
     /// An agent moved from one state to another
     AgentStateChanged = "agent.state_changed",
+    /// Somebody or something wants an agent to end
+    AgentStopping = "agent.stopping",
+    /// An agent was warned, of its budget or of going round in circles
+    AgentWarned = "agent.warned",
+    /// An agent asked a person whether it may do something
+    AgentAsked = "agent.asked",
     /// An agent is over
     AgentFinished = "agent.finished",
     /// An epic is there

@@ -1,10 +1,12 @@
 //! `/api`: what the operator's own programs ask for beside the tools.
 
 pub(crate) mod agents;
+pub(crate) mod costs;
 pub(crate) mod decisions;
 mod mcp_config;
 pub(crate) mod record;
 pub(crate) mod running;
+pub(crate) mod runs;
 
 use std::sync::Arc;
 
@@ -25,7 +27,13 @@ const LONGEST_PAGE: u32 = 1000;
 pub(crate) fn routes() -> Router<Arc<Shared>> {
     Router::new()
         .route("/api/agents", get(agents::list).post(agents::enlist))
+        .route("/api/agents/{id}", get(agents::one::show))
         .route("/api/agents/{id}/discharge", post(agents::discharge))
+        .route("/api/agents/{id}/output", get(runs::output))
+        .route("/api/agents/{id}/input", post(runs::input))
+        .route("/api/runs", post(runs::start))
+        .route("/api/costs", get(costs::costs))
+        .route("/api/usage", get(costs::usage))
         .route("/api/events", get(record::events))
         .route("/api/decisions", get(decisions::decisions))
         .route("/api/audit", get(record::audit))

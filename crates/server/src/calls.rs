@@ -8,6 +8,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use engine::{Call, Failure, Output, Principal, Progress, ToolError};
+use http::header::{HeaderMap, HeaderName};
 use model::AgentId;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -17,6 +18,9 @@ use tokio_util::sync::CancellationToken;
 use crate::registry::Entry;
 use crate::server::Shared;
 
+/// What tells a call from another with the same input.
+pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
 /// A wish to use a tool, as a face has understood it.
 pub(crate) struct Wish {
     pub(crate) principal: Principal,
@@ -24,13 +28,23 @@ pub(crate) struct Wish {
     pub(crate) as_agent: Option<AgentId>,
     pub(crate) entry: &'static Entry,
     pub(crate) input: Value,
+    /// What tells it from another with the same input
+    pub(crate) key: Option<String>,
+}
+
+/// The key that a request carries. Whether it is a good one is for the engine to say, so what cannot be
+/// one is passed on in a form that is not: several in one line, and foreign bytes as a mark.
+pub(crate) fn key_of(headers: &HeaderMap) -> Option<String> {
+    let keys = headers.get_all(KEY).iter();
+    let keys: Vec<_> = keys.map(|key| String::from_utf8_lossy(key.as_bytes())).collect();
+    (!keys.is_empty()).then(|| keys.join(", "))
 }
 
 /// Calls a tool and counts the call.
 async fn call(shared: &Shared, wish: Wish, progress: &Progress) -> Result<Output, Failure> {
-    let Wish { principal, as_agent, entry, input } = wish;
+    let Wish { principal, as_agent, entry, input, key } = wish;
     let began = Instant::now();
-    let call = Call { principal, as_agent, tool: entry.def, input };
+    let call = Call { principal, as_agent, tool: entry.def, input, key };
     let (agent, tool) = (as_agent.or_else(|| agent_of(principal)), entry.def.name);
     let answer = match caught(shared.app.engine.call(call, progress)).await {
         Ok(answer) => answer,

@@ -55,6 +55,10 @@ pub(crate) struct Executed {
 /// The one door for programs that do not speak MCP.
 #[utoipa::path(
     post, path = "/mcp/execute", tag = "tools", request_body = Execute,
+    params((
+        "Idempotency-Key" = Option<String>, Header,
+        description = "The same call with the same key is done once, and answered as often as it comes"
+    )),
     responses((status = 200, body = Executed), (status = "4XX", body = Executed), (status = "5XX", body = Executed))
 )]
 pub(crate) async fn execute(
@@ -62,8 +66,9 @@ pub(crate) async fn execute(
     Extension(principal): Extension<Principal>,
     request: Request,
 ) -> Response {
+    let key = calls::key_of(request.headers());
     let wish = match read_json(request.into_body()).await {
-        Ok(value) => understand(&shared, principal, &value),
+        Ok(value) => understand(&shared, principal, &value).map(|wish| Wish { key, ..wish }),
         Err(refusal) => Err(refused(refusal)),
     };
     let wish = match wish {
@@ -132,7 +137,7 @@ impl Refused {
 fn understand(shared: &Shared, principal: Principal, value: &Value) -> Result<Wish, Refused> {
     let Execute { agent_id: as_agent, tool_name, input } = engine::parse_input(value)?;
     match registry::find(&tool_name) {
-        Ok(entry) => Ok(Wish { principal, as_agent, entry, input }),
+        Ok(entry) => Ok(Wish { principal, as_agent, entry, input, key: None }),
         Err(unknown) => {
             let caller = shared.app.engine.caller(principal, as_agent)?;
             let name: String = tool_name.chars().take(200).collect();

@@ -6,16 +6,17 @@ use engine::TOOLS;
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 
-use crate::api::{agents, decisions, record, running};
+use crate::api::{agents, costs, decisions, record, running, runs};
 use crate::{answer, execute};
 
 #[derive(OpenApi)]
 #[openapi(
     info(title = "Adjutant", description = "A crew of coding agents, for programs that steer it."),
     paths(
-        agents::discharge, agents::enlist, agents::list, decisions::decisions, execute::execute,
-        record::audit, record::events, record::verify, running::reload, running::shutdown,
-        running::status,
+        agents::discharge, agents::enlist, agents::list, agents::one::show, costs::costs,
+        costs::usage, decisions::decisions, execute::execute, record::audit, record::events,
+        record::verify, running::reload, running::shutdown, running::status, runs::input,
+        runs::output, runs::start,
     ),
     components(schemas(answer::ErrorBody)),
     tags(

@@ -55,7 +55,7 @@ fn listed(def: &'static ToolDef, name: Cow<'static, str>) -> Tool {
         .with_annotations(ToolAnnotations::from_raw(
             None,
             Some(looks),
-            Some(false),
+            Some(def.destructive),
             Some(looks || def.idempotent),
             Some(false),
         ))

@@ -96,11 +96,11 @@ pub enum AgentPage {
     All,
 }
 
-const COLUMNS: &str = "number, id, role, category, kind, parent_id, depth, task_id, epic_id, session, \
+pub(crate) const COLUMNS: &str = "number, id, role, category, kind, parent_id, depth, task_id, epic_id, session, \
      state, reason, limited_until, ended_at, attempt, cwd, tmux_session, created_at, updated_at, \
      last_active_at";
 
-fn read(row: &Row<'_>) -> Result<Agent, StoreError> {
+pub(crate) fn read(row: &Row<'_>) -> Result<Agent, StoreError> {
     let mut cells = Cells::of(row);
     Ok(Agent {
         number: cells.get()?,

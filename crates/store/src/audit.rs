@@ -168,8 +168,14 @@ fn read(row: &Row<'_>) -> Result<AuditRow, StoreError> {
 }
 
 impl Tx<'_> {
-    /// Records a call.
+    /// Records a call, and counts it.
     pub fn audit_append(&mut self, draft: &AuditDraft) -> Result<i64, StoreError> {
+        self.uses.count(draft);
+        self.audit_append_uncounted(draft)
+    }
+
+    /// Records a part of a call that is counted elsewhere: that it began, or that it came again.
+    pub fn audit_append_uncounted(&mut self, draft: &AuditDraft) -> Result<i64, StoreError> {
         let number = self.chain.audit + 1;
         let body = draft.body(number);
         let hash = self.chain.link(&body);

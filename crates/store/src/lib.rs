@@ -7,7 +7,10 @@
 //! See ARCHITECTURE.md, “store”.
 
 mod agent;
+mod answered;
 mod audit;
+mod budget;
+mod crew;
 mod epic;
 mod error;
 mod event;
@@ -16,11 +19,14 @@ mod mcp_session;
 mod migrate;
 mod note;
 mod page;
+mod question;
 mod reader;
 mod row;
+mod run;
 mod session;
 mod task;
 mod task_list;
+mod tool_use;
 mod tx;
 mod writer;
 
@@ -31,7 +37,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 pub use agent::{Agent, AgentPage, NewAgent};
+pub use answered::{Answered, Keyed};
 pub use audit::{AuditDraft, AuditFilter, AuditRow, Verdict, verify_chain};
+pub use budget::{Budget, Caps, Spend, SpendBy, SpendSum};
+pub use crew::Place;
 pub use epic::{Epic, NewEpic};
 pub use error::StoreError;
 pub use event::{Event, EventDraft, EventFilter};
@@ -40,9 +49,12 @@ pub use mcp_session::McpSession;
 pub use migrate::{SCHEMA_VERSION, schema_version};
 pub use note::{NewNote, Note};
 pub use page::Page;
+pub use question::Question;
+pub use run::{NewRun, ReadTo, Report, Run, Stop, Tokens};
 pub use session::{Iteration, Session};
 pub use task::{Comment, Dispatch, NewTask, Task};
 pub use task_list::TaskFilter;
+pub use tool_use::{RoleToolUse, ToolUse};
 pub use tx::Tx;
 
 use reader::Readers;

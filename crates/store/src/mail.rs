@@ -10,7 +10,7 @@ use crate::row::Cells;
 use crate::tx::Tx;
 
 /// Whom a letter is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Recipient {
     /// An agent
     Agent(AgentId),

@@ -7,7 +7,8 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::error::StoreError;
 
 /// Every migration, in order. What was released is never changed; what comes is added.
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/0001_begin.sql")];
+const MIGRATIONS: &[&str] =
+    &[include_str!("../migrations/0001_begin.sql"), include_str!("../migrations/0002_run.sql")];
 
 /// The newest schema that this Adjutant knows.
 #[expect(clippy::cast_possible_wrap, reason = "there are never so many migrations")]

@@ -78,6 +78,18 @@ impl<'r> Cells<'r> {
         u32::try_from(number).map_err(|error| self.damaged(&error))
     }
 
+    /// The next column as a large number that is never negative.
+    pub(crate) fn large(&mut self) -> Result<u64, StoreError> {
+        let number: i64 = self.get()?;
+        u64::try_from(number).map_err(|error| self.damaged(&error))
+    }
+
+    /// The next column as a large number or null.
+    pub(crate) fn large_opt(&mut self) -> Result<Option<u64>, StoreError> {
+        let number: Option<i64> = self.get()?;
+        number.map(|number| u64::try_from(number).map_err(|error| self.damaged(&error))).transpose()
+    }
+
     /// Says what is wrong with the column that was read last.
     pub(crate) fn damaged(&self, why: &dyn Display) -> StoreError {
         let column = self.row.as_ref().column_name(self.next.saturating_sub(1)).unwrap_or("?");

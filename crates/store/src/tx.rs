@@ -8,6 +8,7 @@ use rusqlite::{CachedStatement, Connection, ErrorCode, OptionalExtension as _, P
 
 use crate::audit::Chain;
 use crate::error::StoreError;
+use crate::tool_use::Uses;
 
 /// One transaction on the record.
 #[derive(Debug)]
@@ -15,11 +16,13 @@ pub struct Tx<'a> {
     pub(crate) connection: &'a Connection,
     /// Where the audit chain and the sequence of events stand; kept back if the operation fails.
     pub(crate) chain: Chain,
+    /// What the operation counted; kept back like the chain.
+    pub(crate) uses: Uses,
 }
 
 impl<'a> Tx<'a> {
     pub(crate) const fn new(connection: &'a Connection, chain: Chain) -> Self {
-        Self { connection, chain }
+        Self { connection, chain, uses: Uses::new() }
     }
 
     pub(crate) fn statement(&self, sql: &str) -> Result<CachedStatement<'a>, StoreError> {

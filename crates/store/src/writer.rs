@@ -14,6 +14,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::audit::{AuditDraft, Chain};
 use crate::error::StoreError;
+use crate::tool_use::Uses;
 use crate::tx::Tx;
 
 /// At most so many operations share a commit: the first of them has waited long enough.
@@ -118,7 +119,8 @@ impl Writer {
         let thread = {
             let rows = Arc::clone(&rows);
             let work = move || {
-                Worker { connection, chain, last_event: event_sender, rows }.work(&inbox);
+                let (last_event, uses) = (event_sender, Uses::new());
+                Worker { connection, chain, uses, last_event, rows }.work(&inbox);
             };
             std::thread::Builder::new().name("store-writer".into()).spawn(work).map_err(
                 |error| StoreError::Corrupt(format!("could not start the writer: {error}")),
@@ -168,6 +170,8 @@ impl Writer {
 struct Worker {
     connection: Connection,
     chain: Chain,
+    /// What the operations of the commit under way have counted
+    uses: Uses,
     last_event: watch::Sender<i64>,
     rows: Arc<Rows>,
 }
@@ -268,6 +272,7 @@ impl Worker {
             self.begin(batch)?;
             self.run_apart(batch)?;
         }
+        Tx::new(&self.connection, self.chain).tool_use_write(&self.uses)?;
         self.run_sql("COMMIT")
     }
 
@@ -280,7 +285,8 @@ impl Worker {
         self.run_sql("BEGIN IMMEDIATE")?;
         let mut tx = Tx::new(&self.connection, self.chain);
         tx.audit_append_all(&batch.rows)?;
-        self.chain = tx.chain;
+        // Not added: what an earlier try counted came to nothing.
+        (self.chain, self.uses) = (tx.chain, tx.uses);
         Ok(())
     }
 
@@ -290,6 +296,7 @@ impl Worker {
             let mut tx = Tx::new(&self.connection, self.chain);
             let kept = job.run(&mut tx);
             self.chain = tx.chain;
+            self.uses.take_over(tx.uses);
             kept
         })
     }
@@ -301,6 +308,7 @@ impl Worker {
             let mut tx = Tx::new(&self.connection, self.chain);
             if job.run(&mut tx) {
                 self.chain = tx.chain;
+                self.uses.take_over(tx.uses);
             } else {
                 self.run_sql("ROLLBACK TO operation")?;
             }

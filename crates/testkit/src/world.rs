@@ -90,7 +90,9 @@ impl World {
     /// A project with a home.
     pub async fn new(binary: impl Into<PathBuf>) -> Result<Self> {
         let world = Self::bare(binary)?;
-        world.run(&["init"]).await?.ok()?;
+        // Named, so that a home or a repository further up cannot be taken for the project's.
+        let project = world.project().display().to_string();
+        world.run(&["init", "--home", &project]).await?.ok()?;
         Ok(world)
     }
 

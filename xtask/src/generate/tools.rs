@@ -108,8 +108,9 @@ fn effect(tool: &ToolDef) -> String {
     let mut effect = String::from(match tool.effect() {
         Effect::Read => "looks, and changes nothing",
         Effect::Write => "changes the record",
+        Effect::Outside => "changes the record, and through it the world outside",
     });
-    if tool.effect() == Effect::Write && tool.idempotent {
+    if tool.effect() != Effect::Read && tool.idempotent {
         effect.push_str("; once more with the same input changes nothing more");
     }
     if tool.critical {

@@ -7,10 +7,13 @@ use anyhow::Result;
 use crate::tidy::Findings;
 use crate::tree::Tree;
 
+/// The suite that always runs, and the one whose command lines must be installed first.
+const SUITES: [&str; 2] = ["it", "clis"];
+
 pub(super) fn check(tree: &Tree, findings: &mut Findings) -> Result<()> {
     for file in tree.rust() {
         let Some(within) = inside_tests(file) else { continue };
-        let Ok(rest) = within.strip_prefix("it") else {
+        let Some(rest) = SUITES.iter().find_map(|suite| within.strip_prefix(suite).ok()) else {
             findings.wrong(format!(
                 "{}: integration tests live in `tests/it`, one binary a crate",
                 file.display()
@@ -51,7 +54,8 @@ fn owners(file: &Path) -> (Vec<PathBuf>, String) {
     } else {
         (stem(file), folder)
     };
-    let owners = if folder.ends_with("tests/it") {
+    let is_suite = SUITES.iter().any(|suite| folder.ends_with(Path::new("tests").join(suite)));
+    let owners = if is_suite {
         vec![folder.join("main.rs")]
     } else {
         vec![folder.with_extension("rs"), folder.join("mod.rs")]

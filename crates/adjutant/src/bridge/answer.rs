@@ -14,7 +14,7 @@ const LONGEST: usize = 64 * 1024 * 1024;
 
 /// The messages of one answer.
 #[derive(Debug)]
-pub(super) struct Messages {
+pub(crate) struct Messages {
     body: Incoming,
     form: Form,
     /// Whether anything at all has come
@@ -28,7 +28,7 @@ enum Form {
 }
 
 impl Messages {
-    pub(super) fn of(response: Response<Incoming>) -> Self {
+    pub(crate) fn of(response: Response<Incoming>) -> Self {
         let form = match response.headers().get(CONTENT_TYPE) {
             Some(kind) if kind.as_bytes().starts_with(b"text/event-stream") => {
                 Form::Events(Parser::default())
@@ -39,7 +39,7 @@ impl Messages {
     }
 
     /// The next message, or nothing at the end. May be given up at any time.
-    pub(super) async fn next(
+    pub(crate) async fn next(
         &mut self,
     ) -> Result<Option<Bytes>, Box<dyn std::error::Error + Send + Sync>> {
         loop {

@@ -19,8 +19,10 @@ use super::session::Session;
 use crate::client::{ApiError, Client, ClientError};
 use crate::connect::{self, ConnectError, Where};
 
-/// How often a message is sent before the bridge gives up.
+/// How often a message is sent to one server before the bridge gives up.
 const TRIES: u32 = 4;
+/// How many servers a message may outlive before the bridge gives up.
+const SERVERS: u32 = 20;
 /// How long a stream may take to end after the answer, so that its connection can be used again.
 const LINGER: Duration = Duration::from_millis(20);
 const INTERNAL_ERROR: i32 = -32603;
@@ -164,6 +166,7 @@ impl Link {
 
     /// Sees a request to its answer, or answers it with what went wrong.
     pub(super) async fn request(&self, message: Message, stop: CancellationToken) {
+        let message = message.keyed();
         let delivered = tokio::select! {
             biased;
             // Dropping the exchange closes its stream: that is how the stateless era cancels.
@@ -226,7 +229,8 @@ impl Link {
         // A subscription that was up waits for the server's return; it must not start the server
         // that an operator has just taken down.
         let mut waiting = false;
-        let mut tries = TRIES;
+        let (mut tries, mut servers) = (TRIES, SERVERS);
+        let mut failed_at = None;
         loop {
             let server = if waiting {
                 pause.wait(None).await;
@@ -239,6 +243,12 @@ impl Link {
             let Err(failure) = self.exchange(&server.client, message, Answer::Forward).await else {
                 return Ok(());
             };
+            // One server owes nothing to the failures of the one before: a call that waits may outlive
+            // several.
+            let noted = connect::read_note(&self.at.server_file).ok().flatten();
+            if servers > 0 && noted != failed_at {
+                (tries, servers, failed_at) = (TRIES, servers - 1, noted);
+            }
             tries = if waiting { tries } else { tries - 1 };
             match failure {
                 _ if tries == 0 => return Err(failure),
@@ -247,8 +257,12 @@ impl Link {
                     self.reconnect(server.generation).await?;
                 }
                 Failure::Broken { heard, .. } if message.may_be_repeated() => {
+                    self.reopen(server.generation);
                     if heard && message.is("subscriptions/listen") {
                         (waiting, pause) = (true, Pause::new(&self.changes));
+                    } else if tries < TRIES - 1 {
+                        // Once is the end of a server, and the next try shows it; more is odd.
+                        pause.wait(None).await;
                     }
                 }
                 Failure::SessionLost(session) => self.renew(&server.client, &session).await?,
@@ -278,7 +292,7 @@ impl Link {
         let session_id = response.headers().get(SESSION_ID).cloned();
         let mut messages = Messages::of(response);
         loop {
-            let broke = loop {
+            let broken = loop {
                 match messages.next().await {
                     Ok(Some(line)) => {
                         let answered = answers(&line, message);
@@ -298,14 +312,17 @@ impl Link {
                         }
                     }
                     Ok(None) if !message.is_request() => return Ok(()),
-                    Ok(None) => break "the answer ended early".into(),
-                    Err(error) => break error,
+                    Ok(None) => break None,
+                    Err(error) => break Some(error),
                 }
             };
             let heard = messages.heard();
-            // A session's stream may be left and taken up again where it stopped.
+            // A session's stream may be left and taken up again where it stopped. Where it broke there
+            // is most likely another server soon, to which the place means nothing; a call with a key
+            // is better sent again.
+            let was_left = broken.is_none() || !message.has_key();
             let resumed = match (messages.last_id(), &session) {
-                (Some(last), Some(session)) if heard => {
+                (Some(last), Some(session)) if heard && was_left => {
                     tokio::time::sleep(messages.retry().unwrap_or_default()).await;
                     self.open(client, session, Some(&last)).await.ok()
                 }
@@ -313,7 +330,10 @@ impl Link {
             };
             match resumed.filter(|response| response.status().is_success()) {
                 Some(response) => messages = Messages::of(response),
-                None => return Err(Failure::Broken { source: broke, heard }),
+                None => {
+                    let source = broken.unwrap_or_else(|| "the answer ended early".into());
+                    return Err(Failure::Broken { source, heard });
+                }
             }
         }
     }
@@ -410,6 +430,15 @@ impl Link {
             self.put_server(client);
         }
         Ok(())
+    }
+
+    /// Lets go of the connections to the server of that generation: where one broke the others are most
+    /// likely dead too, and a request that is given to a dead one tells nothing.
+    fn reopen(&self, seen: u64) {
+        let is_old = self.state().server.as_ref().is_some_and(|now| now.generation == seen);
+        if let (true, Ok(Some(client))) = (is_old, connect::locate(&self.at)) {
+            self.put_server(client);
+        }
     }
 
     /// Looks whether the server now stands elsewhere. Starts none.

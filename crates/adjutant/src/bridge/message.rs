@@ -22,6 +22,7 @@ const INVALID_REQUEST: i32 = -32600;
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 pub(super) const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const EITHER: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
@@ -41,6 +42,8 @@ pub(super) struct Message {
     name: Option<String>,
     /// Which request it calls off
     pub(super) cancels: Option<Value>,
+    /// What tells a call from every other, so that sent again it is done once
+    key: Option<HeaderValue>,
 }
 
 impl Message {
@@ -71,7 +74,21 @@ impl Message {
             _ => None,
         };
         let (version, cancels) = (version.map(str::to_owned), cancels.cloned());
-        Ok(Self { line, id, method, version, name, cancels })
+        Ok(Self { line, id, method, version, name, cancels, key: None })
+    }
+
+    /// Gives a call a key of its own. Without one, should chance fail, it is not sent again.
+    pub(super) fn keyed(mut self) -> Self {
+        if self.is("tools/call") {
+            let key = host::random::secret("").ok();
+            self.key = key.and_then(|key| HeaderValue::from_str(&key).ok());
+        }
+        self
+    }
+
+    /// Whether it is a call with a key of its own.
+    pub(super) fn has_key(&self) -> bool {
+        self.key.is_some()
     }
 
     /// Whether an answer is due.
@@ -101,8 +118,13 @@ impl Message {
         self.name.as_deref()
     }
 
-    /// Whether doing it twice is the same as once.
+    /// Whether sending it twice is the same as once.
     pub(super) fn may_be_repeated(&self) -> bool {
+        self.has_key() || self.only_looks()
+    }
+
+    /// Whether doing it twice is the same as once.
+    fn only_looks(&self) -> bool {
         matches!(
             self.method.as_deref(),
             Some(
@@ -133,6 +155,7 @@ impl Message {
         if self.is("initialize") {
             return headers;
         }
+        headers.extend(self.key.clone().map(|key| (KEY, key)));
         match session {
             Some(session) if !self.is_stateless() => session.put(&mut headers),
             _ => {
@@ -268,6 +291,26 @@ mod tests {
             shown(&note.headers(None, Some("2026-07-28"))),
             ["mcp-method: notifications/progress", "mcp-protocol-version: 2026-07-28"]
         );
+    }
+
+    #[test]
+    fn a_call_has_a_key_of_its_own_and_may_be_repeated() {
+        let session = Session::new(Some("s1"), "2025-06-18", Bytes::new());
+        let call = || modern("tools/call", json!({ "name": "x" }));
+        let (one, other) = (call().keyed(), call().keyed());
+        let key = |message: &Message, session: Option<&Session>| {
+            let headers = message.headers(session, None);
+            headers.get(KEY).map(|key| key.to_str().unwrap().to_owned())
+        };
+        assert!(key(&one, None).is_some_and(|key| key.len() == 64));
+        assert_eq!(key(&one, None), key(&one, Some(&session)), "it stays the same");
+        assert_ne!(key(&one, None), key(&other, None));
+        assert!(one.may_be_repeated() && !call().may_be_repeated());
+        let list = modern("tools/list", json!({})).keyed();
+        assert_eq!(key(&list, None), None);
+        assert!(list.may_be_repeated());
+        let update = modern("tasks/update", json!({ "taskId": "7" })).keyed();
+        assert!(!update.may_be_repeated());
     }
 
     #[test]

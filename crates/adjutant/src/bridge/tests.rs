@@ -2,10 +2,25 @@
 
 mod fake;
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use super::message::LONGEST;
-use fake::{Conversation, Fake, call, initialize, modern, note};
+use fake::{Conversation, Fake, Seen, call, initialize, modern, note};
+
+const KEY: &str = "idempotency-key";
+
+/// The next call. The session's stream is opened anew at moments of its own; a call's is not.
+async fn called(fake: &mut Fake) -> Seen {
+    loop {
+        let seen = fake.seen().await;
+        if seen.verb == "POST" {
+            return seen;
+        }
+        assert!(!seen.header("last-event-id").starts_with("wait/"), "{seen:?}");
+    }
+}
 
 /// A call of the older era.
 fn in_session(id: u32, tool: &str) -> Value {
@@ -187,7 +202,7 @@ async fn the_first_message_may_come_before_the_server() {
 }
 
 #[tokio::test]
-async fn a_broken_call_is_unknown_and_a_broken_reading_is_repeated() {
+async fn a_call_that_breaks_again_and_again_is_unknown() {
     let mut fake = Fake::start();
     let mut client = Conversation::with(&fake, &[]);
     client.say(&call(1, "break", &json!({}))).await;
@@ -197,15 +212,61 @@ async fn a_broken_call_is_unknown_and_a_broken_reading_is_repeated() {
         (&json!(-32603), &json!({ "outcome": "unknown" }))
     );
     assert!(error["message"].as_str().unwrap().contains("outcome of this call is unknown"));
-    assert_eq!(fake.seen().await.body["id"], 1);
+    let first = fake.seen().await;
+    assert_eq!(first.body["id"], 1);
+    for _ in 1..4 {
+        assert_eq!(fake.seen().await.header(KEY), first.header(KEY));
+    }
+    client.end().await;
+    fake.nothing_more();
+}
+
+#[tokio::test]
+async fn a_broken_call_and_a_broken_reading_are_sent_again() {
+    let mut fake = Fake::start();
+    let mut client = Conversation::with(&fake, &[]);
+    fake.break_once();
+    client.say(&call(1, "fragile", &json!({ "n": 1 }))).await;
+    assert_eq!(client.hear().await["result"], json!({ "n": 1 }));
+    let (first, again) = (fake.seen().await, fake.seen().await);
+    assert_eq!((&first.body, first.header(KEY)), (&again.body, again.header(KEY)));
+    assert_eq!(first.header(KEY).len(), 64);
+    client.say(&call(1, "echo", &json!({}))).await;
+    client.hear().await;
+    assert_ne!(fake.seen().await.header(KEY), first.header(KEY), "another call, another key");
 
     fake.break_once();
     client.say(&modern(2, "tools/list", json!({}))).await;
     assert_eq!(client.hear().await["result"], json!({ "tools": [] }));
     for _ in 0..2 {
-        assert_eq!(fake.seen().await.body["id"], 2);
+        let seen = fake.seen().await;
+        assert_eq!((&seen.body["id"], seen.header(KEY)), (&json!(2), ""));
     }
     fake.nothing_more();
+}
+
+#[tokio::test]
+async fn a_call_that_waits_outlives_many_servers_in_both_eras() {
+    let mut fake = Fake::start();
+    let mut client = Conversation::in_session(&mut fake).await;
+    let stateless = call(1, "wait", &json!({}));
+    for message in [stateless, in_session(2, "wait")] {
+        client.say(&message).await;
+        let mut keys = HashSet::new();
+        for _ in 0..6 {
+            assert_eq!(client.hear().await["method"], "notifications/progress");
+            let seen = called(&mut fake).await;
+            assert_eq!(seen.body, message);
+            keys.insert(seen.header(KEY).to_owned());
+            fake.kill();
+            fake.revive();
+        }
+        assert_eq!(client.hear().await["method"], "notifications/progress");
+        fake.release();
+        assert_eq!(client.hear().await["id"], message["id"]);
+        keys.insert(called(&mut fake).await.header(KEY).to_owned());
+        assert_eq!(keys.len(), 1, "it is the same call: {keys:?}");
+    }
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use engine::Code;
+use engine::store::Store;
 use host::process::{self, Launch};
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use crate::cli::{Background, UpArgs};
 use crate::config::Config;
 use crate::connect::{self, Where};
 use crate::home::{Home, ServerFile};
-use crate::life::{self, Claim, Down, Patience, Port};
+use crate::life::{self, Bound, Claim, Ownership, Port};
 use crate::logging;
 use crate::render::{ago, bold, count, dim, field, good, name, odd};
 use crate::run;
@@ -35,7 +36,7 @@ pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), Trouble> {
     let (config, _) = stage.config()?;
     logging::for_server(config.server.log_level.as_str(), app.global.verbose);
     match args.background {
-        None if args.detach => detach(app, args, config.server.port),
+        None if args.detach => detach(app, args, &home, config.server.port),
         Some(Background::Keeper) => keep(app, args, &home),
         Some(Background::Needed) => {
             process::own_session()?;
@@ -63,17 +64,22 @@ fn place(app: &App, how: &str, args: &UpArgs) -> Result<Where, Trouble> {
     Ok(Where { url_override: None, ..app.place(&up)? })
 }
 
-fn detach(app: &App, args: &UpArgs, wanted: u16) -> Result<(), Trouble> {
+fn detach(app: &App, args: &UpArgs, home: &Home, wanted: u16) -> Result<(), Trouble> {
     let at = place(app, "keeper", args)?;
+    let old = life::remembered(&home.address_file())?;
     let runtime = run::threads()?;
     let (before, server) = runtime.block_on(async {
         let before = connect::running(&at).await?;
         Ok::<_, Trouble>((before, connect::ensure(&at).await?))
     })?;
     let how = if before.is_some() { "runs already" } else { "runs" };
-    let elsewhere = wanted != 0 && life::port_of(&server) != Some(wanted);
-    if before.is_none() && elsewhere {
-        app.render.aside(&odd(format!("port {wanted} is taken; another one is used")))?;
+    let port = life::port_of(&server);
+    if before.is_none() && wanted != 0 && port != Some(wanted) {
+        let why = match port.filter(|port| Some(*port) == old) {
+            Some(port) => format!("port {port} is used again: there others know the server"),
+            None => format!("port {wanted} is taken; another one is used"),
+        };
+        app.render.aside(&odd(why))?;
     }
     Ok(app.render.answer(&server, || running_text(&server, how))?)
 }
@@ -112,14 +118,11 @@ async fn serve_home(
             return Ok(app.render.answer(&server, || running_text(&server, "runs already"))?);
         }
     };
-    // After a crash the old port comes first: it is in the agents' configuration.
-    let port = match (background, stage.port) {
-        (None, Some(port)) => Port::Chosen(port),
-        _ => Port::Usual(config.server.port),
-    };
-    let bound = life::listen(config.server.host, port, ownership.previous_port())?;
-    let instead_of = bound.instead_of;
-    let ready = serve::prepare(stage, config, bound)?;
+    let store = serve::open(stage, config)?;
+    let (bound, note) = listen(stage, config, &store, (background, &ownership)).await?;
+    // Before any agent is told of it.
+    life::remember(&stage.home.address_file(), &bound)?;
+    let ready = serve::prepare(stage, config, store, bound)?;
     ready.end_when_asked()?;
     if background == Some(Background::Needed) && config.server.idle_seconds > 0 {
         ready.end_when_idle(Duration::from_secs(config.server.idle_seconds));
@@ -127,14 +130,14 @@ async fn serve_home(
     ownership.announce(&ready.file)?;
     if background.is_some() {
         tracing::info!(url = ready.file.url, home = %stage.home.dir.display(), "serving");
-        if let Some(taken) = instead_of {
-            tracing::warn!("port {taken} is taken; this is the next free one");
+        if let Some(note) = note {
+            tracing::warn!("{note}");
         }
     } else {
         let file = ready.file.clone();
         let token = stage.home.operator_token_file(&stage.env)?;
         app.render.answer(&file, || {
-            welcome(&file, &stage.home, &token.display().to_string(), instead_of)
+            welcome(&file, &stage.home, &token.display().to_string(), note.as_deref())
         })?;
     }
     let served = ready.serve().await;
@@ -145,56 +148,56 @@ async fn serve_home(
     served
 }
 
-fn welcome(file: &ServerFile, home: &Home, token: &str, instead_of: Option<u16>) -> String {
-    let taken = instead_of.map_or_else(String::new, |port| {
-        format!("         {}\n", odd(format!("port {port} is taken; this is the next free one")))
-    });
+/// Listens where agents know the server, else where it was asked for. Says what is odd about that.
+async fn listen(
+    stage: &Stage,
+    config: &Config,
+    store: &Store,
+    (background, ownership): (Option<Background>, &Ownership),
+) -> Result<(Bound, Option<String>), Trouble> {
+    let (host, wanted) = (config.server.host, config.server.port);
+    if let Some(port) = serve::only_port(stage, store)? {
+        let bound = life::listen_only(host, port).await?;
+        let note = format!("port {port} is used again: agents that run know the server there");
+        return Ok((bound, (wanted != 0 && wanted != port).then_some(note)));
+    }
+    // After a crash the old port comes first: those who were enlisted look for it there.
+    let port = match (background, stage.port) {
+        (None, Some(port)) => Port::Chosen(port),
+        _ => Port::Usual(wanted),
+    };
+    let bound = life::listen(host, port, ownership.previous_port())?;
+    let taken = |port| format!("port {port} is taken; this is the next free one");
+    let note = bound.instead_of.map(taken);
+    Ok((bound, note))
+}
+
+fn welcome(file: &ServerFile, home: &Home, token: &str, note: Option<&str>) -> String {
+    let note = note.map_or_else(String::new, |note| format!("         {}\n", odd(note)));
     format!(
         "\
 {} serves {}
   url    {}
-{taken}  MCP    {}/mcp
+{note}  MCP    {}/mcp
   token  {token}
          {}
 
 Next, in another window:
-  {}  make an agent that you run
+  {}  run an agent
+  {}     make an agent that you run yourself
   {}                see what happens
-  {}                   stop the server, as Ctrl-C does here
+  {}                     stop the server
 ",
         bold(format!("Adjutant {}", file.version)),
         home.root.display(),
         good(&file.url),
         file.url,
         dim("`adjutant token` prints it"),
+        name("adjutant run --role coder PROMPT"),
         name("adjutant enlist --role worker"),
         name("adjutant events -f"),
         name("adjutant down"),
     )
-}
-
-/// Stops the server.
-pub(crate) async fn down(app: &App) -> Result<(), Trouble> {
-    let at = Where { url_override: None, ..app.place(&[])? };
-    let lock = app.home()?.server_lock();
-    let ended = life::down(&at, &lock, Patience::default()).await?;
-    let (how, server) = match &ended {
-        Down::NotRunning => ("not_running", None),
-        Down::Asked(server) => ("asked", Some(server)),
-        Down::Terminated(server) => ("terminated", Some(server)),
-        Down::Killed(server) => ("killed", Some(server)),
-    };
-    let value = json!({ "stopped": server.is_some(), "how": how, "server": server });
-    Ok(app.render.answer(&value, || match &ended {
-        Down::NotRunning => "No server runs.".to_owned(),
-        Down::Asked(server) => format!("The server at {} has stopped.", server.url),
-        Down::Terminated(server) => {
-            format!("The server at {} did not answer; a signal stopped it.", server.url)
-        }
-        Down::Killed(server) => {
-            format!("The server at {} did not stop when told to; it was killed.", server.url)
-        }
-    })?)
 }
 
 /// Says whether a server runs. Starts none.
@@ -224,11 +227,13 @@ fn status_text(status: &Value) -> String {
 The server runs at {}
   version  {version}, process {pid}, up for {}
   home     {home}
-  agents   {}
+  agents   {} ({} at work, {} waiting)
   record   {}",
         good(url),
         ago(&status["startedAt"], now()),
         count(number("agents"), "live agent"),
+        number("running"),
+        number("waiting"),
         count(number("calls"), "call"),
     )
 }

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-use engine::settings::{Budget, Limits};
+use engine::settings::{Budget, Limits, Price};
 use engine::toolsets::TOOLSETS;
 use model::glob::Glob;
 use model::policy::BUILT_IN;
 use model::{Policy, Reach};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
+
+use crate::environment::Environment;
 
 /// Where the server listens, and how long it stays.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,6 +147,8 @@ impl Kind {
 pub(crate) struct Agents {
     /// The kind of a role that names none
     pub(crate) default: Kind,
+    /// Who decides when an agent asks for a tool that its role does not name
+    pub(crate) asks: AsksName,
     /// Claude Code
     #[serde(deserialize_with = "claude")]
     pub(crate) claude: Runner,
@@ -166,11 +170,31 @@ impl Default for Agents {
     fn default() -> Self {
         Self {
             default: Kind::Claude,
+            asks: AsksName::Role,
             claude: Runner::claude(),
             codex: Runner::codex(),
             acp: Runner::default(),
             command: Runner::default(),
             script: Runner::default(),
+        }
+    }
+}
+
+/// Who decides when an agent asks for a tool that its role does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AsksName {
+    /// The role: what it does not name is refused, and one that names nothing may everything
+    Role,
+    /// A person, by mail
+    Person,
+}
+
+impl From<AsksName> for engine::settings::Asks {
+    fn from(name: AsksName) -> Self {
+        match name {
+            AsksName::Role => Self::Role,
+            AsksName::Person => Self::Person,
         }
     }
 }
@@ -185,6 +209,9 @@ pub(crate) struct Runner {
     pub(crate) arguments: Vec<String>,
     /// Variables handed on from our own environment, and `NAME=value` for those set here
     pub(crate) environment: Vec<String>,
+    /// Whether it is run so that it can be told something while it works; only Codex has a choice
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) steer: Option<bool>,
 }
 
 impl Runner {
@@ -202,7 +229,8 @@ impl Runner {
     }
 
     fn codex() -> Self {
-        Self::named("codex", &["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"])
+        let environment = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
+        Self { steer: Some(true), ..Self::named("codex", &environment) }
     }
 
     fn named(binary: &str, environment: &[&str]) -> Self {
@@ -210,6 +238,23 @@ impl Runner {
             binary: Some(binary.to_owned()),
             arguments: Vec::new(),
             environment: environment.iter().map(|&name| name.to_owned()).collect(),
+            steer: None,
+        }
+    }
+
+    /// What the engine is told: names of variables become variables.
+    pub(crate) fn settings(&self, env: &Environment) -> engine::settings::Runner {
+        let variable = |entry: &String| match entry.split_once('=') {
+            Some((name, value)) => Some((name.to_owned(), value.to_owned())),
+            None => env.variable(entry).map(|value| (entry.clone(), value)),
+        };
+        engine::settings::Runner {
+            launch: host::agent::Runner {
+                binary: self.binary.clone(),
+                arguments: self.arguments.clone(),
+                steer: self.steer.unwrap_or(false),
+            },
+            environment: self.environment.iter().filter_map(variable).collect(),
         }
     }
 
@@ -221,12 +266,17 @@ impl Runner {
             binary: Option<String>,
             arguments: Option<Vec<String>>,
             environment: Option<Vec<String>>,
+            steer: Option<bool>,
         }
         let given = Given::deserialize(from)?;
+        if given.steer.is_some() && self.steer.is_none() {
+            return Err(D::Error::custom("`steer` is for codex alone"));
+        }
         Ok(Self {
             binary: given.binary.or(self.binary),
             arguments: given.arguments.unwrap_or(self.arguments),
             environment: given.environment.unwrap_or(self.environment),
+            steer: given.steer.or(self.steer),
         })
     }
 }
@@ -382,6 +432,8 @@ pub(crate) struct LimitsConfig {
     pub(crate) max_output_bytes: u64,
     /// How many calls an agent may make in a minute; 0 is no limit
     pub(crate) calls_per_minute: u32,
+    /// How long an agent may take to end after it was asked to, in milliseconds
+    pub(crate) grace: u64,
 }
 
 impl Default for LimitsConfig {
@@ -394,6 +446,7 @@ impl Default for LimitsConfig {
             max_prompt_bytes: limits.max_prompt_bytes,
             max_output_bytes: limits.max_output_bytes,
             calls_per_minute: limits.calls_per_minute,
+            grace: limits.grace_ms,
         }
     }
 }
@@ -477,16 +530,65 @@ fn dollars<E: serde::de::Error>(usd: f64) -> Result<f64, E> {
     }
 }
 
+/// What tokens cost, for models that do not say so themselves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Prices {
+    /// The day on which these were the prices
+    pub(crate) as_of: String,
+    /// By the beginning of the model's name; the longest that fits counts
+    pub(crate) models: BTreeMap<String, PriceConfig>,
+}
+
+impl Default for Prices {
+    fn default() -> Self {
+        let flat = |input: f64, output: f64| PriceConfig {
+            input,
+            output,
+            cache_read: None,
+            cache_write: None,
+        };
+        let models = [
+            ("claude-haiku", flat(1.0, 5.0)),
+            ("claude-opus", flat(5.0, 25.0)),
+            ("claude-sonnet", flat(3.0, 15.0)),
+            ("gpt-5", flat(1.25, 10.0)),
+            ("gpt-5-mini", flat(0.25, 2.0)),
+        ];
+        Self {
+            as_of: "2026-11-01".to_owned(),
+            models: models.map(|(name, price)| (name.to_owned(), price)).into(),
+        }
+    }
+}
+
 /// What a million tokens cost, in dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Price {
+pub(crate) struct PriceConfig {
     /// Read
     #[serde(deserialize_with = "amount")]
     pub(crate) input: f64,
     /// Written
     #[serde(deserialize_with = "amount")]
     pub(crate) output: f64,
+    /// Read from a cache; a tenth of reading where absent
+    #[serde(default, deserialize_with = "money", skip_serializing_if = "Option::is_none")]
+    pub(crate) cache_read: Option<f64>,
+    /// Written to a cache; a quarter more than reading where absent
+    #[serde(default, deserialize_with = "money", skip_serializing_if = "Option::is_none")]
+    pub(crate) cache_write: Option<f64>,
+}
+
+impl From<PriceConfig> for Price {
+    fn from(price: PriceConfig) -> Self {
+        Self {
+            input: price.input,
+            output: price.output,
+            cache_read: price.cache_read.unwrap_or(price.input / 10.0),
+            cache_write: price.cache_write.unwrap_or(price.input * 1.25),
+        }
+    }
 }
 
 /// What an agent is told of the project.

@@ -89,6 +89,25 @@ fn a_crashed_servers_port_comes_first_unless_another_was_chosen() {
 }
 
 #[tokio::test]
+async fn a_port_that_agents_know_is_waited_for_and_no_other_will_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let address = dir.path().join("runs").join("address");
+    assert_eq!(remembered(&address).unwrap(), None);
+    let first = listen(HERE, Port::Chosen(0), None).unwrap();
+    let port = first.address.port();
+    remember(&address, &first).unwrap();
+    assert_eq!(remembered(&address).unwrap(), Some(port));
+
+    let error = listen_only_within(HERE, port, Duration::from_millis(20)).await.unwrap_err();
+    let trouble = crate::trouble::Trouble::from(error);
+    assert!(trouble.message().contains(&format!("only at port {port}")), "{}", trouble.message());
+    assert_eq!(trouble.body()["code"], "CONFLICT");
+    let waiting = listen_only(HERE, port);
+    let (bound, ()) = tokio::join!(waiting, async { drop(first) });
+    assert_eq!((bound.unwrap().address.port(), remembered(&address).unwrap()), (port, Some(port)));
+}
+
+#[tokio::test]
 async fn a_home_has_one_server_and_the_second_finds_the_first() {
     let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), serve(StatusCode::ACCEPTED));
     let (at, lock) = (at(dir.path()), dir.path().join("server.lock"));

@@ -4,15 +4,23 @@ use testkit::World;
 
 use crate::BINARY;
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 28] = [
     "init",
     "up",
     "down",
     "status",
     "token",
+    "run",
+    "draft",
+    "await",
+    "kill",
+    "resume",
     "enlist",
     "discharge",
     "ps",
+    "logs",
+    "attach",
+    "costs",
     "tasks",
     "mail",
     "events",

@@ -3,14 +3,18 @@
 
 mod clients;
 mod crash;
+mod crew;
 mod demo;
 mod errors;
 mod faces;
 mod help;
 mod life;
+mod lost;
 mod mcp;
 mod output;
+mod play;
 mod readme;
+mod runs;
 mod tour;
 mod two_agents;
 

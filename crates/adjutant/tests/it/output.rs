@@ -28,17 +28,30 @@ async fn json_has_the_shapes_that_scripts_rely_on() {
             "finishedAt",
             "id",
             "kind",
+            "model",
             "parentId",
             "role",
             "startedAt",
             "state",
+            "summary",
             "taskSlug"
         ]
     );
     let status = json(&["status"]).await;
     assert_eq!(
         keys(&status),
-        ["agents", "calls", "home", "operator", "pid", "startedAt", "url", "version"]
+        [
+            "agents",
+            "calls",
+            "home",
+            "operator",
+            "pid",
+            "running",
+            "startedAt",
+            "url",
+            "version",
+            "waiting"
+        ]
     );
     let agent = enlisted["agentId"].as_str().unwrap();
     let gone = json(&["discharge", agent, "--reason", "done"]).await;

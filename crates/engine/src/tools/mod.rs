@@ -1,6 +1,7 @@
 //! The registry: every tool there is, in the order in which lists show them.
 
 mod agent;
+mod agents;
 mod epic;
 mod harness;
 mod items;
@@ -9,7 +10,7 @@ mod paging;
 mod session;
 mod system;
 mod task;
-mod task_add;
+pub(crate) mod task_add;
 pub(crate) mod task_change;
 mod task_hold;
 mod task_needs;
@@ -18,9 +19,17 @@ use crate::tool::ToolDef;
 
 /// Every tool. A new one is one file and one line here.
 pub static TOOLS: &[ToolDef] = &[
+    ToolDef::write::<harness::draft_agent::DraftAgent>(),
+    ToolDef::wait::<harness::await_agent::AwaitAgent>(),
+    ToolDef::ask::<harness::kill_agent::KillAgent>(),
     ToolDef::read::<harness::list_agents::ListAgents>(),
     ToolDef::read::<harness::list_tasks::ListTasks>(),
     ToolDef::read::<harness::get_task_context::GetTaskContext>(),
+    ToolDef::ask::<agents::spawn_claude::SpawnClaude>(),
+    ToolDef::ask::<agents::spawn_codex::SpawnCodex>(),
+    ToolDef::ask::<agents::spawn_parallel::SpawnParallel>(),
+    ToolDef::read::<agents::list_running::ListRunning>(),
+    ToolDef::wait::<agents::get_result::GetResult>(),
     ToolDef::wait::<mail::list_inbox::ListInbox>(),
     ToolDef::write::<mail::read::Read>(),
     ToolDef::write::<mail::send::Send>(),

@@ -169,6 +169,7 @@ async fn a_waiting_call_reports_and_can_be_given_up() {
         as_agent: None,
         tool: engine::by_name("mcp__mail__list_inbox").unwrap(),
         input: json!({ "waitSeconds": 240 }),
+        key: None,
     };
     let call = world.engine.call(call, &progress);
     let giving_up = async {

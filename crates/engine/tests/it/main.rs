@@ -1,8 +1,11 @@
 //! Stories of the engine, told through its door.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod asking;
+mod context;
 mod door;
 mod epics;
+mod keys;
 mod mails;
 mod mirror;
 mod needs;

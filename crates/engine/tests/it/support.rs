@@ -168,7 +168,7 @@ impl World {
             Who::As(id) => (Principal::Operator, Some(id)),
         };
         let tool = by_name(tool).unwrap_or_else(|| panic!("there is no tool `{tool}`"));
-        let call = Call { principal, as_agent, tool, input };
+        let call = Call { principal, as_agent, tool, input, key: None };
         match self.engine.call(call, &Progress::default()).await {
             Ok(output) => Ok(output.value()),
             Err(failure) => Err(Refusal { body: failure.body() }),

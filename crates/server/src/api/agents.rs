@@ -1,14 +1,18 @@
 //! Agents: who there is, and those whom somebody else runs.
 #![expect(unused_qualifications, reason = "utoipa writes them")]
 
+mod find;
+pub(crate) mod one;
+
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::store::{Agent, AgentPage, StoreError, Tx};
+use engine::store::{Agent, AgentPage, Run, StoreError, Tx};
 use engine::{Code, Principal, Recruit, ToolError};
 use http::StatusCode;
 use model::agent::AgentStateName;
+use model::money::Usd;
 use model::{AgentId, EpicId, TaskRef, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -76,6 +80,11 @@ pub(crate) async fn enlist(
     Ok((StatusCode::CREATED, Json(Enlisted { agent_id, token, url, mcp_config, codex_config })))
 }
 
+/// The agent that a path names by its whole id.
+pub(super) fn id_of(given: &str) -> Result<AgentId, ToolError> {
+    given.parse().map_err(|error| ToolError::invalid(format!("{error}")).detail("field", "id"))
+}
+
 /// Why an agent is let go.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -107,7 +116,7 @@ pub(crate) async fn discharge(
     Path(id): Path<String>,
     Input(asked): Input<Discharge>,
 ) -> Answer<Json<Discharged>> {
-    let id: AgentId = id.parse().map_err(|error| ToolError::invalid(format!("{error}")))?;
+    let id = id_of(&id)?;
     let reason = asked.reason.unwrap_or_else(|| "discharged".to_owned());
     if reason.chars().count() > 2000 {
         let error = ToolError::new(Code::InvalidInput, "`reason` is longer than 2000 characters");
@@ -151,9 +160,14 @@ pub(crate) struct AgentView {
     id: AgentId,
     role: String,
     category: String,
+    /// How it is run; `enlisted` is by somebody else
     kind: String,
     #[schema(value_type = String)]
     state: AgentStateName,
+    /// What it is about, in a line; null where somebody else runs it
+    summary: Option<String>,
+    /// The model that answers it, or that it was asked for
+    model: Option<String>,
     /// The slug of its task
     task_slug: Option<String>,
     /// Who asked for it; null is the operator
@@ -161,6 +175,7 @@ pub(crate) struct AgentView {
     parent_id: Option<AgentId>,
     /// How many stand between it and the operator
     depth: u32,
+    /// When its first attempt began; until then, when it was recorded
     #[schema(value_type = String, format = DateTime)]
     started_at: Timestamp,
     #[schema(value_type = Option<String>, format = DateTime)]
@@ -170,22 +185,32 @@ pub(crate) struct AgentView {
 }
 
 impl AgentView {
-    fn read(tx: &Tx<'_>, agent: Agent) -> Result<Self, StoreError> {
+    fn read(tx: &Tx<'_>, agent: &Agent, run: Option<&Run>) -> Result<Self, StoreError> {
         let task = agent.task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten();
         Ok(Self {
             state: agent.state.name(),
             finished_at: agent.ended_at(),
             id: agent.id,
-            role: agent.role,
-            category: agent.category,
-            kind: agent.kind,
+            role: agent.role.clone(),
+            category: agent.category.clone(),
+            kind: agent.kind.clone(),
+            summary: run.map(|run| run.summary.clone()),
+            model: run.and_then(model_of),
             task_slug: task.map(|task| task.slug),
             parent_id: agent.parent,
             depth: agent.depth,
-            started_at: agent.created_at,
-            cost_usd: None,
+            started_at: run.and_then(|run| run.started_at).unwrap_or(agent.created_at),
+            cost_usd: run.and_then(|run| run.cost).map(Usd::dollars),
         })
     }
+}
+
+/// The model that answers, else the one that was asked for.
+fn model_of(run: &Run) -> Option<String> {
+    run.model.clone().or_else(|| {
+        let wish: Value = serde_json::from_str(&run.wish).ok()?;
+        wish["model"].as_str().map(str::to_owned)
+    })
 }
 
 /// List agents
@@ -199,9 +224,12 @@ pub(crate) async fn list(
     let store = shared.app.engine.store();
     let agents = store.scan(move |tx| {
         let page = tx.agent_page(which, asked.after, limit)?;
-        let agents: Result<_, StoreError> =
-            page.items.into_iter().map(|agent| AgentView::read(tx, agent)).collect();
-        Ok::<_, StoreError>(Agents { agents: agents?, next_cursor: page.next })
+        let view = |agent: &Agent| {
+            let run = tx.run_get(agent.id)?;
+            AgentView::read(tx, agent, run.as_ref())
+        };
+        let agents = page.items.iter().map(view).collect::<Result<_, StoreError>>()?;
+        Ok::<_, StoreError>(Agents { agents, next_cursor: page.next })
     });
     Ok(Json(agents.await?))
 }

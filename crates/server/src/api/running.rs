@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use engine::store::{AuditDraft, EventDraft, Tx};
+use engine::store::{Agent, AuditDraft, EventDraft, StoreError, Tx};
 use engine::{Principal, ToolError};
 use http::StatusCode;
 use model::Timestamp;
+use model::agent::AgentState;
 use model::event::EventKind;
 use serde::Serialize;
 use serde_json::json;
@@ -34,6 +35,10 @@ pub(crate) struct Status {
     home: String,
     /// How many agents have not ended
     agents: i64,
+    /// How many of them Adjutant runs and are at work
+    running: usize,
+    /// How many of them Adjutant runs and wait: for a place, an answer, a review or their model
+    waiting: usize,
     /// How many calls it has answered since the start
     calls: u64,
     /// Whether it is the operator who asks
@@ -47,13 +52,22 @@ pub(crate) async fn status(
     Extension(principal): Extension<Principal>,
 ) -> Answer<Json<Status>> {
     let app = &shared.app;
+    let (agents, ours) = app
+        .engine
+        .store()
+        .read(|tx: &Tx<'_>| Ok::<_, StoreError>((tx.agents_live_count()?, tx.agents_run()?)))?;
+    let at_work =
+        |agent: &&Agent| matches!(agent.state, AgentState::Starting | AgentState::Running);
+    let running = ours.iter().filter(at_work).count();
     Ok(Json(Status {
         url: app.url.clone(),
         pid: std::process::id(),
         version: app.version.clone(),
         started_at: app.started_at,
         home: app.home.clone(),
-        agents: app.engine.store().read(|tx: &Tx<'_>| tx.agents_live_count())?,
+        agents,
+        running,
+        waiting: ours.len() - running,
         calls: shared.metrics.calls(),
         operator: principal == Principal::Operator,
     }))

@@ -102,7 +102,7 @@ impl<H: ServerHandler> Endpoint<H> {
             Some(mount) => mount,
             None => Mount::chosen(request.uri().query())?,
         };
-        let in_session = self.check_session(request.headers_mut(), principal)?;
+        let session = self.check_session(request.headers_mut(), principal)?;
         if self.way == Way::Short && short::may_be(request.method(), request.headers()) {
             let (parts, body) = request.into_parts();
             let bytes = read_bytes(body).await?;
@@ -113,30 +113,42 @@ impl<H: ServerHandler> Endpoint<H> {
                 None => request = Request::from_parts(parts, Body::from(bytes)),
             }
         }
+        let in_session = session.is_some();
         let left = (in_session && request.method() == Method::POST).then(CancellationToken::new);
         request.extensions_mut().insert(Visit { principal, mount, left: left.clone() });
         // Dropped with this future or with the body, whichever holds it: the client has left.
         let leaving = left.map(CancellationToken::drop_guard);
         let due = (request.method() == Method::POST).then(|| self.shared.answers.enter());
+        let settling = match &session {
+            Some(id) => self.shared.sessions.settle(id).await,
+            None => None,
+        };
         let answer = OPENER.scope(principal, Box::pin(self.service.handle(request))).await;
+        if let Some(settling) = settling.filter(|_| answer.status().is_success()) {
+            settling.done();
+        }
         Ok(self.watched(answer.map(Body::new), (leaving, due)))
     }
 
-    /// Whether the request is one of a session, and the session the caller's own.
-    fn check_session(&self, headers: &mut HeaderMap, principal: Principal) -> Answer<bool> {
+    /// The session of the request, if it is one of a session and that the caller's own.
+    fn check_session(
+        &self,
+        headers: &mut HeaderMap,
+        principal: Principal,
+    ) -> Answer<Option<String>> {
         let mut named = headers.get_all(SESSION).iter();
-        let Some(id) = named.next() else { return Ok(false) };
+        let Some(id) = named.next() else { return Ok(None) };
         let own = match (id.to_str(), named.next()) {
-            (Ok(id), None) => self.shared.sessions.owner(id)? == Some(principal),
-            _ => false,
+            (Ok(id), None) if self.shared.sessions.owner(id)? == Some(principal) => Some(id),
+            _ => None,
         };
-        if own {
-            return Ok(true);
+        if let Some(own) = own {
+            return Ok(Some(own.to_owned()));
         }
         // The newer era has no sessions and ignores the header; `rmcp` must not see it either.
         if headers.get(VERSION).is_some_and(is_newer_era) {
             headers.remove(SESSION);
-            return Ok(false);
+            return Ok(None);
         }
         let error = ToolError::not_found("there is no such session").hint("initialize a new one");
         Err(Refusal::with(StatusCode::NOT_FOUND, error))

@@ -123,7 +123,9 @@ impl ServerHandler for Face {
             Ok(entry) => {
                 let (principal, as_agent) = (visit.principal, None);
                 let input = request.arguments.map_or(Value::Null, Value::Object);
-                let wish = Wish { principal, as_agent, entry, input };
+                let parts = context.extensions.get::<Parts>();
+                let key = parts.and_then(|parts| calls::key_of(&parts.headers));
+                let wish = Wish { principal, as_agent, entry, input, key };
                 match self.call(wish, visit, &context).await {
                     Ok(output) => done(output),
                     Err(failure) => failed(failure.body(), entry.def.toolset()),

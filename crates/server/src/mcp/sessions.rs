@@ -12,6 +12,8 @@ use rmcp::transport::streamable_http_server::session::{
     SessionManager as _, SessionState, SessionStore, SessionStoreError,
 };
 
+use tokio::sync::{Semaphore, SemaphorePermit};
+
 use crate::server::Shared;
 
 /// Longer than any call waits. A session that was idle for longer leaves the memory, and comes back
@@ -31,14 +33,38 @@ tokio::task_local! {
 pub(crate) struct Sessions {
     engine: Engine,
     manager: Arc<LocalSessionManager>,
-    owners: RwLock<HashMap<String, Principal>>,
+    owners: RwLock<HashMap<String, Owned>>,
+    /// One at a time brings a session back
+    restoring: Semaphore,
+}
+
+/// What is known of a session.
+struct Owned {
+    by: Principal,
+    /// Whether a request has come through since the session came into memory
+    settled: bool,
+}
+
+/// A request that may bring a session back, alone.
+pub(crate) struct Settling<'a> {
+    sessions: &'a Sessions,
+    id: String,
+    _alone: Option<SemaphorePermit<'a>>,
+}
+
+impl Settling<'_> {
+    /// Notes that the session is there, so that others need not wait for each other.
+    pub(crate) fn done(self) {
+        self.sessions.set_settled(&self.id, true);
+    }
 }
 
 impl Sessions {
     pub(crate) fn new(engine: Engine) -> Self {
         let mut manager = LocalSessionManager::default();
         manager.session_config.keep_alive = Some(KEEP_ALIVE);
-        Self { engine, manager: Arc::new(manager), owners: RwLock::default() }
+        let (manager, restoring) = (Arc::new(manager), Semaphore::new(1));
+        Self { engine, manager, owners: RwLock::default(), restoring }
     }
 
     /// Forgets what nobody comes back to.
@@ -57,10 +83,11 @@ impl Sessions {
 
     /// Whose session this is, if there is one.
     pub(crate) fn owner(&self, id: &str) -> Result<Option<Principal>, ToolError> {
-        let known = self.owners.read().unwrap_or_else(PoisonError::into_inner).get(id).copied();
-        if known.is_some() {
-            return Ok(known);
+        let owners = self.owners.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = owners.get(id) {
+            return Ok(Some(known.by));
         }
+        drop(owners);
         let session = self.engine.store().read(|tx| tx.mcp_session_get(id))?;
         let owner = session.and_then(|session| principal(&session.principal));
         if let Some(owner) = owner {
@@ -77,7 +104,37 @@ impl Sessions {
             // Those in memory stay, so that they can be ended with their owner.
             owners.retain(|id, _| live.contains_key(id.as_str()));
         }
-        owners.insert(id.to_owned(), owner);
+        owners.insert(id.to_owned(), Owned { by: owner, settled: false });
+    }
+
+    /// Lets a request of a session pass; alone, if it may have to bring the session back.
+    ///
+    /// `rmcp` shows a session that comes back from the record before it has heard its opening words,
+    /// and whoever is quicker than those ends it.
+    pub(crate) async fn settle(&self, id: &str) -> Option<Settling<'_>> {
+        if self.is_settled(id).await {
+            return None;
+        }
+        let alone = self.restoring.acquire().await.ok();
+        if self.is_settled(id).await {
+            return None;
+        }
+        self.set_settled(id, false);
+        Some(Settling { sessions: self, id: id.to_owned(), _alone: alone })
+    }
+
+    async fn is_settled(&self, id: &str) -> bool {
+        // In this order: what is being brought back is in memory first and settled last.
+        let live = self.manager.sessions.read().await.contains_key(id);
+        let owners = self.owners.read().unwrap_or_else(PoisonError::into_inner);
+        live && owners.get(id).is_some_and(|session| session.settled)
+    }
+
+    fn set_settled(&self, id: &str, settled: bool) {
+        let mut owners = self.owners.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(session) = owners.get_mut(id) {
+            session.settled = settled;
+        }
     }
 
     fn forget(&self, id: &str) {
@@ -88,7 +145,7 @@ impl Sessions {
     pub(crate) async fn end_of(&self, owner: Principal) {
         let ended: Vec<String> = {
             let mut owners = self.owners.write().unwrap_or_else(PoisonError::into_inner);
-            owners.extract_if(|_, whose| *whose == owner).map(|(id, _)| id).collect()
+            owners.extract_if(|_, session| session.by == owner).map(|(id, _)| id).collect()
         };
         for id in ended {
             if let Err(error) = self.manager.close_session(&id.as_str().into()).await {

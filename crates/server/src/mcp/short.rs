@@ -101,7 +101,8 @@ pub(crate) async fn answer(
     let message: Message = serde_json::from_slice(body).ok()?;
     let entry = beyond_doubt(&message, &parts.headers, mount)?;
     let input = message.params.arguments.map_or(Value::Null, Value::Object);
-    let wish = Wish { principal, as_agent: None, entry, input };
+    let key = calls::key_of(&parts.headers);
+    let wish = Wish { principal, as_agent: None, entry, input, key };
     let result = match calls::at_once(shared, wish).await {
         Ok(output) => success(&output.text)?,
         Err(failure) => serde_json::to_string(&failed(failure.body(), entry.def.toolset())).ok()?,

@@ -46,10 +46,12 @@ async fn an_agent_is_enlisted_and_discharged() {
         "finishedAt",
         "id",
         "kind",
+        "model",
         "parentId",
         "role",
         "startedAt",
         "state",
+        "summary",
         "taskSlug",
     ];
     assert_eq!(keys, expected);

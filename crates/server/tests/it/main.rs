@@ -6,6 +6,8 @@ mod conformance;
 mod execute;
 mod fuzz;
 mod gate;
+mod keys;
+mod runs;
 mod sessions;
 mod subscriptions;
 mod tools;

@@ -1,9 +1,12 @@
 //! Sessions of the older era belong to who opened them, and outlive the server.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use http::{Method, StatusCode};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::task::JoinSet;
 
 use crate::world::{NEWER, OPERATOR, Session, Stream, World, request, whole};
 
@@ -77,6 +80,28 @@ async fn a_session_outlives_the_server() {
     assert_eq!(answer["result"]["structuredContent"]["count"], 0, "{answer}");
     assert_eq!(knock(&world, &own, Method::GET).await, StatusCode::OK);
     assert_eq!(knock(&world, &ended, Method::POST).await, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_requests_at_once_bring_a_session_back_once() {
+    let world = World::new();
+    let member = world.enlist("worker").await;
+    let sessions = [
+        world.open("/mcp/mail", &member.token).await,
+        world.open("/mcp", &member.token).await,
+        world.open("/mcp/mail", OPERATOR).await,
+    ];
+    let world = Arc::new(world.restarted().await);
+    let mut asking = JoinSet::new();
+    for (id, session) in (0..60).zip(sessions.iter().cycle()) {
+        let (world, session) = (Arc::clone(&world), session.clone());
+        asking.spawn(async move {
+            world.begin(&session, id, "tools/list", json!({})).await.answer().await
+        });
+    }
+    for answer in asking.join_all().await {
+        assert!(answer["result"]["tools"].is_array(), "{answer}");
+    }
 }
 
 #[tokio::test]

@@ -82,7 +82,7 @@ async fn every_tool_is_described_in_full() {
             "outputSchema": tool["outputSchema"],
             "annotations": {
                 "readOnlyHint": looks,
-                "destructiveHint": false,
+                "destructiveHint": def.destructive,
                 "idempotentHint": looks || def.idempotent,
                 "openWorldHint": false,
             },

@@ -1,6 +1,8 @@
 //! The fixtures satisfy the suite on `rmcp`'s own transport, so what fails elsewhere is not their fault.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod llm;
+
 use std::net::Ipv4Addr;
 
 use axum::Router;

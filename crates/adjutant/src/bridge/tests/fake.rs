@@ -248,6 +248,9 @@ fn respond(
         "tools/list" if std::mem::take(&mut state.break_once) => broken(),
         "tools/list" => axum::Json(result(id, &json!({ "tools": [] }))).into_response(),
         "subscriptions/listen" => wait(fake, id.clone()),
+        "tools/call" if params["name"] == "fragile" && std::mem::take(&mut state.break_once) => {
+            broken()
+        }
         "tools/call" => call_tool(fake, id, params),
         _ => axum::Json(result(id, &json!({}))).into_response(),
     }
@@ -255,7 +258,7 @@ fn respond(
 
 fn call_tool(fake: &Arc<Shared>, id: &Value, params: &Value) -> Response {
     match params["name"].as_str().unwrap() {
-        "echo" => axum::Json(result(id, &params["arguments"])).into_response(),
+        "echo" | "fragile" => axum::Json(result(id, &params["arguments"])).into_response(),
         "wait" => wait(fake, id.clone()),
         "break" => broken(),
         "leave" => event_stream(Body::from("id: leave/1\nretry: 1\ndata: \n\n")),
@@ -311,7 +314,8 @@ fn wait(fake: &Arc<Shared>, id: Value) -> Response {
                 }
                 _ => return None,
             };
-            Some((Ok::<_, Infallible>(format!("data: {message}\n\n")), (step + 1, closed)))
+            let event = format!("id: wait/{step}\ndata: {message}\n\n");
+            Some((Ok::<_, Infallible>(event), (step + 1, closed)))
         }
     });
     event_stream(Body::from_stream(steps))

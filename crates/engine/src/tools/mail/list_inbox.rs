@@ -9,6 +9,7 @@ use crate::cx::ReadCx;
 use crate::error::ToolError;
 use crate::tool::{Look, Tool, Wait};
 use crate::tools::paging::{Cursor, Limit, WaitSeconds};
+use crate::topics::Topic;
 
 /// List mail in your inbox
 ///
@@ -53,6 +54,10 @@ impl Tool for ListInbox {
 impl Wait for ListInbox {
     fn wait_seconds(args: &Args) -> u32 {
         args.wait_seconds.map_or(0, WaitSeconds::seconds)
+    }
+
+    fn topics(cx: &ReadCx<'_>, _: &Args) -> Vec<Topic> {
+        vec![Topic::Inbox(inbox_of(cx.caller))]
     }
 
     fn look(cx: &ReadCx<'_>, args: &Args) -> Result<Look<Answer>, ToolError> {

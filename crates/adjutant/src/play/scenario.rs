@@ -1,0 +1,202 @@
+//! A scenario, ready to be played. What stands in the file is read by `file.rs`.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use engine::Code;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::template::Given;
+
+/// Everything that a file has.
+#[derive(Debug)]
+pub(super) struct File {
+    /// What is played where the prompt names nothing
+    pub(super) main: Option<Scenario>,
+    /// What a prompt may name with its first word
+    pub(super) named: BTreeMap<String, Scenario>,
+    /// How long a call waits for a server that is gone, unless the call says otherwise
+    pub(super) patience: Option<Duration>,
+}
+
+/// What an agent does from its start to its end.
+#[derive(Debug)]
+pub(super) struct Scenario {
+    pub(super) steps: Vec<Step>,
+    /// What it does instead from the attempt of this number on
+    pub(super) attempts: BTreeMap<u32, Vec<Step>>,
+}
+
+impl Scenario {
+    /// What is done in this attempt.
+    pub(super) fn steps_of(&self, attempt: u32) -> &[Step] {
+        self.attempts.range(..=attempt).next_back().map_or(&self.steps, |(_, steps)| steps)
+    }
+}
+
+/// One thing to do, and where the file says so.
+#[derive(Debug)]
+pub(super) struct Step {
+    pub(super) line: u64,
+    pub(super) act: Act,
+}
+
+/// What can be done.
+#[derive(Debug)]
+pub(super) enum Act {
+    /// Prints a text
+    Say(String),
+    /// Calls a tool
+    Call(Box<Call>),
+    /// Makes sure that these tools are listed
+    ExpectTools(Vec<String>),
+    /// Makes sure that these are not
+    ExpectNoTools(Vec<String>),
+    Write(FileText),
+    Append(FileText),
+    /// Commits everything, with this message
+    Commit(String),
+    Run(Run),
+    /// Waits so many seconds
+    Sleep(Given<f64>),
+    Burn(Burn),
+    /// Says which model it is
+    Model(String),
+    Limited(Limited),
+    Tool(OwnTool),
+    WaitFile(WaitFile),
+    Repeat {
+        times: Given<u64>,
+        steps: Vec<Step>,
+    },
+    /// Plays several lists of steps at the same time
+    Parallel(Vec<Vec<Step>>),
+    /// Ignores SIGTERM from now on
+    Deaf,
+    Print(Flood),
+    /// Closes stdout and stderr and goes on
+    CloseOutput,
+    /// Ends with a result that says why it failed
+    Fail(String),
+    /// Ends with this code and no result
+    Exit(Given<u8>),
+    /// Ends as if killed
+    Crash,
+    Result(Outcome),
+}
+
+/// A call of a tool, and what is expected of it.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) tool: String,
+    pub(super) with: Map<String, Value>,
+    /// The name under which the answer is remembered
+    pub(super) save: Option<String>,
+    /// What the answer must have
+    pub(super) expect: Option<Value>,
+    /// What the answer must have in the end: until then it is called again
+    pub(super) until: Option<Value>,
+    /// How often it is called at most
+    pub(super) tries: Given<u64>,
+    /// How many seconds lie between two tries
+    pub(super) pause: Given<f64>,
+    /// The error that is expected instead of an answer
+    pub(super) fails: Option<Code>,
+    /// How long it waits for a server that is gone
+    pub(super) patience: Option<Duration>,
+}
+
+/// A program to run.
+#[derive(Debug)]
+pub(super) struct Run {
+    pub(super) command: Vec<String>,
+    /// The exit code that is expected; nobody waits for a program that has none
+    pub(super) code: Option<i32>,
+}
+
+/// A text for a file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FileText {
+    pub(super) path: String,
+    pub(super) text: String,
+}
+
+/// What is said to have been used.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Burn {
+    pub(super) input_tokens: Option<Given<u64>>,
+    pub(super) output_tokens: Option<Given<u64>>,
+    pub(super) cache_read_tokens: Option<Given<u64>>,
+    pub(super) cache_write_tokens: Option<Given<u64>>,
+    pub(super) cost_usd: Option<Given<f64>>,
+}
+
+/// How long the model is said not to answer.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Limited {
+    pub(super) until: Option<String>,
+    pub(super) seconds: Option<Given<f64>>,
+}
+
+/// A use of a tool of the agent's own, said to have happened.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OwnTool {
+    pub(super) name: String,
+    pub(super) input: Option<Value>,
+    pub(super) error: Option<String>,
+}
+
+/// A file to wait for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WaitFile {
+    pub(super) path: String,
+    /// After so many seconds it will not come any more
+    pub(super) seconds: Option<Given<f64>>,
+}
+
+/// Much output.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Flood {
+    /// How much in all
+    pub(super) bytes: Given<u64>,
+    /// How long each line is, without its end
+    #[serde(default = "eighty")]
+    pub(super) line: Given<u64>,
+    /// Whether it is text
+    #[serde(default = "yes")]
+    pub(super) utf8: bool,
+}
+
+fn eighty() -> Given<u64> {
+    Given::Known(80)
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// What the agent says of its own end; templates are still in it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Outcome {
+    #[serde(default = "success")]
+    pub(super) status: String,
+    pub(super) summary: Option<String>,
+    #[serde(default)]
+    pub(super) changes: Vec<Value>,
+    #[serde(default)]
+    pub(super) issues: Vec<Value>,
+    #[serde(default)]
+    pub(super) questions: Vec<Value>,
+}
+
+fn success() -> String {
+    "success".to_owned()
+}

@@ -1,0 +1,10 @@
+//! Real command lines: Claude Code, Codex and an ACP adapter as `tools/setup-clis` installs them, run by the
+//! real binary against a scripted model. Only `make test-clis` runs this.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
+
+mod crew;
+mod crowd;
+mod denied;
+mod mail;
+mod restart;
+mod resume;

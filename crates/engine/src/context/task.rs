@@ -1,0 +1,148 @@
+//! What is known about a task: the request, earlier work, remarks, and the notes of its session.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+
+use model::Timestamp;
+use serde_json::Value;
+use store::{Dispatch, Note, Task, Tx};
+
+use super::{CUT, clip, quote};
+use crate::error::ToolError;
+
+/// So many remarks and notes are enough for a newcomer.
+const RECENT: u32 = 50;
+/// So much of it, all together…
+const BUDGET: usize = 64 * 1024;
+/// …and so much of the request and of each single entry.
+const ENTRY: usize = 16 * 1024;
+
+/// The headings, in their order, and the index of each entry's.
+const SECTIONS: [&str; 3] = ["Previous Work", "Comments", "Notes"];
+const WORK: usize = 0;
+const COMMENT: usize = 1;
+const NOTE: usize = 2;
+
+/// Something that somebody left on a task.
+struct Entry {
+    section: usize,
+    at: Timestamp,
+    text: String,
+}
+
+/// The history of a task: the request, earlier work, remarks, and the notes of its session. The newest are kept where
+/// there is too much.
+pub(crate) fn task_context(tx: &Tx<'_>, task: &Task) -> Result<String, ToolError> {
+    let mut text = format!(
+        "## Task History\n\nTAS-{} `{}`, {}\n\n### Original Request\n\n{}",
+        task.number,
+        task.slug,
+        task.state.name().stored(),
+        quote(&task.title)
+    );
+    if let Some(description) = &task.description {
+        text.push_str(">\n");
+        text.push_str(&quote(&clip(description, ENTRY)));
+    }
+    let mut entries = entries(tx, task)?;
+    let left_out = keep_newest(&mut entries, BUDGET.saturating_sub(text.len()));
+    for (section, title) in SECTIONS.iter().enumerate() {
+        let mut kept = entries.iter().filter(|entry| entry.section == section).peekable();
+        let (count, bytes) = left_out[section];
+        if kept.peek().is_none() && count == 0 {
+            continue;
+        }
+        // Writing to a String cannot fail.
+        _ = write!(text, "\n### {title}\n");
+        if count > 0 {
+            _ = write!(text, "\n{CUT} {count} earlier, {bytes} bytes\n");
+        }
+        if section == NOTE {
+            text.push('\n');
+        }
+        text.extend(kept.map(|entry| entry.text.as_str()));
+    }
+    Ok(text)
+}
+
+/// Everything that was left on a task, oldest first.
+fn entries(tx: &Tx<'_>, task: &Task) -> Result<Vec<Entry>, ToolError> {
+    let mut entries = Vec::new();
+    for dispatch in tx.dispatch_list(task.number)? {
+        if let Some(result) = &dispatch.result {
+            let at = dispatch.ended_at.unwrap_or(dispatch.started_at);
+            entries.push(Entry { section: WORK, at, text: previous_work(&dispatch, result) });
+        }
+    }
+    for comment in tx.comment_list(task.number, RECENT)? {
+        let who = comment.agent.map_or_else(|| "the human".to_owned(), |id| id.to_string());
+        let body = quote(&clip(&comment.body, ENTRY));
+        let text = format!("\n{who}, {}:\n\n{body}", comment.created_at);
+        entries.push(Entry { section: COMMENT, at: comment.created_at, text });
+    }
+    for note in newest_notes(tx, &task.session)? {
+        let text = quote(&format!("[{}] {}", note.kind.name(), clip(&note.content, ENTRY)));
+        entries.push(Entry { section: NOTE, at: note.created_at, text });
+    }
+    entries.sort_by_key(|entry| entry.at);
+    Ok(entries)
+}
+
+/// The last notes of a session, oldest first.
+fn newest_notes(tx: &Tx<'_>, session: &str) -> Result<VecDeque<Note>, ToolError> {
+    let mut newest = VecDeque::new();
+    let mut after = 0;
+    loop {
+        let page = tx.note_page(session, None, after, 10 * RECENT)?;
+        for note in page.items {
+            newest.push_back(note);
+            if newest.len() > RECENT as usize {
+                newest.pop_front();
+            }
+        }
+        match page.next {
+            Some(next) => after = next,
+            None => return Ok(newest),
+        }
+    }
+}
+
+/// Drops the oldest entries until the rest fits; says how many of each section, and how large they were.
+fn keep_newest(entries: &mut Vec<Entry>, budget: usize) -> [(usize, usize); 3] {
+    let mut room = budget;
+    let fitting = entries.iter().rev().take_while(|entry| {
+        let fits = entry.text.len() <= room;
+        room = room.saturating_sub(entry.text.len());
+        fits
+    });
+    let too_many = entries.len() - fitting.count();
+    let mut left_out = [(0, 0); 3];
+    for entry in entries.drain(..too_many) {
+        let (count, bytes) = &mut left_out[entry.section];
+        *count += 1;
+        *bytes += entry.text.len();
+    }
+    left_out
+}
+
+fn previous_work(dispatch: &Dispatch, result: &str) -> String {
+    let status = dispatch.status.as_deref().unwrap_or("running");
+    let result: Value = serde_json::from_str(result).unwrap_or_default();
+    let mut said = String::new();
+    if let Some(summary) = result["summary"].as_str() {
+        // Writing to a String cannot fail.
+        _ = writeln!(said, "Summary: {}", clip(summary, ENTRY / 2));
+    }
+    for (field, title) in [("changes", "Changes"), ("issues", "Issues"), ("questions", "Questions")]
+    {
+        let Some(items) = result[field].as_array().filter(|items| !items.is_empty()) else {
+            continue;
+        };
+        _ = write!(said, "\n{title}:\n");
+        for item in items {
+            let item = item.as_str().map_or_else(|| item.to_string(), str::to_owned);
+            _ = writeln!(said, "- {item}");
+        }
+    }
+    format!("\n**{}** ({status})\n\n{}", dispatch.role, quote(&clip(&said, ENTRY)))
+}

@@ -1,0 +1,31 @@
+//! Agents that Adjutant runs itself, from the wish for one to its result.
+//!
+//! *Remember, then do; doing can be repeated.* [`draft`] records an agent. [`place`] decides whose turn
+//! it is and records that. [`launch`] turns the record into a process, [`keeper`] follows it to its end,
+//! [`report`] and [`finish`] write down what was seen, [`stop`] records the wish to end somebody.
+//! [`reconcile`] takes up, after a restart, whatever lies between a wish and its deed. [`crew`] is the
+//! loop that owns all of this.
+
+mod ask;
+mod crew;
+pub(crate) mod draft;
+mod finish;
+mod keeper;
+mod launch;
+mod notes;
+mod operator;
+mod place;
+mod prices;
+mod reconcile;
+mod report;
+pub(crate) mod stop;
+mod terminal;
+pub(crate) mod view;
+mod wish;
+
+pub(crate) use crew::Crew;
+pub use crew::Keeping;
+pub(crate) use draft::Drafted;
+pub(crate) use keeper::CallNote;
+pub use operator::{OutputPage, OutputWish};
+pub use wish::{Draft, OnCap, Wish};

@@ -1,0 +1,226 @@
+//! The loop that owns the crew: it follows the record, gives places out, and passes on to keepers what
+//! concerns their agents.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use model::event::EventKind;
+use model::{AgentId, MailId};
+use store::{Agent, Event, EventFilter, Run};
+use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::keeper::{self, Begin, CallNote, Order};
+use super::place::{self, Turn};
+use super::reconcile;
+use crate::engine::Engine;
+use crate::error::ToolError;
+
+/// So many are taken from the queue at once.
+const AT_ONCE: u32 = 64;
+/// How long to wait after the record could not be used.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Whom to tell: the keepers of the agents that run.
+#[derive(Debug, Default)]
+pub(crate) struct Crew(Mutex<HashMap<AgentId, UnboundedSender<Order>>>);
+
+impl Crew {
+    /// Passes an order on; false if nobody keeps that agent.
+    pub(crate) fn order(&self, agent: AgentId, order: Order) -> bool {
+        let keepers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        keepers.get(&agent).is_some_and(|keeper| keeper.send(order).is_ok())
+    }
+
+    /// Passes on that an agent called a tool of ours.
+    pub(crate) fn called(&self, agent: AgentId, note: impl FnOnce() -> CallNote) {
+        let keepers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let keeper = keepers.get(&agent).cloned();
+        drop(keepers);
+        if let Some(keeper) = keeper {
+            // Its keeper may be done by now.
+            drop(keeper.send(Order::Called(note())));
+        }
+    }
+
+    fn remember(&self, agent: AgentId, keeper: UnboundedSender<Order>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(agent, keeper);
+    }
+
+    pub(crate) fn forget(&self, agent: AgentId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&agent);
+    }
+}
+
+/// Keeps the crew until it is told to end. Agents outlive it.
+#[derive(Debug)]
+pub struct Keeping {
+    engine: Engine,
+    tasks: TaskTracker,
+    shutdown: CancellationToken,
+    /// The last event that was looked at
+    seen: i64,
+}
+
+impl Keeping {
+    /// Keeps an engine's crew, with its tasks on a tracker.
+    pub fn new(engine: Engine, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
+        let seen = *engine.store.last_event().borrow();
+        Self { engine, tasks, shutdown, seen }
+    }
+
+    /// Takes up what a server before us has left, and keeps the crew.
+    pub async fn run(mut self) {
+        loop {
+            match reconcile::reconcile(&self.engine).await {
+                Ok(found) => {
+                    for (agent, run) in found {
+                        self.keep((agent, run), Begin::Attach);
+                    }
+                    break;
+                }
+                Err(error) => self.trouble("could not take up the crew", &error).await,
+            }
+            if self.shutdown.is_cancelled() {
+                return;
+            }
+        }
+        let (mut last, mut waits) = (self.engine.store.last_event(), self.engine.waits.changed());
+        while !self.shutdown.is_cancelled() {
+            waits.borrow_and_update();
+            let until = *last.borrow_and_update();
+            let wake = match self.turn(until).await {
+                Ok(wake) => wake,
+                Err(error) => {
+                    self.trouble("could not give out places", &error).await;
+                    continue;
+                }
+            };
+            tokio::select! {
+                () = self.shutdown.cancelled() => return,
+                changed = last.changed() => if changed.is_err() { return },
+                changed = waits.changed() => if changed.is_err() { return },
+                () = tokio::time::sleep_until(wake) => {}
+            }
+        }
+    }
+
+    async fn trouble(&self, what: &'static str, error: &ToolError) {
+        tracing::error!(message = error.message, causes = error.causes(), what);
+        _ = self.shutdown.run_until_cancelled(tokio::time::sleep(AGAIN)).await;
+    }
+
+    /// One round: tells keepers what happened, wakes who was limited, and starts whose turn it is.
+    /// Says when the next round is due if nothing happens.
+    async fn turn(&mut self, until: i64) -> Result<Instant, ToolError> {
+        self.route(until)?;
+        let wake = self.wake_limited().await?;
+        self.place().await?;
+        Ok(wake)
+    }
+
+    fn route(&mut self, until: i64) -> Result<(), ToolError> {
+        while self.seen < until {
+            let filter = EventFilter { after: self.seen, kind: None };
+            let events = self.engine.store.read(|tx| tx.event_list(&filter, 500))?;
+            let Some(newest) = events.last().map(|event| event.number) else { break };
+            for event in &events {
+                self.tell(event)?;
+            }
+            self.seen = newest;
+        }
+        Ok(())
+    }
+
+    /// Passes an event on to those whom it concerns.
+    fn tell(&self, event: &Event) -> Result<(), ToolError> {
+        let crew = &self.engine.crew;
+        match (event.kind, event.agent) {
+            (EventKind::AgentStopping, Some(agent)) => {
+                crew.order(agent, Order::Stop);
+            }
+            (EventKind::AgentFinished, Some(agent)) => {
+                let above = self.engine.store.read(|tx| {
+                    let Some(agent) = tx.agent_get(agent)? else { return Ok(Vec::new()) };
+                    tx.agent_ancestors(&agent)
+                })?;
+                for above in above {
+                    crew.order(above.id, Order::Below);
+                }
+            }
+            (EventKind::MailSent, _) => {
+                let to = event.data["toAgentId"].as_str().and_then(|to| to.parse().ok());
+                let mail = event.data["mailId"].as_str().and_then(|id| id.parse::<MailId>().ok());
+                if let (Some(to), Some(mail)) = (to, mail) {
+                    crew.order(to, Order::Mail(mail));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Puts back into the queue whose model answers again, and says when the next one is due.
+    async fn wake_limited(&self) -> Result<Instant, ToolError> {
+        let now = self.engine.now();
+        let limited = self.engine.store.read(|tx| tx.agents_limited())?;
+        let due: Vec<AgentId> =
+            limited.iter().filter(|(_, until)| *until <= now).map(|(agent, _)| *agent).collect();
+        if !due.is_empty() {
+            let wake = move |tx: &mut store::Tx<'_>| {
+                due.iter().try_for_each(|agent| reconcile::requeue(tx, *agent, now))
+            };
+            self.engine.store.write(wake).await?;
+        }
+        let next = limited.iter().map(|(_, until)| until.millis_since(now)).find(|left| *left > 0);
+        let left = next.and_then(|left| u64::try_from(left).ok()).unwrap_or(3_600_000);
+        Ok(Instant::now() + Duration::from_millis(left))
+    }
+
+    /// Starts as many as there are places for.
+    async fn place(&self) -> Result<(), ToolError> {
+        let limit = self.engine.settings().limits.running;
+        let (queued, placed) = self.engine.store.read(|tx| {
+            let queued = tx.agents_queued(AT_ONCE)?;
+            let placed = if queued.is_empty() { Vec::new() } else { tx.agents_placed()? };
+            Ok::<_, ToolError>((queued, placed))
+        })?;
+        let free = place::free_places(limit, &placed, |id| self.engine.waits.is_waiting(id));
+        let mut turns = Vec::new();
+        for place in queued.into_iter().take(usize::try_from(free).unwrap_or(usize::MAX)) {
+            let token = host::random::secret("adjag_").map_err(ToolError::internal)?;
+            turns.push(Turn { agent: place.agent, token });
+        }
+        if turns.is_empty() {
+            return Ok(());
+        }
+        let now = self.engine.now();
+        let begun = self
+            .engine
+            .store
+            .write(move |tx| {
+                let mut begun = Vec::new();
+                for turn in &turns {
+                    let agent = place::begin(tx, turn, now)?;
+                    let run = tx.run_get(turn.agent)?;
+                    begun.extend(agent.zip(run).map(|found| (found, turn.token.clone())));
+                }
+                Ok::<_, ToolError>(begun)
+            })
+            .await?;
+        for (found, token) in begun {
+            self.keep(found, Begin::Start(token));
+        }
+        Ok(())
+    }
+
+    fn keep(&self, found: (Agent, Run), begin: Begin) {
+        let (sender, orders) = mpsc::unbounded_channel();
+        self.engine.crew.remember(found.0.id, sender);
+        let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
+        self.tasks.spawn(keeper::keep(engine, found, begin, orders, shutdown));
+    }
+}

@@ -1,0 +1,188 @@
+//! The end of an agent, in one transaction: its state, its result, its task, whoever waits for it.
+
+use model::agent::{AgentEvent, AgentState, AwaitStatus, Outcome};
+use model::event::EventKind;
+use model::money::Usd;
+use model::task::{TaskMove, TaskStateName};
+use model::{MailId, Timestamp};
+use serde_json::{Value, json};
+use store::{Agent, EventDraft, NewMail, Recipient, Run, Spend, Stop, Tx};
+
+use super::wish::Wish;
+use crate::cx::fresh;
+use crate::error::ToolError;
+use crate::result::{self, AgentResult};
+use crate::settings::Settings;
+use crate::tools::task_change;
+
+/// A task that so many agents could not do is failed.
+const ATTEMPTS: u32 = 5;
+
+/// How an agent ends.
+#[derive(Debug, Clone)]
+pub(crate) struct Ending {
+    /// How
+    pub(crate) outcome: Outcome,
+    /// Why, in words
+    pub(crate) reason: String,
+    /// What came of it
+    pub(crate) result: AgentResult,
+}
+
+impl Ending {
+    /// The end of somebody who was stopped before anything came of it.
+    pub(crate) fn of(stop: &Stop) -> Self {
+        Self {
+            outcome: stop.outcome,
+            reason: stop.reason.clone(),
+            result: result::read_result(None, &stop.reason, None),
+        }
+    }
+}
+
+/// Ends an agent. One that has ended already stays as it is.
+pub(crate) fn finish(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    ending: &Ending,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let end = AgentEvent::Ended { outcome: ending.outcome, reason: ending.reason.clone() };
+    let Ok(state) = agent.state.apply(end, now) else { return Ok(()) };
+    let mut ended = agent.clone();
+    ended.state = state;
+    tx.agent_advance(agent.id, &ended.state, now)?;
+    let result = serde_json::to_string(&ending.result).map_err(ToolError::internal)?;
+    tx.run_finish(agent.id, &result)?;
+    let name = ended.state.name();
+    let status = match name.awaited() {
+        AwaitStatus::Running => "running",
+        AwaitStatus::Completed => "completed",
+        AwaitStatus::Aborted => "aborted",
+        AwaitStatus::Crashed => "crashed",
+    };
+    tx.dispatch_end(agent.id, status, Some(&result), now)?;
+    tx.mcp_session_delete_of(&agent.id.to_string())?;
+    settle_tasks(tx, &ended, ending, now)?;
+    charge_unmetered(tx, settings, &ended, now)?;
+    let run = tx.run_get(agent.id)?;
+    let data = finished_data(&ended, run.as_ref(), ending, now);
+    let event = EventDraft {
+        kind: EventKind::AgentFinished,
+        agent: Some(agent.id),
+        task: agent.task,
+        data,
+    };
+    tx.event_append(now, &event)?;
+    if run.is_some_and(|run| Wish::read(&run.wish).notify) {
+        notify(tx, &ended, ending, now)?;
+    }
+    Ok(())
+}
+
+fn finished_data(agent: &Agent, run: Option<&Run>, ending: &Ending, now: Timestamp) -> Value {
+    let started = run.and_then(|run| run.started_at).unwrap_or(agent.created_at);
+    let tokens = run.map(|run| run.tokens).unwrap_or_default();
+    json!({
+        "state": agent.state.name(), "reason": ending.reason, "role": agent.role,
+        "summary": ending.result.summary.chars().take(500).collect::<String>(),
+        "costUsd": run.and_then(|run| run.cost).map(Usd::dollars),
+        "tokens": { "input": tokens.read(), "output": tokens.output },
+        "durationMs": now.millis_since(started),
+    })
+}
+
+/// Only the holder of a task's claim moves it by ending. What was given to it and not begun is free
+/// again.
+fn settle_tasks(
+    tx: &mut Tx<'_>,
+    agent: &Agent,
+    ending: &Ending,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let by = (Some(agent.id), now);
+    for mut task in tx.tasks_claimed_by(agent.id)? {
+        let done = ending.outcome == Outcome::Succeeded && agent.task == Some(task.id);
+        match task.state.name() {
+            // What is in review waits for a person, not for the agent that did it.
+            TaskStateName::Review | TaskStateName::Completed => {}
+            TaskStateName::InProgress if done && task.epic.is_some() => {
+                task_change::apply(tx, &mut task, TaskMove::Submit, by)?;
+            }
+            TaskStateName::InProgress if done => {
+                task_change::apply(tx, &mut task, TaskMove::Complete, by)?;
+            }
+            _ => {
+                if !done {
+                    task.attempts += 1;
+                }
+                if task.attempts >= ATTEMPTS {
+                    let reason =
+                        format!("{} agents could not do it: {}", task.attempts, ending.reason);
+                    let fail = TaskMove::Fail { reason: Some(reason) };
+                    task_change::apply_through(tx, &mut task, &fail, by)?;
+                } else {
+                    task_change::apply(tx, &mut task, TaskMove::Release, by)?;
+                }
+            }
+        }
+    }
+    for mut task in tx.tasks_assigned_to(agent.id)? {
+        task_change::apply(tx, &mut task, TaskMove::Release, by)?;
+    }
+    Ok(())
+}
+
+/// An agent that never said what it cost is charged its cap: what is not known is not free.
+fn charge_unmetered(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let run = tx.run_get(agent.id)?;
+    if !run.is_some_and(|run| run.started_at.is_some() && run.cost.is_none()) {
+        return Ok(());
+    }
+    let cap = tx.budget_get(agent.id)?.and_then(|budget| budget.caps.money);
+    let spend = Spend { money: cap.unwrap_or_default(), ..Spend::default() };
+    super::report::charge_above(tx, settings, agent, spend, now)
+}
+
+/// Writes to whoever asked for the agent: its nearest live ancestor, else the human.
+fn notify(
+    tx: &mut Tx<'_>,
+    agent: &Agent,
+    ending: &Ending,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let live = tx
+        .agent_ancestors(agent)?
+        .into_iter()
+        .find(|above| !matches!(above.state, AgentState::Ended { .. }));
+    let to = live.map_or(Recipient::Human, |above| Recipient::Agent(above.id));
+    let id = fresh(MailId::from_bits)?;
+    let subject = format!("Agent {} ({}) is over: {}", agent.id, agent.role, agent.state.name());
+    let mail = NewMail {
+        id,
+        from: Some((agent.id, agent.category.clone())),
+        to,
+        subject: subject.clone(),
+        body: format!(
+            "{}\n\n{}",
+            ending.reason,
+            ending.result.summary.chars().take(10_000).collect::<String>()
+        ),
+        reply_to: None,
+    };
+    tx.mail_insert(&mail, now)?;
+    let data = json!({
+        "mailId": id, "toAgentId": to.agent(), "isForHuman": to == Recipient::Human,
+        "subject": subject,
+    });
+    let event =
+        EventDraft { kind: EventKind::MailSent, agent: Some(agent.id), task: agent.task, data };
+    tx.event_append(now, &event)?;
+    Ok(())
+}

@@ -1,0 +1,428 @@
+//! One live agent, from its start to its end: the only task that talks to its process and the only one
+//! that writes down what it does. It can be killed at any line; the next one goes on from the notes.
+
+mod end;
+mod hear;
+mod orders;
+
+use std::time::Duration;
+
+use host::agent::{Conversation, Kind, Step};
+use host::run::{
+    ControlReceiver, ControlSender, Notice, OutputReader, Position, RunFolder, Standing,
+};
+use model::agent::{AgentEvent, Outcome};
+use model::event::EventKind;
+use serde_json::json;
+use store::{Agent, EventDraft, ReadTo, Run, Stop};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::launch;
+use super::notes::Notes;
+use super::report::Seen;
+use super::terminal;
+use crate::engine::Engine;
+use crate::error::ToolError;
+
+pub(crate) use orders::{CallNote, Order};
+
+/// So much output is read before others get their turn.
+const PORTION: usize = 256 * 1024;
+/// Notes are written down at least so often while there is output.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// How a keeper begins.
+#[derive(Debug, Clone)]
+pub(crate) enum Begin {
+    /// Its agent's turn has come, and this is its token
+    Start(String),
+    /// Its agent was started by a server that is gone
+    Attach,
+}
+
+/// Who keeps an agent.
+pub(crate) struct Keeper {
+    engine: Engine,
+    agent: Agent,
+    run: Run,
+    kind: &'static dyn Kind,
+    orders: mpsc::UnboundedReceiver<Order>,
+    shutdown: CancellationToken,
+    folder: RunFolder,
+    talk: Box<dyn Conversation>,
+    notes: Notes,
+    reader: OutputReader,
+    /// What was seen and is not yet written down
+    seen: Seen,
+    written: Instant,
+    sender: Option<ControlSender>,
+    /// What is said as soon as somebody is there to hear it
+    unsaid: Vec<(String, Step)>,
+    silent_since: Instant,
+    warned_silent: bool,
+    stopping: Option<Stopping>,
+    /// Questions that are to be put to a person
+    asked: Vec<(String, String, String)>,
+    /// What it is to be told
+    to_tell: Vec<String>,
+    /// Why it is to be stopped
+    stuck: Option<String>,
+}
+
+/// The end of an agent that is under way.
+#[derive(Debug)]
+struct Stopping {
+    wish: Stop,
+    /// When its process is told, whoever is still below it; none once it was told
+    patience: Option<Instant>,
+    /// When its supervisor is not waited for any more
+    force: Option<Instant>,
+}
+
+/// What a keeper leaves when it cannot go on.
+#[derive(Debug)]
+enum Leave {
+    /// The server ends; the agent does not
+    Shutdown,
+    /// Another attempt has taken its place, or it is over already
+    Fenced,
+    /// The record or the folder cannot be used
+    Broken(ToolError),
+}
+
+impl From<ToolError> for Leave {
+    fn from(error: ToolError) -> Self {
+        Self::Broken(error)
+    }
+}
+
+/// Keeps an agent until it has ended or the server does.
+pub(crate) async fn keep(
+    engine: Engine,
+    (agent, run): (Agent, Run),
+    begin: Begin,
+    orders: mpsc::UnboundedReceiver<Order>,
+    shutdown: CancellationToken,
+) {
+    let id = agent.id;
+    let kept = match begin {
+        Begin::Start(token) => {
+            Keeper::start(&engine, (&agent, &run), token, orders, shutdown).await
+        }
+        Begin::Attach => Keeper::attach(&engine, (&agent, &run), orders, shutdown).await,
+    };
+    let done = match kept {
+        Ok(Some(keeper)) => keeper.follow().await,
+        Ok(None) => Ok(()),
+        Err(leave) => Err(leave),
+    };
+    match done {
+        Ok(()) => tracing::debug!(%id, "its keeper is done"),
+        Err(Leave::Shutdown) => tracing::debug!(%id, "goes on without us"),
+        Err(Leave::Fenced) => tracing::info!(%id, "another attempt has taken its place"),
+        Err(Leave::Broken(error)) => {
+            tracing::error!(%id, message = error.message, causes = error.causes(), "lost sight of an agent");
+        }
+    }
+    engine.crew.forget(id);
+}
+
+impl Keeper {
+    /// Starts the process. Nothing where it could not be: then the agent is over.
+    async fn start(
+        engine: &Engine,
+        (agent, run): (&Agent, &Run),
+        token: String,
+        orders: mpsc::UnboundedReceiver<Order>,
+        shutdown: CancellationToken,
+    ) -> Result<Option<Self>, Leave> {
+        let ready = {
+            let (engine, agent, run, token) =
+                (engine.clone(), agent.clone(), run.clone(), token.clone());
+            let now = engine.now();
+            tokio::task::spawn_blocking(move || {
+                let launch = launch::launch(&engine, &agent, &run, &token, now)?;
+                let begun = launch.folder.start(&engine.options.adjutant).map_err(|error| {
+                    launch::LaunchError::Unfit(format!("{error}: {}", error.source))
+                })?;
+                Ok::<_, launch::LaunchError>((launch, begun))
+            })
+            .await
+        };
+        let (launch, mut begun) = match ready {
+            Ok(Ok(ready)) => ready,
+            Ok(Err(error)) => {
+                end::never_started(engine, agent, &error).await?;
+                return Ok(None);
+            }
+            Err(panic) => return Err(Leave::Broken(ToolError::internal(panic))),
+        };
+        // An error means that the supervisor is gone; its folder tells the rest.
+        drop(begun.ready().await);
+        let Some(kind) = host::agent::kind(&agent.kind) else { return Err(Leave::Fenced) };
+        let notes = Notes { base: host::git::head(&launch.directory), ..Notes::default() };
+        let mut keeper = Self::over(
+            engine,
+            (agent, run),
+            (kind, launch.talk),
+            (orders, shutdown),
+            (launch.folder, notes),
+        );
+        keeper.started().await?;
+        keeper.greet().await;
+        Ok(Some(keeper))
+    }
+
+    /// Takes up an agent that a server before us had started.
+    async fn attach(
+        engine: &Engine,
+        (agent, run): (&Agent, &Run),
+        orders: mpsc::UnboundedReceiver<Order>,
+        shutdown: CancellationToken,
+    ) -> Result<Option<Self>, Leave> {
+        let Some(kind) = host::agent::kind(&agent.kind) else { return Err(Leave::Fenced) };
+        let folder = launch::folder_of(engine, agent);
+        let notes = Notes::read(run.read.notes.as_deref());
+        let recorded = !notes.talk.is_empty();
+        let talk = if recorded {
+            kind.restore(&notes.talk).map_err(ToolError::internal)?
+        } else {
+            launch::conversation(engine, (agent, run), kind).map_err(ToolError::internal)?
+        };
+        let mut keeper =
+            Self::over(engine, (agent, run), (kind, talk), (orders, shutdown), (folder, notes));
+        if !recorded {
+            keeper.notes.base = host::git::head(&launch::directory_of(engine, agent));
+            keeper.started().await?;
+        }
+        keeper.greet().await;
+        keeper.unread().await?;
+        Ok(Some(keeper))
+    }
+
+    fn over(
+        engine: &Engine,
+        (agent, run): (&Agent, &Run),
+        (kind, talk): (&'static dyn Kind, Box<dyn Conversation>),
+        (orders, shutdown): (mpsc::UnboundedReceiver<Order>, CancellationToken),
+        (folder, notes): (RunFolder, Notes),
+    ) -> Self {
+        let from = Position { segment: run.read.segment, offset: run.read.position };
+        let reader = folder.output(from);
+        Self {
+            engine: engine.clone(),
+            agent: agent.clone(),
+            run: run.clone(),
+            kind,
+            orders,
+            shutdown,
+            folder,
+            talk,
+            notes,
+            reader,
+            seen: Seen::default(),
+            written: Instant::now(),
+            sender: None,
+            unsaid: Vec::new(),
+            silent_since: Instant::now(),
+            warned_silent: false,
+            stopping: None,
+            asked: Vec::new(),
+            to_tell: Vec::new(),
+            stuck: None,
+        }
+    }
+
+    /// Records that the process runs, together with what its conversation begins with.
+    async fn started(&mut self) -> Result<(), Leave> {
+        self.note();
+        let (id, attempt, report) = (self.agent.id, self.agent.attempt, self.seen.report.clone());
+        let (folder, now) = (self.folder.path().display().to_string(), self.engine.now());
+        let agent = self
+            .engine
+            .store
+            .write(move |tx| {
+                let Some(mut agent) = tx.agent_get(id)?.filter(|now| now.attempt == attempt) else {
+                    return Ok(None);
+                };
+                let Ok(state) = agent.state.apply(AgentEvent::Started, now) else {
+                    return Ok::<_, ToolError>(agent.ended_at().is_none().then_some(agent));
+                };
+                agent.state = state;
+                tx.agent_advance(id, &agent.state, now)?;
+                tx.run_report(id, attempt, &report)?;
+                let data = json!({
+                    "role": agent.role, "category": agent.category, "kind": agent.kind,
+                    "attempt": attempt, "folder": folder,
+                });
+                let kind = EventKind::AgentStarted;
+                tx.event_append(
+                    now,
+                    &EventDraft { kind, agent: Some(id), task: agent.task, data },
+                )?;
+                Ok(Some(agent))
+            })
+            .await?;
+        self.agent = agent.ok_or(Leave::Fenced)?;
+        terminal::open(&self.engine, &self.agent).await;
+        Ok(())
+    }
+
+    /// Says what is said first, once. Whether it was is known by the next report.
+    async fn greet(&mut self) {
+        if !self.notes.began {
+            let steps = self.talk.begin();
+            self.perform(steps).await;
+            self.notes.began = true;
+        }
+    }
+
+    /// Follows the process to its end.
+    async fn follow(mut self) -> Result<(), Leave> {
+        loop {
+            match self.folder.connect().await {
+                Ok(control) => {
+                    let (sender, receiver) = control.split();
+                    self.sender = Some(sender);
+                    self.resay().await;
+                    self.listen(receiver).await?;
+                }
+                Err(error) => tracing::debug!(id = %self.agent.id, %error, "nobody to talk to"),
+            }
+            self.sender = None;
+            match self.folder.standing().map_err(ToolError::internal)? {
+                // The connection broke, or it was not there yet.
+                Standing::Running => tokio::time::sleep(Duration::from_millis(5)).await,
+                standing => {
+                    self.read_all().await?;
+                    for line in self.reader.finish() {
+                        // Nobody is there any more to hear an answer.
+                        drop(self.hear(&line));
+                    }
+                    return self.end(standing).await;
+                }
+            }
+        }
+    }
+
+    /// Listens to the supervisor until it is gone.
+    async fn listen(&mut self, mut receiver: ControlReceiver) -> Result<(), Leave> {
+        self.obey_stop().await?;
+        loop {
+            let look = self.next_look();
+            tokio::select! {
+                biased;
+                () = self.shutdown.cancelled() => {
+                    self.report().await?;
+                    return Err(Leave::Shutdown);
+                }
+                order = self.orders.recv() => match order {
+                    Some(order) => self.obey(order).await?,
+                    None => return Err(Leave::Shutdown),
+                },
+                notice = receiver.next() => match notice {
+                    Some(Notice::Output { .. }) => self.read_all().await?,
+                    Some(Notice::Hello { .. } | Notice::Input { .. }) => {}
+                    Some(Notice::Exit {}) | None => return Ok(()),
+                },
+                () = tokio::time::sleep_until(look) => self.look().await?,
+            }
+        }
+    }
+
+    /// Reads everything there is.
+    async fn read_all(&mut self) -> Result<(), Leave> {
+        loop {
+            let lines = self.reader.next(PORTION).map_err(ToolError::internal)?;
+            if lines.is_empty() {
+                break;
+            }
+            self.silent_since = Instant::now();
+            self.warned_silent = false;
+            for line in &lines {
+                let steps = self.hear(line);
+                self.perform(steps).await;
+            }
+            if self.written.elapsed() >= EVERY {
+                self.report().await?;
+            }
+            tokio::task::yield_now().await;
+        }
+        if let Some(lost) = self.reader.lost() {
+            self.warning(format!("{lost} files of its output were dropped before they were read"));
+        }
+        if self.seen.matters() {
+            self.report().await?;
+        }
+        self.settle().await
+    }
+
+    /// Does what follows from a line. What was said under the same key before is not said again.
+    async fn perform(&mut self, steps: Vec<Step>) {
+        for step in steps {
+            self.notes.said += 1;
+            let key = self.notes.said.to_string();
+            self.say(&key, step).await;
+        }
+    }
+
+    async fn say(&mut self, key: &str, step: Step) {
+        let Some(sender) = &mut self.sender else {
+            self.unsaid.push((key.to_owned(), step));
+            return;
+        };
+        let said = match &step {
+            Step::Say(line) => sender.input(key, line).await.map(|_| ()),
+            Step::Whisper(line) => sender.whisper(key, line).await.map(|_| ()),
+            Step::Close => sender.close_input(key).await,
+            Step::Saw(_) => Ok(()),
+        };
+        if said.is_err() {
+            self.sender = None;
+            self.unsaid.push((key.to_owned(), step));
+        }
+    }
+
+    /// Says what could not be said before.
+    async fn resay(&mut self) {
+        for (key, step) in std::mem::take(&mut self.unsaid) {
+            self.say(&key, step).await;
+        }
+    }
+
+    /// Puts into the report how far the output was read and what is remembered of it.
+    fn note(&mut self) {
+        self.notes.talk = self.talk.snapshot();
+        let Position { segment, offset } = self.reader.position();
+        let notes = Some(self.notes.write());
+        self.seen.report.read = ReadTo { segment, position: offset, notes };
+    }
+
+    /// Writes down what was seen.
+    async fn report(&mut self) -> Result<(), Leave> {
+        self.note();
+        let seen = std::mem::take(&mut self.seen);
+        self.written = Instant::now();
+        let (id, attempt) = (self.agent.id, self.agent.attempt);
+        let (settings, now) = (self.engine.settings(), self.engine.now());
+        let current = self
+            .engine
+            .store
+            .write(move |tx| super::report::report(tx, &settings, (id, attempt), &seen, now))
+            .await?;
+        if current { Ok(()) } else { Err(Leave::Fenced) }
+    }
+
+    /// Wants the agent and all below it to end.
+    async fn want_stop(&mut self, outcome: Outcome, reason: String) -> Result<(), Leave> {
+        let (id, settings, now) = (self.agent.id, self.engine.settings(), self.engine.now());
+        let stop = Stop { outcome, reason };
+        self.engine
+            .store
+            .write(move |tx| super::stop::stop_tree(tx, &settings, id, &stop, now))
+            .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,218 @@
+//! How an agent ended, judged from what it said, how its process ended, and who wanted it to end.
+
+use host::git::Git;
+use host::run::{Ended, ExitRecord, Standing};
+use model::agent::{AgentEvent, Outcome};
+use model::event::EventKind;
+use model::{AgentId, Timestamp};
+use serde_json::json;
+use store::{Agent, EventDraft, Run};
+
+use super::{Keeper, Leave};
+use crate::engine::Engine;
+use crate::error::ToolError;
+use crate::result::{self, AgentResult};
+use crate::run::finish::{self, Ending};
+use crate::run::launch::{LaunchError, directory_of};
+use crate::run::notes::{Account, Verdict};
+use crate::run::terminal;
+use crate::run::wish::Wish;
+
+/// How long a usage limit lasts if nobody says.
+const LIMIT_MILLIS: i64 = 15 * 60 * 1000;
+
+/// Ends an agent that could not be started.
+pub(super) async fn never_started(
+    engine: &Engine,
+    agent: &Agent,
+    error: &LaunchError,
+) -> Result<(), Leave> {
+    let mut reason = format!("it could not be started: {error}");
+    if let Some(cause) = std::error::Error::source(error) {
+        reason = format!("{reason}: {cause}");
+    }
+    let result = result::read_result(None, &reason, None);
+    let ending = Ending { outcome: Outcome::Failed, reason, result };
+    close(engine, (agent.id, agent.attempt), ending).await
+}
+
+/// Records an end, unless it is another attempt's.
+async fn close(
+    engine: &Engine,
+    (id, attempt): (AgentId, u32),
+    ending: Ending,
+) -> Result<(), Leave> {
+    let (settings, now) = (engine.settings(), engine.now());
+    engine
+        .store
+        .write(move |tx| {
+            let Some(agent) = tx.agent_get(id)?.filter(|agent| agent.attempt == attempt) else {
+                return Ok(());
+            };
+            // A wish to end it that came in the last moment is the reason, unless it was done.
+            let mut ending = ending.clone();
+            let stop = tx.run_get(id)?.and_then(|run| run.stop);
+            if let Some(stop) = stop.filter(|_| ending.outcome != Outcome::Succeeded) {
+                ending.outcome = stop.outcome;
+                ending.reason = stop.reason;
+            }
+            finish::finish(tx, &settings, &agent, &ending, now)
+        })
+        .await?;
+    engine.tokens.forget(id);
+    engine.rates.forget(id);
+    Ok(())
+}
+
+impl Keeper {
+    /// Judges and records the end.
+    pub(super) async fn end(mut self, standing: Standing) -> Result<(), Leave> {
+        let steps = self.talk.end();
+        let at = self.engine.now();
+        self.take(steps, at.as_millis());
+        self.report().await?;
+        if standing == Standing::Gone {
+            let folder = self.folder.clone();
+            let swept = tokio::task::spawn_blocking(move || folder.sweep()).await;
+            tracing::warn!(id = %self.agent.id, ?swept, "its supervisor died");
+        }
+        let run =
+            self.engine.store.read(|tx| tx.run_get(self.agent.id)).map_err(ToolError::from)?;
+        let run = run.unwrap_or_else(|| self.run.clone());
+        let done = self.notes.done.clone();
+        if let Some(limit) = self.notes.limited
+            && run.stop.is_none()
+            && !matches!(done, Some(Account { verdict: Verdict::Success, .. }))
+            && !matches!(&standing, Standing::Ended(exit) if exit.ended != Ended::Exited)
+        {
+            let until = limit.until.unwrap_or(at.as_millis() + LIMIT_MILLIS);
+            return self.limited(&run, Timestamp::from_millis(until)).await;
+        }
+        let wish = Wish::read(&run.wish);
+        let mut result = self.result(&wish).await;
+        let (outcome, reason) = judge(&standing, &run, done.as_ref(), &self.notes.errors);
+        let (outcome, reason) = match outcome {
+            Outcome::Succeeded if !result.problems.is_empty() => (
+                Outcome::Failed,
+                format!("its result does not fit the schema: {}", result.problems.join("; ")),
+            ),
+            outcome => (outcome, reason),
+        };
+        if result.summary.is_empty() {
+            result.summary.clone_from(&reason);
+        }
+        terminal::close(&self.engine, &self.agent).await;
+        close(&self.engine, (self.agent.id, self.agent.attempt), Ending { outcome, reason, result })
+            .await
+    }
+
+    /// What came of it: what it said, and what git says where it is silent.
+    async fn result(&self, wish: &Wish) -> AgentResult {
+        let done = self.notes.done.clone().map(host::agent::Done::from);
+        let mut result =
+            result::read_result(done.as_ref(), &self.notes.errors, wish.schema.as_ref());
+        if result.changes.is_empty() {
+            let (place, base) = (directory_of(&self.engine, &self.agent), self.notes.base.clone());
+            let limit = self.engine.settings().limits.tool_timeout_ms;
+            let limit = std::time::Duration::from_millis(limit);
+            let environment = &self.engine.options.operator_environment;
+            let path = environment.iter().find(|(name, _)| name == "PATH");
+            let git = Git::on_path(path.map(|(_, path)| path.as_os_str()).unwrap_or_default());
+            let changes = tokio::task::spawn_blocking(move || {
+                git.changes_since(&place, base.as_deref(), limit)
+            });
+            match changes.await {
+                Ok(Ok(changes)) => result.complete(changes),
+                Ok(Err(error)) => tracing::debug!(%error, "git did not say what changed"),
+                Err(error) => tracing::debug!(%error, "git did not say what changed"),
+            }
+        }
+        result
+    }
+
+    /// Its model does not answer it for a while: the same agent goes on later.
+    async fn limited(self, run: &Run, until: Timestamp) -> Result<(), Leave> {
+        let (id, attempt, now) = (self.agent.id, self.agent.attempt, self.engine.now());
+        let ran_ms = run.started_at.map_or(0, |since| now.millis_since(since) - run.ran_ms);
+        self.engine
+            .store
+            .write(move |tx| {
+                let Some(mut agent) = tx.agent_get(id)?.filter(|agent| agent.attempt == attempt)
+                else {
+                    return Ok(());
+                };
+                let Ok(state) = agent.state.apply(AgentEvent::HitLimit { until }, now) else {
+                    return Ok(());
+                };
+                agent.state = state;
+                tx.agent_advance(id, &agent.state, now)?;
+                tx.run_pause(id, ran_ms)?;
+                let data = json!({ "state": agent.state.name(), "until": until });
+                let kind = EventKind::AgentStateChanged;
+                tx.event_append(
+                    now,
+                    &EventDraft { kind, agent: Some(id), task: agent.task, data },
+                )?;
+                Ok::<_, ToolError>(())
+            })
+            .await?;
+        Ok(())
+    }
+}
+
+/// How it ended, and why.
+fn judge(
+    standing: &Standing,
+    run: &Run,
+    done: Option<&Account>,
+    errors: &str,
+) -> (Outcome, String) {
+    if let Some(stop) = &run.stop {
+        return (stop.outcome, stop.reason.clone());
+    }
+    let exit = match standing {
+        Standing::Ended(exit) => exit,
+        Standing::NotBegun | Standing::Running | Standing::Gone => {
+            return (Outcome::Lost, "its supervisor died and took it along".to_owned());
+        }
+    };
+    match exit.ended {
+        Ended::TimedOut => timed_out(run, exit),
+        Ended::NotStarted => {
+            let why = exit.why.as_deref().unwrap_or("it could not be started");
+            (Outcome::Failed, why.to_owned())
+        }
+        Ended::Stopped => {
+            let why = exit.why.as_deref().unwrap_or("it was stopped");
+            (Outcome::Killed, why.to_owned())
+        }
+        Ended::Exited => by_itself(exit, done, errors),
+    }
+}
+
+fn timed_out(run: &Run, exit: &ExitRecord) -> (Outcome, String) {
+    let deadline = run.deadline_at.is_some_and(|deadline| exit.ended_at >= deadline);
+    let timeout = Wish::read(&run.wish).timeout;
+    match (deadline, timeout) {
+        (true, _) => (Outcome::OverBudget, "its budget of time is used up".to_owned()),
+        (false, Some(seconds)) => (Outcome::TimedOut, format!("it ran for more than {seconds} s")),
+        (false, None) => (Outcome::TimedOut, "its time was up".to_owned()),
+    }
+}
+
+fn by_itself(exit: &ExitRecord, done: Option<&Account>, errors: &str) -> (Outcome, String) {
+    let code = match (exit.code, exit.signal) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "no exit code".to_owned(),
+    };
+    let last = errors.trim_end().lines().next_back().unwrap_or_default();
+    let ended = if last.is_empty() { code } else { format!("{code}; its last words: {last}") };
+    match done.map(|done| &done.verdict) {
+        Some(Verdict::Success) if exit.code == Some(0) => (Outcome::Succeeded, "done".to_owned()),
+        Some(Verdict::Failure(why)) => (Outcome::Failed, why.clone()),
+        Some(Verdict::Aborted(why)) => (Outcome::OverBudget, why.clone()),
+        Some(Verdict::Success) => (Outcome::Failed, format!("it ended with {ended}")),
+        None => (Outcome::Failed, format!("it ended without a result: {ended}")),
+    }
+}

@@ -1,0 +1,131 @@
+//! What an agent's words mean for the record.
+
+use host::agent::{Event, Step, Usage};
+use host::run::{OutputLine, Stream};
+use model::habits::Verdict;
+use model::money::Usd;
+use store::Tokens;
+
+use super::Keeper;
+use crate::run::notes::{Limit, OpenTool};
+use crate::run::prices;
+
+/// So many warnings of one attempt are told; the rest stay in its output.
+const WARNINGS: u32 = 20;
+
+impl Keeper {
+    /// Takes in a line, and gives what is to be said in answer.
+    pub(super) fn hear(&mut self, line: &OutputLine) -> Vec<Step> {
+        if line.stream == Stream::Err {
+            self.notes.complained(&line.text);
+        }
+        let steps = self.talk.line(line);
+        self.take(steps, line.at.as_millis())
+    }
+
+    /// Takes in what was seen, and leaves what is to be said.
+    pub(super) fn take(&mut self, steps: Vec<Step>, at: i64) -> Vec<Step> {
+        let mut says = Vec::new();
+        for step in steps {
+            match step {
+                Step::Saw(event) => self.saw(event, at),
+                say => says.push(say),
+            }
+        }
+        says
+    }
+
+    fn saw(&mut self, event: Event, at: i64) {
+        match event {
+            Event::Conversation(name) => self.seen.report.conversation = Some(name),
+            Event::Model(model) => {
+                self.notes.model = Some(model.clone());
+                self.seen.report.model = Some(model);
+            }
+            Event::Text(_) => {}
+            Event::ToolBegan { id, name, input } => self.tool_began(id, name, &input, at),
+            Event::ToolEnded { id, error } => self.tool_ended(&id, error.as_deref()),
+            Event::Usage(usage) => self.used(usage),
+            Event::Cost(total) => {
+                let more = self.notes.charge_to(total);
+                self.cost(more);
+            }
+            Event::Asked { request, tool, input } => self.asked.push((request, tool, input)),
+            Event::Refused { tool } => self.seen.tools.entry(tool).or_default().1 += 1,
+            Event::Limited { until } => {
+                let until = until.map(model::Timestamp::as_millis);
+                self.notes.limited = Some(Limit { until });
+            }
+            Event::Warning(text) => self.warning(text),
+            Event::Done(done) => self.notes.done = Some(done.into()),
+        }
+    }
+
+    pub(super) fn warning(&mut self, text: String) {
+        self.notes.warnings += 1;
+        if self.notes.warnings <= WARNINGS {
+            self.seen.warnings.push(text.chars().take(1_000).collect());
+        }
+    }
+
+    fn tool_began(&mut self, id: String, name: String, input: &str, at: i64) {
+        // Our own tools are counted where they are called.
+        if !name.starts_with("mcp__") {
+            self.seen.tools.entry(name.clone()).or_default().0 += 1;
+            let verdict = self.notes.habits.called(&name, input);
+            self.judged(verdict);
+        }
+        self.notes.open.insert(id, OpenTool { name, since: at });
+    }
+
+    fn tool_ended(&mut self, id: &str, error: Option<&str>) {
+        let tool = self.notes.open.remove(id);
+        let own = tool.filter(|tool| !tool.name.starts_with("mcp__"));
+        if let (Some(tool), Some(error)) = (own, error) {
+            let verdict = self.notes.habits.failed(&tool.name, error);
+            self.seen.tools.entry(tool.name).or_default().1 += 1;
+            self.judged(verdict);
+        }
+    }
+
+    /// Warns it, or remembers that it is to be stopped.
+    pub(super) fn judged(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Fine => {}
+            Verdict::Warn(why) => {
+                self.warning(format!("it repeats itself: {why}"));
+                self.to_tell.push(format!(
+                    "Adjutant, not your user, tells you: you repeat yourself ({why}). \
+                     Try something else, or end with what you have."
+                ));
+            }
+            Verdict::Stop(why) => self.stuck = Some(format!("stuck: {why}")),
+        }
+    }
+
+    fn used(&mut self, usage: Usage) {
+        let tokens = Tokens {
+            input: usage.input,
+            output: usage.output,
+            cache_read: usage.cache_read,
+            cache_write: usage.cache_write,
+        };
+        self.seen.tokens += tokens;
+        let model = self.model();
+        if let Some(price) = prices::price(&self.engine.settings().prices, &model, tokens) {
+            self.notes.charge(price);
+            self.cost(price);
+        }
+        self.seen.model = model;
+    }
+
+    fn cost(&mut self, more: Usd) {
+        self.seen.cost = Some(self.seen.cost.unwrap_or_default() + more);
+        self.seen.model = self.model();
+    }
+
+    fn model(&self) -> String {
+        let model = self.notes.model.clone().or_else(|| self.run.model.clone());
+        model.unwrap_or_else(|| self.agent.kind.clone())
+    }
+}

@@ -1,0 +1,323 @@
+//! From the record to a process: what an agent is told, with what, and where. Blocks for as long as it
+//! takes to read and write a few files.
+
+use std::path::PathBuf;
+
+use host::agent::{Asks, Brief, Conversation, Kind, McpServer, Plan};
+use host::files::{self, FileError, Mode};
+use host::run::{RunFolder, Spec};
+use model::{TaskRef, Timestamp};
+use store::{Agent, Recipient, Run};
+
+use super::wish::Wish;
+use crate::context::{self, PromptParts};
+use crate::cx::Caller;
+use crate::engine::Engine;
+use crate::error::ToolError;
+use crate::settings::{Role, Sandbox, Settings};
+use crate::tools::TOOLS;
+use crate::toolsets::TOOLSETS;
+
+/// No call of ours waits longer than 240 s; a client that notices a lost server late loses only this.
+const CALL_TIMEOUT_MS: u64 = 300_000;
+/// What is said to an agent that goes on after its model refused to answer for a while.
+const GO_ON: &str = "Your work was interrupted because the model's usage limit was reached. \
+    The limit is over. Go on where you stopped.";
+
+/// An agent that is ready to be started.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    /// Its folder
+    pub(crate) folder: RunFolder,
+    /// The talk with it
+    pub(crate) talk: Box<dyn Conversation>,
+    /// Where it works
+    pub(crate) directory: PathBuf,
+}
+
+/// Why an agent could not be started. It is the reason of its end, so it says what to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LaunchError {
+    #[error("{0}")]
+    Unfit(String),
+    #[error("its files could not be written")]
+    File(#[from] FileError),
+    #[error("the record could not be read: {}", .0.message)]
+    Record(ToolError),
+}
+
+impl From<ToolError> for LaunchError {
+    fn from(error: ToolError) -> Self {
+        Self::Record(error)
+    }
+}
+
+/// The folder of an agent's present attempt.
+pub(crate) fn folder_of(engine: &Engine, agent: &Agent) -> RunFolder {
+    let attempt = agent.attempt.to_string();
+    RunFolder::open(engine.options.home.join("runs").join(agent.id.to_string()).join(attempt))
+}
+
+/// Where an agent works.
+pub(crate) fn directory_of(engine: &Engine, agent: &Agent) -> PathBuf {
+    let project = &engine.options.project;
+    agent.cwd.as_ref().map_or_else(|| project.clone(), |cwd| project.join(cwd))
+}
+
+/// Makes everything ready.
+pub(crate) fn launch(
+    engine: &Engine,
+    agent: &Agent,
+    run: &Run,
+    token: &str,
+    now: Timestamp,
+) -> Result<Launch, LaunchError> {
+    let settings = engine.settings();
+    let role = settings.roles.get(&agent.role);
+    let kind = host::agent::kind(&agent.kind)
+        .ok_or_else(|| LaunchError::Unfit(format!("there is no kind `{}`", agent.kind)))?;
+    let directory = directory_of(engine, agent);
+    if !directory.is_dir() {
+        let place = directory.display();
+        return Err(LaunchError::Unfit(format!("`{place}`, where it should work, is no folder")));
+    }
+    let folder = folder_of(engine, agent);
+    let wish = Wish::read(&run.wish);
+    let brief = brief(engine, &settings, Parts { agent, run, wish: &wish, role, kind })?;
+    let plan = kind.plan(&brief).map_err(|error| LaunchError::Unfit(error.problem))?;
+    let spec = spec(
+        engine,
+        &settings,
+        &brief,
+        plan.clone(),
+        Bounds { agent, run, wish: &wish, role, token, now },
+    )?;
+    let folder = RunFolder::create(folder.path(), &spec)?;
+    files::write_quickly(
+        &folder.path().join("mcp.json"),
+        &host::agent::mcp_config(&brief.servers, brief.call_timeout_ms),
+        Mode::Private,
+    )?;
+    for (name, text) in &plan.files {
+        files::write_quickly(&folder.path().join(name), text, Mode::Private)?;
+    }
+    let talk = kind.conversation(&brief);
+    Ok(Launch { folder, talk, directory })
+}
+
+/// The conversation of an agent that was started, had the server time to note it down.
+pub(crate) fn conversation(
+    engine: &Engine,
+    (agent, run): (&Agent, &Run),
+    kind: &'static dyn Kind,
+) -> Result<Box<dyn Conversation>, LaunchError> {
+    let settings = engine.settings();
+    let role = settings.roles.get(&agent.role);
+    let wish = Wish::read(&run.wish);
+    let brief = brief(engine, &settings, Parts { agent, run, wish: &wish, role, kind })?;
+    Ok(kind.conversation(&brief))
+}
+
+/// What a brief is made from.
+struct Parts<'a> {
+    agent: &'a Agent,
+    run: &'a Run,
+    wish: &'a Wish,
+    role: Option<&'a Role>,
+    kind: &'static dyn Kind,
+}
+
+fn brief(engine: &Engine, settings: &Settings, parts: Parts<'_>) -> Result<Brief, LaunchError> {
+    let Parts { agent, run, wish, role, kind } = parts;
+    let runner = settings.runners.get(kind.name()).cloned().unwrap_or_default();
+    let caller = Caller { agent: Some(agent.clone()), by_operator: false };
+    let servers = servers(engine, settings, &caller);
+    let supports = kind.supports();
+    let system = role.map(|role| role.prompt.trim()).filter(|prompt| !prompt.is_empty());
+    let prompt = if run.conversation.is_some() {
+        // The conversation knows the rest already.
+        if agent.attempt > 1 { GO_ON.to_owned() } else { run.prompt.clone() }
+    } else {
+        prompt(engine, settings, (agent, run, wish), (system, kind))?
+    };
+    let tools = wish.tools.clone().or_else(|| role.and_then(|role| role.tools.clone()));
+    let asks = match (settings.asks, &tools) {
+        (crate::settings::Asks::Person, _) => Asks::Person,
+        (crate::settings::Asks::Role, None) => Asks::Allow,
+        (crate::settings::Asks::Role, Some(_)) => Asks::Deny,
+    };
+    let command = match kind.name() {
+        "acp" => role.map(|role| role.acp.clone()).unwrap_or_default(),
+        "script" => role
+            .and_then(|role| role.script.as_ref())
+            .map(|script| engine.options.project.join(script).display().to_string())
+            .into_iter()
+            .collect(),
+        _ => role.map(|role| role.command.clone()).unwrap_or_default(),
+    };
+    Ok(Brief {
+        agent: agent.id.to_string(),
+        prompt,
+        system_prompt: system.filter(|_| supports.system_prompt).map(str::to_owned),
+        model: wish.model.clone(),
+        tools,
+        disallowed_tools: role.map(|role| role.disallowed_tools.clone()).unwrap_or_default(),
+        asks,
+        servers,
+        token: String::new(),
+        call_timeout_ms: CALL_TIMEOUT_MS,
+        stream_timeout_ms: settings.stream_timeout_ms,
+        schema: wish.schema.clone(),
+        resume: run.conversation.clone(),
+        directory: directory_of(engine, agent),
+        run_folder: folder_of(engine, agent).path().to_owned(),
+        runner: runner.launch,
+        command,
+        own_sandbox: None,
+        adjutant: engine.options.adjutant.clone(),
+    })
+}
+
+/// One MCP server for each toolset that has a tool for the agent.
+fn servers(engine: &Engine, settings: &Settings, caller: &Caller) -> Vec<McpServer> {
+    let in_loop = caller.agent.as_ref().is_some_and(|agent| agent.session.is_some());
+    TOOLSETS
+        .iter()
+        // One vocabulary for tasks is enough.
+        .filter(|set| **set != if in_loop { "task" } else { "session" })
+        .filter(|set| {
+            TOOLS.iter().any(|tool| tool.toolset() == **set && caller.is_offered(settings, tool))
+        })
+        .map(|set| McpServer {
+            name: (*set).to_owned(),
+            url: format!("{}/mcp/{set}", engine.options.url),
+        })
+        .collect()
+}
+
+/// The whole prompt: context first, the task last.
+fn prompt(
+    engine: &Engine,
+    settings: &Settings,
+    (agent, run, wish): (&Agent, &Run, &Wish),
+    (system, kind): (Option<&str>, &dyn Kind),
+) -> Result<String, ToolError> {
+    let supports = kind.supports();
+    let caller = Caller { agent: Some(agent.clone()), by_operator: false };
+    let project = if wish.bare {
+        String::new()
+    } else {
+        context::project_context(&engine.options.project, &settings.context, supports.reads)
+    };
+    let (history, mail) = engine.store.read(|tx| {
+        let task = agent.task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten();
+        let history = task.map(|task| context::task_context(tx, &task)).transpose()?;
+        Ok::<_, ToolError>((history, context::unread_mail(tx, Recipient::Agent(agent.id))?))
+    })?;
+    let tools: Vec<&str> = TOOLS
+        .iter()
+        .filter(|tool| caller.is_offered(settings, tool))
+        .map(|tool| tool.name)
+        .collect();
+    Ok(context::compose(&PromptParts {
+        role: system.unwrap_or_default(),
+        has_system_prompt: supports.system_prompt,
+        include_context: !wish.bare,
+        project: &project,
+        task: history.as_deref().unwrap_or_default(),
+        mail: &mail,
+        tools: &tools,
+        schema: wish.schema.as_ref(),
+        prompt: &run.prompt,
+    }))
+}
+
+/// What bounds a process.
+struct Bounds<'a> {
+    agent: &'a Agent,
+    run: &'a Run,
+    wish: &'a Wish,
+    role: Option<&'a Role>,
+    token: &'a str,
+    now: Timestamp,
+}
+
+fn spec(
+    engine: &Engine,
+    settings: &Settings,
+    brief: &Brief,
+    plan: Plan,
+    bounds: Bounds<'_>,
+) -> Result<Spec, LaunchError> {
+    let mut environment = engine.options.agent_environment.clone();
+    let runner = settings.runners.get(&bounds.agent.kind);
+    for (name, value) in runner.into_iter().flat_map(|runner| &runner.environment) {
+        set(&mut environment, name, value);
+    }
+    for (name, value) in &plan.environment {
+        set(&mut environment, name, value);
+    }
+    let task = engine.store.read(|tx| {
+        let found = bounds.agent.task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?;
+        Ok::<_, ToolError>(found.flatten().map(|task| task.slug))
+    })?;
+    let mcp = brief.run_folder.join("mcp.json");
+    for (name, value) in [
+        ("ADJUTANT_URL", engine.options.url.clone()),
+        ("ADJUTANT_TOKEN", bounds.token.to_owned()),
+        ("ADJUTANT_AGENT_ID", brief.agent.clone()),
+        ("ADJUTANT_ATTEMPT", bounds.agent.attempt.to_string()),
+        ("ADJUTANT_TASK", task.unwrap_or_default()),
+        ("ADJUTANT_HOME", engine.options.home.display().to_string()),
+        ("ADJUTANT_MCP_CONFIG", mcp.display().to_string()),
+    ] {
+        set(&mut environment, name, &value);
+    }
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+    let path = path.unwrap_or_default();
+    let find = |name: &str| host::program::find(name, &path, &brief.directory);
+    let program = find(&plan.program).ok_or_else(|| {
+        LaunchError::Unfit(format!("`{}` is not there; {}", plan.program, plan.install))
+    })?;
+    let mut arguments = plan.arguments;
+    let mut launched = program;
+    if bounds.role.is_some_and(|role| role.sandbox == Sandbox::Bwrap) {
+        let wrapper = find("bwrap").ok_or_else(|| {
+            LaunchError::Unfit("`bwrap` is not there; install the package `bubblewrap`".into())
+        })?;
+        arguments = sandboxed(engine, &launched, arguments);
+        launched = wrapper;
+    }
+    Ok(Spec {
+        program: launched,
+        arguments,
+        environment,
+        directory: brief.directory.clone(),
+        stdin: plan.stdin,
+        time_limit_ms: time_limit(&bounds),
+        grace_ms: settings.limits.grace_ms,
+        max_output_bytes: settings.limits.max_output_bytes,
+    })
+}
+
+fn set(environment: &mut Vec<(String, String)>, name: &str, value: &str) {
+    environment.retain(|(known, _)| known != name);
+    environment.push((name.to_owned(), value.to_owned()));
+}
+
+/// The arguments with which bubblewrap runs a program: it sees everything but the operator's secrets.
+fn sandboxed(engine: &Engine, program: &std::path::Path, arguments: Vec<String>) -> Vec<String> {
+    let secrets = engine.options.secrets.display().to_string();
+    let wrapped = ["--dev-bind", "/", "/", "--tmpfs", &secrets, "--unshare-pid", "--proc", "/proc"];
+    let mut all: Vec<String> = wrapped.map(str::to_owned).into();
+    all.extend(["--die-with-parent".into(), "--".into(), program.display().to_string()]);
+    all.extend(arguments);
+    all
+}
+
+/// How long it may run: what it was given, and what is left until its deadline.
+fn time_limit(bounds: &Bounds<'_>) -> Option<u64> {
+    let given = bounds.wish.timeout.map(|seconds| i64::from(seconds).saturating_mul(1000));
+    let left = bounds.run.deadline_at.map(|deadline| deadline.millis_since(bounds.now).max(1));
+    given.into_iter().chain(left).min().and_then(|millis| u64::try_from(millis).ok())
+}

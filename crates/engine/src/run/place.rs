@@ -1,0 +1,104 @@
+//! Whose turn it is. At most so many run; the rest queue, the deepest first and then the oldest. Who
+//! waits for its children, a review or a person takes no place, so that parents cannot starve the
+//! children they wait for.
+
+use model::agent::AgentEvent;
+use model::event::EventKind;
+use model::task::{Claim, TaskMove, TaskStateName};
+use model::{AgentId, TaskRef, Timestamp};
+use serde_json::json;
+use store::{Agent, EventDraft, Tx};
+
+use super::wish::{Claims, Wish};
+use crate::cx::find_agent;
+use crate::error::ToolError;
+use crate::identity::hash_token;
+use crate::tools::task_change;
+
+/// Somebody whose turn has come, with the secret that only it may know.
+#[derive(Debug, Clone)]
+pub(crate) struct Turn {
+    /// The agent
+    pub(crate) agent: AgentId,
+    /// Its token
+    pub(crate) token: String,
+}
+
+/// How many may start now, given who takes a place and who of them waits.
+pub(crate) fn free_places(limit: u32, placed: &[AgentId], waits: impl Fn(AgentId) -> bool) -> u32 {
+    let taken = placed.iter().filter(|agent| !waits(**agent)).count();
+    limit.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX))
+}
+
+/// Records that an agent's turn has come; nothing where it has left the queue meanwhile.
+pub(crate) fn begin(
+    tx: &mut Tx<'_>,
+    turn: &Turn,
+    now: Timestamp,
+) -> Result<Option<Agent>, ToolError> {
+    let mut agent = find_agent(tx, turn.agent)?;
+    let Ok(state) = agent.state.apply(AgentEvent::Dispatched, now) else { return Ok(None) };
+    let Some(run) = tx.run_get(agent.id)? else { return Ok(None) };
+    // The first attempt is number 1 from the beginning.
+    agent.attempt += u32::from(run.started_at.is_some());
+    agent.state = state;
+    tx.agent_advance(agent.id, &agent.state, now)?;
+    tx.agent_begin(agent.id, agent.attempt, &hash_token(&turn.token), now)?;
+    let deadline = deadline(tx, &agent, run.ran_ms, now)?;
+    tx.run_begin(agent.id, deadline, now)?;
+    if Wish::read(&run.wish).claims == Claims::Task {
+        claim(tx, &agent, now)?;
+    }
+    let data = json!({ "state": agent.state.name(), "attempt": agent.attempt });
+    let kind = EventKind::AgentStateChanged;
+    tx.event_append(now, &EventDraft { kind, agent: Some(agent.id), task: agent.task, data })?;
+    Ok(Some(agent))
+}
+
+/// When it must be over: by its own cap, what it ran before counted in, and by every ancestor's.
+fn deadline(
+    tx: &Tx<'_>,
+    agent: &Agent,
+    ran_ms: i64,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, ToolError> {
+    let own = tx.budget_get(agent.id)?.and_then(|budget| budget.caps.seconds).map(|seconds| {
+        let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000);
+        Timestamp::from_millis(now.as_millis().saturating_add(millis.saturating_sub(ran_ms)))
+    });
+    let mut deadlines: Vec<Timestamp> = own.into_iter().collect();
+    for above in tx.agent_ancestors(agent)? {
+        deadlines.extend(tx.run_get(above.id)?.and_then(|run| run.deadline_at));
+    }
+    Ok(deadlines.into_iter().min())
+}
+
+/// Takes its task, if that is free. One that somebody holds stays where it is.
+fn claim(tx: &mut Tx<'_>, agent: &Agent, now: Timestamp) -> Result<(), ToolError> {
+    let Some(task) = agent.task else { return Ok(()) };
+    let Some(mut task) = tx.task_find(&TaskRef::Id(task))? else { return Ok(()) };
+    let mine = task.state.claim().is_some_and(|claim| claim.holder == agent.id)
+        || task.assigned_agent == Some(agent.id);
+    let free = matches!(task.state.name(), TaskStateName::Pending | TaskStateName::Failed);
+    let open = matches!(task.state.name(), TaskStateName::Assigned | TaskStateName::InProgress);
+    if !(free || (mine && open)) {
+        return Ok(());
+    }
+    let claim = Claim { holder: agent.id, attempt: agent.attempt, number: task.claim_number + 1 };
+    let start = TaskMove::Start { claim: Some(claim) };
+    task_change::apply(tx, &mut task, start, (Some(agent.id), now))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_waits_takes_no_place() {
+        let agents: Vec<AgentId> = (0..3).map(AgentId::from_bits).collect();
+        assert_eq!(free_places(2, &agents, |_| false), 0);
+        assert_eq!(free_places(4, &agents, |_| false), 1);
+        assert_eq!(free_places(2, &agents, |agent| agent != agents[2]), 1);
+        assert_eq!(free_places(2, &[], |_| false), 2);
+    }
+}

@@ -1,0 +1,49 @@
+//! `mcp__agents__get_result`.
+
+use model::AgentId;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::spawn::Spawned;
+use crate::cx::ReadCx;
+use crate::error::ToolError;
+use crate::run::view::within_reach;
+use crate::tool::{Look, Tool, Wait};
+use crate::tools::paging::WaitSeconds;
+use crate::topics::Topic;
+
+/// Get the result of a previously spawned agent by ID
+///
+/// With `waitSeconds` it waits for an agent that still runs.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The spawn ID returned from spawn_claude or spawn_codex
+    spawn_id: AgentId,
+    /// How long to wait, in seconds (default 0)
+    #[serde(rename = "waitSeconds")]
+    wait_seconds: Option<WaitSeconds>,
+}
+
+pub(crate) struct GetResult;
+
+impl Tool for GetResult {
+    const NAME: &'static str = "mcp__agents__get_result";
+    type Args = Args;
+    type Answer = Spawned;
+}
+
+impl Wait for GetResult {
+    fn wait_seconds(args: &Args) -> u32 {
+        args.wait_seconds.map_or(0, WaitSeconds::seconds)
+    }
+
+    fn topics(_: &ReadCx<'_>, args: &Args) -> Vec<Topic> {
+        vec![Topic::Agent(args.spawn_id)]
+    }
+
+    fn look(cx: &ReadCx<'_>, args: &Args) -> Result<Look<Spawned>, ToolError> {
+        within_reach(cx.tx, cx.settings, cx.caller, args.spawn_id)?;
+        Spawned::look(cx, args.spawn_id)
+    }
+}

@@ -1,0 +1,184 @@
+//! What the tools that start an agent from a bare prompt share.
+
+use model::agent::AgentStateName;
+use model::money::Usd;
+use model::{AgentId, Line, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::cx::{ReadCx, WriteCx};
+use crate::error::ToolError;
+use crate::result;
+use crate::run::draft::draft;
+use crate::run::view::{Standing, TokensView};
+use crate::run::{Draft, OnCap, Wish};
+use crate::settings::Budget;
+use crate::tool::Look;
+
+/// So long a call waits for its agent before it answers that it still runs.
+pub(crate) const WAIT: u32 = 240;
+/// How long an agent may run, in seconds: the least and the most.
+const TIMEOUT: std::ops::RangeInclusive<u32> = 30..=1800;
+
+/// Which of Claude's models.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub(crate) enum ClaudeModel {
+    /// Fast and cheap
+    Haiku,
+    /// Balanced
+    Sonnet,
+    /// Best
+    Opus,
+}
+
+impl ClaudeModel {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Haiku => "haiku",
+            Self::Sonnet => "sonnet",
+            Self::Opus => "opus",
+        }
+    }
+}
+
+/// What is asked of an agent, whichever tool asked.
+#[derive(Debug, Default)]
+pub(crate) struct Spawn {
+    pub(crate) kind: &'static str,
+    pub(crate) prompt: String,
+    pub(crate) model: Option<String>,
+    pub(crate) tools: Option<Vec<String>>,
+    pub(crate) timeout: u32,
+    pub(crate) task_summary: Option<String>,
+    pub(crate) include_context: Option<bool>,
+    pub(crate) structured_output: Option<String>,
+    pub(crate) notify_on_complete: Option<bool>,
+    pub(crate) max_cost_usd: Option<f64>,
+    pub(crate) abort_on_budget_exceeded: Option<bool>,
+    pub(crate) working_directory: Option<String>,
+}
+
+impl Spawn {
+    /// Records the agent.
+    pub(crate) fn start(self, cx: &mut WriteCx<'_, '_>) -> Result<AgentId, ToolError> {
+        if !TIMEOUT.contains(&self.timeout) {
+            return Err(ToolError::invalid(format!(
+                "`timeout` is {}, and must be from {} to {} seconds",
+                self.timeout,
+                TIMEOUT.start(),
+                TIMEOUT.end()
+            )));
+        }
+        if self.max_cost_usd.is_some_and(|usd| !usd.is_finite() || usd < 0.0) {
+            return Err(ToolError::invalid("`max_cost_usd` must be an amount of dollars"));
+        }
+        let schema = self
+            .structured_output
+            .map(|given| result::load_schema(&cx.settings.project, &given))
+            .transpose()?;
+        let on_cap = match self.abort_on_budget_exceeded {
+            Some(false) => OnCap::Warn,
+            _ => OnCap::Stop,
+        };
+        let wish = Wish {
+            model: self.model,
+            tools: self.tools,
+            timeout: Some(self.timeout),
+            bare: self.include_context == Some(false),
+            schema,
+            notify: self.notify_on_complete == Some(true),
+            on_cap,
+            ..Wish::default()
+        };
+        let asked = Draft {
+            kind: Some(self.kind.to_owned()),
+            prompt: self.prompt,
+            summary: self.task_summary,
+            cwd: self.working_directory,
+            budget: Budget { usd: self.max_cost_usd, ..Budget::default() },
+            wish,
+            ..Draft::default()
+        };
+        Ok(draft(cx, &asked)?.id)
+    }
+}
+
+/// A prompt.
+pub(crate) type Prompt = Text<4_000_000>;
+/// Names of tools.
+pub(crate) type Tools = Vec<Line<200>>;
+
+/// The names as they are.
+pub(crate) fn names(tools: Option<Tools>) -> Option<Vec<String>> {
+    tools.map(|tools| tools.into_iter().map(Line::into_inner).collect())
+}
+
+/// An agent as the spawner's seed shows it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(crate) struct Spawned {
+    /// The agent, for `get_result`
+    pub(crate) spawn_id: AgentId,
+    /// `running` until it is over; then how it ended
+    pub(crate) status: model::agent::AwaitStatus,
+    /// The state as it is recorded
+    pub(crate) state: AgentStateName,
+    /// Whether it did what it was asked; absent while it runs
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) success: Option<bool>,
+    /// Its answer
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) result: Option<String>,
+    /// Its answer as a value, where it gave one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) structured_output: Option<Value>,
+    /// Why it failed
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    /// How long it ran
+    pub(crate) duration_seconds: f64,
+    /// What it cost; null where that is not known
+    pub(crate) cost_usd: Option<f64>,
+    /// The model that answered
+    pub(crate) model: Option<String>,
+    /// What it used
+    pub(crate) tokens: TokensView,
+    /// What it is about
+    pub(crate) task_summary: String,
+}
+
+impl Spawned {
+    /// How an agent stands now.
+    pub(crate) fn of(cx: &ReadCx<'_>, standing: &Standing) -> Self {
+        let over = standing.is_over();
+        let success = standing.state() == AgentStateName::Succeeded;
+        let result = standing.result();
+        let tenths = f64::from(i32::try_from(standing.millis(cx.now) / 100).unwrap_or(i32::MAX));
+        Self {
+            spawn_id: standing.agent.id,
+            status: standing.status(),
+            state: standing.state(),
+            success: over.then_some(success),
+            structured_output: result.as_ref().and_then(|result| result.structured.clone()),
+            result: result
+                .filter(|_| over)
+                .map(|result| if result.text.is_empty() { result.summary } else { result.text }),
+            error: standing.reason().filter(|_| over && !success),
+            duration_seconds: tenths / 10.0,
+            cost_usd: standing.cost().map(Usd::dollars),
+            model: standing.model(),
+            tokens: standing.tokens(),
+            task_summary: standing.run.as_ref().map(|run| run.summary.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Looks at an agent that somebody waits for.
+    pub(crate) fn look(cx: &ReadCx<'_>, id: AgentId) -> Result<Look<Self>, ToolError> {
+        let standing = Standing::of(cx.tx, id)?;
+        let answer = Self::of(cx, &standing);
+        Ok(if standing.is_over() { Look::Settled(answer) } else { Look::NotYet(answer) })
+    }
+}

@@ -1,0 +1,93 @@
+//! `mcp__agents__spawn_claude`.
+
+use model::{AgentId, Line};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::spawn::{ClaudeModel, Prompt, Spawn, Spawned, Tools, WAIT, names};
+use crate::cx::{ReadCx, WriteCx};
+use crate::error::ToolError;
+use crate::tool::{Ask, Look, Tool};
+use crate::topics::Topic;
+
+/// Spawn a Claude sub-agent to perform a task
+///
+/// Context from PRD.md, PLAN.md, and CLAUDE.md is automatically injected. Use this for code analysis,
+/// research, or complex tasks requiring reasoning. Waits up to 240 seconds; an agent that still runs
+/// then is answered with its `spawn_id`, and `get_result` goes on waiting.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The task for the sub-agent to perform
+    prompt: Prompt,
+    /// Model to use: haiku is fast and cheap, sonnet balanced, opus best (default sonnet)
+    model: Option<ClaudeModel>,
+    /// Tools available to the sub-agent (default Bash, Read, Glob, Grep)
+    tools: Option<Tools>,
+    /// Timeout in seconds, from 30 to 1800 (default 300)
+    timeout: Option<u32>,
+    /// Short description for logging
+    task_summary: Option<Line<500>>,
+    /// Whether to inject project context (default true)
+    include_context: Option<bool>,
+    /// Path to a JSON schema for structured output, or the schema itself
+    structured_output: Option<model::Text<100_000>>,
+    /// Answer at once with the `spawn_id`
+    r#async: Option<bool>,
+    /// Write mail to the caller when it is over
+    notify_on_complete: Option<bool>,
+    /// What it may cost, in dollars
+    max_cost_usd: Option<f64>,
+    /// Whether to stop it at that cost (default), or only to warn
+    abort_on_budget_exceeded: Option<bool>,
+}
+
+impl Args {
+    pub(super) fn spawn(&self) -> Spawn {
+        let tools = self.tools.clone();
+        let usual = || ["Bash", "Read", "Glob", "Grep"].map(str::to_owned).into();
+        Spawn {
+            kind: "claude",
+            prompt: self.prompt.clone().into_inner(),
+            model: Some(self.model.unwrap_or(ClaudeModel::Sonnet).name().to_owned()),
+            tools: Some(names(tools).unwrap_or_else(usual)),
+            timeout: self.timeout.unwrap_or(300),
+            task_summary: self.task_summary.clone().map(Line::into_inner),
+            include_context: self.include_context,
+            structured_output: self.structured_output.clone().map(model::Text::into_inner),
+            notify_on_complete: self.notify_on_complete,
+            max_cost_usd: self.max_cost_usd,
+            abort_on_budget_exceeded: self.abort_on_budget_exceeded,
+            working_directory: None,
+        }
+    }
+}
+
+pub(crate) struct SpawnClaude;
+
+impl Tool for SpawnClaude {
+    const NAME: &'static str = "mcp__agents__spawn_claude";
+    const STARTS_AGENTS: bool = true;
+    type Args = Args;
+    type Answer = Spawned;
+}
+
+impl Ask for SpawnClaude {
+    type Ticket = AgentId;
+
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<AgentId, ToolError> {
+        args.spawn().start(cx)
+    }
+
+    fn wait_seconds(args: &Args) -> u32 {
+        if args.r#async == Some(true) { 0 } else { WAIT }
+    }
+
+    fn topics(ticket: &AgentId) -> Vec<Topic> {
+        vec![Topic::Agent(*ticket)]
+    }
+
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &AgentId) -> Result<Look<Spawned>, ToolError> {
+        Spawned::look(cx, *ticket)
+    }
+}

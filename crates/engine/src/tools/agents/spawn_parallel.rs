@@ -1,0 +1,139 @@
+//! `mcp__agents__spawn_parallel`.
+
+use model::AgentId;
+use model::money::Usd;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::spawn::{Spawned, WAIT};
+use super::spawn_claude;
+use crate::cx::{ReadCx, WriteCx};
+use crate::error::ToolError;
+use crate::run::view::{Standing, TokensView};
+use crate::tool::{Ask, Look, Tool};
+use crate::topics::Topic;
+
+/// So many agents at once.
+const MOST: usize = 16;
+
+/// Spawn several Claude sub-agents at once, and wait for all of them
+///
+/// Each takes what `spawn_claude` takes. Waits up to 240 seconds; those that still run then are
+/// answered as `running`, and `get_result` goes on waiting. All are started, or none.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The agents, at most 16
+    #[schemars(length(min = 1, max = 16))]
+    agents: Vec<spawn_claude::Args>,
+    /// Also add up their answers, costs and tokens
+    aggregate_results: Option<bool>,
+    /// Answer at once with the ids
+    r#async: Option<bool>,
+}
+
+/// The agents.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    /// Each as `spawn_claude` answers it, in the order asked for
+    agents: Vec<Spawned>,
+    /// How many
+    count: usize,
+    /// All of them together
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aggregate: Option<Aggregate>,
+}
+
+/// Several agents added up.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(crate) struct Aggregate {
+    /// Whether all did what they were asked; absent while one runs
+    #[serde(skip_serializing_if = "Option::is_none")]
+    success: Option<bool>,
+    /// How many did
+    succeeded: usize,
+    /// How many did not
+    failed: usize,
+    /// How many still run
+    running: usize,
+    /// What they cost, as far as it is known
+    cost_usd: f64,
+    /// What they used
+    tokens: TokensView,
+    /// Their answers, one after the other
+    result: String,
+}
+
+pub(crate) struct SpawnParallel;
+
+impl Tool for SpawnParallel {
+    const NAME: &'static str = "mcp__agents__spawn_parallel";
+    const STARTS_AGENTS: bool = true;
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Ask for SpawnParallel {
+    type Ticket = Vec<AgentId>;
+
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Vec<AgentId>, ToolError> {
+        if args.agents.is_empty() || args.agents.len() > MOST {
+            return Err(ToolError::invalid(format!(
+                "`agents` has {} entries, and must have from 1 to {MOST}",
+                args.agents.len()
+            )));
+        }
+        args.agents.iter().map(|agent| agent.spawn().start(cx)).collect()
+    }
+
+    fn wait_seconds(args: &Args) -> u32 {
+        if args.r#async == Some(true) { 0 } else { WAIT }
+    }
+
+    fn topics(ticket: &Vec<AgentId>) -> Vec<Topic> {
+        ticket.iter().map(|agent| Topic::Agent(*agent)).collect()
+    }
+
+    fn look(
+        cx: &ReadCx<'_>,
+        args: &Args,
+        ticket: &Vec<AgentId>,
+    ) -> Result<Look<Answer>, ToolError> {
+        let standings = ticket
+            .iter()
+            .map(|agent| Standing::of(cx.tx, *agent))
+            .collect::<Result<Vec<_>, _>>()?;
+        let over = standings.iter().all(Standing::is_over);
+        let agents: Vec<Spawned> = standings.iter().map(|one| Spawned::of(cx, one)).collect();
+        let aggregate =
+            (args.aggregate_results == Some(true)).then(|| aggregate(&agents, &standings));
+        let answer = Answer { count: agents.len(), agents, aggregate };
+        Ok(if over { Look::Settled(answer) } else { Look::NotYet(answer) })
+    }
+}
+
+fn aggregate(agents: &[Spawned], standings: &[Standing]) -> Aggregate {
+    let count = |wanted: Option<bool>| agents.iter().filter(|one| one.success == wanted).count();
+    let (succeeded, failed, running) = (count(Some(true)), count(Some(false)), count(None));
+    let parts: Vec<String> = agents
+        .iter()
+        .map(|one| {
+            let text = one.result.as_deref().or(one.error.as_deref()).unwrap_or("(still running)");
+            format!("## {} ({})\n\n{text}", one.task_summary, one.spawn_id)
+        })
+        .collect();
+    let tokens = agents.iter().fold(TokensView::default(), |sum, one| TokensView {
+        input: sum.input + one.tokens.input,
+        output: sum.output + one.tokens.output,
+    });
+    Aggregate {
+        success: (running == 0).then_some(failed == 0),
+        succeeded,
+        failed,
+        running,
+        cost_usd: standings.iter().filter_map(Standing::cost).sum::<Usd>().dollars(),
+        tokens,
+        result: parts.join("\n\n"),
+    }
+}

@@ -1,0 +1,88 @@
+//! `mcp__harness__await_agent`.
+
+use model::AgentId;
+use model::agent::{AgentStateName, AwaitStatus};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cx::ReadCx;
+use crate::error::ToolError;
+use crate::run::view::{ResultView, Standing, within_reach};
+use crate::tool::{Look, Tool, Wait};
+use crate::tools::paging::WaitSeconds;
+use crate::topics::Topic;
+
+/// So long is waited where the caller does not say.
+const WAIT: u32 = 100;
+
+/// Wait until an agent is over, and get its result
+///
+/// Answers with `status: "running"` when the wait runs out: call again to go on waiting. A result can
+/// be asked for again at any time.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The agent
+    agent_id: AgentId,
+    /// How long to wait, in seconds (default 100); 0 asks without waiting
+    wait_seconds: Option<WaitSeconds>,
+}
+
+/// How an agent stands.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// `running` until it is over; then how it ended
+    status: AwaitStatus,
+    /// The state as it is recorded
+    state: AgentStateName,
+    /// Why it ended, or until when it is limited
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// What came of it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<ResultView>,
+}
+
+impl From<&Standing> for Answer {
+    fn from(standing: &Standing) -> Self {
+        Self {
+            status: standing.status(),
+            state: standing.state(),
+            reason: standing.reason(),
+            result: standing.result().map(ResultView::from),
+        }
+    }
+}
+
+pub(crate) struct AwaitAgent;
+
+impl Tool for AwaitAgent {
+    const NAME: &'static str = "mcp__harness__await_agent";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Wait for AwaitAgent {
+    fn wait_seconds(args: &Args) -> u32 {
+        args.wait_seconds.map_or(WAIT, WaitSeconds::seconds)
+    }
+
+    fn topics(_: &ReadCx<'_>, args: &Args) -> Vec<Topic> {
+        vec![Topic::Agent(args.agent_id)]
+    }
+
+    fn look(cx: &ReadCx<'_>, args: &Args) -> Result<Look<Answer>, ToolError> {
+        let standing = within_reach(cx.tx, cx.settings, cx.caller, args.agent_id)?;
+        if let Some(own) = &cx.caller.agent {
+            let above = cx.tx.agent_ancestors(own)?;
+            if own.id == args.agent_id || above.iter().any(|above| above.id == args.agent_id) {
+                return Err(ToolError::invalid(
+                    "you cannot wait for yourself or for who waits for you: neither would ever end",
+                ));
+            }
+        }
+        let answer = Answer::from(&standing);
+        Ok(if standing.is_over() { Look::Settled(answer) } else { Look::NotYet(answer) })
+    }
+}

@@ -1,0 +1,97 @@
+//! `mcp__harness__kill_agent`.
+
+use model::AgentId;
+use model::agent::Outcome;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::Stop;
+
+use crate::cx::{ReadCx, WriteCx};
+use crate::error::ToolError;
+use crate::run::stop::stop_tree;
+use crate::run::view::{Standing, within_reach};
+use crate::tool::{Ask, Look, Tool};
+use crate::topics::Topic;
+
+/// So long is waited for an agent and all below it to be gone.
+const PATIENCE: u32 = 60;
+
+/// End an agent and everything it started
+///
+/// Answers when it is gone: asked politely first, then by force. Agents that it started end too.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The agent
+    agent_id: AgentId,
+}
+
+/// What became of it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// Whether the agent was ended by this call
+    success: bool,
+    /// What happened, in words
+    message: String,
+}
+
+/// Whether there was anybody to end.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(crate) struct Ticket {
+    agent: AgentId,
+    lived: bool,
+}
+
+pub(crate) struct KillAgent;
+
+impl Tool for KillAgent {
+    const NAME: &'static str = "mcp__harness__kill_agent";
+    const DESTRUCTIVE: bool = true;
+    const IDEMPOTENT: bool = true;
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Ask for KillAgent {
+    type Ticket = Ticket;
+
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Ticket, ToolError> {
+        let standing = within_reach(cx.tx, cx.settings, cx.caller, args.agent_id)?;
+        if standing.is_over() {
+            return Ok(Ticket { agent: args.agent_id, lived: false });
+        }
+        let who = cx.caller.id().map_or_else(|| "the operator".to_owned(), |id| id.to_string());
+        let stop = Stop { outcome: Outcome::Killed, reason: format!("killed by {who}") };
+        stop_tree(cx.tx, cx.settings, args.agent_id, &stop, cx.now)?;
+        Ok(Ticket { agent: args.agent_id, lived: true })
+    }
+
+    fn wait_seconds(_: &Args) -> u32 {
+        PATIENCE
+    }
+
+    fn topics(ticket: &Ticket) -> Vec<Topic> {
+        vec![Topic::Agent(ticket.agent)]
+    }
+
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+        let standing = Standing::of(cx.tx, ticket.agent)?;
+        let (id, state) = (ticket.agent, standing.state());
+        let reason = standing.reason().unwrap_or_default();
+        Ok(match (ticket.lived, standing.is_over()) {
+            (false, _) => Look::Settled(Answer {
+                success: false,
+                message: format!("agent {id} had ended already: {state}, {reason}"),
+            }),
+            (true, true) => Look::Settled(Answer {
+                success: true,
+                message: format!("agent {id} is gone: {state}, {reason}"),
+            }),
+            (true, false) => Look::NotYet(Answer {
+                success: false,
+                message: format!("agent {id} is being ended and not yet gone; call again"),
+            }),
+        })
+    }
+}

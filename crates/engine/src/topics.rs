@@ -1,0 +1,283 @@
+//! What waiting calls wait for, and how they are woken.
+//!
+//! One task reads the events for all who wait and rings only for those whom an event concerns, so that
+//! thousands of waiting calls cost nothing while others are busy. It lives as long as somebody waits.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::AgentId;
+use model::event::EventKind;
+use serde_json::Value;
+use store::{Event, EventFilter, Recipient, Store, StoreError};
+use tokio::sync::{Notify, watch};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// How many events are read at once.
+const BATCH: u32 = 256;
+
+/// What somebody may wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Topic {
+    /// Whatever happens to an agent
+    Agent(AgentId),
+    /// Letters to somebody
+    Inbox(Recipient),
+    /// Whatever happens
+    Any,
+}
+
+impl Topic {
+    /// What an event is about, if anybody could wait for it alone.
+    fn of(event: &Event) -> Option<Self> {
+        match event.kind {
+            EventKind::MailSent => {
+                let to = event.data.get("toAgentId").and_then(Value::as_str);
+                let to = to.and_then(|id| id.parse().ok());
+                Some(Self::Inbox(to.map_or(Recipient::Human, Recipient::Agent)))
+            }
+            // Only its owner reads a letter.
+            EventKind::MailRead => {
+                Some(Self::Inbox(event.agent.map_or(Recipient::Human, Recipient::Agent)))
+            }
+            kind if kind.name().starts_with("agent.") => event.agent.map(Self::Agent),
+            _ => None,
+        }
+    }
+}
+
+/// All who wait, by what they wait for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Topics(Arc<Hub>);
+
+#[derive(Debug, Default)]
+struct Hub {
+    board: Mutex<Board>,
+    tasks: TaskTracker,
+}
+
+#[derive(Debug, Default)]
+struct Board {
+    next: u64,
+    bells: HashMap<Topic, Vec<(u64, Arc<Bell>)>>,
+    waiting: usize,
+    /// Ends the task that follows the events; there is none while nobody waits
+    follower: Option<CancellationToken>,
+}
+
+/// What wakes one waiting call.
+#[derive(Debug, Default)]
+struct Bell {
+    rung: Notify,
+    /// Whether the store has ended, so that nobody will ring any more
+    silent: AtomicBool,
+}
+
+/// Somebody who waits, as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Waiter {
+    hub: Arc<Hub>,
+    number: u64,
+    topics: Vec<Topic>,
+    bell: Arc<Bell>,
+}
+
+impl Topics {
+    /// Waits for topics from now on. Whoever looks at the record after this and then at the bell misses
+    /// nothing.
+    pub(crate) fn wait_for(&self, store: &Store, topics: Vec<Topic>) -> Waiter {
+        let bell = Arc::<Bell>::default();
+        let mut board = self.0.board();
+        let number = board.next;
+        board.next += 1;
+        board.waiting += 1;
+        for topic in &topics {
+            board.bells.entry(*topic).or_default().push((number, Arc::clone(&bell)));
+        }
+        if board.follower.is_none() {
+            let stop = CancellationToken::new();
+            board.follower = Some(stop.clone());
+            // Read now, not when the task begins: what comes between is for whoever waits already.
+            let events = store.last_event();
+            let seen = *events.borrow();
+            let follower = Follower { hub: Arc::clone(&self.0), store: store.clone(), seen };
+            self.0.tasks.spawn(async move {
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = follower.follow(events) => {}
+                }
+            });
+        }
+        drop(board);
+        Waiter { hub: Arc::clone(&self.0), number, topics, bell }
+    }
+}
+
+impl Hub {
+    fn board(&self) -> MutexGuard<'_, Board> {
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Rings for everybody whom one of the events concerns.
+    fn ring(&self, events: &[Event]) {
+        let board = self.board();
+        let topics = events.iter().filter_map(Topic::of).chain([Topic::Any]);
+        for (_, bell) in topics.filter_map(|topic| board.bells.get(&topic)).flatten() {
+            bell.rung.notify_one();
+        }
+    }
+
+    /// Rings for everybody.
+    fn ring_all(&self) {
+        for (_, bell) in self.board().bells.values().flatten() {
+            bell.rung.notify_one();
+        }
+    }
+
+    /// Tells everybody that nobody will ring any more.
+    fn fall_silent(&self) {
+        let mut board = self.board();
+        board.follower = None;
+        for (_, bell) in board.bells.values().flatten() {
+            bell.silent.store(true, Ordering::Relaxed);
+            bell.rung.notify_one();
+        }
+    }
+}
+
+impl Waiter {
+    /// Waits until something has happened since the last time; false if nothing will any more.
+    pub(crate) async fn woken(&self) -> bool {
+        self.bell.rung.notified().await;
+        !self.bell.silent.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let mut board = self.hub.board();
+        for topic in &self.topics {
+            if let Some(bells) = board.bells.get_mut(topic) {
+                bells.retain(|(number, _)| *number != self.number);
+                if bells.is_empty() {
+                    board.bells.remove(topic);
+                }
+            }
+        }
+        board.waiting -= 1;
+        if board.waiting == 0
+            && let Some(follower) = board.follower.take()
+        {
+            follower.cancel();
+        }
+    }
+}
+
+/// Reads the events for all who wait.
+struct Follower {
+    hub: Arc<Hub>,
+    store: Store,
+    seen: i64,
+}
+
+impl Follower {
+    /// Follows until the store ends. May be given up while it waits for an event.
+    async fn follow(mut self, mut events: watch::Receiver<i64>) {
+        while events.changed().await.is_ok() {
+            let until = *events.borrow_and_update();
+            while self.seen < until {
+                self.step(until);
+                // What a busy crew does must not keep this thread from others.
+                tokio::task::yield_now().await;
+            }
+        }
+        self.hub.fall_silent();
+    }
+
+    /// Reads some of the events up to `until`.
+    fn step(&mut self, until: i64) {
+        let filter = EventFilter { after: self.seen, kind: None };
+        let read = self.store.read(|tx| tx.event_list(&filter, BATCH));
+        match read.map_err(|error: StoreError| error.to_string()) {
+            Ok(events) => {
+                self.hub.ring(&events);
+                self.seen = events.last().map_or(until, |event| event.number);
+            }
+            Err(error) => {
+                // Everybody looks for themselves, and so nothing is missed.
+                tracing::warn!(error, "events could not be read for those who wait");
+                self.hub.ring_all();
+                self.seen = until;
+            }
+        }
+    }
+}
+
+/// Agents whose own call waits, for another agent or for a letter: they have nothing to do meanwhile.
+#[derive(Debug, Default)]
+pub struct Waits {
+    agents: Mutex<HashMap<AgentId, u32>>,
+    changes: watch::Sender<u64>,
+}
+
+/// An agent that waits, as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Waiting<'a> {
+    waits: &'a Waits,
+    agent: AgentId,
+}
+
+impl Waits {
+    /// Whether a call of that agent waits.
+    pub fn is_waiting(&self, agent: AgentId) -> bool {
+        self.agents().contains_key(&agent)
+    }
+
+    /// Counts up whenever an agent begins to wait or waits no more.
+    pub fn changed(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    fn agents(&self) -> MutexGuard<'_, HashMap<AgentId, u32>> {
+        self.agents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes that an agent waits, if what it waits for comes from others.
+    pub(crate) fn enter(&self, agent: AgentId, topics: &[Topic]) -> Option<Waiting<'_>> {
+        let from_others = |topic: &Topic| match topic {
+            Topic::Agent(other) => *other != agent,
+            Topic::Inbox(of) => *of == Recipient::Agent(agent),
+            Topic::Any => false,
+        };
+        if !topics.iter().any(from_others) {
+            return None;
+        }
+        let mut agents = self.agents();
+        let calls = agents.entry(agent).or_default();
+        *calls += 1;
+        let is_first = *calls == 1;
+        drop(agents);
+        if is_first {
+            self.changes.send_modify(|count| *count += 1);
+        }
+        Some(Waiting { waits: self, agent })
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut agents = self.waits.agents();
+        let Some(calls) = agents.get_mut(&self.agent) else { return };
+        *calls -= 1;
+        let was_last = *calls == 0;
+        if was_last {
+            agents.remove(&self.agent);
+        }
+        drop(agents);
+        if was_last {
+            self.waits.changes.send_modify(|count| *count += 1);
+        }
+    }
+}

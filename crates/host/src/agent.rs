@@ -1,0 +1,322 @@
+//! Kinds of agents: how each is started, and what it says. Pure: a brief in, a plan out; a line in,
+//! steps out. Nothing here starts, streams or stores anything.
+//!
+//! A kind is one file under `agent/` and one line in [`KINDS`]. Its conversation is a small state
+//! machine that can be written down and taken up again, because the server may be killed at any
+//! line. Every `Say` follows from a line or from a wish, so that saying it twice can be recognised.
+
+mod acp;
+mod claude;
+mod codex;
+mod command;
+mod notes;
+mod outcome;
+#[cfg(test)]
+mod replay;
+mod report;
+mod rpc;
+mod script;
+
+use std::fmt;
+use std::path::PathBuf;
+
+use model::Timestamp;
+use model::money::Usd;
+use serde_json::Value;
+
+pub use claude::mcp_config;
+
+use crate::run::{OutputLine, Stdin};
+
+/// Every kind.
+pub static KINDS: &[&dyn Kind] =
+    &[&claude::Claude, &codex::Codex, &acp::Acp, &command::Command, &script::Script];
+
+/// What stands for the agent's token in [`Step::Whisper`].
+pub const TOKEN: &str = "${ADJUTANT_TOKEN}";
+
+/// The kind of that name.
+pub fn kind(name: &str) -> Option<&'static dyn Kind> {
+    KINDS.iter().copied().find(|kind| kind.name() == name)
+}
+
+/// A kind of agent.
+pub trait Kind: Sync {
+    /// Its name in roles and in the record.
+    fn name(&self) -> &'static str;
+
+    /// What it can do.
+    fn supports(&self) -> Supports;
+
+    /// How it is started.
+    fn plan(&self, brief: &Brief) -> Result<Plan, PlanError>;
+
+    /// A conversation that has not begun.
+    fn conversation(&self, brief: &Brief) -> Box<dyn Conversation>;
+
+    /// The conversation that was written down by [`Conversation::snapshot`].
+    fn restore(&self, snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotError>;
+}
+
+/// What a kind can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "a table of independent facts")]
+pub struct Supports {
+    /// It can be told something while it runs
+    pub wake: bool,
+    /// A later process can go on with its conversation
+    pub resume: bool,
+    /// It says itself what it cost
+    pub cost: bool,
+    /// It has a place for a system prompt; else the role's prompt comes first in the prompt
+    pub system_prompt: bool,
+    /// It asks before it uses a tool that it was not given
+    pub permissions: bool,
+    /// It can be held to a schema
+    pub schema: bool,
+    /// Files of the project that it reads by itself
+    pub reads: &'static [&'static str],
+}
+
+/// What an agent is to be run with. Everything is decided; a kind only puts it into its own words.
+#[derive(Debug, Clone)]
+pub struct Brief {
+    /// The agent's id
+    pub agent: String,
+    /// The whole prompt
+    pub prompt: String,
+    /// The role's prompt, for kinds that have a place for it
+    pub system_prompt: Option<String>,
+    /// The model
+    pub model: Option<String>,
+    /// Its own tools it may use; all of them where absent
+    pub tools: Option<Vec<String>>,
+    /// Its own tools it may not use
+    pub disallowed_tools: Vec<String>,
+    /// What happens when it asks for a tool that is in neither list
+    pub asks: Asks,
+    /// The MCP servers it is given; the token for them is in `ADJUTANT_TOKEN`
+    pub servers: Vec<McpServer>,
+    /// The token itself, for kinds that cannot read it from their environment. Never in arguments
+    pub token: String,
+    /// How long a call of a tool may take, in milliseconds
+    pub call_timeout_ms: u64,
+    /// How long Claude Code keeps a stream open, in milliseconds
+    pub stream_timeout_ms: u64,
+    /// What the result must look like: a JSON Schema
+    pub schema: Option<Value>,
+    /// The conversation to go on with
+    pub resume: Option<String>,
+    /// Where it works
+    pub directory: PathBuf,
+    /// The folder for files of this run, which exists and is private
+    pub run_folder: PathBuf,
+    /// How the configuration says that this kind is run
+    pub runner: Runner,
+    /// What the role says is to be run: the command, the ACP agent, or the scenario's path
+    pub command: Vec<String>,
+    /// The sandbox that the kind has itself, where it has one: `read-only`, `workspace-write` or
+    /// `danger-full-access`
+    pub own_sandbox: Option<String>,
+    /// Adjutant itself, which plays scenarios
+    pub adjutant: PathBuf,
+}
+
+/// What happens when an agent asks for something that it was neither given nor refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asks {
+    /// It may
+    Allow,
+    /// It may not
+    Deny,
+    /// A person decides
+    Person,
+}
+
+/// An MCP server that an agent is given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct McpServer {
+    /// Its name, which is the toolset's
+    pub name: String,
+    /// Where it is
+    pub url: String,
+}
+
+/// How the configuration says that a kind is run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Runner {
+    /// The program; none where the role names it
+    pub binary: Option<String>,
+    /// Arguments that come before all others
+    pub arguments: Vec<String>,
+    /// Whether Codex is run so that it can be steered
+    pub steer: bool,
+}
+
+/// How an agent is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// The program: a path, or a name to be looked for in `PATH`
+    pub program: String,
+    /// How to get it, where it is missing
+    pub install: &'static str,
+    /// Its arguments; no secret is among them
+    pub arguments: Vec<String>,
+    /// What its environment has beside what every agent's has
+    pub environment: Vec<(String, String)>,
+    /// Files to be written into the run folder first, readable by the owner alone
+    pub files: Vec<(String, String)>,
+    /// Where its standard input comes from
+    pub stdin: Stdin,
+}
+
+/// A role or a configuration that cannot be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct PlanError {
+    /// What is missing or wrong, and where to mend it
+    pub problem: String,
+}
+
+/// A conversation that cannot be taken up again.
+#[derive(Debug, thiserror::Error)]
+#[error("the notes of this conversation are not readable")]
+pub struct SnapshotError(#[from] pub serde_json::Error);
+
+/// One agent's side of the talk: what to say to it, and what its words mean.
+pub trait Conversation: Send + Sync + fmt::Debug {
+    /// What is said first, once the process is there.
+    fn begin(&mut self) -> Vec<Step>;
+
+    /// What a line of output means. Lines that we said ourselves come too, as `Stream::In`.
+    fn line(&mut self, line: &OutputLine) -> Vec<Step>;
+
+    /// Tells it something while it runs; nothing where it cannot be told (any more).
+    fn tell(&mut self, text: &str) -> Vec<Step>;
+
+    /// Answers what it asked with [`Event::Asked`].
+    fn answer(&mut self, request: &str, verdict: Verdict) -> Vec<Step>;
+
+    /// Asks it to stop what it does, before the process is ended.
+    fn interrupt(&mut self) -> Vec<Step>;
+
+    /// What follows from its end: called once, when the process is gone and all of its output was read.
+    fn end(&mut self) -> Vec<Step> {
+        Vec::new()
+    }
+
+    /// Everything that a later process needs to go on.
+    fn snapshot(&self) -> String;
+}
+
+/// What a person or the policy says to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Yes, this once
+    Allow,
+    /// No, because
+    Deny(String),
+}
+
+/// What follows from a line.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// Say this, a whole line without its end
+    Say(String),
+    /// Say this with the agent's token where [`TOKEN`] stands. The record keeps the line as it is
+    /// here: no conversation, no snapshot and no file of output ever holds the token itself
+    Whisper(String),
+    /// Say nothing more: close its input
+    Close,
+    /// This happened
+    Saw(Event),
+}
+
+/// Something that an agent did, in words that all kinds share.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The conversation has a name by which it can be taken up again
+    Conversation(String),
+    /// Which model answers
+    Model(String),
+    /// It said something; whole messages, not pieces
+    Text(String),
+    /// It began to use a tool
+    ToolBegan {
+        /// By which the end is recognised
+        id: String,
+        /// The tool: its own, or `mcp__<toolset>__<tool>`
+        name: String,
+        /// What it was given; at most 2,000 characters of JSON
+        input: String,
+    },
+    /// The use of a tool is over
+    ToolEnded {
+        /// As in `ToolBegan`
+        id: String,
+        /// What went wrong, in at most 200 characters
+        error: Option<String>,
+    },
+    /// It used tokens, beside those told before
+    Usage(Usage),
+    /// What it cost in all so far, as it says itself
+    Cost(Usd),
+    /// It asks whether it may use a tool
+    Asked {
+        /// By which the answer is recognised
+        request: String,
+        /// The tool
+        tool: String,
+        /// What it would be given; at most 2,000 characters of JSON
+        input: String,
+    },
+    /// It was refused a tool
+    Refused {
+        /// The tool
+        tool: String,
+    },
+    /// Its model does not answer it for a while
+    Limited {
+        /// Until when, where it says so
+        until: Option<Timestamp>,
+    },
+    /// Something odd that a person may want to know
+    Warning(String),
+    /// It is done. The last one counts
+    Done(Done),
+}
+
+/// Tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Read, without those from a cache
+    pub input: u64,
+    /// Written
+    pub output: u64,
+    /// Read from a cache
+    pub cache_read: u64,
+    /// Written to a cache
+    pub cache_write: u64,
+}
+
+/// What an agent says of its own end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Done {
+    /// Whether it did what it was asked
+    pub verdict: DoneAs,
+    /// Its last words
+    pub text: String,
+    /// Its result as a value, where it gave one
+    pub value: Option<Value>,
+}
+
+/// How an agent is done, by its own account.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DoneAs {
+    /// Well
+    Success,
+    /// It failed, because
+    Failure(String),
+    /// It was stopped by a bound of its own, such as a number of turns
+    Aborted(String),
+}

@@ -1,0 +1,84 @@
+//! Any agent that speaks the Agent Client Protocol, version 1, over standard input and output;
+//! Adjutant is the client.
+//!
+//! The messages are read field by field and not with the official crate of types,
+//! `agent-client-protocol-schema`: it turns on `serde_json/preserve_order` for the whole program, which
+//! would change the order of keys in every snapshot and hash; its newest version lacks what agents in
+//! use still say (`models`, `session/set_model`, the usage of a prompt); and one field of an unforeseen
+//! type would lose the whole message, where here it loses the field.
+//!
+//! - It reads no file and starts no terminal for the agent; such requests are refused.
+//! - **Waking**: an agent that says it can be steered (`_meta.steering`) is told in the middle of its
+//!   turn. Any other is told with a further prompt, once it has answered the one before.
+//! - **The token** is in no argument and in no line of the record: `session/new` is whispered.
+//! - **Permission** is given once and never for ever, as that would be written into the workspace. The
+//!   toolsets it was given need none, and the role's `tools` and `disallowedTools` are obeyed by name.
+//!   One that breaks off when it is refused something is told to go on without it.
+//! - An agent with a mode of the name of its sandbox (`workspace-write`) is put into it, so that
+//!   its questions come to us and not to a model of its own.
+
+mod permission;
+mod saying;
+mod settings;
+mod talk;
+#[cfg(test)]
+mod tests;
+mod tools;
+mod usage;
+
+use self::talk::Talk;
+use super::{Brief, Conversation, Kind, Plan, PlanError, Runner, SnapshotError, Supports};
+use crate::run::Stdin;
+
+/// An agent that speaks the Agent Client Protocol.
+#[derive(Debug)]
+pub(super) struct Acp;
+
+impl Kind for Acp {
+    fn name(&self) -> &'static str {
+        "acp"
+    }
+
+    fn supports(&self) -> Supports {
+        Supports {
+            wake: true,
+            resume: true,
+            cost: true,
+            system_prompt: false,
+            permissions: true,
+            schema: false,
+            reads: &[],
+        }
+    }
+
+    fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {
+        let Runner { binary, arguments, .. } = &brief.runner;
+        let (program, arguments) = match (brief.command.split_first(), binary) {
+            (Some((program, arguments)), _) => (program, arguments),
+            (None, Some(program)) => (program, arguments.as_slice()),
+            (None, None) => {
+                return Err(PlanError {
+                    problem: "an agent of kind `acp` needs a program: write it into the role, \
+                              as in `acp: [claude-agent-acp]`"
+                        .to_owned(),
+                });
+            }
+        };
+        Ok(Plan {
+            program: program.clone(),
+            install: "see https://agentclientprotocol.com for agents and how to get them",
+            arguments: arguments.to_vec(),
+            environment: Vec::new(),
+            files: Vec::new(),
+            stdin: Stdin::Open,
+        })
+    }
+
+    fn conversation(&self, brief: &Brief) -> Box<dyn Conversation> {
+        Box::new(Talk::new(brief))
+    }
+
+    fn restore(&self, snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotError> {
+        Ok(Box::new(serde_json::from_str::<Talk>(snapshot)?))
+    }
+}

@@ -1,0 +1,493 @@
+//! The talk with an agent: hello, a session, a prompt, and what it says meanwhile.
+
+use std::collections::BTreeSet;
+
+use model::Timestamp;
+use model::money::Usd;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::permission::Permissions;
+use super::saying::Saying;
+use super::settings::{self, Setting, Wish};
+use super::tools::Tools;
+use super::usage;
+use crate::agent::notes::{self, Tokens};
+use crate::agent::outcome::Outcome;
+use crate::agent::rpc::{self, Asked, Fault, Message};
+use crate::agent::{Brief, Conversation, Event, McpServer, Step, TOKEN, Verdict};
+use crate::run::{OutputLine, Stream};
+
+/// The version of the protocol.
+const VERSION: u64 = 1;
+
+const INTERRUPTED: &str = "it was interrupted";
+
+/// What is known of a talk so far.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Talk {
+    /// What the session is opened with, until it is open
+    opening: Option<Opening>,
+    asked: Asked<Why>,
+    session: Option<String>,
+    /// What is still to be set before the first prompt
+    settings: Vec<Setting>,
+    phase: Phase,
+    /// It can be told something in the middle of a turn
+    steerable: bool,
+    /// What it is to be told with the next prompt
+    told: Vec<String>,
+    /// The toolsets it was given
+    servers: Vec<String>,
+    tools: Tools,
+    permissions: Permissions,
+    saying: Saying,
+    model: Option<String>,
+    /// What pieces of this prompt's messages have told of its tokens
+    spent: Tokens,
+    resets: Option<Timestamp>,
+    outcome: Outcome,
+    stopping: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Opening {
+    directory: String,
+    servers: Vec<(String, String)>,
+    resume: Option<String>,
+    model: Option<String>,
+    mode: String,
+    prompt: String,
+}
+
+/// Why we asked.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Why {
+    Hello,
+    Open,
+    Set(Setting),
+    Prompt,
+    /// With what it is told
+    Steer(String),
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Phase {
+    /// There is no session yet; what comes is the past of one that is loaded
+    Opening,
+    /// The session is there, but not as it should be
+    Setting,
+    /// It works on a prompt
+    Working,
+    /// It is done, but something it was told may not have reached it
+    Settling(End),
+    /// All is said
+    Over,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum End {
+    Well,
+    Badly(String),
+    /// A bound of its own was reached
+    Bounded(String),
+    /// The account's limit is reached
+    Limited(String),
+}
+
+impl Talk {
+    pub(super) fn new(brief: &Brief) -> Self {
+        let server = |server: &McpServer| (server.name.clone(), server.url.clone());
+        let mode = brief.own_sandbox.as_deref().unwrap_or("workspace-write");
+        Self {
+            opening: Some(Opening {
+                directory: brief.directory.to_string_lossy().into_owned(),
+                servers: brief.servers.iter().map(server).collect(),
+                resume: brief.resume.clone(),
+                model: brief.model.clone(),
+                mode: mode.to_owned(),
+                prompt: brief.prompt.clone(),
+            }),
+            asked: Asked::new(),
+            session: None,
+            settings: Vec::new(),
+            phase: Phase::Opening,
+            steerable: false,
+            told: Vec::new(),
+            servers: brief.servers.iter().map(|server| server.name.clone()).collect(),
+            tools: Tools::default(),
+            permissions: Permissions::new(brief),
+            saying: Saying::default(),
+            model: None,
+            spent: Tokens::default(),
+            resets: None,
+            // It is not held to a schema, but may give a result in its own words.
+            outcome: Outcome::default(),
+            stopping: false,
+        }
+    }
+
+    fn answered(&mut self, why: Why, result: Result<Value, Fault>) -> Vec<Step> {
+        match (why, result) {
+            (Why::Hello, Ok(result)) => self.open(&result),
+            (Why::Open, Ok(result)) => self.opened(&result),
+            (Why::Hello | Why::Open, Err(fault)) => self.over(End::Badly(fault.text())),
+            (Why::Set(setting), result) => {
+                let step = match result {
+                    Ok(_) => self.has_model(setting.model.as_deref()),
+                    Err(fault) => {
+                        let Setting { method, value, .. } = setting;
+                        let text = format!("{method} to `{value}` failed: {}", fault.text());
+                        Some(Step::Saw(Event::Warning(text)))
+                    }
+                };
+                step.into_iter().chain(self.set_up()).collect()
+            }
+            (Why::Prompt, result) => self.prompted(result),
+            (Why::Steer(_), Ok(result)) if result["outcome"] == "injected" => self.settle(),
+            // There was no turn to be told of it any more.
+            (Why::Steer(text), _) => {
+                self.told.push(text);
+                self.settle()
+            }
+        }
+    }
+
+    fn open(&mut self, hello: &Value) -> Vec<Step> {
+        if hello["protocolVersion"] != VERSION {
+            let version = &hello["protocolVersion"];
+            let why = format!("it speaks version {version} of the protocol, and not {VERSION}");
+            return self.over(End::Badly(why));
+        }
+        self.steerable = hello["_meta"]["steering"]["supported"] == true;
+        let Some(opening) = &self.opening else { return Vec::new() };
+        let can = &hello["agentCapabilities"];
+        let mut steps = Vec::new();
+        let takes_http = can["mcpCapabilities"]["http"] == true;
+        if !takes_http && !opening.servers.is_empty() {
+            let text = "the agent takes no MCP servers over HTTP, so it has no toolsets";
+            steps.push(Step::Saw(Event::Warning(text.to_owned())));
+        }
+        let servers = opening.servers.iter().filter(|_| takes_http).map(|(name, url)| {
+            let authorization = format!("Bearer {TOKEN}");
+            let headers = json!([{ "name": "Authorization", "value": authorization }]);
+            json!({ "type": "http", "name": name, "url": url, "headers": headers })
+        });
+        let servers = servers.collect::<Vec<_>>();
+        let mut params = json!({ "cwd": opening.directory, "mcpServers": servers });
+        let method = match &opening.resume {
+            Some(_) if can["loadSession"] != true => {
+                steps.extend(self.over(End::Badly("it cannot take up a conversation".to_owned())));
+                return steps;
+            }
+            Some(session) => {
+                params["sessionId"] = json!(session);
+                "session/load"
+            }
+            None => "session/new",
+        };
+        steps.push(Step::Whisper(self.asked.ask(Why::Open, method, params)));
+        steps
+    }
+
+    fn opened(&mut self, result: &Value) -> Vec<Step> {
+        let Some(opening) = &self.opening else { return Vec::new() };
+        let session = result["sessionId"].as_str().or(opening.resume.as_deref());
+        let Some(session) = session.map(str::to_owned) else {
+            return self.over(End::Badly("it did not say which session it opened".to_owned()));
+        };
+        let mut steps = vec![Step::Saw(Event::Conversation(session.clone()))];
+        let mode = settings::mode(result, &session, &opening.mode);
+        let model = opening.model.as_ref().map(|model| settings::model(result, &session, model));
+        if let (Some(Wish::Unknown), Some(wanted)) = (&model, &opening.model) {
+            let text = format!("the agent does not offer the model `{wanted}`");
+            steps.push(Step::Saw(Event::Warning(text)));
+        }
+        for wish in [Some(mode), model].into_iter().flatten() {
+            if let Wish::Possible(setting) = wish {
+                self.settings.push(setting);
+            }
+        }
+        steps.extend(self.has_model(settings::current_model(result)));
+        self.session = Some(session);
+        self.phase = Phase::Setting;
+        steps.extend(self.set_up());
+        steps
+    }
+
+    /// Makes the next setting, or gives it the prompt.
+    fn set_up(&mut self) -> Vec<Step> {
+        if !matches!(self.phase, Phase::Setting) {
+            return Vec::new();
+        }
+        if self.stopping {
+            return self.over(End::Badly(INTERRUPTED.to_owned()));
+        }
+        if !self.settings.is_empty() {
+            let setting = self.settings.remove(0);
+            let (method, params) = (setting.method.clone(), setting.params.clone());
+            return vec![Step::Say(self.asked.ask(Why::Set(setting), &method, params))];
+        }
+        match self.opening.take() {
+            Some(opening) => vec![self.prompt(&opening.prompt)],
+            None => Vec::new(),
+        }
+    }
+
+    fn prompt(&mut self, text: &str) -> Step {
+        self.phase = Phase::Working;
+        self.spent = Tokens::default();
+        let params = json!({ "sessionId": self.session, "prompt": words(text) });
+        Step::Say(self.asked.ask(Why::Prompt, "session/prompt", params))
+    }
+
+    fn updated(&mut self, params: &Value) -> Vec<Step> {
+        let session = params["sessionId"].as_str();
+        if matches!(self.phase, Phase::Opening) || session != self.session.as_deref() {
+            return Vec::new();
+        }
+        let update = &params["update"];
+        let meta = &update["_meta"];
+        let limit = &meta["_claude/rateLimit"];
+        if limit["status"] == "rejected" {
+            let seconds = limit["resetsAt"].as_i64();
+            let at = |seconds: i64| Timestamp::from_millis(seconds.saturating_mul(1_000));
+            self.resets = seconds.map(at);
+        }
+        let mut steps = Vec::new();
+        match update["sessionUpdate"].as_str().unwrap_or_default() {
+            "agent_message_chunk" => {
+                steps.extend(self.saying.piece(update));
+                steps.extend(self.spends(&meta["usage"]));
+            }
+            "agent_thought_chunk" | "plan" => steps.extend(self.saying.over()),
+            "tool_call" | "tool_call_update" => {
+                steps.extend(self.saying.over());
+                steps.extend(self.tools.noticed(update, &self.servers));
+            }
+            "usage_update" => {
+                steps.extend(self.has_model(meta["_claude/model"].as_str()));
+                let cost = &update["cost"];
+                if let (Some(amount), Some("USD")) =
+                    (cost["amount"].as_f64(), cost["currency"].as_str())
+                {
+                    steps.push(Step::Saw(Event::Cost(Usd::from_dollars(amount))));
+                }
+            }
+            _ => {}
+        }
+        steps
+    }
+
+    /// A piece says what the call that made it used.
+    fn spends(&mut self, count: &Value) -> Option<Step> {
+        let tokens = usage::tokens(count);
+        self.spent = self.spent.plus(tokens);
+        tokens.since(Tokens::default()).map(|usage| Step::Saw(Event::Usage(usage)))
+    }
+
+    fn has_model(&mut self, model: Option<&str>) -> Option<Step> {
+        let model = model.filter(|model| self.model.as_deref() != Some(model))?;
+        self.model = Some(model.to_owned());
+        Some(Step::Saw(Event::Model(model.to_owned())))
+    }
+
+    fn prompted(&mut self, result: Result<Value, Fault>) -> Vec<Step> {
+        if !matches!(self.phase, Phase::Working) {
+            return Vec::new();
+        }
+        let mut steps = self.saying.over().into_iter().collect::<Vec<_>>();
+        steps.extend(self.tools.abandoned());
+        let missed = self.permissions.settled();
+        let end = match result {
+            Ok(result) => {
+                steps.extend(self.has_model(usage::model(&result)));
+                let usage = usage::of_prompt(&result).since(self.spent);
+                steps.extend(usage.map(|usage| Step::Saw(Event::Usage(usage))));
+                match result["stopReason"].as_str().unwrap_or_default() {
+                    "cancelled" if self.stopping => End::Badly(INTERRUPTED.to_owned()),
+                    // codex-acp knows no other way to be refused something.
+                    "cancelled" if !missed.is_empty() => {
+                        self.told.insert(0, go_on_without(&missed));
+                        End::Well
+                    }
+                    reason => end(reason),
+                }
+            }
+            Err(fault) if self.is_limit(&fault) => End::Limited(fault.text()),
+            Err(fault) => End::Badly(fault.text()),
+        };
+        if matches!(end, End::Well) {
+            self.outcome.turn(self.saying.last());
+        }
+        self.phase = Phase::Settling(end);
+        steps.extend(self.settle());
+        steps
+    }
+
+    fn is_limit(&self, fault: &Fault) -> bool {
+        self.resets.is_some()
+            || fault.data["codexErrorInfo"] == "usageLimitExceeded"
+            || fault.data["errorKind"] == "rate_limit"
+            || notes::tells_of_a_limit(&fault.text())
+    }
+
+    /// Goes on, or ends, once it is known what the agent was told and what not.
+    fn settle(&mut self) -> Vec<Step> {
+        if self.asked.waits(|why| matches!(why, Why::Steer(_))) {
+            return Vec::new();
+        }
+        match std::mem::replace(&mut self.phase, Phase::Over) {
+            Phase::Settling(End::Well) if !self.told.is_empty() && !self.stopping => {
+                let text = std::mem::take(&mut self.told).join("\n\n");
+                vec![self.prompt(&text)]
+            }
+            Phase::Settling(end) => self.over(end),
+            other => {
+                self.phase = other;
+                Vec::new()
+            }
+        }
+    }
+
+    fn over(&mut self, end: End) -> Vec<Step> {
+        self.phase = Phase::Over;
+        let mut steps = Vec::new();
+        if matches!(end, End::Limited(_)) {
+            steps.push(Step::Saw(Event::Limited { until: self.resets }));
+        }
+        let text = self.saying.last();
+        steps.push(match end {
+            End::Well => self.outcome.well(text),
+            End::Bounded(why) => self.outcome.bounded(&why, text),
+            End::Badly(why) | End::Limited(why) => self.outcome.badly(&why, text),
+        });
+        steps.push(Step::Close);
+        steps
+    }
+
+    /// It asks for something. Only for permission can it be helped.
+    fn requested(&mut self, id: &Value, method: &str, params: &Value) -> Vec<Step> {
+        if method != "session/request_permission" {
+            return vec![Step::Say(rpc::refuse(id, method))];
+        }
+        let mut steps = self.saying.over().into_iter().collect::<Vec<_>>();
+        // The question may be the first that is heard of the tool.
+        steps.extend(self.tools.noticed(&params["toolCall"], &self.servers));
+        steps.extend(self.permissions.asked(id, params, &self.tools, &self.servers));
+        if self.stopping {
+            steps.extend(self.permissions.called_off());
+        }
+        steps
+    }
+}
+
+impl Conversation for Talk {
+    fn begin(&mut self) -> Vec<Step> {
+        let params = json!({
+            "protocolVersion": VERSION,
+            "clientCapabilities": {
+                "fs": { "readTextFile": false, "writeTextFile": false },
+                "terminal": false,
+            },
+            "clientInfo": {
+                "name": "adjutant",
+                "title": "Adjutant",
+                "version": env!("CARGO_PKG_VERSION"),
+            },
+        });
+        vec![Step::Say(self.asked.ask(Why::Hello, "initialize", params))]
+    }
+
+    fn line(&mut self, line: &OutputLine) -> Vec<Step> {
+        if line.stream != Stream::Out {
+            self.outcome.heard(line);
+            return Vec::new();
+        }
+        if line.cut > 0 {
+            return self.tools.ended_unread(&line.text);
+        }
+        match rpc::read(&line.text) {
+            Some(Message::Answer { id, result }) => match self.asked.answered(id) {
+                Some(why) => self.answered(why, result),
+                None => Vec::new(),
+            },
+            Some(Message::Notice { method, params }) if method == "session/update" => {
+                self.updated(&params)
+            }
+            Some(Message::Request { id, method, params }) => self.requested(&id, &method, &params),
+            Some(Message::Notice { .. }) | None => Vec::new(),
+        }
+    }
+
+    fn tell(&mut self, text: &str) -> Vec<Step> {
+        match self.phase {
+            Phase::Over => Vec::new(),
+            Phase::Working if self.steerable && !self.stopping => {
+                // An agent that is done gives the text back instead of beginning anew unseen.
+                let meta = json!({ "steering": { "idleBehavior": "promptRequired" } });
+                let params =
+                    json!({ "sessionId": self.session, "prompt": words(text), "_meta": meta });
+                let why = Why::Steer(text.to_owned());
+                vec![Step::Say(self.asked.ask(why, "_session/steering", params))]
+            }
+            _ => {
+                self.told.push(text.to_owned());
+                Vec::new()
+            }
+        }
+    }
+
+    fn answer(&mut self, request: &str, verdict: Verdict) -> Vec<Step> {
+        self.permissions.answer(request, &verdict)
+    }
+
+    fn interrupt(&mut self) -> Vec<Step> {
+        self.stopping = true;
+        if !matches!(self.phase, Phase::Working) {
+            return Vec::new();
+        }
+        let cancel = rpc::notice("session/cancel", json!({ "sessionId": self.session }));
+        let mut steps = vec![Step::Say(cancel)];
+        steps.extend(self.permissions.called_off());
+        steps
+    }
+
+    fn end(&mut self) -> Vec<Step> {
+        let mut steps = self.saying.over().into_iter().collect::<Vec<_>>();
+        steps.extend(self.tools.abandoned());
+        steps.extend(self.outcome.gone(self.saying.last()));
+        steps
+    }
+
+    fn snapshot(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// A text, as a prompt takes it.
+fn words(text: &str) -> Value {
+    json!([{ "type": "text", "text": text }])
+}
+
+/// What an agent is told that broke off because of a refusal.
+fn go_on_without(missed: &BTreeSet<String>) -> String {
+    let tools = missed.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ");
+    format!("You were not allowed to use {tools}. Go on without it, or say what you would need.")
+}
+
+fn end(reason: &str) -> End {
+    match reason {
+        "end_turn" => End::Well,
+        "cancelled" => End::Badly("it broke off by itself".to_owned()),
+        "refusal" => End::Badly("its model refused to go on".to_owned()),
+        "max_tokens" => End::Bounded("its model reached the most tokens it may write".to_owned()),
+        "max_turn_requests" => {
+            End::Bounded("it reached the most requests it may make in a turn".to_owned())
+        }
+        other => End::Badly(format!("it stopped with `{other}`")),
+    }
+}

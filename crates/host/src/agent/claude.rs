@@ -1,0 +1,61 @@
+//! Kind `claude`: Claude Code, headless, talking JSON lines both ways.
+//!
+//! It is started once and lives as long as its input is open. What is said to it in mid-turn
+//! reaches the model with the next tool result; this is how mail wakes it. Each line said has an id
+//! of its own, by which it is taken once however often it is said, and by which a turn's `result`
+//! tells what it answered. When a turn ends, nothing said is unanswered and nothing runs in the
+//! background, its input is closed and it ends.
+//!
+//! The shapes were recorded from real runs (`tests/transcripts/claude`). Keys come in any order,
+//! and what is not known is left alone.
+
+mod ending;
+mod ledger;
+mod limits;
+mod lines;
+mod permission;
+mod plan;
+mod talk;
+
+#[cfg(test)]
+mod tests;
+
+use self::talk::Talk;
+use super::{Brief, Conversation, Kind, Plan, PlanError, SnapshotError, Supports};
+
+pub(super) use self::plan::MCP_CONFIG;
+pub use self::plan::mcp_config;
+
+/// The kind.
+#[derive(Debug)]
+pub(super) struct Claude;
+
+impl Kind for Claude {
+    fn name(&self) -> &'static str {
+        "claude"
+    }
+
+    fn supports(&self) -> Supports {
+        Supports {
+            wake: true,
+            resume: true,
+            cost: true,
+            system_prompt: true,
+            permissions: true,
+            schema: true,
+            reads: &["CLAUDE.md"],
+        }
+    }
+
+    fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {
+        Ok(plan::plan(brief))
+    }
+
+    fn conversation(&self, brief: &Brief) -> Box<dyn Conversation> {
+        Box::new(Talk::new(brief))
+    }
+
+    fn restore(&self, snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotError> {
+        Ok(Box::new(serde_json::from_str::<Talk>(snapshot)?))
+    }
+}

@@ -1,0 +1,207 @@
+//! Codex. Steered through `codex app-server` (JSON-RPC on standard input and output) or, where the
+//! configuration says `steer: false`, run once through `codex exec`.
+//!
+//! - The role's `tools` and `disallowedTools` do not apply: Codex has its sandbox instead. Nor can
+//!   `exec` ask anybody; what its sandbox forbids is refused.
+//! - A conversation is gone on with by the app server in any case. `exec` reports the tokens of the
+//!   whole conversation and not where it took it up, so that they would be counted twice.
+//! - Its own subagents are off, so that no agent escapes the record, and so are plugins and apps,
+//!   for which it looks up hosts. They are settings and not `--disable` flags: a later Codex that no
+//!   longer knows one says so in a warning, and starts.
+//! - Its toolsets are required. It would wait for them for a second, and then begin without them.
+//! - It is told no working directory when a thread begins: it works where it was started, and a
+//!   named one is marked as trusted in the user's own configuration.
+
+mod exec;
+mod items;
+mod server;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Serialize};
+
+use self::exec::Exec;
+use self::server::Server;
+use super::{Brief, Conversation, Kind, Plan, PlanError, SnapshotError, Step, Supports, Verdict};
+use crate::run::{OutputLine, Stdin};
+
+/// How long an MCP server may take to answer the first time, in seconds.
+const STARTUP_SECONDS: u64 = 60;
+
+/// What is off: it would talk to hosts, start agents that nobody knows of, or go on after its turn.
+const OFF: [&str; 5] = [
+    "features.plugins",
+    "features.apps",
+    "features.remote_plugin",
+    "features.goals",
+    "agents.enabled",
+];
+
+/// The longest call of a tool, in seconds. A call that is under way when Adjutant's server is killed hangs
+/// for as long; no wait of ours takes more than 240.
+const LONGEST_CALL_SECONDS: u64 = 300;
+
+/// The files of a run.
+const PROMPT_FILE: &str = "prompt.md";
+const SCHEMA_FILE: &str = "schema.json";
+
+/// Codex.
+#[derive(Debug)]
+pub(super) struct Codex;
+
+impl Kind for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn supports(&self) -> Supports {
+        Supports {
+            wake: true,
+            resume: true,
+            cost: false,
+            system_prompt: true,
+            permissions: true,
+            schema: true,
+            reads: &["AGENTS.md"],
+        }
+    }
+
+    fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {
+        let mut arguments = brief.runner.arguments.clone();
+        let mut files = Vec::new();
+        let stdin = if is_steered(brief) {
+            arguments.push("app-server".to_owned());
+            arguments.extend(settings(brief));
+            Stdin::Open
+        } else {
+            arguments.extend(["exec", "--json", "--skip-git-repo-check"].map(str::to_owned));
+            arguments.extend(["-s".to_owned(), sandbox(brief).to_owned()]);
+            arguments.extend(settings(brief));
+            if let Some(model) = &brief.model {
+                arguments.extend(["-m".to_owned(), model.clone()]);
+            }
+            if let Some(schema) = &brief.schema {
+                let path = brief.run_folder.join(SCHEMA_FILE);
+                arguments
+                    .extend(["--output-schema".to_owned(), path.to_string_lossy().into_owned()]);
+                files.push((SCHEMA_FILE.to_owned(), schema.to_string()));
+            }
+            arguments.push("-".to_owned());
+            files.push((PROMPT_FILE.to_owned(), whole_prompt(brief)));
+            Stdin::File(PROMPT_FILE.to_owned())
+        };
+        Ok(Plan {
+            program: brief.runner.binary.clone().unwrap_or_else(|| "codex".to_owned()),
+            install: "npm install -g @openai/codex",
+            arguments,
+            environment: Vec::new(),
+            files,
+            stdin,
+        })
+    }
+
+    fn conversation(&self, brief: &Brief) -> Box<dyn Conversation> {
+        Box::new(if is_steered(brief) {
+            Talk::Server(Box::new(Server::new(brief)))
+        } else {
+            Talk::Exec(Exec::new(brief))
+        })
+    }
+
+    fn restore(&self, snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotError> {
+        Ok(Box::new(serde_json::from_str::<Talk>(snapshot)?))
+    }
+}
+
+fn is_steered(brief: &Brief) -> bool {
+    brief.runner.steer || brief.resume.is_some()
+}
+
+fn sandbox(brief: &Brief) -> &str {
+    brief.own_sandbox.as_deref().unwrap_or("workspace-write")
+}
+
+/// `exec` has no place for the role's prompt: it comes first.
+fn whole_prompt(brief: &Brief) -> String {
+    match &brief.system_prompt {
+        Some(role) => format!("{role}\n\n---\n\n{}", brief.prompt),
+        None => brief.prompt.clone(),
+    }
+}
+
+/// The settings that both ways of running it share.
+fn settings(brief: &Brief) -> Vec<String> {
+    let off = OFF.iter().map(|setting| format!("{setting}=false"));
+    let seconds = brief.call_timeout_ms.div_ceil(1_000).min(LONGEST_CALL_SECONDS);
+    let servers = brief.servers.iter().map(move |server| {
+        // A JSON string is a TOML string.
+        let url = serde_json::Value::from(server.url.as_str());
+        format!(
+            "mcp_servers.{}={{url={url}, bearer_token_env_var=\"ADJUTANT_TOKEN\", \
+             default_tools_approval_mode=\"approve\", required=true, \
+             startup_timeout_sec={STARTUP_SECONDS}, tool_timeout_sec={seconds}}}",
+            server.name
+        )
+    });
+    std::iter::once("approval_policy=\"never\"".to_owned())
+        .chain(off)
+        .chain(servers)
+        .flat_map(|setting| ["-c".to_owned(), setting])
+        .collect()
+}
+
+/// A conversation, in either way.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Talk {
+    Exec(Exec),
+    Server(Box<Server>),
+}
+
+impl Conversation for Talk {
+    fn begin(&mut self) -> Vec<Step> {
+        match self {
+            Self::Exec(_) => Vec::new(),
+            Self::Server(talk) => talk.begin(),
+        }
+    }
+
+    fn line(&mut self, line: &OutputLine) -> Vec<Step> {
+        match self {
+            Self::Exec(talk) => talk.line(line),
+            Self::Server(talk) => talk.line(line),
+        }
+    }
+
+    fn tell(&mut self, text: &str) -> Vec<Step> {
+        match self {
+            Self::Exec(_) => Vec::new(),
+            Self::Server(talk) => talk.tell(text),
+        }
+    }
+
+    fn answer(&mut self, request: &str, verdict: Verdict) -> Vec<Step> {
+        match self {
+            Self::Exec(_) => Vec::new(),
+            Self::Server(talk) => talk.answer(request, &verdict),
+        }
+    }
+
+    fn interrupt(&mut self) -> Vec<Step> {
+        match self {
+            Self::Exec(_) => Vec::new(),
+            Self::Server(talk) => talk.interrupt(),
+        }
+    }
+
+    fn end(&mut self) -> Vec<Step> {
+        match self {
+            Self::Exec(talk) => talk.end(),
+            Self::Server(talk) => talk.end(),
+        }
+    }
+
+    fn snapshot(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,90 @@
+//! `codex exec --json`: one prompt, one turn, nothing to be said in between.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::items::{self, Tools};
+use crate::agent::notes::{self, Tokens};
+use crate::agent::outcome::Outcome;
+use crate::agent::{Brief, Event, Step};
+use crate::run::{OutputLine, Stream};
+
+/// What is known of a run so far.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Exec {
+    outcome: Outcome,
+    tools: Tools,
+    spent: Tokens,
+    text: String,
+}
+
+impl Exec {
+    pub(super) fn new(brief: &Brief) -> Self {
+        Self {
+            outcome: Outcome::of(brief),
+            tools: Tools::default(),
+            spent: Tokens::default(),
+            text: String::new(),
+        }
+    }
+
+    pub(super) fn line(&mut self, line: &OutputLine) -> Vec<Step> {
+        if line.stream != Stream::Out {
+            self.outcome.heard(line);
+            return Vec::new();
+        }
+        if line.cut > 0 && line.text.starts_with(r#"{"type":"item.completed""#) {
+            return self.tools.ended_unread(&line.text);
+        }
+        let Ok(event) = serde_json::from_str::<Value>(&line.text) else { return Vec::new() };
+        let words = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        match event["type"].as_str().unwrap_or_default() {
+            "thread.started" => vec![Step::Saw(Event::Conversation(words(&event["thread_id"])))],
+            "item.started" => self.tools.began(&event["item"]),
+            "item.completed" => self.completed(&event["item"]),
+            // It comes before `turn.failed`, or is passing trouble.
+            "error" => vec![Step::Saw(Event::Warning(words(&event["message"])))],
+            "turn.completed" => self.over(&event["usage"], None),
+            "turn.failed" => self.over(&event["usage"], Some(words(&event["error"]["message"]))),
+            _ => Vec::new(),
+        }
+    }
+
+    fn completed(&mut self, item: &Value) -> Vec<Step> {
+        if let Some(text) = items::message(item) {
+            text.clone_into(&mut self.text);
+            return vec![Step::Saw(Event::Text(text.to_owned()))];
+        }
+        match (item["type"].as_str(), item["message"].as_str()) {
+            (Some("error"), Some(text)) => vec![Step::Saw(Event::Warning(text.to_owned()))],
+            _ => self.tools.ended(item),
+        }
+    }
+
+    fn over(&mut self, usage: &Value, failure: Option<String>) -> Vec<Step> {
+        let mut steps = self.tools.abandoned();
+        let total = items::tokens(usage);
+        steps.extend(total.since(self.spent).map(|usage| Step::Saw(Event::Usage(usage))));
+        self.spent = self.spent.most(total);
+        match failure {
+            None => {
+                self.outcome.turn(&self.text);
+                steps.push(self.outcome.well(&self.text));
+            }
+            Some(why) => {
+                // The time of the reset is told in the machine's own zone, which it does not name.
+                if notes::tells_of_a_limit(&why) {
+                    steps.push(Step::Saw(Event::Limited { until: None }));
+                }
+                steps.push(self.outcome.badly(&why, &self.text));
+            }
+        }
+        steps
+    }
+
+    pub(super) fn end(&mut self) -> Vec<Step> {
+        let mut steps = self.tools.abandoned();
+        steps.extend(self.outcome.gone(&self.text));
+        steps
+    }
+}

@@ -1,0 +1,458 @@
+//! `codex app-server`: a thread is opened, turns are asked for, and a turn that runs can be told
+//! more. It ends when its input is closed, and breaks off a turn that still runs: the input is closed
+//! after the last turn and no sooner.
+
+mod questions;
+
+use std::collections::BTreeMap;
+
+use model::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use self::questions::Questions;
+use super::items::{self, Tools};
+use super::sandbox;
+use crate::agent::notes::Tokens;
+use crate::agent::outcome::Outcome;
+use crate::agent::rpc::{self, Asked, Fault, Message};
+use crate::agent::{Asks, Brief, Event, Step, Verdict};
+use crate::run::{OutputLine, Stream};
+
+/// What is told in pieces and again as a whole; nobody needs the pieces.
+const UNWANTED: [&str; 6] = [
+    "item/agentMessage/delta",
+    "item/commandExecution/outputDelta",
+    "item/plan/delta",
+    "item/reasoning/summaryTextDelta",
+    "item/reasoning/textDelta",
+    "turn/diff/updated",
+];
+
+/// How often a thread is asked for.
+const TRIES: u8 = 3;
+
+const INTERRUPTED: &str = "it was interrupted";
+
+/// What is known of a conversation so far.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Server {
+    /// What opens the thread, until it is said
+    opening: Option<Opening>,
+    schema: Option<Value>,
+    asked: Asked<Why>,
+    thread: Option<String>,
+    phase: Phase,
+    /// What it is to be told as soon as it can be
+    told: Vec<String>,
+    tools: Tools,
+    questions: Questions,
+    meter: Meter,
+    /// When the limit that is reached ends
+    resets: Option<Timestamp>,
+    text: String,
+    outcome: Outcome,
+    stopping: bool,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Opening {
+    method: String,
+    params: Value,
+    prompt: String,
+    /// How often it may still be tried
+    tries: u8,
+}
+
+/// Why we asked.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Why {
+    Hello,
+    Open,
+    Turn,
+    /// With what it is told
+    Steer(String),
+    Interrupt,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Phase {
+    /// There is no thread yet
+    Opening,
+    /// A turn was asked for
+    Starting,
+    /// This turn runs
+    Running(String),
+    /// The turn is over, but something it was told may not have reached it
+    Settling(End),
+    /// All is said
+    Over,
+}
+
+/// How a turn ended.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum End {
+    Well,
+    Badly(String),
+    /// A bound of its own was reached
+    Bounded(String),
+    /// The account's limit is reached
+    Limited(String),
+}
+
+/// What was spent, by thread; totals grow over the whole life of a thread.
+#[derive(Debug, Serialize, Deserialize)]
+struct Meter {
+    /// Whether the thread has a past that was paid for
+    resumed: bool,
+    spent: BTreeMap<String, Tokens>,
+}
+
+impl Server {
+    pub(super) fn new(brief: &Brief) -> Self {
+        // The reviewer is we, and not a model of its own.
+        let mut params = json!({
+            "approvalPolicy": if brief.asks == Asks::Person { "on-request" } else { "never" },
+            "approvalsReviewer": "user",
+            "sandbox": sandbox(brief),
+        });
+        if let Some(model) = &brief.model {
+            params["model"] = json!(model);
+        }
+        if let Some(role) = &brief.system_prompt {
+            params["developerInstructions"] = json!(role);
+        }
+        let method = match &brief.resume {
+            None => "thread/start",
+            Some(thread) => {
+                params["threadId"] = json!(thread);
+                params["excludeTurns"] = json!(true);
+                // A thread remembers where it worked, which may be elsewhere.
+                params["cwd"] = json!(brief.directory);
+                "thread/resume"
+            }
+        };
+        let (method, prompt) = (method.to_owned(), brief.prompt.clone());
+        Self {
+            opening: Some(Opening { method, params, prompt, tries: TRIES }),
+            schema: brief.schema.clone(),
+            asked: Asked::new(),
+            thread: None,
+            phase: Phase::Opening,
+            told: Vec::new(),
+            tools: Tools::default(),
+            questions: Questions::new(brief.asks),
+            meter: Meter { resumed: brief.resume.is_some(), spent: BTreeMap::new() },
+            resets: None,
+            text: String::new(),
+            outcome: Outcome::of(brief),
+            stopping: false,
+        }
+    }
+
+    pub(super) fn begin(&mut self) -> Vec<Step> {
+        let params = json!({
+            "clientInfo": {
+                "name": "adjutant",
+                "title": "Adjutant",
+                "version": env!("CARGO_PKG_VERSION"),
+            },
+            "capabilities": { "optOutNotificationMethods": UNWANTED },
+        });
+        vec![Step::Say(self.asked.ask(Why::Hello, "initialize", params))]
+    }
+
+    pub(super) fn line(&mut self, line: &OutputLine) -> Vec<Step> {
+        if line.stream != Stream::Out {
+            self.outcome.heard(line);
+            return Vec::new();
+        }
+        if line.cut > 0 && line.text.starts_with(r#"{"method":"item/completed""#) {
+            return self.tools.ended_unread(&line.text);
+        }
+        match rpc::read(&line.text) {
+            Some(Message::Answer { id, result }) => match self.asked.answered(id) {
+                Some(why) => self.answered(why, result),
+                None => Vec::new(),
+            },
+            Some(Message::Notice { method, params }) => self.noticed(&method, &params),
+            Some(Message::Request { id, method, params }) => {
+                self.questions.asked(&id, &method, &params, &self.tools)
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// A turn that runs is told at once; else it waits for the next one.
+    pub(super) fn tell(&mut self, text: &str) -> Vec<Step> {
+        match &self.phase {
+            Phase::Over => Vec::new(),
+            Phase::Running(turn) if !self.stopping => {
+                let turn = turn.clone();
+                vec![self.steer(&turn, text.to_owned())]
+            }
+            _ => {
+                self.told.push(text.to_owned());
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn answer(&mut self, request: &str, verdict: &Verdict) -> Vec<Step> {
+        self.questions.answer(request, verdict)
+    }
+
+    pub(super) fn interrupt(&mut self) -> Vec<Step> {
+        self.stopping = true;
+        match &self.phase {
+            Phase::Running(turn) => {
+                let turn = turn.clone();
+                vec![self.stop(&turn)]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn end(&mut self) -> Vec<Step> {
+        let mut steps = self.tools.abandoned();
+        steps.extend(self.outcome.gone(&self.text));
+        steps
+    }
+
+    fn answered(&mut self, why: Why, result: Result<Value, Fault>) -> Vec<Step> {
+        match (why, result) {
+            (Why::Hello, Ok(_)) => self.open(),
+            (Why::Open, Ok(result)) => self.opened(&result),
+            (Why::Turn, Ok(result)) => self.running(&result["turn"]),
+            (Why::Open, Err(fault)) => self.not_opened(&fault),
+            (Why::Hello | Why::Turn, Err(fault)) => self.over(End::Badly(fault.text())),
+            (Why::Steer(_), Ok(_)) => self.settle(),
+            // The turn was over before it could be told.
+            (Why::Steer(text), Err(_)) => {
+                self.told.push(text);
+                self.settle()
+            }
+            (Why::Interrupt, _) => Vec::new(),
+        }
+    }
+
+    fn open(&mut self) -> Vec<Step> {
+        let Some(opening) = &self.opening else { return Vec::new() };
+        let open = self.asked.ask(Why::Open, &opening.method, opening.params.clone());
+        vec![Step::Say(rpc::notice("initialized", json!({}))), Step::Say(open)]
+    }
+
+    /// The server of its toolsets may just have been away; since somebody reads this, it is back.
+    fn not_opened(&mut self, fault: &Fault) -> Vec<Step> {
+        let text = fault.text();
+        match &mut self.opening {
+            Some(opening) if opening.tries > 1 && text.contains("MCP servers failed") => {
+                opening.tries -= 1;
+                let (method, params) = (opening.method.clone(), opening.params.clone());
+                vec![Step::Say(self.asked.ask(Why::Open, &method, params))]
+            }
+            _ => self.over(End::Badly(text)),
+        }
+    }
+
+    fn opened(&mut self, result: &Value) -> Vec<Step> {
+        let Some(thread) = result["thread"]["id"].as_str() else {
+            return self.over(End::Badly("Codex did not say which thread it opened".to_owned()));
+        };
+        let Some(opening) = self.opening.take() else { return Vec::new() };
+        self.thread = Some(thread.to_owned());
+        let mut steps = vec![Step::Saw(Event::Conversation(thread.to_owned()))];
+        if let Some(model) = result["model"].as_str() {
+            steps.push(Step::Saw(Event::Model(model.to_owned())));
+        }
+        if self.stopping {
+            steps.extend(self.over(End::Badly(INTERRUPTED.to_owned())));
+        } else {
+            steps.push(self.ask_turn(&opening.prompt));
+        }
+        steps
+    }
+
+    fn ask_turn(&mut self, text: &str) -> Step {
+        self.phase = Phase::Starting;
+        let mut params = json!({ "threadId": self.thread, "input": words(text) });
+        if let Some(schema) = &self.schema {
+            params["outputSchema"] = schema.clone();
+        }
+        Step::Say(self.asked.ask(Why::Turn, "turn/start", params))
+    }
+
+    fn steer(&mut self, turn: &str, text: String) -> Step {
+        let input = words(&text);
+        let params = json!({ "threadId": self.thread, "expectedTurnId": turn, "input": input });
+        Step::Say(self.asked.ask(Why::Steer(text), "turn/steer", params))
+    }
+
+    fn stop(&mut self, turn: &str) -> Step {
+        let params = json!({ "threadId": self.thread, "turnId": turn });
+        Step::Say(self.asked.ask(Why::Interrupt, "turn/interrupt", params))
+    }
+
+    /// The turn has an id, so it can be spoken to. Two messages tell so, in any order.
+    fn running(&mut self, turn: &Value) -> Vec<Step> {
+        let (Phase::Starting, Some(turn)) = (&self.phase, turn["id"].as_str()) else {
+            return Vec::new();
+        };
+        self.phase = Phase::Running(turn.to_owned());
+        if self.stopping {
+            return vec![self.stop(turn)];
+        }
+        let told = std::mem::take(&mut self.told);
+        told.into_iter().map(|text| self.steer(turn, text)).collect()
+    }
+
+    fn noticed(&mut self, method: &str, params: &Value) -> Vec<Step> {
+        if method == "thread/tokenUsage/updated" {
+            return self.spent(params);
+        }
+        let thread = params["threadId"].as_str();
+        if thread.is_some() && self.thread.is_some() && thread != self.thread.as_deref() {
+            return Vec::new();
+        }
+        let warning = |text: &Value| {
+            let text = text.as_str().unwrap_or_default();
+            vec![Step::Saw(Event::Warning(text.to_owned()))]
+        };
+        match method {
+            "turn/started" => self.running(&params["turn"]),
+            "turn/completed" => self.completed(&params["turn"]),
+            "item/started" => self.tools.began(&params["item"]),
+            "item/completed" => self.item(&params["item"]),
+            "account/rateLimits/updated" => {
+                self.resets = reset(&params["rateLimits"]).or(self.resets);
+                Vec::new()
+            }
+            "mcpServer/startupStatus/updated" if params["status"] == "failed" => {
+                warning(&params["error"])
+            }
+            "model/rerouted" => params["toModel"]
+                .as_str()
+                .map_or_else(Vec::new, |model| vec![Step::Saw(Event::Model(model.to_owned()))]),
+            "serverRequest/resolved" => {
+                self.questions.forget(&params["requestId"]);
+                Vec::new()
+            }
+            // What it does not try again ends the turn, which is told too.
+            "error" if params["willRetry"] == true => warning(&params["error"]["message"]),
+            "warning" | "guardianWarning" => warning(&params["message"]),
+            "configWarning" => warning(&params["summary"]),
+            _ => Vec::new(),
+        }
+    }
+
+    fn item(&mut self, item: &Value) -> Vec<Step> {
+        if let Some(text) = items::message(item) {
+            text.clone_into(&mut self.text);
+            return vec![Step::Saw(Event::Text(text.to_owned()))];
+        }
+        self.tools.ended(item)
+    }
+
+    fn spent(&mut self, params: &Value) -> Vec<Step> {
+        let thread = params["threadId"].as_str().unwrap_or_default();
+        let total = items::tokens(&params["tokenUsage"]["total"]);
+        let is_ours = Some(thread) == self.thread.as_deref();
+        if is_ours && self.meter.resumed && matches!(self.phase, Phase::Opening | Phase::Starting) {
+            // Before its first turn a resumed thread tells what it has spent in its past.
+            self.meter.spent.insert(thread.to_owned(), total);
+            return Vec::new();
+        }
+        let before = match self.meter.spent.insert(thread.to_owned(), total) {
+            Some(before) => before,
+            None if is_ours && self.meter.resumed => {
+                total.minus(items::tokens(&params["tokenUsage"]["last"]))
+            }
+            None => Tokens::default(),
+        };
+        let usage = total.since(before).map(|usage| Step::Saw(Event::Usage(usage)));
+        usage.into_iter().collect()
+    }
+
+    fn completed(&mut self, turn: &Value) -> Vec<Step> {
+        match &self.phase {
+            Phase::Running(id) if turn["id"] == id.as_str() => {}
+            Phase::Starting => {}
+            _ => return Vec::new(),
+        }
+        let mut steps = self.tools.abandoned();
+        let end = end(turn);
+        if matches!(end, End::Well) {
+            self.outcome.turn(&self.text);
+        }
+        self.phase = Phase::Settling(end);
+        steps.extend(self.settle());
+        steps
+    }
+
+    /// Goes on, or ends, once it is known what the turn was told and what not.
+    fn settle(&mut self) -> Vec<Step> {
+        if self.asked.waits(|why| matches!(why, Why::Steer(_))) {
+            return Vec::new();
+        }
+        let phase = std::mem::replace(&mut self.phase, Phase::Over);
+        match phase {
+            Phase::Settling(End::Well) if !self.told.is_empty() && !self.stopping => {
+                let text = std::mem::take(&mut self.told).join("\n\n");
+                vec![self.ask_turn(&text)]
+            }
+            Phase::Settling(end) => self.over(end),
+            other => {
+                self.phase = other;
+                Vec::new()
+            }
+        }
+    }
+
+    fn over(&mut self, end: End) -> Vec<Step> {
+        self.phase = Phase::Over;
+        let mut steps = Vec::new();
+        if matches!(end, End::Limited(_)) {
+            steps.push(Step::Saw(Event::Limited { until: self.resets }));
+        }
+        let text = &self.text;
+        steps.push(match end {
+            End::Well => self.outcome.well(text),
+            End::Bounded(why) => self.outcome.bounded(&why, text),
+            End::Badly(why) | End::Limited(why) => self.outcome.badly(&why, text),
+        });
+        steps.push(Step::Close);
+        steps
+    }
+}
+
+/// A text, as a turn takes it.
+fn words(text: &str) -> Value {
+    json!([{ "type": "text", "text": text }])
+}
+
+fn end(turn: &Value) -> End {
+    let error = &turn["error"];
+    let why = error["message"].as_str().unwrap_or("Codex did not say why").to_owned();
+    match (turn["status"].as_str(), error["codexErrorInfo"].as_str()) {
+        (Some("completed"), _) => End::Well,
+        (Some("interrupted"), _) => End::Badly(INTERRUPTED.to_owned()),
+        (_, Some("usageLimitExceeded" | "rateLimitExceeded")) => End::Limited(why),
+        (_, Some("sessionBudgetExceeded")) => End::Bounded(why),
+        _ => End::Badly(why),
+    }
+}
+
+/// When the account's limits that are used up are all lifted.
+fn reset(limits: &Value) -> Option<Timestamp> {
+    let used_up =
+        |window: &&Value| window["usedPercent"].as_f64().is_some_and(|used| used >= 100.0);
+    [&limits["primary"], &limits["secondary"]]
+        .into_iter()
+        .filter(used_up)
+        .filter_map(|window| window["resetsAt"].as_i64())
+        .max()
+        .map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1_000)))
+}

@@ -1,0 +1,211 @@
+//! Kind `command`: any program. The prompt comes on its standard input and lies in a file; what it
+//! prints is its report.
+//!
+//! The last line, where it is a result (see [`report`]), is the result; else the last 64 KiB of
+//! what it printed are its summary. Whether it succeeded is also a matter of its exit code, which
+//! is not ours to judge.
+
+use std::path::Path;
+
+use model::money::Usd;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::claude::{MCP_CONFIG, mcp_config};
+use super::{
+    Brief, Conversation, Done, DoneAs, Event, Kind, Plan, PlanError, SnapshotError, Step, Supports,
+    Verdict, report,
+};
+use crate::run::{OutputLine, Stdin, Stream};
+
+/// The prompt's file in the run folder.
+const PROMPT: &str = "prompt.md";
+/// As much of the output is kept as a summary.
+const SUMMARY_BYTES: usize = 64 * 1024;
+
+/// What plain programs can do: they report what they cost, if they like.
+pub(super) const PLAIN: Supports = Supports {
+    wake: false,
+    resume: false,
+    cost: true,
+    system_prompt: false,
+    permissions: false,
+    schema: false,
+    reads: &[],
+};
+
+/// The kind.
+#[derive(Debug)]
+pub(super) struct Command;
+
+impl Kind for Command {
+    fn name(&self) -> &'static str {
+        "command"
+    }
+
+    fn supports(&self) -> Supports {
+        PLAIN
+    }
+
+    fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {
+        let mut words = brief.runner.binary.iter().chain(&brief.command);
+        let Some(program) = words.next() else {
+            return Err(PlanError {
+                problem: "kind `command` does not know what to run: write `command: [program, \
+                          argument]` in the role"
+                    .to_owned(),
+            });
+        };
+        let places = [
+            ("{prompt_file}", brief.run_folder.join(PROMPT)),
+            ("{mcp_config}", brief.run_folder.join(MCP_CONFIG)),
+            ("{cwd}", brief.directory.clone()),
+        ];
+        let arguments = brief.runner.arguments.iter().chain(words);
+        let arguments = arguments.map(|argument| fill(argument, &places)).collect();
+        Ok(plain(brief, program.clone(), arguments, INSTALL))
+    }
+
+    fn conversation(&self, _: &Brief) -> Box<dyn Conversation> {
+        Box::<Reader>::default()
+    }
+
+    fn restore(&self, snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotError> {
+        restore(snapshot)
+    }
+}
+
+const INSTALL: &str = "install it, or mend `command` in the role";
+
+/// How a plain program is started.
+pub(super) fn plain(
+    brief: &Brief,
+    program: String,
+    arguments: Vec<String>,
+    install: &'static str,
+) -> Plan {
+    Plan {
+        program,
+        install,
+        arguments,
+        environment: Vec::new(),
+        files: vec![
+            (PROMPT.to_owned(), brief.prompt.clone()),
+            (MCP_CONFIG.to_owned(), mcp_config(&brief.servers, brief.call_timeout_ms)),
+        ],
+        stdin: Stdin::File(PROMPT.to_owned()),
+    }
+}
+
+/// Puts paths where an argument names them. What was put in is not looked at again.
+fn fill<P: AsRef<Path>>(argument: &str, places: &[(&str, P)]) -> String {
+    let mut filled = String::new();
+    let mut rest = argument;
+    while let Some((at, name, path)) = places
+        .iter()
+        .filter_map(|(name, path)| Some((rest.find(name)?, *name, path.as_ref())))
+        .min_by_key(|(at, ..)| *at)
+    {
+        filled.push_str(rest.get(..at).unwrap_or_default());
+        filled.push_str(&path.to_string_lossy());
+        rest = rest.get(at + name.len()..).unwrap_or_default();
+    }
+    filled + rest
+}
+
+/// The conversation of a plain program: it listens.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Reader {
+    /// The end of what it printed, whole lines if one line fits
+    tail: String,
+    /// The last line, where it is a result
+    result: Option<Value>,
+    /// What it says it cost, in billionths of a dollar
+    cost: i64,
+}
+
+/// A reader as it was written down.
+pub(super) fn restore(snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotError> {
+    Ok(Box::new(serde_json::from_str::<Reader>(snapshot)?))
+}
+
+impl Reader {
+    fn keep(&mut self, line: &str) {
+        let line = last_bytes(line, SUMMARY_BYTES - 1);
+        let room = SUMMARY_BYTES - 1 - line.len();
+        if self.tail.len() > room {
+            let kept = last_bytes(&self.tail, room);
+            // A line that lost its beginning says something else.
+            let kept = kept.split_once('\n').map_or("", |(_, whole)| whole);
+            self.tail = kept.to_owned();
+        }
+        self.tail.push_str(line);
+        self.tail.push('\n');
+    }
+}
+
+fn last_bytes(text: &str, most: usize) -> &str {
+    let from = text.len().saturating_sub(most);
+    (from..=text.len()).find_map(|from| text.get(from..)).unwrap_or_default()
+}
+
+impl Conversation for Reader {
+    fn begin(&mut self) -> Vec<Step> {
+        Vec::new()
+    }
+
+    fn line(&mut self, line: &OutputLine) -> Vec<Step> {
+        if line.stream != Stream::Out {
+            return Vec::new();
+        }
+        let is_object = line.text.trim_start().starts_with('{');
+        let value = is_object.then(|| serde_json::from_str::<Value>(&line.text).ok());
+        let value = value.flatten().unwrap_or_default();
+        if value["adjutant"].is_object() {
+            let mut cost = Usd::from_nanos(self.cost);
+            let events = report::events(&value["adjutant"], &mut cost);
+            self.cost = cost.nanos();
+            return events.into_iter().map(Step::Saw).collect();
+        }
+        if !line.text.trim().is_empty() {
+            self.result = report::result(value);
+        }
+        self.keep(&line.text);
+        Vec::new()
+    }
+
+    fn tell(&mut self, _: &str) -> Vec<Step> {
+        Vec::new()
+    }
+
+    fn answer(&mut self, _: &str, _: Verdict) -> Vec<Step> {
+        Vec::new()
+    }
+
+    fn interrupt(&mut self) -> Vec<Step> {
+        Vec::new()
+    }
+
+    fn end(&mut self) -> Vec<Step> {
+        let done = match self.result.take() {
+            Some(value) => Done {
+                verdict: report::verdict(&value),
+                text: value["summary"].as_str().unwrap_or_default().to_owned(),
+                value: Some(value),
+            },
+            None => Done {
+                verdict: DoneAs::Success,
+                text: self.tail.trim_end().to_owned(),
+                value: None,
+            },
+        };
+        vec![Step::Saw(Event::Done(done))]
+    }
+
+    fn snapshot(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests;

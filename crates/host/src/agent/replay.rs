@@ -1,0 +1,231 @@
+//! Plays recorded talks again, for tests.
+//!
+//! A recording is a file of lines: `# ` what the agent was run with, `< ` what it printed, `> ` what we
+//! said (`> (closed)` for the end of it), `! ` what was wished meanwhile. It was made by the code under
+//! test with the real program on the other side, so that both sides can be compared.
+
+use std::fs;
+use std::path::Path;
+
+use model::Timestamp;
+use serde_json::Value;
+
+use super::{
+    Asks, Brief, Conversation, Event, McpServer, Runner, Step, TOKEN, Usage, Verdict, kind,
+};
+use crate::run::{OutputLine, Stream};
+
+/// A token that must never be seen.
+const SECRET: &str = "adjag_secret";
+
+/// A recorded talk.
+pub(super) struct Recording {
+    pub(super) name: String,
+    pub(super) brief: Brief,
+    kind: String,
+    lines: Vec<String>,
+}
+
+/// Every recording of a kind.
+pub(super) fn recordings(kind: &str) -> Vec<Recording> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/transcripts").join(kind);
+    let mut paths: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| Recording::read(path)).collect()
+}
+
+/// The recording of that name.
+pub(super) fn recording(kind: &str, name: &str) -> Recording {
+    recordings(kind).into_iter().find(|recording| recording.name == name).unwrap()
+}
+
+/// A brief with nothing special in it.
+pub(super) fn brief() -> Brief {
+    Brief {
+        agent: "agent_1".to_owned(),
+        prompt: "Do the thing".to_owned(),
+        system_prompt: None,
+        model: None,
+        tools: None,
+        disallowed_tools: Vec::new(),
+        asks: Asks::Deny,
+        servers: vec![McpServer {
+            name: "h".to_owned(),
+            url: "http://127.0.0.1:4000/mcp".to_owned(),
+        }],
+        token: SECRET.to_owned(),
+        call_timeout_ms: 600_000,
+        stream_timeout_ms: 600_000,
+        schema: None,
+        resume: None,
+        directory: "/srv/dev/project".into(),
+        run_folder: "/srv/dev/run".into(),
+        runner: Runner { steer: true, ..Runner::default() },
+        command: Vec::new(),
+        own_sandbox: None,
+        adjutant: "/usr/bin/adjutant".into(),
+    }
+}
+
+/// A line of output.
+pub(super) fn out(text: &str) -> OutputLine {
+    OutputLine {
+        at: Timestamp::from_millis(1_794_757_000_000),
+        stream: Stream::Out,
+        text: text.to_owned(),
+        cut: 0,
+    }
+}
+
+/// What follows from these lines.
+pub(super) fn hear(talk: &mut dyn Conversation, lines: &[Value]) -> Vec<Step> {
+    lines.iter().flat_map(|line| talk.line(&out(&line.to_string()))).collect()
+}
+
+/// What was said in these steps.
+pub(super) fn said(steps: &[Step]) -> Vec<Value> {
+    let said = steps.iter().filter_map(|step| match step {
+        Step::Say(line) | Step::Whisper(line) => Some(serde_json::from_str(line).unwrap()),
+        Step::Close => Some(Value::from("(closed)")),
+        Step::Saw(_) => None,
+    });
+    said.collect()
+}
+
+/// What was seen in these steps.
+pub(super) fn seen(steps: &[Step]) -> Vec<&Event> {
+    let seen = steps.iter().filter_map(|step| match step {
+        Step::Saw(event) => Some(event),
+        Step::Say(_) | Step::Whisper(_) | Step::Close => None,
+    });
+    seen.collect()
+}
+
+/// All tokens told of in these steps.
+pub(super) fn spent(steps: &[Step]) -> Usage {
+    seen(steps).into_iter().fold(Usage::default(), |sum, event| match event {
+        Event::Usage(usage) => Usage {
+            input: sum.input + usage.input,
+            output: sum.output + usage.output,
+            cache_read: sum.cache_read + usage.cache_read,
+            cache_write: sum.cache_write + usage.cache_write,
+        },
+        _ => sum,
+    })
+}
+
+impl Recording {
+    fn read(path: &Path) -> Self {
+        let text = fs::read_to_string(path).unwrap();
+        let mut lines = text.lines().map(str::to_owned);
+        let head = lines.next().unwrap();
+        let head: Value = serde_json::from_str(head.strip_prefix("# ").unwrap()).unwrap();
+        let words = |key: &str| head[key].as_str().map(str::to_owned);
+        let mut brief = brief();
+        brief.prompt = words("prompt").unwrap_or(brief.prompt);
+        brief.system_prompt = words("system");
+        brief.model = words("model");
+        brief.resume = words("resume");
+        brief.schema = head.get("schema").cloned();
+        brief.runner.steer = head["steer"] != false;
+        brief.tools = serde_json::from_value(head["tools"].clone()).unwrap();
+        brief.asks = match head["asks"].as_str() {
+            Some("allow") => Asks::Allow,
+            Some("person") => Asks::Person,
+            _ => Asks::Deny,
+        };
+        if let Some(url) = words("url") {
+            brief.servers[0].url = url;
+        }
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        Self { name, brief, kind: words("kind").unwrap(), lines: lines.collect() }
+    }
+
+    /// Plays it; `pause` may put the conversation down and take it up again after each line.
+    pub(super) fn play(&self, pause: impl Fn(&mut Box<dyn Conversation>)) -> Vec<Step> {
+        let mut talk = kind(&self.kind).unwrap().conversation(&self.brief);
+        let mut steps = talk.begin();
+        for line in &self.lines {
+            pause(&mut talk);
+            let (sign, text) = line.split_at(2);
+            steps.extend(match sign {
+                "< " => talk.line(&out(text)),
+                "! " => wish(talk.as_mut(), text),
+                _ => Vec::new(),
+            });
+        }
+        steps.extend(talk.end());
+        steps
+    }
+
+    /// What was said when it was recorded.
+    pub(super) fn said(&self) -> Vec<Value> {
+        let said = self.lines.iter().filter_map(|line| line.strip_prefix("> "));
+        let said = said.map(|line| serde_json::from_str(line).unwrap_or_else(|_| line.into()));
+        said.map(with_version).collect()
+    }
+
+    /// Puts it down and takes it up again.
+    pub(super) fn restore(&self, talk: &mut Box<dyn Conversation>) {
+        let snapshot = talk.snapshot();
+        assert!(!snapshot.contains(SECRET), "{}", self.name);
+        *talk = kind(&self.kind).unwrap().restore(&snapshot).unwrap();
+        assert_eq!(talk.snapshot(), snapshot);
+    }
+}
+
+/// A recording does not age with the program.
+fn with_version(mut line: Value) -> Value {
+    if let Some(version) = line.pointer_mut("/params/clientInfo/version") {
+        *version = env!("CARGO_PKG_VERSION").into();
+    }
+    line
+}
+
+fn wish(talk: &mut dyn Conversation, wish: &str) -> Vec<Step> {
+    let words: Vec<_> = wish.splitn(2, ' ').collect();
+    match words[..] {
+        ["tell", text] => talk.tell(text),
+        ["interrupt"] => talk.interrupt(),
+        ["answer", answer] => match answer.rsplit_once(' ').unwrap() {
+            (request, "allow") => talk.answer(request, Verdict::Allow),
+            (request, _) => talk.answer(request, Verdict::Deny("no".to_owned())),
+        },
+        _ => panic!("`{wish}` is no wish"),
+    }
+}
+
+/// What must hold of every recording of a kind: we say what was said then, may be interrupted after
+/// any line, and the token is only whispered. What it means is a snapshot.
+pub(super) fn check(kind: &str) {
+    for recording in recordings(kind) {
+        let name = &recording.name;
+        let steps = recording.play(|_| {});
+        assert_eq!(said(&steps), recording.said(), "{name}");
+        assert_eq!(recording.play(|talk| recording.restore(talk)), steps, "{name}");
+        assert!(!format!("{steps:?}").contains(SECRET), "{name}");
+        let is_said = |step: &Step| matches!(step, Step::Say(line) if line.contains(TOKEN));
+        assert!(!steps.iter().any(is_said), "{name}: the token would be said aloud");
+        let events: Vec<_> = seen(&steps).iter().map(|event| format!("{event:?}")).collect();
+        insta::assert_snapshot!(format!("{kind}-{name}"), events.join("\n"));
+    }
+}
+
+impl Recording {
+    /// Plays it with one line cut short and another one left out.
+    pub(super) fn play_spoilt(&self, at: usize, cut: usize, skip: usize) -> Vec<Step> {
+        let mut talk = kind(&self.kind).unwrap().conversation(&self.brief);
+        let mut steps = talk.begin();
+        let heard: Vec<_> = self.lines.iter().filter_map(|line| line.strip_prefix("< ")).collect();
+        for (number, line) in heard.iter().enumerate() {
+            let length = line.chars().count().max(1);
+            let kept = if number == at % heard.len() { cut % length } else { length };
+            if number != skip % heard.len() {
+                steps.extend(talk.line(&out(&line.chars().take(kept).collect::<String>())));
+            }
+        }
+        steps.extend(talk.end());
+        steps
+    }
+}

@@ -1,0 +1,42 @@
+//! Kind `script`: a scenario, played by Adjutant itself as a real process and a real MCP client. It
+//! reports like any `command`.
+
+use super::command::{PLAIN, Reader, plain, restore};
+use super::{Brief, Conversation, Kind, Plan, PlanError, SnapshotError, Supports};
+
+/// The kind.
+#[derive(Debug)]
+pub(super) struct Script;
+
+impl Kind for Script {
+    fn name(&self) -> &'static str {
+        "script"
+    }
+
+    fn supports(&self) -> Supports {
+        PLAIN
+    }
+
+    fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {
+        let Some(scenario) = brief.command.first() else {
+            return Err(PlanError {
+                problem: "kind `script` has no scenario to play: write `script: path` in the role"
+                    .to_owned(),
+            });
+        };
+        let program = brief.adjutant.to_string_lossy().into_owned();
+        let arguments = vec!["play".to_owned(), scenario.clone()];
+        Ok(plain(brief, program, arguments, "it is this program: install Adjutant again"))
+    }
+
+    fn conversation(&self, _: &Brief) -> Box<dyn Conversation> {
+        Box::<Reader>::default()
+    }
+
+    fn restore(&self, snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotError> {
+        restore(snapshot)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,149 @@
+//! Files that must lie inside a folder, whoever names them: a path that leads out is refused.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Read as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+/// A file inside a folder, or its beginning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Where it really is, relative to the folder
+    pub path: PathBuf,
+    /// Its first bytes, as many as were asked for
+    pub bytes: Vec<u8>,
+    /// How long it is in all
+    pub size: u64,
+}
+
+/// Why a file inside a folder was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum InsideError {
+    /// There is none
+    #[error("there is no such file")]
+    Missing,
+    /// The path, or a link on it, leads out of the folder
+    #[error("it lies outside the project")]
+    Outside,
+    /// It is a folder, a pipe or a device
+    #[error("it is not a plain file")]
+    NotAFile,
+    /// The system refused
+    #[error("it could not be read")]
+    Unreadable(#[from] io::Error),
+}
+
+/// Reads up to `limit` bytes of a file that must lie inside `folder`; links are followed to where they lead.
+pub fn read(folder: &Path, path: &Path, limit: u64) -> Result<Found, InsideError> {
+    // First by the words alone, so that nobody learns what exists outside.
+    if leads_out(folder, path) {
+        return Err(InsideError::Outside);
+    }
+    let folder = fs::canonicalize(folder).map_err(missing)?;
+    let real = fs::canonicalize(folder.join(path)).map_err(missing)?;
+    let inside = real.strip_prefix(&folder).map_err(|_| InsideError::Outside)?.to_owned();
+    // A pipe must not make us wait, and a link put there in this moment is not followed.
+    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+    let file = options.open(&real).map_err(missing)?;
+    let facts = file.metadata()?;
+    if !facts.is_file() {
+        return Err(InsideError::NotAFile);
+    }
+    let mut bytes = Vec::new();
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(Found { path: inside, bytes, size: facts.len() })
+}
+
+fn missing(error: io::Error) -> InsideError {
+    match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => InsideError::Missing,
+        _ => InsideError::Unreadable(error),
+    }
+}
+
+/// Whether a path goes up further than it went down, or begins elsewhere.
+fn leads_out(folder: &Path, path: &Path) -> bool {
+    if path.is_absolute() {
+        return !path.starts_with(folder)
+            || path.components().any(|part| part == Component::ParentDir);
+    }
+    let mut depth = 0_usize;
+    for part in path.components() {
+        match part {
+            Component::ParentDir if depth == 0 => return true,
+            Component::ParentDir => depth -= 1,
+            Component::Normal(_) => depth += 1,
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn refused(folder: &Path, path: &str) -> String {
+        read(folder, Path::new(path), 100).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_file_inside_is_read_up_to_the_limit() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("sub")).unwrap();
+        fs::write(dir.path().join("sub/a.md"), b"hello\xff").unwrap();
+        symlink("sub/a.md", dir.path().join("link.md")).unwrap();
+        let found = |bytes: &[u8]| Found { path: "sub/a.md".into(), bytes: bytes.into(), size: 6 };
+        let read = |path: &str, limit| read(dir.path(), Path::new(path), limit).unwrap();
+        assert_eq!(read("sub/a.md", 3), found(b"hel"));
+        assert_eq!(read("./sub/../sub/a.md", 100), found(b"hello\xff"));
+        assert_eq!(read("link.md", 100), found(b"hello\xff"), "a link that stays inside is one");
+        let absolute = dir.path().join("sub/a.md");
+        assert_eq!(read(absolute.to_str().unwrap(), 100), found(b"hello\xff"));
+    }
+
+    #[test]
+    fn what_leads_out_is_refused() {
+        let outer = tempfile::tempdir().unwrap();
+        let dir = outer.path().join("project");
+        fs::create_dir(&dir).unwrap();
+        fs::write(outer.path().join("secret"), "s").unwrap();
+        symlink(outer.path().join("secret"), dir.join("link")).unwrap();
+        symlink("..", dir.join("up")).unwrap();
+        let absolute = outer.path().join("secret");
+        let around = format!("{}/../secret", dir.display());
+        for path in ["../secret", "a/../../secret", "link", "up/secret", "../nothing"] {
+            assert_eq!(refused(&dir, path), "it lies outside the project", "{path}");
+        }
+        for path in [absolute.to_str().unwrap(), around.as_str()] {
+            assert_eq!(refused(&dir, path), "it lies outside the project", "{path}");
+        }
+    }
+
+    #[test]
+    fn only_plain_files_are_read() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("sub")).unwrap();
+        fs::write(dir.path().join("file"), "").unwrap();
+        let launch = crate::process::Launch {
+            program: "mkfifo".into(),
+            arguments: vec!["pipe".into()],
+            environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            directory: dir.path().to_owned(),
+        };
+        crate::process::run(&launch, std::time::Duration::from_secs(10)).unwrap();
+        assert_eq!(refused(dir.path(), "sub"), "it is not a plain file");
+        assert_eq!(
+            refused(dir.path(), "pipe"),
+            "it is not a plain file",
+            "and nobody waited for it"
+        );
+        assert_eq!(refused(dir.path(), "nothing"), "there is no such file");
+        assert_eq!(refused(dir.path(), "file/below"), "there is no such file");
+    }
+}

@@ -1,0 +1,107 @@
+//! One run of an agent on disk: what was asked for, what it said, how it ended. The server's side.
+//!
+//! A run is a folder. The supervisor beside the agent writes it; the server reads it, and talks to the
+//! supervisor through a socket in it. Neither needs the other to be alive.
+//!
+//! | file | who writes it | what it says |
+//! |---|---|---|
+//! | `spec.json` | the server | what to run; private, the environment holds a token |
+//! | `lock` | the supervisor | held as long as it lives: the kernel lets go when it dies |
+//! | `claim` | whoever is first | that this run was begun, or that it never will be |
+//! | `supervisor.json` | the supervisor | process ids, start times, the machine's boot |
+//! | `output.jsonl`, `output.N.jsonl` | the supervisor | every line, as it came |
+//! | `control` | the supervisor | the socket |
+//! | `exit.json` | the supervisor | how it ended; written whole, last |
+//! | `supervisor.log` | the supervisor | why it could not do its work, if it could not |
+
+mod control;
+mod folder;
+mod output;
+mod record;
+mod sweep;
+
+use std::path::PathBuf;
+
+use model::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use control::{Control, ControlReceiver, ControlSender, Notice};
+pub use folder::{Begun, RunFolder, Standing};
+pub use output::OutputReader;
+pub use record::{Ended, ExitRecord, SupervisorRecord};
+
+pub(crate) use control::{MOST_INPUT, MOST_MESSAGE, Request};
+pub(crate) use folder::{TAKEN, claim};
+pub(crate) use output::Piece;
+pub(crate) use record::{read_json, segment_name, write_json};
+
+/// The variable by which the processes of a run are recognised: its folder.
+pub(crate) const RUN_VARIABLE: &str = "ADJUTANT_RUN";
+
+/// What is to be run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// The program, by its path
+    pub program: PathBuf,
+    /// Its arguments
+    pub arguments: Vec<String>,
+    /// Its whole environment
+    pub environment: Vec<(String, String)>,
+    /// Where it works
+    pub directory: PathBuf,
+    /// Where its standard input comes from
+    pub stdin: Stdin,
+    /// How long it may run
+    pub time_limit_ms: Option<u64>,
+    /// How long it may take to end after it was asked to
+    pub grace_ms: u64,
+    /// How much of its output is kept, head and tail
+    pub max_output_bytes: u64,
+}
+
+/// Where an agent's standard input comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stdin {
+    /// Nowhere
+    Closed,
+    /// A file in the run folder
+    File(String),
+    /// What is said to it over the control socket
+    Open,
+}
+
+/// Which way a line went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    /// From its standard output
+    Out,
+    /// From its standard error
+    Err,
+    /// To its standard input
+    In,
+}
+
+/// A line, as it was kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutputLine {
+    /// When it came
+    pub at: Timestamp,
+    /// Which way it went
+    pub stream: Stream,
+    /// What it says; bytes that are not UTF-8 are replaced
+    pub text: String,
+    /// How many bytes of it were left out here because it is too long
+    pub cut: u64,
+}
+
+/// How far a run's output was read: a segment and a place in it, always at the beginning of a line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Position {
+    /// Which file: 0 is the head
+    pub segment: u32,
+    /// Where in it
+    pub offset: u64,
+}

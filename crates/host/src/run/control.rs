@@ -1,0 +1,200 @@
+//! The talk with a supervisor: lines of JSON over the socket in the run's folder.
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::io;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+
+/// How much may wait to be read by the agent.
+pub(crate) const MOST_INPUT: usize = 8 * 1024 * 1024;
+/// How long a message to the supervisor may be.
+pub(crate) const MOST_MESSAGE: usize = 2 * MOST_INPUT;
+/// How long a message from the supervisor may be; all of them are short.
+const MOST_NOTICE: usize = 64 * 1024;
+
+/// What is said to the supervisor.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Request<'a> {
+    /// End everything, politely and then by force
+    Stop { why: Cow<'a, str>, grace_ms: u64 },
+    /// End everything by force
+    Kill { why: Cow<'a, str> },
+    /// Say a line to the agent
+    Input { key: Cow<'a, str>, line: Cow<'a, str> },
+    /// Say a line to the agent, with its token where that is named; the record keeps the name
+    Whisper { key: Cow<'a, str>, line: Cow<'a, str> },
+    /// Say nothing more to the agent
+    CloseInput { key: Cow<'a, str> },
+}
+
+/// What a supervisor says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", rename_all_fields = "camelCase")]
+pub enum Notice {
+    /// It is there; the first, unless the agent could not be started
+    Hello {
+        /// The agent's process
+        agent_pid: u32,
+    },
+    /// There is more to read. Said once for much output
+    Output {
+        /// The segment that is being written
+        segment: u32,
+        /// How long it is
+        bytes: u64,
+    },
+    /// What became of a line for the agent
+    Input {
+        /// Which line
+        key: String,
+        /// Whether it was taken, now or when it was sent before
+        ok: bool,
+    },
+    /// All is over and `exit.json` is there; always the last
+    Exit {},
+}
+
+/// A connection to a supervisor.
+#[derive(Debug)]
+pub struct Control {
+    sender: ControlSender,
+    receiver: ControlReceiver,
+}
+
+impl Control {
+    pub(super) fn new(stream: UnixStream) -> Self {
+        let (read, write) = stream.into_split();
+        Self {
+            sender: ControlSender(write),
+            receiver: ControlReceiver { stream: read, read: Vec::new(), earlier: VecDeque::new() },
+        }
+    }
+
+    /// Takes it apart, so that one task can listen and speak at the same time.
+    pub fn split(self) -> (ControlSender, ControlReceiver) {
+        (self.sender, self.receiver)
+    }
+
+    /// See [`ControlSender::stop`].
+    pub async fn stop(&mut self, why: &str, grace: Duration) -> io::Result<()> {
+        self.sender.stop(why, grace).await
+    }
+
+    /// See [`ControlSender::kill`].
+    pub async fn kill(&mut self, why: &str) -> io::Result<()> {
+        self.sender.kill(why).await
+    }
+
+    /// Says a line to the agent and waits for what became of it: `false` where the agent's input is
+    /// closed, or too much waits already. A key that was taken before is not said again.
+    pub async fn input(&mut self, key: &str, line: &str) -> io::Result<bool> {
+        if !self.sender.input(key, line).await? {
+            return Ok(false);
+        }
+        loop {
+            match self.receiver.fresh().await {
+                Some(Notice::Input { key: of, ok }) if of == key => return Ok(ok),
+                Some(notice) => self.receiver.earlier.push_back(notice),
+                None => return Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        }
+    }
+
+    /// See [`ControlSender::close_input`].
+    pub async fn close_input(&mut self, key: &str) -> io::Result<()> {
+        self.sender.close_input(key).await
+    }
+
+    /// See [`ControlReceiver::next`].
+    pub async fn next(&mut self) -> Option<Notice> {
+        self.receiver.next().await
+    }
+}
+
+/// The half of a connection that speaks.
+#[derive(Debug)]
+pub struct ControlSender(OwnedWriteHalf);
+
+impl ControlSender {
+    /// Asks the agent and all it started to end; what is left after the grace is ended by force.
+    pub async fn stop(&mut self, why: &str, grace: Duration) -> io::Result<()> {
+        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        self.say(&Request::Stop { why: why.into(), grace_ms }).await.map(|_| ())
+    }
+
+    /// Ends the agent and all it started, at once.
+    pub async fn kill(&mut self, why: &str) -> io::Result<()> {
+        self.say(&Request::Kill { why: why.into() }).await.map(|_| ())
+    }
+
+    /// Says a line to the agent; the answer comes as [`Notice::Input`]. `false` means that the line is
+    /// too long and was not sent.
+    pub async fn input(&mut self, key: &str, line: &str) -> io::Result<bool> {
+        self.say(&Request::Input { key: key.into(), line: line.into() }).await
+    }
+
+    /// As [`ControlSender::input`], with the agent's token where [`crate::agent::TOKEN`] stands.
+    pub async fn whisper(&mut self, key: &str, line: &str) -> io::Result<bool> {
+        self.say(&Request::Whisper { key: key.into(), line: line.into() }).await
+    }
+
+    /// Closes the agent's input once it has read everything.
+    pub async fn close_input(&mut self, key: &str) -> io::Result<()> {
+        self.say(&Request::CloseInput { key: key.into() }).await.map(|_| ())
+    }
+
+    async fn say(&mut self, request: &Request<'_>) -> io::Result<bool> {
+        let mut message = serde_json::to_vec(request)?;
+        message.push(b'\n');
+        if message.len() > MOST_MESSAGE {
+            return Ok(false);
+        }
+        self.0.write_all(&message).await?;
+        Ok(true)
+    }
+}
+
+/// The half of a connection that listens.
+#[derive(Debug)]
+pub struct ControlReceiver {
+    stream: OwnedReadHalf,
+    /// What was read and not yet handed out
+    read: Vec<u8>,
+    /// What came while [`Control::input`] waited for its answer
+    earlier: VecDeque<Notice>,
+}
+
+impl ControlReceiver {
+    /// The next thing that the supervisor says; nothing once it is gone, or what it says makes no sense.
+    ///
+    /// May be dropped while it waits, as in `select!`: nothing is lost.
+    pub async fn next(&mut self) -> Option<Notice> {
+        match self.earlier.pop_front() {
+            Some(notice) => Some(notice),
+            None => self.fresh().await,
+        }
+    }
+
+    async fn fresh(&mut self) -> Option<Notice> {
+        loop {
+            if let Some(end) = self.read.iter().position(|byte| *byte == b'\n') {
+                let notice = serde_json::from_slice(self.read.get(..end)?).ok();
+                self.read.drain(..=end);
+                return notice;
+            }
+            if self.read.len() > MOST_NOTICE {
+                return None;
+            }
+            match self.stream.read_buf(&mut self.read).await {
+                Ok(0) | Err(_) => return None,
+                Ok(_) => {}
+            }
+        }
+    }
+}

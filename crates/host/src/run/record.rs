@@ -1,0 +1,130 @@
+//! What the supervisor writes down of itself and of the end, and how small files are written here.
+//!
+//! Nothing is flushed to the disk itself: a power cut ends the agents anyway, and starting many must be
+//! quick. A reader still never sees half a file.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use model::Timestamp;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::Position;
+use crate::files::{self, FileError, at};
+
+/// How a run ended: the first wish decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// By itself
+    Exited,
+    /// Because somebody wished so
+    Stopped,
+    /// Because its time was up
+    TimedOut,
+    /// It never began: the program could not be started
+    NotStarted,
+}
+
+/// How a run ended, as `exit.json` has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExitRecord {
+    /// What ended it
+    pub ended: Ended,
+    /// Why, in the words of whoever wished it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// The agent's exit code, if it ended by itself or after being asked to
+    pub code: Option<i32>,
+    /// The signal that ended the agent, if one did
+    pub signal: Option<i32>,
+    /// When it was started
+    #[serde(with = "millis")]
+    pub started_at: Timestamp,
+    /// When all of it was gone
+    #[serde(with = "millis")]
+    pub ended_at: Timestamp,
+    /// How many processes it left behind when it ended by itself
+    pub left_behind: u32,
+    /// How many lines went to and fro
+    pub lines: u64,
+    /// How many bytes they had
+    pub bytes: u64,
+    /// How many of the lines were not kept
+    pub dropped_lines: u64,
+    /// How many of the bytes were not kept
+    pub dropped_bytes: u64,
+    /// Where the output ends
+    pub last: Position,
+}
+
+/// Who supervises a run, as `supervisor.json` has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SupervisorRecord {
+    /// The supervisor's process
+    pub pid: u32,
+    /// The agent's process
+    pub agent_pid: u32,
+    /// When the agent was started
+    #[serde(with = "millis")]
+    pub started_at: Timestamp,
+    /// When the supervisor was started, in clock ticks since the machine was; where the system tells
+    pub start_time: Option<u64>,
+    /// Which start of the machine this was, where the system tells
+    pub boot_id: Option<String>,
+}
+
+mod millis {
+    //! A point in time as a number, which is short and the same in every language.
+
+    use model::Timestamp;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+    pub(super) fn serialize<S: Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_i64(at.as_millis())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Timestamp, D::Error> {
+        i64::deserialize(from).map(Timestamp::from_millis)
+    }
+}
+
+/// The name of a segment's file.
+pub(crate) fn segment_name(segment: u32) -> String {
+    match segment {
+        0 => "output.jsonl".to_owned(),
+        number => format!("output.{number}.jsonl"),
+    }
+}
+
+/// Reads a small file, or nothing where there is none.
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, FileError> {
+    let Some(text) = files::read(path)? else { return Ok(None) };
+    serde_json::from_str(&text).map(Some).map_err(|error| at("understand", path)(error.into()))
+}
+
+/// Writes a small file, whole, for the owner alone.
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), FileError> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".new");
+    let scratch = path.with_file_name(name);
+    let written = || -> io::Result<()> {
+        let mut text = serde_json::to_vec(value)?;
+        text.push(b'\n');
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&scratch)?;
+        file.write_all(&text)?;
+        fs::rename(&scratch, path)
+    };
+    written().map_err(at("write", path))
+}

@@ -1,0 +1,224 @@
+//! The small process around each agent: `adjutant supervise <run folder>`.
+//!
+//! It starts the agent, keeps what it says and how it ends on disk, obeys whoever speaks to its socket,
+//! and ends everything that the agent started. It needs no server: it is one thread in one poll loop,
+//! without a runtime, and costs nothing while nothing happens. [`crate::run`] is the other side.
+
+mod ending;
+mod hub;
+mod input;
+mod lines;
+mod recorder;
+mod signals;
+mod tree;
+mod watch;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::unix::net::UnixListener;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use model::Timestamp;
+
+use crate::clock::Clock;
+use crate::files::{self, FileError, at};
+use crate::process::{self, Launch};
+use crate::run::{
+    Ended, ExitRecord, Position, RUN_VARIABLE, Spec, Stdin, SupervisorRecord, TAKEN, claim,
+    read_json, write_json,
+};
+
+use self::hub::Hub;
+use self::recorder::Recorder;
+use self::signals::Signals;
+use self::watch::Watch;
+
+/// How often it is tried to write down the end, a second apart: a full disk may have room again.
+const EXIT_TRIES: u32 = 60;
+
+/// A supervisor that could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum SuperviseError {
+    /// A file of the run failed it
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The system failed it
+    #[error("could not {doing}")]
+    System {
+        /// What was tried
+        doing: &'static str,
+        /// Why it failed
+        #[source]
+        source: io::Error,
+    },
+}
+
+fn system(doing: &'static str) -> impl Fn(io::Error) -> SuperviseError {
+    move |source| SuperviseError::System { doing, source }
+}
+
+/// Runs the agent of this folder to its end. The whole life of a process: it changes the directory, the
+/// session and the signals. Does nothing if somebody else has begun the run, or given it up.
+pub fn supervise(folder: &Path) -> Result<(), SuperviseError> {
+    std::env::set_current_dir(folder).map_err(at("enter", folder))?;
+    let done = supervise_here();
+    if let Err(error) = &done {
+        let source = std::error::Error::source(error).map(|source| format!(": {source}"));
+        let line = format!("{} {error}{}\n", Clock::System.now(), source.unwrap_or_default());
+        // Nobody else listens. If not even this can be written, the server still sees that we are gone.
+        drop(files::append(Path::new("supervisor.log"), &line));
+    }
+    done
+}
+
+/// The same, in the current directory: its path may be too long for a socket's address.
+fn supervise_here() -> Result<(), SuperviseError> {
+    process::own_session().map_err(system("make a session"))?;
+    tree::adopt_orphans().map_err(system("adopt orphans"))?;
+    let Some(_lock) = files::lock(Path::new("lock"))? else { return Ok(()) };
+    if !claim(Path::new("claim"), TAKEN)? {
+        return Ok(());
+    }
+    let started_at = Clock::System.now();
+    let mut hub = Hub::new(listen()?);
+    let exit = match prepare() {
+        Ok((spec, launch, stdin)) => {
+            // Before the agent is there: neither its words nor its end may be missed.
+            let recorder = Recorder::new(spec.max_output_bytes)?;
+            let signals = Signals::new().map_err(system("wait for signals"))?;
+            match process::start_tied(&launch, stdin) {
+                Ok(child) => follow(child, &spec, (recorder, signals), &mut hub)?,
+                Err(error) => not_started(&chain(&error), started_at),
+            }
+        }
+        Err(error) => not_started(&chain(&error), started_at),
+    };
+    write_exit(&exit)?;
+    hub.say_exit();
+    files::remove(Path::new("control"))?;
+    Ok(())
+}
+
+fn listen() -> Result<UnixListener, SuperviseError> {
+    let path = Path::new("control");
+    let listener = UnixListener::bind(path).map_err(at("listen on", path))?;
+    listener.set_nonblocking(true).map_err(at("listen on", path))?;
+    Ok(listener)
+}
+
+/// Reads what is to be run.
+fn prepare() -> Result<(Spec, Launch, Stdio), FileError> {
+    let path = Path::new("spec.json");
+    let spec: Spec =
+        read_json(path)?.ok_or_else(|| at("read", path)(io::ErrorKind::NotFound.into()))?;
+    let folder = std::env::current_dir().map_err(at("find", Path::new(".")))?;
+    let mut environment: Vec<(OsString, OsString)> = spec
+        .environment
+        .iter()
+        .map(|(name, value)| (OsString::from(name), OsString::from(value)))
+        .collect();
+    environment.push((RUN_VARIABLE.into(), folder.into_os_string()));
+    let launch = Launch {
+        program: spec.program.clone(),
+        arguments: spec.arguments.iter().map(OsString::from).collect(),
+        environment,
+        directory: spec.directory.clone(),
+    };
+    let stdin = match &spec.stdin {
+        Stdin::Closed => Stdio::null(),
+        Stdin::Open => Stdio::piped(),
+        Stdin::File(name) => open_inside(name)?.into(),
+    };
+    Ok((spec, launch, stdin))
+}
+
+/// Opens a file of this folder, and of no other.
+fn open_inside(name: &str) -> Result<File, FileError> {
+    let path = PathBuf::from(name);
+    let mut parts = path.components();
+    if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
+        let error = io::Error::new(io::ErrorKind::InvalidInput, "it is not in the run's folder");
+        return Err(at("open", &path)(error));
+    }
+    File::open(&path).map_err(at("open", &path))
+}
+
+/// Sees the agent to its end.
+fn follow(
+    child: Child,
+    spec: &Spec,
+    (recorder, signals): (Recorder, Signals),
+    hub: &mut Hub,
+) -> Result<ExitRecord, SuperviseError> {
+    let record = SupervisorRecord {
+        pid: std::process::id(),
+        agent_pid: child.id(),
+        started_at: Clock::System.now(),
+        start_time: tree::start_time(),
+        boot_id: tree::boot_id(),
+    };
+    hub.begin(child.id());
+    write_json(Path::new("supervisor.json"), &record)?;
+    say_ready().map_err(system("say that the agent runs"))?;
+    let grace = Duration::from_millis(spec.grace_ms);
+    let limit = spec.time_limit_ms.map(Duration::from_millis);
+    let secret = spec.environment.iter().find(|(name, _)| name == "ADJUTANT_TOKEN");
+    let token = secret.map(|(_, token)| token.clone()).unwrap_or_default();
+    let watch = Watch::new(child, recorder, signals, watch::Terms { grace, limit, token })
+        .map_err(system("listen to the agent"))?;
+    watch.run(hub, record.started_at)
+}
+
+/// Closes the pipe on which the server waits for us: the agent runs, and can be talked to.
+fn say_ready() -> io::Result<()> {
+    let nothing = File::options().write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdout(nothing)?;
+    Ok(())
+}
+
+fn not_started(why: &str, at: Timestamp) -> ExitRecord {
+    ExitRecord {
+        ended: Ended::NotStarted,
+        why: Some(why.to_owned()),
+        code: None,
+        signal: None,
+        started_at: at,
+        ended_at: Clock::System.now(),
+        left_behind: 0,
+        lines: 0,
+        bytes: 0,
+        dropped_lines: 0,
+        dropped_bytes: 0,
+        last: Position::default(),
+    }
+}
+
+/// An error in one line, with its reason.
+fn chain(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(source) => format!("{error}: {source}"),
+        None => error.to_string(),
+    }
+}
+
+/// Writes down the end. Without it nobody would know how the agent ended, so a full disk is waited for.
+fn write_exit(exit: &ExitRecord) -> Result<(), FileError> {
+    let path = Path::new("exit.json");
+    let mut tries = 1;
+    loop {
+        match write_json(path, exit) {
+            Err(error) if tries < EXIT_TRIES && is_full(&error.source) => {
+                tries += 1;
+                std::thread::sleep(Duration::from_secs(1));
+            }
+            done => return done,
+        }
+    }
+}
+
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+}

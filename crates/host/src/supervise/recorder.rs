@@ -1,0 +1,168 @@
+//! Keeps what was said on disk: the head, and as much of the tail as there is room for.
+//!
+//! The head is the first segment and has half of the room. Behind it there are at most two segments of a
+//! quarter each: when a third is begun, the oldest of them goes.
+
+use std::borrow::Cow;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use crate::clock::Clock;
+use crate::files::{self, FileError, at};
+use crate::run::{Piece, Position, Stream, segment_name};
+
+use super::lines::{PIECE, Part};
+
+/// So much is written at once at most: a chunk of empty lines takes forty times its size.
+const MOST_BATCHED: usize = 256 * 1024;
+
+/// How much there was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) lines: u64,
+    pub(super) bytes: u64,
+}
+
+impl Tally {
+    fn add(&mut self, other: Self) {
+        self.lines += other.lines;
+        self.bytes += other.bytes;
+    }
+}
+
+/// Writes the segments.
+#[derive(Debug)]
+pub(super) struct Recorder {
+    file: File,
+    /// The segment, and how long it is on disk
+    end: Position,
+    /// What is to be written next, in one go
+    batch: Vec<u8>,
+    /// What is in the batch
+    batched: Tally,
+    /// What is in this segment and in the one before
+    kept: [Tally; 2],
+    all: Tally,
+    dropped: Tally,
+    limit: u64,
+}
+
+impl Recorder {
+    /// Begins the head, in the current directory.
+    pub(super) fn new(limit: u64) -> Result<Self, FileError> {
+        let name = segment_name(0);
+        Ok(Self {
+            file: open(&name).map_err(at("create", Path::new(&name)))?,
+            end: Position::default(),
+            batch: Vec::new(),
+            batched: Tally::default(),
+            kept: [Tally::default(); 2],
+            all: Tally::default(),
+            dropped: Tally::default(),
+            limit,
+        })
+    }
+
+    /// Where the output ends on disk.
+    pub(super) fn end(&self) -> Position {
+        self.end
+    }
+
+    /// How much there was, and how much of it is not on disk any more.
+    pub(super) fn tally(&self) -> (Tally, Tally) {
+        (self.all, self.dropped)
+    }
+
+    /// Keeps a whole line that was said to the agent.
+    pub(super) fn keep_line(&mut self, stream: Stream, line: &str) {
+        let mut rest = line;
+        let mut cont = false;
+        loop {
+            let end = (0..=PIECE.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end));
+            let (piece, later) = rest.split_at(end.unwrap_or(0));
+            let more = !later.is_empty();
+            self.keep(stream, piece.as_bytes(), Part { more, cont });
+            if !more {
+                return;
+            }
+            (rest, cont) = (later, true);
+        }
+    }
+
+    /// Keeps a line or a piece of one. It is on disk after the next [`Recorder::flush`].
+    pub(super) fn keep(&mut self, stream: Stream, bytes: &[u8], part: Part) {
+        let l = String::from_utf8_lossy(bytes);
+        let piece = Piece {
+            at: Clock::System.now().as_millis(),
+            s: stream,
+            lossy: matches!(l, Cow::Owned(_)).then_some(true),
+            l,
+            more: part.more,
+            cont: part.cont,
+        };
+        let tally = Tally {
+            lines: u64::from(!part.more),
+            bytes: bytes.len() as u64 + u64::from(!part.more),
+        };
+        self.all.add(tally);
+        let before = self.batch.len();
+        if serde_json::to_writer(&mut self.batch, &piece).is_err() {
+            self.batch.truncate(before);
+            self.dropped.add(tally);
+            return;
+        }
+        self.batch.push(b'\n');
+        let room = if self.end.segment == 0 { self.limit / 2 } else { self.limit / 4 };
+        let is_first = before == 0 && self.end.offset == 0;
+        if self.end.offset + self.batch.len() as u64 > room && !is_first {
+            let piece = self.batch.split_off(before);
+            self.flush();
+            self.next_segment();
+            self.batch = piece;
+        }
+        self.batched.add(tally);
+        if self.batch.len() > MOST_BATCHED {
+            self.flush();
+        }
+    }
+
+    /// Writes what was kept.
+    pub(super) fn flush(&mut self) {
+        if self.batch.is_empty() {
+            return;
+        }
+        if self.file.write_all(&self.batch).is_ok() {
+            self.end.offset += self.batch.len() as u64;
+            self.kept[0].add(self.batched);
+        } else {
+            // A full disk must not hold up the agent. Half a line would spoil the next one; if it cannot
+            // even be cut off, readers pass it over.
+            drop(self.file.set_len(self.end.offset));
+            self.dropped.add(self.batched);
+        }
+        self.batched = Tally::default();
+        self.batch.clear();
+        // Control characters take six times their size; that much is not needed again.
+        self.batch.shrink_to(2 * PIECE);
+    }
+
+    /// Begins the next segment. If that fails the present one becomes too long, and the next line tries again.
+    fn next_segment(&mut self) {
+        let number = self.end.segment + 1;
+        let Ok(file) = open(&segment_name(number)) else { return };
+        self.file = file;
+        self.end = Position { segment: number, offset: 0 };
+        if let Some(oldest @ 1..) = number.checked_sub(2) {
+            // If it stays it takes up room, and does no other harm.
+            drop(files::remove(Path::new(&segment_name(oldest))));
+            self.dropped.add(self.kept[1]);
+        }
+        self.kept = [Tally::default(), self.kept[0]];
+    }
+}
+
+fn open(name: &str) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).mode(0o600).open(name)
+}

@@ -1,0 +1,322 @@
+//! The loop: waits for whatever happens first, and does what follows from it.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::Child;
+use std::time::{Duration, Instant};
+
+use model::Timestamp;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::agent::TOKEN;
+use crate::clock::Clock;
+use crate::process::monotonic;
+use crate::run::{ExitRecord, Notice, Request, Stream};
+
+use super::ending::{Act, Ending, Wish, far};
+use super::hub::Hub;
+use super::input::{Input, Offer};
+use super::lines::Lines;
+use super::recorder::Recorder;
+use super::signals::Signals;
+use super::tree::{Left, Tree};
+use super::{SuperviseError, system};
+
+/// As much as is read at once: what a pipe holds.
+const CHUNK: usize = 64 * 1024;
+/// A pipe that still has no end after so many reads is fed by a process that is none of ours.
+const MOST_DRAINED: u32 = 1024;
+
+/// What the agent was promised.
+#[derive(Debug)]
+pub(super) struct Terms {
+    /// How long it may take to end after it was asked to
+    pub(super) grace: Duration,
+    /// How long it may run
+    pub(super) limit: Option<Duration>,
+    /// Its own secret
+    pub(super) token: String,
+}
+
+/// An agent that is being watched.
+#[derive(Debug)]
+pub(super) struct Watch {
+    tree: Tree,
+    signals: Signals,
+    heard: [Heard; 2],
+    input: Input,
+    recorder: Recorder,
+    ending: Ending,
+    grace: Duration,
+    /// When its time is up
+    time_up: Option<Instant>,
+    left_behind: u32,
+    /// The agent's own secret, for what is whispered to it
+    token: String,
+    buffer: Vec<u8>,
+}
+
+/// One of the pipes that the agent speaks into.
+#[derive(Debug)]
+struct Heard {
+    /// Until it ends
+    pipe: Option<OwnedFd>,
+    lines: Lines,
+}
+
+impl Watch {
+    pub(super) fn new(
+        mut child: Child,
+        recorder: Recorder,
+        signals: Signals,
+        terms: Terms,
+    ) -> io::Result<Self> {
+        let heard = [
+            Heard::new(child.stdout.take().map(OwnedFd::from), Stream::Out)?,
+            Heard::new(child.stderr.take().map(OwnedFd::from), Stream::Err)?,
+        ];
+        Ok(Self {
+            tree: Tree::new(child.id())?,
+            signals,
+            heard,
+            input: Input::new(child.stdin.take().map(OwnedFd::from))?,
+            recorder,
+            ending: Ending::new(terms.grace),
+            grace: terms.grace,
+            time_up: terms.limit.map(|limit| far(monotonic(), limit)),
+            left_behind: 0,
+            token: terms.token,
+            buffer: vec![0; CHUNK],
+        })
+    }
+
+    /// Watches until the agent and everything it started is gone.
+    pub(super) fn run(
+        mut self,
+        hub: &mut Hub,
+        started_at: Timestamp,
+    ) -> Result<ExitRecord, SuperviseError> {
+        loop {
+            let ready = self.wait(hub).map_err(system("wait"))?;
+            if self.turn(hub, &ready).map_err(system("follow the agent"))? == Left::Nobody {
+                break;
+            }
+        }
+        self.drain();
+        hub.tell(self.recorder.end());
+        let (all, dropped) = self.recorder.tally();
+        let status = self.tree.status();
+        let (ended, why) = self.ending.verdict();
+        Ok(ExitRecord {
+            ended,
+            why,
+            code: status.and_then(|status| status.exit_status()),
+            signal: status.and_then(|status| status.terminating_signal()),
+            started_at,
+            ended_at: Clock::System.now(),
+            left_behind: self.left_behind,
+            lines: all.lines,
+            bytes: all.bytes,
+            dropped_lines: dropped.lines,
+            dropped_bytes: dropped.bytes,
+            last: self.recorder.end(),
+        })
+    }
+
+    /// Waits until something happens, and says what.
+    fn wait(&self, hub: &Hub) -> io::Result<Ready> {
+        let mut watched = vec![PollFd::new(&self.signals, PollFlags::IN)];
+        // A pipe that has ended is not watched: it would always be ready. What it says is then empty.
+        let places = [&self.heard[0].pipe, &self.heard[1].pipe].map(|pipe| {
+            pipe.as_ref().map(|pipe| {
+                watched.push(PollFd::new(pipe, PollFlags::IN));
+                watched.len() - 1
+            })
+        });
+        let input = self.input.watched().map(|(pipe, is_full)| {
+            // Without interest in it we still hear that the agent has closed its side.
+            let interest = if is_full { PollFlags::OUT } else { PollFlags::empty() };
+            watched.push(PollFd::from_borrowed_fd(pipe, interest));
+            watched.len() - 1
+        });
+        let hub_from = watched.len();
+        watched.extend(hub.watched().map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags)));
+        let deadline = [self.time_up, self.ending.deadline()].into_iter().flatten().min();
+        let left = deadline.map(|at| at.saturating_duration_since(monotonic()));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
+        match poll(&mut watched, left.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let at = |place: Option<usize>| {
+            place.and_then(|at| watched.get(at)).map_or(PollFlags::empty(), PollFd::revents)
+        };
+        Ok(Ready {
+            signals: !at(Some(0)).is_empty(),
+            heard: places.map(|place| !at(place).is_empty()),
+            input: at(input),
+            hub: HubReady {
+                is_asked: !at(Some(hub_from)).is_empty(),
+                connections: watched.iter().skip(hub_from + 1).map(PollFd::revents).collect(),
+            },
+        })
+    }
+
+    /// Does what follows from what happened.
+    fn turn(&mut self, hub: &mut Hub, ready: &Ready) -> io::Result<Left> {
+        for (heard, _) in self.heard.iter_mut().zip(ready.heard).filter(|(_, is_ready)| *is_ready) {
+            heard.read(&mut self.buffer, &mut self.recorder);
+        }
+        if ready.signals {
+            self.signals.clear();
+        }
+        let had_ended = self.tree.status().is_some();
+        let left = self.tree.reap()?;
+        let now = monotonic();
+        if left == Left::Nobody {
+            return Ok(left);
+        }
+        if left == Left::Fewer {
+            self.ending.hurry(now);
+        }
+        if !had_ended && self.tree.status().is_some() {
+            self.input.close();
+            let act = self.ending.wish(Wish::Exited, now);
+            self.left_behind = self.act(act);
+        }
+        if self.signals.take_end() {
+            self.wish(Wish::Stop { why: "signal".to_owned(), grace: self.grace }, now);
+        }
+        if self.time_up.is_some_and(|at| at <= now) {
+            self.time_up = None;
+            self.wish(Wish::TimeUp, now);
+        }
+        self.talk(hub, ready, now);
+        let act = self.ending.tick(now);
+        self.act(act);
+        // First to disk: nobody is told, and the agent hears nothing, of what is not there.
+        self.recorder.flush();
+        if ready.input.intersects(PollFlags::ERR | PollFlags::HUP) {
+            self.input.close();
+        }
+        self.input.flush();
+        hub.tell(self.recorder.end());
+        Ok(left)
+    }
+
+    /// Listens to those who are connected.
+    fn talk(&mut self, hub: &mut Hub, ready: &Ready, now: Instant) {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        for (connection, flags) in hub.connections().iter_mut().zip(&ready.hub.connections) {
+            if flags.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
+                connection.hear(&mut buffer, |request| self.obey(request, now));
+            }
+        }
+        if ready.hub.is_asked {
+            hub.accept();
+        }
+        self.buffer = buffer;
+    }
+
+    fn obey(&mut self, request: Request<'_>, now: Instant) -> Option<Notice> {
+        match request {
+            Request::Stop { why, grace_ms } => {
+                let grace = Duration::from_millis(grace_ms);
+                self.wish(Wish::Stop { why: why.into_owned(), grace }, now);
+            }
+            Request::Kill { why } => self.wish(Wish::Kill { why: why.into_owned() }, now),
+            Request::CloseInput { .. } => self.input.close_after(),
+            Request::Input { key, line } => {
+                let offer = self.input.offer(&key, &line);
+                return Some(self.said(&key, &line, offer));
+            }
+            Request::Whisper { key, line } => {
+                let offer = self.input.offer(&key, &line.replace(TOKEN, &self.token));
+                return Some(self.said(&key, &line, offer));
+            }
+        }
+        None
+    }
+
+    /// Keeps what was said, and tells what became of it.
+    fn said(&mut self, key: &str, line: &str, offer: Offer) -> Notice {
+        if offer == Offer::Taken {
+            self.recorder.keep_line(Stream::In, line);
+        }
+        Notice::Input { key: key.to_owned(), ok: offer != Offer::Refused }
+    }
+
+    fn wish(&mut self, wish: Wish, now: Instant) {
+        let act = self.ending.wish(wish, now);
+        self.act(act);
+    }
+
+    /// Says how many were asked, beside the agent.
+    fn act(&mut self, act: Act) -> u32 {
+        match act {
+            Act::Wait => 0,
+            Act::Ask => self.tree.ask(),
+            Act::Force => {
+                self.tree.force();
+                0
+            }
+        }
+    }
+
+    /// Reads what is left in the pipes. Everybody who wrote into them is gone, so nothing more comes.
+    fn drain(&mut self) {
+        for heard in &mut self.heard {
+            for _ in 0..MOST_DRAINED {
+                if !heard.read(&mut self.buffer, &mut self.recorder) {
+                    break;
+                }
+                self.recorder.flush();
+            }
+            heard.lines.end(&mut self.recorder);
+        }
+        self.recorder.flush();
+    }
+}
+
+/// What there is to do.
+#[derive(Debug)]
+struct Ready {
+    signals: bool,
+    heard: [bool; 2],
+    input: PollFlags,
+    hub: HubReady,
+}
+
+#[derive(Debug)]
+struct HubReady {
+    /// Somebody wants to connect
+    is_asked: bool,
+    /// In the order of those who are connected
+    connections: Vec<PollFlags>,
+}
+
+impl Heard {
+    fn new(pipe: Option<OwnedFd>, stream: Stream) -> io::Result<Self> {
+        if let Some(pipe) = &pipe {
+            rustix::io::ioctl_fionbio(pipe, true)?;
+        }
+        Ok(Self { pipe, lines: Lines::new(stream) })
+    }
+
+    /// Reads once; says whether there was something.
+    fn read(&mut self, buffer: &mut [u8], recorder: &mut Recorder) -> bool {
+        let Some(pipe) = &self.pipe else { return false };
+        match rustix::io::retry_on_intr(|| rustix::io::read(pipe.as_fd(), &mut *buffer)) {
+            Ok(read @ 1..) => {
+                self.lines.take(buffer.get(..read).unwrap_or_default(), recorder);
+                true
+            }
+            Err(rustix::io::Errno::AGAIN) => false,
+            Ok(_) | Err(_) => {
+                self.pipe = None;
+                self.lines.end(recorder);
+                false
+            }
+        }
+    }
+}

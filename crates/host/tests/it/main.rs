@@ -1,0 +1,10 @@
+//! The supervisor, with real processes: what is kept, what is ended, and who may begin.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod control;
+mod ending;
+mod floods;
+mod output;
+mod reader;
+mod standing;
+mod support;

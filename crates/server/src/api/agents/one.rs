@@ -1,0 +1,174 @@
+//! Everything about one agent.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use engine::ToolError;
+use engine::store::{Agent, Budget, Run, Tx};
+use model::agent::{AgentState, AwaitStatus};
+use model::money::Usd;
+use model::{AgentId, Timestamp};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::{AgentView, find};
+use crate::answer::{Answer, ErrorBody};
+use crate::server::Shared;
+
+/// An agent, whole.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WholeAgent {
+    #[serde(flatten)]
+    agent: AgentView,
+    /// Why it ended, or until when it is limited
+    reason: Option<String>,
+    /// The state as `await_agent` says it
+    #[schema(value_type = String, example = "running")]
+    await_status: AwaitStatus,
+    /// How often it was started
+    attempt: u32,
+    /// Where it works; null is the project
+    cwd: Option<String>,
+    /// The tmux session that shows it
+    tmux_session: Option<String>,
+    /// What it was asked; null where somebody else runs it
+    prompt: Option<String>,
+    /// What it used itself
+    tokens: Tokens,
+    /// What it and those below it may spend and have spent; null where nobody bounded it
+    budget: Option<BudgetView>,
+    /// What came of it, once it is over
+    #[schema(value_type = Option<Object>)]
+    result: Option<Value>,
+    /// The agent whose conversation it goes on with
+    #[schema(value_type = Option<String>)]
+    resumed_from: Option<AgentId>,
+    /// When it must be over
+    #[schema(value_type = Option<String>, format = DateTime)]
+    deadline_at: Option<Timestamp>,
+    /// How long it ran, or has run until now, in milliseconds
+    duration_ms: i64,
+}
+
+/// Tokens.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Tokens {
+    /// Read, from a cache too
+    input: u64,
+    /// Written
+    output: u64,
+}
+
+/// What may be spent, and has been.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct BudgetView {
+    /// The caps; an absent one is none
+    caps: Amounts,
+    /// What has been spent
+    spent: Amounts,
+}
+
+/// Amounts of what is bounded.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Amounts {
+    /// Dollars
+    usd: Option<f64>,
+    /// Tokens, in and out
+    tokens: Option<u64>,
+    /// Agents started
+    agents: Option<u64>,
+    /// Seconds of running
+    seconds: Option<u64>,
+}
+
+impl WholeAgent {
+    fn read(tx: &Tx<'_>, agent: Agent, now: Timestamp) -> Result<Self, ToolError> {
+        let run = tx.run_get(agent.id)?;
+        let tokens = run.as_ref().map(|run| run.tokens).unwrap_or_default();
+        let duration_ms = duration(&agent, run.as_ref(), now);
+        let seconds = u64::try_from(duration_ms / 1000).unwrap_or_default();
+        let budget = tx.budget_get(agent.id)?.map(|budget| BudgetView::new(&budget, seconds));
+        Ok(Self {
+            reason: match &agent.state {
+                AgentState::Ended { reason, .. } => Some(reason.clone()),
+                AgentState::Limited { until } => Some(format!("limited until {until}")),
+                _ => None,
+            },
+            await_status: agent.state.name().awaited(),
+            tokens: Tokens { input: tokens.read(), output: tokens.output },
+            budget,
+            result: run.as_ref().and_then(|run| result_of(run.result.as_deref()?)),
+            resumed_from: run.as_ref().and_then(|run| run.resumed_from),
+            deadline_at: run.as_ref().and_then(|run| run.deadline_at),
+            duration_ms,
+            agent: AgentView::read(tx, &agent, run.as_ref())?,
+            attempt: agent.attempt,
+            cwd: agent.cwd,
+            tmux_session: agent.tmux_session,
+            prompt: run.map(|run| run.prompt),
+        })
+    }
+}
+
+/// How long an agent ran; one that waits for its turn has not.
+fn duration(agent: &Agent, run: Option<&Run>, now: Timestamp) -> i64 {
+    let began = match run {
+        Some(run) => run.started_at,
+        None => Some(agent.created_at),
+    };
+    began.map_or(0, |began| agent.ended_at().unwrap_or(now).millis_since(began))
+}
+
+/// The fields of a result that `await_agent` gives, too.
+fn result_of(kept: &str) -> Option<Value> {
+    let mut kept: Map<String, Value> = serde_json::from_str(kept).ok()?;
+    kept.retain(|field, _| {
+        ["summary", "changes", "issues", "questions", "structured"].contains(&field.as_str())
+    });
+    Some(kept.into())
+}
+
+impl BudgetView {
+    fn new(budget: &Budget, ran_seconds: u64) -> Self {
+        let caps = budget.caps;
+        Self {
+            caps: Amounts {
+                usd: caps.money.map(Usd::dollars),
+                tokens: caps.tokens,
+                agents: caps.agents,
+                seconds: caps.seconds,
+            },
+            spent: Amounts {
+                usd: Some(budget.money.dollars()),
+                tokens: Some(budget.tokens),
+                agents: Some(budget.agents),
+                seconds: Some(ran_seconds),
+            },
+        }
+    }
+}
+
+/// Show one agent
+#[utoipa::path(
+    get, path = "/api/agents/{id}", tag = "agents",
+    params((
+        "id" = String, Path,
+        description = "The agent: its id, four or more digits of its beginning or its end, or `last`"
+    )),
+    responses((status = 200, body = WholeAgent), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn show(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+) -> Answer<Json<WholeAgent>> {
+    let engine = &shared.app.engine;
+    let now = engine.now();
+    let found = engine.store().scan(move |tx: &Tx<'_>| {
+        let agent = find::find(tx, &name)?;
+        WholeAgent::read(tx, agent, now)
+    });
+    Ok(Json(found.await?))
+}

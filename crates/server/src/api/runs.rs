@@ -1,0 +1,351 @@
+//! Agents that Adjutant runs itself: how the operator starts them, reads them and types to them.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use engine::settings::Budget;
+use engine::store::{Agent, Tx};
+use engine::{Code, Draft, Engine, OutputPage, OutputWish, ToolError};
+use http::StatusCode;
+use model::agent::AgentState;
+use model::{AgentId, Line, TaskRef, Text, Timestamp};
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+use utoipa::{IntoParams, ToSchema};
+
+use super::agents::id_of;
+use crate::answer::{Answer, ErrorBody, Input, Params};
+use crate::server::Shared;
+
+/// Nobody waits longer for output in one request.
+const LONGEST_WAIT: u64 = 60;
+/// About so much output comes at once unless told otherwise.
+const BYTES: usize = 256 * 1024;
+/// More does not come at once.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// So many tools can be named.
+const MOST_TOOLS: usize = 200;
+/// How soon output is looked for again, first and at last.
+const SOON: Duration = Duration::from_millis(5);
+const AT_LAST: Duration = Duration::from_millis(100);
+
+/// Who is to be started.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct NewRun {
+    /// In which role; a bare prompt needs none
+    #[schema(value_type = Option<String>, max_length = 100)]
+    role: Option<Line<100>>,
+    /// How it is run: `claude`, `codex`, `acp`, `command` or `script` (default: as the role says)
+    #[schema(value_type = Option<String>, max_length = 50)]
+    kind: Option<Line<50>>,
+    /// What it is to do
+    #[schema(value_type = String, max_length = 4_000_000)]
+    prompt: Text<4_000_000>,
+    /// For which task: id, number or slug (default: a new one)
+    #[schema(value_type = Option<String>)]
+    task: Option<TaskRef>,
+    /// Where it works (default: as the role says, else the project)
+    #[schema(value_type = Option<String>, max_length = 4096)]
+    cwd: Option<Line<4096>>,
+    /// The model (default: as role and configuration say)
+    #[schema(value_type = Option<String>, max_length = 200)]
+    model: Option<Line<200>>,
+    /// The agent's own tools it may use (default: as the role says)
+    #[schema(value_type = Option<Vec<String>>, max_items = 200)]
+    tools: Option<Vec<Line<200>>>,
+    /// How long it may run, in seconds
+    #[schema(minimum = 1)]
+    timeout: Option<u32>,
+    /// What it and all that it starts may spend
+    #[serde(default)]
+    budget: Caps,
+    /// The agent whose conversation it goes on with; role, kind and place are that one's
+    #[schema(value_type = Option<String>)]
+    resume: Option<AgentId>,
+}
+
+/// What may be spent. An absent cap is the role's, or the configuration's.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Caps {
+    /// Dollars
+    usd: Option<f64>,
+    /// Tokens, in and out
+    tokens: Option<u64>,
+    /// Agents started
+    agents: Option<u32>,
+    /// Seconds of running
+    seconds: Option<u64>,
+}
+
+/// Who was started.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Started {
+    /// The agent
+    #[schema(value_type = String)]
+    agent_id: AgentId,
+    /// Its role
+    role: String,
+    /// What it works on
+    task_slug: String,
+}
+
+/// Start an agent
+///
+/// Answers as soon as the agent is recorded. It runs when a place is free.
+#[utoipa::path(
+    post, path = "/api/runs", tag = "agents", request_body = NewRun,
+    responses((status = 201, body = Started), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn start(
+    State(shared): State<Arc<Shared>>,
+    Input(asked): Input<NewRun>,
+) -> Answer<(StatusCode, Json<Started>)> {
+    let engine = &shared.app.engine;
+    let draft = draft_of(engine, asked)?;
+    let (agent_id, role, task_slug) = engine.draft(draft).await?;
+    Ok((StatusCode::CREATED, Json(Started { agent_id, role, task_slug })))
+}
+
+fn draft_of(engine: &Engine, asked: NewRun) -> Result<Draft, ToolError> {
+    if asked.timeout == Some(0) {
+        return Err(wrong("timeout", "must be at least 1"));
+    }
+    if asked.budget.usd.is_some_and(|usd| !(usd.is_finite() && usd >= 0.0)) {
+        return Err(wrong("budget.usd", "must be 0 or more"));
+    }
+    if asked.tools.as_ref().is_some_and(|tools| tools.len() > MOST_TOOLS) {
+        return Err(wrong("tools", &format!("has more than {MOST_TOOLS} items")));
+    }
+    let mut draft = Draft {
+        role: asked.role.map(Line::into_inner),
+        kind: asked.kind.map(Line::into_inner),
+        prompt: asked.prompt.into_inner(),
+        task: asked.task,
+        cwd: asked.cwd.map(Line::into_inner),
+        resume: asked.resume,
+        ..Draft::default()
+    };
+    draft.wish.model = asked.model.map(Line::into_inner);
+    draft.wish.tools = asked.tools.map(|tools| tools.into_iter().map(Line::into_inner).collect());
+    draft.wish.timeout = asked.timeout;
+    let Caps { usd, tokens, agents, seconds } = asked.budget;
+    draft.budget = Budget { usd, tokens, agents, seconds };
+    if let Some(id) = asked.resume {
+        go_on(engine, &ours(engine, id)?, &mut draft);
+    }
+    Ok(draft)
+}
+
+/// Whoever goes on with a conversation goes on as the same, and in the same place: the conversation
+/// is kept with both.
+fn go_on(engine: &Engine, before: &Agent, draft: &mut Draft) {
+    let settings = engine.settings();
+    let role = Some(before.role.clone()).filter(|role| settings.roles.contains_key(role));
+    draft.role = draft.role.take().or(role);
+    draft.kind = draft.kind.take().or_else(|| Some(before.kind.clone()));
+    draft.cwd = draft.cwd.take().or_else(|| before.cwd.clone());
+}
+
+fn wrong(field: &str, problem: &str) -> ToolError {
+    ToolError::invalid(format!("`{field}` {problem}")).detail("field", field)
+}
+
+fn known(engine: &Engine, id: AgentId) -> Result<Agent, ToolError> {
+    engine.store().read(|tx: &Tx<'_>| tx.agent_get(id))?.ok_or_else(|| {
+        ToolError::new(Code::AgentNotFound, format!("there is no agent `{id}`"))
+            .hint("`adjutant ps --all` lists them")
+    })
+}
+
+/// An agent that Adjutant runs itself; nobody else's can be read or typed to.
+fn ours(engine: &Engine, id: AgentId) -> Result<Agent, ToolError> {
+    let agent = known(engine, id)?;
+    if agent.kind == "enlisted" {
+        return Err(ToolError::wrong_state(format!(
+            "agent `{}` is run by somebody else",
+            agent.id
+        ))
+        .hint("`adjutant mail send` reaches it"));
+    }
+    Ok(agent)
+}
+
+/// Which part of an agent's output.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichOutput {
+    /// Of which attempt (default: the present one)
+    attempt: Option<u32>,
+    /// From which file on, as `next` said
+    #[serde(default)]
+    segment: u32,
+    /// From where in it, as `next` said
+    #[serde(default)]
+    offset: u64,
+    /// About how many bytes, at most 4194304 (default 262144)
+    bytes: Option<usize>,
+    /// How long to wait where there is nothing new, at most 60
+    #[serde(default)]
+    wait_seconds: u64,
+}
+
+/// A part of an agent's output.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Output {
+    /// The lines, oldest first
+    lines: Vec<OutputLine>,
+    /// Where the next part begins
+    next: Place,
+    /// Of which attempt
+    attempt: u32,
+    /// Whether nothing more will come of this attempt
+    complete: bool,
+}
+
+/// A line.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct OutputLine {
+    /// When it came
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    /// Which way it went: `out`, `err`, or `in` for what the agent was told
+    #[schema(value_type = String, example = "out")]
+    stream: engine::Stream,
+    /// What it says
+    text: String,
+    /// How many bytes of it were left out because it is too long
+    cut: u64,
+}
+
+/// A place in an agent's output.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Place {
+    /// Which file
+    segment: u32,
+    /// Where in it
+    offset: u64,
+}
+
+impl From<OutputPage> for Output {
+    fn from(page: OutputPage) -> Self {
+        let line = |line: engine::OutputLine| OutputLine {
+            at: line.at,
+            stream: line.stream,
+            text: line.text,
+            cut: line.cut,
+        };
+        Self {
+            lines: page.lines.into_iter().map(line).collect(),
+            next: Place { segment: page.next.segment, offset: page.next.offset },
+            attempt: page.attempt,
+            complete: page.complete,
+        }
+    }
+}
+
+/// Read an agent's output, and wait for more
+#[utoipa::path(
+    get, path = "/api/agents/{id}/output", tag = "agents",
+    params(("id" = String, Path, description = "The agent"), WhichOutput),
+    responses((status = 200, body = Output), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn output(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+    Params(asked): Params<WhichOutput>,
+) -> Answer<Json<Output>> {
+    if asked.wait_seconds > LONGEST_WAIT {
+        let error = wrong("waitSeconds", &format!("must be at most {LONGEST_WAIT}"));
+        return Err(error.detail("limit", LONGEST_WAIT).into());
+    }
+    let bytes = asked.bytes.unwrap_or(BYTES);
+    if !(1..=MOST_BYTES).contains(&bytes) {
+        return Err(wrong("bytes", &format!("must be from 1 to {MOST_BYTES}")).into());
+    }
+    let engine = &shared.app.engine;
+    let agent = ours(engine, id_of(&id)?)?;
+    let mut wish = OutputWish { attempt: asked.attempt, bytes, ..OutputWish::default() };
+    (wish.from.segment, wish.from.offset) = (asked.segment, asked.offset);
+    if asked.attempt.is_some_and(|attempt| !(1..=agent.attempt).contains(&attempt)) {
+        let error = wrong("attempt", &format!("must be from 1 to {}", agent.attempt));
+        return Err(error.into());
+    }
+    let deadline = Instant::now() + Duration::from_secs(asked.wait_seconds);
+    let mut pause = SOON;
+    loop {
+        let page = match not_begun(engine, agent.id, &wish)? {
+            Some(nothing) => nothing,
+            None => engine.output(agent.id, wish).await?,
+        };
+        let over = !page.lines.is_empty() || page.complete || Instant::now() >= deadline;
+        if over || shared.app.shutdown.is_cancelled() {
+            return Ok(Json(page.into()));
+        }
+        // What comes after another attempt began is another output.
+        wish.attempt = Some(page.attempt);
+        tokio::select! {
+            () = tokio::time::sleep_until(deadline.min(Instant::now() + pause)) => {}
+            () = shared.app.shutdown.cancelled() => {}
+        }
+        pause = (pause * 2).min(AT_LAST);
+    }
+}
+
+/// The output of an attempt that is not begun: there is none yet, and no place for it either.
+fn not_begun(
+    engine: &Engine,
+    id: AgentId,
+    wish: &OutputWish,
+) -> Result<Option<OutputPage>, ToolError> {
+    let agent = known(engine, id)?;
+    let attempt = wish.attempt.unwrap_or(agent.attempt);
+    let run = engine.store().read(|tx: &Tx<'_>| tx.run_get(id))?;
+    let never = run.is_none_or(|run| run.started_at.is_none());
+    let starting = attempt == agent.attempt && agent.state == AgentState::Starting;
+    Ok((never || starting).then(|| OutputPage {
+        lines: Vec::new(),
+        next: wish.from,
+        attempt,
+        complete: agent.ended_at().is_some(),
+    }))
+}
+
+/// What is typed.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Typed {
+    /// The line, without its end
+    #[schema(value_type = String, max_length = 100_000)]
+    line: Text<100_000>,
+}
+
+/// What became of a line.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Taken {
+    /// Whether the agent takes it; not every kind listens while it runs
+    taken: bool,
+}
+
+/// Type a line to a running agent
+#[utoipa::path(
+    post, path = "/api/agents/{id}/input", tag = "agents", request_body = Typed,
+    params(("id" = String, Path, description = "The agent")),
+    responses((status = 200, body = Taken), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn input(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+    Input(typed): Input<Typed>,
+) -> Answer<Json<Taken>> {
+    let engine = &shared.app.engine;
+    let agent = ours(engine, id_of(&id)?)?;
+    let taken = engine.type_to(agent.id, typed.line.into_inner()).await?;
+    Ok(Json(Taken { taken }))
+}
