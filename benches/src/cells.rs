@@ -75,7 +75,7 @@ fn call(tool: &'static str, to: &Agent) -> Call {
         ),
         _ => (ECHO, json!({ "text": text })),
     };
-    Call { joined: tool, canonical, input }
+    Call { joined: tool, canonical, input, progress: false }
 }
 
 /// Every figure of a baseline.

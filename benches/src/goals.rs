@@ -1,6 +1,8 @@
 //! What we want the figures to be, and whether they are.
 
+use crate::agents::Agents;
 use crate::cells::{Cell, DECIDE, ECHO, LIST, Place, SEND, STATUS, TOOLS};
+use crate::drafts::CLIENTS;
 use crate::echo::Echo;
 use crate::load::Rate;
 use crate::start::Starts;
@@ -9,6 +11,15 @@ use crate::wire::Face;
 /// Everything that was measured.
 #[derive(Debug)]
 pub(crate) struct Figures {
+    /// Calls, unless only agents were measured
+    pub(crate) calls: Option<Calls>,
+    /// Agents that run
+    pub(crate) agents: Agents,
+}
+
+/// What was measured of calls.
+#[derive(Debug)]
+pub(crate) struct Calls {
     /// Calls
     pub(crate) cells: Vec<Cell>,
     /// Memory before the first call, in megabytes
@@ -54,6 +65,44 @@ impl Goal {
 }
 
 impl Figures {
+    /// Every goal.
+    pub(crate) fn goals(&self) -> Vec<Goal> {
+        let mut goals = self.calls.as_ref().map(Calls::goals).unwrap_or_default();
+        goals.extend(self.agents.goals());
+        goals
+    }
+}
+
+impl Agents {
+    fn goals(&self) -> Vec<Goal> {
+        let Self { drafts, supervisor, rest, waits } = self;
+        let most = |wish: &str, bound: f64, found: f64, unit: &str| {
+            Goal::at_most(wish.to_owned(), bound, found, unit)
+        };
+        let more = drafts.first.p50 - drafts.plain.p50;
+        let mut goals = vec![
+            most("draft to first output, p50 more than plain fork and exec", 10.0, more, "ms"),
+            Goal::at_least(format!("starts a second, {CLIENTS} clients"), 300.0, drafts.rate),
+            most("a supervisor's memory (VmRSS)", 4.0, supervisor.resident, "MB"),
+        ];
+        // What nobody named a figure for must at least not be more than for those who also wait.
+        goals.push(most("all agents at rest, the server's use of a core", 5.0, rest.load, "%"));
+        for waits in waits {
+            let wish = |what: &str| format!("calls that wait over {}, {what}", waits.face.path());
+            goals.push(Goal::at_most(wish("more memory"), 100.0, waits.growth, "MB"));
+            goals.push(Goal::at_most(wish("use of a core"), 5.0, waits.load, "%"));
+            goals.push(Goal::at_most(
+                wish("the last hears of its end"),
+                50.0,
+                waits.wakes.max,
+                "ms",
+            ));
+        }
+        goals
+    }
+}
+
+impl Calls {
     fn find(&self, place: Place, tool: &str, clients: usize) -> Option<Rate> {
         let mut cells = self.cells.iter();
         let is_it = |cell: &&Cell| {
@@ -71,8 +120,7 @@ impl Figures {
         Some(rate.per_second / echo.per_second)
     }
 
-    /// Every goal.
-    pub(crate) fn goals(&self) -> Vec<Goal> {
+    fn goals(&self) -> Vec<Goal> {
         let mut goals = Vec::new();
         for (tool, bound) in [(STATUS, 0.8), (LIST, 0.8), (DECIDE, 0.5), (SEND, 0.5)] {
             let found =

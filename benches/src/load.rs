@@ -6,14 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::Full;
 use hyper::body::Bytes;
-use hyper::client::conn::http1::{self, SendRequest};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use hyper::client::conn::http1::SendRequest;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use crate::client;
 use crate::wire::Template;
 
 /// How many calls were answered, how fast.
@@ -45,12 +44,7 @@ pub(crate) async fn run(
     let mut connections = JoinSet::new();
     let mut clients = Vec::new();
     for template in templates {
-        let stream = TcpStream::connect(address).await.context("no server")?;
-        stream.set_nodelay(true).context("nodelay")?;
-        let (sender, connection) =
-            http1::handshake(TokioIo::new(stream)).await.context("no HTTP")?;
-        connections.spawn(connection);
-        clients.push((sender, template));
+        clients.push((client::connect(address, &mut connections).await?, template));
     }
     for (sender, template) in &mut clients {
         // The first answer is looked at: whoever measures refusals measures nothing.
@@ -117,14 +111,9 @@ async fn once(
     template: &Template,
     look: Look,
 ) -> Result<()> {
-    sender.ready().await.context("the server hung up")?;
-    let response = sender.send_request(template.request()?).await.context("no answer")?;
-    let status = response.status();
-    let body = response.into_body().collect().await.context("half an answer")?.to_bytes();
-    let text = || String::from_utf8_lossy(&body).into_owned();
-    ensure!(status.is_success(), "refused with {status}: {}", text());
+    let body = client::send(sender, template).await?;
     if look == Look::Closely {
-        let text = text();
+        let text = String::from_utf8_lossy(&body);
         let is_bad = [r#""isError":true"#, r#""success":false"#, r#""error":{"#]
             .iter()
             .any(|sign| text.contains(sign));

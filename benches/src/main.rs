@@ -3,7 +3,11 @@
 //! The baselines (a bare axum and a bare rmcp that echo) and the server are processes of their own, measured in
 //! the same run by the same clients. Figures are for the machine they were taken on; ratios travel better.
 
+mod agents;
 mod cells;
+mod client;
+mod crew;
+mod drafts;
 mod echo;
 mod fill;
 mod goals;
@@ -11,11 +15,13 @@ mod load;
 mod memory;
 mod program;
 mod report;
+mod rest;
 mod start;
 mod subject;
+mod waits;
 mod wire;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
@@ -24,7 +30,7 @@ use clap::{Parser, ValueEnum};
 use crate::cells::{Cell, Place};
 use crate::echo::Echo;
 use crate::fill::Filling;
-use crate::goals::Figures;
+use crate::goals::{Calls, Figures};
 use crate::subject::Subject;
 
 /// Measure Adjutant beside a bare axum and a bare rmcp
@@ -34,6 +40,9 @@ struct Options {
     /// A smoke run: short, with a small store
     #[arg(long)]
     quick: bool,
+    /// Only agents that run, beside plain fork and exec
+    #[arg(long)]
+    agents: bool,
     /// How long each figure is measured
     #[arg(long, value_name = "N", default_value_t = 3)]
     seconds: u64,
@@ -58,6 +67,16 @@ pub(crate) struct Scale {
     pub(crate) filling: Filling,
     /// How often a start is repeated
     pub(crate) starts: usize,
+    /// How many agents are started one after the other
+    pub(crate) drafts: usize,
+    /// How many agents are started at once
+    pub(crate) many: usize,
+    /// How many agents rest
+    pub(crate) resting: usize,
+    /// How long they are looked at
+    pub(crate) rest: Duration,
+    /// How long is waited for them
+    pub(crate) wait: Duration,
 }
 
 impl Scale {
@@ -69,6 +88,11 @@ impl Scale {
                 calls: 2_000,
                 filling: Filling { tasks: 1_000, rows: 10_000 },
                 starts: 3,
+                drafts: 10,
+                many: 100,
+                resting: 25,
+                rest: Duration::from_secs(1),
+                wait: Duration::from_secs(2),
             }
         } else {
             Self {
@@ -77,9 +101,21 @@ impl Scale {
                 calls: 100_000,
                 filling: Filling { tasks: 100_000, rows: 1_000_000 },
                 starts: 20,
+                drafts: 200,
+                many: 2_000,
+                resting: 500,
+                rest: Duration::from_secs(10),
+                wait: Duration::from_secs(60),
             }
         }
     }
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy)]
+enum Which {
+    All,
+    Agents,
 }
 
 #[tokio::main]
@@ -94,16 +130,26 @@ async fn main() -> Result<()> {
     };
     ensure!(program.exists(), "`{}` is not built: run `make bench`", program.display());
     let scale = Scale::of(&options);
+    let which = if options.agents { Which::Agents } else { Which::All };
     // Whoever ends the bench ends the servers too: they go with what measures them.
     let figures = tokio::select! {
-        figures = measure(&program, &scale) => figures?,
+        figures = measure(&program, &scale, which) => figures?,
         ended = program::asked_to_stop() => return ended,
     };
     report::print(&figures, &scale);
     Ok(())
 }
 
-async fn measure(program: &std::path::Path, scale: &Scale) -> Result<Figures> {
+async fn measure(program: &Path, scale: &Scale, which: Which) -> Result<Figures> {
+    let agents = agents::measure(program, scale).await?;
+    let calls = match which {
+        Which::All => Some(calls(program, scale).await?),
+        Which::Agents => None,
+    };
+    Ok(Figures { calls, agents })
+}
+
+async fn calls(program: &Path, scale: &Scale) -> Result<Calls> {
     let mut cells: Vec<Cell> = Vec::new();
     for echo in Echo::value_variants() {
         cells.extend(cells::of_echo(*echo, scale).await?);
@@ -121,5 +167,5 @@ async fn measure(program: &std::path::Path, scale: &Scale) -> Result<Figures> {
     let subject = Subject::start(program, Some(&scale.filling)).await?;
     cells.extend(cells::of_subject(&subject, Place::Full, scale).await?);
     subject.stop().await?;
-    Ok(Figures { cells, at_rest, after_calls, starts })
+    Ok(Calls { cells, at_rest, after_calls, starts })
 }

@@ -1,9 +1,10 @@
-//! The only place in this crate that starts a program.
+//! The only place in this crate that starts a program or looks at the clock on the wall.
 #![expect(clippy::disallowed_methods, reason = "this is the door")]
 
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use tokio::signal::unix::{SignalKind, signal};
@@ -94,6 +95,41 @@ impl Program {
             .with_context(|| format!("could not start `{}`", self.file.display()))?;
         Ok(Running(child))
     }
+}
+
+/// Starts a program by itself and follows it to its end; says how long its first output took.
+pub(crate) fn plain(command: &[&str]) -> Result<Duration> {
+    let (program, arguments) = command.split_first().context("no program")?;
+    let began = Instant::now();
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("could not start `{program}`"))?;
+    let mut stdout = child.stdout.take().context("its output is not ours")?;
+    stdout.read_exact(&mut [0]).context("it printed nothing")?;
+    let took = began.elapsed();
+    ensure!(child.wait().context("it does not end")?.success(), "`{program}` failed");
+    Ok(took)
+}
+
+/// Makes a gate: a named pipe at which whoever reads waits until it is [opened](open_gate).
+pub(crate) fn make_gate(path: &Path) -> Result<()> {
+    let made = Command::new("mkfifo").arg(path).status().context("could not run `mkfifo`")?;
+    ensure!(made.success(), "`mkfifo` failed");
+    Ok(())
+}
+
+/// Lets everybody through who waits at a gate. Somebody must.
+pub(crate) fn open_gate(path: &Path) -> Result<()> {
+    std::fs::OpenOptions::new().write(true).open(path).map(drop).context("the gate does not open")
+}
+
+/// The time on the wall, in milliseconds since 1970.
+pub(crate) fn now() -> f64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.unwrap_or_default().as_secs_f64() * 1000.0
 }
 
 /// This program once more.

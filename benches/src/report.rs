@@ -5,7 +5,11 @@ use std::io::Write as _;
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::Scale;
-use crate::goals::Figures;
+use crate::agents::Agents;
+use crate::drafts::{CLIENTS, Spread};
+use crate::goals::{Calls, Figures};
+use crate::rest::SUPERVISORS;
+use crate::waits::EACH;
 
 /// Says a line.
 pub(crate) fn say(line: &str) {
@@ -16,6 +20,21 @@ pub(crate) fn say(line: &str) {
 
 /// Prints everything.
 pub(crate) fn print(figures: &Figures, scale: &Scale) {
+    if let Some(calls) = &figures.calls {
+        print_calls(calls, scale);
+    }
+    print_agents(&figures.agents, scale);
+
+    let mut table = new_table(&["goal", "wanted", "found", ""]);
+    for goal in figures.goals() {
+        let verdict = if goal.is_met { "met" } else { "MISSED" };
+        table.add_row([goal.wish, goal.bound, goal.found, verdict.to_owned()]);
+    }
+    align_right(&mut table, 1..3);
+    say(&format!("{table}"));
+}
+
+fn print_calls(figures: &Calls, scale: &Scale) {
     let mut table =
         new_table(&["", "face", "tool", "clients", "calls/s", "p50 µs", "p99 µs", "× rmcp"]);
     for cell in &figures.cells {
@@ -37,14 +56,36 @@ pub(crate) fn print(figures: &Figures, scale: &Scale) {
         "The full store has {} tasks and {} audit rows. Memory was looked at after {} calls.\n",
         scale.filling.tasks, scale.filling.rows, scale.calls
     ));
+}
 
-    let mut table = new_table(&["goal", "wanted", "found", ""]);
-    for goal in figures.goals() {
-        let verdict = if goal.is_met { "met" } else { "MISSED" };
-        table.add_row([goal.wish, goal.bound, goal.found, verdict.to_owned()]);
+fn print_agents(agents: &Agents, scale: &Scale) {
+    let Agents { drafts, supervisor, rest, waits } = agents;
+    let mut table = new_table(&["agents that run", "plain fork and exec", "Adjutant"]);
+    let spread = |of: Spread| format!("p50 {:.2} ms, p99 {:.2} ms", of.p50, of.p99);
+    let mut row = |what: String, plain: String, ours: String| {
+        table.add_row([what, plain, ours]);
+    };
+    row("to first output, one by one".into(), spread(drafts.plain), spread(drafts.first));
+    row("to the result, one by one".into(), String::new(), spread(drafts.whole));
+    let rate = |rate: f64| format!("{rate:.0}/s");
+    row(format!("starts, {CLIENTS} clients"), rate(drafts.plain_rate), rate(drafts.rate));
+    row(format!("whole lives, {CLIENTS} clients"), String::new(), rate(drafts.whole_rate));
+    let (all, share) = (supervisor.resident, supervisor.proportional);
+    let memory = format!("VmRSS {all:.2} MB, Pss {share:.2} MB");
+    row(format!("a supervisor at rest, the most of {SUPERVISORS}"), String::new(), memory);
+    let cost = |growth: f64, load: f64| format!("{growth:.1} MB more, {load:.1} % of a core");
+    let resting = scale.resting;
+    row(format!("server, {resting} at rest"), String::new(), cost(rest.growth, rest.load));
+    for waits in waits {
+        let (count, face) = (resting * EACH, waits.face.path());
+        let what = format!("server, {count} calls wait over {face}");
+        row(what, String::new(), cost(waits.growth, waits.load));
+        let Spread { p50, p99, max } = waits.wakes;
+        let wakes = format!("p50 {p50:.1} ms, p99 {p99:.1} ms, max {max:.1} ms");
+        row(format!("from {resting} ends at once to {count} answers"), String::new(), wakes);
     }
     align_right(&mut table, 1..3);
-    say(&format!("{table}"));
+    say(&format!("\n{table}\n"));
 }
 
 fn new_table(header: &[&str]) -> Table {

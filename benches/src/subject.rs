@@ -39,9 +39,15 @@ pub(crate) struct Subject {
     _folder: TempDir,
 }
 
-impl Subject {
-    /// Starts the program on a new home, which is filled first.
-    pub(crate) async fn start(file: &Path, filling: Option<&Filling>) -> Result<Self> {
+/// A home in which nobody serves yet.
+struct Plot {
+    program: Program,
+    folder: TempDir,
+}
+
+impl Plot {
+    /// Makes a home. What stands in its configuration is replaced as the pairs say.
+    fn lay(file: &Path, changes: &[(&str, &str)]) -> Result<Self> {
         let folder = tempfile::tempdir().context("no temporary folder")?;
         let project = folder.path().join("project");
         std::fs::create_dir(&project).context("no project")?;
@@ -49,24 +55,68 @@ impl Subject {
         environment.push(("XDG_STATE_HOME", folder.path().join("state")));
         let program = Program { file: file.to_owned(), folder: project.clone(), environment };
         program.output(&["init"])?;
-        configure(&project.join(".adjutant/config.yaml"))?;
-        if let Some(filling) = filling {
-            fill::fill(&project.join(".adjutant/state.db"), filling).await?;
-        }
+        configure(&project.join(".adjutant/config.yaml"), changes)?;
+        Ok(Self { program, folder })
+    }
+
+    fn home(&self) -> PathBuf {
+        self.program.folder.join(".adjutant")
+    }
+
+    /// Starts the server.
+    async fn open(self) -> Result<Subject> {
+        let Self { program, folder } = self;
         let server = program.start(&["up", "--port", "0"])?;
-        let address = wait_until_up(&program, &project).await?;
-        let mut agents = Vec::new();
+        let address = wait_until_up(&program, &program.folder).await?;
+        Ok(Subject { program, server, address, agents: Vec::new(), _folder: folder })
+    }
+}
+
+impl Subject {
+    /// Starts the program on a new home, which is filled first, with agents who may call.
+    pub(crate) async fn start(file: &Path, filling: Option<&Filling>) -> Result<Self> {
+        let plot = Plot::lay(file, &[])?;
+        if let Some(filling) = filling {
+            fill::fill(&plot.home().join("state.db"), filling).await?;
+        }
+        let mut subject = plot.open().await?;
         for _ in 0..AGENTS {
-            let answer = program.output(&["enlist", "--role", "supervisor", "--json"])?;
+            let answer = subject.program.output(&["enlist", "--role", "supervisor", "--json"])?;
             let answer: Value = serde_json::from_str(&answer).context("enlist")?;
             let text = |key: &str| answer[key].as_str().map(str::to_owned).context("enlist");
-            agents.push(Agent { id: text("agentId")?, token: text("token")? });
+            subject.agents.push(Agent { id: text("agentId")?, token: text("token")? });
         }
         for number in 0..LISTED {
             let input = serde_json::json!({ "title": format!("Task {number}") }).to_string();
-            program.output(&["tool", "task_create", "--input", &input])?;
+            subject.program.output(&["tool", "task_create", "--input", &input])?;
         }
-        Ok(Self { program, server, address, agents, _folder: folder })
+        Ok(subject)
+    }
+
+    /// Starts the program on a new home, where so many agents may run at once, each a program with its
+    /// arguments under the name of a role.
+    pub(crate) async fn crew(file: &Path, running: u32, roles: &[(&str, &[&str])]) -> Result<Self> {
+        let running = format!("running: {running}");
+        let plot = Plot::lay(file, &[("running: 8", &running)])?;
+        for (name, command) in roles {
+            let command = serde_json::json!(command);
+            let text = format!(
+                "---\nname: {name}\ncategory: worker\nagent: command\ncommand: {command}\n---\n"
+            );
+            let file = plot.home().join("roles").join(format!("{name}.md"));
+            std::fs::write(file, text).context("could not write a role")?;
+        }
+        plot.open().await
+    }
+
+    /// The operator's token.
+    pub(crate) fn operator(&self) -> Result<String> {
+        Ok(self.program.output(&["token"])?.trim().to_owned())
+    }
+
+    /// The project's folder.
+    pub(crate) fn project(&self) -> &Path {
+        &self.program.folder
     }
 
     /// Where it listens.
@@ -103,13 +153,14 @@ impl Subject {
 }
 
 /// Takes away what would measure something else.
-fn configure(file: &Path) -> Result<()> {
+fn configure(file: &Path, changes: &[(&str, &str)]) -> Result<()> {
     let mut text = std::fs::read_to_string(file).context("no config.yaml")?;
-    for (from, to) in [
+    let usual = [
         ("callsPerMinute: 6000", "callsPerMinute: 0"),
         ("mirror: true", "mirror: false"),
         ("logLevel: info", "logLevel: warn"),
-    ] {
+    ];
+    for &(from, to) in usual.iter().chain(changes) {
         ensure!(text.contains(from), "config.yaml has no `{from}`");
         text = text.replace(from, to);
     }

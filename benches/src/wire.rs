@@ -36,12 +36,15 @@ pub(crate) struct Call {
     pub(crate) canonical: &'static str,
     /// What goes in
     pub(crate) input: Value,
+    /// Whether it is to be told of progress, where that can be asked for
+    pub(crate) progress: bool,
 }
 
 /// A request that can be sent again and again.
 #[derive(Debug, Clone)]
 pub(crate) struct Template {
-    path: &'static str,
+    method: Method,
+    path: String,
     headers: HeaderMap,
     body: Bytes,
 }
@@ -49,35 +52,55 @@ pub(crate) struct Template {
 impl Template {
     /// The call on that face, with that token.
     pub(crate) fn new(face: Face, call: &Call, token: &str) -> Result<Self> {
-        let mut headers = HeaderMap::new();
-        let mut put = |name: HeaderName, value: &str| -> Result<()> {
-            headers.insert(name, HeaderValue::from_str(value).context("a header")?);
-            Ok(())
-        };
-        put(header::HOST, "127.0.0.1")?;
+        let mut headers = headers(token)?;
+        let mut put = |name: HeaderName, value: &str| put(&mut headers, name, value);
         put(header::CONTENT_TYPE, "application/json")?;
         put(header::ACCEPT, "application/json, text/event-stream")?;
-        put(header::AUTHORIZATION, &format!("Bearer {token}"))?;
         let body = match face {
             Face::Execute => json!({ "toolName": call.canonical, "input": call.input }),
             Face::Mcp => {
                 put(HeaderName::from_static("mcp-protocol-version"), PROTOCOL)?;
                 put(HeaderName::from_static("mcp-method"), "tools/call")?;
                 put(HeaderName::from_static("mcp-name"), call.joined)?;
-                request("tools/call", &json!({ "name": call.joined, "arguments": call.input }))
+                let params = json!({ "name": call.joined, "arguments": call.input });
+                let mut body = request("tools/call", &params);
+                if call.progress {
+                    body["params"]["_meta"]["progressToken"] = json!(1);
+                }
+                body
             }
         };
-        Ok(Self { path: face.path(), headers, body: body.to_string().into() })
+        let (method, path) = (Method::POST, face.path().to_owned());
+        Ok(Self { method, path, headers, body: body.to_string().into() })
+    }
+
+    /// A wish for a document, with that token.
+    pub(crate) fn get(path: &str, token: &str) -> Result<Self> {
+        let (method, path) = (Method::GET, path.to_owned());
+        Ok(Self { method, path, headers: headers(token)?, body: Bytes::new() })
     }
 
     /// The request, once more.
     pub(crate) fn request(&self) -> Result<Request<Full<Bytes>>> {
         let mut request = Request::new(Full::new(self.body.clone()));
-        *request.method_mut() = Method::POST;
+        *request.method_mut() = self.method.clone();
         *request.uri_mut() = self.path.parse().context("a path")?;
         *request.headers_mut() = self.headers.clone();
         Ok(request)
     }
+}
+
+/// What every request has.
+fn headers(token: &str) -> Result<HeaderMap> {
+    let mut headers = HeaderMap::new();
+    put(&mut headers, header::HOST, "127.0.0.1")?;
+    put(&mut headers, header::AUTHORIZATION, &format!("Bearer {token}"))?;
+    Ok(headers)
+}
+
+fn put(headers: &mut HeaderMap, name: HeaderName, value: &str) -> Result<()> {
+    headers.insert(name, HeaderValue::from_str(value).context("a header")?);
+    Ok(())
 }
 
 /// A JSON-RPC request of the newer era.

@@ -4,6 +4,8 @@
 //! may be tried again, and escalates what the caller cannot mend.
 
 mod keys;
+#[cfg(test)]
+mod tests;
 mod waiting;
 
 use std::collections::HashMap;
@@ -26,7 +28,7 @@ use crate::identity::Principal;
 use crate::redact::redact;
 use crate::run::CallNote;
 use crate::settings::Settings;
-use crate::tool::{Asker, Effect, Output, Shape, ToolDef};
+use crate::tool::{Asking, Effect, Output, Shape, ToolDef};
 
 /// Transient failures are tried so many more times.
 const RETRIES: u32 = 3;
@@ -269,7 +271,7 @@ impl Passage {
                     let begin = self.engine.store.write(move |tx| passage.begin(tx, ask));
                     begun.insert(begin.await?)
                 };
-                let look = |cx: &ReadCx<'_>| (ask.look)(cx, &self.call.input, ticket);
+                let look = |cx: &ReadCx<'_>| ask.look(cx, &self.call.input, ticket);
                 let store = &self.engine.store;
                 let see = || store.read(|tx| look(&self.reading(tx, caller)));
                 let output = self.wait(progress, see).await?;
@@ -320,12 +322,12 @@ impl Passage {
     }
 
     /// Begins an effect on the outside: remembers it, with the first of its two audit rows.
-    fn begin(&self, tx: &mut Tx<'_>, ask: Asker) -> Result<Begun, ToolError> {
+    fn begin(&self, tx: &mut Tx<'_>, ask: &dyn Asking) -> Result<Begun, ToolError> {
         let caller = self.enter(tx)?;
         if let Some(ticket) = self.answered(tx)? {
             return Ok(Begun { caller, ticket });
         }
-        let ticket = self.act(tx, &caller, ask.begin)?;
+        let ticket = self.act(tx, &caller, |cx, raw| ask.begin(cx, raw))?;
         tx.audit_append_uncounted(&self.draft(&caller, None, BEGUN.to_owned()))?;
         Ok(Begun { caller, ticket })
     }
@@ -335,7 +337,7 @@ impl Passage {
         &self,
         tx: &mut Tx<'_>,
         caller: &Caller,
-        act: fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>,
+        act: impl FnOnce(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>,
     ) -> Result<Output, ToolError> {
         let now = self.now();
         let mut cx = WriteCx { tx, caller, settings: &self.settings, now };

@@ -39,6 +39,7 @@ pub use resources::{RESOURCE_TEMPLATES, ResourceInfo, resources_touched};
 pub use run::{Draft, Keeping, OnCap, OutputPage, OutputWish, Wish};
 pub use store;
 pub use store::SCHEMA_VERSION;
-pub use tool::{Described, Effect, Output, ToolDef, by_name};
+pub use templates::{template_tools, tools_of};
+pub use tool::{Described, Effect, Output, ToolDef, by_name, joined_of};
 pub use tools::TOOLS;
 pub use topics::Waits;

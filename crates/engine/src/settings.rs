@@ -99,7 +99,7 @@ pub struct ContextFile {
 }
 
 /// A prepared prompt that is a tool and a prompt: a file in `templates/`, or one of those built in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Template {
     /// Its name: the tool's and the prompt's
     pub name: String,
@@ -120,7 +120,7 @@ pub struct Template {
 }
 
 /// What a template is given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TemplateArgument {
     /// Its name
     pub name: String,

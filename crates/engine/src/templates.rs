@@ -1,12 +1,16 @@
 //! Prepared prompts: checked by name, described as tools, and filled in. Nothing in a template but its arguments is
 //! replaced, and what is put in is not looked at again.
 
+mod tools;
+
 use model::nearest::nearest;
 use serde_json::{Map, Value, json};
 
 use crate::error::ToolError;
 use crate::settings::{Template, TemplateArgument};
 use crate::tools::TOOLS;
+
+pub use self::tools::{BESIDES, TOOLSET, template_tool, template_tools, tools_of};
 
 /// How long an argument may be.
 const ARGUMENT: usize = 64 * 1024;
@@ -30,6 +34,16 @@ pub fn name_problem(name: &str) -> Option<String> {
     }
     let is_taken = TOOLS.iter().any(|tool| tool.joined() == name);
     is_taken.then(|| format!("there is a tool `{name}` already"))
+}
+
+/// What is wrong with a name for an argument, if anything is.
+pub fn argument_problem(name: &str) -> Option<String> {
+    if !is_argument(name) {
+        let message = "must be a letter and then letters, digits or `_`";
+        return Some(format!("the argument `{name}` {message}"));
+    }
+    let is_taken = BESIDES.contains(&name);
+    is_taken.then(|| format!("every template's tool takes `{name}` already"))
 }
 
 fn is_name(name: &str) -> bool {
@@ -65,11 +79,7 @@ pub fn input_schema(template: &Template) -> Map<String, Value> {
 }
 
 /// The prompt that a template makes of these arguments. An optional one that is absent leaves its place empty.
-#[cfg_attr(not(test), expect(dead_code, reason = "what starts agents uses it"))]
-pub(crate) fn render(
-    template: &Template,
-    arguments: &Map<String, Value>,
-) -> Result<String, ToolError> {
+pub fn render(template: &Template, arguments: &Map<String, Value>) -> Result<String, ToolError> {
     let known = || template.arguments.iter().map(|argument| argument.name.as_str());
     for (name, value) in arguments {
         if !known().any(|argument| argument == name) {

@@ -6,6 +6,7 @@
 //! record and then waits for what comes of it in the world outside.
 
 use std::collections::HashMap;
+use std::marker::PhantomData;
 use std::sync::{Arc, LazyLock};
 
 use schemars::JsonSchema;
@@ -112,8 +113,13 @@ pub struct Output {
 }
 
 impl Output {
-    fn of(answer: &impl Serialize) -> Result<Self, ToolError> {
+    pub(crate) fn of(answer: &impl Serialize) -> Result<Self, ToolError> {
         Ok(Self { text: serde_json::to_string(answer).map_err(ToolError::internal)? })
+    }
+
+    /// What it says, as it was before its type was forgotten.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
+        serde_json::from_str(&self.text).map_err(ToolError::internal)
     }
 
     /// The answer as a value.
@@ -132,7 +138,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    fn of<A: Serialize>(
+    pub(crate) fn of<A: Serialize>(
         look: Look<A>,
         seconds: u32,
         topics: Vec<Topic>,
@@ -149,14 +155,39 @@ pub(crate) enum Shape {
     Read(fn(&ReadCx<'_>, &Value) -> Result<Output, ToolError>),
     Wait(fn(&ReadCx<'_>, &Value) -> Result<Seen, ToolError>),
     Write(fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>),
-    Ask(Asker),
+    Ask(&'static dyn Asking),
 }
 
 /// An [`Ask`] with its types forgotten. Its ticket is JSON.
-#[derive(Clone, Copy)]
-pub(crate) struct Asker {
-    pub(crate) begin: fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>,
-    pub(crate) look: fn(&ReadCx<'_>, &Value, &Output) -> Result<Seen, ToolError>,
+pub(crate) trait Asking: Sync {
+    /// Changes the record, and gives the ticket.
+    fn begin(&self, cx: &mut WriteCx<'_, '_>, raw: &Value) -> Result<Output, ToolError>;
+    /// Looks at what came of it.
+    fn look(&self, cx: &ReadCx<'_>, raw: &Value, ticket: &Output) -> Result<Seen, ToolError>;
+}
+
+/// An [`Ask`] that is known by its type.
+struct Typed<T>(PhantomData<fn() -> T>);
+
+impl<T: Ask> Asking for Typed<T> {
+    fn begin(&self, cx: &mut WriteCx<'_, '_>, raw: &Value) -> Result<Output, ToolError> {
+        Output::of(&T::begin(cx, &input::parse::<T::Args>(raw)?)?)
+    }
+
+    fn look(&self, cx: &ReadCx<'_>, raw: &Value, ticket: &Output) -> Result<Seen, ToolError> {
+        let args = input::parse::<T::Args>(raw)?;
+        let ticket = ticket.read()?;
+        let look = T::look(cx, &args, &ticket)?;
+        Seen::of(look, T::wait_seconds(&args), T::topics(&ticket))
+    }
+}
+
+/// Where what is said of a tool comes from.
+enum Words {
+    /// Its types
+    Types { input: fn() -> Map<String, Value>, output: fn() -> Map<String, Value> },
+    /// Whoever made it
+    Made(&'static Described),
 }
 
 /// A tool with its types forgotten, so that the registry is a plain list.
@@ -173,8 +204,7 @@ pub struct ToolDef {
     /// Whether it may end or undo what somebody else is doing
     pub destructive: bool,
     pub(crate) shape: Shape,
-    input: fn() -> Map<String, Value>,
-    output: fn() -> Map<String, Value>,
+    words: Words,
 }
 
 impl std::fmt::Debug for ToolDef {
@@ -192,8 +222,7 @@ impl ToolDef {
             starts_agents: T::STARTS_AGENTS,
             destructive: T::DESTRUCTIVE,
             shape,
-            input: schema::<T::Args>,
-            output: schema::<T::Answer>,
+            words: Words::Types { input: schema::<T::Args>, output: schema::<T::Answer> },
         }
     }
 
@@ -222,15 +251,24 @@ impl ToolDef {
 
     /// A tool that changes the record and waits for what comes of it.
     pub(crate) const fn ask<T: Ask>() -> Self {
-        Self::of::<T>(Shape::Ask(Asker {
-            begin: |cx, raw| Output::of(&T::begin(cx, &input::parse::<T::Args>(raw)?)?),
-            look: |cx, raw, ticket| {
-                let args = input::parse::<T::Args>(raw)?;
-                let ticket = serde_json::from_str(&ticket.text).map_err(ToolError::internal)?;
-                let look = T::look(cx, &args, &ticket)?;
-                Seen::of(look, T::wait_seconds(&args), T::topics(&ticket))
-            },
-        }))
+        Self::of::<T>(Shape::Ask(&const { Typed::<T>(PhantomData) }))
+    }
+
+    /// A tool that starts an agent and is made while the program runs.
+    pub(crate) const fn made(
+        name: &'static str,
+        words: &'static Described,
+        asking: &'static dyn Asking,
+    ) -> Self {
+        Self {
+            name,
+            critical: false,
+            idempotent: false,
+            starts_agents: true,
+            destructive: false,
+            shape: Shape::Ask(asking),
+            words: Words::Made(words),
+        }
     }
 
     /// What it does to the world.
@@ -259,21 +297,20 @@ impl ToolDef {
 
     /// Its name where all groups are together: prefixed if its group is a generic one.
     pub fn joined(&self) -> String {
-        if crate::toolsets::is_generic(self.toolset()) {
-            format!("{}_{}", self.toolset(), self.bare())
-        } else {
-            self.bare().to_owned()
-        }
+        joined_of(self.name)
     }
 
     /// What it is for, and what goes in and comes out.
     pub fn described(&self) -> &'static Described {
         static NONE: LazyLock<Described> = LazyLock::new(Described::default);
-        DESCRIBED.get(self.name).unwrap_or(&NONE)
+        match self.words {
+            Words::Types { .. } => DESCRIBED.get(self.name).unwrap_or(&NONE),
+            Words::Made(described) => described,
+        }
     }
 }
 
-/// The parts of a tool that are derived from its types.
+/// What is said of a tool.
 #[derive(Debug, Default)]
 pub struct Described {
     /// Its short name for people
@@ -288,18 +325,20 @@ pub struct Described {
 
 static DESCRIBED: LazyLock<HashMap<&'static str, Described>> = LazyLock::new(|| {
     let describe = |tool: &ToolDef| {
-        let mut input = (tool.input)();
+        let Words::Types { input, output } = tool.words else { return Described::default() };
+        let mut input = input();
         let description = match input.remove("description") {
             Some(Value::String(text)) => text,
             _ => String::new(),
         };
         let title = description.lines().next().unwrap_or_default().to_owned();
-        Described { title, description, input: Arc::new(input), output: Arc::new((tool.output)()) }
+        Described { title, description, input: Arc::new(input), output: Arc::new(output()) }
     };
     TOOLS.iter().map(|tool| (tool.name, describe(tool))).collect()
 });
 
-fn schema<T: JsonSchema>() -> Map<String, Value> {
+/// The schema of a type.
+pub(crate) fn schema<T: JsonSchema>() -> Map<String, Value> {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
@@ -334,7 +373,15 @@ fn bare_of(name: &str) -> &str {
     name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map_or(name, |(_, bare)| bare)
 }
 
-/// The tool of a canonical name.
+/// The name that a tool of a canonical name has where all groups are together.
+pub fn joined_of(name: &str) -> String {
+    match (toolset_of(name), bare_of(name)) {
+        (toolset, bare) if crate::toolsets::is_generic(toolset) => format!("{toolset}_{bare}"),
+        (_, bare) => bare.to_owned(),
+    }
+}
+
+/// The tool of a canonical name, if it is one of those that there always are.
 pub fn by_name(name: &str) -> Option<&'static ToolDef> {
     TOOLS.iter().find(|tool| tool.name == name)
 }

@@ -140,9 +140,7 @@ impl AgentState {
             ) => Self::Ended { outcome, reason, at: now },
             (
                 Self::Queued | Self::Starting,
-                event @ (AgentEvent::AskedReview
-                | AgentEvent::AskedInput
-                | AgentEvent::Continued),
+                event @ (AgentEvent::AskedReview | AgentEvent::AskedInput | AgentEvent::Continued),
             )
             | (Self::Queued, event @ AgentEvent::HitLimit { .. })
             | (

@@ -119,9 +119,8 @@ mod tests {
 
     fn stopped_at(calls: impl IntoIterator<Item = (&'static str, String)>) -> Option<usize> {
         let mut habits = Habits::default();
-        let stops = |(tool, input): (&str, String)| {
-            matches!(habits.called(tool, &input), Verdict::Stop(_))
-        };
+        let stops =
+            |(tool, input): (&str, String)| matches!(habits.called(tool, &input), Verdict::Stop(_));
         calls.into_iter().map(stops).position(|stop| stop).map(|at| at + 1)
     }
 
@@ -149,9 +148,8 @@ mod tests {
     #[test]
     fn a_warning_is_given_once() {
         let mut habits = Habits::default();
-        let warned = (0..4)
-            .filter(|_| matches!(habits.called("Bash", "ls"), Verdict::Warn(_)))
-            .count();
+        let warned =
+            (0..4).filter(|_| matches!(habits.called("Bash", "ls"), Verdict::Warn(_))).count();
         assert_eq!(warned, 1);
     }
 

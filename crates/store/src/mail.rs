@@ -178,6 +178,18 @@ impl Tx<'_> {
         Ok(Page::cut(rows, limit, |mail| mail.number))
     }
 
+    /// The newest letters of an inbox that nobody has read, newest first.
+    pub fn mail_unread_newest(&self, of: Recipient, limit: u32) -> Result<Vec<Mail>, StoreError> {
+        self.all(
+            &format!(
+                "SELECT {COLUMNS} FROM mail WHERE recipient = $1 AND read_at IS NULL
+                 ORDER BY number DESC LIMIT $2"
+            ),
+            params![of.stored(), limit],
+            read,
+        )
+    }
+
     /// How many letters of an inbox are not read yet.
     pub fn mail_unread_count(&self, of: Recipient) -> Result<i64, StoreError> {
         self.number(

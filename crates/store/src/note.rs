@@ -72,6 +72,18 @@ impl Tx<'_> {
         Ok(number)
     }
 
+    /// The last notes of a session, oldest of them first.
+    pub fn note_newest(&self, session: &str, limit: u32) -> Result<Vec<Note>, StoreError> {
+        let mut newest_first = self.all(
+            "SELECT number, kind, content, iteration, agent_id, created_at FROM note
+             WHERE session = $1 ORDER BY number DESC LIMIT $2",
+            params![session, limit],
+            read,
+        )?;
+        newest_first.reverse();
+        Ok(newest_first)
+    }
+
     /// Lists the notes of a session, oldest first.
     pub fn note_page(
         &self,

@@ -95,19 +95,28 @@ impl Tx<'_> {
 
     /// Writes what was counted.
     pub(crate) fn tool_use_write(&mut self, uses: &Uses) -> Result<(), StoreError> {
+        if uses.0.is_empty() {
+            return Ok(());
+        }
         let stored = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let mut add = self.statement(
+            "INSERT INTO tool_use (agent_id, tool, calls, errors, micros)
+             VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (agent_id, tool) DO UPDATE SET
+                calls = tool_use.calls + excluded.calls,
+                errors = tool_use.errors + excluded.errors,
+                micros = tool_use.micros + excluded.micros",
+        )?;
         for (agent, uses) in &uses.0 {
             let agent = agent.to_string();
             for ToolUse { tool, calls, errors, micros } in uses {
-                self.execute(
-                    "INSERT INTO tool_use (agent_id, tool, calls, errors, micros)
-                     VALUES ($1, $2, $3, $4, $5)
-                     ON CONFLICT (agent_id, tool) DO UPDATE SET
-                        calls = tool_use.calls + excluded.calls,
-                        errors = tool_use.errors + excluded.errors,
-                        micros = tool_use.micros + excluded.micros",
-                    params![agent, tool, stored(*calls), stored(*errors), stored(*micros)],
-                )?;
+                add.execute(params![
+                    agent,
+                    tool,
+                    stored(*calls),
+                    stored(*errors),
+                    stored(*micros)
+                ])?;
             }
         }
         Ok(())

@@ -328,13 +328,12 @@ impl Link {
                 }
                 _ => None,
             };
-            match resumed.filter(|response| response.status().is_success()) {
-                Some(response) => messages = Messages::of(response),
-                None => {
-                    let source = broken.unwrap_or_else(|| "the answer ended early".into());
-                    return Err(Failure::Broken { source, heard });
-                }
-            }
+            let resumed = resumed.filter(|response| response.status().is_success());
+            let Some(response) = resumed else {
+                let source = broken.unwrap_or_else(|| "the answer ended early".into());
+                return Err(Failure::Broken { source, heard });
+            };
+            messages = Messages::of(response);
         }
     }
 

@@ -1,16 +1,15 @@
 //! One role file: what its front matter says.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use engine::settings::{Budget, Role, Sandbox, Worktree};
 use model::Line;
 use model::nearest::nearest;
 use model::policy::Rules;
 use serde::Deserialize;
-use serde::de::{Deserializer, SeqAccess, Visitor};
 
 use crate::config::{CapConfig, Kind, Pattern};
+use crate::matter::{Names, cut};
 use crate::yaml::{self, Problem};
 
 /// Every key that means something.
@@ -84,53 +83,6 @@ enum SandboxName {
     #[default]
     None,
     Bwrap,
-}
-
-/// Names in a list, or in one string with commas between them, as Claude Code writes them.
-#[derive(Debug)]
-struct Names(Vec<String>);
-
-impl<'de> Deserialize<'de> for Names {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Either;
-        impl<'de> Visitor<'de> for Either {
-            type Value = Names;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of names, or names with commas between them")
-            }
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Names, E> {
-                Ok(Names(split(text)))
-            }
-            fn visit_unit<E: serde::de::Error>(self) -> Result<Names, E> {
-                Ok(Names(Vec::new()))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Names, A::Error> {
-                let mut names = Vec::new();
-                while let Some(name) = items.next_element()? {
-                    names.push(name);
-                }
-                Ok(Names(names))
-            }
-        }
-        from.deserialize_any(Either)
-    }
-}
-
-/// Splits at commas, but not inside `Bash(git log, git diff)`.
-fn split(text: &str) -> Vec<String> {
-    let mut depth = 0_usize;
-    text.split(|c: char| {
-        match c {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && depth == 0
-    })
-    .map(str::trim)
-    .filter(|name| !name.is_empty())
-    .map(str::to_owned)
-    .collect()
 }
 
 /// Reads a role's file.
@@ -227,24 +179,6 @@ fn kind(front: &Front) -> Result<Option<Kind>, (&'static str, String)> {
         None if front.script.is_some() => Ok(Some(Kind::Script)),
         None => Ok(None),
     }
-}
-
-/// Splits front matter from prompt. The opening line is blanked and not removed, so that lines
-/// and bytes are counted as in the file.
-fn cut(text: &str) -> Option<(String, &str)> {
-    let mut at = 0;
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        let is_fence = line.trim_end() == "---";
-        if index == 0 && !is_fence {
-            return None;
-        }
-        if index > 0 && is_fence {
-            let matter = text.get(3..at)?;
-            return Some((format!("   {matter}"), text.get(at + line.len()..)?));
-        }
-        at += line.len();
-    }
-    None
 }
 
 /// Quotes the values of keys at the margin that YAML would stumble over, such as a description

@@ -1,45 +1,28 @@
 //! The letters that wait for an agent, so that it has read them when it begins.
 
-use std::collections::VecDeque;
 use std::fmt::Write as _;
 
-use store::{Inbox, Mail, Recipient, Tx};
+use store::{Mail, Recipient, Tx};
 
 use super::{CUT, clip, quote};
 use crate::error::ToolError;
 
 /// The newest letters are told, the rest counted.
-const NEWEST: usize = 20;
+const NEWEST: u32 = 20;
 /// So much of them, all together…
 const BUDGET: usize = 16 * 1024;
 /// …and so much of each.
 const LETTER: usize = 4 * 1024;
-/// How many are looked through at a time.
-const PAGE: u32 = 200;
 
 /// The unread letters of an inbox; nothing where there is none.
 pub(crate) fn unread_mail(tx: &Tx<'_>, recipient: Recipient) -> Result<String, ToolError> {
-    let mut newest = VecDeque::new();
-    let (mut count, mut after) = (0_usize, 0);
-    loop {
-        let page = tx.mail_inbox(recipient, Inbox::Unread, after, PAGE)?;
-        for mail in page.items {
-            count += 1;
-            newest.push_back(mail);
-            if newest.len() > NEWEST {
-                newest.pop_front();
-            }
-        }
-        match page.next {
-            Some(next) => after = next,
-            None => break,
-        }
-    }
+    let count = tx.mail_unread_count(recipient)?;
+    let newest = tx.mail_unread_newest(recipient, NEWEST)?;
     if count == 0 {
         return Ok(String::new());
     }
     let mut room = BUDGET;
-    let mut letters: Vec<String> = newest.iter().rev().map(letter).collect();
+    let mut letters: Vec<String> = newest.iter().map(letter).collect();
     let fitting = letters.iter().take_while(|letter| {
         let fits = letter.len() <= room;
         room = room.saturating_sub(letter.len());
@@ -49,7 +32,7 @@ pub(crate) fn unread_mail(tx: &Tx<'_>, recipient: Recipient) -> Result<String, T
     let mut text = format!(
         "## Unread Mail\n\n{count} unread. `mcp__mail__reply` answers a letter, `mcp__mail__read` marks it as read.\n"
     );
-    let left_out = count - letters.len();
+    let left_out = count - i64::try_from(letters.len()).unwrap_or(count);
     if left_out > 0 {
         // Writing to a String cannot fail.
         _ = write!(text, "\n{CUT} {left_out} earlier; `mcp__mail__list_inbox` lists them\n");

@@ -1,11 +1,10 @@
 //! What is known about a task: the request, earlier work, remarks, and the notes of its session.
 
-use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 use model::Timestamp;
 use serde_json::Value;
-use store::{Dispatch, Note, Task, Tx};
+use store::{Dispatch, Task, Tx};
 
 use super::{CUT, clip, quote};
 use crate::error::ToolError;
@@ -80,31 +79,12 @@ fn entries(tx: &Tx<'_>, task: &Task) -> Result<Vec<Entry>, ToolError> {
         let text = format!("\n{who}, {}:\n\n{body}", comment.created_at);
         entries.push(Entry { section: COMMENT, at: comment.created_at, text });
     }
-    for note in newest_notes(tx, &task.session)? {
+    for note in tx.note_newest(&task.session, RECENT)? {
         let text = quote(&format!("[{}] {}", note.kind.name(), clip(&note.content, ENTRY)));
         entries.push(Entry { section: NOTE, at: note.created_at, text });
     }
     entries.sort_by_key(|entry| entry.at);
     Ok(entries)
-}
-
-/// The last notes of a session, oldest first.
-fn newest_notes(tx: &Tx<'_>, session: &str) -> Result<VecDeque<Note>, ToolError> {
-    let mut newest = VecDeque::new();
-    let mut after = 0;
-    loop {
-        let page = tx.note_page(session, None, after, 10 * RECENT)?;
-        for note in page.items {
-            newest.push_back(note);
-            if newest.len() > RECENT as usize {
-                newest.pop_front();
-            }
-        }
-        match page.next {
-            Some(next) => after = next,
-            None => return Ok(newest),
-        }
-    }
 }
 
 /// Drops the oldest entries until the rest fits; says how many of each section, and how large they were.

@@ -79,9 +79,15 @@ pub(crate) fn draft(cx: &mut WriteCx<'_, '_>, draft: &Draft) -> Result<Drafted, 
         summary: summary.clone(),
         wish: serde_json::to_string(&wish).map_err(ToolError::internal)?,
         resumed_from: draft.resume,
-        conversation: resumed.and_then(|(_, conversation)| Some(conversation)),
+        conversation: resumed.map(|(_, conversation)| conversation),
     })?;
-    let caps = caps_of(settings, draft, role, above.is_empty().then_some(wish.timeout));
+    let usual = match (above.is_empty(), wish.timeout) {
+        // Whoever says how long it may run has decided about time.
+        (true, Some(_)) => Budget { seconds: None, ..settings.root_budget },
+        (true, None) => settings.root_budget,
+        (false, _) => Budget::default(),
+    };
+    let caps = caps_of(draft, role, usual);
     cx.tx.budget_insert(id, &caps)?;
     for ancestor in &above {
         cx.tx.budget_charge(ancestor.id, Spend { agents: 1, ..Spend::default() })?;
@@ -281,20 +287,9 @@ fn directory(
     Ok(Some(given))
 }
 
-/// What it may spend: what the call says, else the role; for a root the rest from the settings.
-fn caps_of(
-    settings: &Settings,
-    draft: &Draft,
-    role: Option<&Role>,
-    root: Option<Option<u32>>,
-) -> Caps {
+/// What it may spend: what the call says, else the role, else what is usual for it.
+fn caps_of(draft: &Draft, role: Option<&Role>, usual: Budget) -> Caps {
     let own = role.map(|role| role.budget).unwrap_or_default();
-    let usual = match root {
-        // Whoever says how long it may run has decided about time.
-        Some(Some(_)) => Budget { seconds: None, ..settings.root_budget },
-        Some(None) => settings.root_budget,
-        None => Budget::default(),
-    };
     let given = draft.budget;
     Caps {
         money: given.usd.or(own.usd).or(usual.usd).map(Usd::from_dollars),

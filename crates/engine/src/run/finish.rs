@@ -11,6 +11,7 @@ use store::{Agent, EventDraft, NewMail, Recipient, Run, Spend, Stop, Tx};
 use super::wish::Wish;
 use crate::cx::fresh;
 use crate::error::ToolError;
+use crate::redact::redact;
 use crate::result::{self, AgentResult};
 use crate::settings::Settings;
 use crate::tools::task_change;
@@ -53,7 +54,7 @@ pub(crate) fn finish(
     let mut ended = agent.clone();
     ended.state = state;
     tx.agent_advance(agent.id, &ended.state, now)?;
-    let result = serde_json::to_string(&ending.result).map_err(ToolError::internal)?;
+    let result = redact(serde_json::to_string(&ending.result).map_err(ToolError::internal)?);
     tx.run_finish(agent.id, &result)?;
     let name = ended.state.name();
     let status = match name.awaited() {

@@ -351,7 +351,7 @@ impl Keeper {
             tokio::task::yield_now().await;
         }
         if let Some(lost) = self.reader.lost() {
-            self.warning(format!("{lost} files of its output were dropped before they were read"));
+            self.warning(&format!("{lost} files of its output were dropped before they were read"));
         }
         if self.seen.matters() {
             self.report().await?;

@@ -15,7 +15,7 @@ use crate::cx::Caller;
 use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::settings::{Role, Sandbox, Settings};
-use crate::tools::TOOLS;
+use crate::templates::tools_of;
 use crate::toolsets::TOOLSETS;
 
 /// No call of ours waits longer than 240 s; a client that notices a lost server late loses only this.
@@ -119,6 +119,7 @@ pub(crate) fn conversation(
 }
 
 /// What a brief is made from.
+#[derive(Clone, Copy)]
 struct Parts<'a> {
     agent: &'a Agent,
     run: &'a Run,
@@ -181,12 +182,13 @@ fn brief(engine: &Engine, settings: &Settings, parts: Parts<'_>) -> Result<Brief
 /// One MCP server for each toolset that has a tool for the agent.
 fn servers(engine: &Engine, settings: &Settings, caller: &Caller) -> Vec<McpServer> {
     let in_loop = caller.agent.as_ref().is_some_and(|agent| agent.session.is_some());
+    let tools = tools_of(settings);
     TOOLSETS
         .iter()
         // One vocabulary for tasks is enough.
         .filter(|set| **set != if in_loop { "task" } else { "session" })
         .filter(|set| {
-            TOOLS.iter().any(|tool| tool.toolset() == **set && caller.is_offered(settings, tool))
+            tools.iter().any(|tool| tool.toolset() == **set && caller.is_offered(settings, tool))
         })
         .map(|set| McpServer {
             name: (*set).to_owned(),
@@ -214,8 +216,8 @@ fn prompt(
         let history = task.map(|task| context::task_context(tx, &task)).transpose()?;
         Ok::<_, ToolError>((history, context::unread_mail(tx, Recipient::Agent(agent.id))?))
     })?;
-    let tools: Vec<&str> = TOOLS
-        .iter()
+    let tools: Vec<&str> = tools_of(settings)
+        .into_iter()
         .filter(|tool| caller.is_offered(settings, tool))
         .map(|tool| tool.name)
         .collect();
@@ -233,6 +235,7 @@ fn prompt(
 }
 
 /// What bounds a process.
+#[derive(Clone, Copy)]
 struct Bounds<'a> {
     agent: &'a Agent,
     run: &'a Run,

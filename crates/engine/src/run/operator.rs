@@ -81,6 +81,10 @@ impl Engine {
             RunFolder::open(folder_of(self, &agent).path().with_file_name(attempt.to_string()));
         let over = agent.ended_at().is_some() || attempt < agent.attempt;
         let read = tokio::task::spawn_blocking(move || {
+            // An attempt that was given up before it began has no folder, and no output.
+            if !folder.path().is_dir() {
+                return Ok((Vec::new(), wish.from));
+            }
             let mut reader = folder.output(wish.from);
             let lines = reader.next(wish.bytes.max(1))?;
             Ok::<_, host::files::FileError>((lines, reader.position()))

@@ -1,7 +1,7 @@
 //! The registry: every tool there is, in the order in which lists show them.
 
 mod agent;
-mod agents;
+pub(crate) mod agents;
 mod epic;
 mod harness;
 mod items;

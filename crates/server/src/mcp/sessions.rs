@@ -41,8 +41,14 @@ pub(crate) struct Sessions {
 /// What is known of a session.
 struct Owned {
     by: Principal,
-    /// Whether a request has come through since the session came into memory
-    settled: bool,
+    standing: Standing,
+}
+
+/// Whether a request has come through since the session came into memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Settled,
+    Unsettled,
 }
 
 /// A request that may bring a session back, alone.
@@ -55,7 +61,7 @@ pub(crate) struct Settling<'a> {
 impl Settling<'_> {
     /// Notes that the session is there, so that others need not wait for each other.
     pub(crate) fn done(self) {
-        self.sessions.set_settled(&self.id, true);
+        self.sessions.note(&self.id, Standing::Settled);
     }
 }
 
@@ -104,7 +110,7 @@ impl Sessions {
             // Those in memory stay, so that they can be ended with their owner.
             owners.retain(|id, _| live.contains_key(id.as_str()));
         }
-        owners.insert(id.to_owned(), Owned { by: owner, settled: false });
+        owners.insert(id.to_owned(), Owned { by: owner, standing: Standing::Unsettled });
     }
 
     /// Lets a request of a session pass; alone, if it may have to bring the session back.
@@ -119,7 +125,7 @@ impl Sessions {
         if self.is_settled(id).await {
             return None;
         }
-        self.set_settled(id, false);
+        self.note(id, Standing::Unsettled);
         Some(Settling { sessions: self, id: id.to_owned(), _alone: alone })
     }
 
@@ -127,13 +133,13 @@ impl Sessions {
         // In this order: what is being brought back is in memory first and settled last.
         let live = self.manager.sessions.read().await.contains_key(id);
         let owners = self.owners.read().unwrap_or_else(PoisonError::into_inner);
-        live && owners.get(id).is_some_and(|session| session.settled)
+        live && owners.get(id).is_some_and(|session| session.standing == Standing::Settled)
     }
 
-    fn set_settled(&self, id: &str, settled: bool) {
+    fn note(&self, id: &str, standing: Standing) {
         let mut owners = self.owners.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(session) = owners.get_mut(id) {
-            session.settled = settled;
+            session.standing = standing;
         }
     }
 

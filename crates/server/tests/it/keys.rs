@@ -32,7 +32,7 @@ fn newer(token: &str, subject: &str, way: Way) -> Request<Body> {
     newer_request("/mcp/mail", token, "tools/call", params)
 }
 
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Way {
     Short,
     Long,

@@ -56,12 +56,12 @@ impl Keeper {
                 let until = until.map(model::Timestamp::as_millis);
                 self.notes.limited = Some(Limit { until });
             }
-            Event::Warning(text) => self.warning(text),
+            Event::Warning(text) => self.warning(&text),
             Event::Done(done) => self.notes.done = Some(done.into()),
         }
     }
 
-    pub(super) fn warning(&mut self, text: String) {
+    pub(super) fn warning(&mut self, text: &str) {
         self.notes.warnings += 1;
         if self.notes.warnings <= WARNINGS {
             self.seen.warnings.push(text.chars().take(1_000).collect());
@@ -93,7 +93,7 @@ impl Keeper {
         match verdict {
             Verdict::Fine => {}
             Verdict::Warn(why) => {
-                self.warning(format!("it repeats itself: {why}"));
+                self.warning(&format!("it repeats itself: {why}"));
                 self.to_tell.push(format!(
                     "Adjutant, not your user, tells you: you repeat yourself ({why}). \
                      Try something else, or end with what you have."

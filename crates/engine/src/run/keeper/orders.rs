@@ -143,7 +143,7 @@ impl Keeper {
         let seconds = self.silent_since.elapsed().as_secs();
         if !self.warned_silent {
             self.warned_silent = true;
-            self.warning(format!("it has been silent for {seconds} s"));
+            self.warning(&format!("it has been silent for {seconds} s"));
             self.report().await?;
             let text = "Adjutant, not your user, tells you: you have been silent for long. \
                 Say what you do, or end with what you have.";

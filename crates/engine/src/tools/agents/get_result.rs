@@ -18,7 +18,7 @@ use crate::topics::Topic;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// The spawn ID returned from spawn_claude or spawn_codex
+    /// The spawn ID returned from `spawn_claude` or `spawn_codex`
     spawn_id: AgentId,
     /// How long to wait, in seconds (default 0)
     #[serde(rename = "waitSeconds")]

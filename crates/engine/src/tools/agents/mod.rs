@@ -2,7 +2,7 @@
 
 pub(super) mod get_result;
 pub(super) mod list_running;
-pub(super) mod spawn;
+pub(crate) mod spawn;
 pub(super) mod spawn_claude;
 pub(super) mod spawn_codex;
 pub(super) mod spawn_parallel;

@@ -62,6 +62,23 @@ pub(crate) struct Spawn {
 }
 
 impl Spawn {
+    /// What Claude is asked with where nobody says otherwise.
+    pub(crate) fn claude(prompt: String) -> Self {
+        Self {
+            kind: "claude",
+            prompt,
+            model: Some(ClaudeModel::Sonnet.name().to_owned()),
+            tools: Some(["Bash", "Read", "Glob", "Grep"].map(str::to_owned).into()),
+            timeout: 300,
+            ..Self::default()
+        }
+    }
+
+    /// What Codex is asked with where nobody says otherwise.
+    pub(crate) fn codex(prompt: String) -> Self {
+        Self { kind: "codex", prompt, timeout: 120, ..Self::default() }
+    }
+
     /// Records the agent.
     pub(crate) fn start(self, cx: &mut WriteCx<'_, '_>) -> Result<AgentId, ToolError> {
         if !TIMEOUT.contains(&self.timeout) {

@@ -44,21 +44,18 @@ pub(crate) struct Args {
 
 impl Args {
     pub(super) fn spawn(&self) -> Spawn {
-        let tools = self.tools.clone();
-        let usual = || ["Bash", "Read", "Glob", "Grep"].map(str::to_owned).into();
+        let usual = Spawn::claude(self.prompt.clone().into_inner());
         Spawn {
-            kind: "claude",
-            prompt: self.prompt.clone().into_inner(),
-            model: Some(self.model.unwrap_or(ClaudeModel::Sonnet).name().to_owned()),
-            tools: Some(names(tools).unwrap_or_else(usual)),
-            timeout: self.timeout.unwrap_or(300),
+            model: self.model.map(|model| model.name().to_owned()).or(usual.model),
+            tools: names(self.tools.clone()).or(usual.tools),
+            timeout: self.timeout.unwrap_or(usual.timeout),
             task_summary: self.task_summary.clone().map(Line::into_inner),
             include_context: self.include_context,
             structured_output: self.structured_output.clone().map(model::Text::into_inner),
             notify_on_complete: self.notify_on_complete,
             max_cost_usd: self.max_cost_usd,
             abort_on_budget_exceeded: self.abort_on_budget_exceeded,
-            working_directory: None,
+            ..usual
         }
     }
 }

@@ -45,12 +45,11 @@ pub(crate) struct Args {
 
 impl Args {
     fn spawn(&self) -> Spawn {
+        let usual = Spawn::codex(self.prompt.clone().into_inner());
         Spawn {
-            kind: "codex",
-            prompt: self.prompt.clone().into_inner(),
             model: self.model.clone().map(Line::into_inner),
             tools: names(self.tools.clone()),
-            timeout: self.timeout.unwrap_or(120),
+            timeout: self.timeout.unwrap_or(usual.timeout),
             task_summary: self.task_summary.clone().map(Line::into_inner),
             include_context: self.include_context,
             structured_output: self.structured_output.clone().map(model::Text::into_inner),
@@ -58,6 +57,7 @@ impl Args {
             max_cost_usd: self.max_cost_usd,
             abort_on_budget_exceeded: self.abort_on_budget_exceeded,
             working_directory: self.working_directory.clone().map(Line::into_inner),
+            ..usual
         }
     }
 }

@@ -1,0 +1,49 @@
+//! Every figure of agents that run.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::Scale;
+use crate::crew::Crew;
+use crate::drafts::{self, Drafts};
+use crate::rest::{self, Rest, Supervisor};
+use crate::waits::{self, Waits};
+use crate::wire::Face;
+
+/// So many agents may run at once while many are started; the rest queue.
+const RUNNING: u32 = 64;
+
+/// What agents cost.
+#[derive(Debug)]
+pub(crate) struct Agents {
+    /// Their start
+    pub(crate) drafts: Drafts,
+    /// Their supervisors
+    pub(crate) supervisor: Supervisor,
+    /// Their rest
+    pub(crate) rest: Rest,
+    /// Those who wait for them
+    pub(crate) waits: Vec<Waits>,
+}
+
+/// Measures all of it.
+pub(crate) async fn measure(program: &Path, scale: &Scale) -> Result<Agents> {
+    let crew = Crew::start(program, RUNNING).await?;
+    let drafts = drafts::measure(&crew, scale).await?;
+    let supervisor = rest::supervisors(&crew).await?;
+    crew.subject().stop().await?;
+
+    // Each on a server of its own: what one has needed is not all given back before the next.
+    let running = u32::try_from(scale.resting).unwrap_or(u32::MAX);
+    let crew = Crew::start(program, running).await?;
+    let (rest, agents) = rest::measure(&crew, scale).await?;
+    let mut waits = vec![waits::measure(&crew, Face::Execute, &agents, scale).await?];
+    crew.subject().stop().await?;
+
+    let crew = Crew::start(program, running).await?;
+    let agents = crew.rest(scale.resting).await?;
+    waits.push(waits::measure(&crew, Face::Mcp, &agents, scale).await?);
+    crew.subject().stop().await?;
+    Ok(Agents { drafts, supervisor, rest, waits })
+}
