@@ -159,7 +159,7 @@ async fn calls(program: &Path, scale: &Scale) -> Result<Calls> {
     let subject = Subject::start(program, None).await?;
     let at_rest = memory::of(subject.pid()).await?;
     cells::calls(&subject, scale.calls).await?;
-    let after_calls = memory::of(subject.pid()).await?;
+    let afterwards = memory::of(subject.pid()).await?;
     cells.extend(cells::of_subject(&subject, Place::Empty, scale).await?);
     let starts = start::measure(subject, scale).await?;
 
@@ -167,5 +167,5 @@ async fn calls(program: &Path, scale: &Scale) -> Result<Calls> {
     let subject = Subject::start(program, Some(&scale.filling)).await?;
     cells.extend(cells::of_subject(&subject, Place::Full, scale).await?);
     subject.stop().await?;
-    Ok(Calls { cells, at_rest, after_calls, starts })
+    Ok(Calls { cells, at_rest, afterwards, starts })
 }

@@ -25,7 +25,7 @@ use crate::commands::tool::ToolArgs;
     max_term_width = 80,
     after_help = "\
 Begin with:
-  adjutant demo                         see agents work together
+  adjutant demo                         see a crew at work, without a model
   adjutant init                         make a home in your project
   adjutant run --role coder 'Fix it'    run an agent and wait for it
   adjutant enlist --role worker         make an agent that you run yourself
@@ -235,11 +235,12 @@ Example:
   adjutant completions zsh > ~/.zfunc/_adjutant
   adjutant completions fish > ~/.config/fish/completions/adjutant.fish")]
     Completions(CompletionsArgs),
-    /// Watch three agents work together, in a folder that is gone afterwards
+    /// Watch a crew at work, without a model, in a folder that is gone afterwards
     #[command(after_help = "\
 Example:
-  adjutant demo")]
-    Demo,
+  adjutant demo
+  adjutant demo --keep    and look around afterwards")]
+    Demo(DemoArgs),
     /// Play a scenario as an agent; started by Adjutant itself, for agents of the kind `script`
     #[command(hide = true)]
     Play(PlayArgs),
@@ -490,6 +491,14 @@ pub(crate) enum ConfigVerb {
     },
     /// Print where the file is
     Path,
+}
+
+/// `demo`.
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Keep the folder, and say where it is
+    #[arg(long)]
+    pub(crate) keep: bool,
 }
 
 /// `play`.

@@ -1,69 +1,107 @@
-//! `adjutant demo`: three agents work together in a home that is gone afterwards.
+//! `adjutant demo`: a crew at work in a folder that is gone afterwards, told as it happens.
 //!
-//! The agents are played by real MCP clients: each speaks Streamable HTTP with its own token, and
-//! knows nothing of the server but its address. What is not as it should be ends the demo with 1.
+//! A scripted lead drafts scripted workers, each a process and an MCP client of its own, under a server of
+//! their own. One fails and is drafted again, one spends too much and is stopped, and in the middle of it
+//! the server is killed and comes back. What is told comes from the server's events, and at the end
+//! everything is checked: what is not as it should be ends the demo with 1.
 
-mod cast;
-mod player;
+mod check;
+mod stage;
 mod story;
+mod teller;
 
-use std::fs;
-use std::path::PathBuf;
+use std::time::Duration;
 
-use host::files::{self, Mode};
+use serde_json::json;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::{Instant, timeout_at};
 
+use self::check::Check;
+use self::stage::Stage;
+use self::story::Story;
+use self::teller::Teller;
 use crate::app::App;
-use crate::environment::Environment;
-use crate::home::Home;
-use crate::init;
-use crate::life::{self, Port};
-use crate::serve::{self, Stage};
+use crate::cli::DemoArgs;
+use crate::life;
+use crate::render::{bad, count, good, name, span};
 use crate::trouble::Trouble;
 
-/// A folder that is gone when this value is.
-#[derive(Debug)]
-struct Scratch(PathBuf);
+/// The crew needs a few seconds. Whoever has waited that long sees what became of it.
+const LIMIT: Duration = Duration::from_secs(120);
 
-impl Scratch {
-    fn new() -> Result<Self, Trouble> {
-        let bits = host::random::bits().map_err(std::io::Error::other)?;
-        let dir = std::env::temp_dir().join(format!("adjutant-demo-{bits:016x}"));
-        files::make_dir(&dir, Mode::Private)?;
-        Ok(Self(dir))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // Whatever is left is the system's to sweep.
-        drop(fs::remove_dir_all(&self.0));
-    }
-}
-
-/// Plays the demo.
-pub(crate) async fn run(app: &App) -> Result<(), Trouble> {
-    let scratch = Scratch::new()?;
-    let state = scratch.0.join("state");
-    let project = scratch.0.join("project");
-    files::make_dir(&project, Mode::Private)?;
-    let env = Environment::from_vars(&project, [("XDG_STATE_HOME", state)]);
-    let home = Home::for_init(Some(&project), &env);
-    init::init(&home)?;
-    let stage = Stage { home: home.clone(), env: env.clone(), host: None, port: Some(0) };
-    let (config, _) = stage.config()?;
-    let bound = life::listen(config.server.host, Port::Chosen(0), None)?;
-    let ready = serve::prepare(&stage, &config, serve::open(&stage, &config)?, bound)?;
-    let (url, stop) = (ready.file.url.clone(), ready.shutdown.clone());
-    let operator = home.make_operator_token(&env)?;
+/// Plays the demo, and leaves nothing behind but what was to be kept.
+pub(crate) async fn run(app: &App, args: &DemoArgs) -> Result<(), Trouble> {
     let asked = life::asked_to_stop()?;
-    let play = async {
-        let told = tokio::select! {
-            told = Box::pin(story::tell(app, &url, &operator)) => told,
-            () = asked => Err(Trouble::said(130)),
-        };
-        stop.cancel();
-        told
+    let mut hung_up = signal(SignalKind::hangup())?;
+    let mut teller = Teller::new(app);
+    let mut stage = Stage::build(app)?;
+    let played = tokio::select! {
+        played = Box::pin(play(&mut stage, &mut teller)) => played,
+        () = asked => Err(Trouble::said(130)),
+        _ = hung_up.recv() => Err(Trouble::said(129)),
     };
-    let (served, told) = tokio::join!(Box::pin(ready.serve()), play);
-    told.and(served)
+    let kept = args.keep.then(|| stage.folder().to_owned());
+    let commands = stage.commands();
+    // The end of everybody is a part of the check, and comes in any case.
+    let left = stage.clear(args).await;
+    let (crew, mut checks) = played?;
+    checks.push(left?);
+    let failed = checks.iter().filter(|check| !check.holds).count();
+    let millis = teller.millis();
+    let value = json!({
+        "ok": failed == 0, "story": teller.told(), "crew": crew, "checks": checks,
+        "folder": kept, "durationMs": millis,
+    });
+    let verdict = match failed {
+        0 => good("All is as it should be."),
+        some => bad(format!("{} of {} is not so.", some, count(checks.len(), "check"))),
+    };
+    let took = span(i64::try_from(millis).unwrap_or(i64::MAX));
+    let kept = kept.map_or_else(String::new, |folder| {
+        format!("\n\nKept in {}; look with\n  {}", folder.display(), name(commands))
+    });
+    teller.part("The check")?;
+    for check in &checks {
+        teller.line(&check.text())?;
+    }
+    teller.end(&value, &format!("{verdict} It took {took}.{kept}"))?;
+    if failed == 0 { Ok(()) } else { Err(Trouble::said(1)) }
+}
+
+/// The story itself: the crew as it ended, and whether all is as it should be.
+async fn play(
+    stage: &mut Stage,
+    teller: &mut Teller<'_>,
+) -> Result<(Vec<serde_json::Value>, Vec<Check>), Trouble> {
+    let deadline = Instant::now() + LIMIT;
+    teller.part("A crew")?;
+    let url = stage.up().await?;
+    teller.say("adjutant", &format!("serves a new repository at {url}"))?;
+    let wish = json!({ "role": "lead", "prompt": "lead" });
+    stage.client()?.post_json("/api/runs", &wish).await?;
+    let mut story = Story::default();
+    let mut port_kept = false;
+    while !story.is_over() {
+        let Ok(page) = timeout_at(deadline, story.next(&stage.client()?)).await else {
+            teller.say("adjutant", "has waited long enough")?;
+            break;
+        };
+        for event in page? {
+            story.hear(&event, teller)?;
+        }
+        if let (Some(runner), false) = (story.ready_for_the_worst(), port_kept) {
+            teller.part("The server is killed")?;
+            port_kept = stage.outage(&runner, teller).await? == url;
+            teller.part("And all goes on")?;
+            stage.answer().await?;
+        }
+    }
+    let client = stage.client()?;
+    let crew = story.crew(&client).await?;
+    teller.part("The crew")?;
+    teller.table(&crew)?;
+    let mut checks = check::record(&client, &story, &crew).await?;
+    checks.insert(0, Check::new(port_kept, "the server was killed and came back at its old port"));
+    checks.push(check::commits(&stage.history()?));
+    Ok((crew, checks))
 }

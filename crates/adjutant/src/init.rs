@@ -69,12 +69,15 @@ pub(crate) fn init(home: &Home) -> Result<Report, FileError> {
 fn next_steps() -> Vec<Step> {
     vec![
         Step { command: "adjutant doctor", purpose: "check that everything it needs is there" },
-        Step { command: "adjutant up --detach", purpose: "start the server in the background" },
+        Step {
+            command: "adjutant run --role coder 'Fix the build'",
+            purpose: "run an agent in that role and wait for it",
+        },
         Step {
             command: "adjutant enlist --role worker",
-            purpose: "make an agent that you run, with its MCP configuration to paste",
+            purpose: "make an agent that you run yourself, with its MCP configuration to paste",
         },
-        Step { command: "adjutant demo", purpose: "see three agents work together" },
+        Step { command: "adjutant demo", purpose: "see a crew at work, without a model" },
     ]
 }
 

@@ -66,7 +66,7 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
         Command::Config(args) => commands::config::run(app, args.verb),
         Command::Completions(args) => commands::completions::run(args.shell),
         Command::Up(args) => commands::server::up(app, &args),
-        Command::Demo => threads()?.block_on(demo::run(app)),
+        Command::Demo(args) => one_thread()?.block_on(demo::run(app, &args)),
         Command::Play(args) => one_thread()?.block_on(play::run(app, &args.scenario)),
         // The read of the standard input cannot be given up, so nothing may wait for it.
         Command::Mcp(args) => {
@@ -115,7 +115,7 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         | Command::Doctor
         | Command::Config(_)
         | Command::Completions(_)
-        | Command::Demo
+        | Command::Demo(_)
         | Command::Play(_) => Ok(()),
     }
 }

@@ -55,12 +55,12 @@ struct Letter {
     subject: String,
 }
 
-/// Whom an agent's failures concern: its live parent, else its epic's supervisor, else the human.
+/// Whom an agent's failures concern: its nearest live ancestor, else its epic's supervisor, else the
+/// human.
 fn superior(tx: &Tx<'_>, agent: &Agent) -> Result<Recipient, ToolError> {
-    if let Some(parent) = agent.parent
-        && tx.agent_get(parent)?.is_some_and(|parent| parent.ended_at().is_none())
-    {
-        return Ok(Recipient::Agent(parent));
+    let above = tx.agent_ancestors(agent)?;
+    if let Some(above) = above.iter().find(|above| above.ended_at().is_none()) {
+        return Ok(Recipient::Agent(above.id));
     }
     let supervisor = match agent.epic {
         Some(epic) => tx.agent_supervising(epic)?.filter(|supervisor| supervisor.id != agent.id),

@@ -107,13 +107,23 @@ pub(crate) fn iac_entry(
             "succeeded" => "SUCCESS".to_owned(),
             other => format!("FAILED: {other} {}", cell(reason)),
         };
-        let seconds = event.at.millis_since(agent.created_at) / 1000;
+        let run = tx.run_get(agent.id)?;
+        let started = run.as_ref().and_then(|run| run.started_at).unwrap_or(agent.created_at);
+        let seconds = event.at.millis_since(started) / 1000;
+        let cost = run.and_then(|run| run.cost);
+        let cost = cost.map_or_else(|| "unknown".to_owned(), |cost| cost.to_string());
+        let summary = event.data["summary"].as_str().unwrap_or(reason);
         _ = write!(
             text,
-            "- **Status:** {status}\n- **Duration:** {seconds} s\n- **Result Summary:** {}\n\n---\n",
-            cell(&reason.chars().take(200).collect::<String>())
+            "- **Status:** {status}\n- **Duration:** {seconds} s\n- **Cost:** {cost}\n\
+             - **Result Summary:** {}\n\n---\n",
+            cell(&summary.chars().take(200).collect::<String>())
         );
     } else {
+        if let Some(run) = tx.run_get(agent.id)? {
+            let preview: String = run.prompt.chars().take(500).collect();
+            _ = writeln!(text, "- **Prompt Preview:** {}", cell(&preview));
+        }
         text.push_str("- **Status:** Running...\n");
     }
     Ok(Some(text))

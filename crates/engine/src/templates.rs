@@ -172,7 +172,7 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
 }
 
 /// Whether a name can be an argument's.
-pub fn is_argument(name: &str) -> bool {
+fn is_argument(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.len() <= 41
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')

@@ -97,8 +97,6 @@ pub struct Brief {
     pub asks: Asks,
     /// The MCP servers it is given; the token for them is in `ADJUTANT_TOKEN`
     pub servers: Vec<McpServer>,
-    /// The token itself, for kinds that cannot read it from their environment. Never in arguments
-    pub token: String,
     /// How long a call of a tool may take, in milliseconds
     pub call_timeout_ms: u64,
     /// How long Claude Code keeps a stream open, in milliseconds

@@ -50,7 +50,7 @@ async fn call(shared: &Shared, wish: Wish, progress: &Progress) -> Result<Output
         Ok(answer) => answer,
         Err(panic) => Err(Failure { error: ToolError::internal(panic), agent, tool }),
     };
-    shared.metrics.count(entry.index, answer.as_ref().err().map(|f| f.error.code), began.elapsed());
+    shared.metrics.count(entry, answer.as_ref().err().map(|f| f.error.code), began.elapsed());
     answer
 }
 

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 use crate::answer::{Refusal, add_headers, body, json_response, read_json, status_of};
 use crate::calls::{self, Wish};
-use crate::registry;
+use crate::registry::Mount;
 use crate::server::Shared;
 
 /// A wish to use a tool.
@@ -136,7 +136,7 @@ impl Refused {
 /// Reads a wish: first who calls, then which tool.
 fn understand(shared: &Shared, principal: Principal, value: &Value) -> Result<Wish, Refused> {
     let Execute { agent_id: as_agent, tool_name, input } = engine::parse_input(value)?;
-    match registry::find(&tool_name) {
+    match Mount::ALL.find(&tool_name, &shared.app.engine.settings()) {
         Ok(entry) => Ok(Wish { principal, as_agent, entry, input, key: None }),
         Err(unknown) => {
             let caller = shared.app.engine.caller(principal, as_agent)?;

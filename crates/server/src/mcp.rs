@@ -3,6 +3,7 @@
 pub(crate) mod endpoint;
 pub(crate) mod handler;
 mod listing;
+mod prompts;
 mod resources;
 pub(crate) mod sessions;
 mod short;

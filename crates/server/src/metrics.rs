@@ -2,9 +2,10 @@
 //!
 //! A handful of counters is less than a library for them: one row of atomics for each tool, and text.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -14,6 +15,7 @@ use engine::{Code, TOOLS};
 use http::header::CONTENT_TYPE;
 
 use crate::answer::Answer;
+use crate::registry::Entry;
 use crate::server::Shared;
 
 /// The upper bounds of the histogram of durations, in microseconds.
@@ -24,6 +26,8 @@ const BOUNDS: [u64; 10] =
 #[derive(Debug)]
 pub(crate) struct Metrics {
     tools: Vec<Row>,
+    /// Those that come and go, by name; what was counted stays
+    templates: Mutex<BTreeMap<&'static str, Arc<Row>>>,
 }
 
 /// What is counted for one tool.
@@ -38,35 +42,42 @@ struct Row {
 
 impl Metrics {
     pub(crate) fn new() -> Self {
-        Self { tools: TOOLS.iter().map(|_| Row::default()).collect() }
+        let tools = TOOLS.iter().map(|_| Row::default()).collect();
+        Self { tools, templates: Mutex::default() }
     }
 
     /// Counts a call.
-    pub(crate) fn count(&self, tool: usize, code: Option<Code>, took: Duration) {
-        let Some(row) = self.tools.get(tool) else { return };
-        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let outcome = code.map_or(&row.done, |code| &row.failed[code as usize]);
-        outcome.fetch_add(1, Ordering::Relaxed);
-        row.micros.fetch_add(micros, Ordering::Relaxed);
-        let bucket = BOUNDS.partition_point(|bound| *bound < micros);
-        row.buckets[bucket].fetch_add(1, Ordering::Relaxed);
+    pub(crate) fn count(&self, tool: &Entry, code: Option<Code>, took: Duration) {
+        if let Some(row) = tool.index.and_then(|index| self.tools.get(index)) {
+            return row.count(code, took);
+        }
+        let mut templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        templates.entry(tool.def.name).or_default().count(code, took);
     }
 
     /// How many calls there were.
     pub(crate) fn calls(&self) -> u64 {
-        self.tools.iter().map(Row::calls).sum()
+        let templates: u64 = self.templates().iter().map(|(_, row)| row.calls()).sum();
+        self.tools.iter().map(Row::calls).sum::<u64>() + templates
+    }
+
+    fn templates(&self) -> Vec<(&'static str, Arc<Row>)> {
+        let templates = self.templates.lock().unwrap_or_else(PoisonError::into_inner);
+        templates.iter().map(|(name, row)| (*name, Arc::clone(row))).collect()
     }
 
     fn write(&self, text: &mut String) {
         text.push_str("# HELP adjutant_tool_calls_total Calls of tools by outcome.\n");
         text.push_str("# TYPE adjutant_tool_calls_total counter\n");
-        let used = || TOOLS.iter().zip(&self.tools).filter(|(_, row)| row.calls() > 0);
-        for (tool, row) in used() {
+        let templates = self.templates();
+        let tools = TOOLS.iter().map(|tool| tool.name).zip(&self.tools);
+        let all = tools.chain(templates.iter().map(|(name, row)| (*name, &**row)));
+        let used: Vec<(&str, &Row)> = all.filter(|(_, row)| row.calls() > 0).collect();
+        for (name, row) in &used {
             let failed = Code::ALL.iter().zip(&row.failed).map(|((_, name, ..), n)| (*name, n));
             for (outcome, n) in std::iter::once(("ok", &row.done)).chain(failed) {
                 let n = n.load(Ordering::Relaxed);
                 if n > 0 {
-                    let name = tool.name;
                     line(
                         text,
                         format_args!(
@@ -78,13 +89,22 @@ impl Metrics {
         }
         text.push_str("# HELP adjutant_tool_duration_seconds How long calls took.\n");
         text.push_str("# TYPE adjutant_tool_duration_seconds histogram\n");
-        for (tool, row) in used() {
-            row.write_durations(tool.name, text);
+        for (name, row) in used {
+            row.write_durations(name, text);
         }
     }
 }
 
 impl Row {
+    fn count(&self, code: Option<Code>, took: Duration) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let outcome = code.map_or(&self.done, |code| &self.failed[code as usize]);
+        outcome.fetch_add(1, Ordering::Relaxed);
+        self.micros.fetch_add(micros, Ordering::Relaxed);
+        let bucket = BOUNDS.partition_point(|bound| *bound < micros);
+        self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
+    }
+
     fn calls(&self) -> u64 {
         self.buckets.iter().map(|n| n.load(Ordering::Relaxed)).sum()
     }
@@ -173,15 +193,18 @@ pub(crate) async fn metrics(State(shared): State<Arc<Shared>>) -> Answer<Respons
 
 #[cfg(test)]
 mod tests {
+    use engine::settings::Settings;
+
     use super::*;
 
     #[test]
     fn durations_fall_into_their_buckets() {
         let metrics = Metrics::new();
+        let first = crate::registry::entries(&Settings::default()).next().unwrap();
         for micros in [1, 250, 251, 20_000_000] {
-            metrics.count(0, None, Duration::from_micros(micros));
+            metrics.count(first, None, Duration::from_micros(micros));
         }
-        metrics.count(0, Some(Code::Conflict), Duration::from_micros(600));
+        metrics.count(first, Some(Code::Conflict), Duration::from_micros(600));
         let mut text = String::new();
         metrics.write(&mut text);
         let tool = TOOLS[0].name;

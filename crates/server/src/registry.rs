@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use engine::settings::Settings;
+use engine::templates::{self, template_tool};
 use engine::toolsets::TOOLSETS;
 use engine::{Caller, Code, Effect, TOOLS, ToolDef, ToolError};
 use rmcp::model::{Tool, ToolAnnotations};
@@ -11,8 +13,8 @@ use serde_json::{Map, Value, json};
 
 /// A tool, with what lists say of it.
 pub(crate) struct Entry {
-    /// Its place in the registry
-    pub(crate) index: usize,
+    /// Its place in the registry, if it always has one
+    pub(crate) index: Option<usize>,
     pub(crate) def: &'static ToolDef,
     /// Its toolset's place among the toolsets
     set: usize,
@@ -40,11 +42,23 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
         names.insert(Cow::Borrowed(def.name), at);
         names.insert(Cow::Owned(def.joined()), at);
         bare[set].insert(def.bare(), at);
-        let (joined, bare) = (listed(def, def.joined().into()), listed(def, def.bare().into()));
-        entries.push(Entry { index, def, set, joined, bare });
+        entries.push(Entry::new(Some(index), def, set));
     }
     Registry { entries, names, bare }
 });
+
+/// The place of the templates' toolset.
+static TEMPLATES: LazyLock<usize> = LazyLock::new(|| {
+    TOOLSETS.iter().position(|set| *set == templates::TOOLSET).unwrap_or(TOOLSETS.len())
+});
+
+/// What lists say of a template. A tool lasts as long as the program, and so does this.
+fn of_template(def: &'static ToolDef) -> &'static Entry {
+    static MADE: LazyLock<Mutex<HashMap<*const ToolDef, &'static Entry>>> =
+        LazyLock::new(Mutex::default);
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    made.entry(def).or_insert_with(|| Box::leak(Box::new(Entry::new(None, def, *TEMPLATES))))
+}
 
 fn listed(def: &'static ToolDef, name: Cow<'static, str>) -> Tool {
     let described = def.described();
@@ -72,14 +86,12 @@ fn answer_or_error(answer: &Map<String, Value>) -> Map<String, Value> {
     schema
 }
 
-/// Every tool, in the order of the registry.
-pub(crate) fn entries() -> &'static [Entry] {
-    &REGISTRY.entries
-}
-
-/// The tool of a canonical name, or of the name it has where all toolsets are together.
-pub(crate) fn find(name: &str) -> Result<&'static Entry, ToolError> {
-    Mount::ALL.find(name)
+/// Every tool there is under these settings, in the order in which lists show them.
+pub(crate) fn entries(settings: &Settings) -> impl Iterator<Item = &'static Entry> {
+    let after = REGISTRY.entries.partition_point(|entry| entry.set <= *TEMPLATES);
+    let (before, after) = REGISTRY.entries.split_at(after);
+    let templates = engine::template_tools(settings).into_iter().map(of_template);
+    before.iter().chain(templates).chain(after)
 }
 
 /// Where a client came in, which decides what tools are called.
@@ -122,7 +134,11 @@ impl Mount {
     }
 
     /// The tool of that name here, or an error that names the nearest.
-    pub(crate) fn find(self, name: &str) -> Result<&'static Entry, ToolError> {
+    pub(crate) fn find(
+        self,
+        name: &str,
+        settings: &Settings,
+    ) -> Result<&'static Entry, ToolError> {
         let registry = &*REGISTRY;
         let at = match self {
             Self::Joined { .. } => registry.names.get(name),
@@ -131,20 +147,40 @@ impl Mount {
                 // A canonical name is the same everywhere; the joined ones belong to `/mcp`.
                 .or_else(|| registry.names.get(name).filter(|_| name.starts_with("mcp__"))),
         };
-        at.map(|at| &registry.entries[*at]).ok_or_else(|| self.no_tool(name))
+        at.map(|at| &registry.entries[*at])
+            .or_else(|| self.find_template(name, settings))
+            .ok_or_else(|| self.no_tool(name, settings))
     }
 
-    fn no_tool(self, name: &str) -> ToolError {
+    /// The template of that name here.
+    fn find_template(self, name: &str, settings: &Settings) -> Option<&'static Entry> {
+        let canonical = name.strip_prefix("mcp__");
+        let name = match (canonical, self) {
+            (Some(rest), _) => rest.strip_prefix(templates::TOOLSET)?.strip_prefix("__")?,
+            (None, Self::Alone(set)) if set != *TEMPLATES => return None,
+            (None, _) => name,
+        };
+        template_tool(settings, name).map(of_template)
+    }
+
+    fn no_tool(self, name: &str, settings: &Settings) -> ToolError {
         let shown: String = name.chars().take(200).collect();
         let error = ToolError::new(Code::ToolNotFound, format!("there is no tool `{shown}`"));
         let canonical = name.starts_with("mcp__");
-        let known =
-            REGISTRY.entries.iter().filter(|entry| self.has(entry) || canonical).map(|entry| {
-                if canonical { entry.def.name } else { entry.here(self).name.as_ref() }
-            });
+        let known = entries(settings)
+            .filter(|entry| self.has(entry) || canonical)
+            .map(|entry| if canonical { entry.def.name } else { entry.here(self).name.as_ref() });
         match model::nearest::nearest(name, known) {
             Some(near) => error.hint(format!("did you mean `{near}`?")).detail("nearest", near),
             None => error.hint("`tools/list` lists what you may use"),
+        }
+    }
+
+    /// Whether the templates are served here.
+    pub(crate) fn has_templates(self) -> bool {
+        match self {
+            Self::Alone(set) => set == *TEMPLATES,
+            Self::Joined { chosen } => chosen.is_none_or(|chosen| chosen & (1 << *TEMPLATES) != 0),
         }
     }
 
@@ -171,6 +207,11 @@ impl Mount {
 }
 
 impl Entry {
+    fn new(index: Option<usize>, def: &'static ToolDef, set: usize) -> Self {
+        let (joined, bare) = (listed(def, def.joined().into()), listed(def, def.bare().into()));
+        Self { index, def, set, joined, bare }
+    }
+
     /// As it is listed at a mount.
     pub(crate) const fn here(&self, mount: Mount) -> &Tool {
         match mount {
@@ -196,13 +237,19 @@ mod tests {
 
     #[test]
     fn every_tool_is_found_under_all_its_names() {
-        assert_eq!(entries().len(), TOOLS.len(), "every tool belongs to a toolset");
-        for (def, entry) in TOOLS.iter().zip(entries()) {
-            assert_eq!(find(def.name).unwrap().index, entry.index);
-            assert_eq!(find(&def.joined()).unwrap().index, entry.index);
+        let settings = Settings::default();
+        let all: Vec<_> = entries(&settings).collect();
+        assert_eq!(all.len(), TOOLS.len(), "every tool belongs to a toolset");
+        for (def, entry) in TOOLS.iter().zip(all) {
             let alone = Mount::Alone(entry.set);
-            assert_eq!(alone.find(def.bare()).unwrap().index, entry.index);
-            assert_eq!(alone.find(def.name).unwrap().index, entry.index);
+            for (mount, name) in [
+                (Mount::ALL, def.name),
+                (Mount::ALL, &def.joined()),
+                (alone, def.bare()),
+                (alone, def.name),
+            ] {
+                assert_eq!(mount.find(name, &settings).unwrap().index, entry.index, "{name}");
+            }
         }
     }
 
@@ -222,12 +269,15 @@ mod tests {
     #[test]
     fn a_slip_is_answered_with_the_nearest() {
         let mail = TOOLSETS.iter().position(|set| *set == "mail").unwrap();
-        let nearest =
-            |mount: Mount, name| mount.find(name).err().unwrap().details["nearest"].clone();
+        let settings = Settings::default();
+        let nearest = |mount: Mount, name| {
+            mount.find(name, &settings).err().unwrap().details["nearest"].clone()
+        };
         assert_eq!(nearest(Mount::ALL, "mail_sned"), "mail_send");
         assert_eq!(nearest(Mount::Alone(mail), "sned"), "send");
         assert_eq!(nearest(Mount::Alone(mail), "mcp__mail__sned"), "mcp__mail__send");
-        assert!(Mount::Alone(mail).find("mail_send").is_err(), "joined names belong to `/mcp`");
+        let joined = Mount::Alone(mail).find("mail_send", &settings);
+        assert!(joined.is_err(), "joined names belong to `/mcp`");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use engine::settings::{Template, TemplateArgument};
-use engine::templates::{Piece, is_argument, name_problem, pieces};
+use engine::templates::{Piece, argument_problem, name_problem, pieces};
 use model::nearest::nearest;
 use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
@@ -95,9 +95,7 @@ pub(super) fn read(name: &str, shown: &str, text: &str) -> Result<Template, Box<
     }
     let mut arguments: Vec<TemplateArgument> = Vec::new();
     for Argument(Described { name, description, required }) in front.arguments {
-        if !is_argument(&name) {
-            let message =
-                format!("the argument `{name}` must be a letter and then letters, digits or `_`");
+        if let Some(message) = argument_problem(&name) {
             return Err(at_key("arguments", message));
         }
         if arguments.iter().any(|argument| argument.name == name) {

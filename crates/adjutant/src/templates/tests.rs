@@ -164,6 +164,7 @@ fn mistakes_are_named_with_their_line() {
         ":3: the argument `a b` must be a letter and then letters, digits or `_`"
     );
     assert_eq!(with("arguments: [a, {name: a}]"), ":3: the argument `a` is there twice");
+    assert_eq!(with("arguments: [async]"), ":3: every template's tool takes `async` already");
     assert!(with("arguments:\n- {nam: a}").contains("unknown key `nam`"));
     assert!(with("arguments: [[a]]").starts_with(":3: "));
 }

@@ -17,6 +17,7 @@ mod readme;
 mod runs;
 mod tour;
 mod two_agents;
+mod waits;
 
 use testkit::World;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use model::event::EventKind;
 use model::{AgentId, MailId};
 use store::{Agent, Event, EventFilter, Run};
-use tokio::sync::mpsc::{self, UnboundedSender};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -46,8 +46,11 @@ impl Crew {
         }
     }
 
-    fn remember(&self, agent: AgentId, keeper: UnboundedSender<Order>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(agent, keeper);
+    /// Opens the way to an agent's keeper, in place of the one before.
+    pub(super) fn remember(&self, agent: AgentId) -> UnboundedReceiver<Order> {
+        let (sender, orders) = mpsc::unbounded_channel();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(agent, sender);
+        orders
     }
 
     pub(crate) fn forget(&self, agent: AgentId) {
@@ -218,8 +221,8 @@ impl Keeping {
     }
 
     fn keep(&self, found: (Agent, Run), begin: Begin) {
-        let (sender, orders) = mpsc::unbounded_channel();
-        self.engine.crew.remember(found.0.id, sender);
+        // Open before anybody else can have something to tell it.
+        let orders = self.engine.crew.remember(found.0.id);
         let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
         self.tasks.spawn(keeper::keep(engine, found, begin, orders, shutdown));
     }

@@ -30,6 +30,8 @@ pub(crate) use orders::{CallNote, Order};
 
 /// So much output is read before others get their turn.
 const PORTION: usize = 256 * 1024;
+/// How long to wait before an agent that was lost sight of is looked for again.
+const AGAIN: Duration = Duration::from_secs(1);
 /// Notes are written down at least so often while there is output.
 const EVERY: Duration = Duration::from_secs(1);
 
@@ -98,32 +100,47 @@ impl From<ToolError> for Leave {
     }
 }
 
-/// Keeps an agent until it has ended or the server does.
+/// Keeps an agent until it has ended or the server does. Trouble with the record or the disk is no
+/// reason to let go of it: the agent is taken up again, as after a restart.
 pub(crate) async fn keep(
     engine: Engine,
-    (agent, run): (Agent, Run),
-    begin: Begin,
-    orders: mpsc::UnboundedReceiver<Order>,
+    mut found: (Agent, Run),
+    mut begin: Begin,
+    mut orders: mpsc::UnboundedReceiver<Order>,
     shutdown: CancellationToken,
 ) {
-    let id = agent.id;
-    let kept = match begin {
-        Begin::Start(token) => {
-            Keeper::start(&engine, (&agent, &run), token, orders, shutdown).await
+    let id = found.0.id;
+    loop {
+        let parts = (&found.0, &found.1);
+        let kept = match begin {
+            Begin::Start(token) => {
+                Keeper::start(&engine, parts, token, orders, shutdown.clone()).await
+            }
+            Begin::Attach => Keeper::attach(&engine, parts, orders, shutdown.clone()).await,
+        };
+        let done = match kept {
+            Ok(Some(keeper)) => keeper.follow().await,
+            Ok(None) => Ok(()),
+            Err(leave) => Err(leave),
+        };
+        match done {
+            Ok(()) => break tracing::debug!(%id, "its keeper is done"),
+            Err(Leave::Shutdown) => break tracing::debug!(%id, "goes on without us"),
+            Err(Leave::Fenced) => break tracing::info!(%id, "another attempt is in its place"),
+            Err(Leave::Broken(error)) => {
+                let (message, causes) = (&error.message, error.causes());
+                tracing::error!(%id, message, causes, "lost sight of an agent; looks again");
+            }
         }
-        Begin::Attach => Keeper::attach(&engine, (&agent, &run), orders, shutdown).await,
-    };
-    let done = match kept {
-        Ok(Some(keeper)) => keeper.follow().await,
-        Ok(None) => Ok(()),
-        Err(leave) => Err(leave),
-    };
-    match done {
-        Ok(()) => tracing::debug!(%id, "its keeper is done"),
-        Err(Leave::Shutdown) => tracing::debug!(%id, "goes on without us"),
-        Err(Leave::Fenced) => tracing::info!(%id, "another attempt has taken its place"),
-        Err(Leave::Broken(error)) => {
-            tracing::error!(%id, message = error.message, causes = error.causes(), "lost sight of an agent");
+        if shutdown.run_until_cancelled(tokio::time::sleep(AGAIN)).await.is_none() {
+            break;
+        }
+        orders = engine.crew.remember(id);
+        begin = Begin::Attach;
+        match engine.store.read(|tx| Ok::<_, ToolError>((tx.agent_get(id)?, tx.run_get(id)?))) {
+            Ok((Some(agent), Some(run))) if agent.ended_at().is_none() => found = (agent, run),
+            Ok(_) => break,
+            Err(error) => tracing::error!(%id, message = error.message, "it cannot be looked up"),
         }
     }
     engine.crew.forget(id);
@@ -292,9 +309,18 @@ impl Keeper {
                 Err(error) => tracing::debug!(id = %self.agent.id, %error, "nobody to talk to"),
             }
             self.sender = None;
+            if self.shutdown.is_cancelled() {
+                return Err(Leave::Shutdown);
+            }
+            if !self.folder.path().is_dir() {
+                // Somebody took its folder away: whatever is left of it is ended.
+                return self.end(Standing::Gone).await;
+            }
             match self.folder.standing().map_err(ToolError::internal)? {
                 // The connection broke, or it was not there yet.
                 Standing::Running => tokio::time::sleep(Duration::from_millis(5)).await,
+                // It was to be started, and somebody may still be about to.
+                Standing::NotBegun if !self.folder.give_up().map_err(ToolError::internal)? => {}
                 standing => {
                     self.read_all().await?;
                     for line in self.reader.finish() {

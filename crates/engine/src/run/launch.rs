@@ -137,7 +137,7 @@ fn brief(engine: &Engine, settings: &Settings, parts: Parts<'_>) -> Result<Brief
     let system = role.map(|role| role.prompt.trim()).filter(|prompt| !prompt.is_empty());
     let prompt = if run.conversation.is_some() {
         // The conversation knows the rest already.
-        if agent.attempt > 1 { GO_ON.to_owned() } else { run.prompt.clone() }
+        if run.ran_ms > 0 { GO_ON.to_owned() } else { run.prompt.clone() }
     } else {
         prompt(engine, settings, (agent, run, wish), (system, kind))?
     };
@@ -165,7 +165,6 @@ fn brief(engine: &Engine, settings: &Settings, parts: Parts<'_>) -> Result<Brief
         disallowed_tools: role.map(|role| role.disallowed_tools.clone()).unwrap_or_default(),
         asks,
         servers,
-        token: String::new(),
         call_timeout_ms: CALL_TIMEOUT_MS,
         stream_timeout_ms: settings.stream_timeout_ms,
         schema: wish.schema.clone(),

@@ -22,13 +22,8 @@ use crate::topics::Topic;
 pub const TOOLSET: &str = "agents";
 
 /// What every template's tool takes beside the template's own arguments.
-pub const BESIDES: [&str; 5] = [
-    "include_context",
-    "async",
-    "notify_on_complete",
-    "max_cost_usd",
-    "abort_on_budget_exceeded",
-];
+pub const BESIDES: [&str; 5] =
+    ["include_context", "async", "notify_on_complete", "max_cost_usd", "abort_on_budget_exceeded"];
 
 /// The same with its types.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -2,15 +2,16 @@
 
 use std::fmt::Write as _;
 
+use engine::Caller;
 use engine::settings::Settings;
 use engine::toolsets::TOOLSETS;
-use engine::{Caller, TOOLS};
 use serde_json::{Map, Value, json};
 
 /// The toolsets in which somebody may use a tool.
 pub(super) fn toolsets(caller: &Caller, settings: &Settings) -> Vec<&'static str> {
+    let tools = engine::tools_of(settings);
     let usable = |set: &str| {
-        TOOLS.iter().any(|tool| tool.toolset() == set && caller.may(settings, tool.name))
+        tools.iter().any(|tool| tool.toolset() == set && caller.is_offered(settings, tool))
     };
     TOOLSETS.into_iter().filter(|set| usable(set)).collect()
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use engine::{Failure, Output, Principal, ToolError};
 use http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    InitializeRequestParams, InitializeResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams,
+    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::transport::streamable_http_server::session::SessionRestoreMarker;
@@ -23,7 +23,7 @@ use crate::calls::{self, Wish};
 use crate::mcp::endpoint::Visit;
 use crate::mcp::sessions::OPENER;
 use crate::mcp::subscriptions::{self, Client, Listening};
-use crate::mcp::{listing, resources};
+use crate::mcp::{listing, prompts, resources};
 use crate::server::Shared;
 
 type Answer<T> = Result<T, ErrorData>;
@@ -81,6 +81,7 @@ impl ServerHandler for Face {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
+            .enable_prompts()
             .enable_resources()
             .enable_resources_subscribe()
             .build();
@@ -119,7 +120,8 @@ impl ServerHandler for Face {
         context: Context,
     ) -> Answer<CallToolResponse> {
         let visit = visit(&context)?;
-        let answer = match visit.mount.find(&request.name) {
+        let settings = self.shared.app.engine.settings();
+        let answer = match visit.mount.find(&request.name, &settings) {
             Ok(entry) => {
                 let (principal, as_agent) = (visit.principal, None);
                 let input = request.arguments.map_or(Value::Null, Value::Object);
@@ -134,6 +136,23 @@ impl ServerHandler for Face {
             Err(error) => failed(unknown(&error, &request.name, visit), visit.mount.toolset()),
         };
         Ok(answer.into())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: Context,
+    ) -> Answer<ListPromptsResult> {
+        prompts::list(&self.shared, visit(&context)?).map_err(|error| refused(&error))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: Context,
+    ) -> Answer<GetPromptResponse> {
+        let prompt = prompts::get(&self.shared, visit(&context)?, request);
+        Ok(prompt.map_err(|error| refused(&error))?.into())
     }
 
     async fn list_resources(

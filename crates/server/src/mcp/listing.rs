@@ -13,9 +13,9 @@ pub(super) const FRESH_MILLIS: u64 = 5_000;
 pub(super) fn tools(shared: &Shared, visit: &Visit) -> Result<ListToolsResult, ToolError> {
     let caller = shared.app.engine.caller(visit.principal, None)?;
     let settings = shared.app.engine.settings();
-    let tools = registry::entries()
-        .iter()
-        .filter(|entry| visit.mount.lists(entry, &caller) && caller.may(&settings, entry.def.name))
+    let tools = registry::entries(&settings)
+        .filter(|entry| visit.mount.lists(entry, &caller))
+        .filter(|entry| caller.is_offered(&settings, entry.def))
         .map(|entry| entry.here(visit.mount).clone())
         .collect();
     Ok(ListToolsResult::with_all_items(tools)

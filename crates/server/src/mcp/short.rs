@@ -99,7 +99,11 @@ pub(crate) async fn answer(
     body: &Bytes,
 ) -> Option<Response> {
     let message: Message = serde_json::from_slice(body).ok()?;
-    let entry = beyond_doubt(&message, &parts.headers, mount)?;
+    let settings = shared.app.engine.settings();
+    let entry = mount.find(&message.params.name, &settings).ok()?;
+    if !beyond_doubt(&message, &parts.headers, entry) {
+        return None;
+    }
     let input = message.params.arguments.map_or(Value::Null, Value::Object);
     let key = calls::key_of(&parts.headers);
     let wish = Wish { principal, as_agent: None, entry, input, key };
@@ -120,13 +124,12 @@ fn success(answer: &str) -> Option<String> {
     ))
 }
 
-fn beyond_doubt(message: &Message, headers: &HeaderMap, mount: Mount) -> Option<&'static Entry> {
+fn beyond_doubt(message: &Message, headers: &HeaderMap, entry: &Entry) -> bool {
     let named = headers.get(NAME).is_some_and(|name| name == message.params.name.as_str());
-    let fits = message.jsonrpc == "2.0"
+    message.jsonrpc == "2.0"
         && message.method == CALL
         && message.params.meta.progress.is_none()
         && message.params.meta.version == ProtocolVersion::V_2026_07_28.as_str()
-        && named;
-    let entry = mount.find(&message.params.name).ok().filter(|_| fits)?;
-    (!entry.def.waits()).then_some(entry)
+        && named
+        && !entry.def.waits()
 }

@@ -193,7 +193,7 @@ async fn the_server_says_who_it_is_and_no_more_than_it_has() {
     let result = &answer["result"];
     assert_eq!(
         result["capabilities"],
-        json!({ "tools": {}, "resources": { "subscribe": true } }),
+        json!({ "tools": {}, "prompts": {}, "resources": { "subscribe": true } }),
         "{answer}"
     );
     assert!(result["instructions"].is_string(), "{answer}");

@@ -86,7 +86,11 @@ impl Keeper {
             && !matches!(&standing, Standing::Ended(exit) if exit.ended != Ended::Exited)
         {
             let until = limit.until.unwrap_or(at.as_millis() + LIMIT_MILLIS);
-            return self.limited(&run, Timestamp::from_millis(until)).await;
+            let ran_ms = match &standing {
+                Standing::Ended(exit) => exit.ended_at.millis_since(exit.started_at).max(1),
+                _ => 1,
+            };
+            return self.limited(ran_ms, Timestamp::from_millis(until)).await;
         }
         let wish = Wish::read(&run.wish);
         let mut result = self.result(&wish).await;
@@ -131,9 +135,8 @@ impl Keeper {
     }
 
     /// Its model does not answer it for a while: the same agent goes on later.
-    async fn limited(self, run: &Run, until: Timestamp) -> Result<(), Leave> {
+    async fn limited(self, ran_ms: i64, until: Timestamp) -> Result<(), Leave> {
         let (id, attempt, now) = (self.agent.id, self.agent.attempt, self.engine.now());
-        let ran_ms = run.started_at.map_or(0, |since| now.millis_since(since) - run.ran_ms);
         self.engine
             .store
             .write(move |tx| {

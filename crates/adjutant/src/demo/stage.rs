@@ -1,0 +1,248 @@
+//! Where the demo plays: a folder with a repository and a home in it, and a server that can be killed.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engine::Code;
+use host::files::{self, Mode};
+use host::process::{self, Launch};
+use host::run::{RunFolder, Standing};
+use serde_json::json;
+use tokio::time::{Instant, interval, timeout};
+
+use super::check::Check;
+use super::teller::Teller;
+use crate::app::{App, call};
+use crate::cli::{DemoArgs, Global};
+use crate::client::Client;
+use crate::connect::{self, Where};
+use crate::environment::Environment;
+use crate::home::Home;
+use crate::init;
+use crate::life::{self, Patience};
+use crate::trouble::Trouble;
+
+/// What the agents do.
+const SCENARIO: &str = include_str!("crew.yaml");
+
+/// The roles: a name, a category, and what else is to be said of them.
+const ROLES: [(&str, &str, &str); 6] = [
+    ("lead", "conversational", ""),
+    ("writer", "worker", ""),
+    ("tester", "worker", ""),
+    ("spender", "worker", "budget: {usd: 0.10}\n"),
+    ("clerk", "worker", ""),
+    ("runner", "worker", ""),
+];
+
+/// The file that tells the runner that there is no server.
+const NO_SERVER: &str = "no-server";
+/// How long git may take for a step.
+const GIT: Duration = Duration::from_secs(30);
+/// How long an agent may take to end, and how often it is looked at.
+const END: Duration = Duration::from_secs(30);
+const LOOK: Duration = Duration::from_millis(5);
+
+/// A folder that is gone when this value is, unless it was to be kept.
+#[derive(Debug)]
+struct Scratch {
+    path: PathBuf,
+    keep: bool,
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !self.keep {
+            // Whatever is left is the system's to sweep.
+            drop(fs::remove_dir_all(&self.path));
+        }
+    }
+}
+
+/// Where it plays.
+#[derive(Debug)]
+pub(super) struct Stage {
+    scratch: Scratch,
+    home: Home,
+    env: Environment,
+    at: Where,
+    /// Every server there was
+    servers: Vec<u32>,
+}
+
+impl Stage {
+    /// Makes a folder with a repository, a home, roles and a scenario.
+    pub(super) fn build(app: &App) -> Result<Self, Trouble> {
+        let bits = host::random::bits().map_err(std::io::Error::other)?;
+        let path = std::env::temp_dir().join(format!("adjutant-demo-{bits:016x}"));
+        files::make_dir(&path, Mode::Private)?;
+        let scratch = Scratch { path: path.canonicalize()?, keep: false };
+        let [project, user, state] =
+            ["project", "user", "state"].map(|name| scratch.path.join(name));
+        for folder in [&project, &user] {
+            files::make_dir(folder, Mode::Private)?;
+        }
+        // Nothing of the user's own but where programs are: no settings, no other home, no hooks of git.
+        let mut vars = app.env.for_agents();
+        vars.retain(|(name, _)| name != "HOME");
+        vars.extend([
+            ("HOME".to_owned(), user.display().to_string()),
+            ("XDG_STATE_HOME".to_owned(), state.display().to_string()),
+            ("ADJUTANT_SERVER_PORT".to_owned(), "0".to_owned()),
+        ]);
+        let env = Environment::from_vars(&project, vars);
+        let home = Home::for_init(Some(&project), &env);
+        let global = Global { home: Some(project), json: false, verbose: 0 };
+        init::init(&home)?;
+        let at = App::new(env.clone(), global).place(&["--background", "needed"])?;
+        let stage = Self { scratch, home, env, at, servers: Vec::new() };
+        stage.furnish()?;
+        Ok(stage)
+    }
+
+    fn furnish(&self) -> Result<(), Trouble> {
+        for (name, category, more) in ROLES {
+            let text = format!(
+                "---\nname: {name}\ncategory: {category}\nagent: script\nscript: crew.yaml\n{more}---\n\
+                 You are the {name}.\n"
+            );
+            files::write(&self.home.roles().join(format!("{name}.md")), &text, Mode::Shared)?;
+        }
+        files::write(&self.home.root.join("crew.yaml"), SCENARIO, Mode::Shared)?;
+        self.git(&["init", "--quiet"])?;
+        self.git(&["add", "-A"])?;
+        let me = ["-c", "user.name=You", "-c", "user.email=you@adjutant.invalid"];
+        let commit = ["-c", "commit.gpgSign=false", "commit", "--quiet", "-m", "Begin"];
+        self.git(&[&me[..], &commit].concat())?;
+        Ok(())
+    }
+
+    /// The messages of all commits.
+    pub(super) fn history(&self) -> Result<String, Trouble> {
+        self.git(&["log", "--format=%s"])
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<String, Trouble> {
+        let launch = Launch {
+            program: "git".into(),
+            arguments: arguments.iter().map(Into::into).collect(),
+            environment: self.env.vars.clone(),
+            directory: self.home.root.clone(),
+        };
+        let failed = |why: String| {
+            Trouble::new(Code::ExternalError, format!("git failed: {why}"))
+                .hint("the demo works in a repository of its own; `adjutant doctor` looks at git")
+        };
+        let ran = process::run(&launch, GIT).map_err(|error| failed(error.to_string()))?;
+        if !ran.exit.is_success() {
+            return Err(failed(String::from_utf8_lossy(&ran.stderr).trim().to_owned()));
+        }
+        Ok(String::from_utf8_lossy(&ran.stdout).into_owned())
+    }
+
+    /// The folder in which everything is.
+    pub(super) fn folder(&self) -> &Path {
+        &self.scratch.path
+    }
+
+    /// What one types to look at it afterwards.
+    pub(super) fn commands(&self) -> String {
+        let (state, home) = (self.scratch.path.join("state"), self.home.root.display());
+        format!("XDG_STATE_HOME={} adjutant --home {home} ps --all", state.display())
+    }
+
+    /// A client of the server, as the operator.
+    pub(super) fn client(&self) -> Result<Client, Trouble> {
+        connect::locate(&self.at)?.ok_or_else(|| Trouble::no_server("the demo's server is gone"))
+    }
+
+    /// Starts the server and says where it is.
+    pub(super) async fn up(&mut self) -> Result<String, Trouble> {
+        let server = connect::ensure(&self.at).await?;
+        self.servers.push(server.pid);
+        Ok(server.url)
+    }
+
+    /// Kills the server in the middle of everything, waits until an agent has ended without one, and
+    /// starts it again. Says where it is then.
+    pub(super) async fn outage(
+        &mut self,
+        runner: &Path,
+        teller: &mut Teller<'_>,
+    ) -> Result<String, Trouble> {
+        let pid = self.servers.last().copied().unwrap_or_default();
+        process::kill(pid)?;
+        let waited = tokio::task::spawn_blocking(move || process::wait_gone(pid, END));
+        waited.await.map_err(std::io::Error::other)?;
+        teller.say("you", &format!("kill the server (process {pid}, SIGKILL) under its agents"))?;
+        let sign = self.home.root.join(NO_SERVER);
+        files::write(&sign, "", Mode::Shared)?;
+        let runner = RunFolder::open(runner);
+        let deadline = Instant::now() + END;
+        let mut look = interval(LOOK);
+        while !matches!(runner.standing()?, Standing::Ended(_)) && Instant::now() < deadline {
+            look.tick().await;
+        }
+        files::remove(&sign)?;
+        teller.say("runner", "ends all the same, and leaves word on disk")?;
+        let url = self.up().await?;
+        let pid = self.servers.last().copied().unwrap_or_default();
+        teller.say("adjutant", &format!("is back at {url} (process {pid}) and finds its crew"))?;
+        Ok(url)
+    }
+
+    /// Answers the letter that waits for a human, as `adjutant mail reply` does.
+    pub(super) async fn answer(&self) -> Result<(), Trouble> {
+        let client = self.client()?;
+        let inbox = call(&client, "mcp__mail__list_inbox", &json!({}), None).await?;
+        let reply = json!({ "originalMailId": inbox["mails"][0]["id"], "body": "Hello, world" });
+        call(&client, "mcp__mail__reply", &reply, None).await?;
+        Ok(())
+    }
+
+    /// Ends everybody who is still there, and says whether anybody would have been left over.
+    pub(super) async fn clear(mut self, args: &DemoArgs) -> Result<Check, Trouble> {
+        if let Ok(client) = self.client() {
+            // Whoever runs now should not: it was interrupted, or went wrong.
+            let live = crate::commands::agents::live(&client);
+            let live = timeout(END, live).await.unwrap_or_else(|_| Ok(Vec::new()));
+            for agent in live.unwrap_or_default().iter().filter(|one| one["parentId"].is_null()) {
+                let kill = json!({ "agentId": agent["id"] });
+                let killed = call(&client, "mcp__harness__kill_agent", &kill, None);
+                // What does not go when asked is ended below.
+                drop(timeout(END, killed).await);
+            }
+        }
+        let patience =
+            Patience { asked: Duration::from_secs(5), signalled: Duration::from_secs(2) };
+        let down = life::down(&self.at, &self.home.server_lock(), patience).await;
+        let left = processes(&self.scratch.path);
+        let alive = self.servers.iter().filter(|pid| process::is_alive(**pid));
+        let all: Vec<u32> = left.iter().chain(alive).copied().collect();
+        for pid in &all {
+            process::kill(*pid)?;
+            let pid = *pid;
+            drop(tokio::task::spawn_blocking(move || process::wait_gone(pid, END)).await);
+        }
+        down?;
+        self.scratch.keep = args.keep;
+        Ok(Check::new(all.is_empty(), "no process is left over"))
+    }
+}
+
+/// The processes that have the folder in their environment or in their arguments, where the system lets
+/// us look.
+fn processes(folder: &Path) -> Vec<u32> {
+    let mark = folder.as_os_str().as_bytes();
+    let Ok(all) = fs::read_dir("/proc") else { return Vec::new() };
+    let names = |path: PathBuf| {
+        let bytes = fs::read(path).unwrap_or_default();
+        bytes.windows(mark.len()).any(|window| window == mark)
+    };
+    all.flatten()
+        .filter(|entry| ["environ", "cmdline"].iter().any(|name| names(entry.path().join(name))))
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .collect()
+}

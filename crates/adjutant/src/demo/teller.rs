@@ -1,0 +1,78 @@
+//! How the doings of the crew are told: a line each, with the time; to programs all at once, at the end.
+
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::render::{bold, dim, field, money, name, print_text, table, wrapped};
+use crate::trouble::Trouble;
+
+/// Where what was done begins on a line.
+const INDENT: usize = 16;
+/// How wide a page is.
+const WIDTH: usize = 80;
+
+/// Tells the story as it happens.
+#[derive(Debug)]
+pub(super) struct Teller<'a> {
+    app: &'a App,
+    began: Instant,
+    told: Vec<Value>,
+}
+
+impl<'a> Teller<'a> {
+    pub(super) fn new(app: &'a App) -> Self {
+        Self { app, began: Instant::now(), told: Vec::new() }
+    }
+
+    /// How long it has been.
+    pub(super) fn millis(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
+    }
+
+    /// Tells what somebody did.
+    pub(super) fn say(&mut self, who: &str, what: &str) -> Result<(), Trouble> {
+        let millis = self.millis();
+        self.told.push(json!({ "atMs": millis, "who": who, "what": what }));
+        let at = format!("{}.{:03}", millis / 1000, millis % 1000);
+        let gap = " ".repeat(9_usize.saturating_sub(who.len()));
+        let what = wrapped(what, WIDTH - INDENT).join(&format!("\n{:INDENT$}", ""));
+        self.line(&format!("{} {}{gap} {what}", dim(at), name(who)))
+    }
+
+    /// Begins a part of the story.
+    pub(super) fn part(&self, title: &str) -> Result<(), Trouble> {
+        self.line(&format!("\n{}", bold(title)))
+    }
+
+    /// Prints a line, or several, for people.
+    pub(super) fn line(&self, text: &str) -> Result<(), Trouble> {
+        if self.app.render.is_json() {
+            return Ok(());
+        }
+        Ok(print_text(text)?)
+    }
+
+    /// Shows the crew as it ended.
+    pub(super) fn table(&self, crew: &[Value]) -> Result<(), Trouble> {
+        let rows = crew.iter().map(|agent| {
+            let [who, state, task] = ["name", "state", "task"].map(|key| field(agent, key));
+            [who, state, task, money(&agent["costUsd"]).unwrap_or_else(|| "-".to_owned())]
+        });
+        let spent: f64 = crew.iter().filter_map(|agent| agent["costUsd"].as_f64()).sum();
+        let total = ["total", "", ""].map(str::to_owned);
+        let [who, state, task] = total;
+        let total = [who, state, task, money(&json!(spent)).unwrap_or_default()];
+        self.line(&table(["AGENT", "STATE", "TASK", "COST"], rows.chain([total])))
+    }
+
+    /// What was told so far.
+    pub(super) fn told(&self) -> &[Value] {
+        &self.told
+    }
+
+    /// Ends it.
+    pub(super) fn end(&self, value: &Value, text: &str) -> Result<(), Trouble> {
+        Ok(self.app.render.answer(value, || format!("\n{text}"))?)
+    }
+}

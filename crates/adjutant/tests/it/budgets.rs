@@ -1,0 +1,180 @@
+//! What is given out holds: in money, tokens, agents and time, for an agent and for all below it.
+
+use serde_json::{Value, json};
+use testkit::World;
+
+use crate::crew::{crew, leftovers};
+use crate::going_on::claude;
+use crate::kill::{answer, cast, draft, ended, events, reason, stage, states};
+
+/// What one step of a scripted agent costs, in cents.
+const STEP: i64 = 5;
+
+const SCENARIOS: &str = r#"
+scenarios:
+  tree:
+    steps:
+      - &one {call: draft_agent, with: {role: '{{args.1}}', prompt: 'burn 1'}, save: one}
+      - &two {call: draft_agent, with: {role: '{{args.1}}', prompt: 'burn 2'}, save: two}
+      - &three {call: draft_agent, with: {role: '{{args.1}}', prompt: 'burn 3'}, save: three}
+      - &wait1 {call: await_agent, with: {agentId: '{{one.agentId}}'}, until: {status: aborted}, save: last}
+      - {call: await_agent, with: {agentId: '{{two.agentId}}'}, until: {status: aborted}}
+      - {call: await_agent, with: {agentId: '{{three.agentId}}'}, until: {status: aborted}}
+      - result: {summary: '{{last.state}}'}
+  burn:
+    steps:
+      - repeat: {times: 1000, steps: [&burn {burn: {input_tokens: 900, output_tokens: 100, cost_usd: 0.05}}, {call: task_list}, &step {sleep: 0.4}]}
+  middle:
+    steps:
+      - {call: draft_agent, with: {role: hand, prompt: stubborn}}
+      - wait_file: {path: stubborn}
+      - repeat: {times: 1000, steps: [*burn, *step]}
+  stubborn:
+    steps: [{deaf: true}, {write: {path: stubborn, text: ''}}, {sleep: 100}]
+  root:
+    steps:
+      - {call: draft_agent, with: {role: lead, prompt: middle}, save: one}
+      - *wait1
+  recruiter:
+    steps:
+      - {call: draft_agent, with: {role: hand, prompt: quick}, save: one}
+      - {call: await_agent, with: {agentId: '{{one.agentId}}'}, until: {status: completed}}
+      - {call: draft_agent, with: {role: hand, prompt: quick}}
+      - {call: draft_agent, with: {role: hand, prompt: quick}, fails: BUDGET_EXCEEDED, save: refused}
+      - result: {summary: '{{refused.message}}'}
+  quick:
+    steps: [{result: {summary: quick}}]
+  free:
+    steps: [{burn: {cost_usd: 0}}]
+  sleeper:
+    steps:
+      - {call: draft_agent, with: {role: hand, prompt: nap}}
+      - &nap {sleep: 100}
+  nap:
+    steps: [*nap]
+  buyer:
+    steps:
+      - {call: draft_agent, with: {role: capped, prompt: '{{args.1}}'}, save: one}
+      - &bought {call: await_agent, with: {agentId: '{{one.agentId}}'}, until: {status: completed}}
+      - {call: draft_agent, with: {role: capped, prompt: '{{args.1}}'}, save: one}
+      - *bought
+      - sleep: 2
+      - result: {summary: bought}
+"#;
+
+/// What agents have cost, in cents.
+async fn spent(world: &World) -> Vec<i64> {
+    let cents = |agent: &Value| {
+        let dollars = agent["costUsd"].as_f64().unwrap_or_default();
+        #[expect(clippy::cast_possible_truncation, reason = "a few dollars")]
+        let cents = (dollars * 100.0).round() as i64;
+        cents
+    };
+    crew(world).await.iter().map(cents).collect()
+}
+
+#[tokio::test]
+async fn a_tree_spends_what_its_root_was_given_and_the_steps_in_flight() {
+    let world = stage(SCENARIOS, &[]).await;
+    let _server = world.up().await.unwrap();
+    let ran = answer(&world, &["run", "--role", "lead", "--budget", "1", "tree hand"]).await;
+    assert_eq!((&ran["status"], &ran["state"]), (&json!("aborted"), &json!("over_budget")));
+    assert_eq!(states(&world).await, ["over_budget"; 4]);
+    assert_eq!(leftovers(&world), Vec::<String>::new());
+    let total: i64 = spent(&world).await.iter().sum();
+    // It is reached, and each of the three was in the middle of one step.
+    assert!((100..=100 + 3 * STEP).contains(&total), "{total}");
+    let costs = answer(&world, &["costs", "--by", "agent"]).await;
+    let recorded: f64 =
+        costs["rows"].as_array().unwrap().iter().map(|row| row["costUsd"].as_f64().unwrap()).sum();
+    #[expect(clippy::cast_precision_loss, reason = "a few dollars")]
+    let difference = recorded * 100.0 - total as f64;
+    assert!(difference.abs() < 0.001, "{costs}");
+}
+
+#[tokio::test]
+async fn a_child_that_spends_its_own_share_takes_nobody_along() {
+    let world = stage(SCENARIOS, &[]).await;
+    cast(&world, "thrifty", "category: worker\nbudget: {usd: 0.2}");
+    let _server = world.up().await.unwrap();
+    let ran = answer(&world, &["run", "--role", "lead", "--budget", "1", "tree thrifty"]).await;
+    assert_eq!((&ran["state"], &ran["result"]["summary"]), (&json!("succeeded"), &json!("over_budget")));
+    let spent = spent(&world).await;
+    assert!(spent[1..].iter().all(|cents| (20..=20 + STEP).contains(cents)), "{spent:?}");
+    assert!(spent.iter().sum::<i64>() <= 100, "{spent:?}");
+}
+
+#[tokio::test]
+async fn who_spends_is_stopped_before_those_below_it_have_gone() {
+    let world = stage(SCENARIOS, &[("ADJUTANT_LIMITS_GRACE", "3000")]).await;
+    let _server = world.up().await.unwrap();
+    let ran = answer(&world, &["run", "--role", "lead", "--budget", "0.2", "root"]).await;
+    assert_eq!(ran["state"], "over_budget", "{ran}");
+    assert_eq!(states(&world).await, ["over_budget"; 3]);
+    let total: i64 = spent(&world).await.iter().sum();
+    // One of them spends; the one below it is deaf, and takes its time.
+    assert!((20..=20 + STEP).contains(&total), "{total}");
+    let finished = events(&world, "agent.finished").await;
+    let agents = crew(&world).await;
+    let order: Vec<&Value> = finished.iter().map(|event| &event["agentId"]).collect();
+    assert_eq!(order, [&agents[2]["id"], &agents[1]["id"], &agents[0]["id"]]);
+}
+
+#[tokio::test]
+async fn tokens_agents_and_seconds_have_caps_too() {
+    let world = stage(SCENARIOS, &[]).await;
+    cast(&world, "terse", "category: worker\nbudget: {tokens: 3000}");
+    cast(&world, "small", "category: conversational\nbudget: {agents: 2}");
+    cast(&world, "short", "category: conversational\nbudget: {seconds: 2}");
+    let _server = world.up().await.unwrap();
+    let terse = draft(&world, "terse", "burn").await;
+    assert_eq!(ended(&world, &terse).await, "over_budget");
+    let tokens = answer(&world, &["await", &terse]).await["tokens"].clone();
+    let used = tokens["input"].as_i64().unwrap() + tokens["output"].as_i64().unwrap();
+    assert!((3000..=4000).contains(&used), "{tokens}");
+    assert!(reason(&world, &terse).await.contains("3000 tokens"));
+
+    let small = answer(&world, &["run", "--role", "small", "recruiter"]).await;
+    assert_eq!(small["result"]["summary"], "your budget of 2 agents is used up", "{small}");
+
+    let short = answer(&world, &["run", "--role", "short", "sleeper"]).await;
+    assert_eq!(short["state"], "over_budget", "{short}");
+    let child = crew(&world).await.pop().unwrap();
+    assert_eq!(child["parentId"], short["agentId"]);
+    assert_eq!(ended(&world, child["id"].as_str().unwrap()).await, "over_budget");
+}
+
+#[tokio::test]
+async fn who_does_not_say_what_it_cost_is_charged_its_cap() {
+    let world = stage(SCENARIOS, &[]).await;
+    cast(&world, "capped", "category: worker\nbudget: {usd: 0.3}");
+    let _server = world.up().await.unwrap();
+    let paid = answer(&world, &["run", "--role", "lead", "--budget", "0.5", "buyer free"]).await;
+    assert_eq!(paid["state"], "succeeded", "{paid}");
+    let unpaid = answer(&world, &["run", "--role", "lead", "--budget", "0.5", "buyer quick"]).await;
+    assert_eq!(unpaid["state"], "over_budget", "{unpaid}");
+}
+
+/// A million tokens, three dollars, and a moment in which it can be stopped.
+const DEAR: &str = r#"
+say '{"type":"system","subtype":"init","session_id":"s-1","model":"claude-sonnet-4-5","mcp_servers":[]}'
+say '{"type":"assistant","message":{"id":"m-1","content":[],"usage":{"input_tokens":1000000,"output_tokens":0}}}'
+case $PROMPT in *ponder*) sleep 60 ;; esac
+say '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"done","session_id":"s-1","total_cost_usd":3.0,"modelUsage":{"claude-sonnet-4-5":{"inputTokens":1000000,"outputTokens":0,"costUSD":3.0}}}'
+"#;
+
+#[tokio::test]
+async fn a_cap_that_only_warns_lets_its_own_agent_go_on() {
+    let mut world = stage(SCENARIOS, &[]).await;
+    claude(&mut world, DEAR);
+    let _server = world.up().await.unwrap();
+    let input = json!({ "prompt": "go", "max_cost_usd": 0.5, "abort_on_budget_exceeded": false });
+    let spawned = answer(&world, &["tool", "spawn_claude", "--input", &input.to_string()]).await;
+    assert_eq!((&spawned["success"], &spawned["cost_usd"]), (&json!(true), &json!(3.0)), "{spawned}");
+    let warned = events(&world, "agent.warned").await;
+    assert_eq!((warned.len(), &warned[0]["agentId"]), (1, &spawned["spawn_id"]), "{warned:?}");
+
+    let input = json!({ "prompt": "ponder", "max_cost_usd": 0.5 });
+    let spawned = answer(&world, &["tool", "spawn_claude", "--input", &input.to_string()]).await;
+    assert_eq!((&spawned["success"], &spawned["state"]), (&json!(false), &json!("over_budget")));
+}
