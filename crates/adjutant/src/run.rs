@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
 }
 
 /// What was typed is no command, or asks for help.
-fn refused(error: &clap::Error, render: Render) -> Result<(), Trouble> {
+pub(crate) fn refused(error: &clap::Error, render: Render) -> Result<(), Trouble> {
     let help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if help || !render.is_json() {
         // Nobody may be reading, as in `adjutant --help | head -1`.

@@ -193,7 +193,7 @@ impl Passage {
             tool: tool.name,
             input: self.call.input.to_string(),
             error: error.map(|error| error.message.clone()),
-            polls: tool.waits() || tool.effect() == Effect::Read,
+            polls: tool.effect() == Effect::Read,
         });
     }
 

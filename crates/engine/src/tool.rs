@@ -376,6 +376,7 @@ fn bare_of(name: &str) -> &str {
 /// The name that a tool of a canonical name has where all groups are together.
 pub fn joined_of(name: &str) -> String {
     match (toolset_of(name), bare_of(name)) {
+        ("", name) => name.to_owned(),
         (toolset, bare) if crate::toolsets::is_generic(toolset) => format!("{toolset}_{bare}"),
         (_, bare) => bare.to_owned(),
     }

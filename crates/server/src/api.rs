@@ -7,6 +7,7 @@ mod mcp_config;
 pub(crate) mod record;
 pub(crate) mod running;
 pub(crate) mod runs;
+pub(crate) mod tools;
 
 use std::sync::Arc;
 
@@ -42,6 +43,7 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
         .route("/api/shutdown", post(running::shutdown))
         .route_layer(middleware::from_fn(auth::operator_only))
         .route("/api/status", get(running::status))
+        .route("/api/tools", get(tools::list))
         .route(
             "/api/openapi.json",
             get(async || json_response(http::StatusCode::OK, openapi::document())),

@@ -6,7 +6,7 @@ use engine::TOOLS;
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 
-use crate::api::{agents, costs, decisions, record, running, runs};
+use crate::api::{agents, costs, decisions, record, running, runs, tools};
 use crate::{answer, execute};
 
 #[derive(OpenApi)]
@@ -16,7 +16,7 @@ use crate::{answer, execute};
         agents::discharge, agents::enlist, agents::list, agents::one::show, costs::costs,
         costs::usage, decisions::decisions, execute::execute, record::audit, record::events,
         record::verify, running::reload, running::shutdown, running::status, runs::input,
-        runs::output, runs::start,
+        runs::output, runs::start, tools::list,
     ),
     components(schemas(answer::ErrorBody)),
     tags(

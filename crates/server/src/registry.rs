@@ -54,10 +54,11 @@ static TEMPLATES: LazyLock<usize> = LazyLock::new(|| {
 
 /// What lists say of a template. A tool lasts as long as the program, and so does this.
 fn of_template(def: &'static ToolDef) -> &'static Entry {
-    static MADE: LazyLock<Mutex<HashMap<*const ToolDef, &'static Entry>>> =
-        LazyLock::new(Mutex::default);
+    // By where the tool is: one of the same name that says something else is another.
+    static MADE: LazyLock<Mutex<HashMap<usize, &'static Entry>>> = LazyLock::new(Mutex::default);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
-    made.entry(def).or_insert_with(|| Box::leak(Box::new(Entry::new(None, def, *TEMPLATES))))
+    let make = || -> &'static Entry { Box::leak(Box::new(Entry::new(None, def, *TEMPLATES))) };
+    made.entry(std::ptr::from_ref(def).addr()).or_insert_with(make)
 }
 
 fn listed(def: &'static ToolDef, name: Cow<'static, str>) -> Tool {
@@ -134,11 +135,7 @@ impl Mount {
     }
 
     /// The tool of that name here, or an error that names the nearest.
-    pub(crate) fn find(
-        self,
-        name: &str,
-        settings: &Settings,
-    ) -> Result<&'static Entry, ToolError> {
+    pub(crate) fn find(self, name: &str, settings: &Settings) -> Result<&'static Entry, ToolError> {
         let registry = &*REGISTRY;
         let at = match self {
             Self::Joined { .. } => registry.names.get(name),

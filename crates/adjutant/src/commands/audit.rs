@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
+use engine::Code;
 use engine::store::{Verdict, verify_chain};
-use engine::{Code, ToolDef};
 use serde_json::{Value, json};
 
 use crate::app::{App, query};
@@ -169,20 +169,21 @@ async fn list(app: &App, args: AuditListArgs) -> Result<(), Trouble> {
     })?)
 }
 
-/// The tool's canonical name, whichever was typed.
+/// The tool's canonical name, whichever was typed. What no tool is called may be a template.
 fn canonical(typed: String) -> String {
-    engine::TOOLS
-        .iter()
-        .find(|tool| tool.joined() == typed)
-        .map_or(typed, |tool| tool.name.to_owned())
+    let known = engine::TOOLS.iter().find(|tool| tool.joined() == typed);
+    match known {
+        Some(tool) => tool.name.to_owned(),
+        None if typed.contains("__") => typed,
+        None => format!("mcp__{}__{typed}", engine::templates::TOOLSET),
+    }
 }
 
 fn row(row: &Value) -> [String; 6] {
     let body: Value =
         serde_json::from_str(row["body"].as_str().unwrap_or_default()).unwrap_or_default();
     let for_another = body["byOperator"] == true && row["agentId"].is_string();
-    let tool = row["tool"].as_str().unwrap_or_default();
-    let tool = engine::by_name(tool).map_or_else(|| line(tool), ToolDef::joined);
+    let tool = line(&engine::joined_of(row["tool"].as_str().unwrap_or_default()));
     let at = row["at"].as_str().and_then(|at| at.get(11..19)).unwrap_or("-").to_owned();
     [
         field(row, "number"),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use engine::Code;
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, sleep};
@@ -40,6 +41,7 @@ pub(crate) async fn draft(app: &App, args: RunArgs) -> Result<(), Trouble> {
 
 /// Goes on with a conversation as a new agent.
 pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<(), Trouble> {
+    as_operator(app)?;
     let mut wish = bounds_of(&args.bounds);
     wish.insert("prompt".to_owned(), text_or_stdin(args.prompt)?.into());
     let mut steady = Steady::new(app).await?;
@@ -51,8 +53,18 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<(), Trouble> {
     see(app, steady, &started).await
 }
 
+/// Whoever is an agent starts agents with a tool, which knows whose they are.
+fn as_operator(app: &App) -> Result<(), Trouble> {
+    if app.env.agent_id.is_none() {
+        return Ok(());
+    }
+    Err(Trouble::new(Code::PermissionDenied, "only the operator starts agents in this way")
+        .hint("`adjutant tool draft_agent --role ROLE --prompt TEXT` starts one in your name"))
+}
+
 /// What the server is asked for.
 fn wish_of(app: &App, args: RunArgs) -> Result<Value, Trouble> {
+    as_operator(app)?;
     let mut wish = bounds_of(&args.bounds);
     wish.insert("prompt".to_owned(), text_or_stdin(args.prompt)?.into());
     let cwd = args.cwd.map(|cwd| place(app, &cwd)).transpose()?;

@@ -2,7 +2,12 @@
 //!
 //! Nothing is checked here that the server checks: a wrong field gets the same answer from every face.
 
+mod templates;
+
+use std::collections::HashSet;
+use std::ffi::OsString;
 use std::io::Read as _;
+use std::sync::Arc;
 
 use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, ArgMatches, Command};
@@ -17,12 +22,21 @@ use crate::trouble::Trouble;
 /// What is called, and with what.
 #[derive(Debug, Default)]
 pub(crate) struct ToolArgs {
-    call: Option<Wish>,
+    call: Option<Typed>,
+}
+
+/// What was typed.
+#[derive(Debug)]
+enum Typed {
+    /// A tool that there always is
+    Tool(Wish),
+    /// What may be a template, and everything after it
+    Other(String, Vec<OsString>),
 }
 
 #[derive(Debug)]
 struct Wish {
-    /// As it was typed, or the canonical name
+    /// The canonical name
     tool: String,
     input: Option<String>,
     as_agent: Option<String>,
@@ -34,7 +48,7 @@ impl clap::Args for ToolArgs {
         // Deferred: the schemas are made only when they are asked for.
         command.defer(|command| {
             command
-                .subcommands(TOOLS.iter().map(command_of))
+                .subcommands(TOOLS.iter().map(|tool| command_of(&tool.into())))
                 .allow_external_subcommands(true)
                 .subcommand_value_name("NAME")
                 .subcommand_help_heading("Tools")
@@ -61,14 +75,10 @@ impl clap::FromArgMatches for ToolArgs {
         let Some((typed, matches)) = matches.subcommand() else { return Ok(Self::default()) };
         let tool = TOOLS.iter().find(|tool| tool.joined() == typed);
         let call = match tool {
-            Some(tool) => Wish {
-                tool: tool.name.to_owned(),
-                input: matches.get_one::<String>("input").cloned(),
-                as_agent: matches.get_one::<String>("as").cloned(),
-                fields: fields_of(tool, matches),
-            },
+            Some(tool) => Typed::Tool(Wish::of(&tool.into(), matches)),
             None => {
-                Wish { tool: typed.to_owned(), input: None, as_agent: None, fields: Map::new() }
+                let rest = matches.get_many::<OsString>("").into_iter().flatten();
+                Typed::Other(typed.to_owned(), rest.cloned().collect())
             }
         };
         Ok(Self { call: Some(call) })
@@ -80,26 +90,69 @@ impl clap::FromArgMatches for ToolArgs {
     }
 }
 
-/// The schema's fields, in its order.
-fn properties(tool: &ToolDef) -> impl Iterator<Item = (&'static String, &'static Value)> {
-    let schema: &'static Map<String, Value> = &tool.described().input;
-    schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+impl Wish {
+    fn of(tool: &Shown, matches: &ArgMatches) -> Self {
+        Self {
+            tool: tool.canonical.clone(),
+            input: matches.get_one::<String>("input").cloned(),
+            as_agent: matches.get_one::<String>("as").cloned(),
+            fields: fields_of(tool, matches),
+        }
+    }
 }
 
+/// A tool, as far as the command line cares.
+#[derive(Debug, Clone)]
+struct Shown {
+    /// Its name where all toolsets are together
+    name: String,
+    canonical: String,
+    toolset: String,
+    title: String,
+    description: String,
+    /// The schema of what goes in
+    input: Arc<Map<String, Value>>,
+}
+
+impl From<&ToolDef> for Shown {
+    fn from(tool: &ToolDef) -> Self {
+        let described = tool.described();
+        Self {
+            name: tool.joined(),
+            canonical: tool.name.to_owned(),
+            toolset: tool.toolset().to_owned(),
+            title: described.title.clone(),
+            description: described.description.clone(),
+            input: Arc::clone(&described.input),
+        }
+    }
+}
+
+/// The schema's fields, in its order.
+fn properties(tool: &Shown) -> impl Iterator<Item = (&String, &Value)> {
+    tool.input.get("properties").and_then(Value::as_object).into_iter().flatten()
+}
+
+/// Flags that every command has.
+const TAKEN: [&str; 6] = ["input", "as", "home", "json", "verbose", "help"];
+
 /// A tool as a command.
-fn command_of(tool: &ToolDef) -> Command {
-    let described = tool.described();
-    let required = described.input.get("required").and_then(Value::as_array);
+fn command_of(tool: &Shown) -> Command {
+    let required = tool.input.get("required").and_then(Value::as_array);
     let note = |name: &str| match required {
         Some(all) if all.iter().any(|one| one == name) => " [required]",
         _ => "",
     };
-    let mut command = Command::new(tool.joined())
-        .alias(tool.name)
-        .about(described.title.clone())
-        .long_about(paragraphs(&described.description));
+    let mut command = Command::new(tool.name.clone())
+        .alias(tool.canonical.clone())
+        .about(tool.title.clone())
+        .long_about(paragraphs(&tool.description));
+    let mut taken = HashSet::from(TAKEN.map(str::to_owned));
     for (field, schema) in properties(tool) {
-        command = command.arg(flag_of(field, schema, note(field)));
+        // A field that can have no flag of its own is given with `--input`.
+        if taken.insert(kebab(field)) {
+            command = command.arg(flag_of(field, schema, note(field)));
+        }
     }
     command
         .arg(
@@ -195,7 +248,7 @@ fn collect_types<'a>(schema: &'a Value, types: &mut Vec<&'a str>) {
 /// `toAgentId` and `task_id` as flags are typed.
 fn kebab(field: &str) -> String {
     field.chars().fold(String::new(), |mut flag, c| {
-        if c.is_ascii_uppercase() {
+        if c.is_ascii_uppercase() && !flag.is_empty() {
             flag.push('-');
         }
         flag.push(if c == '_' { '-' } else { c.to_ascii_lowercase() });
@@ -203,10 +256,11 @@ fn kebab(field: &str) -> String {
     })
 }
 
-fn fields_of(tool: &ToolDef, matches: &ArgMatches) -> Map<String, Value> {
+fn fields_of(tool: &Shown, matches: &ArgMatches) -> Map<String, Value> {
     properties(tool)
         .filter_map(|(field, schema)| {
-            let given: Vec<&String> = matches.get_many::<String>(&flag_id(field))?.collect();
+            let given = matches.try_get_many::<String>(&flag_id(field)).ok().flatten()?;
+            let given: Vec<&String> = given.collect();
             Some((field.clone(), value_of(kind_of(schema), &given)?))
         })
         .collect()
@@ -226,10 +280,14 @@ fn value_of(kind: Kind, given: &[&String]) -> Option<Value> {
 
 /// Calls the tool, or lists them all.
 pub(crate) async fn run(app: &App, args: ToolArgs) -> Result<(), Trouble> {
-    let Some(wish) = args.call else { return list(app) };
-    if engine::by_name(&wish.tool).is_none() {
-        return Err(unknown(&wish.tool));
+    match args.call {
+        None => list(app).await,
+        Some(Typed::Tool(wish)) => call(app, wish).await,
+        Some(Typed::Other(typed, rest)) => templates::run(app, &typed, &rest).await,
     }
+}
+
+async fn call(app: &App, wish: Wish) -> Result<(), Trouble> {
     let input = input_of(wish.input.as_deref(), wish.fields)?;
     let client = app.client().await?;
     let answer = app::call(&client, &wish.tool, &input, wish.as_agent.as_deref()).await?;
@@ -276,27 +334,29 @@ fn unknown(typed: &str) -> Trouble {
     }
 }
 
-fn list(app: &App) -> Result<(), Trouble> {
-    let all: Vec<Value> = TOOLS
+async fn list(app: &App) -> Result<(), Trouble> {
+    let mut tools: Vec<Shown> = TOOLS.iter().map(Shown::from).collect();
+    let last = tools.iter().rposition(|tool| tool.toolset == engine::templates::TOOLSET);
+    let after = last.map_or(tools.len(), |last| last + 1);
+    tools.splice(after..after, templates::of_running(app).await);
+    let all: Vec<Value> = tools
         .iter()
         .map(|tool| {
-            let described = tool.described();
-            json!({ "name": tool.joined(), "canonicalName": tool.name,
-                "toolset": tool.toolset(), "description": described.description })
+            json!({ "name": tool.name, "canonicalName": tool.canonical,
+                "toolset": tool.toolset, "description": tool.description })
         })
         .collect();
     let text = || {
         let mut page = Page::default();
         let mut toolset = "";
-        let width = TOOLS.iter().map(|tool| tool.joined().len()).max().unwrap_or_default();
-        for tool in TOOLS {
-            if tool.toolset() != toolset {
-                toolset = tool.toolset();
+        let width = tools.iter().map(|tool| tool.name.len()).max().unwrap_or_default();
+        for tool in &tools {
+            if tool.toolset != toolset {
+                toolset = &tool.toolset;
                 page.line(bold(toolset));
             }
-            let joined = tool.joined();
-            let gap = " ".repeat(width - joined.len());
-            page.line(format_args!("  {}{gap}  {}", name(&joined), tool.described().title));
+            let gap = " ".repeat(width - tool.name.len());
+            page.line(format_args!("  {}{gap}  {}", name(&tool.name), plain(&tool.title)));
         }
         let more = "`adjutant tool NAME --help` shows what a tool takes.";
         page.line(format_args!("\n{}", dim(more)));
@@ -314,7 +374,10 @@ mod tests {
         use clap::Args as _;
         let command = ToolArgs::augment_args(Command::new("tool"));
         let matches = command.try_get_matches_from([&["tool"], arguments].concat()).unwrap();
-        ToolArgs::from_arg_matches(&matches).unwrap().call.unwrap()
+        match ToolArgs::from_arg_matches(&matches).unwrap().call.unwrap() {
+            Typed::Tool(wish) => wish,
+            Typed::Other(..) => panic!("{arguments:?} names no tool"),
+        }
     }
 
     #[test]
@@ -329,7 +392,7 @@ mod tests {
     #[test]
     fn every_field_is_a_flag_under_its_own_name_too() {
         for tool in TOOLS {
-            for (field, schema) in properties(tool) {
+            for (field, schema) in properties(&tool.into()) {
                 let value = match kind_of(schema) {
                     Kind::Truth => "=true",
                     Kind::Number => "=1",

@@ -27,17 +27,13 @@ const STEP: f64 = 0.03;
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
     /// What
-    what: String,
+    pub(super) what: String,
     /// Whether it is
     #[serde(rename = "ok")]
     pub(super) holds: bool,
 }
 
 impl Check {
-    pub(super) fn new(holds: bool, what: impl Into<String>) -> Self {
-        Self { what: what.into(), holds }
-    }
-
     /// For people.
     pub(super) fn text(&self) -> String {
         let mark = if self.holds { good("✓") } else { bad("✗") };
@@ -49,7 +45,7 @@ impl Check {
 pub(super) fn commits(history: &str) -> Check {
     let both = ["Write the greeting", "Test the greeting"];
     let holds = both.iter().all(|message| history.lines().filter(|is| is == message).count() == 1);
-    Check::new(holds, "what the writer and the tester wrote is committed, once each")
+    Check { what: "what the writer and the tester wrote is committed, once each".into(), holds }
 }
 
 /// What the server's record says.
@@ -76,9 +72,9 @@ fn ends(crew: &[Value]) -> Check {
             wrong.push(format!("{name} should be {state} and is {is}"));
         }
     }
-    let fits = wrong.is_empty() && crew.len() == ENDS.len();
+    let holds = wrong.is_empty() && crew.len() == ENDS.len();
     let what = format!("every one of {} ended as it should", count(crew.len(), "agent"));
-    Check::new(fits, if fits { what } else { format!("{what}: {}", wrong.join(", ")) })
+    Check { what: if holds { what } else { format!("{what}: {}", wrong.join(", ")) }, holds }
 }
 
 async fn retried(client: &Client) -> Result<Check, Trouble> {
@@ -86,7 +82,8 @@ async fn retried(client: &Client) -> Result<Check, Trouble> {
     let tasks = listed["tasks"].as_array().map(Vec::as_slice).unwrap_or_default();
     let task = tasks.iter().find(|task| task["description"] == "Test the greeting");
     let holds = task.is_some_and(|task| task["state"] == "completed" && task["dispatchCount"] == 2);
-    Ok(Check::new(holds, "the task that failed was tried by a second agent, and is completed"))
+    let what = "the task that failed was tried by a second agent, and is completed".to_owned();
+    Ok(Check { what, holds })
 }
 
 fn spent(crew: &[Value]) -> Check {
@@ -94,12 +91,12 @@ fn spent(crew: &[Value]) -> Check {
     let cost = spender.map_or(&Value::Null, |agent| &agent["costUsd"]);
     let within = |cost: f64| (CAP..CAP + STEP).contains(&cost);
     let shown = money(cost).unwrap_or_else(|| "an unknown sum".to_owned());
-    Check::new(
-        cost.as_f64().is_some_and(within),
-        format!(
+    Check {
+        what: format!(
             "the spender was stopped at {shown}: within its ${CAP:.2} and one step of ${STEP:.2}"
         ),
-    )
+        holds: cost.as_f64().is_some_and(within),
+    }
 }
 
 /// Everybody numbers what it says: `3/5 …`. Whoever was stopped said less, and nobody anything twice.
@@ -118,10 +115,8 @@ async fn lines(client: &Client, crew: &[Value]) -> Result<Check, Trouble> {
     let what =
         format!("nothing was lost: of {} of output each is there once", count(total, "line"));
     let holds = wrong.is_empty();
-    Ok(Check::new(
-        holds,
-        if holds { what } else { format!("{what}; not so of {}", wrong.join(", ")) },
-    ))
+    let what = if holds { what } else { format!("{what}; not so of {}", wrong.join(", ")) };
+    Ok(Check { what, holds })
 }
 
 /// The number of a line, and of how many it is one.
@@ -171,11 +166,7 @@ async fn calls(client: &Client, story: &Story) -> Result<Check, Trouble> {
     let refused = rows.iter().filter(|row| row["code"] == "PERMISSION_DENIED").count();
     let verdict = client.get_json("/api/audit/verify").await?;
     let holds = story.made().iter().all(shows) && refused == 1 && verdict["ok"] == true;
-    Ok(Check::new(
-        holds,
-        format!(
-            "every call is recorded, the refused one too: {} in an unbroken hash chain",
-            count(rows.len(), "call")
-        ),
-    ))
+    let rows = count(rows.len(), "call");
+    let what = format!("every call is recorded, the refused one too; the chain of {rows} holds");
+    Ok(Check { what, holds })
 }

@@ -189,7 +189,7 @@ impl Stage {
         teller.say("runner", "ends all the same, and leaves word on disk")?;
         let url = self.up().await?;
         let pid = self.servers.last().copied().unwrap_or_default();
-        teller.say("adjutant", &format!("is back at {url} (process {pid}) and finds its crew"))?;
+        teller.say("adjutant", &format!("is back at {url} (process {pid})"))?;
         Ok(url)
     }
 
@@ -228,21 +228,23 @@ impl Stage {
         }
         down?;
         self.scratch.keep = args.keep;
-        Ok(Check::new(all.is_empty(), "no process is left over"))
+        Ok(Check { what: "no process is left over".to_owned(), holds: all.is_empty() })
     }
 }
 
-/// The processes that have the folder in their environment or in their arguments, where the system lets
-/// us look.
+/// Our processes, where the system lets us look: those with the folder in their environment, and the
+/// supervisors, which have none, by their arguments.
 fn processes(folder: &Path) -> Vec<u32> {
-    let mark = folder.as_os_str().as_bytes();
+    let folder = folder.as_os_str().as_bytes();
+    let supervise = [b"supervise\0", folder].concat();
     let Ok(all) = fs::read_dir("/proc") else { return Vec::new() };
-    let names = |path: PathBuf| {
+    let has = |path: PathBuf, mark: &[u8]| {
         let bytes = fs::read(path).unwrap_or_default();
         bytes.windows(mark.len()).any(|window| window == mark)
     };
     all.flatten()
-        .filter(|entry| ["environ", "cmdline"].iter().any(|name| names(entry.path().join(name))))
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        .map(|entry| entry.path())
+        .filter(|one| has(one.join("environ"), folder) || has(one.join("cmdline"), &supervise))
+        .filter_map(|one| one.file_name()?.to_str()?.parse().ok())
         .collect()
 }

@@ -5,12 +5,12 @@ use testkit::World;
 
 use crate::crew::{crew, leftovers};
 use crate::going_on::claude;
-use crate::kill::{answer, cast, draft, ended, events, reason, stage, states};
+use crate::kill::{answer, cast, ended, events, reason, stage, states};
 
 /// What one step of a scripted agent costs, in cents.
 const STEP: i64 = 5;
 
-const SCENARIOS: &str = r#"
+const SCENARIOS: &str = r"
 scenarios:
   tree:
     steps:
@@ -60,7 +60,7 @@ scenarios:
       - *bought
       - sleep: 2
       - result: {summary: bought}
-"#;
+";
 
 /// What agents have cost, in cents.
 async fn spent(world: &World) -> Vec<i64> {
@@ -98,7 +98,10 @@ async fn a_child_that_spends_its_own_share_takes_nobody_along() {
     cast(&world, "thrifty", "category: worker\nbudget: {usd: 0.2}");
     let _server = world.up().await.unwrap();
     let ran = answer(&world, &["run", "--role", "lead", "--budget", "1", "tree thrifty"]).await;
-    assert_eq!((&ran["state"], &ran["result"]["summary"]), (&json!("succeeded"), &json!("over_budget")));
+    assert_eq!(
+        (&ran["state"], &ran["result"]["summary"]),
+        (&json!("succeeded"), &json!("over_budget"))
+    );
     let spent = spent(&world).await;
     assert!(spent[1..].iter().all(|cents| (20..=20 + STEP).contains(cents)), "{spent:?}");
     assert!(spent.iter().sum::<i64>() <= 100, "{spent:?}");
@@ -127,12 +130,13 @@ async fn tokens_agents_and_seconds_have_caps_too() {
     cast(&world, "small", "category: conversational\nbudget: {agents: 2}");
     cast(&world, "short", "category: conversational\nbudget: {seconds: 2}");
     let _server = world.up().await.unwrap();
-    let terse = draft(&world, "terse", "burn").await;
-    assert_eq!(ended(&world, &terse).await, "over_budget");
-    let tokens = answer(&world, &["await", &terse]).await["tokens"].clone();
+    let terse = answer(&world, &["run", "--role", "terse", "burn"]).await;
+    assert_eq!(terse["state"], "over_budget", "{terse}");
+    let tokens = &terse["tokens"];
     let used = tokens["input"].as_i64().unwrap() + tokens["output"].as_i64().unwrap();
     assert!((3000..=4000).contains(&used), "{tokens}");
-    assert!(reason(&world, &terse).await.contains("3000 tokens"));
+    let why = reason(&world, terse["agentId"].as_str().unwrap()).await;
+    assert!(why.contains("3000 tokens"), "{why}");
 
     let small = answer(&world, &["run", "--role", "small", "recruiter"]).await;
     assert_eq!(small["result"]["summary"], "your budget of 2 agents is used up", "{small}");
@@ -170,7 +174,11 @@ async fn a_cap_that_only_warns_lets_its_own_agent_go_on() {
     let _server = world.up().await.unwrap();
     let input = json!({ "prompt": "go", "max_cost_usd": 0.5, "abort_on_budget_exceeded": false });
     let spawned = answer(&world, &["tool", "spawn_claude", "--input", &input.to_string()]).await;
-    assert_eq!((&spawned["success"], &spawned["cost_usd"]), (&json!(true), &json!(3.0)), "{spawned}");
+    assert_eq!(
+        (&spawned["success"], &spawned["cost_usd"]),
+        (&json!(true), &json!(3.0)),
+        "{spawned}"
+    );
     let warned = events(&world, "agent.warned").await;
     assert_eq!((warned.len(), &warned[0]["agentId"]), (1, &spawned["spawn_id"]), "{warned:?}");
 

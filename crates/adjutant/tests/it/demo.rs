@@ -18,7 +18,7 @@ const CHECKS: [&str; 8] = [
     "tried by a second agent, and is completed",
     "the spender was stopped at $0.12",
     "nothing was lost: of ",
-    "every call is recorded, the refused one too: ",
+    "every call is recorded, the refused one too; the chain of ",
     "is committed, once each",
     "no process is left over",
 ];

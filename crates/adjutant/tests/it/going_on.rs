@@ -74,13 +74,14 @@ async fn an_agent_goes_on_when_its_model_answers_again() {
     let token = fs::read_to_string(world.project().join("token")).unwrap();
     let old = operator(&world, &server).await.with_token(token.trim());
     let input = json!({ "title": "late", "body": "from an attempt that is over" });
-    let void = || old.call("mcp__system__log_decision", input.clone());
-    assert_eq!(void().await.unwrap().unwrap_err()["code"], "UNAUTHENTICATED");
+    let late = json!({ "toolName": "mcp__system__log_decision", "input": input });
+    let void = async || old.post("/mcp/execute", &late).await.unwrap();
+    assert_eq!(void().await.0.as_u16(), 401, "its process is gone");
     let waited = answer(&world, &["await", &agent, "--timeout", "0"]).await;
     assert_eq!((&waited["status"], &waited["state"]), (&json!("running"), &json!("limited")));
     until("the next attempt runs", || is_there(&world, "attempts")).await;
     assert_eq!(lines(&world, "attempts"), ["2"]);
-    assert_eq!(void().await.unwrap().unwrap_err()["code"], "UNAUTHENTICATED");
+    assert_eq!(void().await.0.as_u16(), 401, "the next attempt has a token of its own");
     let task = answer(&world, &["ps", "--all"]).await["agents"][0]["taskSlug"].clone();
     let task = json!({ "taskId": task }).to_string();
     let state = async || answer(&world, &["tool", "task_get", "--input", &task]).await;
@@ -89,7 +90,10 @@ async fn an_agent_goes_on_when_its_model_answers_again() {
     assert_eq!(held["assignedAgentId"], agent, "{held}");
     fs::write(world.project().join("go"), "").unwrap();
     let over = answer(&world, &["await", &agent]).await;
-    assert_eq!((&over["state"], &over["result"]["summary"]), (&json!("succeeded"), &json!("attempt 2")));
+    assert_eq!(
+        (&over["state"], &over["result"]["summary"]),
+        (&json!("succeeded"), &json!("attempt 2"))
+    );
     assert_eq!(state().await["status"], "COMPLETED");
     assert_eq!(events(&world, "agent.finished").await.len(), 1);
 }
@@ -212,9 +216,11 @@ say '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result
 async fn git_tells_what_an_agent_changed_and_did_not_mention() {
     let world = stage(SCENARIOS, &[]).await;
     let git = "git -c user.name=A -c user.email=a@example.com";
-    let begin = format!("git init -q . && echo 1 > old.txt && git add old.txt && {git} commit -qm 1");
+    let begin =
+        format!("git init -q . && echo 1 > old.txt && git add old.txt && {git} commit -qm 1");
     world.shell(&begin).await.unwrap().ok().unwrap();
-    let work = format!("echo 2 > new.txt && git add new.txt && {git} commit -qm 2 && echo 3 > old.txt");
+    let work =
+        format!("echo 2 > new.txt && git add new.txt && {git} commit -qm 2 && echo 3 > old.txt");
     let command = json!(["sh", "-c", work]);
     let front = format!("category: worker\nagent: command\ncommand: {command}\nworktree: none");
     role(&world, "quiet", &front);
@@ -237,13 +243,19 @@ async fn a_terminal_shows_an_agent_as_long_as_it_runs() {
     let agent = draft(&world, "shown", "Begin").await;
     until_is(&world, &agent, "running").await;
     let has = format!("tmux has-session -t ={agent}");
-    let shown = format!("for i in $(seq 600); do tmux capture-pane -p -t ={agent}: | grep -q here && exit 0; sleep 0.05; done; exit 1");
-    let (there, seen) = (world.shell(&has).await.unwrap(), world.shell(&shown).await.unwrap());
+    let shown = format!(
+        "for i in $(seq 600); do tmux capture-pane -p -t ={agent}: | grep -q here && exit 0; sleep 0.05; done; exit 1"
+    );
+    let (seen, there) = (world.shell(&shown).await.unwrap(), world.shell(&has).await.unwrap());
     fs::write(world.project().join("go"), "").unwrap();
     let state = ended(&world, &agent).await;
     let gone = world.shell(&has).await.unwrap();
     world.shell("tmux kill-server").await.unwrap();
-    assert_eq!((there.code, seen.code, state.as_str()), (Some(0), Some(0), "succeeded"), "{there:?} {seen:?}");
+    assert_eq!(
+        (there.code, seen.code, state.as_str()),
+        (Some(0), Some(0), "succeeded"),
+        "{there:?} {seen:?}"
+    );
     assert_ne!(gone.code, Some(0), "{gone:?}");
     assert_eq!(states(&world).await, ["succeeded"]);
     assert_eq!(leftovers(&world), Vec::<String>::new());

@@ -398,10 +398,11 @@ async fn agents_that_were_left_are_taken_up_with_nothing_lost() {
     let agents = crew(&world).await;
     assert_eq!(states(&world).await, ["succeeded", "succeeded"]);
     let logs = world.run(&["logs", "--raw", agents[1]["id"].as_str().unwrap()]).await.unwrap();
-    let said: Vec<&str> =
-        logs.stdout.lines().filter(|line| line.starts_with(['l', 'm'])).collect();
-    let expected: Vec<String> =
-        ["line", "more"].iter().flat_map(|word| (1..=20).map(move |i| format!("{word} {i}"))).collect();
+    let said: Vec<&str> = logs.stdout.lines().filter(|line| line.starts_with(['l', 'm'])).collect();
+    let expected: Vec<String> = ["line", "more"]
+        .iter()
+        .flat_map(|word| (1..=20).map(move |i| format!("{word} {i}")))
+        .collect();
     assert_eq!(said, expected);
 
     fs::remove_file(world.project().join("go")).unwrap();

@@ -1,13 +1,18 @@
 //! The real binary, in worlds of its own: what people and scripts rely on.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod budgets;
 mod clients;
 mod crash;
 mod crew;
 mod demo;
 mod errors;
 mod faces;
+mod floods;
+mod going_on;
+mod governance;
 mod help;
+mod kill;
 mod life;
 mod lost;
 mod mcp;

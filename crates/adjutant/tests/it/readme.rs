@@ -1,12 +1,13 @@
-//! The README's five minutes, typed word for word into a shell, and what it says one would see.
+//! The README's five minutes and the tutorial, typed word for word into a shell, and what they say one
+//! would see.
 
 use std::path::Path;
 
 use testkit::World;
 
-/// A command of the README, and the lines shown under it.
+/// A command, and the lines shown under it.
 struct Typed<'a> {
-    command: &'a str,
+    command: String,
     shown: Vec<&'a str>,
 }
 
@@ -15,10 +16,17 @@ fn typed(readme: &str) -> Vec<Typed<'_>> {
     let mut commands: Vec<Typed<'_>> = Vec::new();
     for block in readme.split("```console\n").skip(1) {
         for line in block.split("```").next().unwrap().lines() {
-            match (line.strip_prefix("$ "), commands.last_mut()) {
-                (Some(command), _) => commands.push(Typed { command, shown: Vec::new() }),
-                (None, Some(last)) => last.shown.push(line),
-                (None, None) => panic!("`{line}` stands before any command"),
+            // As a shell asks: with `$` for a command, and with `>` for its further lines.
+            match (line.strip_prefix("$ "), line.strip_prefix("> "), commands.last_mut()) {
+                (Some(command), _, _) => {
+                    commands.push(Typed { command: command.to_owned(), shown: Vec::new() });
+                }
+                (None, Some(more), Some(last)) => {
+                    last.command.push('\n');
+                    last.command.push_str(more);
+                }
+                (None, None, Some(last)) => last.shown.push(line),
+                (None, _, None) => panic!("`{line}` stands before any command"),
             }
         }
     }
@@ -33,18 +41,21 @@ fn steady(text: &str) -> String {
         (r"\b[0-9a-f]{64}\b", "HASH"),
         (r"127\.0\.0\.1:\d+", "ADDRESS"),
         (r"process \d+", "process PID"),
-        (r"\b\d+s\b", "TIME"),
+        (r"ok \d+ rows", "ok COUNT rows"),
+        (r"\b[0-9.]+m?s\b", "TIME"),
+        (r"-\d{4}-\d{4}\b", "-DATE"),
+        // A table is as wide as what is in it.
+        (r"  +", " "),
     ] {
         text = regex_lite::Regex::new(found).unwrap().replace_all(&text, instead).into_owned();
     }
     text.trim_end().to_owned()
 }
 
-#[tokio::test]
-async fn five_minutes_are_as_the_readme_says() {
-    let readme = include_str!("../../../../README.md");
-    let commands = typed(readme);
-    assert!(commands.len() >= 15, "the tour is there");
+/// Types everything, and holds what comes against what is shown.
+async fn holds(page: &str) {
+    let commands = typed(page);
+    assert!(commands.len() >= 10, "the tour is there");
     let mut world = World::bare(crate::BINARY).unwrap();
     let folder = Path::new(crate::BINARY).parent().unwrap().display().to_string();
     world.set("PATH", format!("{folder}:/usr/local/bin:/usr/bin:/bin"));
@@ -57,10 +68,20 @@ async fn five_minutes_are_as_the_readme_says() {
     let answers: Vec<&str> = ran.stdout.split(mark).skip(1).collect();
     assert_eq!(answers.len(), commands.len(), "{}", ran.stdout);
     for (typed, answer) in commands.iter().zip(answers) {
-        // Where the README shows nothing, it leaves out what is printed.
+        // Where the page shows nothing, it leaves out what is printed.
         if !typed.shown.is_empty() {
             assert_eq!(steady(answer), steady(&typed.shown.join("\n")), "$ {}", typed.command);
         }
     }
     assert_eq!(ran.code, Some(0), "{}", ran.stdout);
+}
+
+#[tokio::test]
+async fn five_minutes_are_as_the_readme_says() {
+    holds(include_str!("../../../../README.md")).await;
+}
+
+#[tokio::test]
+async fn the_first_crew_is_as_the_tutorial_says() {
+    holds(include_str!("../../../../docs/tutorial/first-crew.md")).await;
 }

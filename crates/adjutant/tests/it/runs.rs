@@ -159,6 +159,25 @@ async fn a_prompt_comes_from_stdin_and_options_reach_the_agent() {
 }
 
 #[tokio::test]
+async fn an_agent_starts_agents_with_a_tool() {
+    let world = crew().await;
+    let _server = world.up().await.unwrap();
+    let agent = world.enlist("supervisor", &[]).await.unwrap();
+    for typed in [&["run", "x"][..], &["draft", "--role", "mender", "x"], &["resume", "last"]] {
+        let ran = world.run_as(&agent, typed).await.unwrap();
+        assert_eq!(ran.code, Some(3), "{typed:?}: {ran:?}");
+        assert!(ran.stderr.contains("adjutant tool draft_agent"), "{}", ran.stderr);
+    }
+    let typed = ["tool", "draft_agent", "--role", "mender", "--prompt", "x", "--json"];
+    let drafted = world.run_as(&agent, &typed).await.unwrap().ok().unwrap().json().unwrap();
+    // Waiting and ending are tools, too: an agent may use them from its shell.
+    let child = drafted["agentId"].as_str().unwrap();
+    let ended = world.run_as(&agent, &["await", child, "--json"]).await.unwrap().ok().unwrap();
+    assert_eq!(ended.json().unwrap()["result"]["summary"], "Mended it");
+    assert_eq!(world.run_as(&agent, &["kill", child]).await.unwrap().code, Some(5));
+}
+
+#[tokio::test]
 async fn agents_are_drafted_awaited_and_killed() {
     let world = crew().await;
     let _server = world.up().await.unwrap();

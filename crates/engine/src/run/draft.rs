@@ -156,6 +156,9 @@ fn may_start(cx: &WriteCx<'_, '_>, category: &str, above: &[Agent]) -> Result<()
         .hint("wait for some of them with `await_agent`"));
     }
     for agent in above {
+        if cx.tx.run_get(agent.id)?.is_some_and(|run| run.stop.is_some()) {
+            return Err(ToolError::wrong_state("you are being ended, with all that you start"));
+        }
         let Some(budget) = cx.tx.budget_get(agent.id)? else { continue };
         let used_up = [
             budget

@@ -322,7 +322,7 @@ impl Keeper {
                 // It was to be started, and somebody may still be about to.
                 Standing::NotBegun if !self.folder.give_up().map_err(ToolError::internal)? => {}
                 standing => {
-                    self.read_all().await?;
+                    while self.read().await? {}
                     for line in self.reader.finish() {
                         // Nobody is there any more to hear an answer.
                         drop(self.hear(&line));
@@ -336,6 +336,8 @@ impl Keeper {
     /// Listens to the supervisor until it is gone.
     async fn listen(&mut self, mut receiver: ControlReceiver) -> Result<(), Leave> {
         self.obey_stop().await?;
+        // Orders come before what an agent says: one that never pauses can be stopped too.
+        let mut behind = false;
         loop {
             let look = self.next_look();
             tokio::select! {
@@ -348,8 +350,10 @@ impl Keeper {
                     Some(order) => self.obey(order).await?,
                     None => return Err(Leave::Shutdown),
                 },
+                () = tokio::time::sleep_until(look), if self.stopping.is_some() => self.look().await?,
+                () = std::future::ready(()), if behind => behind = self.read().await?,
                 notice = receiver.next() => match notice {
-                    Some(Notice::Output { .. }) => self.read_all().await?,
+                    Some(Notice::Output { .. }) => behind = true,
                     Some(Notice::Hello { .. } | Notice::Input { .. }) => {}
                     Some(Notice::Exit {}) | None => return Ok(()),
                 },
@@ -358,31 +362,29 @@ impl Keeper {
         }
     }
 
-    /// Reads everything there is.
-    async fn read_all(&mut self) -> Result<(), Leave> {
-        loop {
-            let lines = self.reader.next(PORTION).map_err(ToolError::internal)?;
-            if lines.is_empty() {
-                break;
-            }
+    /// Reads some of what there is; false once that is nothing.
+    async fn read(&mut self) -> Result<bool, Leave> {
+        let lines = self.reader.next(PORTION).map_err(ToolError::internal)?;
+        for line in &lines {
+            let steps = self.hear(line);
+            self.perform(steps).await;
+        }
+        let more = !lines.is_empty();
+        if more {
             self.silent_since = Instant::now();
             self.warned_silent = false;
-            for line in &lines {
-                let steps = self.hear(line);
-                self.perform(steps).await;
-            }
-            if self.written.elapsed() >= EVERY {
-                self.report().await?;
-            }
-            tokio::task::yield_now().await;
-        }
-        if let Some(lost) = self.reader.lost() {
+        } else if let Some(lost) = self.reader.lost() {
             self.warning(&format!("{lost} files of its output were dropped before they were read"));
         }
-        if self.seen.matters() {
+        let due = if more { self.written.elapsed() >= EVERY } else { self.seen.matters() };
+        if due {
             self.report().await?;
         }
-        self.settle().await
+        if due || !more {
+            self.settle().await?;
+        }
+        tokio::task::yield_now().await;
+        Ok(more)
     }
 
     /// Does what follows from a line. What was said under the same key before is not said again.

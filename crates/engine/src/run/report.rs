@@ -97,17 +97,29 @@ fn charge(
     let money = seen.cost.unwrap_or_default();
     tx.spend_add(agent.id, &seen.model, (money, seen.tokens), now)?;
     let spend = Spend { money, tokens: seen.tokens.all(), agents: 0 };
-    let own = tx.budget_charge(agent.id, spend)?;
-    let on_cap = tx.run_get(agent.id)?.map(|run| Wish::read(&run.wish).on_cap).unwrap_or_default();
-    match (reached(&own), on_cap) {
-        (Some(cap), OnCap::Stop) => over(tx, settings, agent.id, &cap, now)?,
-        (Some(cap), OnCap::Warn) if !own.warned => {
-            tx.budget_warned(agent.id)?;
-            warn(tx, agent, &format!("its budget of {cap} is used up; it goes on"), now)?;
-        }
-        _ => {}
-    }
+    charge_one(tx, settings, agent, spend, now)?;
     charge_above(tx, settings, agent, spend, now)
+}
+
+/// Charges one budget, and does what its owner wanted where the cap is reached.
+fn charge_one(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    spend: Spend,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let budget = tx.budget_charge(agent.id, spend)?;
+    let Some(cap) = reached(&budget) else { return Ok(()) };
+    let on_cap = tx.run_get(agent.id)?.map(|run| Wish::read(&run.wish).on_cap).unwrap_or_default();
+    match on_cap {
+        OnCap::Stop => over(tx, settings, agent.id, &cap, now),
+        OnCap::Warn if budget.warned => Ok(()),
+        OnCap::Warn => {
+            tx.budget_warned(agent.id)?;
+            warn(tx, agent, &format!("its budget of {cap} is used up; it goes on"), now)
+        }
+    }
 }
 
 /// Charges everybody above an agent, and stops whoever reaches a cap.
@@ -119,10 +131,7 @@ pub(crate) fn charge_above(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     for above in tx.agent_ancestors(agent)? {
-        let budget = tx.budget_charge(above.id, spend)?;
-        if let Some(cap) = reached(&budget) {
-            over(tx, settings, above.id, &cap, now)?;
-        }
+        charge_one(tx, settings, &above, spend, now)?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::input;
 use crate::settings::{Settings, Template};
 use crate::tool::{Asking, Described, Output, Seen, ToolDef, by_name, schema};
 use crate::tools::TOOLS;
-use crate::tools::agents::spawn::{Spawn, Spawned, WAIT};
+use crate::tools::agents::spawn::{Patience, Spawn, Spawned, WAIT};
 use crate::topics::Topic;
 
 /// The toolset that templates belong to.
@@ -149,7 +149,7 @@ impl Asking for Prepared {
     fn look(&self, cx: &ReadCx<'_>, raw: &Value, ticket: &Output) -> Result<Seen, ToolError> {
         let agent: AgentId = ticket.read()?;
         let (_, besides) = self.read(raw)?;
-        let seconds = if besides.r#async == Some(true) { 0 } else { WAIT };
+        let seconds = Patience::unless(besides.r#async).seconds();
         Seen::of(Spawned::look(cx, agent)?, seconds, vec![Topic::Agent(agent)])
     }
 }

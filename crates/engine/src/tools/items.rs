@@ -10,6 +10,11 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 pub(crate) struct Items<T, const MIN: usize, const MAX: usize>(Vec<T>);
 
 impl<T, const MIN: usize, const MAX: usize> Items<T, MIN, MAX> {
+    /// The things, to look at.
+    pub(crate) fn as_slice(&self) -> &[T] {
+        &self.0
+    }
+
     /// The things themselves.
     pub(crate) fn into_inner(self) -> Vec<T> {
         self.0

@@ -4,7 +4,7 @@ mod agent;
 pub(crate) mod agents;
 mod epic;
 mod harness;
-mod items;
+pub(crate) mod items;
 mod mail;
 mod paging;
 mod session;

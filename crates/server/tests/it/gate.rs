@@ -27,6 +27,7 @@ const ROUTES: &[(&str, &str, For)] = &[
     ("POST", "/mcp/execute", For::Token),
     ("GET", "/api/openapi.json", For::Token),
     ("GET", "/api/status", For::Token),
+    ("GET", "/api/tools", For::Token),
     ("GET", "/api/agents", For::Operator),
     ("POST", "/api/agents", For::Operator),
     ("GET", "/api/agents/{id}", For::Operator),

@@ -11,6 +11,7 @@ use store::{Agent, EventDraft, Run};
 use super::{Keeper, Leave};
 use crate::engine::Engine;
 use crate::error::ToolError;
+use crate::identity::hash_token;
 use crate::result::{self, AgentResult};
 use crate::run::finish::{self, Ending};
 use crate::run::launch::{LaunchError, directory_of};
@@ -70,6 +71,12 @@ impl Keeper {
         let steps = self.talk.end();
         let at = self.engine.now();
         self.take(steps, at.as_millis());
+        if let Standing::Ended(exit) = &standing
+            && exit.dropped_bytes > 0
+        {
+            let (dropped, bytes) = (exit.dropped_bytes, exit.bytes);
+            self.warning(&format!("{dropped} of the {bytes} bytes of its output were dropped"));
+        }
         self.report().await?;
         if standing == Standing::Gone {
             let folder = self.folder.clone();
@@ -105,6 +112,7 @@ impl Keeper {
         if result.summary.is_empty() {
             result.summary.clone_from(&reason);
         }
+        self.take_along(outcome, &reason).await?;
         terminal::close(&self.engine, &self.agent).await;
         close(&self.engine, (self.agent.id, self.agent.attempt), Ending { outcome, reason, result })
             .await
@@ -136,7 +144,10 @@ impl Keeper {
 
     /// Its model does not answer it for a while: the same agent goes on later.
     async fn limited(self, ran_ms: i64, until: Timestamp) -> Result<(), Leave> {
+        terminal::close(&self.engine, &self.agent).await;
         let (id, attempt, now) = (self.agent.id, self.agent.attempt, self.engine.now());
+        // Its process is gone, and with it the token: nobody knows the one in its place.
+        let nobodys = host::random::secret("adjag_").map_err(ToolError::internal)?;
         self.engine
             .store
             .write(move |tx| {
@@ -149,6 +160,7 @@ impl Keeper {
                 };
                 agent.state = state;
                 tx.agent_advance(id, &agent.state, now)?;
+                tx.agent_begin(id, attempt, &hash_token(&nobodys), now)?;
                 tx.run_pause(id, ran_ms)?;
                 let data = json!({ "state": agent.state.name(), "until": until });
                 let kind = EventKind::AgentStateChanged;
@@ -159,6 +171,7 @@ impl Keeper {
                 Ok::<_, ToolError>(())
             })
             .await?;
+        self.engine.tokens.forget(id);
         Ok(())
     }
 }

@@ -68,20 +68,13 @@ impl Keeper {
     /// Looks whether it is to end, and does what is due of it: those below it first.
     pub(super) async fn obey_stop(&mut self) -> Result<(), Leave> {
         let id = self.agent.id;
-        let (wish, below) = self.engine.store.read(|tx| {
-            let wish = tx.run_get(id)?.and_then(|run| run.stop);
-            let below = tx.agent_descendants(id)?;
-            Ok::<_, ToolError>((wish, below.iter().any(|agent| agent.kind != "enlisted")))
-        })?;
-        let Some(wish) = wish else { return Ok(()) };
-        let grace = Duration::from_millis(self.engine.settings().limits.grace_ms);
-        let stopping = self.stopping.get_or_insert_with(|| Stopping {
-            wish,
-            // Everybody below has its own grace; past that nobody waits for them.
-            patience: Some(Instant::now() + grace * 2 + BEYOND),
-            force: None,
-        });
-        let due = stopping.patience.is_some_and(|patience| !below || Instant::now() >= patience);
+        let run = self.engine.store.read(|tx| tx.run_get(id)).map_err(ToolError::from)?;
+        let Some(wish) = run.and_then(|run| run.stop) else { return Ok(()) };
+        // Who has spent too much spends no more while others take their time; it is over after them.
+        let waits = wish.outcome != Outcome::OverBudget && self.has_below()?;
+        let (patience, grace) = (Some(self.patience()), self.grace());
+        let stopping = self.stopping.get_or_insert(Stopping { wish, patience, force: None });
+        let due = stopping.patience.is_some_and(|patience| !waits || Instant::now() >= patience);
         if !due {
             return Ok(());
         }
@@ -92,6 +85,39 @@ impl Keeper {
             && sender.stop(&reason, grace).await.is_err()
         {
             tracing::debug!(%id, "its supervisor is gone already");
+        }
+        Ok(())
+    }
+
+    fn grace(&self) -> Duration {
+        Duration::from_millis(self.engine.settings().limits.grace_ms)
+    }
+
+    /// Until when those below are waited for: everybody has a grace of its own.
+    fn patience(&self) -> Instant {
+        Instant::now() + self.grace() * 2 + BEYOND
+    }
+
+    /// Whether somebody below it that we run has not ended.
+    fn has_below(&self) -> Result<bool, Leave> {
+        let below = self.engine.store.read(|tx| tx.agent_descendants(self.agent.id));
+        Ok(below.map_err(ToolError::from)?.iter().any(|agent| agent.kind != "enlisted"))
+    }
+
+    /// Who did not end by itself takes along all below it, and is over when they are.
+    pub(super) async fn take_along(&mut self, outcome: Outcome, reason: &str) -> Result<(), Leave> {
+        let by_itself = matches!(outcome, Outcome::Succeeded | Outcome::Failed | Outcome::Lost);
+        if by_itself || !self.has_below()? {
+            return Ok(());
+        }
+        self.want_stop(outcome, reason.to_owned()).await?;
+        let patience = self.patience();
+        while self.has_below()? {
+            tokio::select! {
+                () = self.shutdown.cancelled() => return Err(Leave::Shutdown),
+                order = self.orders.recv() => if order.is_none() { return Err(Leave::Shutdown) },
+                () = tokio::time::sleep_until(patience) => break,
+            }
         }
         Ok(())
     }

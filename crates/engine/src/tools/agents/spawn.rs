@@ -1,9 +1,12 @@
 //! What the tools that start an agent from a bare prompt share.
 
+use std::marker::PhantomData;
+
 use model::agent::AgentStateName;
 use model::money::Usd;
 use model::{AgentId, Line, Text};
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,7 +17,9 @@ use crate::run::draft::draft;
 use crate::run::view::{Standing, TokensView};
 use crate::run::{Draft, OnCap, Wish};
 use crate::settings::Budget;
-use crate::tool::Look;
+use crate::tool::{Ask, Look, Tool};
+use crate::tools::items::Items;
+use crate::topics::Topic;
 
 /// So long a call waits for its agent before it answers that it still runs.
 pub(crate) const WAIT: u32 = 240;
@@ -126,11 +131,74 @@ impl Spawn {
 /// A prompt.
 pub(crate) type Prompt = Text<4_000_000>;
 /// Names of tools.
-pub(crate) type Tools = Vec<Line<200>>;
+pub(crate) type Tools = Items<Line<200>, 0, 200>;
 
 /// The names as they are.
 pub(crate) fn names(tools: Option<Tools>) -> Option<Vec<String>> {
-    tools.map(|tools| tools.into_iter().map(Line::into_inner).collect())
+    tools.map(|tools| tools.into_inner().into_iter().map(Line::into_inner).collect())
+}
+
+/// What a tool is given that starts one agent from a bare prompt.
+pub(crate) trait SpawnArgs: DeserializeOwned + JsonSchema + 'static {
+    /// The tool's canonical name.
+    const NAME: &'static str;
+    /// What is asked of the agent.
+    fn spawn(&self) -> Spawn;
+    /// How long the caller waits for it.
+    fn patience(&self) -> Patience;
+}
+
+/// How long a caller waits for its agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// Not at all
+    None,
+    /// As long as a call may
+    Full,
+}
+
+impl Patience {
+    /// What `async` means.
+    pub(crate) fn unless(r#async: Option<bool>) -> Self {
+        if r#async == Some(true) { Self::None } else { Self::Full }
+    }
+
+    pub(crate) const fn seconds(self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::Full => WAIT,
+        }
+    }
+}
+
+/// A tool that starts one agent from a bare prompt, and waits for it.
+pub(crate) struct SpawnOne<A>(PhantomData<fn() -> A>);
+
+impl<A: SpawnArgs> Tool for SpawnOne<A> {
+    const NAME: &'static str = A::NAME;
+    const STARTS_AGENTS: bool = true;
+    type Args = A;
+    type Answer = Spawned;
+}
+
+impl<A: SpawnArgs> Ask for SpawnOne<A> {
+    type Ticket = AgentId;
+
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &A) -> Result<AgentId, ToolError> {
+        args.spawn().start(cx)
+    }
+
+    fn wait_seconds(args: &A) -> u32 {
+        args.patience().seconds()
+    }
+
+    fn topics(ticket: &AgentId) -> Vec<Topic> {
+        vec![Topic::Agent(*ticket)]
+    }
+
+    fn look(cx: &ReadCx<'_>, _: &A, ticket: &AgentId) -> Result<Look<Spawned>, ToolError> {
+        Spawned::look(cx, *ticket)
+    }
 }
 
 /// An agent as the spawner's seed shows it.

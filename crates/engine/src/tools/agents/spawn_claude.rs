@@ -1,14 +1,10 @@
 //! `mcp__agents__spawn_claude`.
 
-use model::{AgentId, Line};
+use model::Line;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::spawn::{ClaudeModel, Prompt, Spawn, Spawned, Tools, WAIT, names};
-use crate::cx::{ReadCx, WriteCx};
-use crate::error::ToolError;
-use crate::tool::{Ask, Look, Tool};
-use crate::topics::Topic;
+use super::spawn::{ClaudeModel, Patience, Prompt, Spawn, SpawnArgs, SpawnOne, Tools, names};
 
 /// Spawn a Claude sub-agent to perform a task
 ///
@@ -25,6 +21,7 @@ pub(crate) struct Args {
     /// Tools available to the sub-agent (default Bash, Read, Glob, Grep)
     tools: Option<Tools>,
     /// Timeout in seconds, from 30 to 1800 (default 300)
+    #[schemars(range(min = 30, max = 1800))]
     timeout: Option<u32>,
     /// Short description for logging
     task_summary: Option<Line<500>>,
@@ -42,8 +39,10 @@ pub(crate) struct Args {
     abort_on_budget_exceeded: Option<bool>,
 }
 
-impl Args {
-    pub(super) fn spawn(&self) -> Spawn {
+impl SpawnArgs for Args {
+    const NAME: &'static str = "mcp__agents__spawn_claude";
+
+    fn spawn(&self) -> Spawn {
         let usual = Spawn::claude(self.prompt.clone().into_inner());
         Spawn {
             model: self.model.map(|model| model.name().to_owned()).or(usual.model),
@@ -58,33 +57,10 @@ impl Args {
             ..usual
         }
     }
-}
 
-pub(crate) struct SpawnClaude;
-
-impl Tool for SpawnClaude {
-    const NAME: &'static str = "mcp__agents__spawn_claude";
-    const STARTS_AGENTS: bool = true;
-    type Args = Args;
-    type Answer = Spawned;
-}
-
-impl Ask for SpawnClaude {
-    type Ticket = AgentId;
-
-    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<AgentId, ToolError> {
-        args.spawn().start(cx)
-    }
-
-    fn wait_seconds(args: &Args) -> u32 {
-        if args.r#async == Some(true) { 0 } else { WAIT }
-    }
-
-    fn topics(ticket: &AgentId) -> Vec<Topic> {
-        vec![Topic::Agent(*ticket)]
-    }
-
-    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &AgentId) -> Result<Look<Spawned>, ToolError> {
-        Spawned::look(cx, *ticket)
+    fn patience(&self) -> Patience {
+        Patience::unless(self.r#async)
     }
 }
+
+pub(crate) type SpawnClaude = SpawnOne<Args>;

@@ -1,14 +1,10 @@
 //! `mcp__agents__spawn_codex`.
 
-use model::{AgentId, Line};
+use model::Line;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::spawn::{Prompt, Spawn, Spawned, Tools, WAIT, names};
-use crate::cx::{ReadCx, WriteCx};
-use crate::error::ToolError;
-use crate::tool::{Ask, Look, Tool};
-use crate::topics::Topic;
+use super::spawn::{Patience, Prompt, Spawn, SpawnArgs, SpawnOne, Tools, names};
 
 /// Spawn a Codex agent for code execution tasks
 ///
@@ -24,6 +20,7 @@ pub(crate) struct Args {
     /// Tools available; Codex decides itself, this is only recorded
     tools: Option<Tools>,
     /// Timeout in seconds, from 30 to 1800 (default 120)
+    #[schemars(range(min = 30, max = 1800))]
     timeout: Option<u32>,
     /// Short description for logging
     task_summary: Option<Line<500>>,
@@ -43,7 +40,9 @@ pub(crate) struct Args {
     working_directory: Option<Line<4096>>,
 }
 
-impl Args {
+impl SpawnArgs for Args {
+    const NAME: &'static str = "mcp__agents__spawn_codex";
+
     fn spawn(&self) -> Spawn {
         let usual = Spawn::codex(self.prompt.clone().into_inner());
         Spawn {
@@ -60,33 +59,10 @@ impl Args {
             ..usual
         }
     }
-}
 
-pub(crate) struct SpawnCodex;
-
-impl Tool for SpawnCodex {
-    const NAME: &'static str = "mcp__agents__spawn_codex";
-    const STARTS_AGENTS: bool = true;
-    type Args = Args;
-    type Answer = Spawned;
-}
-
-impl Ask for SpawnCodex {
-    type Ticket = AgentId;
-
-    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<AgentId, ToolError> {
-        args.spawn().start(cx)
-    }
-
-    fn wait_seconds(args: &Args) -> u32 {
-        if args.r#async == Some(true) { 0 } else { WAIT }
-    }
-
-    fn topics(ticket: &AgentId) -> Vec<Topic> {
-        vec![Topic::Agent(*ticket)]
-    }
-
-    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &AgentId) -> Result<Look<Spawned>, ToolError> {
-        Spawned::look(cx, *ticket)
+    fn patience(&self) -> Patience {
+        Patience::unless(self.r#async)
     }
 }
+
+pub(crate) type SpawnCodex = SpawnOne<Args>;

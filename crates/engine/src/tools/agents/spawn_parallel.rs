@@ -5,12 +5,13 @@ use model::money::Usd;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::spawn::{Spawned, WAIT};
+use super::spawn::{Patience, SpawnArgs as _, Spawned};
 use super::spawn_claude;
 use crate::cx::{ReadCx, WriteCx};
 use crate::error::ToolError;
 use crate::run::view::{Standing, TokensView};
 use crate::tool::{Ask, Look, Tool};
+use crate::tools::items::Items;
 use crate::topics::Topic;
 
 /// So many agents at once.
@@ -24,8 +25,7 @@ const MOST: usize = 16;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
     /// The agents, at most 16
-    #[schemars(length(min = 1, max = 16))]
-    agents: Vec<spawn_claude::Args>,
+    agents: Items<spawn_claude::Args, 1, MOST>,
     /// Also add up their answers, costs and tokens
     aggregate_results: Option<bool>,
     /// Answer at once with the ids
@@ -78,17 +78,11 @@ impl Ask for SpawnParallel {
     type Ticket = Vec<AgentId>;
 
     fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Vec<AgentId>, ToolError> {
-        if args.agents.is_empty() || args.agents.len() > MOST {
-            return Err(ToolError::invalid(format!(
-                "`agents` has {} entries, and must have from 1 to {MOST}",
-                args.agents.len()
-            )));
-        }
-        args.agents.iter().map(|agent| agent.spawn().start(cx)).collect()
+        args.agents.as_slice().iter().map(|agent| agent.spawn().start(cx)).collect()
     }
 
     fn wait_seconds(args: &Args) -> u32 {
-        if args.r#async == Some(true) { 0 } else { WAIT }
+        Patience::unless(args.r#async).seconds()
     }
 
     fn topics(ticket: &Vec<AgentId>) -> Vec<Topic> {

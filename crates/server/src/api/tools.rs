@@ -1,0 +1,65 @@
+//! The tools, for programs that do not speak MCP: those that there always are, and the templates.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use engine::Principal;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::answer::Answer;
+use crate::server::Shared;
+
+/// The tools.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Tools {
+    /// Each of them, in the order of all lists
+    tools: Vec<Tool>,
+}
+
+/// A tool.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Tool {
+    /// Its name where all toolsets are together
+    name: String,
+    /// Its canonical name
+    canonical_name: &'static str,
+    /// The toolset it belongs to
+    toolset: &'static str,
+    /// What it is for, in a line
+    title: &'static str,
+    /// What it is for
+    description: &'static str,
+    /// The schema of what goes in
+    #[schema(value_type = Object)]
+    input_schema: &'static Map<String, Value>,
+}
+
+/// List the tools that you may use
+#[utoipa::path(get, path = "/api/tools", tag = "tools", responses((status = 200, body = Tools)))]
+pub(crate) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Extension(principal): Extension<Principal>,
+) -> Answer<Json<Tools>> {
+    let engine = &shared.app.engine;
+    let (caller, settings) = (engine.caller(principal, None)?, engine.settings());
+    let tools = engine::tools_of(&settings)
+        .into_iter()
+        .filter(|tool| caller.is_offered(&settings, tool))
+        .map(|tool| {
+            let described = tool.described();
+            Tool {
+                name: tool.joined(),
+                canonical_name: tool.name,
+                toolset: tool.toolset(),
+                title: &described.title,
+                description: &described.description,
+                input_schema: &described.input,
+            }
+        })
+        .collect();
+    Ok(Json(Tools { tools }))
+}
