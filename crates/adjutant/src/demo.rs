@@ -59,7 +59,7 @@ pub(crate) async fn run(app: &App, args: &DemoArgs) -> Result<(), Trouble> {
     });
     let verdict = match failed {
         0 => good("All is as it should be."),
-        some => bad(format!("{} of {} is not so.", some, count(checks.len(), "check"))),
+        some => bad(format!("Not so: {some} of {}.", count(checks.len(), "check"))),
     };
     let took = span(i64::try_from(millis).unwrap_or(i64::MAX));
     let kept = kept.map_or_else(String::new, |folder| {

@@ -406,7 +406,8 @@ mod tests {
         let store = engine::store::Store::open(&path).unwrap();
         let live = database(&path);
         assert_eq!(live.status, Status::Ok);
-        assert!(live.message.ends_with("schema 1 of 1"), "{}", live.message);
+        let current = format!("schema {0} of {0}", engine::SCHEMA_VERSION);
+        assert!(live.message.ends_with(&current), "{}", live.message);
         store.close().await;
         drop(store);
         // The first byte of the number of the schema.

@@ -11,6 +11,7 @@ pub(crate) mod tools;
 
 use std::sync::Arc;
 
+use axum::extract::State;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use engine::ToolError;
@@ -46,7 +47,10 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
         .route("/api/tools", get(tools::list))
         .route(
             "/api/openapi.json",
-            get(async || json_response(http::StatusCode::OK, openapi::document())),
+            get(async |State(shared): State<Arc<Shared>>| {
+                let document = openapi::document_for(&shared.app.engine.settings());
+                json_response(http::StatusCode::OK, document)
+            }),
         )
 }
 

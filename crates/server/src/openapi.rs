@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use engine::TOOLS;
+use engine::settings::Settings;
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 
@@ -28,20 +28,25 @@ use crate::{answer, execute};
 )]
 struct Document;
 
-/// The `OpenAPI` document, as JSON.
+/// The `OpenAPI` document with the tools that there always are, as JSON.
 pub fn document() -> String {
-    static DOCUMENT: LazyLock<String> = LazyLock::new(|| complete(Document::openapi()));
-    DOCUMENT.clone()
+    document_for(&Settings::default())
+}
+
+/// The `OpenAPI` document with every tool there is under these settings, as JSON.
+pub(crate) fn document_for(settings: &Settings) -> String {
+    static DOCUMENT: LazyLock<Value> =
+        LazyLock::new(|| serde_json::to_value(Document::openapi()).unwrap_or_default());
+    complete(DOCUMENT.clone(), settings)
 }
 
 /// Adds what is derived from the registry: the token, and what goes into each tool.
-fn complete(document: utoipa::openapi::OpenApi) -> String {
-    let mut document = serde_json::to_value(document).unwrap_or_default();
+fn complete(mut document: Value, settings: &Settings) -> String {
     document["components"]["securitySchemes"] =
         json!({ "token": { "type": "http", "scheme": "bearer" } });
     document["security"] = json!([{ "token": [] }]);
-    let mut calls = Vec::with_capacity(TOOLS.len());
-    for tool in TOOLS {
+    let mut calls = Vec::new();
+    for tool in engine::tools_of(settings) {
         let (name, described) = (tool.name, tool.described());
         let mut input = Value::Object((*described.input).clone());
         input["description"] = described.description.as_str().into();

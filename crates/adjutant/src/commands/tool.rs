@@ -74,12 +74,11 @@ impl clap::FromArgMatches for ToolArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let Some((typed, matches)) = matches.subcommand() else { return Ok(Self::default()) };
         let tool = TOOLS.iter().find(|tool| tool.joined() == typed);
-        let call = match tool {
-            Some(tool) => Typed::Tool(Wish::of(&tool.into(), matches)),
-            None => {
-                let rest = matches.get_many::<OsString>("").into_iter().flatten();
-                Typed::Other(typed.to_owned(), rest.cloned().collect())
-            }
+        let call = if let Some(tool) = tool {
+            Typed::Tool(Wish::of(&tool.into(), matches))
+        } else {
+            let rest = matches.get_many::<OsString>("").into_iter().flatten();
+            Typed::Other(typed.to_owned(), rest.cloned().collect())
         };
         Ok(Self { call: Some(call) })
     }

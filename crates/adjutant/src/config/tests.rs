@@ -165,7 +165,7 @@ fn flags_win_over_environment_over_file() {
             ("ADJUTANT_CHECK", "make test"),
             ("ADJUTANT_MIRROR", "false"),
             ("ADJUTANT_MODELS_DEFAULT", "4.5"),
-            ("ADJUTANT_PRICES_MODELS", "{m: {input: 1, output: 2}}"),
+            ("ADJUTANT_MODELS_OVERRIDES", "{planning: opus}"),
             ("MCP_SERVER_PORT", "2"),
             ("MCP_DATABASE_PATH", "x.db"),
             ("MCP_LOG_LEVEL", "DEBUG"),
@@ -186,9 +186,7 @@ fn flags_win_over_environment_over_file() {
     wanted.mirror = false;
     wanted.models.default = "4.5".to_owned();
     wanted.database = "/here/x.db".to_owned();
-    let price =
-        sections::PriceConfig { input: 1.0, output: 2.0, cache_read: None, cache_write: None };
-    wanted.prices.models = BTreeMap::from([("m".to_owned(), price)]);
+    wanted.models.overrides = BTreeMap::from([("planning".to_owned(), "opus".to_owned())]);
     let worker = wanted.categories.0.get_mut("worker").unwrap();
     worker.inactivity = Some(5);
     worker.allow = Some(serde_json::from_str(r#"["mcp__mail__*", "mcp__task__get"]"#).unwrap());

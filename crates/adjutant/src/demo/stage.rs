@@ -182,11 +182,17 @@ impl Stage {
         let runner = RunFolder::open(runner);
         let deadline = Instant::now() + END;
         let mut look = interval(LOOK);
-        while !matches!(runner.standing()?, Standing::Ended(_)) && Instant::now() < deadline {
+        let ended = loop {
             look.tick().await;
-        }
+            let ended = matches!(runner.standing()?, Standing::Ended(_));
+            if ended || Instant::now() >= deadline {
+                break ended;
+            }
+        };
         files::remove(&sign)?;
-        teller.say("runner", "ends all the same, and leaves word on disk")?;
+        let what =
+            if ended { "ends all the same, and leaves word on disk" } else { "does not end" };
+        teller.say("runner", what)?;
         let url = self.up().await?;
         let pid = self.servers.last().copied().unwrap_or_default();
         teller.say("adjutant", &format!("is back at {url} (process {pid})"))?;
@@ -208,7 +214,7 @@ impl Stage {
             // Whoever runs now should not: it was interrupted, or went wrong.
             let live = crate::commands::agents::live(&client);
             let live = timeout(END, live).await.unwrap_or_else(|_| Ok(Vec::new()));
-            for agent in live.unwrap_or_default().iter().filter(|one| one["parentId"].is_null()) {
+            for agent in live.unwrap_or_default() {
                 let kill = json!({ "agentId": agent["id"] });
                 let killed = call(&client, "mcp__harness__kill_agent", &kill, None);
                 // What does not go when asked is ended below.

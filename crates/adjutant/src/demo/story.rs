@@ -29,6 +29,8 @@ pub(super) struct Story {
     folders: BTreeMap<String, PathBuf>,
     /// Whether a human was asked something
     asked: bool,
+    /// Whether the lead gave up, so that nobody sees to the others
+    lost: bool,
     /// What was made by calls: letters, tasks and agents
     made: Vec<String>,
 }
@@ -46,9 +48,9 @@ impl Story {
         Ok(events)
     }
 
-    /// Whether everybody who began has ended.
+    /// Whether everybody who began has ended, or nothing good can come any more.
     pub(super) fn is_over(&self) -> bool {
-        !self.names.is_empty() && self.open.is_empty()
+        self.lost || (!self.names.is_empty() && self.open.is_empty())
     }
 
     /// The run of the one who waits for the server's end, once that may come: the lead waits for a human,
@@ -111,6 +113,7 @@ impl Story {
             }
             "agent.finished" => {
                 self.open.remove(&agent);
+                self.lost |= self.who(&agent) == "lead" && data["state"] != "succeeded";
                 Some(self.finished(data))
             }
             _ => None,

@@ -113,6 +113,22 @@ async fn the_demo_can_be_read_by_programs_and_kept() {
 }
 
 #[tokio::test]
+async fn a_demo_that_goes_wrong_says_so_and_leaves_nothing_behind() {
+    let mut world = World::bare(BINARY).unwrap();
+    // The second tester looks for the greeting with a program that finds nothing.
+    let make = "mkdir ../tools && ln -s /bin/false ../tools/grep";
+    world.shell(make).await.unwrap().ok().unwrap();
+    let tools = world.project().with_file_name("tools");
+    world.set("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", tools.display()));
+    let ran = world.run(&["demo"]).await.unwrap();
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""), "{}", ran.stdout);
+    for part in ["tester 2  fails", "✗ every one of", "✓ every call is recorded", "Not so: "] {
+        assert!(ran.stdout.contains(part), "no {part:?} in:\n{}", ran.stdout);
+    }
+    assert_gone(&world);
+}
+
+#[tokio::test]
 async fn whoever_interrupts_the_demo_leaves_nothing_behind_either() {
     // In the middle of the crew's work; by a reader who goes away; and by the end of the terminal.
     for (line, signal) in [("stops spender", "INT"), ("serves", "TERM"), ("writer", "HUP")] {

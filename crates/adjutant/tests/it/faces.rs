@@ -37,14 +37,36 @@ impl Stage {
         self.operator.call("mcp__task__create", json!({ "title": title })).await.unwrap().unwrap()
     }
 
+    /// An agent of the boss that has ended.
+    async fn ended(&self, server: &str) -> Value {
+        let boss = Http::new(server, &self.boss.token);
+        let draft = json!({ "role": "echo", "prompt": "p" });
+        let agent = boss.call("mcp__harness__draft_agent", draft).await.unwrap().unwrap();
+        let agent = agent["agentId"].clone();
+        let wait = json!({ "agentId": agent });
+        let over = boss.call("mcp__harness__await_agent", wait).await.unwrap().unwrap();
+        assert_eq!(over["state"], "succeeded", "{over}");
+        agent
+    }
+
     async fn mail(&self) -> Value {
         let mail = json!({ "toAgentId": self.boss.id, "subject": "s", "body": "b" });
         self.operator.call("mcp__mail__send", mail).await.unwrap().unwrap()["mailId"].take()
     }
 
     /// An input that the tool takes. `turn` keeps apart what must not be said twice.
-    async fn example(&self, tool: &str, turn: usize) -> Value {
+    async fn example(&self, server: &str, tool: &str, turn: usize) -> Value {
         match tool {
+            "mcp__harness__draft_agent" => json!({ "role": "echo", "prompt": "p" }),
+            "mcp__harness__await_agent" | "mcp__harness__kill_agent" => {
+                json!({ "agentId": self.ended(server).await })
+            }
+            "mcp__agents__get_result" => json!({ "spawn_id": self.ended(server).await }),
+            // Their programs are not there: the agents are, and end at once.
+            "mcp__agents__spawn_claude" | "mcp__agents__spawn_codex" => json!({ "prompt": "p" }),
+            "mcp__agents__spawn_parallel" => {
+                json!({ "agents": [{ "prompt": "p" }, { "prompt": "q" }], "aggregate_results": true })
+            }
             "mcp__harness__get_task_context" => json!({ "taskSlug": self.task().await["slug"] }),
             "mcp__mail__read" => json!({ "mailId": self.mail().await }),
             "mcp__mail__send" => json!({ "toHuman": true, "subject": "s", "body": "b" }),
@@ -75,6 +97,7 @@ impl Stage {
             // These take nothing, or nothing that they need.
             "mcp__harness__list_agents"
             | "mcp__harness__list_tasks"
+            | "mcp__agents__list_running"
             | "mcp__mail__list_inbox"
             | "mcp__agent__get_status"
             | "mcp__agent__get_task"
@@ -191,13 +214,17 @@ fn shape(mut value: Value) -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_tool_answers_the_same_through_every_face() {
-    let world = crate::world().await;
+    let mut world = crate::world().await;
+    for variable in ["ADJUTANT_AGENTS_CLAUDE_BINARY", "ADJUTANT_AGENTS_CODEX_BINARY"] {
+        world.set(variable, "/nowhere/to-be-found");
+    }
+    crate::crew::role(&world, "echo", "category: worker\nagent: command\ncommand: [echo, hi]");
     let server = world.up().await.unwrap();
     let stage = Stage::set(&server.url, world).await;
     for tool in TOOLS {
         let mut answers = Vec::new();
         for turn in 0..3 {
-            let input = stage.example(tool.name, turn).await;
+            let input = stage.example(&server.url, tool.name, turn).await;
             let answer = match turn {
                 0 => stage.mcp(&server.url, tool, &input).await,
                 1 => stage.execute(&server.url, tool.name, &input).await,

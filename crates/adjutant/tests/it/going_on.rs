@@ -79,22 +79,25 @@ async fn an_agent_goes_on_when_its_model_answers_again() {
     assert_eq!(void().await.0.as_u16(), 401, "its process is gone");
     let waited = answer(&world, &["await", &agent, "--timeout", "0"]).await;
     assert_eq!((&waited["status"], &waited["state"]), (&json!("running"), &json!("limited")));
-    until("the next attempt runs", || is_there(&world, "attempts")).await;
-    assert_eq!(lines(&world, "attempts"), ["2"]);
-    assert_eq!(void().await.0.as_u16(), 401, "the next attempt has a token of its own");
     let task = answer(&world, &["ps", "--all"]).await["agents"][0]["taskSlug"].clone();
     let task = json!({ "taskId": task }).to_string();
     let state = async || answer(&world, &["tool", "task_get", "--input", &task]).await;
+    let before = state().await;
+    until("the next attempt runs", || is_there(&world, "attempts")).await;
+    assert_eq!(lines(&world, "attempts"), ["2"]);
+    assert_eq!(void().await.0.as_u16(), 401, "the next attempt has a token of its own");
     let held = state().await;
-    assert_eq!(held["status"], "IN_PROGRESS", "{held}");
+    assert_eq!(held["state"], "IN_PROGRESS", "{held}");
     assert_eq!(held["assignedAgentId"], agent, "{held}");
+    let since = |task: &Value| task["updatedAt"].as_str().unwrap().to_owned();
+    assert!(since(&before) < since(&held), "its claim is renewed: {before} {held}");
     fs::write(world.project().join("go"), "").unwrap();
     let over = answer(&world, &["await", &agent]).await;
     assert_eq!(
         (&over["state"], &over["result"]["summary"]),
         (&json!("succeeded"), &json!("attempt 2"))
     );
-    assert_eq!(state().await["status"], "COMPLETED");
+    assert_eq!(state().await["state"], "COMPLETED");
     assert_eq!(events(&world, "agent.finished").await.len(), 1);
 }
 

@@ -20,6 +20,7 @@ mod output;
 mod play;
 mod readme;
 mod runs;
+mod templates;
 mod tour;
 mod two_agents;
 mod waits;

@@ -1,8 +1,9 @@
 //! Templates on the command line: files of the home that are tools while the server runs.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use testkit::World;
 
 const LOOK: &str = "---
@@ -14,10 +15,26 @@ arguments:
 Look at {{target}}. {{focus}}
 ";
 
-/// A world with a template of its own, in which nothing is in the way of a start.
+/// Stands in for Claude Code: notes what it was asked, answers, and ends when its input does.
+const CLAUDE: &str = r#"#!/bin/sh
+printf '%s\n' "$*" > arguments.txt
+read -r line
+printf '%s\n' "$line" > asked.txt
+uuid=$(sed 's/.*"uuid":"\([^"]*\)".*/\1/' asked.txt)
+echo '{"type":"system","subtype":"init","session_id":"s1","model":"claude-small"}'
+echo '{"type":"result","subtype":"success","is_error":false,"result":"Seen","session_id":"s1","total_cost_usd":0.25,"user_message_uuids":["'"$uuid"'"]}'
+cat > /dev/null
+"#;
+
+/// A world with a template of its own.
 async fn world() -> World {
     let world = crate::world().await;
     fs::write(world.home().join("templates/look_at.md"), LOOK).unwrap();
+    let claude = world.project().join("claude.sh");
+    fs::write(&claude, CLAUDE).unwrap();
+    fs::set_permissions(&claude, fs::Permissions::from_mode(0o755)).unwrap();
+    let config = format!("agents:\n  claude:\n    binary: {}\n", claude.display());
+    fs::write(world.home().join("config.yaml"), config).unwrap();
     world
 }
 
@@ -25,12 +42,11 @@ async fn answer(world: &World, arguments: &[&str]) -> Value {
     world.run(arguments).await.unwrap().ok().unwrap().json().unwrap()
 }
 
-/// What an agent was asked.
-async fn prompt(world: &World, started: &Value) -> Value {
-    let id = started["spawn_id"].as_str().unwrap();
-    let input = json!({ "id": id }).to_string();
-    drop(input);
-    answer(world, &["logs", id, "--json"]).await
+/// The prompt that the last agent was given.
+fn asked(world: &World) -> String {
+    let line = fs::read_to_string(world.project().join("asked.txt")).unwrap();
+    let message: Value = serde_json::from_str(&line).unwrap();
+    message["message"]["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
@@ -68,4 +84,52 @@ async fn a_templates_help_comes_from_its_arguments() {
     let ran = world.run(&["tool", "look_at", "--targte", "x"]).await.unwrap();
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("'--target'"), "{}", ran.stderr);
+}
+
+#[tokio::test]
+async fn a_template_runs_an_agent_and_answers_with_its_result() {
+    let world = world().await;
+    let typed = ["tool", "look_at", "--target", "src", "--focus=errors", "--json"];
+    let seen = answer(&world, &typed).await;
+    assert_eq!((&seen["success"], &seen["result"]), (&true.into(), &"Seen".into()), "{seen}");
+    assert_eq!((&seen["task_summary"], &seen["cost_usd"]), (&"look_at".into(), &0.25.into()));
+    assert!(asked(&world).contains("# Your Task\n\nLook at src. errors"), "{}", asked(&world));
+    let arguments = fs::read_to_string(world.project().join("arguments.txt")).unwrap();
+    assert!(arguments.contains("--model=sonnet"), "{arguments}");
+
+    let changed = LOOK.replace("Look at {{target}}", "Stare at {{target}}");
+    fs::write(world.home().join("templates/look_at.md"), changed).unwrap();
+    let input = r#"{"target": "it"}"#;
+    let again = ["tool", "mcp__agents__look_at", "--input", input, "--json"];
+    answer(&world, &again).await;
+    assert!(asked(&world).contains("Look at it. "), "what is not read again is as it was");
+    world.run(&["reload"]).await.unwrap().ok().unwrap();
+    // The record has it under its own name, which may be typed short.
+    let record = answer(&world, &["audit", "list", "--tool", "look_at", "--json"]).await;
+    assert_eq!(record["rows"].as_array().unwrap().len(), 4, "two a call: {record}");
+    let page = world.run(&["audit", "list", "--tool", "look_at"]).await.unwrap().ok().unwrap();
+    assert!(page.stdout.contains(" look_at "), "{}", page.stdout);
+    answer(&world, &again).await;
+    assert!(asked(&world).contains("Stare at it. "), "{}", asked(&world));
+}
+
+#[tokio::test]
+async fn mistakes_are_answered_as_for_every_tool() {
+    let world = world().await;
+    let worker = world.enlist("worker", &[]).await.unwrap();
+    let cases: [(&[&str], &str, i32); 3] = [
+        (&["tool", "look_at"], "INVALID_INPUT", 2),
+        (&["tool", "look_at", "--input", r#"{"targte": "x"}"#], "INVALID_INPUT", 2),
+        (&["tool", "lok_at", "--target", "x"], "TOOL_NOT_FOUND", 4),
+    ];
+    for (typed, code, exit) in cases {
+        let ran = world.run(&[typed, &["--json"]].concat()).await.unwrap();
+        let error = ran.error().unwrap();
+        assert_eq!((&error["code"], ran.code), (&code.into(), Some(exit)), "{typed:?}: {error}");
+    }
+    let slip = world.run(&["tool", "lok_at"]).await.unwrap();
+    assert!(slip.stderr.contains("did you mean `look_at`?"), "{}", slip.stderr);
+    let denied = world.run_as(&worker, &["tool", "look_at", "--target", "x"]).await.unwrap();
+    assert_eq!(denied.code, Some(3), "{}", denied.stderr);
+    assert!(denied.stderr.contains("is not allowed for agent type 'WORKER'"), "{}", denied.stderr);
 }

@@ -10,7 +10,6 @@ use engine::settings::Budget;
 use engine::store::{Agent, Tx};
 use engine::{Code, Draft, Engine, OutputPage, OutputWish, ToolError};
 use http::StatusCode;
-use model::agent::AgentState;
 use model::{AgentId, Line, TaskRef, Text, Timestamp};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -280,10 +279,7 @@ pub(crate) async fn output(
     let deadline = Instant::now() + Duration::from_secs(asked.wait_seconds);
     let mut pause = SOON;
     loop {
-        let page = match not_begun(engine, agent.id, &wish)? {
-            Some(nothing) => nothing,
-            None => engine.output(agent.id, wish).await?,
-        };
+        let page = engine.output(agent.id, wish).await?;
         let over = !page.lines.is_empty() || page.complete || Instant::now() >= deadline;
         if over || shared.app.shutdown.is_cancelled() {
             return Ok(Json(page.into()));
@@ -296,25 +292,6 @@ pub(crate) async fn output(
         }
         pause = (pause * 2).min(AT_LAST);
     }
-}
-
-/// The output of an attempt that is not begun: there is none yet, and no place for it either.
-fn not_begun(
-    engine: &Engine,
-    id: AgentId,
-    wish: &OutputWish,
-) -> Result<Option<OutputPage>, ToolError> {
-    let agent = known(engine, id)?;
-    let attempt = wish.attempt.unwrap_or(agent.attempt);
-    let run = engine.store().read(|tx: &Tx<'_>| tx.run_get(id))?;
-    let never = run.is_none_or(|run| run.started_at.is_none());
-    let starting = attempt == agent.attempt && agent.state == AgentState::Starting;
-    Ok((never || starting).then(|| OutputPage {
-        lines: Vec::new(),
-        next: wish.from,
-        attempt,
-        complete: agent.ended_at().is_some(),
-    }))
 }
 
 /// What is typed.

@@ -236,6 +236,9 @@ async fn programs_are_told_of_the_tools_they_may_use() {
     assert_eq!(look["canonicalName"], "mcp__agents__look_at");
     assert_eq!((&look["toolset"], &look["title"]), (&"agents".into(), &"Look at something".into()));
     assert_eq!(look["inputSchema"]["required"], json!(["target"]));
+    let described = world.get("/api/openapi.json").await;
+    let schema = &described["components"]["schemas"]["mcp__agents__look_at"];
+    assert_eq!(schema["required"], json!(["target"]));
     let worker = world.enlist("worker").await;
     let (status, own) = world.ask(Method::GET, "/api/tools", &worker.token, None).await;
     assert_eq!(status, StatusCode::OK, "{own}");

@@ -73,7 +73,6 @@ impl Wait for AwaitAgent {
     }
 
     fn look(cx: &ReadCx<'_>, args: &Args) -> Result<Look<Answer>, ToolError> {
-        let standing = within_reach(cx.tx, cx.settings, cx.caller, args.agent_id)?;
         if let Some(own) = &cx.caller.agent {
             let above = cx.tx.agent_ancestors(own)?;
             if own.id == args.agent_id || above.iter().any(|above| above.id == args.agent_id) {
@@ -82,6 +81,7 @@ impl Wait for AwaitAgent {
                 ));
             }
         }
+        let standing = within_reach(cx.tx, cx.settings, cx.caller, args.agent_id)?;
         let answer = Answer::from(&standing);
         Ok(if standing.is_over() { Look::Settled(answer) } else { Look::NotYet(answer) })
     }
