@@ -38,6 +38,7 @@ fmt-check:
 clippy:
 	$(call say,lints: cargo clippy on everything)
 	@cargo clippy --workspace --all-targets --locked -- -D warnings
+	@cargo clippy --package adjutant --test clis --locked -- -D warnings
 
 build:
 	$(call say,build: the whole workspace)

@@ -28,7 +28,7 @@ use crate::identity::Principal;
 use crate::redact::redact;
 use crate::run::CallNote;
 use crate::settings::Settings;
-use crate::tool::{Asking, Effect, Output, Shape, ToolDef};
+use crate::tool::{Asking, Effect, Output, Seen, Shape, ToolDef};
 
 /// Transient failures are tried so many more times.
 const RETRIES: u32 = 3;
@@ -121,7 +121,7 @@ impl Engine {
             began: Instant::now(),
         });
         if let Err(error) = passage.check_key().and_then(|()| passage.pace()) {
-            return Err(passage.failed(error).await);
+            return Err(Box::pin(passage.failed(error)).await);
         }
         let mut begun = None;
         let mut tried = 0;
@@ -133,7 +133,7 @@ impl Engine {
                 }
                 Err(error) => {
                     passage.noticed(Some(&error));
-                    return Err(passage.failed(error).await);
+                    return Err(Box::pin(passage.failed(error)).await);
                 }
                 Ok(output) => {
                     passage.noticed(None);
@@ -245,40 +245,55 @@ impl Passage {
                 self.record_look(&caller, &output).await?;
                 Ok(output)
             }
-            Shape::Wait(look) => {
-                let mut last = None;
-                let output = self
-                    .wait(progress, || {
-                        let (seen, caller) = self.look(|cx| look(cx, &self.call.input))?;
-                        last = Some(caller);
-                        Ok(seen)
-                    })
-                    .await?;
-                if let Some(caller) = last {
-                    self.record_look(&caller, &output).await?;
-                }
-                Ok(output)
-            }
+            // Thousands may wait at the same time, each in a future inside of others, which are as large
+            // as the largest thing that they may do: what waits has a place of its own.
+            Shape::Wait(look) => Box::pin(self.run_wait(look, progress)).await,
             Shape::Write(write) => {
                 let passage = Arc::clone(self);
                 self.engine.store.write(move |tx| passage.change(tx, write)).await
             }
-            Shape::Ask(ask) => {
-                let Begun { caller, ticket } = if let Some(begun) = begun {
-                    begun
-                } else {
-                    let passage = Arc::clone(self);
-                    let begin = self.engine.store.write(move |tx| passage.begin(tx, ask));
-                    begun.insert(begin.await?)
-                };
-                let look = |cx: &ReadCx<'_>| ask.look(cx, &self.call.input, ticket);
-                let store = &self.engine.store;
-                let see = || store.read(|tx| look(&self.reading(tx, caller)));
-                let output = self.wait(progress, see).await?;
-                self.record_look(caller, &output).await?;
-                Ok(output)
-            }
+            Shape::Ask(ask) => Box::pin(self.run_ask(ask, begun, progress)).await,
         }
+    }
+
+    async fn run_wait(
+        &self,
+        look: fn(&ReadCx<'_>, &Value) -> Result<Seen, ToolError>,
+        progress: &Progress,
+    ) -> Result<Output, ToolError> {
+        let mut last = None;
+        let output = self
+            .wait(progress, || {
+                let (seen, caller) = self.look(|cx| look(cx, &self.call.input))?;
+                last = Some(caller);
+                Ok(seen)
+            })
+            .await?;
+        if let Some(caller) = last {
+            self.record_look(&caller, &output).await?;
+        }
+        Ok(output)
+    }
+
+    async fn run_ask(
+        self: &Arc<Self>,
+        ask: &'static dyn Asking,
+        begun: &mut Option<Begun>,
+        progress: &Progress,
+    ) -> Result<Output, ToolError> {
+        let Begun { caller, ticket } = if let Some(begun) = begun {
+            begun
+        } else {
+            let passage = Arc::clone(self);
+            let begin = self.engine.store.write(move |tx| passage.begin(tx, ask));
+            begun.insert(begin.await?)
+        };
+        let look = |cx: &ReadCx<'_>| ask.look(cx, &self.call.input, ticket);
+        let store = &self.engine.store;
+        let see = || store.read(|tx| look(&self.reading(tx, caller)));
+        let output = self.wait(progress, see).await?;
+        self.record_look(caller, &output).await?;
+        Ok(output)
     }
 
     /// Lets the caller in, or says why not.

@@ -217,11 +217,27 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         end_server(&self.home());
+        end_agents(&self.home());
         // Commands that ran side by side may each have started a server, and the last of them may
         // only now find the home free: where the path is gone it gives up.
         let gone = self.dir.path().join("gone");
         if std::fs::rename(self.project(), &gone).is_ok() {
             end_server(&gone.join(".adjutant"));
+        }
+    }
+}
+
+/// Ends the agents that a failed test has left: each tells in its environment whose it is, and its
+/// supervisor ends with it.
+fn end_agents(home: &Path) {
+    let mark = format!("ADJUTANT_HOME={}", home.display());
+    for process in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+        let environment = std::fs::read(process.path().join("environ")).unwrap_or_default();
+        let mut variables = environment.split(|byte| *byte == 0);
+        let pid = process.file_name().to_str().and_then(|name| name.parse().ok());
+        if let Some(pid) = pid.filter(|_| variables.any(|variable| variable == mark.as_bytes())) {
+            // Best effort: the process may be gone already.
+            drop(host::process::kill(pid));
         }
     }
 }

@@ -1,9 +1,17 @@
 //! One definition a tool, served everywhere: the same answer and the same refusal through MCP,
-//! `POST /mcp/execute` and `adjutant tool`, for every tool of the registry.
+//! `POST /mcp/execute` and `adjutant tool`, for every tool of the registry and the built-in templates.
 
 use engine::TOOLS;
 use serde_json::{Value, json};
 use testkit::{Agent, Http, World};
+
+/// The templates that there are without any file.
+const TEMPLATES: [&str; 3] =
+    ["mcp__agents__run_tests", "mcp__agents__review_code", "mcp__agents__analyze_deps"];
+
+fn names() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().map(|tool| tool.name).chain(TEMPLATES)
+}
 
 /// What the examples speak of.
 struct Stage {
@@ -107,19 +115,17 @@ impl Stage {
             | "mcp__session__task-list"
             | "mcp__session__task-next"
             | "mcp__session__note-list"
-            | "mcp__session__session-complete" => json!({}),
+            | "mcp__session__session-complete"
+            | "mcp__agents__run_tests"
+            | "mcp__agents__analyze_deps" => json!({}),
+            "mcp__agents__review_code" => json!({ "target": "src" }),
             other => panic!("`{other}` has no example here yet"),
         }
     }
 
     /// Through MCP, as the newer era speaks it.
-    async fn mcp(
-        &self,
-        server: &str,
-        tool: &engine::ToolDef,
-        input: &Value,
-    ) -> Result<Value, Value> {
-        let name = tool.joined();
+    async fn mcp(&self, server: &str, tool: &str, input: &Value) -> Result<Value, Value> {
+        let name = engine::joined_of(tool);
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
             "name": name, "arguments": input, "_meta": {
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -140,7 +146,7 @@ impl Stage {
             result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{name}: {answer}"));
         let structured = result["structuredContent"].clone();
         let failed = result["isError"] == true;
-        if failed && tool.toolset() == "session" {
+        if failed && tool.starts_with("mcp__session__") {
             assert_eq!(text, format!("error: {}", structured["message"].as_str().unwrap()));
         } else {
             let text: Value = serde_json::from_str(text).unwrap();
@@ -221,22 +227,22 @@ async fn every_tool_answers_the_same_through_every_face() {
     crate::crew::role(&world, "echo", "category: worker\nagent: command\ncommand: [echo, hi]");
     let server = world.up().await.unwrap();
     let stage = Stage::set(&server.url, world).await;
-    for tool in TOOLS {
+    for tool in names() {
         let mut answers = Vec::new();
         for turn in 0..3 {
-            let input = stage.example(&server.url, tool.name, turn).await;
+            let input = stage.example(&server.url, tool, turn).await;
             let answer = match turn {
                 0 => stage.mcp(&server.url, tool, &input).await,
-                1 => stage.execute(&server.url, tool.name, &input).await,
-                _ => stage.command_line(tool.name, &input).await,
+                1 => stage.execute(&server.url, tool, &input).await,
+                _ => stage.command_line(tool, &input).await,
             };
             answers.push(answer.map(|value| steady(shape(value))).map_err(steady));
         }
-        assert_eq!(answers[0], answers[1], "{} through MCP and execute", tool.name);
-        assert_eq!(answers[1], answers[2], "{} through execute and the command line", tool.name);
+        assert_eq!(answers[0], answers[1], "{tool} through MCP and execute");
+        assert_eq!(answers[1], answers[2], "{tool} through execute and the command line");
         // Nothing waits for a session with open tasks to end: that one refuses, the same everywhere.
-        let refuses = tool.name == "mcp__session__session-complete";
-        assert_eq!(answers[0].is_err(), refuses, "{}: {:?}", tool.name, answers[0]);
+        let refuses = tool == "mcp__session__session-complete";
+        assert_eq!(answers[0].is_err(), refuses, "{tool}: {:?}", answers[0]);
     }
 }
 
@@ -246,14 +252,14 @@ async fn every_tool_refuses_the_same_through_every_face() {
     let server = world.up().await.unwrap();
     let stage = Stage::set(&server.url, world).await;
     let wrong = json!({ "zzz_unknown": 1 });
-    for tool in TOOLS {
+    for tool in names() {
         let by_mcp = stage.mcp(&server.url, tool, &wrong).await.unwrap_err();
         assert_eq!(by_mcp["code"], "INVALID_INPUT", "{by_mcp}");
-        assert_eq!(by_mcp["toolName"], tool.name);
+        assert_eq!(by_mcp["toolName"], tool);
         assert_eq!(by_mcp["agentId"], stage.boss.id);
-        let by_execute = stage.execute(&server.url, tool.name, &wrong).await.unwrap_err();
-        assert_eq!(by_mcp, by_execute, "{}", tool.name);
-        let by_command = stage.command_line(tool.name, &wrong).await.unwrap_err();
-        assert_eq!(by_mcp, by_command, "{}", tool.name);
+        let by_execute = stage.execute(&server.url, tool, &wrong).await.unwrap_err();
+        assert_eq!(by_mcp, by_execute, "{tool}");
+        let by_command = stage.command_line(tool, &wrong).await.unwrap_err();
+        assert_eq!(by_mcp, by_command, "{tool}");
     }
 }

@@ -157,7 +157,7 @@ async fn hear_progress_and_leave(url: &str, token: &str, agent: &str) {
     stream.write_all(request.as_bytes()).await.unwrap();
     let (mut lines, mut told) = (stream.lines(), Vec::new());
     while told.len() < 2 {
-        let line = lines.next_line().await.unwrap().expect("the stream goes on");
+        let line = lines.next_line().await.unwrap().unwrap();
         let Some(event) = line.strip_prefix("data: ").filter(|event| !event.trim().is_empty())
         else {
             assert!(!line.starts_with("HTTP/1.1 4"), "{line}");

@@ -411,3 +411,27 @@ async fn the_end_of_the_record_ends_the_waiting() {
     // Its row cannot be kept any more.
     assert_eq!(answer.unwrap_err()["code"], "INTERNAL_ERROR");
 }
+
+#[tokio::test]
+async fn a_call_takes_little_room_while_it_waits() {
+    let world = World::new();
+    let about = world.enlist().await;
+    let (progress, call) = (Progress::default(), call(Principal::Operator, &WATCH, about));
+    let passage = Arc::new(Passage {
+        engine: world.engine.clone(),
+        settings: world.engine.settings(),
+        call: call.clone(),
+        began: Instant::now(),
+    });
+    let Shape::Wait(look) = WATCH.shape else { panic!("it waits") };
+    let waits = size_of_val(&passage.run_wait(look, &progress));
+    let calls = size_of_val(&world.engine.call(call, &progress));
+    eprintln!(
+        "ROOM {calls} {waits} wait {}",
+        size_of_val(&passage.record_look(
+            &Caller { agent: None, by_operator: true },
+            &Output { text: String::new() }
+        ))
+    );
+    assert!(waits < 4096 && calls < 2048, "{calls} and {waits} bytes");
+}

@@ -86,7 +86,11 @@ impl Engine {
                 return Ok((Vec::new(), wish.from));
             }
             let mut reader = folder.output(wish.from);
-            let lines = reader.next(wish.bytes.max(1))?;
+            let mut lines = reader.next(wish.bytes.max(1))?;
+            if over && lines.is_empty() {
+                // A last line that a crash cut off.
+                lines = reader.finish();
+            }
             Ok::<_, host::files::FileError>((lines, reader.position()))
         });
         let (lines, next) =

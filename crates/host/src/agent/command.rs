@@ -131,16 +131,22 @@ pub(super) fn restore(snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotE
 
 impl Reader {
     fn keep(&mut self, line: &str) {
-        let line = last_bytes(line, SUMMARY_BYTES - 1);
-        let room = SUMMARY_BYTES - 1 - line.len();
-        if self.tail.len() > room {
-            let kept = last_bytes(&self.tail, room);
-            // A line that lost its beginning says something else.
-            let kept = kept.split_once('\n').map_or("", |(_, whole)| whole);
-            self.tail = kept.to_owned();
-        }
-        self.tail.push_str(line);
+        self.tail.push_str(last_bytes(line, SUMMARY_BYTES - 1));
         self.tail.push('\n');
+        // Cut now and then: for each of many short lines it would be copied whole.
+        if self.tail.len() > 2 * SUMMARY_BYTES {
+            self.tail = self.last().to_owned();
+        }
+    }
+
+    /// As much of the end as a summary may be long.
+    fn last(&self) -> &str {
+        if self.tail.len() <= SUMMARY_BYTES {
+            return &self.tail;
+        }
+        let kept = last_bytes(&self.tail, SUMMARY_BYTES);
+        // A line that lost its beginning says something else.
+        kept.split_once('\n').map_or(kept, |(_, whole)| whole)
     }
 }
 
@@ -195,7 +201,7 @@ impl Conversation for Reader {
             },
             None => Done {
                 verdict: DoneAs::Success,
-                text: self.tail.trim_end().to_owned(),
+                text: self.last().trim_end().to_owned(),
                 value: None,
             },
         };

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
+
+use model::Timestamp;
 
 use super::{git_dir, hash};
 use crate::process::{self, Launch, RunError};
@@ -26,12 +28,14 @@ const NOT_OURS: [&str; 3] = ["--", ":(top)", ":(top,exclude,glob)**/.adjutant/**
 #[derive(Debug, Clone)]
 pub struct Git {
     path: OsString,
+    /// Untracked files that are older are not counted
+    began: Option<Timestamp>,
 }
 
 impl Default for Git {
     /// Git in one of the usual places.
     fn default() -> Self {
-        Self { path: USUAL_PATH.into() }
+        Self { path: USUAL_PATH.into(), began: None }
     }
 }
 
@@ -73,7 +77,21 @@ impl Change {
 impl Git {
     /// Git, where this `PATH` has it; in one of the usual places where it is empty.
     pub fn on_path(path: &OsStr) -> Self {
-        if path.is_empty() { Self::default() } else { Self { path: path.to_owned() } }
+        if path.is_empty() { Self::default() } else { Self { path: path.to_owned(), began: None } }
+    }
+
+    /// Leaves out untracked files that were there before: what nobody has touched since is no change.
+    #[must_use]
+    pub fn since(self, began: Timestamp) -> Self {
+        Self { began: Some(began), ..self }
+    }
+
+    /// Whether a file was touched since the beginning, as far as anybody can tell.
+    fn is_new(&self, path: &Path) -> bool {
+        let Some(began) = self.began else { return true };
+        let touched = path.symlink_metadata().and_then(|meta| meta.modified());
+        let touched = touched.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        touched.is_none_or(|at| i64::try_from(at.as_millis()).unwrap_or(0) >= began.as_millis())
     }
 
     /// The files of the repository around `dir` that changed since the commit `base`: committed or not, untracked
@@ -94,7 +112,9 @@ impl Git {
         let Some(base) = base else {
             let listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
             for name in split(&asked.ask(&listing)?) {
-                changes.note(name, Change::Added);
+                if self.is_new(&top.join(os(name))) {
+                    changes.note(name, Change::Added);
+                }
             }
             return Ok(changes.told());
         };
@@ -109,6 +129,9 @@ impl Git {
         let open = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"];
         for entry in split(&asked.ask(&[&open[..], &["--ignore-submodules=dirty"]].concat())?) {
             if let &[index, tree, b' ', ref name @ ..] = entry {
+                if tree == b'?' && !self.is_new(&top.join(os(name))) {
+                    continue;
+                }
                 changes.note_status(name, index);
                 // Untracked files have two question marks and were added once.
                 changes.note_status(name, if tree == b'?' { b' ' } else { tree });

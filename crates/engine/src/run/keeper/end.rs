@@ -43,10 +43,12 @@ async fn close(
     (id, attempt): (AgentId, u32),
     ending: Ending,
 ) -> Result<(), Leave> {
-    let (settings, now) = (engine.settings(), engine.now());
+    let (settings, clock) = (engine.settings(), engine.clone());
     engine
         .store
         .write(move |tx| {
+            // Hundreds may end at once and wait here for each other: each ends when its turn has come.
+            let now = clock.now();
             let Some(agent) = tx.agent_get(id)?.filter(|agent| agent.attempt == attempt) else {
                 return Ok(());
             };
@@ -77,7 +79,10 @@ impl Keeper {
             let (dropped, bytes) = (exit.dropped_bytes, exit.bytes);
             self.warning(&format!("{dropped} of the {bytes} bytes of its output were dropped"));
         }
-        self.report().await?;
+        // How far it was read matters to nobody any more; who comes after a crash reads the rest again.
+        if self.seen.matters() {
+            self.report().await?;
+        }
         if standing == Standing::Gone {
             let folder = self.folder.clone();
             let swept = tokio::task::spawn_blocking(move || folder.sweep()).await;
@@ -87,16 +92,13 @@ impl Keeper {
             self.engine.store.read(|tx| tx.run_get(self.agent.id)).map_err(ToolError::from)?;
         let run = run.unwrap_or_else(|| self.run.clone());
         let done = self.notes.done.clone();
-        if let Some(limit) = self.notes.limited
-            && run.stop.is_none()
-            && !matches!(done, Some(Account { verdict: Verdict::Success, .. }))
-            && !matches!(&standing, Standing::Ended(exit) if exit.ended != Ended::Exited)
+        let said_well = matches!(done, Some(Account { verdict: Verdict::Success, .. }));
+        if let (Some(limit), Standing::Ended(exit)) = (self.notes.limited, &standing)
+            && (run.stop.is_none() && exit.ended == Ended::Exited)
+            && !(said_well && exit.code == Some(0))
         {
             let until = limit.until.unwrap_or(at.as_millis() + LIMIT_MILLIS);
-            let ran_ms = match &standing {
-                Standing::Ended(exit) => exit.ended_at.millis_since(exit.started_at).max(1),
-                _ => 1,
-            };
+            let ran_ms = exit.ended_at.millis_since(exit.started_at).max(1);
             return self.limited(ran_ms, Timestamp::from_millis(until)).await;
         }
         let wish = Wish::read(&run.wish);
@@ -129,9 +131,10 @@ impl Keeper {
             let limit = std::time::Duration::from_millis(limit);
             let environment = &self.engine.options.operator_environment;
             let path = environment.iter().find(|(name, _)| name == "PATH");
+            let began = self.run.started_at.unwrap_or(self.agent.created_at);
             let git = Git::on_path(path.map(|(_, path)| path.as_os_str()).unwrap_or_default());
             let changes = tokio::task::spawn_blocking(move || {
-                git.changes_since(&place, base.as_deref(), limit)
+                git.since(began).changes_since(&place, base.as_deref(), limit)
             });
             match changes.await {
                 Ok(Ok(changes)) => result.complete(changes),

@@ -73,6 +73,16 @@ impl Repository {
 }
 
 #[test]
+fn what_lay_there_untracked_before_is_no_change() {
+    let (repository, base) = Repository::with_commit();
+    repository.write("before", "");
+    let later = Timestamp::from_millis(crate::clock::Clock::System.now().as_millis() + 60_000);
+    let ask = |git: Git| git.changes_since(repository.dir.path(), Some(&base), SOON).unwrap();
+    assert_eq!(ask(Git::default()), ["added before"]);
+    assert_eq!(ask(Git::default().since(later)), Vec::<String>::new());
+}
+
+#[test]
 fn committed_uncommitted_and_untracked_files_are_told_once_each() {
     let (repository, base) = Repository::with_commit();
     repository.write("a.txt", "committed");
@@ -197,7 +207,7 @@ fn the_index_is_left_as_it_is() {
     let (repository, base) = Repository::with_commit();
     repository.write("a.txt", "A.txt");
     // A file that only looks changed: git would like to note that it is not.
-    let long_ago = std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    let long_ago = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
     fs::File::open(repository.path("b.txt")).unwrap().set_modified(long_ago).unwrap();
     let index = || fs::read(repository.path(".git/index")).unwrap();
     let before = index();

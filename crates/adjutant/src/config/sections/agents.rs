@@ -1,0 +1,187 @@
+//! How each kind of agent is run.
+
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
+
+use crate::environment::Environment;
+
+/// How an agent is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+    /// Anything that speaks the Agent Client Protocol
+    Acp,
+    /// Any command
+    Command,
+    /// The built-in agent without a model
+    Script,
+}
+
+impl Kind {
+    /// Its name.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Acp => "acp",
+            Self::Command => "command",
+            Self::Script => "script",
+        }
+    }
+}
+
+/// How each kind of agent is run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct Agents {
+    /// The kind of a role that names none
+    pub(crate) default: Kind,
+    /// Who decides when an agent asks for a tool that its role does not name
+    pub(crate) asks: AsksName,
+    /// Claude Code
+    #[serde(deserialize_with = "claude")]
+    pub(crate) claude: Runner,
+    /// Codex
+    #[serde(deserialize_with = "codex")]
+    pub(crate) codex: Runner,
+    /// Agents of the Agent Client Protocol
+    #[serde(deserialize_with = "other")]
+    pub(crate) acp: Runner,
+    /// Any command
+    #[serde(deserialize_with = "other")]
+    pub(crate) command: Runner,
+    /// The built-in agent
+    #[serde(deserialize_with = "other")]
+    pub(crate) script: Runner,
+}
+
+impl Default for Agents {
+    fn default() -> Self {
+        Self {
+            default: Kind::Claude,
+            asks: AsksName::Role,
+            claude: Runner::claude(),
+            codex: Runner::codex(),
+            acp: Runner::default(),
+            command: Runner::default(),
+            script: Runner::default(),
+        }
+    }
+}
+
+/// Who decides when an agent asks for a tool that its role does not name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AsksName {
+    /// The role: what it does not name is refused, and one that names nothing may everything
+    Role,
+    /// A person, by mail
+    Person,
+}
+
+impl From<AsksName> for engine::settings::Asks {
+    fn from(name: AsksName) -> Self {
+        match name {
+            AsksName::Role => Self::Role,
+            AsksName::Person => Self::Person,
+        }
+    }
+}
+
+/// How one kind of agent is run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Runner {
+    /// The program; none where the role names it
+    pub(crate) binary: Option<String>,
+    /// Arguments that come before all others
+    pub(crate) arguments: Vec<String>,
+    /// Variables handed on from our own environment, and `NAME=value` for those set here
+    pub(crate) environment: Vec<String>,
+    /// Whether it is run so that it can be told something while it works; only Codex has a choice
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) steer: Option<bool>,
+}
+
+impl Runner {
+    fn claude() -> Self {
+        Self::named(
+            "claude",
+            &[
+                "ANTHROPIC_API_KEY",
+                "ANTHROPIC_AUTH_TOKEN",
+                "ANTHROPIC_BASE_URL",
+                "CLAUDE_CODE_OAUTH_TOKEN",
+                "CLAUDE_CONFIG_DIR",
+            ],
+        )
+    }
+
+    fn codex() -> Self {
+        let environment = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
+        Self { steer: Some(true), ..Self::named("codex", &environment) }
+    }
+
+    fn named(binary: &str, environment: &[&str]) -> Self {
+        Self {
+            binary: Some(binary.to_owned()),
+            arguments: Vec::new(),
+            environment: environment.iter().map(|&name| name.to_owned()).collect(),
+            steer: None,
+        }
+    }
+
+    /// What the engine is told: names of variables become variables.
+    pub(crate) fn settings(&self, env: &Environment) -> engine::settings::Runner {
+        let variable = |entry: &String| match entry.split_once('=') {
+            Some((name, value)) => Some((name.to_owned(), value.to_owned())),
+            None => env.variable(entry).map(|value| (entry.clone(), value)),
+        };
+        engine::settings::Runner {
+            launch: host::agent::Runner {
+                binary: self.binary.clone(),
+                arguments: self.arguments.clone(),
+                steer: self.steer.unwrap_or(false),
+            },
+            environment: self.environment.iter().filter_map(variable).collect(),
+        }
+    }
+
+    /// Reads what is given and keeps the rest: each kind has defaults of its own.
+    fn read<'de, D: Deserializer<'de>>(self, from: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields, rename_all = "camelCase")]
+        struct Given {
+            binary: Option<String>,
+            arguments: Option<Vec<String>>,
+            environment: Option<Vec<String>>,
+            steer: Option<bool>,
+        }
+        let given = Given::deserialize(from)?;
+        if given.steer.is_some() && self.steer.is_none() {
+            return Err(D::Error::custom("`steer` is for codex alone"));
+        }
+        Ok(Self {
+            binary: given.binary.or(self.binary),
+            arguments: given.arguments.unwrap_or(self.arguments),
+            environment: given.environment.unwrap_or(self.environment),
+            steer: given.steer.or(self.steer),
+        })
+    }
+}
+
+fn claude<'de, D: Deserializer<'de>>(from: D) -> Result<Runner, D::Error> {
+    Runner::claude().read(from)
+}
+
+fn codex<'de, D: Deserializer<'de>>(from: D) -> Result<Runner, D::Error> {
+    Runner::codex().read(from)
+}
+
+fn other<'de, D: Deserializer<'de>>(from: D) -> Result<Runner, D::Error> {
+    Runner::default().read(from)
+}
