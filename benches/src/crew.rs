@@ -42,6 +42,13 @@ pub(crate) fn wait(agent: &str) -> Call {
     Call { joined, canonical, input, progress: true }
 }
 
+/// A wish for the end of an agent.
+pub(crate) fn kill(agent: &str) -> Call {
+    let input = json!({ "agentId": agent });
+    let (joined, canonical) = ("kill_agent", "mcp__harness__kill_agent");
+    Call { joined, canonical, input, progress: false }
+}
+
 impl Crew {
     /// Starts a server where so many agents may run at once.
     pub(crate) async fn start(file: &Path, running: u32) -> Result<Self> {

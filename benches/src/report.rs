@@ -80,9 +80,10 @@ fn print_agents(agents: &Agents, scale: &Scale) {
         let (count, face) = (resting * EACH, waits.face.path());
         let what = format!("server, {count} calls wait over {face}");
         row(what, String::new(), cost(waits.growth, waits.load));
-        let Spread { p50, p99, max } = waits.wakes;
-        let wakes = format!("p50 {p50:.1} ms, p99 {p99:.1} ms, max {max:.1} ms");
-        row(format!("from {resting} ends at once to {count} answers"), String::new(), wakes);
+        let wakes =
+            |Spread { p50, p99, max }| format!("p50 {p50:.1} ms, p99 {p99:.1} ms, max {max:.1} ms");
+        row("from the end of one to its answers".into(), String::new(), wakes(waits.alone));
+        row("from the end of all at once".into(), String::new(), wakes(waits.at_once));
     }
     align_right(&mut table, 1..3);
     say(&format!("\n{table}\n"));

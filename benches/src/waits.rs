@@ -19,6 +19,8 @@ use crate::wire::{Face, Template};
 
 /// So many wait for each agent.
 pub(crate) const EACH: usize = 4;
+/// One of so many ends alone, before all others end at once.
+const ALONE: usize = 10;
 
 /// What waiting costs.
 #[derive(Debug, Clone, Copy)]
@@ -29,11 +31,14 @@ pub(crate) struct Waits {
     pub(crate) growth: f64,
     /// How much of one core the server uses while all wait, in hundredths
     pub(crate) load: f64,
-    /// From the end of an agent, as its event has it, to the answer
-    pub(crate) wakes: Spread,
+    /// From the end of an agent, as its event has it, to the answer, where it ends alone
+    pub(crate) alone: Spread,
+    /// The same where all end at once
+    pub(crate) at_once: Spread,
 }
 
-/// Has some wait for every one of these agents, who rest; then all of them end.
+/// Has some wait for every one of these agents, who rest. Then some of them end one after the other, and
+/// all others at once.
 pub(crate) async fn measure(
     crew: &Crew,
     face: Face,
@@ -52,26 +57,33 @@ pub(crate) async fn measure(
         waiting.spawn(async move {
             let answer = client::send(&mut sender, &template).await?;
             let at = program::now();
-            let is_over = String::from_utf8_lossy(&answer).contains("completed");
-            ensure!(is_over, "{agent} is not over: {}", String::from_utf8_lossy(&answer));
+            let answer = String::from_utf8_lossy(&answer);
+            let is_over = ["completed", "aborted"].iter().any(|end| answer.contains(end));
+            ensure!(is_over, "{agent} is not over: {answer}");
             Ok((agent, at))
         });
     }
     let load = memory::load(pid, scale.wait).await?;
     let growth = memory::of(pid).await? - before;
+    let (alone, _) = agents.split_at(agents.len() / ALONE);
+    let mut client = crew.client().await?;
+    for agent in alone {
+        client.call(&crew::kill(agent)).await?;
+    }
     crew.open_gate()?;
     let mut heard = Vec::new();
     while let Some(answer) = waiting.join_next().await {
         heard.push(answer.context("a client panicked")??);
     }
     let ends = ends(crew).await?;
-    let delays = heard.iter().map(|(agent, at)| {
+    let mut delays = (Vec::new(), Vec::new());
+    for (agent, at) in &heard {
         let end = ends.get(agent).with_context(|| format!("no end of {agent}"))?;
-        Ok(at - end)
-    });
-    let wakes = Spread::of(delays.collect::<Result<_>>()?);
+        if alone.contains(agent) { &mut delays.0 } else { &mut delays.1 }.push(at - end);
+    }
+    let (alone, at_once) = (Spread::of(delays.0), Spread::of(delays.1));
     connections.shutdown().await;
-    Ok(Waits { face, growth, load, wakes })
+    Ok(Waits { face, growth, load, alone, at_once })
 }
 
 /// When every agent ended, in milliseconds.

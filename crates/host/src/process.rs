@@ -172,6 +172,14 @@ pub fn own_session() -> io::Result<()> {
     }
 }
 
+/// Allows this process as many open files as it may have: each who waits holds a connection.
+pub fn raise_open_files() -> io::Result<()> {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    Ok(setrlimit(Resource::Nofile, limit)?)
+}
+
 /// What a short command answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {

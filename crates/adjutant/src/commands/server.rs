@@ -111,6 +111,9 @@ async fn serve_home(
     config: &Config,
     background: Option<Background>,
 ) -> Result<(), Trouble> {
+    if let Err(error) = process::raise_open_files() {
+        tracing::warn!(%error, "fewer can wait at once: the number of open files stays as it is");
+    }
     let at = Where { url_override: None, ..app.place(&[])? };
     let ownership = match life::claim(&at, &stage.home.server_lock()).await? {
         Claim::Ours(ownership) => ownership,

@@ -426,12 +426,5 @@ async fn a_call_takes_little_room_while_it_waits() {
     let Shape::Wait(look) = WATCH.shape else { panic!("it waits") };
     let waits = size_of_val(&passage.run_wait(look, &progress));
     let calls = size_of_val(&world.engine.call(call, &progress));
-    eprintln!(
-        "ROOM {calls} {waits} wait {}",
-        size_of_val(&passage.record_look(
-            &Caller { agent: None, by_operator: true },
-            &Output { text: String::new() }
-        ))
-    );
     assert!(waits < 4096 && calls < 2048, "{calls} and {waits} bytes");
 }

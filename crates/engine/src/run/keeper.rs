@@ -15,7 +15,7 @@ use model::agent::{AgentEvent, Outcome};
 use model::event::EventKind;
 use serde_json::json;
 use store::{Agent, EventDraft, ReadTo, Run, Stop};
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -34,6 +34,9 @@ const PORTION: usize = 256 * 1024;
 const AGAIN: Duration = Duration::from_secs(1);
 /// Notes are written down at least so often while there is output.
 const EVERY: Duration = Duration::from_secs(1);
+
+/// Who starts an agent waits for a turn: each blocks a thread, and hundreds would be in each other's way.
+static STARTING: Semaphore = Semaphore::const_new(16);
 
 /// How a keeper begins.
 #[derive(Debug, Clone)]
@@ -158,6 +161,8 @@ impl Keeper {
         let ready = {
             let (engine, agent, run, token) =
                 (engine.clone(), agent.clone(), run.clone(), token.clone());
+            // Nobody closes it, so that there is always a turn.
+            let _turn = STARTING.acquire().await;
             let now = engine.now();
             tokio::task::spawn_blocking(move || {
                 let launch = launch::launch(&engine, &agent, &run, &token, now)?;

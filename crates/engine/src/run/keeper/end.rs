@@ -7,6 +7,7 @@ use model::event::EventKind;
 use model::{AgentId, Timestamp};
 use serde_json::json;
 use store::{Agent, EventDraft, Run};
+use tokio::sync::Semaphore;
 
 use super::{Keeper, Leave};
 use crate::engine::Engine;
@@ -21,6 +22,9 @@ use crate::run::wish::Wish;
 
 /// How long a usage limit lasts if nobody says.
 const LIMIT_MILLIS: i64 = 15 * 60 * 1000;
+
+/// Who asks git waits for a turn: hundreds may end at once, each with several runs of git.
+static ASKING_GIT: Semaphore = Semaphore::const_new(4);
 
 /// Ends an agent that could not be started.
 pub(super) async fn never_started(
@@ -133,6 +137,8 @@ impl Keeper {
             let path = environment.iter().find(|(name, _)| name == "PATH");
             let began = self.run.started_at.unwrap_or(self.agent.created_at);
             let git = Git::on_path(path.map(|(_, path)| path.as_os_str()).unwrap_or_default());
+            // Nobody closes it, so that there is always a turn.
+            let _turn = ASKING_GIT.acquire().await;
             let changes = tokio::task::spawn_blocking(move || {
                 git.since(began).changes_since(&place, base.as_deref(), limit)
             });
