@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use store::{Agent, AgentPage, Event, EventFilter, Task, Tx};
 
 use crate::error::ToolError;
+use crate::redact::redact;
 
 /// So many finished runs are shown beside those at work.
 const RECENT: u32 = 10;
@@ -122,7 +123,7 @@ pub(crate) fn iac_entry(
     } else {
         if let Some(run) = tx.run_get(agent.id)? {
             let preview: String = run.prompt.chars().take(500).collect();
-            _ = writeln!(text, "- **Prompt Preview:** {}", cell(&preview));
+            _ = writeln!(text, "- **Prompt Preview:** {}", cell(&redact(preview)));
         }
         text.push_str("- **Status:** Running...\n");
     }

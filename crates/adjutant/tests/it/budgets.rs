@@ -23,7 +23,7 @@ scenarios:
       - result: {summary: '{{last.state}}'}
   burn:
     steps:
-      - repeat: {times: 1000, steps: [&burn {burn: {input_tokens: 900, output_tokens: 100, cost_usd: 0.05}}, {call: task_list}, &step {sleep: 0.4}]}
+      - repeat: {times: 1000, steps: [&burn {burn: {input_tokens: 900, output_tokens: 100, cost_usd: 0.05}}, {call: task_list}, &step {wait_file: {path: 'step-{{agent}}-{{i}}'}}]}
   middle:
     steps:
       - {call: draft_agent, with: {role: hand, prompt: stubborn}}
@@ -62,14 +62,42 @@ scenarios:
       - result: {summary: bought}
 ";
 
+/// Lets each agent take its next step once the one before is recorded, unless the record says that it
+/// is to be stopped: so a step takes as long as it takes to notice it, however busy the machine is.
+async fn let_them_step(world: &World) -> std::convert::Infallible {
+    let mut look = tokio::time::interval(std::time::Duration::from_millis(50));
+    loop {
+        look.tick().await;
+        let agents = crew(world).await;
+        // Asked after the costs: what stopped somebody stands in the same transaction as its cost.
+        let stopping = events(world, "agent.stopping").await;
+        for agent in &agents {
+            let is_stopped = stopping.iter().any(|event| event["agentId"] == agent["id"]);
+            let steps = if is_stopped { 0 } else { cents(agent) / STEP };
+            for step in 1..=steps {
+                let gate = format!("step-{}-{step}", agent["id"].as_str().unwrap());
+                std::fs::write(world.project().join(gate), "").unwrap();
+            }
+        }
+    }
+}
+
+/// Runs an agent to its end, step by step.
+async fn run(world: &World, arguments: &[&str]) -> Value {
+    let arguments = [&["run"], arguments].concat();
+    tokio::select! {
+        ran = answer(world, &arguments) => ran,
+        never = let_them_step(world) => match never {},
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a few dollars")]
+fn cents(agent: &Value) -> i64 {
+    (agent["costUsd"].as_f64().unwrap_or_default() * 100.0).round() as i64
+}
+
 /// What agents have cost, in cents.
 async fn spent(world: &World) -> Vec<i64> {
-    let cents = |agent: &Value| {
-        let dollars = agent["costUsd"].as_f64().unwrap_or_default();
-        #[expect(clippy::cast_possible_truncation, reason = "a few dollars")]
-        let cents = (dollars * 100.0).round() as i64;
-        cents
-    };
     crew(world).await.iter().map(cents).collect()
 }
 
@@ -77,7 +105,7 @@ async fn spent(world: &World) -> Vec<i64> {
 async fn a_tree_spends_what_its_root_was_given_and_the_steps_in_flight() {
     let world = stage(SCENARIOS, &[]).await;
     let _server = world.up().await.unwrap();
-    let ran = answer(&world, &["run", "--role", "lead", "--budget", "1", "tree hand"]).await;
+    let ran = run(&world, &["--role", "lead", "--budget", "1", "tree hand"]).await;
     assert_eq!((&ran["status"], &ran["state"]), (&json!("aborted"), &json!("over_budget")));
     assert_eq!(states(&world).await, ["over_budget"; 4]);
     assert_eq!(leftovers(&world), Vec::<String>::new());
@@ -97,7 +125,7 @@ async fn a_child_that_spends_its_own_share_takes_nobody_along() {
     let world = stage(SCENARIOS, &[]).await;
     cast(&world, "thrifty", "category: worker\nbudget: {usd: 0.2}");
     let _server = world.up().await.unwrap();
-    let ran = answer(&world, &["run", "--role", "lead", "--budget", "1", "tree thrifty"]).await;
+    let ran = run(&world, &["--role", "lead", "--budget", "1", "tree thrifty"]).await;
     assert_eq!(
         (&ran["state"], &ran["result"]["summary"]),
         (&json!("succeeded"), &json!("over_budget"))
@@ -111,7 +139,7 @@ async fn a_child_that_spends_its_own_share_takes_nobody_along() {
 async fn who_spends_is_stopped_before_those_below_it_have_gone() {
     let world = stage(SCENARIOS, &[("ADJUTANT_LIMITS_GRACE", "3000")]).await;
     let _server = world.up().await.unwrap();
-    let ran = answer(&world, &["run", "--role", "lead", "--budget", "0.2", "root"]).await;
+    let ran = run(&world, &["--role", "lead", "--budget", "0.2", "root"]).await;
     assert_eq!(ran["state"], "over_budget", "{ran}");
     assert_eq!(states(&world).await, ["over_budget"; 3]);
     let total: i64 = spent(&world).await.iter().sum();
@@ -130,7 +158,7 @@ async fn tokens_agents_and_seconds_have_caps_too() {
     cast(&world, "small", "category: conversational\nbudget: {agents: 2}");
     cast(&world, "short", "category: conversational\nbudget: {seconds: 2}");
     let _server = world.up().await.unwrap();
-    let terse = answer(&world, &["run", "--role", "terse", "burn"]).await;
+    let terse = run(&world, &["--role", "terse", "burn"]).await;
     assert_eq!(terse["state"], "over_budget", "{terse}");
     let tokens = &terse["tokens"];
     let used = tokens["input"].as_i64().unwrap() + tokens["output"].as_i64().unwrap();

@@ -12,6 +12,7 @@ use store::{Agent, Caps, EventDraft, NewAgent, NewRun, Spend, Task};
 use super::wish::{Claims, Draft};
 use crate::cx::{WriteCx, find_agent, find_task, fresh};
 use crate::error::{Code, ToolError};
+use crate::redact::redact;
 use crate::settings::{Budget, Role, Settings};
 use crate::tools::task_add::{self, TaskDraft};
 
@@ -73,6 +74,7 @@ pub(crate) fn draft(cx: &mut WriteCx<'_, '_>, draft: &Draft) -> Result<Drafted, 
     };
     cx.tx.agent_insert(&new, cx.now)?;
     let summary = draft.summary.clone().unwrap_or_else(|| summary_of(&draft.prompt));
+    let summary = redact(summary);
     cx.tx.run_insert(&NewRun {
         agent: id,
         prompt: draft.prompt.clone(),

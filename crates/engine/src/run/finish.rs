@@ -87,7 +87,7 @@ fn finished_data(agent: &Agent, run: Option<&Run>, ending: &Ending, now: Timesta
     let tokens = run.map(|run| run.tokens).unwrap_or_default();
     json!({
         "state": agent.state.name(), "reason": ending.reason, "role": agent.role,
-        "summary": ending.result.summary.chars().take(500).collect::<String>(),
+        "summary": redact(ending.result.summary.chars().take(500).collect()),
         "costUsd": run.and_then(|run| run.cost).map(Usd::dollars),
         "tokens": { "input": tokens.read(), "output": tokens.output },
         "durationMs": now.millis_since(started),

@@ -14,7 +14,7 @@ use host::run::{
 use model::agent::{AgentEvent, Outcome};
 use model::event::EventKind;
 use serde_json::json;
-use store::{Agent, EventDraft, ReadTo, Run, Stop};
+use store::{Agent, EventDraft, ReadTo, Run, Stop, Tokens};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -437,6 +437,7 @@ impl Keeper {
     async fn report(&mut self) -> Result<(), Leave> {
         self.note();
         let seen = std::mem::take(&mut self.seen);
+        let spent = seen.cost.is_some() || seen.tokens != Tokens::default();
         self.written = Instant::now();
         let (id, attempt) = (self.agent.id, self.agent.attempt);
         let (settings, now) = (self.engine.settings(), self.engine.now());
@@ -445,7 +446,11 @@ impl Keeper {
             .store
             .write(move |tx| super::report::report(tx, &settings, (id, attempt), &seen, now))
             .await?;
-        if current { Ok(()) } else { Err(Leave::Fenced) }
+        if !current {
+            return Err(Leave::Fenced);
+        }
+        // Who has just reached a cap need not wait to be told.
+        if spent { self.obey_stop().await } else { Ok(()) }
     }
 
     /// Wants the agent and all below it to end.

@@ -75,15 +75,11 @@ impl Keeper {
         let (patience, grace) = (Some(self.patience()), self.grace());
         let stopping = self.stopping.get_or_insert(Stopping { wish, patience, force: None });
         let due = stopping.patience.is_some_and(|patience| !waits || Instant::now() >= patience);
-        if !due {
-            return Ok(());
-        }
+        // Whoever is not connected yet asks again as soon as it is.
+        let Some(sender) = self.sender.as_mut().filter(|_| due) else { return Ok(()) };
         stopping.patience = None;
         stopping.force = Some(Instant::now() + grace + BEYOND);
-        let reason = stopping.wish.reason.clone();
-        if let Some(sender) = &mut self.sender
-            && sender.stop(&reason, grace).await.is_err()
-        {
+        if sender.stop(&stopping.wish.reason, grace).await.is_err() {
             tracing::debug!(%id, "its supervisor is gone already");
         }
         Ok(())
