@@ -135,7 +135,8 @@ impl Server {
             // Small answers go out at once; if the system refuses, they go out a little later.
             drop(stream.set_nodelay(true));
         });
-        let serving = axum::serve(listener, self.into_router())
+        // Made ready once: otherwise each connection would hold a copy of every route.
+        let serving = axum::serve(listener, self.into_router().into_make_service())
             .with_graceful_shutdown(shutdown.clone().cancelled_owned());
         let ended = tokio::select! {
             ended = serving => ended,

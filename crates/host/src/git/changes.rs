@@ -9,6 +9,7 @@ use model::Timestamp;
 
 use super::{git_dir, hash};
 use crate::process::{self, Launch, RunError};
+use crate::program;
 
 /// More changes than this are counted, not listed.
 const LISTED: usize = 200;
@@ -191,7 +192,9 @@ impl Asked<'_> {
         ];
         environment.extend(self.calm.iter().cloned());
         let directory = self.top.to_owned();
-        let program = PathBuf::from("git");
+        // By its path: with a name to look for, starting it costs a copy of our whole process.
+        let path = self.git.path.to_string_lossy();
+        let program = program::find("git", &path, self.top).unwrap_or_else(|| PathBuf::from("git"));
         process::run(&Launch { program, arguments: all, environment, directory }, self.limit)
     }
 }
