@@ -1,9 +1,31 @@
 //! Front matter: the YAML at the beginning of a Markdown file, between two lines of `---`.
 
-use std::fmt;
+use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
 
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
+
+use crate::yaml::Problem;
+
+/// The Markdown files of a folder in order; a folder that is not there has none.
+pub(crate) fn markdown_in(dir: &Path) -> Result<Vec<PathBuf>, Box<Problem>> {
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => {
+            let place = dir.display().to_string();
+            return Err(Problem::of(&place, format!("cannot be read: {error}")));
+        }
+    };
+    let mut paths: Vec<PathBuf> = entries
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "md") && path.is_file())
+        .collect();
+    paths.sort();
+    Ok(paths)
+}
 
 /// Splits front matter from text. The opening line is blanked and not removed, so that lines
 /// and bytes are counted as in the file.

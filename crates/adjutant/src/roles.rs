@@ -5,13 +5,14 @@ mod front;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use engine::settings::Role;
 use model::Policy;
 use model::nearest::nearest;
 
 use crate::home::Home;
+use crate::matter;
 use crate::yaml::Problem;
 
 /// The roles that were read, and what was wrong with the rest.
@@ -31,7 +32,11 @@ pub(crate) fn load(home: &Home, policy: &Policy) -> Report {
     let mut taken = BTreeSet::new();
     for dir in [home.roles(), home.claude_agents()] {
         let mut here = BTreeSet::new();
-        for path in markdown_in(&dir, &mut report) {
+        let paths = matter::markdown_in(&dir).unwrap_or_else(|problem| {
+            report.errors.push(*problem);
+            Vec::new()
+        });
+        for path in paths {
             let name = shown(home, &path);
             let read = fs::read_to_string(&path)
                 .map_err(|error| Problem::of(&name, format!("cannot be read: {error}")))
@@ -72,26 +77,6 @@ pub(crate) fn parse(
         return Err(Problem::at_key(name, text, "category", message).with_help(Some(help)));
     }
     Ok((role, warnings))
-}
-
-/// The Markdown files of a folder, in order.
-fn markdown_in(dir: &Path, report: &mut Report) -> Vec<PathBuf> {
-    let entries = match fs::read_dir(dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
-        Err(error) => {
-            let place = dir.display().to_string();
-            report.errors.push(*Problem::of(&place, format!("cannot be read: {error}")));
-            return Vec::new();
-        }
-    };
-    let mut paths: Vec<PathBuf> = entries
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|ext| ext == "md") && path.is_file())
-        .collect();
-    paths.sort();
-    paths
 }
 
 /// A file's name in messages: from the project's root.

@@ -5,11 +5,11 @@ mod front;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
 
 use engine::settings::Template;
 
 use crate::home::Home;
+use crate::matter;
 use crate::yaml::Problem;
 
 /// The templates that there are without any file, by name.
@@ -32,7 +32,11 @@ pub(crate) fn load(home: &Home) -> (BTreeMap<String, Template>, Vec<Problem>) {
             Err(problem) => problems.push(*problem),
         }
     }
-    for path in files(home, &mut problems) {
+    let paths = matter::markdown_in(&home.templates()).unwrap_or_else(|problem| {
+        problems.push(*problem);
+        Vec::new()
+    });
+    for path in paths {
         let shown = path.strip_prefix(&home.root).unwrap_or(&path).display().to_string();
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let read = fs::read_to_string(&path)
@@ -44,27 +48,6 @@ pub(crate) fn load(home: &Home) -> (BTreeMap<String, Template>, Vec<Problem>) {
         }
     }
     (templates, problems)
-}
-
-/// The Markdown files of the folder, in order.
-fn files(home: &Home, problems: &mut Vec<Problem>) -> Vec<PathBuf> {
-    let dir = home.templates();
-    let entries = match fs::read_dir(&dir) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
-        Err(error) => {
-            let place = dir.display().to_string();
-            problems.push(*Problem::of(&place, format!("cannot be read: {error}")));
-            return Vec::new();
-        }
-    };
-    let mut paths: Vec<PathBuf> = entries
-        .filter_map(Result::ok)
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|ext| ext == "md") && path.is_file())
-        .collect();
-    paths.sort();
-    paths
 }
 
 #[cfg(test)]

@@ -153,7 +153,8 @@ fn a_broken_file_does_not_stop_the_others() {
     assert!(load(&home, &Policy::default()).roles.is_empty(), "no folder is no role");
     fs::create_dir_all(home.roles()).unwrap();
     fs::create_dir_all(home.claude_agents()).unwrap();
-    let write = |dir: PathBuf, file: &str, text: &[u8]| fs::write(dir.join(file), text).unwrap();
+    let write =
+        |dir: std::path::PathBuf, file: &str, text: &[u8]| fs::write(dir.join(file), text).unwrap();
     write(home.roles(), "a.md", b"---\nname: one\n---\nours");
     write(home.roles(), "b.md", b"---\nname: [\n---\n");
     write(home.roles(), "c.md", b"---\nname: one\n---\ntwice");

@@ -193,7 +193,8 @@ impl Conversation for Reader {
     }
 
     fn end(&mut self) -> Vec<Step> {
-        let done = match self.result.take() {
+        // Left in its place: after a crash the end is asked for again.
+        let done = match self.result.clone() {
             Some(value) => Done {
                 verdict: report::verdict(&value),
                 text: value["summary"].as_str().unwrap_or_default().to_owned(),

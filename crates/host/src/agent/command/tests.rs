@@ -121,6 +121,15 @@ fn without_a_result_the_end_of_the_output_is_the_summary() {
 }
 
 #[test]
+fn the_end_can_be_asked_for_again() {
+    let mut reader = Reader::default();
+    reader.line(&line(Stream::Out, r#"{"status": "failed", "summary": "no"}"#));
+    let first = reader.end();
+    assert_eq!(reader.end(), first);
+    assert!(format!("{first:?}").contains("Failure"), "{first:?}");
+}
+
+#[test]
 fn usage_adds_up_and_errors_are_for_people() {
     let used = json!({ "input_tokens": 5, "output_tokens": 1, "cost_usd": 0.25 });
     let used = &json!({ "adjutant": { "usage": used } }).to_string();
