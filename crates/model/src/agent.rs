@@ -60,7 +60,8 @@ pub enum Outcome {
 pub enum AgentEvent {
     /// Its turn has come
     Dispatched,
-    /// It was to be started, and never was: it waits for its turn again
+    /// It was to be started and never was, or its process is gone and it is not done: it waits for
+    /// its turn again
     Requeued,
     /// It runs
     Started,
@@ -112,8 +113,11 @@ impl AgentState {
     pub fn apply(&self, event: AgentEvent, now: Timestamp) -> Result<Self, IllegalEvent> {
         Ok(match (self, event) {
             (Self::Queued, AgentEvent::Dispatched) => Self::Starting,
-            // The next attempt after a limit starts the same agent anew.
-            (Self::Starting | Self::Limited { .. }, AgentEvent::Requeued) => Self::Queued,
+            // The next attempt after a limit or a review starts the same agent anew.
+            (
+                Self::Starting | Self::Running | Self::WaitingReview | Self::Limited { .. },
+                AgentEvent::Requeued,
+            ) => Self::Queued,
             (Self::Queued | Self::Starting, AgentEvent::Started)
             | (
                 Self::Running | Self::WaitingReview | Self::WaitingInput | Self::Limited { .. },
@@ -151,10 +155,7 @@ impl AgentState {
                 | Self::Limited { .. },
                 event @ AgentEvent::Dispatched,
             )
-            | (
-                Self::Queued | Self::Running | Self::WaitingReview | Self::WaitingInput,
-                event @ AgentEvent::Requeued,
-            )
+            | (Self::Queued | Self::WaitingInput, event @ AgentEvent::Requeued)
             | (
                 Self::Running | Self::WaitingReview | Self::WaitingInput | Self::Limited { .. },
                 event @ AgentEvent::Started,

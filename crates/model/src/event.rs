@@ -48,6 +48,10 @@ kinds! {
     EpicCreated = "epic.created",
     /// An epic changed
     EpicUpdated = "epic.updated",
+    /// Another supervisor is to take the place of one that is lost
+    SupervisorRecovering = "supervisor.recovering",
+    /// Another supervisor has taken its place
+    SupervisorRecovered = "supervisor.recovered",
     /// A task is there
     TaskCreated = "task.created",
     /// A task was given to an agent
@@ -68,6 +72,34 @@ kinds! {
     IterationSummarised = "iteration.summarised",
     /// A session is done
     SessionCompleted = "session.completed",
+    /// A coder asked for a review
+    ReviewRequested = "review.requested",
+    /// A reviewer looks at it
+    ReviewStarted = "review.started",
+    /// A reviewer told a coder what it thinks
+    ReviewFeedback = "review.feedback",
+    /// A review is over
+    ReviewEnded = "review.ended",
+    /// A pull request was opened
+    PullOpened = "pull.opened",
+    /// A pull request was merged, closed or opened again
+    PullChanged = "pull.changed",
+    /// Issues were opened
+    IssuesCreated = "issues.created",
+    /// Approved work waits to be merged
+    MergeQueued = "merge.queued",
+    /// Approved work was merged, sent back or held
+    MergeChanged = "merge.changed",
+    /// A worktree is there, or is gone
+    WorktreeChanged = "worktree.changed",
+    /// Something is to be done outside
+    ErrandCreated = "errand.created",
+    /// Something was done outside, or could not be
+    ErrandEnded = "errand.ended",
+    /// An agent reserved files, or renewed that
+    FilesReserved = "files.reserved",
+    /// Files are free again, before their time
+    FilesReleased = "files.released",
     /// Configuration and roles were read again
     ConfigReloaded = "config.reloaded",
 }

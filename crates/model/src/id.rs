@@ -105,6 +105,8 @@ ids! {
     AgentId = "sp_", "an agent id";
     /// A group of tasks.
     EpicId = "epic_", "an epic id";
+    /// Something that is to be done outside.
+    ErrandId = "err_", "an errand id";
     /// What a reviewer told a coder.
     FeedbackId = "fb_", "a feedback id";
     /// A failure inside Adjutant, as it is told to the outside.
@@ -113,6 +115,10 @@ ids! {
     LogId = "log_", "a log id";
     /// One letter.
     MailId = "mail_", "a mail id";
+    /// Approved work on its way into a branch.
+    MergeId = "merge_", "a merge id";
+    /// Files that an agent edits and others leave alone, for a while.
+    ReservationId = "res_", "a reservation id";
     /// A unit of work.
     TaskId = "task_", "a task id";
 }

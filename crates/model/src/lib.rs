@@ -13,7 +13,10 @@ pub mod id;
 pub mod money;
 pub mod nearest;
 pub mod note;
+pub mod path_glob;
+pub mod plan_issues;
 pub mod policy;
+pub mod review;
 pub mod slug;
 pub mod task;
 pub mod text;
@@ -21,8 +24,12 @@ pub mod time;
 
 pub use agent::{AgentState, AgentStateName, AgentType};
 pub use epic::EpicState;
-pub use id::{AgentId, EpicId, FeedbackId, IncidentId, LogId, MailId, TaskId};
+pub use id::{
+    AgentId, EpicId, ErrandId, FeedbackId, IncidentId, LogId, MailId, MergeId, ReservationId,
+    TaskId,
+};
 pub use note::NoteType;
+pub use path_glob::PathGlob;
 pub use policy::{Category, Policy, Reach};
 pub use task::{Claim, Priority, TaskRef, TaskState, TaskStateName};
 pub use text::{Line, Text};

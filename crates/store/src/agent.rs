@@ -238,6 +238,12 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Says where an agent works.
+    pub fn agent_set_cwd(&mut self, id: AgentId, cwd: &str) -> Result<(), StoreError> {
+        self.execute("UPDATE agent SET cwd = $2 WHERE id = $1", params![id.to_string(), cwd])?;
+        Ok(())
+    }
+
     /// Lists agents, oldest first.
     pub fn agent_page(
         &self,

@@ -48,10 +48,10 @@ pub struct Epic {
     pub completed_at: Option<Timestamp>,
 }
 
-const COLUMNS: &str = "number, id, title, description, linear_issue_id, linear_issue_url, state, \
+pub(crate) const COLUMNS: &str = "number, id, title, description, linear_issue_id, linear_issue_url, state, \
      created_at, updated_at, completed_at";
 
-fn read(row: &Row<'_>) -> Result<Epic, StoreError> {
+pub(crate) fn read(row: &Row<'_>) -> Result<Epic, StoreError> {
     let mut cells = Cells::of(row);
     Ok(Epic {
         number: cells.get()?,

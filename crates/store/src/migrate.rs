@@ -7,8 +7,11 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::error::StoreError;
 
 /// Every migration, in order. What was released is never changed; what comes is added.
-const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/0001_begin.sql"), include_str!("../migrations/0002_run.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/0001_begin.sql"),
+    include_str!("../migrations/0002_run.sql"),
+    include_str!("../migrations/0003_review.sql"),
+];
 
 /// The newest schema that this Adjutant knows.
 #[expect(clippy::cast_possible_wrap, reason = "there are never so many migrations")]

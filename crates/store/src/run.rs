@@ -62,6 +62,10 @@ pub struct Run {
     pub cost: Option<Usd>,
     /// What it used
     pub tokens: Tokens,
+    /// When its process ended while it waits for a review
+    pub parked_at: Option<Timestamp>,
+    /// What its next attempt is told instead of its prompt
+    pub next_prompt: Option<String>,
 }
 
 /// How far a run's output was read, and what the reader remembered there.
@@ -131,7 +135,7 @@ pub struct Report {
 
 const COLUMNS: &str = "agent_id, prompt, summary, wish, resumed_from, model, conversation, segment, \
      position, notes, stop_outcome, stop_reason, started_at, deadline_at, ran_ms, result, cost_nanos, \
-     tokens_in, tokens_out, cache_read, cache_write";
+     tokens_in, tokens_out, cache_read, cache_write, parked_at, next_prompt";
 
 fn read(row: &Row<'_>) -> Result<Run, StoreError> {
     let mut cells = Cells::of(row);
@@ -151,6 +155,8 @@ fn read(row: &Row<'_>) -> Result<Run, StoreError> {
         result: cells.get()?,
         cost: cells.get::<Option<i64>>()?.map(Usd::from_nanos),
         tokens: read_tokens(&mut cells)?,
+        parked_at: cells.time_opt()?,
+        next_prompt: cells.get()?,
     })
 }
 
@@ -217,7 +223,7 @@ impl Tx<'_> {
     ) -> Result<(), StoreError> {
         self.execute(
             "UPDATE run SET started_at = COALESCE(started_at, $2), deadline_at = $3,
-                segment = 0, position = 0, notes = NULL
+                segment = 0, position = 0, notes = NULL, parked_at = NULL
              WHERE agent_id = $1",
             params![agent.to_string(), now.as_millis(), deadline.map(Timestamp::as_millis)],
         )?;
@@ -287,8 +293,26 @@ impl Tx<'_> {
     /// Notes that an attempt is over and another will follow.
     pub fn run_pause(&mut self, agent: AgentId, ran_ms: i64) -> Result<(), StoreError> {
         self.execute(
-            "UPDATE run SET ran_ms = ran_ms + $2 WHERE agent_id = $1",
+            "UPDATE run SET ran_ms = ran_ms + $2, next_prompt = NULL WHERE agent_id = $1",
             params![agent.to_string(), ran_ms],
+        )?;
+        Ok(())
+    }
+
+    /// Notes that a process has ended whose agent has not: it waits for a review.
+    pub fn run_park(&mut self, agent: AgentId, now: Timestamp) -> Result<(), StoreError> {
+        self.execute(
+            "UPDATE run SET parked_at = $2 WHERE agent_id = $1",
+            params![agent.to_string(), now.as_millis()],
+        )?;
+        Ok(())
+    }
+
+    /// Says what the next attempt is told instead of the prompt.
+    pub fn run_next_prompt(&mut self, agent: AgentId, prompt: &str) -> Result<(), StoreError> {
+        self.execute(
+            "UPDATE run SET next_prompt = $2 WHERE agent_id = $1",
+            params![agent.to_string(), prompt],
         )?;
         Ok(())
     }

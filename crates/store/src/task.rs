@@ -265,6 +265,34 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Says where a task is worked on.
+    pub fn task_set_work(
+        &mut self,
+        id: TaskId,
+        (path, branch): (&str, &str),
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.execute(
+            "UPDATE task SET worktree_path = $2, branch_name = $3, updated_at = $4 WHERE id = $1",
+            params![id.to_string(), path, branch, now.as_millis()],
+        )?;
+        Ok(())
+    }
+
+    /// Says by which pull request a task goes in.
+    pub fn task_set_pull(
+        &mut self,
+        id: TaskId,
+        url: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.execute(
+            "UPDATE task SET pr_url = $2, updated_at = $3 WHERE id = $1",
+            params![id.to_string(), url, now.as_millis()],
+        )?;
+        Ok(())
+    }
+
     /// The tasks that an agent holds a claim on.
     pub fn tasks_claimed_by(&self, agent: AgentId) -> Result<Vec<Task>, StoreError> {
         self.all(

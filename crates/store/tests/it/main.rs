@@ -5,6 +5,8 @@ mod answered;
 mod chain;
 mod lists;
 mod migrate;
+mod office;
+mod reservations;
 mod support;
 mod tool_use;
 mod writer;
