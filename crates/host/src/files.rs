@@ -1,5 +1,6 @@
 //! Files that are whole or not there, private where they hold secrets.
 
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -113,6 +114,19 @@ pub fn append(path: &Path, text: &str) -> Result<(), FileError> {
     let mut file =
         OpenOptions::new().append(true).create(true).open(path).map_err(at("open", path))?;
     file.write_all(text.as_bytes()).map_err(at("write", path))
+}
+
+/// The names in a folder, in order; none where there is no folder.
+pub fn list(path: &Path) -> Result<Vec<OsString>, FileError> {
+    let entries = match fs::read_dir(path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(at("read", path)(error)),
+    };
+    let names = entries.map(|entry| entry.map(|entry| entry.file_name()));
+    let mut names = names.collect::<Result<Vec<_>, _>>().map_err(at("read", path))?;
+    names.sort_unstable();
+    Ok(names)
 }
 
 /// Removes a file; one that is not there is no error.

@@ -6,6 +6,8 @@ pub mod agent;
 pub mod clock;
 pub mod files;
 pub mod git;
+pub mod github;
+pub mod hooks;
 pub mod inside;
 pub mod process;
 pub mod program;

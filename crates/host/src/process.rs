@@ -5,7 +5,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
@@ -218,15 +218,28 @@ pub enum RunError {
 
 /// Runs a short command to its end; past the limit it is killed with everything it started.
 pub fn run(launch: &Launch, limit: Duration) -> Result<Output, RunError> {
+    run_with_input(launch, &[], limit)
+}
+
+/// The same for a command that reads `input`.
+pub fn run_with_input(launch: &Launch, input: &[u8], limit: Duration) -> Result<Output, RunError> {
     let follow = |source| RunError::Follow { program: launch.program.clone(), source };
-    let mut child = launch
-        .command()
+    let mut command = launch.command();
+    if !input.is_empty() {
+        command.stdin(Stdio::piped());
+    }
+    let mut child = command
         .process_group(0)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(|error| launch.failed(error))?;
     let (stdout, stderr) = (drain(child.stdout.take()), drain(child.stderr.take()));
+    if let Some(mut pipe) = child.stdin.take() {
+        let input = input.to_owned();
+        // Whoever does not read to the end ends for a reason of its own, which it tells.
+        thread::spawn(move || drop(pipe.write_all(&input)));
+    }
     let in_time = wait_gone(child.id(), limit);
     if let (false, Some(group)) = (in_time, pid_of(child.id())) {
         // It may end by itself in this very moment; it is gone either way.
@@ -274,6 +287,13 @@ pub fn terminate(pid: u32) -> io::Result<()> {
 /// Ends a process; one that is gone already is no error.
 pub fn kill(pid: u32) -> io::Result<()> {
     signal(pid, Signal::KILL)
+}
+
+/// Ends this process as a power cut would: nothing is cleaned up.
+pub fn die() {
+    // It cannot fail for oneself; were it to, aborting is as good.
+    drop(kill(std::process::id()));
+    std::process::abort();
 }
 
 /// Waits until a process is gone, and says whether it went in time. Blocks.
@@ -369,6 +389,18 @@ mod tests {
                 stderr: b"bad\n".to_vec(),
             }
         );
+    }
+
+    #[test]
+    fn a_program_reads_what_it_is_given() {
+        let dir = tempfile::tempdir().unwrap();
+        // More than a pipe holds, so that writing and reading must go on side by side.
+        let input = vec![b'x'; 1 << 20];
+        let output = run_with_input(&sh("cat", dir.path()), &input, SOON).unwrap();
+        assert_eq!(output.stdout.len(), input.len());
+        // One that does not care is not waited for.
+        let output = run_with_input(&sh("exit 4", dir.path()), &input, SOON).unwrap();
+        assert_eq!(output.exit, Exit::Code(4));
     }
 
     #[test]

@@ -1,34 +1,25 @@
-//! Which files changed, asked of git itself: without the hooks, monitors and filters of the repository.
+//! Which files changed since a commit, for what an agent has to tell when it ends.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use model::Timestamp;
 
+use super::command::{Armed, Order, USUAL_PATH, os, readable, split};
+use super::error::said;
+use super::state::NOT_OURS;
 use super::{git_dir, hash};
-use crate::process::{self, Launch, RunError};
-use crate::program;
+use crate::process::RunError;
 
 /// More changes than this are counted, not listed.
 const LISTED: usize = 200;
-/// Where programs usually are, for those who do not know better.
-const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin";
-/// What a repository's own configuration could have us run or fetch.
-const CALM: [&str; 4] = [
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "core.attributesFile=/dev/null",
-    "protocol.allow=never",
-];
-/// Files of ours are nobody's work.
-const NOT_OURS: [&str; 3] = ["--", ":(top)", ":(top,exclude,glob)**/.adjutant/**"];
 
 /// Git, as a program.
 #[derive(Debug, Clone)]
 pub struct Git {
-    path: OsString,
+    pub(super) path: OsString,
     /// Untracked files that are older are not counted
     began: Option<Timestamp>,
 }
@@ -108,7 +99,8 @@ impl Git {
         let Some(top) = dir.ancestors().find(|dir| git_dir(dir).is_some()) else {
             return Ok(Vec::new());
         };
-        let asked = Asked { git: self, top, limit, calm: self.filters(top, limit)? };
+        let order = || Order::new(&self.path, top, limit);
+        let asked = Asked { order: order().configs(Armed::ask(order())?.off) };
         let mut changes = Changes::default();
         let Some(base) = base else {
             let listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
@@ -140,73 +132,22 @@ impl Git {
         }
         Ok(changes.told())
     }
-
-    /// Every filter that the repository's configuration names, so that it can be put out of action.
-    fn filters(&self, top: &Path, limit: Duration) -> Result<Vec<(OsString, OsString)>, RunError> {
-        let asked = Asked { git: self, top, limit, calm: Vec::new() };
-        let list = ["config", "-z", "--name-only", "--get-regexp", "^filter\\."];
-        // It also fails where there is none; if the configuration cannot be read, so fails what follows.
-        let output = asked.run(&list)?.stdout;
-        let mut calm: Vec<(OsString, OsString)> = Vec::new();
-        for (index, name) in split(&output).enumerate() {
-            calm.push((format!("GIT_CONFIG_KEY_{index}").into(), os(name)));
-            let off = if name.ends_with(b".required") { "false" } else { "" };
-            calm.push((format!("GIT_CONFIG_VALUE_{index}").into(), off.into()));
-        }
-        calm.push(("GIT_CONFIG_COUNT".into(), (calm.len() / 2).to_string().into()));
-        Ok(calm)
-    }
 }
 
 /// A repository that is asked.
-struct Asked<'a> {
-    git: &'a Git,
-    top: &'a Path,
-    limit: Duration,
-    calm: Vec<(OsString, OsString)>,
+struct Asked {
+    order: Order,
 }
 
-impl Asked<'_> {
+impl Asked {
     /// What git answers, if it is content.
     fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, ChangesError> {
-        let output = self.run(&[arguments, &NOT_OURS].concat())?;
+        let output = self.order.clone().args(arguments).args(NOT_OURS).run()?;
         if output.exit.is_success() {
             return Ok(output.stdout);
         }
-        let said = String::from_utf8_lossy(&output.stderr);
-        Err(ChangesError::Failed { said: readable(said.lines().last().unwrap_or("no word")) })
+        Err(ChangesError::Failed { said: said(&output.stderr) })
     }
-
-    fn run(&self, arguments: &[&str]) -> Result<process::Output, RunError> {
-        let mut all: Vec<OsString> = vec!["--no-optional-locks".into(), "--no-pager".into()];
-        all.extend(CALM.iter().flat_map(|setting| ["-c".into(), OsString::from(setting)]));
-        all.extend(arguments.iter().map(OsString::from));
-        let plain = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
-        let mut environment = vec![
-            ("PATH".into(), self.git.path.clone()),
-            plain("LC_ALL", "C"),
-            plain("GIT_CONFIG_NOSYSTEM", "1"),
-            plain("GIT_CONFIG_GLOBAL", "/dev/null"),
-            plain("GIT_NO_LAZY_FETCH", "1"),
-            plain("GIT_TERMINAL_PROMPT", "0"),
-        ];
-        environment.extend(self.calm.iter().cloned());
-        let directory = self.top.to_owned();
-        // By its path: with a name to look for, starting it costs a copy of our whole process.
-        let path = self.git.path.to_string_lossy();
-        let program = program::find("git", &path, self.top).unwrap_or_else(|| PathBuf::from("git"));
-        process::run(&Launch { program, arguments: all, environment, directory }, self.limit)
-    }
-}
-
-/// The fields of a list that zeros end.
-fn split(output: &[u8]) -> impl Iterator<Item = &[u8]> {
-    output.split(|byte| *byte == 0).filter(|field| !field.is_empty())
-}
-
-fn os(bytes: &[u8]) -> OsString {
-    use std::os::unix::ffi::OsStrExt as _;
-    OsStr::from_bytes(bytes).to_owned()
 }
 
 /// What happened to which file in the end.
@@ -250,18 +191,6 @@ impl Changes {
         }
         lines
     }
-}
-
-/// One line, whatever is in it.
-fn readable(name: &str) -> String {
-    name.chars().fold(String::new(), |mut text, c| {
-        if c.is_control() {
-            text.extend(c.escape_default());
-        } else {
-            text.push(c);
-        }
-        text
-    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod control;
 mod ending;
 mod floods;
+mod github;
 mod output;
 mod reader;
 mod standing;

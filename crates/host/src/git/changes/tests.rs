@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
 
 use super::*;
+use crate::process::{self, Launch};
 
 const SOON: Duration = Duration::from_secs(60);
 

@@ -1,0 +1,179 @@
+//! Looking: what differs between commits, or between a commit and a working tree.
+
+use std::path::Path;
+
+use super::command::{Order, split, text};
+use super::snapshot::IndexCopy;
+use super::state::NOT_OURS;
+use super::{GitError, Repo};
+
+/// Larger files are told of and not shown: nobody reads that much, and it has to go through memory.
+const LARGE: &str = "8m";
+/// How differences are shown, whatever the repository would like.
+const PLAIN: [&str; 16] = [
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "--no-relative",
+    "--find-renames",
+    "--submodule=short",
+    "--ignore-submodules=dirty",
+    "--src-prefix=a/",
+    "--dst-prefix=b/",
+    "--unified=3",
+    "--inter-hunk-context=0",
+    "-O/dev/null",
+    "-z",
+    "--raw",
+    "--numstat",
+    "--patch",
+];
+
+/// What differs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Diff {
+    /// As a patch, no longer than was asked for
+    pub text: String,
+    /// Whether the patch goes on
+    pub cut: bool,
+    /// Every file that differs
+    pub files: Vec<DiffFile>,
+}
+
+/// A file that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffFile {
+    /// Its name, the new one where it was renamed
+    pub path: String,
+    /// How many lines are new; none where they cannot be counted
+    pub added: Option<u64>,
+    /// How many lines are gone; none where they cannot be counted
+    pub removed: Option<u64>,
+    /// `added`, `changed`, `deleted`, `renamed`, `copied`, `retyped` or `unmerged`
+    pub status: &'static str,
+}
+
+impl Repo {
+    /// What `to` has that its common ancestor with `from` lacks: what a pull request would show.
+    pub fn diff(&self, from: &str, to: &str, max_bytes: usize) -> Result<Diff, GitError> {
+        let to = self.commit(to)?;
+        let order = self.between(from, &to)?.args(PLAIN);
+        let order = order.configs([("core.bigFileThreshold".into(), LARGE.into())]);
+        Ok(read(&self.attributes_of(order, &to).ask()?, max_bytes))
+    }
+
+    /// What is uncommitted in the working tree around `dir`, new files too.
+    pub fn uncommitted_diff(&self, dir: &Path, max_bytes: usize) -> Result<Diff, GitError> {
+        let tree = self.tree(dir)?;
+        let status = self.status(&tree, &NOT_OURS)?;
+        let copy = IndexCopy::of(&tree)?;
+        let git = || Ok::<_, GitError>(self.git_in(&tree)?.env("GIT_INDEX_FILE", copy.path()));
+        // Announced, new files are shown; they are not stored.
+        let add = git()?.args(["add", "--intent-to-add", "--sparse"]).args(NOT_OURS);
+        add.args(status.without_nested()).ask()?;
+        let base = match status.head {
+            Some(head) => head,
+            None => self.make_tree(Vec::new())?,
+        };
+        let order = git()?.arg("diff").args(PLAIN).arg(base).args(NOT_OURS);
+        let order = order.configs([("core.bigFileThreshold".into(), LARGE.into())]);
+        Ok(read(&order.ask()?, max_bytes))
+    }
+
+    /// The files that differ between `to` and its common ancestor with `from`, under their old and their new names.
+    pub fn changed_files(&self, from: &str, to: &str) -> Result<Vec<String>, GitError> {
+        let to = self.commit(to)?;
+        let order = self.between(from, &to)?.args(["--name-only", "-z", "--no-renames"]);
+        let order = order.args(["--no-ext-diff", "--no-relative", "-O/dev/null"]);
+        Ok(split(&order.ask()?).map(text).collect())
+    }
+
+    /// Compares a commit with its common ancestor with another one.
+    fn between(&self, from: &str, to: &str) -> Result<Order, GitError> {
+        let from = self.commit(from)?;
+        let base = self.git()?.args(["merge-base", &from, to]).ask_maybe()?;
+        let base = base.ok_or_else(|| self.unrelated(&from, to))?;
+        Ok(self.git()?.args(["diff", &super::command::line(&base), to]))
+    }
+
+    /// The commits that `to` has and `from` lacks, the newest first, each with the first line of its message.
+    pub fn log(&self, from: &str, to: &str, max: usize) -> Result<Vec<(String, String)>, GitError> {
+        let (from, to) = (self.commit(from)?, self.commit(to)?);
+        let order = self.git()?.args(["log", "-z", "--no-color", "--format=%H %s"]);
+        let order = order.arg(format!("--max-count={max}")).arg(format!("{from}..{to}"));
+        let output = order.args(["--"]).ask()?;
+        let commit = |entry: &[u8]| {
+            let entry = text(entry);
+            let (hash, subject) = entry.split_once(' ')?;
+            Some((hash.to_owned(), subject.to_owned()))
+        };
+        Ok(split(&output).filter_map(commit).collect())
+    }
+}
+
+/// Reads an answer: the files, their numbers, and behind an empty field the patch.
+fn read(output: &[u8], max_bytes: usize) -> Diff {
+    let mut rest = output;
+    let mut files = Vec::new();
+    while rest.starts_with(b":") {
+        let letter = field(&mut rest).rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+        let letter = letter.first().copied().unwrap_or_default();
+        let mut path = field(&mut rest);
+        if matches!(letter, b'R' | b'C') {
+            path = field(&mut rest);
+        }
+        let status = word(letter);
+        files.push(DiffFile { path: text(path), added: None, removed: None, status });
+    }
+    for file in &mut files {
+        let numbers = text(field(&mut rest));
+        let mut parts = numbers.splitn(3, '\t');
+        let mut number = || parts.next().and_then(|number| number.parse().ok());
+        (file.added, file.removed) = (number(), number());
+        if parts.next() == Some("") {
+            // The old and the new name stand in fields of their own.
+            field(&mut rest);
+            field(&mut rest);
+        }
+    }
+    let patch = rest.strip_prefix(b"\0").unwrap_or(rest);
+    let (text, cut) = head(patch, max_bytes);
+    Diff { text, cut, files }
+}
+
+/// Takes the next field off.
+fn field<'a>(rest: &mut &'a [u8]) -> &'a [u8] {
+    let end = rest.iter().position(|byte| *byte == 0).unwrap_or(rest.len());
+    let (field, after) = rest.split_at(end);
+    *rest = after.get(1..).unwrap_or_default();
+    field
+}
+
+const fn word(letter: u8) -> &'static str {
+    match letter {
+        b'A' => "added",
+        b'D' => "deleted",
+        b'R' => "renamed",
+        b'C' => "copied",
+        b'T' => "retyped",
+        b'U' => "unmerged",
+        _ => "changed",
+    }
+}
+
+/// The beginning of a text, cut between two characters, and whether there is more.
+fn head(patch: &[u8], max_bytes: usize) -> (String, bool) {
+    // What is not text grows when it is made readable, so it is cut afterwards.
+    let more = patch.len() > max_bytes;
+    let mut told = text(patch.get(..max_bytes.saturating_add(4)).unwrap_or(patch));
+    let mut end = max_bytes.min(told.len());
+    while !told.is_char_boundary(end) {
+        end -= 1;
+    }
+    let cut = more || end < told.len();
+    told.truncate(end);
+    (told, cut)
+}
+
+#[cfg(test)]
+mod tests;

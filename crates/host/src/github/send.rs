@@ -1,0 +1,215 @@
+//! One request: how often it is tried, how far it is followed, and what its answer means.
+
+use std::error::Error;
+use std::time::Duration;
+
+use http::{HeaderMap, Method, StatusCode, Uri, header};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper_util::client::legacy;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::time;
+
+use super::error::{Refused, root};
+use super::{GitHub, GitHubError};
+
+/// How often one is sent elsewhere on the same server, as for a repository that was renamed.
+const MOST_REDIRECTS: usize = 3;
+
+/// As much of an answer as is read: a page of the longest issues fits.
+const LARGEST_ANSWER: usize = 32 << 20;
+
+/// So much of what GitHub says is passed on.
+const LONGEST_MESSAGE: usize = 500;
+
+/// An answer with success.
+#[derive(Debug)]
+pub(super) struct Answer {
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+impl Answer {
+    pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T, GitHubError> {
+        // Only the place: serde would quote what stands there.
+        serde_json::from_slice(&self.body).map_err(|error| GitHubError::Unreadable {
+            why: format!("line {}, column {}", error.line(), error.column()),
+        })
+    }
+
+    /// Whether a list goes on.
+    pub(super) fn has_next(&self) -> bool {
+        let links = self.headers.get_all(header::LINK).iter();
+        links.filter_map(|link| link.to_str().ok()).any(|link| link.contains("rel=\"next\""))
+    }
+}
+
+/// What is asked.
+struct Question<'a> {
+    method: Method,
+    path: String,
+    body: Option<serde_json::Value>,
+    /// What is looked for, in words
+    what: &'a str,
+}
+
+/// Why one try failed.
+struct Failure {
+    error: GitHubError,
+    /// Whether GitHub can have heard of it
+    arrived: bool,
+}
+
+impl Failure {
+    const fn arrived(error: GitHubError) -> Self {
+        Self { error, arrived: true }
+    }
+}
+
+impl GitHub {
+    pub(super) async fn get(&self, path: &str, what: &str) -> Result<Answer, GitHubError> {
+        let path = format!("{}{path}", self.api.path);
+        self.ask(&Question { method: Method::GET, path, body: None, what }).await
+    }
+
+    pub(super) async fn post<B: Serialize + Sync>(
+        &self,
+        path: &str,
+        body: &B,
+        what: &str,
+    ) -> Result<Answer, GitHubError> {
+        let body = serde_json::to_value(body)
+            .map_err(|error| GitHubError::Unreadable { why: error.to_string() })?;
+        let path = format!("{}{path}", self.api.path);
+        self.ask(&Question { method: Method::POST, path, body: Some(body), what }).await
+    }
+
+    /// Asks, and asks again where that can do no harm: what was sent once may have been done.
+    async fn ask(&self, question: &Question<'_>) -> Result<Answer, GitHubError> {
+        if self.token.is_none() {
+            return Err(GitHubError::NoToken);
+        }
+        for wait in waits(self.backoff) {
+            let failure = match self.attempt(question).await {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            let passing = failure.error.is_transient() && failure.error.retry_at().is_none();
+            if !passing || (failure.arrived && question.method != Method::GET) {
+                return Err(failure.error);
+            }
+            time::sleep(wait).await;
+        }
+        self.attempt(question).await.map_err(|failure| failure.error)
+    }
+
+    async fn attempt(&self, question: &Question<'_>) -> Result<Answer, Failure> {
+        let late = GitHubError::TooSlow { after: self.timeout };
+        match time::timeout(self.timeout, self.follow(question)).await {
+            Ok(ended) => ended,
+            Err(_) => Err(Failure::arrived(late)),
+        }
+    }
+
+    /// Sends a request, and sends it again where GitHub says that the thing has moved to.
+    async fn follow(&self, question: &Question<'_>) -> Result<Answer, Failure> {
+        let mut path = question.path.clone();
+        for _ in 0..=MOST_REDIRECTS {
+            let (status, answer) = self.send(question, &path).await?;
+            if status.is_success() {
+                return Ok(answer);
+            }
+            if !status.is_redirection() {
+                let refused = Refused {
+                    status,
+                    headers: &answer.headers,
+                    body: &answer.body,
+                    what: question.what,
+                };
+                let shown = |text: &str| self.harmless(text);
+                let error = GitHubError::refusal(&refused, self.clock.now(), shown);
+                return Err(Failure::arrived(error));
+            }
+            path = self.elsewhere(question, status, &answer.headers).map_err(Failure::arrived)?;
+        }
+        Err(Failure::arrived(GitHubError::Moved { to: self.harmless(&path) }))
+    }
+
+    async fn send(
+        &self,
+        question: &Question<'_>,
+        path: &str,
+    ) -> Result<(StatusCode, Answer), Failure> {
+        let broken = |error: &(dyn Error + 'static)| Failure {
+            arrived: !never_connected(error),
+            error: GitHubError::Unreachable { api: self.api.to_string(), why: root(error) },
+        };
+        // A path and no more: octocrab puts the host before it, and the token beside it.
+        let uri: Uri = path.parse().map_err(|_| {
+            Failure::arrived(GitHubError::Unreadable { why: format!("`{path}` is no path") })
+        })?;
+        let sent = match &question.body {
+            None => self.crab._get(uri).await,
+            Some(body) => self.crab._post(uri, Some(body)).await,
+        };
+        let (head, body) = sent.map_err(|error| broken(&error))?.into_parts();
+        let body = Limited::new(body, LARGEST_ANSWER).collect().await;
+        let body = body.map_err(|error| match error.downcast_ref::<LengthLimitError>() {
+            Some(_) => {
+                Failure::arrived(GitHubError::Unreadable { why: "it is too long".to_owned() })
+            }
+            None => broken(error.as_ref()),
+        });
+        let body = body?.to_bytes().to_vec();
+        Ok((head.status, Answer { headers: head.headers, body }))
+    }
+
+    /// What GitHub says as it may be shown: not endless, and without the token, should it be told to everybody.
+    fn harmless(&self, text: &str) -> String {
+        let text = match self.token.as_deref() {
+            Some(token) => text.replace(token, "…"),
+            None => text.to_owned(),
+        };
+        text.chars().take(LONGEST_MESSAGE).collect()
+    }
+
+    /// Where a redirect leads, if it stays on this server and the request may be repeated there.
+    fn elsewhere(
+        &self,
+        question: &Question<'_>,
+        status: StatusCode,
+        headers: &HeaderMap,
+    ) -> Result<String, GitHubError> {
+        let to = headers.get(header::LOCATION).and_then(|to| to.to_str().ok()).unwrap_or_default();
+        let uri: Uri = to.parse().map_err(|_| GitHubError::Unreadable {
+            why: format!("it redirects ({}) to nowhere", status.as_u16()),
+        })?;
+        let origin = &self.api.origin;
+        let here = uri.authority().is_none()
+            || (uri.scheme(), uri.authority()) == (origin.scheme(), origin.authority());
+        // After any other redirect a request that changes something would become one that looks.
+        let repeated = question.method == Method::GET
+            || matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT);
+        match uri.path_and_query() {
+            Some(path) if here && repeated => Ok(path.to_string()),
+            _ => Err(GitHubError::Moved { to: self.harmless(to) }),
+        }
+    }
+}
+
+/// The waits before a request is tried again: as many as there are, and longer each time.
+pub(super) fn waits(first: Duration) -> [Duration; 3] {
+    [1, 2, 4].map(|times| first.saturating_mul(times))
+}
+
+/// Whether there was not even a connection, so that nobody can have heard anything.
+fn never_connected(error: &(dyn Error + 'static)) -> bool {
+    let mut error = Some(error);
+    while let Some(one) = error {
+        if one.downcast_ref::<legacy::Error>().is_some_and(legacy::Error::is_connect) {
+            return true;
+        }
+        error = one.source();
+    }
+    false
+}
