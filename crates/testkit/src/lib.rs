@@ -1,6 +1,7 @@
 //! For tests only: a world for the real binary, and foreign programs that check our MCP server.
 
 pub mod conformance;
+pub mod github;
 pub mod llm;
 mod programs;
 mod proxy;

@@ -77,7 +77,7 @@ fn quiet(program: &Path, file: &Path) -> Command {
     command
 }
 
-fn installed(path: &str) -> Result<PathBuf> {
+pub(crate) fn installed(path: &str) -> Result<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
     ensure!(path.exists(), "`{}` is not there: please run `tools/setup`", path.display());
     Ok(path)
