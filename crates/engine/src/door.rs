@@ -188,12 +188,14 @@ impl Passage {
     /// Tells the caller's keeper, if it has one: a sign of life, or one of going round in circles.
     fn noticed(&self, error: Option<&ToolError>) {
         let Principal::Agent(agent) = self.call.principal else { return };
+        self.engine.errands.heard_of(agent);
         let tool = self.call.tool;
         self.engine.crew.called(agent, || CallNote {
             tool: tool.name,
             input: self.call.input.to_string(),
             error: error.map(|error| error.message.clone()),
-            polls: tool.effect() == Effect::Read,
+            // Reviews have limits of their own.
+            polls: tool.effect() == Effect::Read || tool.toolset() == "review",
         });
     }
 
@@ -242,6 +244,14 @@ impl Passage {
         match self.call.tool.shape {
             Shape::Read(read) => {
                 let (output, caller) = self.look(|cx| read(cx, &self.call.input))?;
+                self.record_look(&caller, &output).await?;
+                Ok(output)
+            }
+            Shape::Probe(probe) => {
+                let (probing, caller) = self.look(|cx| probe(cx, &self.call.input))?;
+                let engine = self.engine.clone();
+                let looked = tokio::task::spawn_blocking(move || probing(&engine)).await;
+                let output = looked.map_err(ToolError::internal)??;
                 self.record_look(&caller, &output).await?;
                 Ok(output)
             }
@@ -410,6 +420,8 @@ impl Passage {
                 let caller = Caller { agent: known, by_operator };
                 tx.audit_append(&passage.draft(&caller, Some(code.name()), record.to_string()))?;
                 if let Some(agent) = caller.agent.as_ref().filter(|_| !by_operator) {
+                    // Who fails is there.
+                    tx.agent_touch(agent.id, passage.now())?;
                     escalate::escalate(tx, agent, tool, &body, passage.now())?;
                 }
                 Ok::<_, ToolError>(())

@@ -3,13 +3,15 @@
 use std::ffi::OsString;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use host::clock::Clock;
+use host::git::Repo;
 use model::Timestamp;
 use store::Store;
 
+use crate::errand::{Errands, Point};
 use crate::identity::Tokens;
 use crate::rate::Rates;
 use crate::run::Crew;
@@ -41,6 +43,25 @@ pub struct Options {
     pub operator_environment: Vec<(OsString, OsString)>,
     /// Where the operator's secrets are, which a sandbox hides
     pub secrets: PathBuf,
+    /// What GitHub knows the operator by, and signs its own messages with
+    pub github: GithubSecrets,
+    /// Where to die, so that a test can see that nothing is lost
+    pub crash_at: Option<Point>,
+}
+
+/// Secrets between GitHub and the operator.
+#[derive(Clone, Default)]
+pub struct GithubSecrets {
+    /// What requests are signed in with
+    pub token: Option<String>,
+    /// What GitHub signs its messages with
+    pub webhook: Option<String>,
+}
+
+impl std::fmt::Debug for GithubSecrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GithubSecrets").finish_non_exhaustive()
+    }
 }
 
 impl Options {
@@ -53,6 +74,8 @@ impl Options {
             agent_environment: Vec::new(),
             operator_environment: Vec::new(),
             secrets: PathBuf::new(),
+            github: GithubSecrets::default(),
+            crash_at: None,
             project,
             operator_hash,
             clock: Clock::System,
@@ -79,6 +102,9 @@ pub struct Inner {
     pub(crate) topics: Topics,
     pub(crate) waits: Waits,
     pub(crate) crew: Crew,
+    pub(crate) errands: Errands,
+    /// The project's repository, once it was needed
+    pub(crate) repo: Mutex<Option<Repo>>,
 }
 
 impl Deref for Engine {
@@ -101,6 +127,8 @@ impl Engine {
             topics: Topics::default(),
             waits: Waits::default(),
             crew: Crew::default(),
+            errands: Errands::default(),
+            repo: Mutex::default(),
         }))
     }
 
@@ -127,6 +155,14 @@ impl Engine {
     /// Replaces the settings.
     pub fn set_settings(&self, settings: Settings) {
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+    }
+
+    /// A place between two steps of an effect on the outside, where tests let the server die.
+    pub(crate) fn point(&self, point: Point) {
+        if self.options.crash_at == Some(point) {
+            tracing::warn!(%point, "dies here because it was told to");
+            host::process::die();
+        }
     }
 
     /// What time it is.

@@ -151,6 +151,30 @@ impl ToolError {
         error
     }
 
+    /// As it is remembered with an errand that failed.
+    pub(crate) fn kept(&self) -> String {
+        let kept = json!({
+            "code": self.code, "message": self.message, "suggestions": self.suggestions,
+            "details": self.details, "causes": self.causes(),
+        });
+        kept.to_string()
+    }
+
+    /// An error that was remembered.
+    pub(crate) fn recalled(kept: &str) -> Self {
+        let kept: Value = serde_json::from_str(kept).unwrap_or_default();
+        let code = kept["code"].as_str().and_then(Code::parse).unwrap_or(Code::InternalError);
+        let mut error = Self::new(code, kept["message"].as_str().unwrap_or_default());
+        if let Some(suggestions) = kept["suggestions"].as_array() {
+            error.suggestions =
+                suggestions.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+        }
+        if let Some(details) = kept["details"].as_object() {
+            error.details.clone_from(details);
+        }
+        error
+    }
+
     /// Whether trying the same again may help.
     pub const fn is_transient(&self) -> bool {
         matches!(self.code, Code::TransientError)
@@ -192,6 +216,17 @@ impl ToolError {
             }
             "harness" => {
                 body.insert("error".into(), self.message.clone().into());
+            }
+            // Its seed has every field at the top.
+            "review" => {
+                body.insert("error".into(), self.code.name().into());
+                body.insert("tool_name".into(), crate::tool::bare_of(tool).into());
+                if let Some(agent) = agent {
+                    body.insert("instance_id".into(), agent.to_string().into());
+                }
+                for (name, value) in &self.details {
+                    body.entry(name.clone()).or_insert_with(|| value.clone());
+                }
             }
             _ => {}
         }

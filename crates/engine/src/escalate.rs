@@ -1,12 +1,11 @@
 //! Tells others of failures that the caller cannot mend.
 
-use model::event::EventKind;
-use model::{MailId, Timestamp};
-use serde_json::{Value, json};
-use store::{Agent, EventDraft, NewMail, Recipient, Tx};
+use model::Timestamp;
+use serde_json::Value;
+use store::{Agent, Recipient, Tx};
 
-use crate::cx::fresh;
 use crate::error::{Code, ToolError};
+use crate::letter::{self, Letter};
 use crate::tool::ToolDef;
 
 /// As many failures of one agent with one tool in [`WINDOW_SECONDS`] are a pattern.
@@ -35,78 +34,36 @@ pub(crate) fn escalate(
         return Ok(());
     }
     let superior = superior(tx, agent)?;
-    let letter = |to: Recipient, subject: String| Letter { to, subject };
     let mut letters = Vec::new();
     if critical {
-        letters
-            .push(letter(Recipient::Human, format!("⚠️ CRITICAL: Tool Failure - {}", tool.name)));
+        letters.push((Recipient::Human, format!("⚠️ CRITICAL: Tool Failure - {}", tool.name)));
     }
     if !critical || superior != Recipient::Human {
-        letters.push(letter(superior, format!("Tool Failure: {}", tool.name)));
+        letters.push((superior, format!("Tool Failure: {}", tool.name)));
     }
-    for letter in letters {
-        send(tx, agent, letter, tool, body, now)?;
+    let text = format!(
+        "Agent {} (role {}) failed with {}.\n\nCode: {}\nMessage: {}\n",
+        agent.id,
+        agent.role,
+        tool.name,
+        body["code"].as_str().unwrap_or_default(),
+        body["message"].as_str().unwrap_or_default(),
+    );
+    for (to, subject) in letters {
+        letter::send(tx, Letter::from(agent, to, subject, text.clone()), now)?;
     }
     Ok(())
 }
 
-struct Letter {
-    to: Recipient,
-    subject: String,
-}
-
 /// Whom an agent's failures concern: its nearest live ancestor, else its epic's supervisor, else the
 /// human.
-fn superior(tx: &Tx<'_>, agent: &Agent) -> Result<Recipient, ToolError> {
-    let above = tx.agent_ancestors(agent)?;
-    if let Some(above) = above.iter().find(|above| above.ended_at().is_none()) {
-        return Ok(Recipient::Agent(above.id));
+pub(crate) fn superior(tx: &Tx<'_>, agent: &Agent) -> Result<Recipient, ToolError> {
+    if let above @ Recipient::Agent(_) = letter::above(tx, agent)? {
+        return Ok(above);
     }
     let supervisor = match agent.epic {
         Some(epic) => tx.agent_supervising(epic)?.filter(|supervisor| supervisor.id != agent.id),
         None => None,
     };
     Ok(supervisor.map_or(Recipient::Human, |supervisor| Recipient::Agent(supervisor.id)))
-}
-
-#[expect(clippy::too_many_arguments, reason = "a letter has this many facts")]
-fn send(
-    tx: &mut Tx<'_>,
-    agent: &Agent,
-    letter: Letter,
-    tool: &ToolDef,
-    body: &Value,
-    now: Timestamp,
-) -> Result<(), ToolError> {
-    let message = body["message"].as_str().unwrap_or_default();
-    let text = format!(
-        "Agent {} (role {}) failed with {}.\n\nCode: {}\nMessage: {message}\n",
-        agent.id,
-        agent.role,
-        tool.name,
-        body["code"].as_str().unwrap_or_default(),
-    );
-    let id = fresh(MailId::from_bits)?;
-    let mail = NewMail {
-        id,
-        from: Some((agent.id, agent.category.clone())),
-        to: letter.to,
-        subject: letter.subject,
-        body: text,
-        reply_to: None,
-    };
-    tx.mail_insert(&mail, now)?;
-    let event = EventDraft {
-        kind: EventKind::MailSent,
-        agent: Some(agent.id),
-        task: agent.task,
-        data: json!({
-            "mailId": id,
-            "toAgentId": letter.to.agent(),
-            "isForHuman": letter.to == Recipient::Human,
-            "subject": mail.subject,
-        }),
-    };
-    tx.event_append(now, &event)?;
-    Ok(())
 }

@@ -1,9 +1,9 @@
 //! What a tool is: one declaration, from which every face derives its own.
 //!
-//! A tool is one file under `tools/` and one line in `TOOLS`. Four shapes exist, and the shape says
-//! what the tool may do: a [`Read`] looks, a [`Wait`] looks until there is something to see, a
-//! [`Write`] changes the record in one transaction with its audit row, and an [`Ask`] changes the
-//! record and then waits for what comes of it in the world outside.
+//! A tool is one file under `tools/` and one line in `TOOLS`. Five shapes exist, and the shape says
+//! what the tool may do: a [`Read`] looks, a [`Probe`] looks at the machine too, a [`Wait`] looks until
+//! there is something to see, a [`Write`] changes the record in one transaction with its audit row, and
+//! an [`Ask`] changes the record and then waits for what comes of it in the world outside.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -17,9 +17,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::cx::{ReadCx, WriteCx};
+use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::input;
-use crate::tools::TOOLS;
+use crate::tools::{ALIASES, TOOLS};
 use crate::topics::Topic;
 
 /// What every tool declares.
@@ -44,6 +45,17 @@ pub(crate) trait Tool: 'static {
 pub(crate) trait Read: Tool {
     /// Looks, and answers.
     fn read(cx: &ReadCx<'_>, args: Self::Args) -> Result<Self::Answer, ToolError>;
+}
+
+/// A tool that looks at the machine: the record says what to look at, and the look itself holds no
+/// transaction.
+pub(crate) trait Probe: Tool {
+    /// What to look at.
+    type Question: Send + 'static;
+    /// Reads from the record what to look at.
+    fn question(cx: &ReadCx<'_>, args: Self::Args) -> Result<Self::Question, ToolError>;
+    /// Looks, and answers. Blocks.
+    fn answer(engine: &Engine, question: Self::Question) -> Result<Self::Answer, ToolError>;
 }
 
 /// A tool that looks, and may wait until there is something to see.
@@ -151,8 +163,12 @@ impl Seen {
     }
 }
 
+/// A look at the machine that is still to be done.
+pub(crate) type Probing = Box<dyn FnOnce(&Engine) -> Result<Output, ToolError> + Send>;
+
 pub(crate) enum Shape {
     Read(fn(&ReadCx<'_>, &Value) -> Result<Output, ToolError>),
+    Probe(fn(&ReadCx<'_>, &Value) -> Result<Probing, ToolError>),
     Wait(fn(&ReadCx<'_>, &Value) -> Result<Seen, ToolError>),
     Write(fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>),
     Ask(&'static dyn Asking),
@@ -233,6 +249,14 @@ impl ToolDef {
         }))
     }
 
+    /// A tool that looks at the machine.
+    pub(crate) const fn probe<T: Probe>() -> Self {
+        Self::of::<T>(Shape::Probe(|cx, raw| {
+            let question = T::question(cx, input::parse::<T::Args>(raw)?)?;
+            Ok(Box::new(move |engine| Output::of(&T::answer(engine, question)?)))
+        }))
+    }
+
     /// A tool that looks and may wait.
     pub(crate) const fn wait<T: Wait>() -> Self {
         Self::of::<T>(Shape::Wait(|cx, raw| {
@@ -274,7 +298,7 @@ impl ToolDef {
     /// What it does to the world.
     pub const fn effect(&self) -> Effect {
         match self.shape {
-            Shape::Read(_) | Shape::Wait(_) => Effect::Read,
+            Shape::Read(_) | Shape::Probe(_) | Shape::Wait(_) => Effect::Read,
             Shape::Write(_) => Effect::Write,
             Shape::Ask(_) => Effect::Outside,
         }
@@ -369,7 +393,8 @@ pub(crate) fn toolset_of(name: &str) -> &str {
     name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map_or("", |(set, _)| set)
 }
 
-fn bare_of(name: &str) -> &str {
+/// A tool's name within its group, from the canonical one.
+pub fn bare_of(name: &str) -> &str {
     name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map_or(name, |(_, bare)| bare)
 }
 
@@ -382,7 +407,8 @@ pub fn joined_of(name: &str) -> String {
     }
 }
 
-/// The tool of a canonical name, if it is one of those that there always are.
+/// The tool of a canonical name or an alias, if it is one of those that there always are.
 pub fn by_name(name: &str) -> Option<&'static ToolDef> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, tool)| tool);
     TOOLS.iter().find(|tool| tool.name == name)
 }

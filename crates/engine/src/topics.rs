@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use model::AgentId;
 use model::event::EventKind;
+use model::{AgentId, ErrandId};
 use serde_json::Value;
 use store::{Event, EventFilter, Recipient, Store, StoreError};
 use tokio::sync::{Notify, watch};
@@ -25,6 +25,8 @@ pub(crate) enum Topic {
     Agent(AgentId),
     /// Letters to somebody
     Inbox(Recipient),
+    /// What comes of an errand
+    Errand(ErrandId),
     /// Whatever happens
     Any,
 }
@@ -41,6 +43,10 @@ impl Topic {
             // Only its owner reads a letter.
             EventKind::MailRead => {
                 Some(Self::Inbox(event.agent.map_or(Recipient::Human, Recipient::Agent)))
+            }
+            EventKind::ErrandEnded => {
+                let errand = event.data.get("errandId").and_then(Value::as_str);
+                errand.and_then(|id| id.parse().ok()).map(Self::Errand)
             }
             kind if kind.name().starts_with("agent.") => event.agent.map(Self::Agent),
             _ => None,
@@ -249,7 +255,7 @@ impl Waits {
         let from_others = |topic: &Topic| match topic {
             Topic::Agent(other) => *other != agent,
             Topic::Inbox(of) => *of == Recipient::Agent(agent),
-            Topic::Any => false,
+            Topic::Errand(_) | Topic::Any => false,
         };
         if !topics.iter().any(from_others) {
             return None;

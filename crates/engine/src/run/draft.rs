@@ -5,12 +5,12 @@ use std::path::{Component, Path};
 use model::agent::AgentState;
 use model::event::EventKind;
 use model::money::Usd;
-use model::{AgentId, TaskRef};
+use model::{AgentId, EpicId, TaskRef, Timestamp};
 use serde_json::json;
-use store::{Agent, Caps, EventDraft, NewAgent, NewRun, Spend, Task};
+use store::{Agent, Caps, EventDraft, NewAgent, NewRun, Spend, Task, Tx};
 
 use super::wish::{Claims, Draft};
-use crate::cx::{WriteCx, find_agent, find_task, fresh};
+use crate::cx::{Caller, WriteCx, find_agent, find_task, fresh};
 use crate::error::{Code, ToolError};
 use crate::redact::redact;
 use crate::settings::{Budget, Role, Settings};
@@ -28,12 +28,41 @@ pub(crate) struct Drafted {
     pub(crate) id: AgentId,
     /// Its role
     pub(crate) role: String,
-    /// Its task
+    /// Its task; empty where it leads an epic
     pub(crate) task_slug: String,
 }
 
 /// Records a new agent in the caller's name.
 pub(crate) fn draft(cx: &mut WriteCx<'_, '_>, draft: &Draft) -> Result<Drafted, ToolError> {
+    let role = draft.role.as_deref().map(|name| find_role(cx.settings, name)).transpose()?;
+    let above = above(cx)?;
+    may_start(cx, role.map_or("worker", |role| role.category.as_str()), &above)?;
+    enrol(cx, draft, fresh(AgentId::from_bits)?, &above)
+}
+
+/// Records a new agent beside another: whoever asked for that one asked for this one too.
+pub(crate) fn beside(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    (other, id): (&Agent, AgentId),
+    draft: &Draft,
+    now: Timestamp,
+) -> Result<Drafted, ToolError> {
+    let parent = other.parent.map(|parent| tx.agent_get(parent)).transpose()?.flatten();
+    // It was decided by us, so its paths need no checking.
+    let caller = Caller { agent: parent, by_operator: true };
+    let mut cx = WriteCx { tx, caller: &caller, settings, now };
+    let above = above(&cx)?;
+    enrol(&mut cx, draft, id, &above)
+}
+
+/// Records an agent whom somebody may have.
+fn enrol(
+    cx: &mut WriteCx<'_, '_>,
+    draft: &Draft,
+    id: AgentId,
+    above: &[Agent],
+) -> Result<Drafted, ToolError> {
     let settings = cx.settings;
     let bytes = u64::try_from(draft.prompt.len()).unwrap_or(u64::MAX);
     if bytes > settings.limits.max_prompt_bytes {
@@ -47,12 +76,15 @@ pub(crate) fn draft(cx: &mut WriteCx<'_, '_>, draft: &Draft) -> Result<Drafted, 
     }
     let role = draft.role.as_deref().map(|name| find_role(settings, name)).transpose()?;
     let category = role.map_or("worker", |role| role.category.as_str()).to_owned();
-    let above = above(cx)?;
-    may_start(cx, &category, &above)?;
     let kind = kind_of(settings, draft, role)?;
     let resumed = draft.resume.map(|id| resumable(cx, id, &kind)).transpose()?;
-    let (task, claims) = task_for(cx, draft, resumed.as_ref())?;
-    let id = fresh(AgentId::from_bits)?;
+    let leads = leads(cx.tx, draft, resumed.as_ref())?;
+    let (task, claims) = if leads.is_some() {
+        (None, Claims::Nothing)
+    } else {
+        let (task, claims) = task_for(cx, draft, resumed.as_ref())?;
+        (Some(task), claims)
+    };
     let mut wish = draft.wish.clone();
     wish.claims = claims;
     wish.model = model_of(cx, draft, (role, &category, &kind))?;
@@ -65,8 +97,8 @@ pub(crate) fn draft(cx: &mut WriteCx<'_, '_>, draft: &Draft) -> Result<Drafted, 
         kind,
         parent: cx.caller.id(),
         depth: cx.caller.agent.as_ref().map_or(0, |parent| parent.depth + 1),
-        task: Some(task.id),
-        epic: task.epic,
+        task: task.as_ref().map(|task| task.id),
+        epic: leads.or_else(|| task.as_ref().and_then(|task| task.epic)),
         session: None,
         state: AgentState::Queued,
         cwd: directory(cx, draft, role)?,
@@ -91,18 +123,19 @@ pub(crate) fn draft(cx: &mut WriteCx<'_, '_>, draft: &Draft) -> Result<Drafted, 
     };
     let caps = caps_of(draft, role, usual);
     cx.tx.budget_insert(id, &caps)?;
-    for ancestor in &above {
+    for ancestor in above {
         cx.tx.budget_charge(ancestor.id, Spend { agents: 1, ..Spend::default() })?;
     }
-    cx.tx.dispatch_begin(task.number, id, &name, cx.now)?;
+    if let Some(task) = &task {
+        cx.tx.dispatch_begin(task.number, id, &name, cx.now)?;
+    }
     let data = json!({
         "role": name, "category": new.category, "kind": new.kind, "parentId": new.parent,
         "depth": new.depth, "summary": summary, "resumedFrom": draft.resume,
     });
-    let event =
-        EventDraft { kind: EventKind::AgentCreated, agent: Some(id), task: Some(task.id), data };
+    let event = EventDraft { kind: EventKind::AgentCreated, agent: Some(id), task: new.task, data };
     cx.tx.event_append(cx.now, &event)?;
-    Ok(Drafted { id, role: name, task_slug: task.slug })
+    Ok(Drafted { id, role: name, task_slug: task.map(|task| task.slug).unwrap_or_default() })
 }
 
 /// The role of that name, or the seed's words for there being none.
@@ -226,6 +259,27 @@ fn resumable(cx: &WriteCx<'_, '_>, id: AgentId, kind: &str) -> Result<(Agent, St
     Ok((agent, conversation))
 }
 
+/// The epic it leads: the one named, or that of the agent it goes on for. Nobody else may lead it.
+fn leads(
+    tx: &Tx<'_>,
+    draft: &Draft,
+    resumed: Option<&(Agent, String)>,
+) -> Result<Option<EpicId>, ToolError> {
+    let before = resumed.filter(|(agent, _)| draft.task.is_none() && agent.task.is_none());
+    let Some(epic) = draft.epic.or_else(|| before.and_then(|(agent, _)| agent.epic)) else {
+        return Ok(None);
+    };
+    match tx.agent_supervising(epic)? {
+        None => Ok(Some(epic)),
+        Some(other) => {
+            Err(ToolError::conflict(format!("the epic `{epic}` has a supervisor: `{}`", other.id))
+                .hint("`check_supervisor_health` says how it is, `recover_supervisor` replaces it")
+                .detail("agentId", other.id.to_string())
+                .detail("epicId", epic.to_string()))
+        }
+    }
+}
+
 /// The task it works on: the one named, that of the agent it goes on for, the parent's, or a new one.
 fn task_for(
     cx: &mut WriteCx<'_, '_>,
@@ -233,7 +287,7 @@ fn task_for(
     resumed: Option<&(Agent, String)>,
 ) -> Result<(Task, Claims), ToolError> {
     if let Some(name) = &draft.task {
-        return Ok((find_task(cx.tx, name)?, Claims::Task));
+        return Ok((find_task(cx.tx, name)?, draft.wish.claims));
     }
     if let Some(task) = resumed.and_then(|(agent, _)| agent.task) {
         return Ok((find_task(cx.tx, &TaskRef::Id(task))?, Claims::Task));
@@ -247,6 +301,8 @@ fn task_for(
     let new = TaskDraft {
         title,
         description: (!whole).then(|| draft.prompt.chars().take(100_000).collect()),
+        // What whoever leads an epic has done belongs to the epic.
+        epic: cx.caller.agent.as_ref().and_then(|parent| parent.epic),
         ..TaskDraft::default()
     };
     Ok((task_add::add(cx, new)?, Claims::Task))

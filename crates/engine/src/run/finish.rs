@@ -1,20 +1,24 @@
 //! The end of an agent, in one transaction: its state, its result, its task, whoever waits for it.
 
-use model::agent::{AgentEvent, AgentState, AwaitStatus, Outcome};
+use model::Timestamp;
+use model::agent::{AgentEvent, AwaitStatus, Outcome};
 use model::event::EventKind;
 use model::money::Usd;
+use model::review::{ErrandKind, WorktreeState};
 use model::task::{TaskMove, TaskStateName};
-use model::{MailId, Timestamp};
 use serde_json::{Value, json};
-use store::{Agent, EventDraft, NewMail, Recipient, Run, Spend, Stop, Tx};
+use store::{Agent, EventDraft, Run, Spend, Stop, Tx};
 
 use super::wish::Wish;
-use crate::cx::fresh;
+use crate::errand::{self, Sending, lane_of};
 use crate::error::ToolError;
+use crate::letter::{self, Letter};
+use crate::office;
 use crate::redact::redact;
 use crate::result::{self, AgentResult};
+use crate::review;
 use crate::settings::Settings;
-use crate::tools::task_change;
+use crate::tools::{files, task_change};
 
 /// A task that so many agents could not do is failed.
 const ATTEMPTS: u32 = 5;
@@ -79,6 +83,25 @@ pub(crate) fn finish(
     if run.is_some_and(|run| Wish::read(&run.wish).notify) {
         notify(tx, &ended, ending, now)?;
     }
+    files::let_go(tx, &ended, now)?;
+    review::ended(tx, settings, &ended, now)?;
+    office::ended(tx, settings, &ended, now)?;
+    settle_worktree(tx, &ended, now)
+}
+
+/// Has the agent's worktree looked after.
+pub(crate) fn settle_worktree(
+    tx: &mut Tx<'_>,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let Some(worktree) = tx.worktree_of(agent.id)? else { return Ok(()) };
+    if worktree.state == WorktreeState::Gone {
+        return Ok(());
+    }
+    let (kind, lane) = (ErrandKind::Tidy, lane_of(agent.id));
+    let sending = Sending { kind, lane, agent: Some(agent.id), caller: None, wish: &json!({}) };
+    errand::send(tx, sending, now)?;
     Ok(())
 }
 
@@ -158,32 +181,13 @@ fn notify(
     ending: &Ending,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let live = tx
-        .agent_ancestors(agent)?
-        .into_iter()
-        .find(|above| !matches!(above.state, AgentState::Ended { .. }));
-    let to = live.map_or(Recipient::Human, |above| Recipient::Agent(above.id));
-    let id = fresh(MailId::from_bits)?;
+    let to = letter::above(tx, agent)?;
     let subject = format!("Agent {} ({}) is over: {}", agent.id, agent.role, agent.state.name());
-    let mail = NewMail {
-        id,
-        from: Some((agent.id, agent.category.clone())),
-        to,
-        subject: subject.clone(),
-        body: format!(
-            "{}\n\n{}",
-            ending.reason,
-            ending.result.summary.chars().take(10_000).collect::<String>()
-        ),
-        reply_to: None,
-    };
-    tx.mail_insert(&mail, now)?;
-    let data = json!({
-        "mailId": id, "toAgentId": to.agent(), "isForHuman": to == Recipient::Human,
-        "subject": subject,
-    });
-    let event =
-        EventDraft { kind: EventKind::MailSent, agent: Some(agent.id), task: agent.task, data };
-    tx.event_append(now, &event)?;
+    let body = format!(
+        "{}\n\n{}",
+        ending.reason,
+        ending.result.summary.chars().take(10_000).collect::<String>()
+    );
+    letter::send(tx, Letter::from(agent, to, subject, body), now)?;
     Ok(())
 }

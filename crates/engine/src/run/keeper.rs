@@ -158,6 +158,14 @@ impl Keeper {
         orders: mpsc::UnboundedReceiver<Order>,
         shutdown: CancellationToken,
     ) -> Result<Option<Self>, Leave> {
+        let placed = match crate::work::prepare(engine, agent, run).await {
+            Ok(agent) => agent,
+            Err(error) => {
+                end::never_started(engine, agent, &launch::LaunchError::of(error)).await?;
+                return Ok(None);
+            }
+        };
+        let agent = &placed;
         let ready = {
             let (engine, agent, run, token) =
                 (engine.clone(), agent.clone(), run.clone(), token.clone());

@@ -46,6 +46,17 @@ pub(crate) enum LaunchError {
     Record(ToolError),
 }
 
+impl LaunchError {
+    /// Why its place could not be made ready.
+    pub(crate) fn of(error: ToolError) -> Self {
+        let mut said = error.message;
+        for hint in error.suggestions {
+            said = format!("{said}; {hint}");
+        }
+        Self::Unfit(said)
+    }
+}
+
 impl From<ToolError> for LaunchError {
     fn from(error: ToolError) -> Self {
         Self::Record(error)
@@ -135,11 +146,12 @@ fn brief(engine: &Engine, settings: &Settings, parts: Parts<'_>) -> Result<Brief
     let servers = servers(engine, settings, &caller);
     let supports = kind.supports();
     let system = role.map(|role| role.prompt.trim()).filter(|prompt| !prompt.is_empty());
-    let prompt = if run.conversation.is_some() {
+    let prompt = match (&run.conversation, &run.next_prompt) {
         // The conversation knows the rest already.
-        if run.ran_ms > 0 { GO_ON.to_owned() } else { run.prompt.clone() }
-    } else {
-        prompt(engine, settings, (agent, run, wish), (system, kind))?
+        (Some(_), Some(next)) => next.clone(),
+        (Some(_), None) if run.ran_ms > 0 => GO_ON.to_owned(),
+        (Some(_), None) => run.prompt.clone(),
+        (None, _) => prompt(engine, settings, (agent, run, wish), (system, kind))?,
     };
     let tools = wish.tools.clone().or_else(|| role.and_then(|role| role.tools.clone()));
     let asks = match (settings.asks, &tools) {
@@ -220,6 +232,10 @@ fn prompt(
         .filter(|tool| caller.is_offered(settings, tool))
         .map(|tool| tool.name)
         .collect();
+    let asked = match &run.next_prompt {
+        Some(next) => format!("{}\n\n{next}", run.prompt.trim_end()),
+        None => run.prompt.clone(),
+    };
     Ok(context::compose(&PromptParts {
         role: system.unwrap_or_default(),
         has_system_prompt: supports.system_prompt,
@@ -229,7 +245,7 @@ fn prompt(
         mail: &mail,
         tools: &tools,
         schema: wish.schema.as_ref(),
-        prompt: &run.prompt,
+        prompt: &asked,
     }))
 }
 

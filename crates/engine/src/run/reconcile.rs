@@ -23,6 +23,11 @@ pub(crate) async fn reconcile(engine: &Engine) -> Result<Vec<(Agent, Run)>, Tool
         if matches!(agent.state, AgentState::Queued | AgentState::Limited { .. }) {
             continue;
         }
+        let run = engine.store.read(|tx| tx.run_get(agent.id))?;
+        // Its process has ended, and it waits for a review.
+        if run.as_ref().is_some_and(|run| run.parked_at.is_some()) {
+            continue;
+        }
         let folder = folder_of(engine, &agent);
         let standing = folder.standing().map_err(ToolError::internal)?;
         let never = standing == Standing::NotBegun
@@ -30,7 +35,7 @@ pub(crate) async fn reconcile(engine: &Engine) -> Result<Vec<(Agent, Run)>, Tool
         if never {
             tracing::info!(id = %agent.id, "was to be started and never was");
             again.push(agent.id);
-        } else if let Some(run) = engine.store.read(|tx| tx.run_get(agent.id))? {
+        } else if let Some(run) = run {
             tracing::info!(id = %agent.id, ?standing, "is taken up");
             kept.push((agent, run));
         }

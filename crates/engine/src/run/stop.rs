@@ -48,6 +48,12 @@ fn stop_one(
             tx.run_stop(agent.id, stop)?;
             finish::finish(tx, settings, agent, &Ending::of(stop), now)
         }
+        AgentState::WaitingReview
+            if tx.run_get(agent.id)?.is_some_and(|run| run.parked_at.is_some()) =>
+        {
+            tx.run_stop(agent.id, stop)?;
+            finish::finish(tx, settings, agent, &Ending::of(stop), now)
+        }
         _ if agent.kind == "enlisted" => {
             finish::finish(tx, settings, agent, &Ending::of(stop), now)
         }

@@ -1,7 +1,7 @@
 //! What somebody wants of a new agent.
 
-use model::AgentId;
 use model::task::TaskRef;
+use model::{AgentId, EpicId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -20,6 +20,8 @@ pub struct Draft {
     pub summary: Option<String>,
     /// The task it is for
     pub task: Option<TaskRef>,
+    /// The epic it leads; whoever leads one has no task of its own
+    pub epic: Option<EpicId>,
     /// Where it works
     pub cwd: Option<String>,
     /// What it is asked with beside the prompt

@@ -14,9 +14,11 @@ use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::identity::hash_token;
 use crate::result::{self, AgentResult};
+use crate::review;
 use crate::run::finish::{self, Ending};
 use crate::run::launch::{LaunchError, directory_of};
 use crate::run::notes::{Account, Verdict};
+use crate::run::reconcile;
 use crate::run::terminal;
 use crate::run::wish::Wish;
 
@@ -38,16 +40,20 @@ pub(super) async fn never_started(
     }
     let result = result::read_result(None, &reason, None);
     let ending = Ending { outcome: Outcome::Failed, reason, result };
-    close(engine, (agent.id, agent.attempt), ending).await
+    close(engine, (agent.id, agent.attempt), ending, 0).await
 }
 
-/// Records an end, unless it is another attempt's.
+/// Records an end, unless it is another attempt's. Who waits for a review is not over when its process
+/// is, and who ended without having heard what the review said goes on with it.
 async fn close(
     engine: &Engine,
     (id, attempt): (AgentId, u32),
     ending: Ending,
+    ran_ms: i64,
 ) -> Result<(), Leave> {
     let (settings, clock) = (engine.settings(), engine.clone());
+    // Its process is gone, and with it the token: nobody knows the one in its place.
+    let nobodys = hash_token(&host::random::secret("adjag_").map_err(ToolError::internal)?);
     engine
         .store
         .write(move |tx| {
@@ -62,6 +68,21 @@ async fn close(
             if let Some(stop) = stop.filter(|_| ending.outcome != Outcome::Succeeded) {
                 ending.outcome = stop.outcome;
                 ending.reason = stop.reason;
+            }
+            let by_itself = matches!(ending.outcome, Outcome::Succeeded | Outcome::Failed);
+            if by_itself && review::waits(tx, &agent)? {
+                tx.agent_begin(id, attempt, &nobodys, now)?;
+                tx.run_pause(id, ran_ms)?;
+                tx.run_park(id, now)?;
+                return Ok(());
+            }
+            if ending.outcome == Outcome::Succeeded
+                && let Some(word) = review::unheard(tx, &agent, now)?
+            {
+                tx.agent_begin(id, attempt, &nobodys, now)?;
+                tx.run_pause(id, ran_ms)?;
+                tx.run_next_prompt(id, &word)?;
+                return reconcile::requeue(tx, id, now);
             }
             finish::finish(tx, &settings, &agent, &ending, now)
         })
@@ -120,8 +141,12 @@ impl Keeper {
         }
         self.take_along(outcome, &reason).await?;
         terminal::close(&self.engine, &self.agent).await;
-        close(&self.engine, (self.agent.id, self.agent.attempt), Ending { outcome, reason, result })
-            .await
+        let ran_ms = match &standing {
+            Standing::Ended(exit) => exit.ended_at.millis_since(exit.started_at).max(1),
+            Standing::NotBegun | Standing::Running | Standing::Gone => 1,
+        };
+        let ending = Ending { outcome, reason, result };
+        close(&self.engine, (self.agent.id, self.agent.attempt), ending, ran_ms).await
     }
 
     /// What came of it: what it said, and what git says where it is silent.

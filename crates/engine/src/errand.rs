@@ -1,0 +1,152 @@
+//! Errands: what tools and reactions want of the world outside.
+//!
+//! *Remember, then do; doing can be repeated.* An errand is a row before anything is done. The [`Desk`]
+//! runs those that are open, one after the other in a lane; each looks before it acts, so that it can be
+//! begun again from the start after a crash; each ends in one transaction with what follows from it, and
+//! one that cannot be done is undone first. [`Point`] names the places between the steps.
+
+mod desk;
+pub(crate) mod feedback;
+pub(crate) mod issues;
+pub(crate) mod merge;
+mod point;
+pub(crate) mod pull;
+pub(crate) mod rebase;
+pub(crate) mod review;
+mod tidy;
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use model::event::EventKind;
+use model::review::ErrandKind;
+use model::{AgentId, ErrandId, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use store::{Errand, EventDraft, NewErrand, Tx};
+use tokio::sync::Notify;
+
+use crate::cx::fresh;
+use crate::error::ToolError;
+
+pub use desk::Desk;
+pub use point::Point;
+
+/// What is to be done for whom.
+#[derive(Debug, Clone)]
+pub(crate) struct Sending<'a, W> {
+    /// What is to be done
+    pub(crate) kind: ErrandKind,
+    /// Errands of one lane are run one after the other
+    pub(crate) lane: String,
+    /// Whom it concerns
+    pub(crate) agent: Option<AgentId>,
+    /// Who asked
+    pub(crate) caller: Option<AgentId>,
+    /// What is wanted
+    pub(crate) wish: &'a W,
+}
+
+/// The lane of everything that touches an agent's worktree.
+pub(crate) fn lane_of(agent: AgentId) -> String {
+    format!("agent:{agent}")
+}
+
+/// Remembers what is to be done, and tells the desk.
+pub(crate) fn send<W: Serialize>(
+    tx: &mut Tx<'_>,
+    sending: Sending<'_, W>,
+    now: Timestamp,
+) -> Result<ErrandId, ToolError> {
+    let id = fresh(ErrandId::from_bits)?;
+    let Sending { kind, lane, agent, caller, wish } = sending;
+    let wish = serde_json::to_string(wish).map_err(ToolError::internal)?;
+    tx.errand_insert(&NewErrand { id, kind, lane, agent, caller, wish }, now)?;
+    let data = json!({ "errandId": id, "kind": kind });
+    tx.event_append(now, &EventDraft { kind: EventKind::ErrandCreated, agent, task: None, data })?;
+    Ok(id)
+}
+
+/// What came of an errand: nothing yet, an answer, or the error it ended with.
+pub(crate) fn outcome<A: DeserializeOwned>(
+    tx: &Tx<'_>,
+    id: ErrandId,
+) -> Result<Option<A>, ToolError> {
+    let errand = tx.errand_get(id)?;
+    let errand =
+        errand.ok_or_else(|| ToolError::not_found(format!("there is no errand `{id}`")))?;
+    if let Some(error) = &errand.error {
+        return Err(ToolError::recalled(error));
+    }
+    let answer = errand.answer.as_deref().map(serde_json::from_str).transpose();
+    answer.map_err(ToolError::internal)
+}
+
+/// What is wanted of an errand.
+fn wish_of<W: DeserializeOwned>(errand: &Errand) -> Result<W, Setback> {
+    serde_json::from_str(&errand.wish).map_err(|error| Setback::Never(ToolError::internal(error)))
+}
+
+/// What follows from an errand that was done: written down together with its end, and perhaps more than
+/// once.
+type Ending = Box<dyn Fn(&mut Tx<'_>, Timestamp) -> Result<Value, ToolError> + Send + Sync>;
+
+/// Why an errand is not done.
+#[derive(Debug)]
+enum Setback {
+    /// It may go better in a moment
+    Again(ToolError),
+    /// It has to wait until then
+    Until(Timestamp),
+    /// The server ends; the next one goes on
+    Leave,
+    /// It cannot be done
+    Never(ToolError),
+}
+
+impl From<ToolError> for Setback {
+    fn from(error: ToolError) -> Self {
+        if error.is_transient() { Self::Again(error) } else { Self::Never(error) }
+    }
+}
+
+impl From<host::git::GitError> for Setback {
+    fn from(error: host::git::GitError) -> Self {
+        ToolError::from(error).into()
+    }
+}
+
+/// What all who have to do with errands share.
+#[derive(Debug, Default)]
+pub(crate) struct Errands {
+    /// Those whose errands wait for them to be heard of
+    waiting: Mutex<HashSet<AgentId>>,
+    /// Those of them that were heard of
+    heard: Mutex<HashSet<AgentId>>,
+    bell: Notify,
+}
+
+impl Errands {
+    /// Notes that an agent did something: what waits for that is tried again.
+    pub(crate) fn heard_of(&self, agent: AgentId) {
+        if self.waiting.lock().unwrap_or_else(PoisonError::into_inner).contains(&agent) {
+            self.heard.lock().unwrap_or_else(PoisonError::into_inner).insert(agent);
+            self.bell.notify_one();
+        }
+    }
+
+    /// Has the desk look again.
+    pub(crate) fn ring(&self) {
+        self.bell.notify_one();
+    }
+
+    /// Says whose errands wait, and takes those that were heard of.
+    fn turn(&self, waiting: HashSet<AgentId>) -> HashSet<AgentId> {
+        *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = waiting;
+        std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests;

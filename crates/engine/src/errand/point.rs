@@ -1,0 +1,102 @@
+//! The places between the steps of an errand. A test lets the server die at each of them and looks
+//! whether what was begun is whole or undone after a restart.
+
+macro_rules! points {
+    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
+        /// A place between two steps.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Point {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Point {
+            /// Every place.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// Its name: the errand's kind, and what was just done.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$name => $text,)* }
+            }
+
+            /// The place of that name.
+            pub fn parse(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|point| point.name() == name)
+            }
+        }
+    };
+}
+
+points! {
+    /// A review was asked for
+    ReviewAsked = "review.asked",
+    /// The reviewer's worktree is there
+    ReviewForked = "review.forked",
+    /// The review is on record
+    ReviewRecorded = "review.recorded",
+    /// A review that cannot be begun was undone
+    ReviewUndone = "review.undone",
+    /// Feedback was given
+    FeedbackAsked = "feedback.asked",
+    /// The feedback is a commit
+    FeedbackCommitted = "feedback.committed",
+    /// How it will be merged is on record
+    FeedbackNoted = "feedback.noted",
+    /// It is in the coder's worktree
+    FeedbackMerged = "feedback.merged",
+    /// It is on record
+    FeedbackRecorded = "feedback.recorded",
+    /// A pull request was asked for
+    PullAsked = "pull.asked",
+    /// The feedback file is out of the branch
+    PullCleaned = "pull.cleaned",
+    /// The branch is on GitHub
+    PullPushed = "pull.pushed",
+    /// The pull request is on GitHub
+    PullOpened = "pull.opened",
+    /// It is on record
+    PullRecorded = "pull.recorded",
+    /// Issues were asked for
+    IssuesAsked = "issues.asked",
+    /// One of them is on GitHub
+    IssuesOpened = "issues.opened",
+    /// They are on record
+    IssuesRecorded = "issues.recorded",
+    /// Approved work is in the queue
+    MergeQueued = "merge.queued",
+    /// It is this work's turn to be merged
+    MergeAsked = "merge.asked",
+    /// The scratch worktree has the merged work
+    MergeTried = "merge.tried",
+    /// The check was passed
+    MergeChecked = "merge.checked",
+    /// The branch has it
+    MergeMoved = "merge.moved",
+    /// It is on record
+    MergeRecorded = "merge.recorded",
+    /// A rebase was asked for
+    RebaseAsked = "rebase.asked",
+    /// What is put on what is on record
+    RebaseNoted = "rebase.noted",
+    /// The branch is where it should be
+    RebaseDone = "rebase.done",
+    /// That is on record
+    RebaseRecorded = "rebase.recorded",
+    /// A worktree is to be looked after
+    TidyAsked = "tidy.asked",
+    /// What was uncommitted in it is on a branch
+    TidyRescued = "tidy.rescued",
+    /// It is gone
+    TidyRemoved = "tidy.removed",
+    /// That is on record
+    TidyRecorded = "tidy.recorded",
+    /// A new agent's worktree is on record
+    WorktreeWanted = "worktree.wanted",
+    /// It is there
+    WorktreeMade = "worktree.made",
+}
+
+impl std::fmt::Display for Point {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
