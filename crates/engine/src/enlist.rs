@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::identity::hash_token;
 use crate::run::draft::find_role;
-use crate::tools::task_change;
+use crate::tools::{files, task_change};
 
 /// Who is to join.
 #[derive(Debug, Clone)]
@@ -174,10 +174,12 @@ fn leave(
     tx.dispatch_end(id, "completed", Some(&json!({ "summary": reason }).to_string()), now)?;
     tx.mcp_session_delete_of(&id.to_string())?;
     release_tasks(tx, &agent, now)?;
+    files::let_go(tx, &agent, now)?;
     let data = json!({ "state": agent.state.name(), "reason": reason });
     let event =
         EventDraft { kind: EventKind::AgentFinished, agent: Some(id), task: agent.task, data };
     tx.event_append(now, &event)?;
+    crate::review::ended(tx, &engine.settings(), &agent, now)?;
     let output = json!({ "agentId": id, "state": agent.state.name() });
     let input = json!({ "agentId": id, "reason": reason });
     tx.audit_append(&engine.operator_row(

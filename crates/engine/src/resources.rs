@@ -119,16 +119,8 @@ pub fn resources_touched(event: &Event) -> Vec<String> {
         | EventKind::TaskAssigned
         | EventKind::TaskCreated
         | EventKind::TaskUpdated => uris.push(CONTEXT.to_owned()),
-        EventKind::EpicCreated
-        | EventKind::EpicUpdated
-        | EventKind::TaskCommented
-        | EventKind::MailSent
-        | EventKind::MailRead
-        | EventKind::DecisionLogged
-        | EventKind::NoteAdded
-        | EventKind::IterationSummarised
-        | EventKind::SessionCompleted
-        | EventKind::ConfigReloaded => {}
+        // What else happens shows in no resource but those of its agent and its task.
+        _ => {}
     }
     if let Some(task) = event.task {
         uris.push(format!("agents://task/{task}"));

@@ -1,10 +1,16 @@
 //! What an engine is told from outside: permissions, roles, limits. Read elsewhere, plain here.
 
+mod review;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use model::Policy;
 use model::policy::Rules;
+
+pub use self::review::{
+    CheckSettings, GithubSettings, OfficeSettings, ReviewSettings, WorktreeSettings,
+};
 
 /// The settings in force. Replaced whole when the operator says `reload`.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +41,18 @@ pub struct Settings {
     pub stream_timeout_ms: u64,
     /// Prepared prompts, by name
     pub templates: BTreeMap<String, Template>,
+    /// The review loop
+    pub review: ReviewSettings,
+    /// What a reviewer is asked, where the home says it otherwise than we do
+    pub review_template: Option<String>,
+    /// Who works in a worktree, and what it has
+    pub worktrees: WorktreeSettings,
+    /// GitHub
+    pub github: GithubSettings,
+    /// The office
+    pub office: OfficeSettings,
+    /// What a branch must pass before it is merged
+    pub check: Option<CheckSettings>,
 }
 
 /// Which model plays whom.

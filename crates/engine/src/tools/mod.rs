@@ -2,12 +2,17 @@
 
 mod agent;
 pub(crate) mod agents;
-mod epic;
+pub(crate) mod epic;
+pub(crate) mod files;
+mod git;
 mod harness;
 pub(crate) mod items;
 mod mail;
+mod orchestrator;
 mod paging;
+mod review;
 mod session;
+mod supervisor;
 mod system;
 mod task;
 pub(crate) mod task_add;
@@ -16,6 +21,13 @@ mod task_hold;
 mod task_needs;
 
 use crate::tool::ToolDef;
+
+pub(crate) use paging::Cursor;
+pub(crate) use task::TaskView;
+
+/// Other names of tools, each with the canonical one. They can be called, and no list shows them.
+pub const ALIASES: &[(&str, &str)] =
+    &[("mcp__review__create_pr", "mcp__review__create_pull_request")];
 
 /// Every tool. A new one is one file and one line here.
 pub static TOOLS: &[ToolDef] = &[
@@ -48,6 +60,25 @@ pub static TOOLS: &[ToolDef] = &[
     ToolDef::write::<epic::update_status::UpdateStatus>(),
     ToolDef::read::<epic::get::Get>(),
     ToolDef::read::<epic::list::List>(),
+    ToolDef::probe::<supervisor::get_review_queue::GetReviewQueue>(),
+    ToolDef::ask::<supervisor::approve_task::ApproveTask>(),
+    ToolDef::write::<supervisor::request_changes::RequestChanges>(),
+    ToolDef::write::<supervisor::force_complete_task::ForceCompleteTask>(),
+    ToolDef::ask::<supervisor::create_epic_pr::CreateEpicPr>(),
+    ToolDef::probe::<orchestrator::list_supervisors::ListSupervisors>(),
+    ToolDef::probe::<orchestrator::check_supervisor_health::CheckSupervisorHealth>(),
+    ToolDef::write::<orchestrator::create_supervisor::CreateSupervisor>(),
+    ToolDef::ask::<orchestrator::recover_supervisor::RecoverSupervisor>(),
+    ToolDef::read::<orchestrator::list_pending_epics::ListPendingEpics>(),
+    ToolDef::probe::<git::get_diff::GetDiff>(),
+    ToolDef::ask::<git::rebase::Rebase>(),
+    ToolDef::write::<files::reserve::Reserve>(),
+    ToolDef::write::<files::release::Release>(),
+    ToolDef::read::<files::list_reservations::ListReservations>(),
+    ToolDef::ask::<review::request_review::RequestReview>(),
+    ToolDef::ask::<review::create_pull_request::CreatePullRequest>(),
+    ToolDef::ask::<review::send_feedback::SendFeedback>(),
+    ToolDef::ask::<review::create_issues::CreateIssues>(),
     ToolDef::write::<session::task_add::TaskAdd>(),
     ToolDef::write::<session::task_update::TaskUpdate>(),
     ToolDef::read::<session::task_list::TaskList>(),

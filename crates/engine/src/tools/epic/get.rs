@@ -4,6 +4,7 @@ use model::EpicId;
 use model::task::OfficeState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use store::Tx;
 
 use super::{EpicView, find_epic};
 use crate::cx::ReadCx;
@@ -32,7 +33,7 @@ pub(crate) struct Answer {
 /// Tasks by state; cancelled ones count as failed.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-struct TaskCounts {
+pub(crate) struct TaskCounts {
     pending: i64,
     assigned: i64,
     in_progress: i64,
@@ -43,6 +44,15 @@ struct TaskCounts {
 }
 
 impl TaskCounts {
+    /// How many tasks of an epic are in each state.
+    pub(crate) fn in_epic(tx: &Tx<'_>, epic: EpicId) -> Result<Self, ToolError> {
+        let mut counts = Self::default();
+        for (state, tasks) in tx.task_counts(epic)? {
+            *counts.of(state.office()) += tasks;
+        }
+        Ok(counts)
+    }
+
     const fn of(&mut self, state: OfficeState) -> &mut i64 {
         match state {
             OfficeState::Pending => &mut self.pending,
@@ -67,10 +77,7 @@ impl Tool for Get {
 impl Read for Get {
     fn read(cx: &ReadCx<'_>, Args { epic_id }: Args) -> Result<Answer, ToolError> {
         let epic = find_epic(cx.tx, epic_id)?;
-        let mut task_counts = TaskCounts::default();
-        for (state, tasks) in cx.tx.task_counts(epic_id)? {
-            *task_counts.of(state.office()) += tasks;
-        }
+        let task_counts = TaskCounts::in_epic(cx.tx, epic_id)?;
         Ok(Answer { epic: epic.into(), task_counts })
     }
 }

@@ -6,15 +6,14 @@ pub(super) mod reply;
 pub(super) mod send;
 
 use model::agent::AgentType;
-use model::event::EventKind;
 use model::{AgentId, MailId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
-use store::{Mail, NewMail, Recipient};
+use store::{Mail, Recipient};
 
-use crate::cx::{Caller, WriteCx, fresh};
+use crate::cx::{Caller, WriteCx};
 use crate::error::ToolError;
+use crate::letter::{self, Letter};
 
 /// A letter, as the office shows it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -82,29 +81,16 @@ fn received(
     if mail.to == inbox_of(caller) { Ok(mail) } else { Err(ToolError::denied(refusal)) }
 }
 
-/// What a letter says, and to whom.
-struct Letter {
-    to: Recipient,
-    subject: String,
-    body: String,
-    reply_to: Option<MailId>,
-}
-
 /// Puts a letter from the caller into an inbox and tells of it.
-fn deliver(cx: &mut WriteCx<'_, '_>, letter: Letter) -> Result<Sent, ToolError> {
-    let id = fresh(MailId::from_bits)?;
-    let Letter { to, subject, body, reply_to } = letter;
+fn deliver(
+    cx: &mut WriteCx<'_, '_>,
+    to: Recipient,
+    (subject, body): (String, String),
+    reply_to: Option<MailId>,
+) -> Result<Sent, ToolError> {
     let from = cx.caller.agent.as_ref().map(|agent| (agent.id, agent.category.clone()));
-    let mail = NewMail { id, from, to, subject, body, reply_to };
-    cx.tx.mail_insert(&mail, cx.now)?;
-    let data = json!({
-        "mailId": id,
-        "toAgentId": to.agent(),
-        "isForHuman": to == Recipient::Human,
-        "subject": mail.subject,
-    });
-    cx.tell(EventKind::MailSent, None, data)?;
-    Ok(Sent { mail_id: id, timestamp: cx.now })
+    let letter = Letter { from, to, subject, body, reply_to, task: None };
+    Ok(Sent { mail_id: letter::send(cx.tx, letter, cx.now)?, timestamp: cx.now })
 }
 
 /// Where mail for an agent goes: to it, or, if it has ended, to its task's next agent, else to the

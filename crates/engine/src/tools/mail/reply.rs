@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Recipient;
 
-use super::{Letter, Sent, deliver, forwarded, received};
+use super::{Sent, deliver, forwarded, received};
 use crate::cx::WriteCx;
 use crate::error::ToolError;
 use crate::tool::{Tool, Write};
@@ -44,6 +44,6 @@ impl Write for Reply {
             format!("Re: {}", original.subject)
         };
         let body = args.body.into_inner();
-        deliver(cx, Letter { to, subject, body, reply_to: Some(id) })
+        deliver(cx, to, (subject, body), Some(id))
     }
 }

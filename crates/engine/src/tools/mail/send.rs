@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Recipient;
 
-use super::{Letter, Sent, deliver, forwarded};
+use super::{Sent, deliver, forwarded};
 use crate::cx::WriteCx;
 use crate::error::ToolError;
 use crate::tool::{Tool, Write};
@@ -53,6 +53,6 @@ impl Write for Send {
             }
         };
         let (subject, body) = (args.subject.into_inner(), args.body.into_inner());
-        deliver(cx, Letter { to, subject, body, reply_to: None })
+        deliver(cx, to, (subject, body), None)
     }
 }

@@ -1,0 +1,96 @@
+//! Settings of what surrounds an agent's work: reviews, worktrees, GitHub, the office, the check.
+
+/// The review loop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewSettings {
+    /// How many reviews a coder may ask for
+    pub max_iterations: u32,
+    /// After how many failed reviews a coder is abandoned
+    pub auto_abandon_after: u32,
+    /// After how many hours a stuck review is ended
+    pub timeout_hours: u32,
+    /// The role that reviews
+    pub role: String,
+}
+
+impl Default for ReviewSettings {
+    fn default() -> Self {
+        Self {
+            max_iterations: 3,
+            auto_abandon_after: 5,
+            timeout_hours: 24,
+            role: "reviewer".to_owned(),
+        }
+    }
+}
+
+/// Who works in a worktree, and what it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorktreeSettings {
+    /// The categories whose agents get one of their own, where their role does not decide
+    pub fresh: Vec<String>,
+    /// Whether a commit is refused that touches files which somebody else has reserved
+    pub guard: bool,
+    /// Whether submodules are checked out
+    pub submodules: bool,
+}
+
+impl Default for WorktreeSettings {
+    fn default() -> Self {
+        Self {
+            fresh: vec!["coding".to_owned(), "worker".to_owned()],
+            guard: false,
+            submodules: true,
+        }
+    }
+}
+
+/// GitHub. Its secrets are no settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GithubSettings {
+    /// The base URL of the API
+    pub api_url: String,
+    /// The remote that is on GitHub
+    pub remote: String,
+    /// How often open pull requests are looked at, in seconds; 0 is never
+    pub poll_seconds: u32,
+}
+
+impl Default for GithubSettings {
+    fn default() -> Self {
+        Self {
+            api_url: "https://api.github.com".to_owned(),
+            remote: "origin".to_owned(),
+            poll_seconds: 60,
+        }
+    }
+}
+
+/// The office: an orchestrator over supervisors of epics over workers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfficeSettings {
+    /// The role of whoever leads an epic
+    pub supervisor_role: String,
+    /// After how many minutes without a sign of life a supervisor counts as lost
+    pub heartbeat_minutes: u32,
+}
+
+impl Default for OfficeSettings {
+    fn default() -> Self {
+        Self { supervisor_role: "supervisor".to_owned(), heartbeat_minutes: 7 }
+    }
+}
+
+/// The command that a branch must pass before it is merged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckSettings {
+    /// The program and its arguments
+    pub command: Vec<String>,
+    /// How long it may run, in seconds
+    pub timeout_s: u32,
+}
+
+impl CheckSettings {
+    /// How long a check may run where nobody says otherwise, in seconds.
+    pub const TIMEOUT_S: u32 = 1800;
+}

@@ -1,0 +1,88 @@
+//! `mcp__files__list_reservations`.
+
+use model::{AgentId, Line, PathGlob};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::Reservation;
+
+use super::ReservationView;
+use crate::cx::{ReadCx, find_agent};
+use crate::error::ToolError;
+use crate::tool::{Read, Tool};
+use crate::tools::paging::{Cursor, Limit};
+
+/// List who has reserved which files
+///
+/// Those whose time is over are not listed.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// Only this agent's
+    agent_id: Option<AgentId>,
+    /// Only those that cover this file, given relative to the root of the project; not a pattern
+    path: Option<Line<4000>>,
+    /// At most so many (default 100)
+    limit: Option<Limit>,
+    /// Go on from `nextCursor` of the page before
+    cursor: Option<Cursor>,
+}
+
+/// A page of reservations.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// The reservations, oldest first
+    reservations: Vec<ReservationView>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<Cursor>,
+}
+
+pub(crate) struct ListReservations;
+
+impl Tool for ListReservations {
+    const NAME: &'static str = "mcp__files__list_reservations";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Read for ListReservations {
+    fn read(cx: &ReadCx<'_>, args: Args) -> Result<Answer, ToolError> {
+        if let Some(agent) = args.agent_id {
+            find_agent(cx.tx, agent)?;
+        }
+        if let Some(path) = &args.path {
+            PathGlob::of_file(path).map_err(|error| {
+                ToolError::invalid(format!("`path`: {error}")).detail("field", "path")
+            })?;
+        }
+        let fits = |held: &Reservation| -> Result<bool, ToolError> {
+            if args.agent_id.is_some_and(|agent| agent != held.agent) {
+                return Ok(false);
+            }
+            let Some(path) = &args.path else { return Ok(true) };
+            Ok(PathGlob::new(&held.pattern).map_err(ToolError::internal)?.matches(path))
+        };
+        let limit = usize::try_from(Limit::or(args.limit, 100)).unwrap_or(usize::MAX);
+        let mut after = args.cursor.map_or(0, Cursor::number);
+        let mut reservations: Vec<ReservationView> = Vec::new();
+        let mut last = after;
+        loop {
+            let page = cx.tx.reservation_page(cx.now, after, 500)?;
+            for held in page.items {
+                if !fits(&held)? {
+                    continue;
+                }
+                if reservations.len() == limit {
+                    return Ok(Answer { reservations, next_cursor: Some(Cursor::from(last)) });
+                }
+                last = held.number;
+                reservations.push(held.into());
+            }
+            match page.next {
+                Some(next) => after = next,
+                None => return Ok(Answer { reservations, next_cursor: None }),
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! `mcp__files__release`.
+
+use model::event::EventKind;
+use model::{PathGlob, ReservationId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::Reservation;
+
+use super::released_data;
+use crate::cx::WriteCx;
+use crate::error::ToolError;
+use crate::tool::{Tool, Write};
+use crate::tools::items::Items;
+
+/// Release files that you have reserved
+///
+/// Without `paths` and `ids` all that you hold. A pattern must be the one that was reserved.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The patterns, as they were reserved
+    paths: Option<Items<PathGlob, 1, 50>>,
+    /// The reservations, by their ids
+    ids: Option<Items<ReservationId, 1, 50>>,
+}
+
+/// What is free again.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// How many reservations were released
+    released: usize,
+}
+
+pub(crate) struct Release;
+
+impl Tool for Release {
+    const NAME: &'static str = "mcp__files__release";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Write for Release {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+        cx.tx.reservations_sweep(cx.now)?;
+        let mut chosen: Vec<Reservation> = Vec::new();
+        for id in args.ids.iter().flat_map(Items::as_slice) {
+            chosen.push(releasable(cx, *id)?);
+        }
+        match (&args.paths, &args.ids) {
+            (Some(paths), _) => {
+                let named = |held: &Reservation| {
+                    paths.as_slice().iter().any(|path| path.as_str() == held.pattern)
+                };
+                chosen.extend(within_reach(cx)?.into_iter().filter(named));
+            }
+            (None, Some(_)) => {}
+            (None, None) => {
+                let own = cx.caller.agent.as_ref().ok_or_else(|| {
+                    ToolError::invalid("the operator holds no files: give `ids` or `paths`")
+                        .hint("`mcp__files__list_reservations` lists what agents hold")
+                })?;
+                chosen = cx.tx.reservations_of(own.id)?;
+            }
+        }
+        let mut released = Vec::new();
+        for held in chosen {
+            // One that was named twice is released once.
+            if cx.tx.reservation_release(held.id)? {
+                released.push(held);
+            }
+        }
+        if !released.is_empty() {
+            cx.tell(EventKind::FilesReleased, None, released_data(&released))?;
+        }
+        Ok(Answer { released: released.len() })
+    }
+}
+
+/// The reservation of that id, if the caller may release it.
+fn releasable(cx: &WriteCx<'_, '_>, id: ReservationId) -> Result<Reservation, ToolError> {
+    let held = cx.tx.reservation_get(id)?.ok_or_else(|| {
+        ToolError::not_found(format!("there is no reservation `{id}`, or its time is over"))
+            .hint("`mcp__files__list_reservations` lists those that hold")
+    })?;
+    match cx.caller.id() {
+        Some(caller) if caller != held.agent => Err(ToolError::denied(format!(
+            "`{id}` is a reservation of agent `{}` ({})",
+            held.agent, held.role
+        ))
+        .hint(format!("ask for it: `mcp__mail__send` with `toAgentId` `{}`", held.agent))),
+        _ => Ok(held),
+    }
+}
+
+/// What the caller may release: an agent its own, the operator everybody's.
+fn within_reach(cx: &WriteCx<'_, '_>) -> Result<Vec<Reservation>, ToolError> {
+    if let Some(agent) = cx.caller.id() {
+        return Ok(cx.tx.reservations_of(agent)?);
+    }
+    let (mut all, mut after) = (Vec::new(), 0);
+    loop {
+        let page = cx.tx.reservation_page(cx.now, after, 500)?;
+        all.extend(page.items);
+        match page.next {
+            Some(next) => after = next,
+            None => return Ok(all),
+        }
+    }
+}

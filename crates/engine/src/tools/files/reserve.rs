@@ -1,0 +1,238 @@
+//! `mcp__files__reserve`.
+
+use std::borrow::Cow;
+
+use model::event::EventKind;
+use model::path_glob::{Effort, PathGlob};
+use model::{AgentId, Line, ReservationId, Timestamp};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::{NewReservation, Reservation};
+
+use super::ReservationView;
+use crate::cx::{WriteCx, fresh};
+use crate::error::ToolError;
+use crate::tool::{Tool, Write};
+use crate::tools::items::Items;
+
+/// So many patterns may one agent hold at once: each is compared with what others ask for.
+const MOST: usize = 500;
+/// So much work may go into one call. It keeps everybody who writes waiting.
+const STEPS: u64 = 10_000_000;
+/// More conflicts than this are counted, not listed.
+const LISTED: usize = 50;
+
+/// Reserve files that you are about to edit
+///
+/// Others cannot reserve what overlaps until the time is over, you release it, or you end; where the
+/// guard is on they cannot commit it either. All of the patterns are reserved, or none. Reserving the
+/// same pattern again renews it. Nobody is kept from reading or writing the files.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// Patterns relative to the root of the project: `src/lib.rs`, `src` (a folder with all in it),
+    /// `src/*.rs`, `src/**/*.rs`, `{a,b}/?[0-9].txt`
+    paths: Items<PathGlob, 1, 50>,
+    /// For how long (default 3600)
+    seconds: Option<Seconds>,
+    /// What you are about to do, for those who want the files too
+    reason: Option<Line<300>>,
+}
+
+/// How long files may be reserved: a minute to a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seconds(i64);
+
+impl Seconds {
+    const LEAST: i64 = 60;
+    const MOST: i64 = 86_400;
+    const USUAL: Self = Self(3600);
+}
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = i64::deserialize(deserializer)?;
+        if (Self::LEAST..=Self::MOST).contains(&number) {
+            return Ok(Self(number));
+        }
+        let (least, most) = (Self::LEAST, Self::MOST);
+        Err(D::Error::custom(format!(
+            "is {number}; it must be {least} to {most}. To hold files longer, reserve them again"
+        )))
+    }
+}
+
+impl JsonSchema for Seconds {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Seconds".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": Self::LEAST, "maximum": Self::MOST })
+    }
+}
+
+/// What is yours now.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// The reservations, in the order of the patterns
+    reservations: Vec<ReservationView>,
+    /// Always empty: where somebody else holds a file, nothing is reserved and the error lists them
+    conflicts: Vec<Taken>,
+}
+
+/// Files that somebody else holds.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Taken {
+    /// The pattern that was asked for
+    pattern: String,
+    /// The agent that holds files of it
+    held_by: AgentId,
+    /// That agent's role
+    role: String,
+    /// The pattern by which it holds them
+    held_pattern: String,
+    /// Until when
+    expires_at: Timestamp,
+    /// What for
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+pub(crate) struct Reserve;
+
+impl Tool for Reserve {
+    const NAME: &'static str = "mcp__files__reserve";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Write for Reserve {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+        let agent = cx.caller.agent()?.id;
+        cx.tx.reservations_sweep(cx.now)?;
+        let mut patterns: Vec<PathGlob> = Vec::new();
+        for pattern in args.paths.into_inner() {
+            if !patterns.contains(&pattern) {
+                patterns.push(pattern);
+            }
+        }
+        refuse_what_is_taken(cx, agent, &patterns)?;
+        refuse_too_many(cx, agent, &patterns)?;
+        let expires_at = cx.now.after_seconds(args.seconds.unwrap_or(Seconds::USUAL).0);
+        let reason = args.reason.map(Line::into_inner);
+        let mut reservations = Vec::new();
+        for pattern in patterns {
+            let new = NewReservation {
+                id: fresh(ReservationId::from_bits)?,
+                agent,
+                pattern: pattern.to_string(),
+                reason: reason.clone(),
+                expires_at,
+            };
+            let id = cx.tx.reservation_put(&new, cx.now)?;
+            reservations.extend(cx.tx.reservation_get(id)?.map(ReservationView::from));
+        }
+        let told: Vec<Value> = reservations
+            .iter()
+            .map(|held| json!({ "id": held.id, "pattern": held.pattern }))
+            .collect();
+        let data = json!({ "reservations": told, "expiresAt": expires_at, "reason": reason });
+        cx.tell(EventKind::FilesReserved, None, data)?;
+        Ok(Answer { reservations, conflicts: Vec::new() })
+    }
+}
+
+fn refuse_what_is_taken(
+    cx: &WriteCx<'_, '_>,
+    agent: AgentId,
+    patterns: &[PathGlob],
+) -> Result<(), ToolError> {
+    let mut effort = Effort::steps(STEPS);
+    let mut taken = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = cx.tx.reservation_page(cx.now, after, 500)?;
+        for held in page.items.into_iter().filter(|held| held.agent != agent) {
+            let theirs = PathGlob::new(&held.pattern).map_err(ToolError::internal)?;
+            for ours in patterns {
+                let overlaps = ours.overlaps(&theirs, &mut effort).map_err(|error| {
+                    ToolError::invalid(format!("`paths`: {error}"))
+                        .detail("field", "paths")
+                        .hint("reserve fewer files at once, or with fewer `*` in a pattern")
+                })?;
+                if overlaps {
+                    taken.push(Taken::new(ours, &held));
+                }
+            }
+        }
+        match page.next {
+            Some(next) => after = next,
+            None if taken.is_empty() => return Ok(()),
+            None => return Err(refusal(taken)),
+        }
+    }
+}
+
+impl Taken {
+    fn new(ours: &PathGlob, held: &Reservation) -> Self {
+        Self {
+            pattern: ours.to_string(),
+            held_by: held.agent,
+            role: held.role.clone(),
+            held_pattern: held.pattern.clone(),
+            expires_at: held.expires_at,
+            reason: held.reason.clone(),
+        }
+    }
+}
+
+fn refusal(mut taken: Vec<Taken>) -> ToolError {
+    let count = taken.len();
+    let last = taken.iter().map(|one| one.expires_at).max();
+    let mut holders: Vec<AgentId> = taken.iter().map(|one| one.held_by).collect();
+    holders.sort_unstable();
+    holders.dedup();
+    taken.truncate(LISTED);
+    let first = taken.first().map_or_else(String::new, |one| {
+        format!(
+            "`{}` overlaps `{}`, which agent `{}` ({}) holds until {}",
+            one.pattern, one.held_pattern, one.held_by, one.role, one.expires_at
+        )
+    });
+    let more =
+        if count > 1 { format!("; there are {} more such", count - 1) } else { String::new() };
+    let holders: Vec<String> = holders.iter().take(5).map(|holder| format!("`{holder}`")).collect();
+    let error = ToolError::conflict(format!("{first}{more}; nothing was reserved"))
+        .detail("conflicts", json!(taken))
+        .hint("reserve only the files that you need, and do the rest of your work first")
+        .hint(format!("ask for them: `mcp__mail__send` with `toAgentId` {}", holders.join(" or ")));
+    let error = if count > LISTED { error.detail("conflictCount", count) } else { error };
+    match last {
+        Some(last) => error.hint(format!("else wait: all of these end by {last} at the latest")),
+        None => error,
+    }
+}
+
+fn refuse_too_many(
+    cx: &WriteCx<'_, '_>,
+    agent: AgentId,
+    patterns: &[PathGlob],
+) -> Result<(), ToolError> {
+    let held = cx.tx.reservations_of(agent)?;
+    let new = patterns.iter().filter(|new| held.iter().all(|held| held.pattern != new.as_str()));
+    let count = held.len() + new.count();
+    if count <= MOST {
+        return Ok(());
+    }
+    Err(ToolError::conflict(format!(
+        "you would hold {count} reservations, and {MOST} is the most; nothing was reserved"
+    ))
+    .hint("release some with `mcp__files__release`, or reserve whole folders, as `src/**`"))
+}

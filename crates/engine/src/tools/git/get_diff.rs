@@ -1,0 +1,277 @@
+//! `mcp__git__get_diff`.
+
+use host::git::{Diff, DiffFile, GitError, Repo};
+use model::{AgentId, Line, TaskRef};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
+
+use super::whose::{self, Work};
+use crate::cx::ReadCx;
+use crate::engine::Engine;
+use crate::error::{Code, ToolError};
+use crate::tool::{Probe, Tool};
+
+/// So much of a patch is shown where nobody says.
+const USUAL_BYTES: u32 = 100_000;
+/// So many commits are named.
+const COMMITS: usize = 100;
+/// So many files are named.
+const FILES: usize = 1000;
+
+/// Show what an agent changed
+///
+/// Your own work by default, or what you review, against the branch it is meant for: what a pull request would
+/// show. Work of others that you started, or that belongs to your epic if you lead or review it, by `agentId` or
+/// `taskId`. What is not committed is shown with `uncommitted`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// Whose work
+    agent_id: Option<AgentId>,
+    /// The work on this task: an id, a slug or a number (`TAS-12`)
+    task_id: Option<TaskRef>,
+    /// Against which branch or commit, instead of the one it is meant for
+    base: Option<Line<300>>,
+    /// Also show what is not committed
+    #[serde(default)]
+    uncommitted: bool,
+    /// At most so many bytes of each patch (default 100000)
+    max_bytes: Option<MaxBytes>,
+}
+
+/// How long a patch may be: 1 to 1,000,000 bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MaxBytes(u32);
+
+impl MaxBytes {
+    const MOST: u32 = 1_000_000;
+}
+
+impl<'de> Deserialize<'de> for MaxBytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let number = i64::deserialize(deserializer)?;
+        let fits = u32::try_from(number).ok().filter(|number| (1..=Self::MOST).contains(number));
+        fits.map(Self)
+            .ok_or_else(|| D::Error::custom(format!("is {number}; it must be 1 to {}", Self::MOST)))
+    }
+}
+
+impl JsonSchema for MaxBytes {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "MaxBytes".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": 1, "maximum": Self::MOST })
+    }
+}
+
+/// What was changed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// Whose work it is
+    agent_id: AgentId,
+    /// The commit that it is compared with
+    base: String,
+    /// The branch that commit is of, or the name that was given
+    base_name: String,
+    /// The commit that is shown
+    head: String,
+    /// Its branch; null where none is checked out
+    branch: Option<String>,
+    /// Whether its worktree is gone, so that its branch is shown
+    worktree_gone: bool,
+    /// The files that were changed
+    files: Vec<ChangedFile>,
+    /// The changes as a patch
+    diff: String,
+    /// Whether there is more than was shown
+    truncated: bool,
+    /// Its commits, the newest first
+    commits: Vec<Commit>,
+    /// What is not committed, where that was asked for
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uncommitted: Option<Uncommitted>,
+}
+
+/// A file that was changed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ChangedFile {
+    /// Its name, the new one where it was renamed
+    path: String,
+    /// `added`, `changed`, `deleted`, `renamed`, `copied`, `retyped` or `unmerged`
+    status: String,
+    /// How many lines are new; null where they cannot be counted
+    additions: Option<u64>,
+    /// How many lines are gone; null where they cannot be counted
+    deletions: Option<u64>,
+}
+
+/// A commit.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Commit {
+    /// Its hash
+    hash: String,
+    /// The first line of its message
+    subject: String,
+}
+
+/// What is not committed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Uncommitted {
+    /// The files
+    files: Vec<ChangedFile>,
+    /// As a patch
+    diff: String,
+    /// Whether there is more than was shown
+    truncated: bool,
+}
+
+/// What to look at.
+pub(crate) struct Question {
+    work: Work,
+    base: Option<String>,
+    uncommitted: bool,
+    max: usize,
+}
+
+pub(crate) struct GetDiff;
+
+impl Tool for GetDiff {
+    const NAME: &'static str = "mcp__git__get_diff";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Probe for GetDiff {
+    type Question = Question;
+
+    fn question(cx: &ReadCx<'_>, args: Args) -> Result<Question, ToolError> {
+        let max = args.max_bytes.map_or(USUAL_BYTES, |MaxBytes(most)| most);
+        Ok(Question {
+            work: whose::find(cx, args.agent_id, args.task_id.as_ref())?,
+            base: args.base.map(Line::into_inner),
+            uncommitted: args.uncommitted,
+            max: usize::try_from(max).unwrap_or(usize::MAX),
+        })
+    }
+
+    fn answer(engine: &Engine, question: Question) -> Result<Answer, ToolError> {
+        let Question { work, base, uncommitted, max } = question;
+        let work = Work { dir: engine.project().join(&work.dir), ..work };
+        let is_there = work.dir.is_dir();
+        // A worktree that is gone leaves its branch in the project's repository.
+        let around = if is_there { &work.dir } else { engine.project() };
+        let repo = engine.repo(around)?;
+        let (head, branch) = head_of(&repo, &work)?;
+        let (base, base_name) = base_of(engine, &repo, (&work, base), branch.as_deref())?;
+        let Diff { text, cut, files } = repo.diff(&base, &head, max)?;
+        let commits = repo.log(&base, &head, COMMITS)?;
+        let open = (uncommitted && is_there).then(|| repo.uncommitted_diff(&work.dir, max));
+        let open = open.transpose()?.map(|open| Uncommitted {
+            truncated: open.cut || open.files.len() > FILES,
+            files: changed(open.files),
+            diff: open.text,
+        });
+        Ok(Answer {
+            agent_id: work.agent,
+            base,
+            base_name,
+            head,
+            branch,
+            worktree_gone: !is_there,
+            truncated: cut || files.len() > FILES,
+            files: changed(files),
+            diff: text,
+            commits: commits.into_iter().map(|(hash, subject)| Commit { hash, subject }).collect(),
+            uncommitted: open,
+        })
+    }
+}
+
+/// The commit that is shown, and its branch.
+fn head_of(repo: &Repo, work: &Work) -> Result<(String, Option<String>), ToolError> {
+    if let Some(head) = &work.head {
+        return Ok((head.clone(), work.branch.clone()));
+    }
+    if work.dir.is_dir() {
+        let state = repo.state(&work.dir)?;
+        return Ok((state.head.ok_or(GitError::NoCommits)?, state.branch));
+    }
+    let of_branch = match &work.branch {
+        Some(branch) => repo.resolve(&format!("refs/heads/{branch}"))?,
+        None => None,
+    };
+    let head = match (of_branch, &work.last) {
+        (Some(head), _) => Some(head),
+        (None, Some(last)) => repo.resolve(last)?,
+        (None, None) => None,
+    };
+    let head = head.ok_or_else(|| {
+        let branch = work.branch.as_deref().unwrap_or("its branch");
+        ToolError::not_found(format!(
+            "the worktree of agent `{}` is gone, and so is `{branch}`",
+            work.agent
+        ))
+        .hint("`git branch --list 'adjutant/*'` lists the branches that there are")
+    })?;
+    Ok((head, work.branch.clone()))
+}
+
+/// The commit that is compared with, and its name: what was given, what the work is meant for, where it began,
+/// or what is checked out in the project.
+fn base_of(
+    engine: &Engine,
+    repo: &Repo,
+    (work, given): (&Work, Option<String>),
+    branch: Option<&str>,
+) -> Result<(String, String), ToolError> {
+    if let Some(name) = given {
+        let found = repo.resolve(&name)?;
+        let found = found.ok_or_else(|| {
+            ToolError::not_found(format!("`{name}` is no branch and no commit"))
+                .detail("field", "base")
+                .hint("leave `base` out to compare with what the work is meant for")
+        })?;
+        return Ok((found, name));
+    }
+    if let Some(target) = &work.target
+        && let Some(found) = repo.resolve(&format!("refs/heads/{target}"))?
+    {
+        return Ok((found, target.clone()));
+    }
+    if let Some(base) = &work.base {
+        return Ok((base.clone(), base.clone()));
+    }
+    let project = match engine.repo(engine.project()) {
+        Ok(project) => project.current_branch(engine.project())?,
+        Err(_) => None,
+    };
+    let remote = engine.settings().github.remote.clone();
+    let default = repo.default_branch(&remote)?.map(|name| format!("{remote}/{name}"));
+    for name in project.into_iter().chain(default).filter(|name| Some(name.as_str()) != branch) {
+        if let Some(found) = repo.resolve(&name)? {
+            return Ok((found, name));
+        }
+    }
+    Err(ToolError::new(Code::InvalidInput, "it is not known what this work is meant for")
+        .detail("field", "base")
+        .hint("say with `base` against which branch or commit"))
+}
+
+fn changed(files: Vec<DiffFile>) -> Vec<ChangedFile> {
+    let file = |file: DiffFile| ChangedFile {
+        path: file.path,
+        status: file.status.to_owned(),
+        additions: file.added,
+        deletions: file.removed,
+    };
+    files.into_iter().take(FILES).map(file).collect()
+}

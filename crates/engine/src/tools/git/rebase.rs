@@ -1,0 +1,149 @@
+//! `mcp__git__rebase`.
+
+use model::agent::AgentState;
+use model::review::ErrandKind;
+use model::{ErrandId, Line, TaskRef, TaskStateName};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cx::{ReadCx, WriteCx};
+use crate::errand::rebase::RebaseWish;
+use crate::errand::{self, Sending, lane_of};
+use crate::error::ToolError;
+use crate::tool::{Ask, Look, Tool};
+use crate::topics::Topic;
+use crate::work::no_place;
+
+/// How long the caller waits for it.
+const WAIT: u32 = 120;
+
+/// Put your commits on top of what others did
+///
+/// Rebases your branch in your worktree onto the branch it is meant for, or onto another one. Commit or remove
+/// what is uncommitted first. Where your changes do not fit, nothing is changed, and the answer names the files
+/// and lines.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// Onto which branch, instead of the one your work is meant for
+    onto: Option<Line<300>>,
+}
+
+/// What became of it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// Your branch; null while it is not done
+    branch: Option<String>,
+    /// The commit it stands at now
+    head: Option<String>,
+    /// The branch it was put on
+    onto: Option<String>,
+    /// Whether that changed it
+    moved: bool,
+    /// Whether it is done; the same call again waits for it
+    status: Progress,
+    /// What is to be done next, where something is
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// Whether it is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum Progress {
+    /// It is
+    Done,
+    /// It is remembered and goes on
+    Pending,
+}
+
+/// What the errand answers.
+#[derive(Debug, Deserialize)]
+struct Rebased {
+    branch: String,
+    head: String,
+    onto: String,
+    moved: bool,
+}
+
+pub(crate) struct Rebase;
+
+impl Tool for Rebase {
+    const NAME: &'static str = "mcp__git__rebase";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Ask for Rebase {
+    type Ticket = ErrandId;
+
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<ErrandId, ToolError> {
+        let agent = cx.caller.agent()?;
+        if agent.cwd.is_none() && cx.tx.worktree_of(agent.id)?.is_none() {
+            return Err(no_place(agent.id));
+        }
+        let in_review = cx.tx.errand_open_of(ErrandKind::Review, agent.id)?.is_some();
+        if in_review || agent.state == AgentState::WaitingReview {
+            return Err(ToolError::wrong_state(
+                "your work is being reviewed: it must stay as it is",
+            )
+            .hint("wait for the feedback, and rebase then"));
+        }
+        let onto = args.onto.as_ref().map(ToString::to_string);
+        let wish = RebaseWish { agent: agent.id, onto };
+        let sending = Sending {
+            kind: ErrandKind::Rebase,
+            lane: lane_of(agent.id),
+            agent: Some(agent.id),
+            caller: Some(agent.id),
+            wish: &wish,
+        };
+        errand::send(cx.tx, sending, cx.now)
+    }
+
+    fn wait_seconds(_: &Args) -> u32 {
+        WAIT
+    }
+
+    fn topics(ticket: &ErrandId) -> Vec<Topic> {
+        vec![Topic::Errand(*ticket)]
+    }
+
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &ErrandId) -> Result<Look<Answer>, ToolError> {
+        let Some(done) = errand::outcome::<Rebased>(cx.tx, *ticket)? else {
+            return Ok(Look::NotYet(Answer {
+                branch: None,
+                head: None,
+                onto: None,
+                moved: false,
+                status: Progress::Pending,
+                next: None,
+            }));
+        };
+        let Rebased { branch, head, onto, moved } = done;
+        Ok(Look::Settled(Answer {
+            branch: Some(branch),
+            head: Some(head),
+            onto: Some(onto),
+            moved,
+            status: Progress::Done,
+            next: next(cx)?,
+        }))
+    }
+}
+
+/// What a caller whose task is held up has to do itself: only whoever does the work knows whether it still works.
+fn next(cx: &ReadCx<'_>) -> Result<Option<String>, ToolError> {
+    let task = cx.caller.agent.as_ref().and_then(|agent| agent.task);
+    let task = task.map(|id| cx.tx.task_find(&TaskRef::Id(id))).transpose()?.flatten();
+    let Some(task) = task.filter(|task| task.state.name() == TaskStateName::Blocked) else {
+        return Ok(None);
+    };
+    let number = TaskRef::Number(task.number);
+    Ok(Some(format!(
+        "{number} is BLOCKED still. Check that your work is as it should be, then set it to IN_PROGRESS and \
+         to REVIEW with `mcp__task__update_status`"
+    )))
+}

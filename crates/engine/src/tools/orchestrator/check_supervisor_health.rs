@@ -1,0 +1,90 @@
+//! `mcp__orchestrator__check_supervisor_health`.
+
+use model::agent::{AgentStateName, OfficeStatus};
+use model::{AgentId, EpicId, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::Agent;
+
+use super::waiting;
+use crate::cx::ReadCx;
+use crate::engine::Engine;
+use crate::error::ToolError;
+use crate::office::{Health, HealthStatus, find_supervisor};
+use crate::tool::{Probe, Tool};
+
+/// Check whether a supervisor shows signs of life
+///
+/// Calls and output are signs of life. Who waits for another agent, for mail, a review, a person, a free place
+/// or its model is healthy too.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The supervisor
+    agent_id: AgentId,
+}
+
+/// How it is.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// The supervisor
+    agent_id: AgentId,
+    /// The epic it leads
+    epic_id: Option<EpicId>,
+    /// Whether nothing needs to be done
+    is_healthy: bool,
+    /// How it is
+    status: HealthStatus,
+    /// When it was last heard of
+    last_active_at: Timestamp,
+    /// How many minutes ago that was
+    minutes_since_heartbeat: i64,
+    /// After how many minutes of silence it counts as lost
+    threshold_minutes: u32,
+    /// What it does now
+    state: OfficeStatus,
+    /// The same, as it is stored
+    agent_state: AgentStateName,
+    /// Why it is so, where that is not plain
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+pub(crate) struct CheckSupervisorHealth;
+
+impl Tool for CheckSupervisorHealth {
+    const NAME: &'static str = "mcp__orchestrator__check_supervisor_health";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Probe for CheckSupervisorHealth {
+    type Question = (Agent, u32, Timestamp);
+
+    fn question(cx: &ReadCx<'_>, args: Args) -> Result<Self::Question, ToolError> {
+        let agent = find_supervisor(cx.tx, args.agent_id)?;
+        Ok((agent, cx.settings.office.heartbeat_minutes, cx.now))
+    }
+
+    // Who waits is known to the server alone.
+    fn answer(
+        engine: &Engine,
+        (agent, threshold, now): (Agent, u32, Timestamp),
+    ) -> Result<Answer, ToolError> {
+        let health = Health::of(&agent, waiting(engine, agent.id), threshold, now);
+        let name = agent.state.name();
+        Ok(Answer {
+            agent_id: agent.id,
+            epic_id: agent.epic,
+            is_healthy: health.status == HealthStatus::Healthy,
+            status: health.status,
+            last_active_at: agent.last_active_at,
+            minutes_since_heartbeat: health.minutes,
+            threshold_minutes: threshold,
+            state: name.office(),
+            agent_state: name,
+            reason: health.reason,
+        })
+    }
+}

@@ -1,0 +1,68 @@
+//! `mcp__orchestrator__create_supervisor`.
+
+use model::{AgentId, EpicId, EpicState, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::cx::WriteCx;
+use crate::error::ToolError;
+use crate::office::{brief, open_epic, set_going, supervisor_role};
+use crate::run::draft::draft;
+use crate::run::{Draft, Drafted};
+use crate::tool::{Tool, Write};
+use crate::tools::epic::find_epic;
+
+/// Start a supervisor for an epic
+///
+/// It is told the epic, its tasks and how to work. An epic has one supervisor at a time; a planned epic is
+/// in progress from then on. Answers as soon as the supervisor is recorded.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The epic
+    epic_id: EpicId,
+    /// What it is told beside the epic and how to work
+    prompt: Option<Text<100_000>>,
+}
+
+/// A supervisor that was started.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// The supervisor
+    agent_id: AgentId,
+    /// Its role
+    role: String,
+    /// The epic it leads
+    epic_id: EpicId,
+    /// Where that stands now
+    epic_state: EpicState,
+}
+
+pub(crate) struct CreateSupervisor;
+
+impl Tool for CreateSupervisor {
+    const NAME: &'static str = "mcp__orchestrator__create_supervisor";
+    const STARTS_AGENTS: bool = true;
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Write for CreateSupervisor {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+        let epic = open_epic(cx.tx, args.epic_id)?;
+        let role = supervisor_role(cx.settings)?.name.clone();
+        let more = args.prompt.map(Text::into_inner);
+        let wish = Draft {
+            role: Some(role),
+            prompt: brief::prompt(cx.tx, &epic, more.as_deref(), None)?,
+            summary: Some(format!("leads {}", epic.title)),
+            epic: Some(epic.id),
+            ..Draft::default()
+        };
+        let Drafted { id, role, .. } = draft(cx, &wish)?;
+        set_going(cx.tx, &epic, cx.caller.id(), cx.now)?;
+        let epic_state = find_epic(cx.tx, epic.id)?.state;
+        Ok(Answer { agent_id: id, role, epic_id: epic.id, epic_state })
+    }
+}

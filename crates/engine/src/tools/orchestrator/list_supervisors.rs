@@ -1,0 +1,137 @@
+//! `mcp__orchestrator__list_supervisors`.
+
+use model::agent::{AgentStateName, OfficeStatus};
+use model::{AgentId, EpicId, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::Agent;
+
+use super::waiting;
+use crate::cx::ReadCx;
+use crate::engine::Engine;
+use crate::error::ToolError;
+use crate::office::{Health, HealthStatus};
+use crate::tool::{Probe, Tool};
+use crate::tools::epic::get::TaskCounts;
+use crate::tools::paging::{Cursor, Limit};
+
+/// List the supervisors that have not ended, and how each is
+///
+/// Calls, output and waiting for others are signs of life. One that is not healthy is replaced with
+/// `recover_supervisor`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// At most so many (default 100)
+    limit: Option<Limit>,
+    /// Go on from `nextCursor` of the page before
+    cursor: Option<Cursor>,
+}
+
+/// Those who lead epics.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// The supervisors, oldest first
+    supervisors: Vec<Line>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<Cursor>,
+}
+
+/// One supervisor.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Line {
+    /// Its id
+    agent_id: AgentId,
+    /// The epic it leads
+    epic_id: Option<EpicId>,
+    /// What that is called
+    epic_title: Option<String>,
+    /// What it does now
+    state: OfficeStatus,
+    /// The same, as it is stored
+    agent_state: AgentStateName,
+    /// When it was last heard of
+    last_active_at: Timestamp,
+    /// Whether it shows signs of life, or waits with a reason
+    is_healthy: bool,
+    /// How many minutes ago it was last heard of
+    minutes_since_heartbeat: i64,
+    /// How many agents below it have not ended
+    workers: usize,
+    /// How many tasks of its epic are in each state
+    tasks: TaskCounts,
+}
+
+/// What was found of one.
+pub(crate) struct Found {
+    agent: Agent,
+    title: Option<String>,
+    workers: usize,
+    tasks: TaskCounts,
+}
+
+/// A page of them.
+pub(crate) struct Question {
+    found: Vec<Found>,
+    next: Option<Cursor>,
+    threshold: u32,
+    now: Timestamp,
+}
+
+pub(crate) struct ListSupervisors;
+
+impl Tool for ListSupervisors {
+    const NAME: &'static str = "mcp__orchestrator__list_supervisors";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Probe for ListSupervisors {
+    type Question = Question;
+
+    fn question(cx: &ReadCx<'_>, args: Args) -> Result<Question, ToolError> {
+        let after = args.cursor.map_or(0, Cursor::number);
+        let page = cx.tx.supervisor_page(after, Limit::or(args.limit, 100))?;
+        let find = |agent: Agent| {
+            let epic = agent.epic.map(|id| cx.tx.epic_get(id)).transpose()?.flatten();
+            let counts = agent.epic.map(|id| TaskCounts::in_epic(cx.tx, id)).transpose()?;
+            Ok(Found {
+                workers: cx.tx.agent_descendants(agent.id)?.len(),
+                title: epic.map(|epic| epic.title),
+                tasks: counts.unwrap_or_default(),
+                agent,
+            })
+        };
+        Ok(Question {
+            found: page.items.into_iter().map(find).collect::<Result<_, ToolError>>()?,
+            next: page.next.map(Cursor::from),
+            threshold: cx.settings.office.heartbeat_minutes,
+            now: cx.now,
+        })
+    }
+
+    // Who waits is known to the server alone.
+    fn answer(engine: &Engine, question: Question) -> Result<Answer, ToolError> {
+        let Question { found, next, threshold, now } = question;
+        let line = |Found { agent, title, workers, tasks }: Found| {
+            let health = Health::of(&agent, waiting(engine, agent.id), threshold, now);
+            let name = agent.state.name();
+            Line {
+                agent_id: agent.id,
+                epic_id: agent.epic,
+                epic_title: title,
+                state: name.office(),
+                agent_state: name,
+                last_active_at: agent.last_active_at,
+                is_healthy: health.status == HealthStatus::Healthy,
+                minutes_since_heartbeat: health.minutes,
+                workers,
+                tasks,
+            }
+        };
+        Ok(Answer { supervisors: found.into_iter().map(line).collect(), next_cursor: next })
+    }
+}

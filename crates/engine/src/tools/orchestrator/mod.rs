@@ -1,0 +1,17 @@
+//! `orchestrator`: looks after the supervisors of epics.
+
+pub(super) mod check_supervisor_health;
+pub(super) mod create_supervisor;
+pub(super) mod list_pending_epics;
+pub(super) mod list_supervisors;
+pub(super) mod recover_supervisor;
+
+use model::AgentId;
+
+use crate::engine::Engine;
+use crate::office::Waiting;
+
+/// Whether a call of an agent waits, as far as this server knows.
+fn waiting(engine: &Engine, agent: AgentId) -> Waiting {
+    if engine.waits.is_waiting(agent) { Waiting::ForOthers } else { Waiting::No }
+}

@@ -1,0 +1,228 @@
+//! `mcp__orchestrator__recover_supervisor`.
+
+use model::{AgentId, EpicId, Line};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{Agent, Recipient};
+
+use crate::cx::{ReadCx, WriteCx};
+use crate::error::ToolError;
+use crate::letter::{self, Letter};
+use crate::office::recover::{self, MANY, Recovery, WINDOW_SECONDS};
+use crate::office::{Health, HealthStatus, Waiting, find_supervisor, open_epic, supervisor_role};
+use crate::run::view::Standing;
+use crate::tool::{Ask, Look, Tool};
+use crate::topics::Topic;
+
+/// So long is waited for a supervisor and its crew to be gone.
+const PATIENCE: u32 = 60;
+/// A call may wait for four minutes, of which the record knows nothing until it is over.
+const LEAST_MINUTES: u32 = 5;
+
+/// Replace a supervisor that is lost
+///
+/// It is ended with all its workers, what they were at is PENDING again (what is in REVIEW stays), and another
+/// supervisor is started for the epic once it is gone; the human gets a letter. For one that has ended only the
+/// other one is started. Refused where it is healthy, unless `force` is set, and after three times in ten minutes.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The supervisor
+    agent_id: AgentId,
+    /// Why, for the record and the letter
+    reason: Option<Line<1000>>,
+    /// Also where it is healthy
+    #[serde(default)]
+    force: bool,
+}
+
+/// What became of it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// The supervisor that was lost
+    agent_id: AgentId,
+    /// The epic it led
+    epic_id: EpicId,
+    /// Who leads it now; null until the old one is gone
+    new_agent_id: Option<AgentId>,
+    /// Whether that is so yet
+    status: Progress,
+    /// How many tasks are free again
+    tasks_reset: u32,
+    /// What happened, in words
+    message: String,
+}
+
+/// Whether another one has taken its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum Progress {
+    /// It has
+    Recovered,
+    /// The old one is being ended; the same call again waits for it
+    Pending,
+}
+
+/// What is remembered of a call.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Ticket {
+    old: AgentId,
+    epic: EpicId,
+    tasks_reset: u32,
+    /// How often the epic was recovered lately, where that was too often
+    too_often: Option<usize>,
+}
+
+pub(crate) struct RecoverSupervisor;
+
+impl Tool for RecoverSupervisor {
+    const NAME: &'static str = "mcp__orchestrator__recover_supervisor";
+    const DESTRUCTIVE: bool = true;
+    const STARTS_AGENTS: bool = true;
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Ask for RecoverSupervisor {
+    type Ticket = Ticket;
+
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Ticket, ToolError> {
+        let old = find_supervisor(cx.tx, args.agent_id)?;
+        let epic = old.epic.ok_or_else(|| {
+            ToolError::wrong_state(format!("supervisor `{}` leads no epic", old.id))
+                .hint("`kill_agent` ends it")
+        })?;
+        let ticket = |tasks_reset, too_often| Ticket { old: old.id, epic, tasks_reset, too_often };
+        // It was asked for before: one recovery is enough.
+        if old.ended_at().is_none() && recover::wanted(cx.tx, old.id)?.is_some() {
+            return Ok(ticket(0, None));
+        }
+        open_epic(cx.tx, epic)?;
+        supervisor_role(cx.settings)?;
+        may_replace(cx, &old, epic, args)?;
+        let often = recover::lately(cx.tx, epic, cx.now)?;
+        if often >= MANY {
+            warn(cx, &old, epic, often)?;
+            return Ok(ticket(0, Some(often)));
+        }
+        let reason = args.reason.as_ref().map_or_else(|| reason(&old), ToString::to_string);
+        let wish = Recovery { old: old.clone(), epic, by: cx.caller.id(), reason };
+        let tasks_reset = recover::begin(cx.tx, cx.settings, &wish, cx.now)?;
+        Ok(ticket(tasks_reset, None))
+    }
+
+    fn wait_seconds(_: &Args) -> u32 {
+        PATIENCE
+    }
+
+    fn topics(ticket: &Ticket) -> Vec<Topic> {
+        vec![Topic::Agent(ticket.old)]
+    }
+
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+        if let Some(often) = ticket.too_often {
+            return Err(crash_loop(ticket.epic, often));
+        }
+        let (old, epic) = (ticket.old, ticket.epic);
+        let answer = |new_agent_id, status, message| Answer {
+            agent_id: old,
+            epic_id: epic,
+            new_agent_id,
+            status,
+            tasks_reset: ticket.tasks_reset,
+            message,
+        };
+        if !Standing::of(cx.tx, old)?.is_over() {
+            let message = format!("{old} is being ended and not yet gone; call again");
+            return Ok(Look::NotYet(answer(None, Progress::Pending, message)));
+        }
+        match recover::successor(cx.tx, old)? {
+            Some(new) => {
+                let message = format!("{new} leads the epic in place of {old}");
+                Ok(Look::Settled(answer(Some(new), Progress::Recovered, message)))
+            }
+            None => Err(ToolError::conflict(format!(
+                "{old} is gone, and another supervisor could not be started"
+            ))
+            .hint("the human has a letter with the reason; then `create_supervisor` starts one")),
+        }
+    }
+}
+
+/// Refuses to replace who is healthy, who is above the caller, and whom somebody has replaced.
+fn may_replace(
+    cx: &WriteCx<'_, '_>,
+    old: &Agent,
+    epic: EpicId,
+    args: &Args,
+) -> Result<(), ToolError> {
+    if let Some(caller) = &cx.caller.agent {
+        let above = cx.tx.agent_ancestors(caller)?;
+        if caller.id == old.id || above.iter().any(|above| above.id == old.id) {
+            let error = format!("you would end yourself together with `{}`", old.id);
+            return Err(ToolError::invalid(error).detail("field", "agentId"));
+        }
+    }
+    if let Some(other) = cx.tx.agent_supervising(epic)?.filter(|other| other.id != old.id) {
+        return Err(ToolError::conflict(format!(
+            "the epic `{epic}` has another supervisor: `{}`",
+            other.id
+        ))
+        .detail("agentId", other.id.to_string()));
+    }
+    let threshold = cx.settings.office.heartbeat_minutes.max(LEAST_MINUTES);
+    let health = Health::of(old, Waiting::No, threshold, cx.now);
+    if health.status != HealthStatus::Healthy || args.force {
+        return Ok(());
+    }
+    let how = health.reason.unwrap_or_else(|| {
+        format!("it was heard of {} minutes ago, and {threshold} may pass", health.minutes)
+    });
+    Err(ToolError::conflict(format!("supervisor `{}` is healthy: {how}", old.id))
+        .hint("write to it, or set `force` to replace it nevertheless")
+        .detail("minutesSinceHeartbeat", health.minutes)
+        .detail("thresholdMinutes", threshold))
+}
+
+/// Why a supervisor is replaced, where nobody says.
+fn reason(old: &Agent) -> String {
+    if old.ended_at().is_some() { "it has ended".to_owned() } else { "it is lost".to_owned() }
+}
+
+fn crash_loop(epic: EpicId, often: usize) -> ToolError {
+    let minutes = WINDOW_SECONDS / 60;
+    ToolError::conflict(format!(
+        "the supervisor of the epic `{epic}` was replaced {often} times in {minutes} minutes: another one \
+         would be lost too"
+    ))
+    .hint("find out why they are lost (`adjutant logs`); the human has a letter")
+    .hint("when that is mended, end the supervisor if it lives, and start one with `create_supervisor`")
+    .detail("recoveries", often)
+    .detail("epicId", epic.to_string())
+}
+
+/// Tells the human that supervisors of an epic are lost again and again, once.
+fn warn(
+    cx: &mut WriteCx<'_, '_>,
+    old: &Agent,
+    epic: EpicId,
+    often: usize,
+) -> Result<(), ToolError> {
+    let since = cx.now.after_seconds(-WINDOW_SECONDS);
+    if !cx.tx.escalation_claim(Some(old.id), RecoverSupervisor::NAME, since, cx.now)? {
+        return Ok(());
+    }
+    let subject = format!("⚠️ The supervisors of the epic {epic} are lost again and again");
+    let body = format!(
+        "It was replaced {often} times in {} minutes, and is not replaced again. The last one is {}. See why with \
+         `adjutant logs {}`; when that is mended, `adjutant supervisors create {epic}` starts another one.",
+        WINDOW_SECONDS / 60,
+        old.id,
+        old.id,
+    );
+    let from = Letter::from(old, Recipient::Human, subject, body);
+    letter::send(cx.tx, from, cx.now)?;
+    Ok(())
+}

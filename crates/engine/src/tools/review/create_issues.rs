@@ -1,0 +1,143 @@
+//! `mcp__review__create_issues`
+
+use model::review::ErrandKind;
+use model::{ErrandId, Line, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Progress;
+use crate::cx::{ReadCx, WriteCx};
+use crate::errand::issues::{
+    BODY, Created, IssueWish, IssuesWish, LABEL, LABELS, LANE, MOST, TITLE,
+};
+use crate::errand::{self, Sending};
+use crate::error::ToolError;
+use crate::tool::{Ask, Look, Tool};
+use crate::tools::items::Items;
+use crate::topics::Topic;
+
+/// How long the caller waits until all of them are open.
+const WAIT: u32 = 240;
+
+/// Open issues on GitHub, from a list or from a plan
+///
+/// A plan is a document in Markdown: each section under `## ` is an issue, or, where there is a heading
+/// `## Issues`, each section under `### ` below it. The heading is the title, a line `Labels: a, b` names
+/// labels, the rest is the text. What is marked as done (`[x]`, `✅`, `(done)`) is left out. Asking for the
+/// same issues again opens none a second time.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The issues
+    issues: Option<Items<Item, 1, MOST>>,
+    /// A plan instead: its path in your worktree or in the project
+    document: Option<Line<1_000>>,
+}
+
+/// An issue.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub(crate) struct Item {
+    /// What it is called
+    title: Line<TITLE>,
+    /// What it says, in Markdown
+    body: Option<Text<BODY>>,
+    /// Its labels; those that do not exist yet are made
+    labels: Option<Items<Line<LABEL>, 0, LABELS>>,
+}
+
+/// Issues that are open.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    /// The issues, in the order in which they were asked for; empty while they are being opened
+    issues: Vec<Opened>,
+    /// Whether all of them are open
+    status: Progress,
+}
+
+/// An issue on GitHub.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(crate) struct Opened {
+    /// Its number
+    number: u64,
+    /// Its page
+    url: String,
+    /// What it is called
+    title: String,
+}
+
+/// What is remembered of a call.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Ticket {
+    errand: ErrandId,
+}
+
+/// What the errand answers.
+#[derive(Debug, Deserialize)]
+struct Done {
+    issues: Vec<Created>,
+}
+
+pub(crate) struct CreateIssues;
+
+impl Tool for CreateIssues {
+    const NAME: &'static str = "mcp__review__create_issues";
+    const IDEMPOTENT: bool = true;
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Ask for CreateIssues {
+    type Ticket = Ticket;
+
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Ticket, ToolError> {
+        if args.issues.is_some() == args.document.is_some() {
+            return Err(ToolError::invalid("give either `issues` or `document`")
+                .hint("`document` is the path of a plan in Markdown, each section an issue"));
+        }
+        let clean = |text: &str| crate::redact(text.to_owned());
+        let wish = |item: &Item| IssueWish {
+            title: clean(&item.title),
+            body: item.body.as_deref().map(clean).unwrap_or_default(),
+            labels: item
+                .labels
+                .iter()
+                .flat_map(Items::as_slice)
+                .map(|label| label.trim().to_owned())
+                .collect(),
+        };
+        let issues = args.issues.iter().flat_map(Items::as_slice).map(wish).collect();
+        let document = args.document.as_ref().map(ToString::to_string);
+        let caller = cx.caller.id();
+        let sending = Sending {
+            kind: ErrandKind::Issues,
+            lane: LANE.to_owned(),
+            agent: caller,
+            caller,
+            wish: &IssuesWish { caller, issues, document },
+        };
+        Ok(Ticket { errand: errand::send(cx.tx, sending, cx.now)? })
+    }
+
+    fn wait_seconds(_: &Args) -> u32 {
+        WAIT
+    }
+
+    fn topics(ticket: &Ticket) -> Vec<Topic> {
+        vec![Topic::Errand(ticket.errand)]
+    }
+
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+        let done: Option<Done> = errand::outcome(cx.tx, ticket.errand)?;
+        let shown = |Created { number, url, title }| Opened { number, url, title };
+        Ok(match done {
+            None => Look::NotYet(Answer { issues: Vec::new(), status: Progress::Pending }),
+            Some(done) => {
+                let issues = done.issues.into_iter().map(shown).collect();
+                Look::Settled(Answer { issues, status: Progress::Done })
+            }
+        })
+    }
+}

@@ -1,0 +1,141 @@
+//! `mcp__review__create_pull_request`
+
+use model::review::{ErrandKind, InstanceStatus, ReviewState};
+use model::{AgentId, ErrandId, Line, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Progress;
+use crate::cx::{ReadCx, WriteCx, find_agent};
+use crate::errand::pull::{Opened, PullWish};
+use crate::errand::{self, Sending, lane_of};
+use crate::error::ToolError;
+use crate::tool::{Ask, Look, Tool};
+use crate::topics::Topic;
+use crate::work::no_place;
+
+/// How long the caller waits for its pull request.
+const WAIT: u32 = 120;
+
+/// Open a pull request on GitHub
+///
+/// It has what is committed on your branch; if you review somebody's work, it is the author's branch, and
+/// opening it approves the work and ends your review. Asking again gives the same pull request, with what was
+/// committed since.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// What it is called
+    title: Line<256>,
+    /// What it does and why, in Markdown
+    description: Text<65_536>,
+    /// The branch it is meant for; the repository's default branch if none is named
+    base_branch: Option<Line<250>>,
+}
+
+/// A pull request.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    /// Its number; null while it is being opened
+    pr_number: Option<u64>,
+    /// Its page
+    pr_url: Option<String>,
+    /// The branch that is to be merged
+    branch_name: Option<String>,
+    /// Into which
+    base_branch: Option<String>,
+    /// How the author of the branch stands
+    instance_status: InstanceStatus,
+    /// Whether it is open yet
+    status: Progress,
+}
+
+/// What is remembered of a call.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Ticket {
+    errand: ErrandId,
+    author: AgentId,
+}
+
+pub(crate) struct CreatePullRequest;
+
+impl Tool for CreatePullRequest {
+    const NAME: &'static str = "mcp__review__create_pull_request";
+    const IDEMPOTENT: bool = true;
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Ask for CreatePullRequest {
+    type Ticket = Ticket;
+
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Ticket, ToolError> {
+        let caller = cx.caller.agent()?;
+        let (author, branch) = match cx.tx.review_by(caller.id)? {
+            // Who has approved asks again because the answer was lost.
+            Some(review) if !review.state.is_over() || review.state == ReviewState::Approved => {
+                (review.coder, Some(review.branch))
+            }
+            Some(_) => {
+                return Err(ToolError::wrong_state("your review is over: you have said your word")
+                    .hint("the author opens the pull request, or asks for another review"));
+            }
+            None => {
+                let has_place = caller.cwd.is_some() || cx.tx.worktree_of(caller.id)?.is_some();
+                if !has_place {
+                    return Err(no_place(caller.id));
+                }
+                (caller.id, None)
+            }
+        };
+        let wish = PullWish {
+            agent: Some(author),
+            epic: None,
+            branch,
+            title: crate::redact(args.title.to_string()),
+            description: crate::redact(args.description.to_string()),
+            base: args.base_branch.as_ref().map(ToString::to_string),
+            caller: Some(caller.id),
+        };
+        let sending = Sending {
+            kind: ErrandKind::Pull,
+            lane: lane_of(author),
+            agent: Some(author),
+            caller: Some(caller.id),
+            wish: &wish,
+        };
+        Ok(Ticket { errand: errand::send(cx.tx, sending, cx.now)?, author })
+    }
+
+    fn wait_seconds(_: &Args) -> u32 {
+        WAIT
+    }
+
+    fn topics(ticket: &Ticket) -> Vec<Topic> {
+        vec![Topic::Errand(ticket.errand)]
+    }
+
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+        let opened: Option<Opened> = errand::outcome(cx.tx, ticket.errand)?;
+        let state = find_agent(cx.tx, ticket.author)?.state.name();
+        let Some(opened) = opened else {
+            return Ok(Look::NotYet(Answer {
+                pr_number: None,
+                pr_url: None,
+                branch_name: None,
+                base_branch: None,
+                instance_status: InstanceStatus::of(state, None),
+                status: Progress::Pending,
+            }));
+        };
+        let pull = cx.tx.pull_get(&opened.repository, opened.pr_number)?;
+        Ok(Look::Settled(Answer {
+            instance_status: InstanceStatus::of(state, pull.map(|pull| pull.state)),
+            pr_number: Some(opened.pr_number),
+            pr_url: Some(opened.pr_url),
+            branch_name: Some(opened.branch_name),
+            base_branch: Some(opened.base_branch),
+            status: Progress::Done,
+        }))
+    }
+}

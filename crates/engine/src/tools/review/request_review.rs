@@ -1,0 +1,148 @@
+//! `mcp__review__request_review`
+
+use model::agent::{AgentState, AgentStateName};
+use model::review::{ErrandKind, InstanceStatus};
+use model::{AgentId, ErrandId, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Progress;
+use crate::cx::{ReadCx, WriteCx, fresh};
+use crate::errand::{self, Sending, lane_of, review};
+use crate::error::ToolError;
+use crate::review::history;
+use crate::run::draft::find_role;
+use crate::tool::{Ask, Look, Tool};
+use crate::topics::Topic;
+use crate::work::no_place;
+
+/// How long the caller waits for its reviewer to be there.
+const WAIT: u32 = 120;
+
+/// Ask for a review of your committed work
+///
+/// A reviewer starts in a worktree forked from your branch, and you wait for it: end your turn, or wait
+/// for mail. Its feedback comes as `REVIEW_FEEDBACK.md` in your worktree and as a letter. The number of
+/// reviews is limited.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// What the reviewer is to look at in particular
+    reviewer_prompt: Option<Text<20_000>>,
+    /// What you did, in a few sentences
+    completion_message: Option<Text<20_000>>,
+}
+
+/// A reviewer that looks at the caller's work.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    /// The reviewer
+    review_instance_id: AgentId,
+    /// The tmux session in which it can be watched; null where its role has none
+    session_name: Option<String>,
+    /// Where it looks; null while that is being made
+    worktree_path: Option<String>,
+    /// The branch that is reviewed
+    branch_name: Option<String>,
+    /// For which time
+    review_iteration: Option<u32>,
+    /// How you stand now
+    instance_status: InstanceStatus,
+    /// Whether it is there yet
+    status: Progress,
+}
+
+/// What is remembered of a request.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Ticket {
+    errand: ErrandId,
+    reviewer: AgentId,
+}
+
+/// What the errand answers.
+#[derive(Debug, Deserialize)]
+struct Forked {
+    session_name: Option<String>,
+    worktree_path: String,
+    branch_name: String,
+    review_iteration: u32,
+}
+
+pub(crate) struct RequestReview;
+
+impl Tool for RequestReview {
+    const NAME: &'static str = "mcp__review__request_review";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Ask for RequestReview {
+    type Ticket = Ticket;
+
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Ticket, ToolError> {
+        let coder = cx.caller.agent()?;
+        let has_place = coder.cwd.is_some() || cx.tx.worktree_of(coder.id)?.is_some();
+        if !has_place {
+            return Err(no_place(coder.id));
+        }
+        let under_way = cx.tx.errand_open_of(ErrandKind::Review, coder.id)?.is_some();
+        if under_way || coder.state == AgentState::WaitingReview {
+            return Err(ToolError::wrong_state("your work is being reviewed already")
+                .hint("end your turn, or wait for mail: `list_inbox` with `waitSeconds`"));
+        }
+        if coder.state != AgentState::Running {
+            return Err(ToolError::wrong_state(format!("you are {}", coder.state.name())));
+        }
+        let (iterations, _, limits) = history(cx.tx, cx.settings, coder.id)?;
+        limits.next(iterations).map_err(|limit| review::limit_error(coder.id, limit))?;
+        find_role(cx.settings, &cx.settings.review.role).map_err(|error| {
+            error.hint("`review.role` in the configuration names the role that reviews")
+        })?;
+        let reviewer = fresh(AgentId::from_bits)?;
+        let text = |text: &Option<Text<20_000>>| text.as_ref().map(ToString::to_string);
+        let wish = review::ReviewWish {
+            coder: coder.id,
+            reviewer,
+            message: text(&args.completion_message),
+            instructions: text(&args.reviewer_prompt),
+        };
+        let sending = Sending {
+            kind: ErrandKind::Review,
+            lane: lane_of(coder.id),
+            agent: Some(coder.id),
+            caller: Some(coder.id),
+            wish: &wish,
+        };
+        Ok(Ticket { errand: errand::send(cx.tx, sending, cx.now)?, reviewer })
+    }
+
+    fn wait_seconds(_: &Args) -> u32 {
+        WAIT
+    }
+
+    fn topics(ticket: &Ticket) -> Vec<Topic> {
+        vec![Topic::Errand(ticket.errand)]
+    }
+
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+        let forked: Option<Forked> = errand::outcome(cx.tx, ticket.errand)?;
+        let mut answer = Answer {
+            review_instance_id: ticket.reviewer,
+            session_name: None,
+            worktree_path: None,
+            branch_name: None,
+            review_iteration: None,
+            instance_status: InstanceStatus::Started,
+            status: Progress::Pending,
+        };
+        let Some(forked) = forked else { return Ok(Look::NotYet(answer)) };
+        answer.session_name = forked.session_name;
+        answer.worktree_path = Some(forked.worktree_path);
+        answer.branch_name = Some(forked.branch_name);
+        answer.review_iteration = Some(forked.review_iteration);
+        let pull = cx.tx.pull_of(cx.caller.agent()?.id)?.map(|pull| pull.state);
+        answer.instance_status = InstanceStatus::of(AgentStateName::WaitingReview, pull);
+        answer.status = Progress::Done;
+        Ok(Look::Settled(answer))
+    }
+}

@@ -1,0 +1,141 @@
+//! `mcp__review__send_feedback`
+
+use model::review::{ErrandKind, FeedbackPriority, FeedbackType};
+use model::{AgentId, ErrandId, FeedbackId, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Progress;
+use crate::cx::{ReadCx, WriteCx, fresh};
+use crate::errand::{self, Sending, feedback, lane_of};
+use crate::error::ToolError;
+use crate::tool::{Ask, Look, Tool};
+use crate::tools::items::Items;
+use crate::topics::Topic;
+
+/// How long the caller waits until its feedback is there.
+const WAIT: u32 = 120;
+
+/// Tell the author of the work you review what you think of it
+///
+/// Your words are written to `REVIEW_FEEDBACK.md` and merged into the author's worktree. That is the end
+/// of your review: stop after this call.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Args {
+    /// What you found: files, lines, what goes wrong and when, what would be right
+    feedback: Text<100_000>,
+    /// Whether it must be done again, could be better, or is not clear
+    feedback_type: FeedbackType,
+    /// How much it matters
+    priority: Option<FeedbackPriority>,
+    /// What is to be done, one by one
+    actionable_items: Option<Items<Text<2_000>, 0, 100>>,
+}
+
+/// Feedback on its way.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct Answer {
+    /// The feedback
+    feedback_id: FeedbackId,
+    /// The commit by which it came; null where it came by mail because the author is in the middle of
+    /// something, and is merged later
+    git_commit_hash: Option<String>,
+    /// Whom it reached
+    target_instance_id: AgentId,
+    /// What becomes of you: your work is done, and you are ended soon
+    cleanup_status: &'static str,
+    /// `merge` or `mail`; null while it is on its way
+    delivered_by: Option<String>,
+    /// Whether it is there yet
+    status: Progress,
+}
+
+/// What is remembered of a call.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Ticket {
+    errand: ErrandId,
+    feedback: FeedbackId,
+    coder: AgentId,
+}
+
+/// What the errand answers.
+#[derive(Debug, Deserialize)]
+struct Delivered {
+    git_commit_hash: Option<String>,
+    delivered_by: String,
+}
+
+pub(crate) struct SendFeedback;
+
+impl Tool for SendFeedback {
+    const NAME: &'static str = "mcp__review__send_feedback";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Ask for SendFeedback {
+    type Ticket = Ticket;
+
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Ticket, ToolError> {
+        let reviewer = cx.caller.agent()?.id;
+        let review = cx.tx.review_by(reviewer)?.ok_or_else(|| {
+            ToolError::wrong_state("you review nobody's work")
+                .hint("write to an agent with the tool `send` of the toolset `mail`")
+        })?;
+        let waiting = cx.tx.errand_open_of(ErrandKind::Feedback, review.coder)?;
+        if review.state.is_over() || waiting.is_some_and(|open| open.caller == Some(reviewer)) {
+            return Err(ToolError::wrong_state("your review is over: you have said your word")
+                .hint("stop here; what is left to say goes by mail"));
+        }
+        if args.feedback.trim().is_empty() {
+            return Err(ToolError::invalid("`feedback` must say something"));
+        }
+        let id = fresh(FeedbackId::from_bits)?;
+        let items = args.actionable_items.as_ref().map(Items::as_slice).unwrap_or_default();
+        let wish = feedback::FeedbackWish {
+            id,
+            reviewer,
+            coder: review.coder,
+            kind: args.feedback_type,
+            priority: args.priority,
+            body: crate::redact(args.feedback.to_string()),
+            items: items.iter().map(|item| crate::redact(item.to_string())).collect(),
+            told: false,
+            at: cx.now,
+        };
+        let sending = Sending {
+            kind: ErrandKind::Feedback,
+            lane: lane_of(review.coder),
+            agent: Some(review.coder),
+            caller: Some(reviewer),
+            wish: &wish,
+        };
+        let errand = errand::send(cx.tx, sending, cx.now)?;
+        Ok(Ticket { errand, feedback: id, coder: review.coder })
+    }
+
+    fn wait_seconds(_: &Args) -> u32 {
+        WAIT
+    }
+
+    fn topics(ticket: &Ticket) -> Vec<Topic> {
+        vec![Topic::Errand(ticket.errand)]
+    }
+
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+        let delivered: Option<Delivered> = errand::outcome(cx.tx, ticket.errand)?;
+        let answer = |delivered: Option<Delivered>, status| Answer {
+            feedback_id: ticket.feedback,
+            target_instance_id: ticket.coder,
+            cleanup_status: "terminating",
+            delivered_by: delivered.as_ref().map(|delivered| delivered.delivered_by.clone()),
+            git_commit_hash: delivered.and_then(|delivered| delivered.git_commit_hash),
+            status,
+        };
+        Ok(match delivered {
+            None => Look::NotYet(answer(None, Progress::Pending)),
+            delivered => Look::Settled(answer(delivered, Progress::Done)),
+        })
+    }
+}

@@ -1,0 +1,201 @@
+//! `mcp__supervisor__approve_task`.
+
+use model::agent::Outcome;
+use model::review::{ErrandKind, MergeState};
+use model::task::TaskRef;
+use model::{ErrandId, MergeId, TaskId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::{Merge, Stop, Task};
+
+use super::led_task;
+use crate::cx::{ReadCx, WriteCx, fresh};
+use crate::errand::merge::{MergeWish, in_review};
+use crate::errand::{self, Sending};
+use crate::error::ToolError;
+use crate::merging::{self, ConflictView, Details, Handed};
+use crate::tool::{Ask, Look, Tool};
+use crate::topics::Topic;
+
+/// How long the caller waits for its turn and the check.
+const WAIT: u32 = 240;
+
+/// Approve a task in `REVIEW`, and have its branch merged
+///
+/// What is approved is the branch as it stands now. It is merged when its turn comes, after the project's check,
+/// and then the task is `COMPLETED` and whoever did it ends. What does not fit is sent back to whoever did it with
+/// the files and lines, or with what the check said. `held` waits for a person, or for you to approve it again.
+/// `queued` goes on without you: the same call waits for it again.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The task: its id, slug or number (`TAS-12`)
+    task_id: TaskRef,
+}
+
+/// How approved work stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Status {
+    /// It is in
+    Merged,
+    /// It does not fit, and goes on
+    SentBack,
+    /// A person has to see to something
+    Held,
+    /// It waits for its turn, or is being checked
+    Queued,
+    /// It had no branch of its own, so there was nothing to merge
+    Completed,
+}
+
+/// What became of approved work.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// The task
+    task_id: TaskId,
+    /// Its way into the branch; null where there is nothing to merge
+    merge_id: Option<MergeId>,
+    /// How it stands
+    status: Status,
+    /// The commit by which it was merged
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+    /// Why it was sent back or is held
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    /// What does not fit
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conflicts: Vec<ConflictView>,
+    /// The end of what the check said, where it was not passed
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check_output: Option<String>,
+}
+
+impl Answer {
+    const fn bare(task_id: TaskId, merge_id: Option<MergeId>, status: Status) -> Self {
+        Self {
+            task_id,
+            merge_id,
+            status,
+            commit: None,
+            reason: None,
+            conflicts: Vec::new(),
+            check_output: None,
+        }
+    }
+
+    fn of(merge: &Merge) -> Look<Self> {
+        let bare = |status| Self::bare(merge.task, Some(merge.id), status);
+        let details = Details::read(merge.details.as_deref());
+        let told = |status| Self {
+            reason: merge.reason.clone(),
+            conflicts: details.conflicts.clone(),
+            check_output: details.check_output.clone(),
+            ..bare(status)
+        };
+        match merge.state {
+            MergeState::Queued | MergeState::Merging => Look::NotYet(bare(Status::Queued)),
+            MergeState::Merged => {
+                Look::Settled(Self { commit: merge.merged.clone(), ..bare(Status::Merged) })
+            }
+            MergeState::SentBack => Look::Settled(told(Status::SentBack)),
+            MergeState::Held => Look::Settled(told(Status::Held)),
+        }
+    }
+}
+
+/// What is remembered of an approval.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Ticket {
+    task: TaskId,
+    /// None where there is nothing to merge
+    merge: Option<MergeId>,
+    /// The errand that finds out what was approved, where that is not known yet
+    pin: Option<ErrandId>,
+    /// The errand that merges it
+    errand: Option<ErrandId>,
+}
+
+pub(crate) struct ApproveTask;
+
+impl Tool for ApproveTask {
+    const NAME: &'static str = "mcp__supervisor__approve_task";
+    const DESTRUCTIVE: bool = true;
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Ask for ApproveTask {
+    type Ticket = Ticket;
+
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Ticket, ToolError> {
+        let mut task = led_task(cx.tx, cx.caller, &args.task_id)?;
+        if let Some(ticket) = under_way(cx, &task)? {
+            return Ok(ticket);
+        }
+        in_review(&task)?;
+        let handed = Handed::of(cx.tx, task.clone())?;
+        if !handed.may_have_branch() {
+            merging::complete(cx.tx, &mut task, (cx.caller.id(), cx.now))?;
+            let reason = "its work was approved".to_owned();
+            let stop = Stop { outcome: Outcome::Succeeded, reason };
+            let who = (handed.worker.as_ref(), &task);
+            merging::retire(cx.tx, cx.settings, who, (&stop, None), cx.now)?;
+            return Ok(Ticket { task: task.id, merge: None, pin: None, errand: None });
+        }
+        let (merge, next) = (fresh(MergeId::from_bits)?, fresh(ErrandId::from_bits)?);
+        let wish = MergeWish::Pin { merge, task: task.id, errand: next };
+        let sending = Sending {
+            kind: ErrandKind::Merge,
+            // Nobody waits to know what was approved.
+            lane: format!("approval:{merge}"),
+            agent: handed.worker.as_ref().map(|worker| worker.id),
+            caller: cx.caller.id(),
+            wish: &wish,
+        };
+        let pin = errand::send(cx.tx, sending, cx.now)?;
+        Ok(Ticket { task: task.id, merge: Some(merge), pin: Some(pin), errand: Some(next) })
+    }
+
+    fn wait_seconds(_: &Args) -> u32 {
+        WAIT
+    }
+
+    fn topics(ticket: &Ticket) -> Vec<Topic> {
+        ticket.pin.into_iter().chain(ticket.errand).map(Topic::Errand).collect()
+    }
+
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+        let bare = |status| Answer::bare(ticket.task, ticket.merge, status);
+        let Some(merge) = ticket.merge else { return Ok(Look::Settled(bare(Status::Completed))) };
+        if let Some(merge) = cx.tx.merge_get(merge)? {
+            return Ok(Answer::of(&merge));
+        }
+        let found = ticket.pin.map(|pin| errand::outcome::<Value>(cx.tx, pin)).transpose()?;
+        Ok(match found.flatten() {
+            None => Look::NotYet(bare(Status::Queued)),
+            Some(_) => Look::Settled(Answer::bare(ticket.task, None, Status::Completed)),
+        })
+    }
+}
+
+/// What waits of a task already. What is held is put back into the queue.
+fn under_way(cx: &mut WriteCx<'_, '_>, task: &Task) -> Result<Option<Ticket>, ToolError> {
+    let task = task.id;
+    if let Some((pin, merge, errand)) = merging::pinned_by(cx.tx, task)? {
+        return Ok(Some(Ticket { task, merge: Some(merge), pin: Some(pin), errand: Some(errand) }));
+    }
+    let Some(merge) = cx.tx.merge_of(task)?.filter(|merge| merge.ended_at.is_none()) else {
+        return Ok(None);
+    };
+    let errand = if merge.state == MergeState::Held {
+        Some(merging::requeue(cx.tx, &merge, cx.caller.id(), cx.now)?)
+    } else {
+        merging::errand_of(cx.tx, merge.id)?
+    };
+    Ok(Some(Ticket { task, merge: Some(merge.id), pin: None, errand }))
+}

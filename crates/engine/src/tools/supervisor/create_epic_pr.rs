@@ -1,0 +1,209 @@
+//! `mcp__supervisor__create_epic_pr`.
+
+use model::review::ErrandKind;
+use model::task::{TaskRef, TaskStateName};
+use model::{AgentId, EpicId, ErrandId, Line, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{Epic, Task, TaskFilter};
+
+use super::leads;
+use crate::cx::{ReadCx, WriteCx};
+use crate::errand::pull::{Opened, PullWish};
+use crate::errand::{self, Sending};
+use crate::error::ToolError;
+use crate::merging::worker_of;
+use crate::tool::{Ask, Look, Tool};
+use crate::tools::epic::find_epic;
+use crate::topics::Topic;
+use crate::work::epic_branch_of;
+
+/// How long the caller waits for its pull request.
+const WAIT: u32 = 120;
+/// So many tasks are named.
+const NAMED: u32 = 200;
+
+/// Open the pull request of an epic on GitHub
+///
+/// It has what was merged into the epic's branch, `adjutant/epic/<id>`. All tasks of the epic must be `COMPLETED` or
+/// `FAILED`. Asking again gives the same pull request, with what was merged since.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The epic; your own by default
+    epic_id: Option<EpicId>,
+    /// What it is called; the epic's title by default
+    title: Option<Line<256>>,
+    /// What it does and why, in Markdown; the epic's description and its tasks by default
+    description: Option<Text<65_536>>,
+}
+
+/// Whether a pull request is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+enum Status {
+    /// It is there
+    Done,
+    /// It is being opened; the same call again waits for it
+    Pending,
+}
+
+/// The pull request of an epic.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// The epic
+    epic_id: EpicId,
+    /// Its number; null while it is being opened
+    pr_number: Option<u64>,
+    /// Its page
+    pr_url: Option<String>,
+    /// The branch that is to be merged
+    branch_name: String,
+    /// Into which
+    base_branch: Option<String>,
+    /// Whether it is there yet
+    status: Status,
+}
+
+/// What is remembered of a call.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Ticket {
+    errand: ErrandId,
+    epic: EpicId,
+}
+
+pub(crate) struct CreateEpicPr;
+
+impl Tool for CreateEpicPr {
+    const NAME: &'static str = "mcp__supervisor__create_epic_pr";
+    const IDEMPOTENT: bool = true;
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Ask for CreateEpicPr {
+    type Ticket = Ticket;
+
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Ticket, ToolError> {
+        let own = cx.caller.agent.as_ref().and_then(|agent| agent.epic);
+        let id = args.epic_id.or(own).ok_or_else(|| {
+            ToolError::invalid("you have no epic of your own: `epicId` must name one")
+                .detail("field", "epicId")
+        })?;
+        let epic = find_epic(cx.tx, id)?;
+        leads(cx.tx, cx.caller, Some(id))?;
+        let tasks = over(cx, &epic)?;
+        let title = args.title.as_ref().map_or_else(|| epic.title.clone(), ToString::to_string);
+        let description = args.description.as_ref();
+        let description = description.map_or_else(|| described(&epic, &tasks), ToString::to_string);
+        let owner = owner(cx, id, &tasks)?;
+        let wish = PullWish {
+            agent: owner,
+            epic: Some(id),
+            branch: Some(epic_branch_of(id)),
+            title: crate::redact(title),
+            description: crate::redact(description),
+            base: None,
+            caller: cx.caller.id(),
+        };
+        let sending = Sending {
+            kind: ErrandKind::Pull,
+            lane: format!("epic:{id}"),
+            agent: owner,
+            caller: cx.caller.id(),
+            wish: &wish,
+        };
+        Ok(Ticket { errand: errand::send(cx.tx, sending, cx.now)?, epic: id })
+    }
+
+    fn wait_seconds(_: &Args) -> u32 {
+        WAIT
+    }
+
+    fn topics(ticket: &Ticket) -> Vec<Topic> {
+        vec![Topic::Errand(ticket.errand)]
+    }
+
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+        let opened: Option<Opened> = errand::outcome(cx.tx, ticket.errand)?;
+        let branch = epic_branch_of(ticket.epic);
+        Ok(match opened {
+            None => Look::NotYet(Answer {
+                epic_id: ticket.epic,
+                pr_number: None,
+                pr_url: None,
+                branch_name: branch,
+                base_branch: None,
+                status: Status::Pending,
+            }),
+            Some(opened) => Look::Settled(Answer {
+                epic_id: ticket.epic,
+                pr_number: Some(opened.pr_number),
+                pr_url: Some(opened.pr_url),
+                branch_name: opened.branch_name,
+                base_branch: Some(opened.base_branch),
+                status: Status::Done,
+            }),
+        })
+    }
+}
+
+/// The tasks of an epic, if nothing is to be done for any of them.
+fn over(cx: &WriteCx<'_, '_>, epic: &Epic) -> Result<Vec<Task>, ToolError> {
+    let list = |states: Vec<TaskStateName>| {
+        cx.tx.task_page(&TaskFilter { states, epic: Some(epic.id), session: None }, 0, NAMED)
+    };
+    let open = TaskStateName::ALL.into_iter().filter(|state| !state.is_closed()).collect();
+    let open = list(open)?.items;
+    if !open.is_empty() {
+        let tell = |task: &Task| {
+            format!("{} ({})", TaskRef::Number(task.number), task.state.name().stored())
+        };
+        let named: Vec<String> = open.iter().map(tell).collect();
+        return Err(ToolError::conflict(format!(
+            "not all tasks of the epic are over: {}",
+            named.join(", ")
+        ))
+        .hint("approve them, cancel them, or declare them done with `force_complete_task`")
+        .detail("tasks", named));
+    }
+    let tasks = list(Vec::new())?.items;
+    if tasks.is_empty() {
+        return Err(ToolError::conflict("the epic has no tasks, so there is nothing to open"));
+    }
+    Ok(tasks)
+}
+
+/// What a pull request says if nobody says it.
+fn described(epic: &Epic, tasks: &[Task]) -> String {
+    let about = epic.description.as_deref().unwrap_or_default();
+    let mut text: String = about.chars().take(20_000).collect();
+    text.push_str(if text.is_empty() { "## Tasks\n\n" } else { "\n\n## Tasks\n\n" });
+    let line = |task: &Task| {
+        let done = if task.state.name() == TaskStateName::Completed { 'x' } else { ' ' };
+        format!("- [{done}] {} ({})", task.title, TaskRef::Number(task.number))
+    };
+    let lines: Vec<String> = tasks.iter().map(line).collect();
+    text + &lines.join("\n")
+}
+
+/// Whose pull request it is: the caller's, else that of who leads the epic, else of who did the last task.
+fn owner(cx: &WriteCx<'_, '_>, epic: EpicId, tasks: &[Task]) -> Result<Option<AgentId>, ToolError> {
+    if let Some(caller) = cx.caller.id() {
+        return Ok(Some(caller));
+    }
+    if let Some(leader) = cx.tx.agent_supervising(epic)? {
+        return Ok(Some(leader.id));
+    }
+    for task in tasks.iter().rev() {
+        if let Some(worker) = worker_of(cx.tx, task)? {
+            return Ok(Some(worker.id));
+        }
+        if let Some(last) = cx.tx.dispatch_list(task.number)?.last() {
+            return Ok(Some(last.agent));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,87 @@
+//! `mcp__supervisor__force_complete_task`.
+
+use model::agent::Outcome;
+use model::event::EventKind;
+use model::task::{OfficeState, TaskRef, TaskStateName};
+use model::{LogId, TaskId, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use store::Stop;
+
+use super::led_task;
+use crate::cx::{WriteCx, fresh};
+use crate::error::ToolError;
+use crate::merging::{self, worker_of};
+use crate::tool::{Tool, Write};
+
+/// Declare a task `COMPLETED` without merging anything
+///
+/// For work that is not needed any more or came another way. Nothing is merged and nothing is lost: the branch
+/// stays as it is. Whoever works on it ends. The reason is logged as a decision.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The task: its id, slug or number (`TAS-12`)
+    task_id: TaskRef,
+    /// Why it counts as done
+    reason: Text<10_000>,
+}
+
+/// That a task counts as done.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// The task
+    task_id: TaskId,
+    /// Where it stands now
+    state: OfficeState,
+    /// Its branch, which was not merged
+    branch_name: Option<String>,
+    /// The entry in the log of decisions
+    log_id: LogId,
+}
+
+pub(crate) struct ForceCompleteTask;
+
+impl Tool for ForceCompleteTask {
+    const NAME: &'static str = "mcp__supervisor__force_complete_task";
+    const CRITICAL: bool = true;
+    const DESTRUCTIVE: bool = true;
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Write for ForceCompleteTask {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+        let mut task = led_task(cx.tx, cx.caller, &args.task_id)?;
+        if args.reason.trim().is_empty() {
+            return Err(ToolError::invalid("`reason` must say something").detail("field", "reason"));
+        }
+        let number = TaskRef::Number(task.number);
+        let state = task.state.name();
+        if matches!(state, TaskStateName::Completed | TaskStateName::Cancelled) {
+            return Err(ToolError::conflict(format!("{number} is {} already", state.stored()))
+                .detail("state", state.stored()));
+        }
+        let said = format!("Completed without a merge: {}", args.reason);
+        merging::take_out(cx.tx, &task, &said, cx.now)?;
+        let (worker, by) = (worker_of(cx.tx, &task)?, (cx.caller.id(), cx.now));
+        merging::remark(cx.tx, &task, &said, by)?;
+        merging::complete(cx.tx, &mut task, by)?;
+        let log_id = fresh(LogId::from_bits)?;
+        let data = json!({ "logId": log_id, "title": format!("{number} was completed by force") });
+        cx.tell(EventKind::DecisionLogged, Some(task.id), data)?;
+        let reason = format!("its task was completed without it: {}", args.reason);
+        let stop = Stop { outcome: Outcome::Killed, reason };
+        let who = (worker.as_ref(), &task);
+        merging::retire(cx.tx, cx.settings, who, (&stop, None), cx.now)?;
+        tracing::warn!(task = %task.id, was = state.stored(), "completed by force");
+        Ok(Answer {
+            task_id: task.id,
+            state: task.state.name().office(),
+            branch_name: task.branch_name,
+            log_id,
+        })
+    }
+}

@@ -1,0 +1,58 @@
+//! `mcp__supervisor__get_review_queue`.
+
+use model::EpicId;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::cx::ReadCx;
+use crate::engine::Engine;
+use crate::error::ToolError;
+use crate::merging::{ReviewQueue, ReviewScope, Waiting, look_at};
+use crate::tool::{Probe, Tool};
+use crate::tools::epic::find_epic;
+use crate::tools::paging::{Cursor, Limit};
+
+/// See what waits to be approved, and what was approved and waits to be merged
+///
+/// For each task in `REVIEW`: its branch, how much it changes, whether it could be merged now, and which of the
+/// others touch the same files, with the lines that would be in conflict. Approve those first that are in the
+/// fewest others' way.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// Only tasks of this epic; your own epic's by default, and all where you have none
+    epic_id: Option<EpicId>,
+    /// At most so many tasks (default 50)
+    limit: Option<Limit>,
+    /// Go on from `nextCursor` of the page before
+    cursor: Option<Cursor>,
+}
+
+pub(crate) struct GetReviewQueue;
+
+impl Tool for GetReviewQueue {
+    const NAME: &'static str = "mcp__supervisor__get_review_queue";
+    type Args = Args;
+    type Answer = ReviewQueue;
+}
+
+impl Probe for GetReviewQueue {
+    type Question = Waiting;
+
+    fn question(cx: &ReadCx<'_>, args: Args) -> Result<Waiting, ToolError> {
+        if let Some(epic) = args.epic_id {
+            find_epic(cx.tx, epic)?;
+        }
+        let own = cx.caller.agent.as_ref().and_then(|agent| agent.epic);
+        let scope = ReviewScope {
+            epic: args.epic_id.or(own),
+            after: args.cursor.map_or(0, Cursor::number),
+            limit: Limit::or(args.limit, 50),
+        };
+        look_at(cx.tx, scope)
+    }
+
+    fn answer(engine: &Engine, waiting: Waiting) -> Result<ReviewQueue, ToolError> {
+        waiting.ask_git(engine)
+    }
+}

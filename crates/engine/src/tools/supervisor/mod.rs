@@ -1,0 +1,41 @@
+//! `supervisor`: what is handed in is approved, sent back, or done without; and an epic goes out.
+
+pub(super) mod approve_task;
+pub(super) mod create_epic_pr;
+pub(super) mod force_complete_task;
+pub(super) mod get_review_queue;
+pub(super) mod request_changes;
+
+use model::EpicId;
+use model::task::TaskRef;
+use store::{Task, Tx};
+
+use crate::cx::Caller;
+use crate::error::ToolError;
+
+/// Refuses what belongs to another epic than the caller's, or to one that somebody else leads.
+fn leads(tx: &Tx<'_>, caller: &Caller, epic: Option<EpicId>) -> Result<(), ToolError> {
+    let Some(agent) = &caller.agent else { return Ok(()) };
+    if agent.epic.is_some() && agent.epic == epic {
+        return Ok(());
+    }
+    if agent.epic.is_some() {
+        return Err(ToolError::denied("that is not of your epic, and its own supervisor decides"));
+    }
+    let other = epic.map(|epic| tx.agent_supervising(epic)).transpose()?.flatten();
+    match other.filter(|other| other.id != agent.id) {
+        Some(other) => {
+            let message = format!("that is of an epic which agent `{}` leads", other.id);
+            Err(ToolError::denied(message)
+                .hint("write to it with the tool `send` of the toolset `mail`"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The task of that name, if the caller decides about it.
+fn led_task(tx: &Tx<'_>, caller: &Caller, name: &TaskRef) -> Result<Task, ToolError> {
+    let task = crate::cx::find_task(tx, name)?;
+    leads(tx, caller, task.epic)?;
+    Ok(task)
+}

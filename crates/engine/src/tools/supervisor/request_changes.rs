@@ -1,0 +1,86 @@
+//! `mcp__supervisor__request_changes`.
+
+use model::task::{OfficeState, TaskRef};
+use model::{AgentId, TaskId, Text};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::led_task;
+use crate::cx::WriteCx;
+use crate::errand::merge::in_review;
+use crate::error::ToolError;
+use crate::merging::{self, Word, worker_of};
+use crate::tool::{Tool, Write};
+
+/// Send a task in `REVIEW` back, with what is to be changed
+///
+/// Whoever did it goes on and is written to. Where that agent has ended, the task is `PENDING`, and the next one
+/// goes on from its branch and reads your words among the task's remarks.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Args {
+    /// The task: its id, slug or number (`TAS-12`)
+    task_id: TaskRef,
+    /// What is to be changed, and why
+    feedback: Text<100_000>,
+}
+
+/// That a task was sent back.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    /// The task
+    task_id: TaskId,
+    /// Where it stands now
+    state: OfficeState,
+    /// Who goes on with it; null where nobody does yet
+    agent_id: Option<AgentId>,
+    /// Its branch, on which the work goes on
+    branch_name: Option<String>,
+}
+
+pub(crate) struct RequestChanges;
+
+impl Tool for RequestChanges {
+    const NAME: &'static str = "mcp__supervisor__request_changes";
+    type Args = Args;
+    type Answer = Answer;
+}
+
+impl Write for RequestChanges {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+        let mut task = led_task(cx.tx, cx.caller, &args.task_id)?;
+        if args.feedback.trim().is_empty() {
+            return Err(
+                ToolError::invalid("`feedback` must say something").detail("field", "feedback")
+            );
+        }
+        in_review(&task)?;
+        merging::take_out(cx.tx, &task, "changes were asked for", cx.now)?;
+        let by = (cx.caller.id(), cx.now);
+        merging::remark(cx.tx, &task, &format!("Changes requested:\n\n{}", args.feedback), by)?;
+        let worker = worker_of(cx.tx, &task)?;
+        let live = merging::hold_back(cx.tx, &mut task, by)?;
+        let number = TaskRef::Number(task.number);
+        let next = if live.is_some() {
+            "Hand it in again with `update_status` and `REVIEW` when that is done."
+        } else {
+            "Nobody works on it now, so it is pending; whoever takes it goes on from its branch."
+        };
+        let word = Word {
+            subject: format!("Changes Requested: {number} {}", task.title),
+            body: format!("{}\n\n{next}", args.feedback),
+        };
+        // Who asked for it need not be told that nobody is there.
+        let above = task.epic.map(|epic| cx.tx.agent_supervising(epic)).transpose()?.flatten();
+        if live.is_some() || above.is_some_and(|above| Some(above.id) != cx.caller.id()) {
+            merging::write_to(cx.tx, (&task, worker.as_ref()), cx.caller.id(), word, cx.now)?;
+        }
+        Ok(Answer {
+            task_id: task.id,
+            state: task.state.name().office(),
+            agent_id: live.map(|live| live.id),
+            branch_name: task.branch_name,
+        })
+    }
+}
