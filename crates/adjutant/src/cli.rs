@@ -1,6 +1,9 @@
 //! The command line's grammar. The doc comments are the help.
 
 mod agents;
+mod office;
+mod record;
+mod reviews;
 mod work;
 
 use std::path::PathBuf;
@@ -10,6 +13,12 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 pub(crate) use self::agents::{
     AttachArgs, AwaitArgs, BoundArgs, CostsArgs, DischargeArgs, EnlistArgs, KillArgs, LogsArgs,
     PsArgs, ResumeArgs, RunArgs,
+};
+pub(crate) use self::office::{SupervisorsArgs, SupervisorsVerb};
+pub(crate) use self::record::{AuditArgs, AuditListArgs, AuditVerb, DecisionsArgs, EventsArgs};
+pub(crate) use self::reviews::{
+    MergeQueueArgs, MergeQueueVerb, PruneArgs, ReviewArgs, ReviewVerb, ReviewsArgs, WorktreesArgs,
+    WorktreesVerb,
 };
 pub(crate) use self::work::{MailArgs, MailVerb, TaskAddArgs, TasksArgs, TasksVerb};
 use crate::commands::tool::ToolArgs;
@@ -176,6 +185,13 @@ Example:
   adjutant tasks show TAS-12
   adjutant tasks add 'Fix the parser' --priority 1")]
     Tasks(TasksArgs),
+    /// List, start and replace the supervisors of epics
+    #[command(after_help = "\
+Example:
+  adjutant supervisors
+  adjutant supervisors create epic_0123456789abcdef --prompt 'Tests first'
+  adjutant supervisors recover sp_0123456789abcdef --reason 'it hangs'")]
+    Supervisors(SupervisorsArgs),
     /// Read and answer the mail that agents sent to you
     #[command(after_help = "\
 Example:
@@ -184,6 +200,37 @@ Example:
   adjutant mail reply mail_0123456789abcdef 'Go ahead'
   adjutant mail send --to sp_0123456789abcdef --subject 'Stop' 'Wait for the review'")]
     Mail(MailArgs),
+    /// List what waits for approval, the reviews, and who has had all its reviews
+    #[command(after_help = "\
+Example:
+  adjutant reviews
+  adjutant reviews --all      with those that are over
+  adjutant reviews --json | jq -r '.tasks[].slug'")]
+    Reviews(ReviewsArgs),
+    /// Decide about work in review: approve it, send it back, give it up
+    #[command(after_help = "\
+Example:
+  adjutant review show TAS-12
+  adjutant review approve TAS-12
+  adjutant review request-changes TAS-12 'Cover the empty case with a test'
+  adjutant review allow-more sp_0123456789abcdef
+  adjutant review abandon sp_0123456789abcdef --reason 'we do it another way'")]
+    Review(ReviewArgs),
+    /// List and take away the folders that agents work in, on branches of their own
+    #[command(after_help = "\
+Example:
+  adjutant worktrees
+  adjutant worktrees --all        with those that are gone
+  adjutant worktrees prune --ended
+  adjutant worktrees check        whether git and the record agree")]
+    Worktrees(WorktreesArgs),
+    /// List approved work on its way into branches
+    #[command(after_help = "\
+Example:
+  adjutant merge-queue
+  adjutant merge-queue --all      with what is merged or was sent back
+  adjutant merge-queue retry merge_0123456789abcdef")]
+    MergeQueue(MergeQueueArgs),
     /// Show what happened, and with -f what happens
     #[command(after_help = "\
 Example:
@@ -223,11 +270,13 @@ Example:
 Example:
   adjutant doctor")]
     Doctor,
-    /// Show the configuration in force
+    /// Show and change the configuration
     #[command(after_help = "\
 Example:
   adjutant config get
   adjutant config get limits.depth
+  adjutant config set review.max_iterations 5
+  adjutant config unset review.max_iterations
   adjutant config path")]
     Config(ConfigArgs),
     /// Print completions for a shell
@@ -243,6 +292,9 @@ Example:
   adjutant demo
   adjutant demo --keep    and look around afterwards")]
     Demo(DemoArgs),
+    /// Refuse a commit of files that another agent has reserved; run by git, inside an agent's worktree
+    #[command(hide = true)]
+    Guard,
     /// Play a scenario as an agent; started by Adjutant itself, for agents of the kind `script`
     #[command(hide = true)]
     Play(PlayArgs),
@@ -287,84 +339,6 @@ pub(crate) enum Background {
     Kept,
 }
 
-/// `events`.
-#[derive(Debug, Args)]
-pub(crate) struct EventsArgs {
-    /// Go on as more happens, until Ctrl-C
-    #[arg(long, short)]
-    pub(crate) follow: bool,
-    /// Only those after this number (default: the last ones)
-    #[arg(long, value_name = "N")]
-    pub(crate) after: Option<i64>,
-    /// Only of this kind, as `task.updated`
-    #[arg(long, short, value_name = "KIND")]
-    pub(crate) kind: Option<String>,
-    /// At most so many
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
-    pub(crate) limit: usize,
-}
-
-/// `decisions`.
-#[derive(Debug, Args)]
-pub(crate) struct DecisionsArgs {
-    /// Also what was logged by itself: every call, and what came of it
-    #[arg(long, short)]
-    pub(crate) all: bool,
-    /// Only this agent's
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) agent: Option<String>,
-    /// At most so many, the newest
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
-    pub(crate) limit: usize,
-}
-
-/// `audit`.
-#[derive(Debug, Args)]
-pub(crate) struct AuditArgs {
-    /// What to do
-    #[command(subcommand)]
-    pub(crate) verb: Option<AuditVerb>,
-}
-
-/// What to do with the record.
-#[derive(Debug, Subcommand)]
-pub(crate) enum AuditVerb {
-    /// List recorded calls
-    List(AuditListArgs),
-    /// Follow the whole hash chain and say whether it holds; exits with 1 where it does not
-    Verify {
-        /// An export to check instead of the server's record; - reads it from stdin
-        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-        file: Option<PathBuf>,
-    },
-    /// Write the record as JSON Lines: each call's number, its exact body and its hash
-    #[command(after_help = "\
-A row's hash is the SHA-256, in hex, of the hash before it, a newline and the
-row's body; the first row follows 64 zeros.")]
-    Export {
-        /// The file (default: stdout)
-        #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
-        file: Option<PathBuf>,
-    },
-}
-
-/// `audit list`.
-#[derive(Debug, Default, Args)]
-pub(crate) struct AuditListArgs {
-    /// Only those after this number (default: the last ones)
-    #[arg(long, value_name = "N")]
-    pub(crate) after: Option<i64>,
-    /// Only this agent's
-    #[arg(long, value_name = "AGENT")]
-    pub(crate) agent: Option<String>,
-    /// Only of this tool
-    #[arg(long, value_name = "TOOL")]
-    pub(crate) tool: Option<String>,
-    /// At most so many
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
-    pub(crate) limit: usize,
-}
-
 /// `mcp`.
 #[derive(Debug, Args)]
 pub(crate) struct McpArgs {
@@ -389,6 +363,33 @@ pub(crate) enum ConfigVerb {
         /// A key, as `limits.depth`, or a section, as `limits` (default: all)
         #[arg(value_name = "KEY")]
         key: Option<String>,
+    },
+    /// Give a key a value in config.yaml, in force at once; the rest of the file stays
+    #[command(after_help = "\
+Example:
+  adjutant config set review.max_iterations 5
+  adjutant config set worktrees.fresh '[coding, worker]'
+  adjutant config set check 'make test'
+  adjutant config set budget.default.usd null
+  adjutant config set 'prices.models.\"gpt-5.1\"' '{input: 1, output: 10}'
+
+A comment in the file is kept, and what is wrong is not written.")]
+    Set {
+        /// The key, as `limits.depth`
+        #[arg(value_name = "KEY")]
+        key: String,
+        /// The value in YAML, as 3, true, null, [a, b] or a text
+        #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+        value: String,
+    },
+    /// Take a key out of config.yaml, so that its default counts
+    #[command(after_help = "\
+Example:
+  adjutant config unset review.max_iterations")]
+    Unset {
+        /// The key, as `limits.depth`
+        #[arg(value_name = "KEY")]
+        key: String,
     },
     /// Print where the file is
     Path,

@@ -3,7 +3,7 @@
 //! It tells a request that never left from one whose outcome nobody knows: only the first may be
 //! sent again without thinking.
 
-use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
@@ -15,6 +15,9 @@ use serde_json::Value;
 
 /// `application/json`.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// What tells a call from another with the same input.
+const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// A server and what we show it.
 #[derive(Debug, Clone)]
@@ -144,16 +147,33 @@ impl Client {
 
     /// Asks for a JSON document.
     pub(crate) async fn get_json(&self, path: &str) -> Result<Value, ClientError> {
-        self.json(Method::GET, path, Bytes::new()).await
+        self.json(Method::GET, path, HeaderMap::new(), Bytes::new()).await
     }
 
     /// Sends a JSON document and returns the one that is answered; no answer is `null`.
     pub(crate) async fn post_json(&self, path: &str, body: &Value) -> Result<Value, ClientError> {
-        self.json(Method::POST, path, body.to_string().into()).await
+        self.json(Method::POST, path, HeaderMap::new(), body.to_string().into()).await
     }
 
-    async fn json(&self, method: Method, path: &str, body: Bytes) -> Result<Value, ClientError> {
-        let headers = HeaderMap::from_iter([(ACCEPT, JSON), (CONTENT_TYPE, JSON)]);
+    /// The same with a key: however often it is sent, it is done once.
+    pub(crate) async fn post_json_once(
+        &self,
+        path: &str,
+        body: &Value,
+        key: &HeaderValue,
+    ) -> Result<Value, ClientError> {
+        let headers = HeaderMap::from_iter([(KEY, key.clone())]);
+        self.json(Method::POST, path, headers, body.to_string().into()).await
+    }
+
+    async fn json(
+        &self,
+        method: Method,
+        path: &str,
+        mut headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Value, ClientError> {
+        headers.extend([(ACCEPT, JSON), (CONTENT_TYPE, JSON)]);
         let response = self.send(method, path, headers, body).await?;
         let (status, bytes) = self.collect(response).await?;
         if !status.is_success() {

@@ -1,6 +1,8 @@
 //! The configuration: typed, with a default for every key. Flags win over the environment, the
 //! environment over the file, the file over the defaults.
 
+pub(crate) mod edit;
+pub(crate) mod key;
 mod overlay;
 mod permissions;
 mod sections;
@@ -8,14 +10,14 @@ mod sections;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use engine::settings::{Limits, Role, Settings, Template};
+use engine::settings::{CheckSettings, Limits, Role, Settings, Template};
 use model::Policy;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use permissions::PolicyError;
 use sections::{
-    Agents, Budgets, Categories, Context, ContextFile, Github, LimitsConfig, Mcp, Models, Part,
-    Plan, Prices, Review, Routing, Server, Slack, Webhook,
+    Agents, Budgets, Categories, Check, Context, ContextFile, Github, LimitsConfig, Mcp, Models,
+    Office, Part, Plan, Prices, Review, Routing, Server, Slack, Webhook, Worktrees,
 };
 pub(crate) use sections::{CapConfig, Kind, Pattern};
 
@@ -50,6 +52,10 @@ pub(crate) struct Config {
     pub(crate) context: Context,
     /// The review loop
     pub(crate) review: Review,
+    /// Who works in a worktree, and what it has
+    pub(crate) worktrees: Worktrees,
+    /// The office
+    pub(crate) office: Office,
     /// The plan's coordinator
     pub(crate) plan: Plan,
     /// Which role a message goes to
@@ -63,7 +69,10 @@ pub(crate) struct Config {
     /// Whether the mirror files are written
     pub(crate) mirror: bool,
     /// The command that a branch must pass before it is merged
-    pub(crate) check: Option<String>,
+    pub(crate) check: Option<Check>,
+    /// How long it may run, in seconds
+    #[serde(deserialize_with = "sections::check_timeout")]
+    pub(crate) check_timeout: u32,
 }
 
 impl Default for Config {
@@ -80,6 +89,8 @@ impl Default for Config {
             prices: Prices::default(),
             context: Context::default(),
             review: Review::default(),
+            worktrees: Worktrees::default(),
+            office: Office::default(),
             plan: Plan::default(),
             routing: Routing::default(),
             slack: Slack::default(),
@@ -87,6 +98,7 @@ impl Default for Config {
             webhooks: Vec::new(),
             mirror: true,
             check: None,
+            check_timeout: CheckSettings::TIMEOUT_S,
         }
     }
 }
@@ -197,17 +209,31 @@ impl Config {
             },
             stream_timeout_ms: self.mcp.stream_timeout,
             templates: told.templates,
+            review: (&self.review).into(),
+            // A file of the home, which others read.
+            review_template: None,
+            worktrees: (&self.worktrees).into(),
+            github: (&self.github).into(),
+            office: (&self.office).into(),
+            check: self.check.as_ref().map(|check| check.settings(self.check_timeout)),
         })
     }
 
     /// What each category may do.
     pub(crate) fn policy(&self) -> Result<Policy, PolicyError> {
-        permissions::policy(&self.categories, &self.mcp.full_access_categories)
+        let policy = permissions::policy(&self.categories, &self.mcp.full_access_categories)?;
+        permissions::known(&self.worktrees.fresh, "worktrees.fresh", &self.categories)?;
+        Ok(policy)
     }
 
     /// Where the database is.
     pub(crate) fn database_path(&self, home: &Home) -> PathBuf {
         home.dir.join(&self.database)
+    }
+
+    /// The variable that decides a key, or a part of it, whatever the file says.
+    pub(crate) fn decider(&self, env: &Environment, key: &str) -> Option<String> {
+        overlay::decider(self, env, key)
     }
 
     /// Every key that can be set, as `limits.depth`, with its value now.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The variables that mean something by themselves; every other `ADJUTANT_*` is a setting.
-const OWN: [&str; 7] = [
+const OWN: [&str; 8] = [
     "ADJUTANT_HOME",
     "ADJUTANT_URL",
     "ADJUTANT_TOKEN",
@@ -13,6 +13,7 @@ const OWN: [&str; 7] = [
     "ADJUTANT_TASK",
     "ADJUTANT_MCP_CONFIG",
     "ADJUTANT_ATTEMPT",
+    "ADJUTANT_CRASH_AT",
 ];
 
 /// What the environment says. An empty variable is an absent one.
@@ -32,6 +33,8 @@ pub(crate) struct Environment {
     pub(crate) task: Option<String>,
     /// `ADJUTANT_ATTEMPT`: how often it has been started, with this time
     pub(crate) attempt: Option<u32>,
+    /// `ADJUTANT_CRASH_AT`: the place in the server's work where it is to die, for tests of recovery
+    pub(crate) crash_at: Option<String>,
     /// Every other `ADJUTANT_*`, by its whole name: settings, such as `ADJUTANT_LIMITS_DEPTH`
     pub(crate) settings: BTreeMap<String, String>,
     /// `MCP_SERVER_PORT`
@@ -42,8 +45,6 @@ pub(crate) struct Environment {
     pub(crate) mcp_log_level: Option<String>,
     /// `MCP_TOOL_TIMEOUT`, in milliseconds
     pub(crate) mcp_tool_timeout: Option<String>,
-    /// Whether there is a `GITHUB_TOKEN`
-    pub(crate) has_github_token: bool,
     /// `XDG_STATE_HOME`, where it is absolute; the standard says to ignore any other
     pub(crate) xdg_state_home: Option<PathBuf>,
     /// `HOME`: the user's own folder
@@ -106,18 +107,18 @@ impl Environment {
         let mut raw = |name: &str| vars.remove(name);
         let text = |value: OsString| value.to_string_lossy().into_owned();
         // The agent's MCP configuration is for the agent itself.
-        let [home, url, token, agent_id, task, _mcp_config, attempt] = OWN.map(&mut raw);
+        let [home, url, token, agent_id, task, _mcp_config, attempt, crash_at] = OWN.map(&mut raw);
         let mcp_server_port = raw("MCP_SERVER_PORT").map(text);
         let mcp_database_path = raw("MCP_DATABASE_PATH").map(text);
         let mcp_log_level = raw("MCP_LOG_LEVEL").map(text);
         let mcp_tool_timeout = raw("MCP_TOOL_TIMEOUT").map(text);
-        let has_github_token = raw("GITHUB_TOKEN").is_some();
         let state = raw("XDG_STATE_HOME").map(PathBuf::from);
         let user_home = raw("HOME").map(PathBuf::from);
         let path = raw("PATH");
         Self {
             cwd: cwd.into(),
             home: home.map(PathBuf::from),
+            crash_at: crash_at.map(text),
             url: url.map(text),
             token: token.map(text),
             agent_id: agent_id.map(text),
@@ -132,7 +133,6 @@ impl Environment {
             mcp_database_path,
             mcp_log_level,
             mcp_tool_timeout,
-            has_github_token,
             xdg_state_home: state.filter(|path| path.is_absolute()),
             user_home: user_home.filter(|path| path.is_absolute()),
             path,
@@ -170,7 +170,7 @@ mod tests {
             read.settings,
             BTreeMap::from([("ADJUTANT_LIMITS_DEPTH".to_owned(), "5".to_owned())])
         );
-        assert!(read.has_github_token);
+        assert_eq!(read.variable("GITHUB_TOKEN").as_deref(), Some("x"));
         assert_eq!(read.xdg_state_home, None, "a relative one is ignored");
         assert_eq!(read.mcp_log_level, None, "an empty variable is an absent one");
     }

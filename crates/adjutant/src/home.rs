@@ -136,6 +136,11 @@ impl Home {
         self.root.join(".claude").join("agents")
     }
 
+    /// What a reviewer is asked, if the home says so.
+    pub(crate) fn review_template(&self) -> PathBuf {
+        self.dir.join("review.md")
+    }
+
     /// The templates.
     pub(crate) fn templates(&self) -> PathBuf {
         self.dir.join("templates")

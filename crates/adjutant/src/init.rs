@@ -13,7 +13,8 @@ pub(crate) const CONFIG: &str = include_str!("init/config.yaml");
 const GITIGNORE: &str = include_str!("init/gitignore");
 
 /// The example roles, by file name.
-const ROLES: [(&str, &str); 6] = [
+const ROLES: [(&str, &str); 7] = [
+    ("orchestrator.md", include_str!("init/roles/orchestrator.md")),
     ("supervisor.md", include_str!("init/roles/supervisor.md")),
     ("coordinator.md", include_str!("init/roles/coordinator.md")),
     ("worker.md", include_str!("init/roles/worker.md")),
@@ -124,7 +125,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = home(&dir);
         let report = init(&home).unwrap();
-        assert_eq!((report.written.len(), report.kept.len()), (9, 0));
+        assert_eq!((report.written.len(), report.kept.len()), (10, 0));
         let read = roles::load(&home, &Config::default().policy().unwrap());
         assert!(read.errors.is_empty() && read.warnings.is_empty(), "{read:?}");
         let categories: Vec<_> =
@@ -134,6 +135,7 @@ mod tests {
             [
                 ("coder", "coding"),
                 ("coordinator", "conversational"),
+                ("orchestrator", "orchestrator"),
                 ("planner", "planning"),
                 ("reviewer", "review"),
                 ("supervisor", "supervisor"),
@@ -141,7 +143,8 @@ mod tests {
             ]
         );
         let defaults = Config::default();
-        for needed in [&defaults.review.role, &defaults.plan.role] {
+        for needed in [&defaults.review.role, &defaults.plan.role, &defaults.office.supervisor_role]
+        {
             assert!(read.roles.contains_key(needed), "`{needed}` is named by the configuration");
         }
         for role in read.roles.values() {
@@ -178,7 +181,7 @@ mod tests {
         std::fs::remove_file(home.gitignore()).unwrap();
         let report = init(&home).unwrap();
         assert_eq!(report.written, [home.gitignore()]);
-        assert_eq!(report.kept.len(), 8);
+        assert_eq!(report.kept.len(), 9);
         assert_eq!(std::fs::read_to_string(home.config()).unwrap(), "limits: {depth: 1}\n");
     }
 }

@@ -101,12 +101,18 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         Command::Discharge(args) => commands::agents::discharge(app, args).await,
         Command::Ps(args) => commands::agents::ps(app, &args).await,
         Command::Tasks(args) => commands::tasks::run(app, args).await,
+        Command::Supervisors(args) => commands::office::run(app, args).await,
         Command::Mail(args) => commands::mail::run(app, args).await,
+        Command::Reviews(args) => commands::reviews::list(app, &args).await,
+        Command::Review(args) => commands::reviews::run(app, args.verb).await,
+        Command::Worktrees(args) => commands::worktrees::run(app, args).await,
+        Command::MergeQueue(args) => commands::merge_queue::run(app, args).await,
         Command::Events(args) => commands::events::run(app, args).await,
         Command::Decisions(args) => commands::decisions::run(app, args).await,
         Command::Audit(args) => commands::audit::run(app, args.verb).await,
         Command::Tool(args) => commands::tool::run(app, args).await,
         Command::Reload => commands::reload::run(app).await,
+        Command::Guard => commands::guard::run(app).await,
         Command::Init
         | Command::Up(_)
         | Command::Token

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use engine::store::Store;
-use engine::{Engine, Keeping, Mirror, Options, ToolError};
+use engine::{Desk, Engine, GithubSecrets, Keeping, Mirror, Options, Point, ToolError};
 use host::clock::Clock;
 use server::{Activity, ReloadReport};
 use tokio::net::TcpListener;
@@ -54,7 +54,9 @@ impl Stage {
         let (templates, problems) = templates::load(&self.home);
         warnings.extend(problems.iter().map(ToString::to_string));
         let told = Told { home: &self.home, env: &self.env, roles: report.roles, templates };
-        let settings = config.settings(told).map_err(|error| Trouble::usage(error.to_string()))?;
+        let mut settings =
+            config.settings(told).map_err(|error| Trouble::usage(error.to_string()))?;
+        settings.review_template = host::files::read(&self.home.review_template())?;
         Ok((settings, warnings))
     }
 }
@@ -106,9 +108,13 @@ pub(crate) fn prepare(
         agent_environment: stage.env.for_agents(),
         operator_environment: stage.env.vars.clone(),
         secrets: stage.home.secrets(&stage.env)?,
+        github: GithubSecrets {
+            token: stage.env.variable(&config.github.token_variable),
+            webhook: stage.env.variable(&config.github.webhook_secret_variable),
+        },
         ..Options::new(stage.home.root.clone(), engine::hash_token(&token))
     };
-    let engine = Engine::new(store, settings, options);
+    let engine = Engine::new(store, settings, Options { crash_at: crash_at(stage)?, ..options });
     let started_at = engine.now();
     let (shutdown, activity) = (CancellationToken::new(), Arc::new(Activity::default()));
     activity.touch(started_at);
@@ -127,6 +133,7 @@ pub(crate) fn prepare(
     };
     let tasks = TaskTracker::new();
     tasks.spawn(Keeping::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
+    tasks.spawn(Desk::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
     if config.mirror {
         let mirror = Mirror::new(engine.clone(), stage.home.dir.clone());
         tasks.spawn(mirror.run(shutdown.clone()));
@@ -135,6 +142,15 @@ pub(crate) fn prepare(
     let server = server::Server::new(app);
     let file = ServerFile { url, pid: std::process::id(), version, started_at };
     Ok(Ready { file, shutdown, engine, activity, server, listener, tasks })
+}
+
+/// Where the server is to die, if somebody wants to see that nothing is lost by it.
+fn crash_at(stage: &Stage) -> Result<Option<Point>, Trouble> {
+    let Some(name) = &stage.env.crash_at else { return Ok(None) };
+    let point = Point::parse(name).ok_or_else(|| {
+        Trouble::usage(format!("`ADJUTANT_CRASH_AT`: there is no place `{name}`"))
+    })?;
+    Ok(Some(point))
 }
 
 /// Where the server is reached: one that listens everywhere is reached from here by loopback.

@@ -3,11 +3,15 @@
 pub(crate) mod agents;
 pub(crate) mod costs;
 pub(crate) mod decisions;
+pub(crate) mod github;
 mod mcp_config;
+pub(crate) mod merge_queue;
 pub(crate) mod record;
+pub(crate) mod reviews;
 pub(crate) mod running;
 pub(crate) mod runs;
 pub(crate) mod tools;
+pub(crate) mod worktrees;
 
 use std::sync::Arc;
 
@@ -36,6 +40,17 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
         .route("/api/runs", post(runs::start))
         .route("/api/costs", get(costs::costs))
         .route("/api/usage", get(costs::usage))
+        .route("/api/reviews", get(reviews::list))
+        .route("/api/reviews/{id}", get(reviews::story))
+        .route("/api/reviews/{id}/abandon", post(reviews::abandon))
+        .route("/api/reviews/{id}/allow-more", post(reviews::allow_more))
+        .route("/api/worktrees", get(worktrees::list))
+        .route("/api/worktrees/check", get(worktrees::check))
+        .route("/api/worktrees/{id}/prune", post(worktrees::prune))
+        .route("/api/merge-queue", get(merge_queue::list))
+        .route("/api/merge-queue/{id}", get(merge_queue::one))
+        .route("/api/merge-queue/{id}/retry", post(merge_queue::retry))
+        .route("/api/tasks/review-queue", get(merge_queue::reviewed))
         .route("/api/events", get(record::events))
         .route("/api/decisions", get(decisions::decisions))
         .route("/api/audit", get(record::audit))
@@ -43,6 +58,7 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
         .route("/api/reload", post(running::reload))
         .route("/api/shutdown", post(running::shutdown))
         .route_layer(middleware::from_fn(auth::operator_only))
+        .route(auth::GITHUB, post(github::webhook))
         .route("/api/status", get(running::status))
         .route("/api/tools", get(tools::list))
         .route(

@@ -11,8 +11,10 @@ use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderMap};
 use crate::answer::{Answer, BODY_LIMIT, Refusal};
 use crate::server::Shared;
 
-/// The one route that needs no token.
+/// What needs no token: whether the server is there,
 pub(crate) const HEALTH: &str = "/healthz";
+/// and what GitHub tells, which is signed.
+pub(crate) const GITHUB: &str = "/api/github/webhook";
 
 /// Lets a request in, with its principal, or refuses it.
 pub(crate) async fn gate(
@@ -36,8 +38,12 @@ fn admit(shared: &Shared, request: &Request) -> Answer<Option<Principal>> {
     if let Some(problem) = shared.guard.refuse(request.uri(), request.headers()) {
         return Err(ToolError::denied(problem).into());
     }
-    if request.uri().path() == HEALTH {
+    let path = request.uri().path();
+    if path == HEALTH {
         return Ok(None);
+    }
+    if path == GITHUB {
+        return if is_too_long(request.headers()) { Err(Refusal::too_long()) } else { Ok(None) };
     }
     let principal = match bearer(request.headers()) {
         Some(token) => shared.app.engine.authenticate(token)?,
@@ -48,14 +54,18 @@ fn admit(shared: &Shared, request: &Request) -> Answer<Option<Principal>> {
             .hint("send `Authorization: Bearer <token>`; `adjutant token` prints the operator's")
     })?;
     // Whoever may come in is told before sending all of it; the rest is counted as it comes.
-    let announced = request.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
-    if announced
-        .and_then(|length| length.parse().ok())
-        .is_some_and(|length: usize| length > BODY_LIMIT)
-    {
+    if is_too_long(request.headers()) {
         return Err(Refusal::too_long());
     }
     Ok(Some(principal))
+}
+
+/// Whether a body is announced that is too long.
+fn is_too_long(headers: &HeaderMap) -> bool {
+    let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
+    announced
+        .and_then(|length| length.parse().ok())
+        .is_some_and(|length: usize| length > BODY_LIMIT)
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {

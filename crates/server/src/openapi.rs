@@ -6,7 +6,9 @@ use engine::settings::Settings;
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 
-use crate::api::{agents, costs, decisions, record, running, runs, tools};
+use crate::api::{
+    agents, costs, decisions, github, merge_queue, record, reviews, running, runs, tools, worktrees,
+};
 use crate::{answer, execute};
 
 #[derive(OpenApi)]
@@ -14,14 +16,17 @@ use crate::{answer, execute};
     info(title = "Adjutant", description = "A crew of coding agents, for programs that steer it."),
     paths(
         agents::discharge, agents::enlist, agents::list, agents::one::show, costs::costs,
-        costs::usage, decisions::decisions, execute::execute, record::audit, record::events,
-        record::verify, running::reload, running::shutdown, running::status, runs::input,
-        runs::output, runs::start, tools::list,
+        costs::usage, decisions::decisions, execute::execute, github::webhook, merge_queue::list, merge_queue::one,
+        merge_queue::retry, merge_queue::reviewed, record::audit, record::events, record::verify,
+        reviews::abandon, reviews::allow_more, reviews::list, reviews::story, running::reload,
+        running::shutdown, running::status, runs::input, runs::output, runs::start, tools::list,
+        worktrees::check, worktrees::list, worktrees::prune,
     ),
     components(schemas(answer::ErrorBody)),
     tags(
         (name = "tools", description = "What agents use"),
         (name = "agents", description = "Who works; for the operator"),
+        (name = "reviews", description = "Work that is looked at and merged; for the operator"),
         (name = "record", description = "What happened; for the operator"),
         (name = "server", description = "The server itself"),
     )
@@ -40,11 +45,14 @@ pub(crate) fn document_for(settings: &Settings) -> String {
     complete(DOCUMENT.clone(), settings)
 }
 
-/// Adds what is derived from the registry: the token, and what goes into each tool.
+/// Adds what is derived: the token, what the engine shows, and what goes into each tool.
 fn complete(mut document: Value, settings: &Settings) -> String {
     document["components"]["securitySchemes"] =
         json!({ "token": { "type": "http", "scheme": "bearer" } });
     document["security"] = json!([{ "token": [] }]);
+    for (name, schema) in engine::views::schemas() {
+        document["components"]["schemas"][name] = Value::Object(schema);
+    }
     let mut calls = Vec::new();
     for tool in engine::tools_of(settings) {
         let (name, described) = (tool.name, tool.described());

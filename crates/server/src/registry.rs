@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use engine::settings::Settings;
 use engine::templates::{self, template_tool};
 use engine::toolsets::TOOLSETS;
-use engine::{Caller, Code, Effect, TOOLS, ToolDef, ToolError};
+use engine::{ALIASES, Caller, Code, Effect, TOOLS, ToolDef, ToolError, bare_of, joined_of};
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -42,6 +42,11 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
         names.insert(Cow::Borrowed(def.name), at);
         names.insert(Cow::Owned(def.joined()), at);
         bare[set].insert(def.bare(), at);
+        for (alias, _) in ALIASES.iter().filter(|(_, tool)| *tool == def.name) {
+            names.insert(Cow::Borrowed(*alias), at);
+            names.insert(Cow::Owned(joined_of(alias)), at);
+            bare[set].insert(bare_of(alias), at);
+        }
         entries.push(Entry::new(Some(index), def, set));
     }
     Registry { entries, names, bare }
@@ -246,6 +251,32 @@ mod tests {
                 (alone, def.name),
             ] {
                 assert_eq!(mount.find(name, &settings).unwrap().index, entry.index, "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_alias_is_found_everywhere_and_listed_nowhere() {
+        let settings = Settings::default();
+        for (alias, tool) in ALIASES {
+            let def = engine::by_name(tool).unwrap();
+            assert_eq!(engine::by_name(alias).unwrap().name, *tool);
+            let alone = TOOLSETS.iter().position(|set| *set == def.toolset()).unwrap();
+            let alone = Mount::Alone(alone);
+            for (mount, name) in [
+                (Mount::ALL, *alias),
+                (Mount::ALL, &joined_of(alias)),
+                (alone, bare_of(alias)),
+                (alone, *alias),
+            ] {
+                assert_eq!(mount.find(name, &settings).unwrap().def.name, *tool, "{name}");
+            }
+            for entry in entries(&settings) {
+                assert_ne!(entry.joined.name, joined_of(alias));
+                assert_ne!(
+                    (entry.def.toolset(), entry.bare.name.as_ref()),
+                    (def.toolset(), bare_of(alias))
+                );
             }
         }
     }

@@ -1,46 +1,45 @@
-//! `adjutant config`: the values in force, and where the file is.
+//! `adjutant config`: the values in force, where the file is, and how it is changed.
+
+mod change;
+mod file;
 
 use engine::Code;
 use model::nearest::nearest;
 use serde_json::{Value, json};
 
+use self::change::Wish;
 use crate::app::App;
 use crate::cli::ConfigVerb;
+use crate::config::key;
 use crate::render::{Page, dim, plain};
 use crate::trouble::Trouble;
 
-/// Shows the configuration.
+/// Shows or changes the configuration.
 pub(crate) fn run(app: &App, verb: ConfigVerb) -> Result<(), Trouble> {
-    let home = app.home()?;
     match verb {
         ConfigVerb::Path => {
-            let path = home.config().display().to_string();
+            let path = app.home()?.config().display().to_string();
             Ok(app.render.answer(&json!({ "path": path }), || path.clone())?)
         }
-        ConfigVerb::Get { key } => {
-            let config = app.config(&home, &[])?;
-            let whole = serde_json::to_value(&config)
-                .map_err(|error| Trouble::new(Code::InternalError, error.to_string()))?;
-            let leaves = config.leaves();
-            match key {
-                None => Ok(app.render.answer(&whole, || listed(&leaves))?),
-                Some(key) => {
-                    let value = whole
-                        .pointer(&format!("/{}", key.replace('.', "/")))
-                        .ok_or_else(|| unknown(&key, &leaves))?;
-                    let within: Vec<_> = leaves
-                        .iter()
-                        .filter(|(name, _)| {
-                            name.strip_prefix(&key).is_some_and(|rest| rest.starts_with('.'))
-                        })
-                        .cloned()
-                        .collect();
-                    let text = || if within.is_empty() { shown(value) } else { listed(&within) };
-                    Ok(app.render.answer(value, text)?)
-                }
-            }
-        }
+        ConfigVerb::Get { key } => get(app, key.as_deref()),
+        ConfigVerb::Set { key, value } => change::run(app, &key, &Wish::Set(value)),
+        ConfigVerb::Unset { key } => change::run(app, &key, &Wish::Unset),
     }
+}
+
+fn get(app: &App, key: Option<&str>) -> Result<(), Trouble> {
+    let config = app.config(&app.home()?, &[])?;
+    let whole = serde_json::to_value(&config)
+        .map_err(|error| Trouble::new(Code::InternalError, error.to_string()))?;
+    let leaves = config.leaves();
+    let Some(key) = key else { return Ok(app.render.answer(&whole, || listed(&leaves))?) };
+    let path = key::path(&config, key);
+    let value = key::at(&whole, &path).ok_or_else(|| unknown(key, &leaves))?;
+    let section = path.join(".");
+    let is_in = |name: &str| name != section && key::within(name, &section);
+    let within: Vec<_> = leaves.iter().filter(|(name, _)| is_in(name)).cloned().collect();
+    let text = || if within.is_empty() { shown(value) } else { listed(&within) };
+    Ok(app.render.answer(value, text)?)
 }
 
 fn unknown(key: &str, leaves: &[(String, Value)]) -> Trouble {

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use engine::Code;
+use http::HeaderValue;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
 
@@ -59,6 +61,23 @@ impl<'a> Steady<'a> {
         let mut tries = TRIES;
         loop {
             match self.client.post_json("/mcp/execute", &body).await {
+                Err(error) if tries > 0 && is_gone(&error) => self.back().await?,
+                Err(error) => return Err(Trouble::from(error).of_tool(tool)),
+                Ok(mut answer) => return Ok(answer["data"].take()),
+            }
+            tries -= 1;
+        }
+    }
+
+    /// Calls a tool once, however often the server must be asked.
+    pub(crate) async fn call_once(&mut self, tool: &str, input: &Value) -> Result<Value, Trouble> {
+        let secret = host::random::secret("")
+            .map_err(|error| Trouble::new(Code::ExternalError, format!("no key: {error}")))?;
+        let key = HeaderValue::from_str(&secret).map_err(std::io::Error::other)?;
+        let body = json!({ "toolName": tool, "input": input });
+        let mut tries = TRIES;
+        loop {
+            match self.client.post_json_once("/mcp/execute", &body, &key).await {
                 Err(error) if tries > 0 && is_gone(&error) => self.back().await?,
                 Err(error) => return Err(Trouble::from(error).of_tool(tool)),
                 Ok(mut answer) => return Ok(answer["data"].take()),

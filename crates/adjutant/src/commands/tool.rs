@@ -142,8 +142,11 @@ fn command_of(tool: &Shown) -> Command {
         Some(all) if all.iter().any(|one| one == name) => " [required]",
         _ => "",
     };
+    let others = engine::ALIASES.iter().filter(|(_, canonical)| *canonical == tool.canonical);
+    let others = others.flat_map(|(alias, _)| [(*alias).to_owned(), engine::joined_of(alias)]);
     let mut command = Command::new(tool.name.clone())
         .alias(tool.canonical.clone())
+        .aliases(others)
         .about(tool.title.clone())
         .long_about(paragraphs(&tool.description));
     let mut taken = HashSet::from(TAKEN.map(str::to_owned));
@@ -384,6 +387,15 @@ mod tests {
         for tool in TOOLS {
             for typed in [tool.name, &tool.joined()] {
                 assert_eq!(parse(&[typed]).tool, tool.name);
+            }
+        }
+    }
+
+    #[test]
+    fn an_alias_is_a_command_too() {
+        for (alias, tool) in engine::ALIASES {
+            for typed in [*alias, &engine::joined_of(alias)] {
+                assert_eq!(parse(&[typed]).tool, *tool);
             }
         }
     }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use model::nearest::nearest;
 use serde_json::Value;
 
+use super::key::within;
 use super::{Config, Flag};
 use crate::environment::Environment;
 use crate::yaml::{self, Problem};
@@ -17,6 +18,33 @@ pub(super) fn apply(
     flags: &[Flag<'_>],
 ) -> Result<(Config, Vec<String>), Box<Problem>> {
     let mut over = Overlay::new(config);
+    let (said, warnings) = said(config, env);
+    for Said { variable, path, value } in said {
+        over.set(&variable, &path, &value)?;
+    }
+    for (path, value) in flags {
+        over.set(path, path, value)?;
+    }
+    Ok((over.config, warnings))
+}
+
+/// The variable that decides a key, or a part of it, whatever the file says.
+pub(super) fn decider(config: &Config, env: &Environment, key: &str) -> Option<String> {
+    let (said, _) = said(config, env);
+    said.into_iter()
+        .rfind(|said| within(&said.path, key) || within(key, &said.path))
+        .map(|said| said.variable)
+}
+
+/// What a variable says.
+struct Said {
+    variable: String,
+    path: String,
+    value: String,
+}
+
+/// What the variables say, in the order in which they count, and which of them say nothing.
+fn said(config: &Config, env: &Environment) -> (Vec<Said>, Vec<String>) {
     // The database's path is relative to the home in the file, but a variable that other
     // programs share is relative to where it was said.
     let database = env
@@ -29,27 +57,28 @@ pub(super) fn apply(
         ("MCP_LOG_LEVEL", "server.logLevel", env.mcp_log_level.as_deref().map(str::to_lowercase)),
         ("MCP_TOOL_TIMEOUT", "mcp.toolTimeout", env.mcp_tool_timeout.clone()),
     ];
-    for (variable, path, value) in shared {
-        if let Some(value) = value {
-            over.set(variable, path, &value)?;
-        }
-    }
+    let said = |variable: &str, path: &str, value: String| Said {
+        variable: variable.to_owned(),
+        path: path.to_owned(),
+        value,
+    };
+    let mut all: Vec<Said> = shared
+        .into_iter()
+        .filter_map(|(variable, path, value)| Some(said(variable, path, value?)))
+        .collect();
     let known: BTreeMap<String, String> =
         leaves(config).into_iter().map(|(path, _)| (variable(&path), path)).collect();
     let mut warnings = Vec::new();
     for (name, value) in &env.settings {
         match known.get(name) {
-            Some(path) => over.set(name, path, value)?,
+            Some(path) => all.push(said(name, path, value.clone())),
             None => warnings.push(match nearest(name, known.keys().map(String::as_str)) {
                 Some(near) => format!("`{name}` sets nothing; did you mean `{near}`?"),
                 None => format!("`{name}` sets nothing"),
             }),
         }
     }
-    for (path, value) in flags {
-        over.set(path, path, value)?;
-    }
-    Ok((over.config, warnings))
+    (all, warnings)
 }
 
 /// Every key that holds a value, with its value now.

@@ -14,6 +14,9 @@ use crate::yaml::{self, Problem};
 /// Categories that only they themselves may start.
 const LEADERS: [&str; 2] = ["supervisor", "orchestrator"];
 
+/// The key of those who may also start agents.
+const FULL_ACCESS: &str = "mcp.fullAccessCategories";
+
 /// Why the categories make no policy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PolicyError {
@@ -37,9 +40,11 @@ pub(crate) enum PolicyError {
         /// What it names
         name: String,
     },
-    /// Full access for nobody.
-    #[error("`mcp.fullAccessCategories` names the unknown category `{name}`{}", hint(nearest.as_deref()))]
-    UnknownFullAccess {
+    /// A list of categories names one that does not exist.
+    #[error("`{key}` names the unknown category `{name}`{}", hint(nearest.as_deref()))]
+    Unknown {
+        /// Which list
+        key: &'static str,
         /// What it names
         name: String,
         /// What was perhaps meant
@@ -60,13 +65,25 @@ pub(super) fn policy(
     for (name, given) in &categories.0 {
         policy.set(name.clone(), category(name, given, categories)?);
     }
-    let near =
-        |name: &str| nearest(name, categories.0.keys().map(String::as_str)).map(str::to_owned);
-    if let Some(name) = full_access.iter().find(|&name| policy.get(name).is_none()) {
-        return Err(PolicyError::UnknownFullAccess { name: name.clone(), nearest: near(name) });
-    }
+    known(full_access, FULL_ACCESS, categories)?;
     policy.grant_crew(full_access.iter().map(String::as_str));
     Ok(policy)
+}
+
+/// Checks a list of categories, whose key says which one it is.
+pub(super) fn known(
+    names: &[String],
+    key: &'static str,
+    categories: &Categories,
+) -> Result<(), PolicyError> {
+    match names.iter().find(|&name| !categories.0.contains_key(name)) {
+        None => Ok(()),
+        Some(name) => Err(PolicyError::Unknown {
+            key,
+            name: name.clone(),
+            nearest: nearest(name, categories.0.keys().map(String::as_str)).map(str::to_owned),
+        }),
+    }
 }
 
 fn category(name: &str, given: &CategoryConfig, all: &Categories) -> Result<Category, PolicyError> {
@@ -124,6 +141,7 @@ pub(super) fn locate(name: &str, text: &str, error: &PolicyError) -> Box<Problem
     struct Places {
         categories: BTreeMap<String, DraftPlaces>,
         mcp: AccessPlaces,
+        worktrees: FreshPlaces,
     }
     #[derive(Deserialize, Default)]
     #[serde(default, rename_all = "camelCase")]
@@ -135,6 +153,11 @@ pub(super) fn locate(name: &str, text: &str, error: &PolicyError) -> Box<Problem
     struct AccessPlaces {
         full_access_categories: Vec<Spanned<String>>,
     }
+    #[derive(Deserialize, Default)]
+    #[serde(default)]
+    struct FreshPlaces {
+        fresh: Vec<Spanned<String>>,
+    }
     // It parsed once, so it parses again; if it does not, the message alone is still right.
     let places: Places = yaml::parse(name, text, text).unwrap_or_default();
     let (list, wanted) = match error {
@@ -143,7 +166,10 @@ pub(super) fn locate(name: &str, text: &str, error: &PolicyError) -> Box<Problem
             let list = places.categories.get(category).and_then(|place| place.may_draft.clone());
             (list.unwrap_or_default(), name)
         }
-        PolicyError::UnknownFullAccess { name, .. } => (places.mcp.full_access_categories, name),
+        PolicyError::Unknown { key: FULL_ACCESS, name, .. } => {
+            (places.mcp.full_access_categories, name)
+        }
+        PolicyError::Unknown { name, .. } => (places.worktrees.fresh, name),
     };
     match list.iter().find(|entry| entry.value == *wanted) {
         Some(entry) => Problem::at(name, text, entry.referenced, error.to_string()),

@@ -2,6 +2,7 @@
 
 mod agents;
 mod categories;
+mod review;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use agents::{Agents, Kind};
 pub(crate) use categories::{Categories, CategoryConfig, Pattern};
+pub(crate) use review::{Check, Github, Office, Review, Worktrees, check_timeout};
 
 /// Where the server listens, and how long it stays.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -362,31 +364,6 @@ pub(crate) enum Part {
     Unfinished,
 }
 
-/// The review loop. Its names are the review seed's.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Review {
-    /// How many reviews a coder may ask for
-    pub(crate) max_iterations: u32,
-    /// After how many failed ones it is abandoned
-    pub(crate) auto_abandon_after: u32,
-    /// When a stuck one is ended
-    pub(crate) timeout_hours: u32,
-    /// Who reviews
-    pub(crate) role: String,
-}
-
-impl Default for Review {
-    fn default() -> Self {
-        Self {
-            max_iterations: 3,
-            auto_abandon_after: 5,
-            timeout_hours: 24,
-            role: "reviewer".to_owned(),
-        }
-    }
-}
-
 /// The plan's coordinator.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
@@ -464,20 +441,6 @@ impl Default for Reactions {
             success: "white_check_mark".to_owned(),
             failure: "x".to_owned(),
         }
-    }
-}
-
-/// GitHub.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Github {
-    /// The base URL of the API
-    pub(crate) api_url: String,
-}
-
-impl Default for Github {
-    fn default() -> Self {
-        Self { api_url: "https://api.github.com".to_owned() }
     }
 }
 

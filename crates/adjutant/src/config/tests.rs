@@ -79,6 +79,127 @@ fn a_wrong_value_is_refused_with_its_line() {
 }
 
 #[test]
+fn what_makes_no_sense_is_refused_with_its_line() {
+    let cases = [
+        ("review:\n  max_iterations: 0", "2: 0 is not between 1 and 100"),
+        ("review:\n  role: x\n  auto_abandon_after: 101", "3: 101 is not between 1 and 100"),
+        ("review: {timeout_hours: 8761}", "1: 8761 is not between 1 and 8760"),
+        ("review:\n  role: ' '", "2: must name a role, as `reviewer`"),
+        ("office:\n  supervisorRole: ''", "2: must name a role, as `reviewer`"),
+        ("office:\n  heartbeatMinutes: 0", "2: 0 is not between 1 and 1440"),
+        ("github:\n  apiUrl: api.github.com", "2: must be an address, as `https://api.github.com`"),
+        ("github:\n  remote: --all", "2: must name a remote, as `origin`"),
+        ("github:\n  pollSeconds: 86401", "2: 86401 is not between 0 and 86400"),
+        ("checkTimeout: 0", "1: 0 is not between 1 and 86400"),
+        ("mirror: true\ncheck: ''", "2: names no command, as `make test`; `null` is none"),
+        ("check: []", "1: names no command, as `make test`; `null` is none"),
+        ("check: make 'test", "1: `make 'test` has a quote or a backslash without its end"),
+        ("check: '[make, test]'", "1: `[make, test]` is a list; take its quotes away"),
+        (
+            "worktrees:\n  fresh:\n    - coding\n    - wroker",
+            "4: `worktrees.fresh` names the unknown category `wroker`; did you mean `worker`?",
+        ),
+    ];
+    for (text, said) in cases {
+        assert_eq!(refused(text).0, format!("config.yaml:{said}"), "{text}");
+    }
+    for text in ["check: 3.5", "check: {a: 1}", "check: true", "worktrees:\n  guard: maybe"] {
+        assert!(refused(text).0.starts_with("config.yaml:"), "{}", refused(text).0);
+    }
+}
+
+#[test]
+fn a_secret_has_no_place_in_the_file() {
+    for secret in ["ghp_0123456789abcdef", "github_pat_11AA", "s3cret!", "", "1ST"] {
+        let (said, _) = refused(&format!("github:\n  tokenVariable: '{secret}'"));
+        assert!(said.contains("must be the name of a variable"), "{said}");
+        assert!(secret.is_empty() || !said.contains(secret), "it is not repeated: {said}");
+    }
+}
+
+#[test]
+fn a_check_is_split_into_words_as_a_shell_would() {
+    let words = |text: &str| Config::parse("c", text).unwrap().check.map(|check| check.0);
+    assert_eq!(words("check: null"), None);
+    assert_eq!(words("check: make test"), Some(vec!["make".into(), "test".into()]));
+    assert_eq!(
+        words(r#"check: sh -c "cd 'a b' && make" "#),
+        Some(vec!["sh".into(), "-c".into(), "cd 'a b' && make".into()])
+    );
+    assert_eq!(words("check: [my check, '']"), Some(vec!["my check".into(), String::new()]));
+    assert_eq!(words("check: '[ -f Makefile ]'").unwrap().len(), 4, "`[` is a program");
+}
+
+#[test]
+fn a_variable_gives_the_check_whatever_form_the_file_has() {
+    for file in ["", "check: make\n", "check: [make, all]\n"] {
+        let config = Config::parse("c", file).unwrap();
+        for said in ["make test", "[make, test]", r#"["make", "test"]"#] {
+            let env = Environment::from_vars("/", [("ADJUTANT_CHECK", said)]);
+            let (config, _) = overlay::apply(&config, &env, &[]).unwrap();
+            assert_eq!(config.check.unwrap().0, ["make", "test"], "{file:?} {said:?}");
+        }
+    }
+}
+
+#[test]
+fn the_engine_is_told_of_every_new_key() {
+    let text = "review: {max_iterations: 2, auto_abandon_after: 4, timeout_hours: 1, role: critic}
+worktrees: {fresh: [review], guard: true, submodules: false}
+github: {apiUrl: 'http://127.0.0.1:1', remote: upstream, pollSeconds: 0}
+office: {supervisorRole: lead, heartbeatMinutes: 3}
+check: make test
+checkTimeout: 60
+";
+    let settings = |text: &str| {
+        let home = Home { root: "/p".into(), dir: "/p/.adjutant".into() };
+        let env = Environment::default();
+        let told =
+            Told { home: &home, env: &env, roles: BTreeMap::new(), templates: BTreeMap::new() };
+        Config::parse("c", text).unwrap().settings(told).unwrap()
+    };
+    let told = settings(text);
+    let review = engine::settings::ReviewSettings {
+        max_iterations: 2,
+        auto_abandon_after: 4,
+        timeout_hours: 1,
+        role: "critic".into(),
+    };
+    assert_eq!(told.review, review);
+    let fresh = vec!["review".to_owned()];
+    let worktrees = engine::settings::WorktreeSettings { fresh, guard: true, submodules: false };
+    assert_eq!(told.worktrees, worktrees);
+    let github = engine::settings::GithubSettings {
+        api_url: "http://127.0.0.1:1".into(),
+        remote: "upstream".into(),
+        poll_seconds: 0,
+    };
+    assert_eq!(told.github, github);
+    let office =
+        engine::settings::OfficeSettings { supervisor_role: "lead".into(), heartbeat_minutes: 3 };
+    assert_eq!(told.office, office);
+    let command = vec!["make".to_owned(), "test".to_owned()];
+    assert_eq!(told.check, Some(CheckSettings { command, timeout_s: 60 }));
+    // And of the defaults, which are the engine's own.
+    let (told, own) = (settings(""), Settings::default());
+    assert_eq!((told.review, told.worktrees), (own.review, own.worktrees));
+    assert_eq!((told.github, told.office, told.check), (own.github, own.office, own.check));
+}
+
+#[test]
+fn the_variable_that_decides_a_key_is_known() {
+    let env = Environment::from_vars(
+        "/",
+        [("ADJUTANT_LIMITS_DEPTH", "2"), ("MCP_LOG_LEVEL", "debug"), ("ADJUTANT_ODD", "1")],
+    );
+    let decider = |key: &str| Config::default().decider(&env, key);
+    assert_eq!(decider("limits.depth").as_deref(), Some("ADJUTANT_LIMITS_DEPTH"));
+    assert_eq!(decider("limits").as_deref(), Some("ADJUTANT_LIMITS_DEPTH"));
+    assert_eq!(decider("server.logLevel").as_deref(), Some("MCP_LOG_LEVEL"));
+    assert_eq!((decider("limits.dep"), decider("limits.running")), (None, None));
+}
+
+#[test]
 fn a_bad_pattern_is_refused_with_its_line() {
     assert_eq!(
         refused("categories:\n  worker:\n    allow:\n      - mcp__mail__*\n      - mcp__mial__*\n")
@@ -182,7 +303,7 @@ fn flags_win_over_environment_over_file() {
     wanted.mcp.full_access_categories = vec!["worker".to_owned(), "review".to_owned()];
     wanted.mcp.tool_timeout = 1500;
     wanted.review.max_iterations = 9;
-    wanted.check = Some("make test".to_owned());
+    wanted.check = Some(Check(vec!["make".to_owned(), "test".to_owned()]));
     wanted.mirror = false;
     wanted.models.default = "4.5".to_owned();
     wanted.database = "/here/x.db".to_owned();

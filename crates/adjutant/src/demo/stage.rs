@@ -105,8 +105,8 @@ impl Stage {
     fn furnish(&self) -> Result<(), Trouble> {
         for (name, category, more) in ROLES {
             let text = format!(
-                "---\nname: {name}\ncategory: {category}\nagent: script\nscript: crew.yaml\n{more}---\n\
-                 You are the {name}.\n"
+                "---\nname: {name}\ncategory: {category}\nagent: script\nscript: crew.yaml\n\
+                 worktree: none\n{more}---\nYou are the {name}.\n"
             );
             files::write(&self.home.roles().join(format!("{name}.md")), &text, Mode::Shared)?;
         }

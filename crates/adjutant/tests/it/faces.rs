@@ -57,6 +57,35 @@ impl Stage {
         agent
     }
 
+    /// A task of the boss's epic that waits to be approved.
+    async fn in_review(&self, tool: &str, turn: usize) -> Value {
+        let title = format!("For {tool} {turn}");
+        let task = json!({ "title": title, "epicId": self.epic });
+        let task = self.operator.call("mcp__task__create", task).await.unwrap().unwrap();
+        for status in ["IN_PROGRESS", "REVIEW"] {
+            let input = json!({ "taskId": task["id"], "status": status });
+            self.operator.call("mcp__task__update_status", input).await.unwrap().unwrap();
+        }
+        task["id"].clone()
+    }
+
+    /// An epic that nobody leads.
+    async fn other_epic(&self) -> Value {
+        let epic = self.operator.call("mcp__epic__create", json!({ "title": "Other" })).await;
+        epic.unwrap().unwrap()["id"].take()
+    }
+
+    /// An agent that works in a repository.
+    async fn in_repository(&self) -> String {
+        let folder = self.world.scratch().join("repository").display().to_string();
+        let script = "git init -q -b main \"$0\" && cd \"$0\" && git config user.name x \
+            && git config user.email x@localhost && echo a > a.txt && git add . && git commit -qm a \
+            && git switch -qc work && echo b > b.txt && git add . && git commit -qm b";
+        let script = format!("test -d '{folder}' || sh -c '{script}' '{folder}'");
+        self.world.shell(&script).await.unwrap().ok().unwrap();
+        self.world.enlist("worker", &["--cwd", &folder]).await.unwrap().id
+    }
+
     async fn mail(&self) -> Value {
         let mail = json!({ "toAgentId": self.boss.id, "subject": "s", "body": "b" });
         self.operator.call("mcp__mail__send", mail).await.unwrap().unwrap()["mailId"].take()
@@ -94,6 +123,39 @@ impl Stage {
             "mcp__epic__create" => json!({ "title": "t" }),
             "mcp__epic__update_status" => json!({ "epicId": self.epic, "status": "IN_PROGRESS" }),
             "mcp__epic__get" => json!({ "epicId": self.epic }),
+            "mcp__supervisor__approve_task" => {
+                json!({ "taskId": self.in_review(tool, turn).await })
+            }
+            "mcp__supervisor__request_changes" => {
+                json!({ "taskId": self.in_review(tool, turn).await, "feedback": "f" })
+            }
+            "mcp__supervisor__force_complete_task" => {
+                json!({ "taskId": self.in_review(tool, turn).await, "reason": "r" })
+            }
+            "mcp__orchestrator__check_supervisor_health" => json!({ "agentId": self.boss.id }),
+            "mcp__supervisor__create_epic_pr" | "mcp__orchestrator__create_supervisor" => {
+                json!({ "epicId": self.other_epic().await })
+            }
+            "mcp__orchestrator__recover_supervisor" => {
+                let made = json!({ "epicId": self.other_epic().await });
+                let made = self.operator.call("mcp__orchestrator__create_supervisor", made).await;
+                json!({ "agentId": made.unwrap().unwrap()["agentId"], "force": true })
+            }
+            "mcp__git__get_diff" => {
+                json!({ "agentId": self.in_repository().await, "base": "main" })
+            }
+            "mcp__files__reserve" => json!({ "paths": ["src/**"], "reason": "faces" }),
+            "mcp__files__list_reservations" => {
+                let worker = Http::new(server, &self.worker.token);
+                let input = json!({ "paths": ["docs/**"] });
+                worker.call("mcp__files__reserve", input).await.unwrap().unwrap();
+                json!({ "path": "docs/x.md" })
+            }
+            "mcp__review__create_pull_request" => json!({ "title": "t", "description": "d" }),
+            "mcp__review__create_issues" => json!({ "issues": [{ "title": "t" }] }),
+            "mcp__review__send_feedback" => {
+                json!({ "feedback": "f", "feedback_type": "needs_work" })
+            }
             "mcp__session__task-add" => {
                 json!({ "tasks": [{ "content": format!("Added {turn}") }] })
             }
@@ -112,6 +174,12 @@ impl Stage {
             | "mcp__agent__get_epic"
             | "mcp__task__list"
             | "mcp__epic__list"
+            | "mcp__supervisor__get_review_queue"
+            | "mcp__orchestrator__list_supervisors"
+            | "mcp__orchestrator__list_pending_epics"
+            | "mcp__git__rebase"
+            | "mcp__files__release"
+            | "mcp__review__request_review"
             | "mcp__session__task-list"
             | "mcp__session__task-next"
             | "mcp__session__note-list"
@@ -188,7 +256,7 @@ fn steady(mut value: Value) -> Value {
             Value::Number(_) => *value = json!(0),
             Value::String(text) => {
                 for (found, instead) in [
-                    (r"\b(sp|task|epic|mail|log)_[0-9a-f]{16}\b", "<id>"),
+                    (r"\b(sp|task|epic|mail|log|res)_[0-9a-f]{16}\b", "<id>"),
                     (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "<time>"),
                     (r"\b(TAS|NOT)-\d+\b", "<number>"),
                     (r"\d{4}-\d{4}(-\d+)?", "<when>"),
@@ -240,8 +308,18 @@ async fn every_tool_answers_the_same_through_every_face() {
         }
         assert_eq!(answers[0], answers[1], "{tool} through MCP and execute");
         assert_eq!(answers[1], answers[2], "{tool} through execute and the command line");
-        // Nothing waits for a session with open tasks to end: that one refuses, the same everywhere.
-        let refuses = tool == "mcp__session__session-complete";
+        // These refuse, the same everywhere: a session with open tasks does not end, who has no worktree
+        // has nothing to rebase or to show, and an epic is its own supervisor's.
+        let refuses = matches!(
+            tool,
+            "mcp__session__session-complete"
+                | "mcp__git__rebase"
+                | "mcp__supervisor__create_epic_pr"
+                | "mcp__review__request_review"
+                | "mcp__review__create_pull_request"
+                | "mcp__review__send_feedback"
+                | "mcp__review__create_issues"
+        );
         assert_eq!(answers[0].is_err(), refuses, "{tool}: {:?}", answers[0]);
     }
 }

@@ -8,9 +8,7 @@ use serde_json::{Value, json};
 use testkit::World;
 
 use crate::crew::{leftovers, role, until};
-use crate::kill::{
-    answer, draft, ended, events, is_there, lines, operator, reason, stage, states, until_is,
-};
+use crate::kill::{answer, draft, ended, events, lines, operator, reason, stage, states, until_is};
 
 /// Stands in for Claude Code: says what the body says, and notes with what it was called and what it
 /// heard.
@@ -83,8 +81,7 @@ async fn an_agent_goes_on_when_its_model_answers_again() {
     let task = json!({ "taskId": task }).to_string();
     let state = async || answer(&world, &["tool", "task_get", "--input", &task]).await;
     let before = state().await;
-    until("the next attempt runs", || is_there(&world, "attempts")).await;
-    assert_eq!(lines(&world, "attempts"), ["2"]);
+    until("the next attempt runs", || lines(&world, "attempts") == ["2"]).await;
     assert_eq!(void().await.0.as_u16(), 401, "the next attempt has a token of its own");
     let held = state().await;
     assert_eq!(held["state"], "IN_PROGRESS", "{held}");

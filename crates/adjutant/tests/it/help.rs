@@ -4,7 +4,7 @@ use testkit::World;
 
 use crate::BINARY;
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 33] = [
     "init",
     "up",
     "down",
@@ -22,7 +22,12 @@ const COMMANDS: [&str; 28] = [
     "attach",
     "costs",
     "tasks",
+    "supervisors",
     "mail",
+    "reviews",
+    "review",
+    "worktrees",
+    "merge-queue",
     "events",
     "decisions",
     "audit",

@@ -3,11 +3,13 @@
 
 mod budgets;
 mod clients;
+mod config;
 mod crash;
 mod crew;
 mod demo;
 mod errors;
 mod faces;
+mod files;
 mod floods;
 mod going_on;
 mod governance;
@@ -16,14 +18,20 @@ mod kill;
 mod life;
 mod lost;
 mod mcp;
+mod merging;
+mod office;
 mod output;
 mod play;
+mod pulls;
 mod readme;
+mod review_faces;
+mod reviews;
 mod runs;
 mod templates;
 mod tour;
 mod two_agents;
 mod waits;
+mod worktrees;
 
 use testkit::World;
 

@@ -1,7 +1,7 @@
 //! Agents: who there is, and those whom somebody else runs.
 #![expect(unused_qualifications, reason = "utoipa writes them")]
 
-mod find;
+pub(super) mod find;
 pub(crate) mod one;
 
 use std::sync::Arc;

@@ -17,6 +17,8 @@ enum For {
 /// Every route there is.
 const ROUTES: &[(&str, &str, For)] = &[
     ("GET", "/healthz", For::Everybody),
+    // It is signed instead, and nobody is heard where there is no key.
+    ("POST", "/api/github/webhook", For::Everybody),
     ("GET", "/metrics", For::Token),
     ("POST", "/mcp", For::Token),
     ("GET", "/mcp", For::Token),
@@ -37,6 +39,17 @@ const ROUTES: &[(&str, &str, For)] = &[
     ("POST", "/api/runs", For::Operator),
     ("GET", "/api/costs", For::Operator),
     ("GET", "/api/usage", For::Operator),
+    ("GET", "/api/reviews", For::Operator),
+    ("GET", "/api/reviews/{id}", For::Operator),
+    ("POST", "/api/reviews/{id}/abandon", For::Operator),
+    ("POST", "/api/reviews/{id}/allow-more", For::Operator),
+    ("GET", "/api/worktrees", For::Operator),
+    ("GET", "/api/worktrees/check", For::Operator),
+    ("POST", "/api/worktrees/{id}/prune", For::Operator),
+    ("GET", "/api/merge-queue", For::Operator),
+    ("GET", "/api/merge-queue/{id}", For::Operator),
+    ("POST", "/api/merge-queue/{id}/retry", For::Operator),
+    ("GET", "/api/tasks/review-queue", For::Operator),
     ("GET", "/api/events", For::Operator),
     ("GET", "/api/decisions", For::Operator),
     ("GET", "/api/audit", For::Operator),

@@ -8,6 +8,7 @@ mod fuzz;
 mod gate;
 mod keys;
 mod prompts;
+mod reviews;
 mod runs;
 mod sessions;
 mod subscriptions;

@@ -5,7 +5,7 @@ use engine::{Code, ToolError};
 use model::AgentId;
 
 /// The agent that was started last.
-const LAST: &str = "last";
+pub(in crate::api) const LAST: &str = "last";
 /// Fewer digits than this name nobody.
 const FEWEST: usize = 4;
 /// So many agents are looked at together.
@@ -14,7 +14,7 @@ const AT_ONCE: u32 = 1000;
 const MOST_TOLD: usize = 5;
 
 /// The agent of that name. It looks long where the name is not a whole id.
-pub(super) fn find(tx: &Tx<'_>, name: &str) -> Result<Agent, ToolError> {
+pub(in crate::api) fn find(tx: &Tx<'_>, name: &str) -> Result<Agent, ToolError> {
     if let Ok(id) = name.parse::<AgentId>() {
         return tx.agent_get(id)?.ok_or_else(|| nobody(name));
     }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::ToolError;
-use engine::store::{Agent, Budget, Run, Tx};
+use engine::store::{Agent, Budget, Review, Run, Tx};
 use model::agent::{AgentState, AwaitStatus};
 use model::money::Usd;
+use model::review::{InstanceStatus, WorktreeState};
 use model::{AgentId, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -32,6 +33,13 @@ pub(crate) struct WholeAgent {
     attempt: u32,
     /// Where it works; null is the project
     cwd: Option<String>,
+    /// How it stands, in the words of the review's seed
+    #[schema(value_type = String, example = "WAITING_REVIEW")]
+    review_status: InstanceStatus,
+    /// The worktree that Adjutant made for it; null where it has none
+    worktree: Option<WorktreeOf>,
+    /// Who looks or looked at its work, and at whose it looks
+    relations: Vec<Relation>,
     /// The tmux session that shows it
     tmux_session: Option<String>,
     /// What it was asked; null where somebody else runs it
@@ -51,6 +59,52 @@ pub(crate) struct WholeAgent {
     deadline_at: Option<Timestamp>,
     /// How long it ran, or has run until now, in milliseconds
     duration_ms: i64,
+}
+
+/// An agent's worktree.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WorktreeOf {
+    /// Where it is
+    path: String,
+    /// Its branch
+    branch: String,
+    /// The branch its work is meant for
+    target: Option<String>,
+    /// Whether it is there
+    #[schema(value_type = String, example = "there")]
+    state: WorktreeState,
+}
+
+/// Two agents, and what they have to do with each other.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Relation {
+    /// What
+    #[serde(rename = "type")]
+    #[schema(value_type = String, example = "spawned_review")]
+    kind: &'static str,
+    /// Whose work is looked at
+    #[schema(value_type = String)]
+    parent_id: AgentId,
+    /// Who looks
+    #[schema(value_type = String)]
+    child_id: AgentId,
+    /// For which time
+    review_iteration: u32,
+}
+
+/// The reviews that an agent has to do with, first to last.
+fn relations(tx: &Tx<'_>, id: AgentId) -> Result<Vec<Relation>, ToolError> {
+    let mut reviews = tx.reviews_of(id)?;
+    reviews.extend(tx.review_by(id)?);
+    let relation = |review: Review| Relation {
+        kind: "spawned_review",
+        parent_id: review.coder,
+        child_id: review.reviewer,
+        review_iteration: review.iteration,
+    };
+    Ok(reviews.into_iter().map(relation).collect())
 }
 
 /// Tokens.
@@ -91,7 +145,17 @@ impl WholeAgent {
         let duration_ms = duration(&agent, run.as_ref(), now);
         let seconds = u64::try_from(duration_ms / 1000).unwrap_or_default();
         let budget = tx.budget_get(agent.id)?.map(|budget| BudgetView::new(&budget, seconds));
+        let worktree = tx.worktree_of(agent.id)?;
+        let pull = tx.pull_of(agent.id)?.map(|pull| pull.state);
         Ok(Self {
+            review_status: InstanceStatus::of(agent.state.name(), pull),
+            worktree: worktree.map(|worktree| WorktreeOf {
+                path: worktree.path,
+                branch: worktree.branch,
+                target: worktree.target,
+                state: worktree.state,
+            }),
+            relations: relations(tx, agent.id)?,
             reason: match &agent.state {
                 AgentState::Ended { reason, .. } => Some(reason.clone()),
                 AgentState::Limited { until } => Some(format!("limited until {until}")),

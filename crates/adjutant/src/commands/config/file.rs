@@ -1,0 +1,107 @@
+//! The file that is changed: found through links, locked, replaced whole.
+
+use std::fs::{self, Permissions};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use engine::Code;
+use host::files::{self, FileError, Lock, Mode};
+use tokio::time::{Instant, interval};
+
+use crate::home::Home;
+use crate::trouble::Trouble;
+
+/// How often the lock is tried.
+const LOOK: Duration = Duration::from_millis(5);
+/// How long another change may take, with the server's answer.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// The file, as it was read.
+#[derive(Debug)]
+pub(super) struct ConfigFile {
+    /// Where it is, behind all links
+    path: PathBuf,
+    /// Who may do what with it; none where there is no file yet
+    permissions: Option<Permissions>,
+    /// What it says
+    pub(super) text: String,
+}
+
+/// Waits until nobody else changes the configuration.
+pub(super) async fn lock(home: &Home) -> Result<Lock, Trouble> {
+    let path = home.dir.join("config.lock");
+    let deadline = Instant::now() + PATIENCE;
+    let mut look = interval(LOOK);
+    loop {
+        look.tick().await;
+        if let Some(lock) = files::lock(&path)? {
+            return Ok(lock);
+        }
+        if Instant::now() >= deadline {
+            let said = "somebody else has been changing the configuration for too long";
+            return Err(Trouble::new(Code::Conflict, said)
+                .hint("look for another `adjutant config set` that hangs"));
+        }
+    }
+}
+
+impl ConfigFile {
+    /// Reads the file; one that is not there says nothing.
+    pub(super) fn read(home: &Home) -> Result<Self, Trouble> {
+        let named = home.config();
+        let path = match fs::canonicalize(&named) {
+            Ok(path) => path,
+            // A link to nowhere is something, and not to be replaced.
+            Err(error) if error.kind() == ErrorKind::NotFound && !named.is_symlink() => {
+                return Ok(Self { path: named, permissions: None, text: String::new() });
+            }
+            Err(error) => return Err(files::at("find", &named)(error).into()),
+        };
+        let permissions = fs::metadata(&path).map_err(files::at("look at", &path))?.permissions();
+        let text = files::read(&path)?.unwrap_or_default();
+        Ok(Self { path, permissions: Some(permissions), text })
+    }
+
+    /// Writes the file whole, readable for the same people, unless somebody else has changed it.
+    pub(super) fn write(&self, text: &str) -> Result<(), Trouble> {
+        let Self { path, permissions, text: before } = self;
+        if permissions.as_ref().is_some_and(Permissions::readonly) {
+            let said = format!("`{}` may only be read", path.display());
+            return Err(Trouble::new(Code::PermissionDenied, said)
+                .hint("allow it with `chmod u+w`, or change what writes the file"));
+        }
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.edit", std::process::id()));
+        let scratch = path.with_file_name(name);
+        let written = replace(&scratch, path, text, (permissions.as_ref(), before));
+        if !matches!(written, Ok(true)) {
+            files::remove(&scratch)?;
+        }
+        if written? {
+            return Ok(());
+        }
+        let said = format!("`{}` was changed by somebody else at the same time", path.display());
+        Err(Trouble::new(Code::Conflict, said).hint("try again"))
+    }
+}
+
+/// Puts a new file in the place of one that still says what it said, and says whether it did.
+fn replace(
+    scratch: &Path,
+    path: &Path,
+    text: &str,
+    (permissions, before): (Option<&Permissions>, &str),
+) -> Result<bool, FileError> {
+    let mode = if permissions.is_some() { Mode::Private } else { Mode::Shared };
+    files::write(scratch, text, mode)?;
+    if let Some(permissions) = permissions {
+        fs::set_permissions(scratch, permissions.clone())
+            .map_err(files::at("set the permissions of", scratch))?;
+    }
+    if files::read(path)?.unwrap_or_default() != *before {
+        return Ok(false);
+    }
+    fs::rename(scratch, path).map_err(files::at("replace", path))?;
+    Ok(true)
+}

@@ -1,0 +1,104 @@
+//! Whether agents can have worktrees, and whether git and the record agree on those they have.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::path::Path;
+use std::time::Duration;
+
+use host::git::{Git, GitError};
+use serde_json::Value;
+
+use super::{Check, PATIENCE, which};
+use crate::environment::Environment;
+use crate::home::Home;
+use crate::render::line;
+
+/// How long git may take for a look.
+const LOOK: Duration = Duration::from_secs(10);
+/// How long the server may take to compare every worktree.
+const COMPARE: Duration = Duration::from_secs(60);
+/// No answer of ours is longer.
+const LONGEST: u64 = 16 << 20;
+/// So many disagreements are told.
+const TOLD: usize = 3;
+
+/// Whether git can make worktrees of this project. That git is missing is said elsewhere.
+pub(super) fn worktrees(project: &Path, env: &Environment) -> Option<Check> {
+    which("git", env.path.as_deref())?;
+    let git = Git::on_path(env.path.as_deref().unwrap_or_default());
+    let found = git.open(project, LOOK).and_then(|repo| {
+        let first = repo.resolve("HEAD")?.ok_or(GitError::NoCommits)?;
+        Ok((first, repo.facts().shallow))
+    });
+    Some(match found {
+        Ok((_, false)) => Check::ok("worktrees", "agents can have worktrees of their own"),
+        Ok((_, true)) => {
+            let next = "run `git fetch --unshallow` if merges fail for want of history";
+            Check::warn("worktrees", "the history of this repository is cut off", next)
+        }
+        Err(GitError::NotARepository { .. }) => {
+            let next = "run `git init` and commit; until then agents work in the project itself";
+            Check::warn("worktrees", "the project is not in a git repository", next)
+        }
+        Err(GitError::NoCommits) => {
+            let next = "make a first commit; until then agents work in the project itself";
+            Check::warn("worktrees", "the repository has no commits yet", next)
+        }
+        Err(error) => Check::warn("worktrees", error.to_string(), "install git 2.38 or newer"),
+    })
+}
+
+/// Whether git and the record agree. Only a server knows the record, so nothing is said without one.
+pub(super) fn agreement(home: &Home, env: &Environment) -> Option<Check> {
+    let file = home.read_server().ok()??;
+    super::is_healthy(&file.url).ok()?;
+    let token = home.operator_token(env).ok()??;
+    let answer = match ask(&file.url, &token) {
+        Ok(answer) => answer,
+        Err(why) => {
+            let message =
+                format!("the server could not compare git and the record: {}", line(&why));
+            return Some(Check::warn("agreement", message, "see `adjutant worktrees check`"));
+        }
+    };
+    if answer["ok"] == true {
+        return Some(Check::ok("agreement", "git and the record agree"));
+    }
+    let all = answer["disagreements"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let text = |one: &Value, key: &str| line(one[key].as_str().unwrap_or_default());
+    let told: Vec<String> = all
+        .iter()
+        .take(TOLD)
+        .map(|one| format!("{}: {}", text(one, "about"), text(one, "what")))
+        .collect();
+    let more = if all.len() > TOLD { ", …" } else { "" };
+    let message = format!("git and the record do not agree: {}{more}", told.join(", "));
+    Some(Check::warn("agreement", message, "`adjutant worktrees check` lists everything"))
+}
+
+/// Has the server compare. One request needs no client library and no runtime.
+fn ask(url: &str, token: &str) -> Result<Value, String> {
+    let host = url.strip_prefix("http://").unwrap_or(url).trim_end_matches('/');
+    let talk = || -> std::io::Result<String> {
+        let address = host.to_socket_addrs()?.next().ok_or(std::io::ErrorKind::NotFound)?;
+        let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+        stream.set_read_timeout(Some(COMPARE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        let request = format!(
+            "GET /api/worktrees/check HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\
+             Connection: close\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes())?;
+        let mut answer = String::new();
+        stream.take(LONGEST).read_to_string(&mut answer)?;
+        Ok(answer)
+    };
+    let answer = talk().map_err(|error| error.to_string())?;
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
+    let body: Value = serde_json::from_str(body).unwrap_or_default();
+    match (head.split(' ').nth(1), body["message"].as_str()) {
+        (Some("200"), _) => Ok(body),
+        (_, Some(message)) => Err(message.to_owned()),
+        (_, None) => Err(head.lines().next().unwrap_or_default().to_owned()),
+    }
+}

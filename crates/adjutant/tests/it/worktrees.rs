@@ -1,0 +1,199 @@
+//! Agents in worktrees of their own: many at once, and in repositories that are not as usual.
+
+use std::fs;
+
+use serde_json::json;
+use testkit::World;
+
+use crate::crew::{crew, leftovers};
+use crate::kill::{answer, cast, draft, ended, events, reason};
+
+const STORY: &str = r#"
+scenarios:
+  edit:
+    steps:
+      - write: {path: shared.txt, text: "by {{agent}}\n"}
+      - write: {path: "own/{{agent}}.txt", text: "mine\n"}
+      - commit: "Work of {{agent}}"
+      - result: {summary: done}
+  flat:
+    steps:
+      - write: {path: shared.txt, text: "by {{agent}}\n"}
+      - commit: "Work of {{agent}}"
+  look:
+    steps:
+      - run: [sh, -c, 'pwd > "$ADJUTANT_HOME/where"']
+      - result: {summary: done}
+  leave:
+    steps:
+      - write: {path: left.txt, text: "not committed\n"}
+      - result: {summary: done}
+  more:
+    steps:
+      - run: [grep, -q, not committed, left.txt]
+      - write: {path: more.txt, text: "more\n"}
+      - commit: More
+      - fail: not yet
+"#;
+
+async fn stage(variables: &[(&str, &str)]) -> World {
+    let mut world = crate::world().await;
+    for (name, value) in variables {
+        world.set(name, *value);
+    }
+    fs::write(world.project().join("crew.yaml"), STORY).unwrap();
+    cast(&world, "coder", "category: coding\nworktree: fresh");
+    cast(&world, "hand", "category: worker");
+    world
+}
+
+pub(crate) async fn sh(world: &World, script: &str) -> String {
+    let ran = world.shell(&format!("set -e\n{script}")).await.unwrap();
+    assert_eq!(ran.code, Some(0), "{script}: {ran:?}");
+    ran.stdout.trim().to_owned()
+}
+
+/// Puts the project under git.
+async fn repository(world: &World) {
+    sh(
+        world,
+        "git init -q -b main && git config user.name Crew && git config user.email c@localhost",
+    )
+    .await;
+    sh(world, "echo .adjutant > .gitignore && git add -A && git commit -q -m Begin").await;
+}
+
+async fn agree(world: &World) {
+    let checked = answer(world, &["worktrees", "check"]).await;
+    assert_eq!(checked["disagreements"], json!([]), "{checked}");
+    assert_eq!(leftovers(world), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn forty_agents_edit_at_once_in_forty_worktrees() {
+    let world = stage(&[("ADJUTANT_LIMITS_RUNNING", "40")]).await;
+    repository(&world).await;
+    let server = world.up().await.unwrap();
+    let http = crate::kill::operator(&world, &server).await;
+    let mut agents = Vec::new();
+    for _ in 0..40 {
+        let input = json!({ "role": "hand", "prompt": "edit" });
+        let drafted = http.call("mcp__harness__draft_agent", input).await.unwrap().unwrap();
+        agents.push(drafted["agentId"].as_str().unwrap().to_owned());
+    }
+    for agent in &agents {
+        assert_eq!(ended(&world, agent).await, "succeeded");
+    }
+    let branches =
+        sh(&world, "git for-each-ref --format='%(refname:short) %(subject)' refs/heads/adjutant")
+            .await;
+    let mut told: Vec<&str> = branches.lines().collect();
+    told.sort_unstable();
+    let mut wanted: Vec<String> =
+        agents.iter().map(|agent| format!("adjutant/{agent} Work of {agent}")).collect();
+    wanted.sort_unstable();
+    assert_eq!(told, wanted);
+    assert_eq!(sh(&world, "git status --porcelain; git log --format=%s").await, "Begin");
+    let there = events(&world, "worktree.changed").await;
+    assert_eq!(there.iter().filter(|event| event["data"]["state"] == "there").count(), 40);
+    agree(&world).await;
+}
+
+#[tokio::test]
+async fn an_agent_goes_on_where_the_one_before_it_on_its_task_stopped() {
+    let world = stage(&[]).await;
+    repository(&world).await;
+    let first = answer(&world, &["run", "--role", "hand", "leave"]).await;
+    assert_eq!(first["state"], "succeeded", "{first}");
+    let task = crew(&world).await[0]["taskSlug"].as_str().unwrap().to_owned();
+    // It is done; a second agent for the same task begins from its branch.
+    let again = answer(&world, &["run", "--role", "coder", "--task", &task, "more"]).await;
+    assert_eq!(again["result"]["summary"], "not yet", "{again}");
+    let [_, second] = &crew(&world).await[..] else { panic!("two agents") };
+    let id = second["id"].as_str().unwrap();
+    let log = sh(&world, &format!("git log --format=%s adjutant/{id}")).await;
+    let subjects: Vec<&str> = log.lines().collect();
+    assert!(subjects[0] == "More" && subjects[1].contains("left uncommitted"), "{log}");
+    agree(&world).await;
+}
+
+#[tokio::test]
+async fn without_a_repository_or_a_commit_a_worker_works_in_the_project_and_a_coder_is_told_why_not()
+ {
+    let world = stage(&[]).await;
+    let looks = async |why: &str| {
+        assert_eq!(answer(&world, &["run", "--role", "hand", "look"]).await["state"], "succeeded");
+        let place = fs::read_to_string(world.home().join("where")).unwrap();
+        assert_eq!(place.trim(), world.project().canonicalize().unwrap().display().to_string());
+        let coder = draft(&world, "coder", "look").await;
+        assert_eq!(ended(&world, &coder).await, "failed");
+        let said = reason(&world, &coder).await;
+        assert!(said.contains(why), "{said}");
+    };
+    looks("run `git init` there").await;
+    sh(&world, "git init -q -b main").await;
+    looks("make a first one with `git commit`").await;
+    agree(&world).await;
+}
+
+#[tokio::test]
+async fn a_project_below_the_top_of_its_repository_has_worktrees_of_the_whole() {
+    let world = stage(&[]).await;
+    let top = world.project().parent().unwrap().join("whole");
+    sh(
+        &world,
+        "git init -q -b main ../whole && mkdir -p ../whole/part/.adjutant && touch ../whole/part/x",
+    )
+    .await;
+    let project = top.join("part");
+    fs::copy(world.project().join("crew.yaml"), project.join("crew.yaml")).unwrap();
+    let home = format!("--home {}", project.display());
+    let bin = env!("CARGO_BIN_EXE_adjutant");
+    sh(&world, &format!("cp -r {}/. {}/.adjutant/", world.home().display(), project.display()))
+        .await;
+    sh(&world, "cd ../whole && git config user.name C && git config user.email c@localhost && echo .adjutant > .gitignore && git add -A && git commit -q -m Begin").await;
+    let ran = sh(
+        &world,
+        &format!("{bin} run {home} --role hand --json look; {bin} down {home} > /dev/null"),
+    )
+    .await;
+    assert!(ran.contains("succeeded"), "{ran}");
+    let place = fs::read_to_string(project.join(".adjutant/where")).unwrap();
+    assert!(
+        place.contains("/whole/part/.adjutant/worktrees/sp_") && place.trim().ends_with("/part"),
+        "{place}"
+    );
+}
+
+#[tokio::test]
+async fn bare_shallow_and_sparse_repositories_have_worktrees_too() {
+    let world = stage(&[]).await;
+    repository(&world).await;
+    sh(&world, "mkdir deep && touch deep/file && git add -A && git commit -q -m Deep").await;
+    let bin = env!("CARGO_BIN_EXE_adjutant");
+    let url = format!("file://{}", world.project().display());
+    for (name, make) in [
+        ("shallow", format!("git clone -q --depth 1 {url} ../shallow")),
+        ("sparse", format!("git clone -q --sparse {url} ../sparse")),
+        (
+            "bare",
+            format!(
+                "git clone -q --bare {url} ../bare.git && git -C ../bare.git worktree add -q ../bare main"
+            ),
+        ),
+    ] {
+        sh(&world, &make).await;
+        let project = world.project().parent().unwrap().join(name);
+        let (from, to) = (world.home(), project.join(".adjutant"));
+        sh(&world, &format!("mkdir -p {1} && cp -r {0}/config.yaml {0}/roles {0}/.gitignore {1}/ && cd {1}/.. && git config user.name C && git config user.email c@localhost", from.display(), to.display())).await;
+        let home = format!("--home {}", project.display());
+        let ran = sh(&world, &format!("{bin} run {home} --role coder --json flat; {bin} worktrees check {home} --json; {bin} down {home} > /dev/null")).await;
+        assert!(ran.contains("succeeded"), "{name}: {ran}");
+        let log = sh(
+            &world,
+            &format!("cd {} && git log --branches='adjutant/*' --format=%s -1", project.display()),
+        )
+        .await;
+        assert!(log.starts_with("Work of sp_"), "{name}: {log}");
+    }
+}

@@ -1,0 +1,143 @@
+//! Approved work on its way into branches, and what waits to be approved.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use engine::store::{MergePage, Tx};
+use engine::views::MergesView;
+use engine::{MergeView, ReviewQueue, ReviewScope, ToolError};
+use model::{EpicId, MergeId};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::page_limit;
+use crate::answer::{Answer, ErrorBody, Params};
+use crate::server::Shared;
+
+/// Which merges to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichMerges {
+    /// Those that are over, too
+    #[serde(default)]
+    all: bool,
+    /// Only those after this cursor
+    #[serde(default)]
+    after: i64,
+    /// How many, at most 1000
+    limit: Option<u32>,
+}
+
+/// List approved work
+#[utoipa::path(
+    get, path = "/api/merge-queue", tag = "reviews", params(WhichMerges),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Merges")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichMerges>,
+) -> Answer<Json<MergesView>> {
+    let which = if asked.all { MergePage::All } else { MergePage::Open };
+    let limit = page_limit(asked.limit)?;
+    let engine = shared.app.engine.clone();
+    let page = tokio::task::spawn_blocking(move || engine.merge_queue(which, asked.after, limit));
+    let page = page.await.map_err(ToolError::internal)??;
+    Ok(Json(MergesView { merges: page.items, next_cursor: page.next }))
+}
+
+/// The merge that a path names.
+fn id_of(given: &str) -> Result<MergeId, ToolError> {
+    given.parse().map_err(|error| {
+        ToolError::invalid(format!("{error}"))
+            .hint("`adjutant merge-queue --all` lists them")
+            .detail("field", "id")
+    })
+}
+
+fn merge_of(shared: &Shared, id: MergeId) -> Result<MergeView, ToolError> {
+    let engine = &shared.app.engine;
+    let none = || {
+        ToolError::not_found(format!("there is no merge `{id}`"))
+            .hint("`adjutant merge-queue --all` lists them")
+    };
+    let merge = engine.store().read(|tx: &Tx<'_>| tx.merge_get(id))?.ok_or_else(none)?;
+    let page = engine.merge_queue(MergePage::All, merge.number - 1, 1)?;
+    page.items.into_iter().next().ok_or_else(none)
+}
+
+/// Show one piece of approved work
+#[utoipa::path(
+    get, path = "/api/merge-queue/{id}", tag = "reviews",
+    params(("id" = String, Path, description = "The merge")),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Merge")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn one(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Answer<Json<MergeView>> {
+    Ok(Json(merge_of(&shared, id_of(&id)?)?))
+}
+
+/// Try to merge again what is held
+#[utoipa::path(
+    post, path = "/api/merge-queue/{id}/retry", tag = "reviews",
+    params(("id" = String, Path, description = "The merge")),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Merge")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn retry(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Answer<Json<MergeView>> {
+    let id = id_of(&id)?;
+    shared.app.engine.merge_retry(id).await?;
+    Ok(Json(merge_of(&shared, id)?))
+}
+
+/// Which tasks to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichReviewed {
+    /// Only those of this epic
+    #[param(value_type = Option<String>)]
+    epic_id: Option<EpicId>,
+    /// `nextCursor` of the page before
+    cursor: Option<String>,
+    /// How many, at most 1000
+    limit: Option<u32>,
+}
+
+/// List the tasks that wait for approval, with what git says of their branches
+#[utoipa::path(
+    get, path = "/api/tasks/review-queue", tag = "reviews", params(WhichReviewed),
+    responses(
+        (status = 200, body = ref("#/components/schemas/ReviewQueue")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn reviewed(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichReviewed>,
+) -> Answer<Json<ReviewQueue>> {
+    let after = asked.cursor.map_or(Ok(0), |cursor| {
+        let number = cursor.strip_prefix('c').and_then(|number| number.parse().ok());
+        number.ok_or_else(|| {
+            ToolError::invalid("`cursor` is none: pass `nextCursor` as it came")
+                .detail("field", "cursor")
+        })
+    })?;
+    let scope = ReviewScope { epic: asked.epic_id, after, limit: page_limit(asked.limit)? };
+    Ok(Json(shared.app.engine.review_queue(scope).await?))
+}

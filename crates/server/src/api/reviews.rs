@@ -1,0 +1,189 @@
+//! Reviews: what waits for whom, the whole story of one, and what a person decides about them.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use engine::store::{ReviewPage, Tx};
+use engine::views::ReviewsView;
+use engine::{StoryView, ToolError, Whose};
+use model::{AgentId, TaskRef, Text};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
+
+use super::agents::find;
+use super::page_limit;
+use crate::answer::{Answer, ErrorBody, Input, Params};
+use crate::server::Shared;
+
+/// Which reviews to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichReviews {
+    /// Those that are over, too
+    #[serde(default)]
+    all: bool,
+    /// Only those after this cursor
+    #[serde(default)]
+    after: i64,
+    /// How many, at most 1000
+    limit: Option<u32>,
+}
+
+/// List reviews, and on the first page the agents that have had all theirs
+#[utoipa::path(
+    get, path = "/api/reviews", tag = "reviews", params(WhichReviews),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Reviews")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichReviews>,
+) -> Answer<Json<ReviewsView>> {
+    let which = if asked.all { ReviewPage::All } else { ReviewPage::Open };
+    let limit = page_limit(asked.limit)?;
+    let engine = &shared.app.engine;
+    let page = engine.reviews(which, asked.after, limit).await?;
+    let limited = if asked.after == 0 { engine.coders_at_their_limit().await? } else { Vec::new() };
+    Ok(Json(ReviewsView { limited, reviews: page.items, next_cursor: page.next }))
+}
+
+/// The agent or the task that a name means. What could be both is an agent.
+fn whose(tx: &Tx<'_>, name: &str) -> Result<Whose, ToolError> {
+    let found = find::find(tx, name);
+    if let Ok(task) = name.parse::<TaskRef>()
+        && found.is_err()
+        && tx.task_find(&task)?.is_some()
+    {
+        return Ok(Whose::Task(task));
+    }
+    let error = match found {
+        Ok(agent) => return Ok(Whose::Agent(agent.id)),
+        Err(error) => error,
+    };
+    let is_id = name.starts_with(AgentId::PREFIX) || name == find::LAST;
+    match name.parse::<TaskRef>() {
+        // The engine names the nearest one.
+        Ok(task) if !is_id => Ok(Whose::Task(task)),
+        _ => Err(error),
+    }
+}
+
+/// Show all reviews of an agent's work
+#[utoipa::path(
+    get, path = "/api/reviews/{id}", tag = "reviews",
+    params((
+        "id" = String, Path,
+        description = "The agent that did the work or that looks at it, as for `/api/agents/{id}`; or a task by id, number or slug"
+    )),
+    responses(
+        (status = 200, body = ref("#/components/schemas/ReviewStory")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn story(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+) -> Answer<Json<StoryView>> {
+    let engine = &shared.app.engine;
+    let whose = engine.store().scan(move |tx: &Tx<'_>| whose(tx, &name)).await?;
+    Ok(Json(engine.review_story(whose).await?))
+}
+
+/// The agent that a path names.
+pub(super) async fn agent_of(shared: &Shared, name: String) -> Result<AgentId, ToolError> {
+    let store = shared.app.engine.store();
+    store.scan(move |tx: &Tx<'_>| Ok(find::find(tx, &name)?.id)).await
+}
+
+/// Why work is given up.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Abandon {
+    /// In words
+    #[schema(value_type = Option<String>, max_length = 2000)]
+    reason: Option<Text<2000>>,
+}
+
+/// Whose work was given up.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Abandoned {
+    /// The agent
+    #[schema(value_type = String)]
+    agent_id: AgentId,
+    /// Why
+    reason: String,
+    /// The branch with what it committed; null where it had no worktree
+    branch: Option<String>,
+}
+
+/// Give an agent's work up; what it did is kept on branches
+#[utoipa::path(
+    post, path = "/api/reviews/{id}/abandon", tag = "reviews", request_body = Abandon,
+    params(("id" = String, Path, description = "The agent, as for `/api/agents/{id}`")),
+    responses((status = 200, body = Abandoned), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn abandon(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    Input(asked): Input<Abandon>,
+) -> Answer<Json<Abandoned>> {
+    let agent_id = agent_of(&shared, name).await?;
+    let reason =
+        asked.reason.map_or_else(|| "abandoned by the operator".to_owned(), Text::into_inner);
+    let done = shared.app.engine.review_abandon(agent_id, &reason).await?;
+    let branch = done["branch"].as_str().map(str::to_owned);
+    Ok(Json(Abandoned { agent_id, reason, branch }))
+}
+
+/// How many more reviews.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct AllowMore {
+    /// From 1 to 100; one where absent
+    #[schema(minimum = 1, maximum = 100)]
+    more: Option<u32>,
+}
+
+/// How many reviews an agent may have now.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Allowed {
+    /// The agent
+    #[schema(value_type = String)]
+    agent_id: AgentId,
+    /// How many it had
+    iterations: u64,
+    /// How many it may have
+    max_iterations: u64,
+    /// How many are left
+    left: u64,
+}
+
+/// Allow an agent more reviews than usual
+#[utoipa::path(
+    post, path = "/api/reviews/{id}/allow-more", tag = "reviews", request_body = AllowMore,
+    params(("id" = String, Path, description = "The agent, as for `/api/agents/{id}`")),
+    responses((status = 200, body = Allowed), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn allow_more(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    Input(asked): Input<AllowMore>,
+) -> Answer<Json<Allowed>> {
+    let agent_id = agent_of(&shared, name).await?;
+    let now = shared.app.engine.review_allow_more(agent_id, asked.more.unwrap_or(1)).await?;
+    let count = |key: &str| now.get(key).and_then(Value::as_u64).unwrap_or_default();
+    Ok(Json(Allowed {
+        agent_id,
+        iterations: count("iterations"),
+        max_iterations: count("maxIterations"),
+        left: count("left"),
+    }))
+}

@@ -1,0 +1,94 @@
+//! Worktrees: which there are, taking one away, and whether git and the record agree.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use engine::store::WorktreePage;
+use engine::views::{AgreementView, WorktreesView};
+use engine::{PrunedView, ToolError};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::page_limit;
+use super::reviews::agent_of;
+use crate::answer::{Answer, ErrorBody, Params};
+use crate::server::Shared;
+
+/// Nobody waits longer until a worktree is gone.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Which worktrees to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichWorktrees {
+    /// Those that are gone, too
+    #[serde(default)]
+    all: bool,
+    /// Only those after this cursor
+    #[serde(default)]
+    after: i64,
+    /// How many, at most 1000
+    limit: Option<u32>,
+}
+
+/// List worktrees
+#[utoipa::path(
+    get, path = "/api/worktrees", tag = "reviews", params(WhichWorktrees),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Worktrees")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichWorktrees>,
+) -> Answer<Json<WorktreesView>> {
+    let which = if asked.all { WorktreePage::All } else { WorktreePage::There };
+    let limit = page_limit(asked.limit)?;
+    let page = shared.app.engine.worktree_views(which, asked.after, limit).await?;
+    Ok(Json(WorktreesView { worktrees: page.items, next_cursor: page.next }))
+}
+
+/// Take the worktree of an agent that has ended away, and keep what is in it
+#[utoipa::path(
+    post, path = "/api/worktrees/{id}/prune", tag = "reviews",
+    params(("id" = String, Path, description = "The agent, as for `/api/agents/{id}`")),
+    responses(
+        (status = 200, body = ref("#/components/schemas/PrunedWorktree")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn prune(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+) -> Answer<Json<PrunedView>> {
+    let agent = agent_of(&shared, name).await?;
+    let engine = &shared.app.engine;
+    let errand = engine.worktree_prune(agent).await?;
+    let pruned = tokio::select! {
+        pruned = engine.worktree_pruned((agent, errand), PATIENCE) => pruned?,
+        () = shared.app.shutdown.cancelled() => {
+            engine.worktree_pruned((agent, errand), Duration::ZERO).await?
+        }
+    };
+    Ok(Json(pruned))
+}
+
+/// Compare git and the record
+#[utoipa::path(
+    get, path = "/api/worktrees/check", tag = "reviews",
+    responses(
+        (status = 200, body = ref("#/components/schemas/Agreement")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn check(State(shared): State<Arc<Shared>>) -> Answer<Json<AgreementView>> {
+    let engine = shared.app.engine.clone();
+    let compared = tokio::task::spawn_blocking(move || engine.disagreements()).await;
+    let disagreements = compared.map_err(ToolError::internal)??;
+    Ok(Json(AgreementView { ok: disagreements.is_empty(), disagreements }))
+}
