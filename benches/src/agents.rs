@@ -10,6 +10,7 @@ use crate::drafts::{self, Drafts};
 use crate::rest::{self, Rest, Supervisor};
 use crate::waits::{self, Waits};
 use crate::wire::Face;
+use crate::worktrees::{self, Worktrees};
 
 /// So many agents may run at once while many are started; the rest queue.
 const RUNNING: u32 = 64;
@@ -25,6 +26,8 @@ pub(crate) struct Agents {
     pub(crate) rest: Rest,
     /// Those who wait for them
     pub(crate) waits: Vec<Waits>,
+    /// Their worktrees
+    pub(crate) worktrees: Worktrees,
 }
 
 /// Measures all of it.
@@ -45,5 +48,6 @@ pub(crate) async fn measure(program: &Path, scale: &Scale) -> Result<Agents> {
     let agents = crew.rest(scale.resting).await?;
     waits.push(waits::measure(&crew, Face::Mcp, &agents, scale).await?);
     crew.subject().stop().await?;
-    Ok(Agents { drafts, supervisor, rest, waits })
+    let worktrees = worktrees::measure(program).await?;
+    Ok(Agents { drafts, supervisor, rest, waits, worktrees })
 }

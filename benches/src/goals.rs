@@ -75,7 +75,7 @@ impl Figures {
 
 impl Agents {
     fn goals(&self) -> Vec<Goal> {
-        let Self { drafts, supervisor, waits, .. } = self;
+        let Self { drafts, supervisor, waits, worktrees, .. } = self;
         let most = |wish: &str, bound: f64, found: f64, unit: &str| {
             Goal::at_most(wish.to_owned(), bound, found, unit)
         };
@@ -86,6 +86,8 @@ impl Agents {
             // The pages of the program's file are there once for all who run it, also for the server.
             most("a supervisor's memory (Pss)", 4.0, supervisor.proportional, "MB"),
         ];
+        let more = worktrees.ours.p99 - worktrees.plain.p99;
+        goals.push(most("a worktree of 40 at once, p99 more than git alone", 100.0, more, "ms"));
         for waits in waits {
             let wish = |what: &str| format!("calls that wait over {}, {what}", waits.face.path());
             goals.push(Goal::at_most(wish("more memory"), 100.0, waits.growth, "MB"));

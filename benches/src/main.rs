@@ -20,6 +20,7 @@ mod start;
 mod subject;
 mod waits;
 mod wire;
+mod worktrees;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -10,6 +10,7 @@ use crate::drafts::{CLIENTS, Spread};
 use crate::goals::{Calls, Figures};
 use crate::rest::SUPERVISORS;
 use crate::waits::EACH;
+use crate::worktrees::MANY;
 
 /// Says a line.
 pub(crate) fn say(line: &str) {
@@ -59,7 +60,7 @@ fn print_calls(figures: &Calls, scale: &Scale) {
 }
 
 fn print_agents(agents: &Agents, scale: &Scale) {
-    let Agents { drafts, supervisor, rest, waits } = agents;
+    let Agents { drafts, supervisor, rest, waits, worktrees } = agents;
     let mut table = new_table(&["agents that run", "plain fork and exec", "Adjutant"]);
     let spread = |of: Spread| format!("p50 {:.2} ms, p99 {:.2} ms", of.p50, of.p99);
     let mut row = |what: String, plain: String, ours: String| {
@@ -70,6 +71,8 @@ fn print_agents(agents: &Agents, scale: &Scale) {
     let rate = |rate: f64| format!("{rate:.0}/s");
     row(format!("starts, {CLIENTS} clients"), rate(drafts.plain_rate), rate(drafts.rate));
     row(format!("whole lives, {CLIENTS} clients"), String::new(), rate(drafts.whole_rate));
+    let (plain, ours) = (spread(worktrees.plain), spread(worktrees.ours));
+    row(format!("a worktree, {MANY} at once (plain: git worktree add)"), plain, ours);
     let (all, share) = (supervisor.resident, supervisor.proportional);
     let memory = format!("VmRSS {all:.2} MB, Pss {share:.2} MB");
     row(format!("a supervisor at rest, the most of {SUPERVISORS}"), String::new(), memory);
