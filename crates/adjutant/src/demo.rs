@@ -1,8 +1,8 @@
 //! `adjutant demo`: a crew at work in a folder that is gone afterwards, told as it happens.
 //!
 //! A scripted lead drafts scripted workers, each a process and an MCP client of its own, under a server of
-//! their own. One fails and is drafted again, one spends too much and is stopped, and in the middle of it
-//! the server is killed and comes back. What is told comes from the server's events, and at the end
+//! their own. One has its work reviewed and merged, one fails and is drafted again, one spends too much and is
+//! stopped, and in the middle of it the server is killed and comes back. What is told comes from the server's events, and at the end
 //! everything is checked: what is not as it should be ends the demo with 1.
 
 mod check;
@@ -109,5 +109,6 @@ async fn play(
     let what = "the server was killed and came back at its old port".to_owned();
     checks.insert(0, Check { what, holds: back_at == Some(url) });
     checks.push(check::commits(&stage.history()?));
+    checks.push(check::agreement(&client, deadline).await?);
     Ok((crew, checks))
 }

@@ -1,7 +1,10 @@
 //! Whether all is as it should be: looked up in the record, not in what was told.
 
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::story::Story;
 use crate::app::{call, query};
@@ -10,15 +13,19 @@ use crate::render::{bad, count, good, money, wrapped};
 use crate::trouble::Trouble;
 
 /// How everybody must end.
-const ENDS: [(&str, &str); 7] = [
+const ENDS: [(&str, &str); 9] = [
     ("lead", "succeeded"),
     ("writer", "succeeded"),
+    ("reviewer", "succeeded"),
+    ("reviewer 2", "succeeded"),
     ("spender", "over_budget"),
     ("clerk", "succeeded"),
     ("runner", "succeeded"),
     ("tester", "failed"),
     ("tester 2", "succeeded"),
 ];
+/// How often it is looked whether worktrees are gone.
+const LOOK: Duration = Duration::from_millis(20);
 /// What the spender may spend, and what a step of it costs, in dollars.
 const CAP: f64 = 0.10;
 const STEP: f64 = 0.03;
@@ -43,9 +50,25 @@ impl Check {
 
 /// Whether the commits of the agents are there.
 pub(super) fn commits(history: &str) -> Check {
-    let both = ["Write the greeting", "Test the greeting"];
-    let holds = both.iter().all(|message| history.lines().filter(|is| is == message).count() == 1);
-    Check { what: "what the writer and the tester wrote is committed, once each".into(), holds }
+    let all = ["Write the greeting", "Spell it right", "Test the greeting"];
+    let holds = all.iter().all(|message| history.lines().filter(|is| is == message).count() == 1);
+    let what = "what the writer and the tester committed in worktrees is merged, once each".into();
+    Check { what, holds }
+}
+
+/// Whether git and the record agree, once what is under way is done.
+pub(super) async fn agreement(client: &Client, deadline: Instant) -> Result<Check, Trouble> {
+    let what = "git and the record agree: no worktree is left that nobody needs".to_owned();
+    loop {
+        let found = client.get_json("/api/worktrees/check").await?;
+        let left = client.get_json("/api/worktrees").await?;
+        let none = |list: &Value| list.as_array().is_some_and(Vec::is_empty);
+        let holds = none(&found["disagreements"]) && none(&left["worktrees"]);
+        if holds || Instant::now() >= deadline {
+            return Ok(Check { what, holds });
+        }
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 /// What the server's record says.
@@ -57,6 +80,7 @@ pub(super) async fn record(
     Ok(vec![
         ends(crew),
         retried(client).await?,
+        reviewed(client).await?,
         spent(crew),
         lines(client, crew).await?,
         calls(client, story).await?,
@@ -83,6 +107,15 @@ async fn retried(client: &Client) -> Result<Check, Trouble> {
     let task = tasks.iter().find(|task| task["description"] == "Test the greeting");
     let holds = task.is_some_and(|task| task["state"] == "completed" && task["dispatchCount"] == 2);
     let what = "the task that failed was tried by a second agent, and is completed".to_owned();
+    Ok(Check { what, holds })
+}
+
+async fn reviewed(client: &Client) -> Result<Check, Trouble> {
+    let listed = client.get_json("/api/reviews?all=true").await?;
+    let reviews = listed["reviews"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let came = |review: &Value| review["feedback"]["commit"].is_string();
+    let holds = reviews.len() == 2 && reviews.iter().all(came);
+    let what = "the writing was reviewed twice, and each time the feedback came by a commit".into();
     Ok(Check { what, holds })
 }
 

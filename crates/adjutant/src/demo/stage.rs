@@ -28,14 +28,18 @@ use crate::trouble::Trouble;
 const SCENARIO: &str = include_str!("crew.yaml");
 
 /// The roles: a name, a category, and what else is to be said of them.
-const ROLES: [(&str, &str, &str); 6] = [
-    ("lead", "conversational", ""),
-    ("writer", "worker", ""),
+const ROLES: [(&str, &str, &str); 7] = [
+    ("lead", "supervisor", "worktree: none\n"),
+    ("writer", "coding", ""),
+    ("reviewer", "review", ""),
     ("tester", "worker", ""),
-    ("spender", "worker", "budget: {usd: 0.10}\n"),
-    ("clerk", "worker", ""),
-    ("runner", "worker", ""),
+    ("spender", "worker", "worktree: none\nbudget: {usd: 0.10}\n"),
+    ("clerk", "worker", "worktree: none\n"),
+    ("runner", "worker", "worktree: none\n"),
 ];
+
+/// What a reviewer is asked: the first word chooses what it plays.
+const ASK: &str = "{{instructions}}\n\nThe work of {{coder}}, for the {{iteration}}. time.\n";
 
 /// The file that tells the runner that there is no server.
 const NO_SERVER: &str = "no-server";
@@ -105,12 +109,13 @@ impl Stage {
     fn furnish(&self) -> Result<(), Trouble> {
         for (name, category, more) in ROLES {
             let text = format!(
-                "---\nname: {name}\ncategory: {category}\nagent: script\nscript: crew.yaml\n\
-                 worktree: none\n{more}---\nYou are the {name}.\n"
+                "---\nname: {name}\ncategory: {category}\nagent: script\nscript: crew.yaml\n{more}---\n\
+                 You are the {name}.\n"
             );
             files::write(&self.home.roles().join(format!("{name}.md")), &text, Mode::Shared)?;
         }
         files::write(&self.home.root.join("crew.yaml"), SCENARIO, Mode::Shared)?;
+        files::write(&self.home.review_template(), ASK, Mode::Shared)?;
         self.git(&["init", "--quiet"])?;
         self.git(&["add", "-A"])?;
         let me = ["-c", "user.name=You", "-c", "user.email=you@adjutant.invalid"];
@@ -121,7 +126,7 @@ impl Stage {
 
     /// The messages of all commits.
     pub(super) fn history(&self) -> Result<String, Trouble> {
-        self.git(&["log", "--format=%s"])
+        self.git(&["log", "--format=%s", "--branches=adjutant/epic/*"])
     }
 
     fn git(&self, arguments: &[&str]) -> Result<String, Trouble> {

@@ -93,6 +93,7 @@ impl Story {
                 match data["to"].as_str().unwrap_or_default() {
                     "in_progress" => Some(format!("takes {task}")),
                     "pending" => Some(format!("leaves {task} to the next")),
+                    "review" => Some(format!("hands {task} in")),
                     state => Some(format!("has {task} {state}")),
                 }
             }
@@ -107,6 +108,20 @@ impl Story {
                 Some(format!("{write} to {to}: “{}”", field(data, "subject")))
             }
             "decision.logged" => Some(format!("notes a decision: “{}”", field(data, "title"))),
+            "review.requested" => Some("asks for a review".to_owned()),
+            "review.feedback" => {
+                let reviewer = self.who(&text(data, "reviewerId"));
+                let what = field(data, "type").replace('_', " ");
+                let what = format!(
+                    "tells the {}: {what}; it is merged into its worktree",
+                    self.who(&agent)
+                );
+                return teller.say(&reviewer, &what);
+            }
+            "merge.changed" if data["state"] == "merged" => {
+                let what = format!("merges {} into the epic's branch", self.task(&task));
+                return teller.say("adjutant", &what);
+            }
             "agent.stopping" => {
                 let (who, why) = (self.who(&agent), self.named(&field(data, "reason")));
                 return teller.say("adjutant", &format!("stops {who}: {why}"));
@@ -144,6 +159,10 @@ impl Story {
             return teller.say("you", &format!("start the {name}, for {}", self.task(task)));
         }
         let again = if same == 0 { "" } else { " again" };
+        if role == "reviewer" {
+            let what = format!("starts a {role}{again}, in a fork of the branch");
+            return teller.say("adjutant", &what);
+        }
         let what = format!("drafts the {role}{again}, for {}", self.task(task));
         teller.say(&self.who(&parent), &what)
     }

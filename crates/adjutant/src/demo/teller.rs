@@ -8,7 +8,7 @@ use crate::render::{bold, dim, field, money, name, print_text, table, wrapped};
 use crate::trouble::Trouble;
 
 /// Where what was done begins on a line.
-const INDENT: usize = 16;
+const INDENT: usize = 17;
 /// How wide a page is.
 const WIDTH: usize = 80;
 
@@ -35,7 +35,7 @@ impl<'a> Teller<'a> {
         let millis = self.millis();
         self.told.push(json!({ "atMs": millis, "who": who, "what": what }));
         let at = format!("{}.{:03}", millis / 1000, millis % 1000);
-        let gap = " ".repeat(9_usize.saturating_sub(who.len()));
+        let gap = " ".repeat(10_usize.saturating_sub(who.len()));
         let what = wrapped(what, WIDTH - INDENT).join(&format!("\n{:INDENT$}", ""));
         self.line(&format!("{} {}{gap} {what}", dim(at), name(who)))
     }

@@ -12,14 +12,16 @@ use crate::BINARY;
 use crate::crew::until;
 
 /// What must hold, as the demo says it.
-const CHECKS: [&str; 8] = [
+const CHECKS: [&str; 10] = [
     "came back at its old port",
-    "every one of 7 agents ended as it should",
+    "every one of 9 agents ended as it should",
     "tried by a second agent, and is completed",
     "the spender was stopped at $0.12",
     "nothing was lost: of ",
     "every call is recorded, the refused one too; the chain of ",
-    "is committed, once each",
+    "committed in worktrees is merged, once each",
+    "was reviewed twice, and each time the feedback came by a commit",
+    "git and the record agree",
     "no process is left over",
 ];
 
@@ -64,16 +66,19 @@ async fn the_demo_tells_its_story_and_leaves_nothing_behind() {
     let ran = world.run(&["demo"]).await.unwrap();
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{}", ran.stdout);
     for part in [
-        "lead      drafts the writer, for TAS-2",
-        "writer    writes to lead: “The greeting is written”",
-        "adjutant  stops spender: spender's budget of $0.10",
-        "tester    fails ($0.0100): nobody said which greeting is right",
-        "lead      writes to you: “Which greeting is right?”",
+        "lead       drafts the writer, for TAS-2",
+        "writer     writes to lead: “The greeting is written”",
+        "adjutant   stops spender: spender's budget of $0.10",
+        "tester     fails ($0.0100): nobody said which greeting is right",
+        "lead       writes to you: “Which greeting is right?”",
         "SIGKILL) under its agents",
-        "adjutant  is back at http://127.0.0.1:",
-        "you       write to lead: “Re: Which greeting is right?”",
-        "lead      drafts the tester again, for TAS-3",
-        "tester 2  has TAS-3 completed",
+        "adjutant   is back at http://127.0.0.1:",
+        "you        write to lead: “Re: Which greeting is right?”",
+        "lead       drafts the tester again, for TAS-3",
+        "tester 2   hands TAS-3 in",
+        "reviewer   tells the writer: needs work",
+        "adjutant   merges TAS-2 into the epic's branch",
+        "lead       has TAS-3 completed",
         "All is as it should be.",
     ] {
         assert!(ran.stdout.contains(part), "no {part:?} in:\n{}", ran.stdout);
@@ -93,7 +98,7 @@ async fn the_demo_can_be_read_by_programs_and_kept() {
     let world = World::bare(BINARY).unwrap();
     let ran = world.run(&["demo", "--json", "--keep"]).await.unwrap().ok().unwrap();
     let told = ran.json().unwrap();
-    assert_eq!((&told["ok"], &told["checks"].as_array().unwrap().len()), (&true.into(), &8));
+    assert_eq!((&told["ok"], &told["checks"].as_array().unwrap().len()), (&true.into(), &10));
     assert!(told["checks"].as_array().unwrap().iter().all(|check| check["ok"] == true), "{told}");
     let crew = told["crew"].as_array().unwrap();
     let spender = crew.iter().find(|agent| agent["name"] == "spender").unwrap();
@@ -122,7 +127,7 @@ async fn a_demo_that_goes_wrong_says_so_and_leaves_nothing_behind() {
     world.set("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", tools.display()));
     let ran = world.run(&["demo"]).await.unwrap();
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(1), ""), "{}", ran.stdout);
-    for part in ["tester 2  fails", "✗ every one of", "✓ every call is recorded", "Not so: "] {
+    for part in ["tester 2   fails", "✗ every one of", "✓ every call is recorded", "Not so: "] {
         assert!(ran.stdout.contains(part), "no {part:?} in:\n{}", ran.stdout);
     }
     assert_gone(&world);
