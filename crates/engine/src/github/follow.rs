@@ -3,17 +3,18 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host::github::{Repository, parse_event, verify_signature};
-use model::Timestamp;
 use model::event::EventKind;
-use model::review::{ErrandKind, PullState, WorktreeState};
-use model::task::{TaskMove, TaskRef, TaskStateName};
+use model::review::{PullState, WorktreeState};
+use model::task::{TaskMove, TaskStateName};
+use model::{EpicId, EpicState, Timestamp};
 use serde_json::json;
-use store::{Agent, PullRequest, Recipient, Tx};
+use store::{Agent, EventDraft, PullRequest, Recipient, Tx};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::cx::task_of;
 use crate::engine::Engine;
-use crate::errand::{self, Sending, lane_of};
+use crate::errand;
 use crate::error::{Code, ToolError};
 use crate::letter::{self, Letter};
 use crate::review::tell;
@@ -48,6 +49,9 @@ pub(crate) fn changed(
         "base": pull.base, "from": pull.state, "state": state, "by": by,
     });
     tell(tx, EventKind::PullChanged, pull.agent, data, now)?;
+    if let (PullState::Merged, Some(epic)) = (state, pull.epic) {
+        complete_epic(tx, epic, now)?;
+    }
     // Whoever went on for another has its worktree.
     let owner = tx.worktree_by_branch(&pull.branch)?.map_or(pull.agent, |worktree| worktree.agent);
     let Some(agent) = tx.agent_get(owner)? else { return Ok(true) };
@@ -59,6 +63,20 @@ pub(crate) fn changed(
     Ok(true)
 }
 
+/// The epic that a merged pull request was for is done.
+fn complete_epic(tx: &mut Tx<'_>, epic: EpicId, now: Timestamp) -> Result<(), ToolError> {
+    let Some(epic) = tx.epic_get(epic)? else { return Ok(()) };
+    let Ok(to) = epic.state.go(EpicState::Completed) else { return Ok(()) };
+    if to == epic.state {
+        return Ok(());
+    }
+    tx.epic_advance(epic.id, to, now)?;
+    let data = json!({ "epicId": epic.id, "from": epic.state, "to": to });
+    let kind = EventKind::EpicUpdated;
+    tx.event_append(now, &EventDraft { kind, agent: None, task: None, data })?;
+    Ok(())
+}
+
 /// The task that a merged pull request was for is done.
 fn complete(
     tx: &mut Tx<'_>,
@@ -66,7 +84,7 @@ fn complete(
     agent: &Agent,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let task = agent.task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten();
+    let task = task_of(tx, agent.task)?;
     let Some(mut task) = task.filter(|task| task.pr_url.as_deref() == Some(&pull.url)) else {
         return Ok(());
     };
@@ -97,9 +115,7 @@ fn clear(
     };
     tx.worktree_unwanted(worktree.agent)?;
     if agent.ended_at().is_some() {
-        let (kind, lane) = (ErrandKind::Tidy, lane_of(agent.id));
-        let sending = Sending { kind, lane, agent: Some(agent.id), caller: None, wish: &json!({}) };
-        errand::send(tx, sending, now)?;
+        errand::send_tidy(tx, agent.id, now)?;
     }
     Ok(())
 }

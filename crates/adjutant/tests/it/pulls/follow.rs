@@ -221,3 +221,39 @@ async fn without_a_key_nobody_is_heard() {
     until_is(&stage.world, &coder.id, "running").await;
     stage.in_order().await;
 }
+
+#[tokio::test]
+async fn an_epic_goes_in_by_one_pull_request_and_is_complete_when_that_is_merged() {
+    let stage = stage(&[]).await;
+    let server = stage.world.up().await.unwrap();
+    let operator = Http::new(&server.url, stage.world.operator().await.unwrap());
+    let call = async |http: &Http, tool: &str, input: Value| http.call(tool, input).await.unwrap();
+    let epic = call(&operator, "mcp__epic__create", json!({ "title": "Parser" })).await.unwrap();
+    let epic = epic["id"].as_str().unwrap().to_owned();
+    let status = json!({ "epicId": epic, "status": "IN_PROGRESS" });
+    call(&operator, "mcp__epic__update_status", status).await.unwrap();
+    let task = json!({ "title": "Write it", "epicId": epic });
+    let task = call(&operator, "mcp__task__create", task).await.unwrap();
+    let boss = stage.world.enlist("supervisor", &["--epic", &epic]).await.unwrap();
+    let boss = as_agent(&server, &boss);
+    let opened = "mcp__supervisor__create_epic_pr";
+    let early = call(&boss, opened, json!({})).await.unwrap_err();
+    assert_eq!(early["code"], "CONFLICT", "a task is open: {early}");
+    let done = json!({ "taskId": task["id"], "reason": "by hand" });
+    call(&boss, "mcp__supervisor__force_complete_task", done).await.unwrap();
+    let branch = format!("adjutant/epic/{epic}");
+    let make =
+        "git switch -q -c {} && echo x > x && git add x && git commit -qm x && git switch -q main";
+    stage.git(&make.replace("{}", &branch)).await;
+    let first = call(&boss, opened, json!({ "title": "The parser" })).await.unwrap();
+    let again = call(&boss, opened, json!({ "title": "The parser" })).await.unwrap();
+    assert_eq!((&again, stage.asked()), (&first, 1), "opened once");
+    let [pull] = &stage.github.pulls()[..] else { panic!("one pull request") };
+    assert_eq!((pull.title.as_str(), pull.head.as_str()), ("The parser", branch.as_str()));
+    stage.github.set_pull_state(pull.number, PullState::Merged);
+    let told = stage.github.deliver(pull.number, KEY.as_bytes()).unwrap();
+    assert_eq!(deliver(&server.url, &told).await.0, 200);
+    let epic = call(&operator, "mcp__epic__get", json!({ "epicId": epic })).await.unwrap();
+    assert_eq!(epic["state"], "COMPLETED", "{epic}");
+    stage.in_order().await;
+}
