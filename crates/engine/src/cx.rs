@@ -5,7 +5,7 @@ use model::policy::Rules;
 use model::task::TaskRef;
 use model::{AgentId, TaskId, Timestamp};
 use serde_json::Value;
-use store::{Agent, EventDraft, Task, Tx};
+use store::{Agent, EventDraft, StoreError, Task, Tx};
 
 use crate::error::{Code, ToolError};
 use crate::settings::Settings;
@@ -117,6 +117,11 @@ pub(crate) fn find_task(tx: &Tx<'_>, name: &TaskRef) -> Result<Task, ToolError> 
         Some(near) => error.hint(format!("did you mean `{near}`?")).detail("nearest", near),
         None => error.hint("`list_tasks` lists them"),
     })
+}
+
+/// The task of that id, if there is one: what an agent has to do, say.
+pub(crate) fn task_of(tx: &Tx<'_>, id: Option<TaskId>) -> Result<Option<Task>, StoreError> {
+    Ok(id.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten())
 }
 
 /// The agent of that id, or an error that says how to list them.

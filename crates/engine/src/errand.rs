@@ -68,6 +68,17 @@ pub(crate) fn send<W: Serialize>(
     Ok(id)
 }
 
+/// Has the worktree of an agent that has ended looked after.
+pub(crate) fn send_tidy(
+    tx: &mut Tx<'_>,
+    agent: AgentId,
+    now: Timestamp,
+) -> Result<ErrandId, ToolError> {
+    let (kind, lane) = (ErrandKind::Tidy, lane_of(agent));
+    let sending = Sending { kind, lane, agent: Some(agent), caller: None, wish: &json!({}) };
+    send(tx, sending, now)
+}
+
 /// What came of an errand: nothing yet, an answer, or the error it ended with.
 pub(crate) fn outcome<A: DeserializeOwned>(
     tx: &Tx<'_>,

@@ -8,7 +8,16 @@ use store::{Agent, EventDraft, NewMail, Recipient, Tx};
 use crate::cx::fresh;
 use crate::error::ToolError;
 
-/// What a letter says, and to whom.
+/// What a letter says.
+#[derive(Debug, Clone)]
+pub(crate) struct Word {
+    /// What it is about
+    pub(crate) subject: String,
+    /// What it says
+    pub(crate) body: String,
+}
+
+/// A letter: what it says, and to whom.
 #[derive(Debug, Clone)]
 pub(crate) struct Letter {
     /// Who writes; nobody is the human

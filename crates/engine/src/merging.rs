@@ -17,8 +17,8 @@ use crate::error::ToolError;
 use crate::work::epic_branch_of;
 
 pub(crate) use acts::{
-    Word, complete, errand_of, hold_back, pinned_by, remark, requeue, retire, take_out, tell,
-    write_to,
+    NOBODY_WORKS, complete, errand_of, hold_back, pinned_by, remark, requeue, retire, take_out,
+    tell, write_to,
 };
 pub use queue::{ReviewQueue, ReviewScope};
 pub(crate) use queue::{Waiting, look_at};

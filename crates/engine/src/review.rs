@@ -13,7 +13,7 @@ use store::{Agent, EventDraft, Recipient, Review, ReviewPage, Stop, Tx};
 
 use crate::engine::Engine;
 use crate::error::ToolError;
-use crate::letter::{self, Letter};
+use crate::letter::{self, Letter, Word};
 use crate::run::{reconcile, stop};
 use crate::settings::Settings;
 
@@ -47,15 +47,6 @@ pub(crate) fn history(
     Ok((iterations, failures, limits))
 }
 
-/// What a coder is told when its review is over.
-#[derive(Debug, Clone)]
-pub(crate) struct Word {
-    /// What it is about
-    pub(crate) subject: String,
-    /// What it says
-    pub(crate) body: String,
-}
-
 /// How a review ends.
 #[derive(Debug, Clone)]
 pub(crate) struct Closing {
@@ -67,6 +58,21 @@ pub(crate) struct Closing {
     pub(crate) word: Word,
 }
 
+/// Writes down how a review ended, and tells of it.
+fn conclude(
+    tx: &mut Tx<'_>,
+    review: &Review,
+    (state, failed): (ReviewState, bool),
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    tx.review_set(review.reviewer, (state, failed), now)?;
+    let data = json!({
+        "coderId": review.coder, "reviewerId": review.reviewer, "iteration": review.iteration,
+        "state": state, "failed": failed,
+    });
+    tell(tx, EventKind::ReviewEnded, review.coder, data, now)
+}
+
 /// Ends a review: the coder goes on, told why; after too many failures it is abandoned.
 pub(crate) fn close(
     tx: &mut Tx<'_>,
@@ -76,12 +82,7 @@ pub(crate) fn close(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let failed = closing.state.is_failed(closing.feedback);
-    tx.review_set(review.reviewer, (closing.state, failed), now)?;
-    let data = json!({
-        "coderId": review.coder, "reviewerId": review.reviewer, "iteration": review.iteration,
-        "state": closing.state, "failed": failed,
-    });
-    tell(tx, EventKind::ReviewEnded, review.coder, data, now)?;
+    conclude(tx, review, (closing.state, failed), now)?;
     wake(tx, settings, review, closing, now)?;
     let (_, failures, limits) = history(tx, settings, review.coder)?;
     if failed && limits.abandons(failures) {
@@ -155,12 +156,7 @@ pub(crate) fn ended(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     if let Some(review) = tx.review_open_of(agent.id)? {
-        tx.review_set(review.reviewer, (ReviewState::Undone, false), now)?;
-        let data = json!({
-            "coderId": review.coder, "reviewerId": review.reviewer,
-            "iteration": review.iteration, "state": ReviewState::Undone, "failed": false,
-        });
-        tell(tx, EventKind::ReviewEnded, agent.id, data, now)?;
+        conclude(tx, &review, (ReviewState::Undone, false), now)?;
         let reason = format!("the agent whose work it reviewed, {}, has ended", agent.id);
         let wish = Stop { outcome: Outcome::Killed, reason };
         stop::stop_tree(tx, settings, review.reviewer, &wish, now)?;

@@ -8,10 +8,11 @@ use host::git::{Git, GitError, Repo, Who};
 use host::hooks;
 use model::event::EventKind;
 use model::review::WorktreeState;
-use model::{AgentId, TaskRef, Timestamp};
+use model::{AgentId, Timestamp};
 use serde_json::json;
 use store::{Agent, EventDraft, NewWorktree, Run, Tx, Worktree};
 
+use crate::cx::task_of;
 use crate::engine::Engine;
 use crate::errand::Point;
 use crate::error::{Code, ToolError};
@@ -238,7 +239,7 @@ fn origin(
     let top = repo.facts().top.clone().unwrap_or_else(|| project.to_owned());
     let prefix = project.strip_prefix(&top).map(Path::to_owned).unwrap_or_default();
     let (task, before, parent) = engine.store.read(|tx| {
-        let task = agent.task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten();
+        let task = task_of(tx, agent.task)?;
         let branch = task.as_ref().and_then(|task| task.branch_name.as_deref());
         let before = branch.map(|branch| tx.worktree_by_branch(branch)).transpose()?.flatten();
         let parent = agent.parent.map(|id| tx.worktree_of(id)).transpose()?.flatten();
@@ -290,7 +291,7 @@ async fn want(engine: &Engine, agent: &Agent, origin: Origin) -> Result<Worktree
         .write(move |tx| {
             tx.worktree_insert(&new, now)?;
             tx.agent_set_cwd(agent.id, &cwd)?;
-            let task = agent.task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten();
+            let task = task_of(tx, agent.task)?;
             let mine = |task: &store::Task| {
                 task.state.claim().is_some_and(|claim| claim.holder == agent.id)
             };

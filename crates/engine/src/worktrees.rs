@@ -6,13 +6,13 @@ use std::time::Duration;
 use host::git::Repo;
 use model::agent::AgentStateName;
 use model::review::WorktreeState;
-use model::{AgentId, ErrandId, TaskRef, Timestamp};
+use model::{AgentId, ErrandId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Page, Tx, Worktree, WorktreePage};
 use tokio::time::Instant;
 
-use crate::cx::find_agent;
+use crate::cx::{find_agent, task_of};
 use crate::engine::Engine;
 use crate::errand;
 use crate::error::ToolError;
@@ -106,7 +106,7 @@ struct Tidied {
 impl WorktreeView {
     fn read(tx: &Tx<'_>, worktree: Worktree) -> Result<Self, ToolError> {
         let agent = find_agent(tx, worktree.agent)?;
-        let task = agent.task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten();
+        let task = task_of(tx, agent.task)?;
         Ok(Self {
             agent_id: agent.id,
             agent_state: agent.state.name(),

@@ -19,6 +19,8 @@ use axum::extract::State;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use engine::ToolError;
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 use crate::answer::json_response;
 use crate::server::Shared;
@@ -68,6 +70,21 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
                 json_response(http::StatusCode::OK, document)
             }),
         )
+}
+
+/// Which part of a list is wanted.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Listing {
+    /// Those that are over or gone, too
+    #[serde(default)]
+    all: bool,
+    /// Only those after this cursor
+    #[serde(default)]
+    after: i64,
+    /// How many, at most 1000
+    limit: Option<u32>,
 }
 
 /// How many items a page may have.

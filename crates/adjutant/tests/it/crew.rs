@@ -4,11 +4,22 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::time::Duration;
 
+use engine::store::Store;
 use serde_json::{Value, json};
 use testkit::World;
 
 /// How long a test waits for something that must happen.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A project whose agents can play the scenarios of one file, with variables of its own.
+pub(crate) async fn scene(scenarios: &str, variables: &[(&str, &str)]) -> World {
+    let mut world = crate::world().await;
+    for (name, value) in variables {
+        world.set(name, *value);
+    }
+    fs::write(world.project().join("crew.yaml"), scenarios).unwrap();
+    world
+}
 
 /// Writes a role into a world's home.
 pub(crate) fn role(world: &World, name: &str, front: &str) {
@@ -43,6 +54,51 @@ pub(crate) fn leftovers(world: &World) -> Vec<String> {
 pub(crate) async fn crew(world: &World) -> Vec<Value> {
     let listed = world.run(&["ps", "--all", "--json"]).await.unwrap().ok().unwrap().json().unwrap();
     listed["agents"].as_array().unwrap().clone()
+}
+
+/// Runs a script in the project, which must go well, and gives what it prints.
+pub(crate) async fn sh(world: &World, script: &str) -> String {
+    let ran = world.shell(&format!("set -e\n{script}")).await.unwrap();
+    assert_eq!(ran.code, Some(0), "{script}: {ran:?}");
+    ran.stdout.trim().to_owned()
+}
+
+/// Puts the project under git, with all that is in it so far.
+pub(crate) async fn repository(world: &World) {
+    let begin = "git init -q -b main
+        git config user.name Crew && git config user.email crew@localhost
+        echo .adjutant > .gitignore && git add -A && git commit -q -m Begin";
+    sh(world, begin).await;
+}
+
+/// Waits until nothing is left to be done outside.
+pub(crate) async fn settled(world: &World) {
+    until("every errand is over", || {
+        let store = Store::open(&world.home().join("state.db")).unwrap();
+        store.read(|tx| tx.errands_open()).unwrap().is_empty()
+    })
+    .await;
+}
+
+/// Git and the record agree.
+async fn check(world: &World) {
+    let checked = world.run(&["worktrees", "check", "--json"]).await.unwrap();
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    assert_eq!(checked.json().unwrap()["disagreements"], json!([]), "{checked:?}");
+}
+
+/// Git and the record agree, and nothing runs.
+pub(crate) async fn agree(world: &World) {
+    check(world).await;
+    assert_eq!(leftovers(world), Vec::<String>::new());
+}
+
+/// Nothing is left to be done, git and the record agree, nothing runs, and the main checkout is as it was.
+pub(crate) async fn in_order(world: &World) {
+    settled(world).await;
+    check(world).await;
+    assert_eq!(sh(world, "git status --porcelain").await, "");
+    assert_eq!(leftovers(world), Vec::<String>::new());
 }
 
 const STORY: &str = "

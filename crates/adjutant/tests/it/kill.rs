@@ -7,15 +7,11 @@ use std::path::Path;
 use serde_json::{Value, json};
 use testkit::{Http, Server, World};
 
-use crate::crew::{crew, leftovers, role, until};
+use crate::crew::{crew, leftovers, role, scene, until};
 
 /// A project whose roles play scenarios of one file: a `lead` may start others, a `hand` may not.
 pub(crate) async fn stage(scenarios: &str, variables: &[(&str, &str)]) -> World {
-    let mut world = crate::world().await;
-    for (name, value) in variables {
-        world.set(name, *value);
-    }
-    fs::write(world.project().join("crew.yaml"), scenarios).unwrap();
+    let world = scene(scenarios, variables).await;
     cast(&world, "lead", "category: conversational");
     cast(&world, "hand", "category: worker");
     world

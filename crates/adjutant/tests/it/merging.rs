@@ -5,12 +5,12 @@ use std::fs;
 
 use engine::store::{Merge, MergePage, Store};
 use serde_json::{Value, json};
-use testkit::{Http, World};
+use testkit::{Http, Server, World};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
 use crate::BINARY;
-use crate::crew::{leftovers, until};
+use crate::crew::{in_order, repository, scene, settled, sh, until};
 use crate::kill::{answer, cast, lines, operator};
 
 const APPROVE: &str = "mcp__supervisor__approve_task";
@@ -49,8 +49,7 @@ if grep -q bad feature.txt; then echo "the feature is bad" >&2; exit 3; fi
 
 /// A project under git with a check, and an epic.
 async fn stage(timeout: u32) -> (World, String) {
-    let world = crate::world().await;
-    fs::write(world.project().join("crew.yaml"), STORY).unwrap();
+    let world = scene(STORY, &[]).await;
     fs::write(world.project().join("check.sh"), CHECK.replace("BINARY", BINARY)).unwrap();
     cast(&world, "hand", "category: worker\nworktree: fresh");
     let config = world.home().join("config.yaml");
@@ -58,17 +57,9 @@ async fn stage(timeout: u32) -> (World, String) {
     let text = text.replace("\ncheck: null\n", "\ncheck: sh check.sh\n");
     let text = text.replace("\ncheckTimeout: 1800", &format!("\ncheckTimeout: {timeout}"));
     fs::write(&config, text).unwrap();
-    let identity = "git config user.name Crew && git config user.email crew@localhost";
-    git(&world, &format!("git init -q -b main && {identity}")).await;
-    git(&world, "echo .adjutant > .gitignore && git add -A && git commit -q -m Begin").await;
+    repository(&world).await;
     let epic = tool(&world, "epic_create", json!({ "title": "The epic" })).await;
     (world, epic["id"].as_str().unwrap().to_owned())
-}
-
-async fn git(world: &World, script: &str) -> String {
-    let ran = world.shell(&format!("set -e\n{script}")).await.unwrap();
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    ran.stdout.trim().to_owned()
 }
 
 async fn tool(world: &World, name: &str, input: Value) -> Value {
@@ -102,24 +93,6 @@ fn merges(world: &World) -> Vec<Merge> {
     store.read(|tx| tx.merge_page(MergePage::All, 0, 100)).unwrap().items
 }
 
-/// Waits until nothing is left to be done outside.
-async fn settled(world: &World) {
-    until("every errand is over", || {
-        let store = Store::open(&world.home().join("state.db")).unwrap();
-        store.read(|tx| tx.errands_open()).unwrap().is_empty()
-    })
-    .await;
-}
-
-/// Git and the record agree, nothing runs, and the main checkout is as it was.
-async fn in_order(world: &World) {
-    settled(world).await;
-    let checked = world.run(&["worktrees", "check", "--json"]).await.unwrap();
-    assert_eq!(checked.code, Some(0), "{checked:?}");
-    assert_eq!(git(world, "git status --porcelain").await, "");
-    assert_eq!(leftovers(world), Vec::<String>::new());
-}
-
 /// How often the check was run.
 fn checks(world: &World) -> Vec<String> {
     lines(world, ".adjutant/checks")
@@ -134,6 +107,18 @@ fn approving(http: Http, slug: &str) -> JoinHandle<Option<Value>> {
     let input = json!({ "taskId": slug });
     // Nothing if the server went away.
     TaskTracker::new().spawn(async move { http.call(APPROVE, input).await.ok()?.ok() })
+}
+
+/// A server in the middle of a check, which ends when it is told to go on, and the call that waits for it.
+async fn checking(world: &World, epic: &str) -> (Server, JoinHandle<Option<Value>>) {
+    world.run(&["down"]).await.unwrap();
+    let server = world.up().await.unwrap();
+    let http = operator(world, &server).await;
+    handed(world, epic, "feature", ("feature.txt", "good")).await;
+    mark(world, "slow");
+    let call = approving(http, "feature");
+    until("the check runs", || world.home().join("waits").exists()).await;
+    (server, call)
 }
 
 #[tokio::test]
@@ -158,7 +143,7 @@ async fn merged_work_is_checked_with_an_agents_environment_and_nobodys_token() {
     assert_eq!(told.last().unwrap(), "3", "whoever calls from within is nobody: {told:?}");
     assert_eq!(task(&world, "feature").await["state"], "COMPLETED");
     let branch = format!("adjutant/epic/{epic}");
-    assert_eq!(git(&world, &format!("git show {branch}:feature.txt")).await, "good");
+    assert_eq!(sh(&world, &format!("git show {branch}:feature.txt")).await, "good");
     in_order(&world).await;
     assert!(!world.home().join("worktrees").join(&worker).exists(), "its worktree is gone");
 }
@@ -168,12 +153,12 @@ async fn what_fails_the_check_goes_back_with_its_output_and_the_next_one_goes_on
     let (world, epic) = stage(60).await;
     handed(&world, &epic, "feature", ("feature.txt", "bad")).await;
     let branch = format!("adjutant/epic/{epic}");
-    let before = git(&world, &format!("git rev-parse {branch}")).await;
+    let before = sh(&world, &format!("git rev-parse {branch}")).await;
     let answer = approve(&world, "feature").await;
     assert_eq!(answer["status"], "sent_back", "{answer}");
     assert_eq!(answer["reason"], "the check `sh check.sh` ended with 3");
     assert_eq!(answer["checkOutput"], "looking at bad\nthe feature is bad");
-    assert_eq!(git(&world, &format!("git rev-parse {branch}")).await, before);
+    assert_eq!(sh(&world, &format!("git rev-parse {branch}")).await, before);
     let sent = task(&world, "feature").await;
     assert_eq!(sent["state"], "PENDING", "nobody is there to go on with it");
     let remark = sent["comments"][0]["body"].as_str().unwrap();
@@ -182,7 +167,7 @@ async fn what_fails_the_check_goes_back_with_its_output_and_the_next_one_goes_on
     assert_eq!(inbox["mails"][0]["subject"], "Check Failed: TAS-1 feature");
     work(&world, "feature", "mend").await;
     assert_eq!(approve(&world, "feature").await["status"], "merged");
-    assert_eq!(git(&world, &format!("git show {branch}:feature.txt")).await, "good");
+    assert_eq!(sh(&world, &format!("git show {branch}:feature.txt")).await, "good");
     assert_eq!(checks(&world).len(), 2);
     in_order(&world).await;
 }
@@ -223,13 +208,7 @@ async fn a_check_that_cannot_be_run_holds_the_merge() {
 async fn a_check_outlives_the_server_and_is_not_run_twice() {
     for killed in [true, false] {
         let (world, epic) = stage(60).await;
-        world.run(&["down"]).await.unwrap();
-        let server = world.up().await.unwrap();
-        let http = operator(&world, &server).await;
-        handed(&world, &epic, "feature", ("feature.txt", "good")).await;
-        mark(&world, "slow");
-        let call = approving(http, "feature");
-        until("the check runs", || world.home().join("waits").exists()).await;
+        let (server, call) = checking(&world, &epic).await;
         if killed {
             server.kill().await.unwrap();
         } else {
@@ -249,18 +228,12 @@ async fn a_check_outlives_the_server_and_is_not_run_twice() {
 #[tokio::test]
 async fn a_check_whose_supervisor_died_is_run_again() {
     let (world, epic) = stage(60).await;
-    world.run(&["down"]).await.unwrap();
-    let server = world.up().await.unwrap();
-    let http = operator(&world, &server).await;
-    handed(&world, &epic, "feature", ("feature.txt", "good")).await;
-    mark(&world, "slow");
-    let call = approving(http, "feature");
-    until("the check runs", || world.home().join("waits").exists()).await;
+    let (_server, call) = checking(&world, &epic).await;
     fs::remove_file(world.home().join("slow")).unwrap();
     let runs = world.home().join("runs").join(merges(&world)[0].id.to_string());
     let record = fs::read_to_string(runs.join("1/supervisor.json")).unwrap();
     let record: Value = serde_json::from_str(&record).unwrap();
-    git(&world, &format!("kill -9 {}", record["pid"])).await;
+    sh(&world, &format!("kill -9 {}", record["pid"])).await;
     assert_eq!(call.await.unwrap().unwrap()["status"], "merged");
     assert_eq!(checks(&world).len(), 2);
     assert!(runs.join("2/exit.json").exists());
@@ -270,23 +243,17 @@ async fn a_check_whose_supervisor_died_is_run_again() {
 #[tokio::test]
 async fn a_branch_that_moved_meanwhile_is_merged_into_as_it_is_then() {
     let (world, epic) = stage(60).await;
-    world.run(&["down"]).await.unwrap();
-    let server = world.up().await.unwrap();
-    let http = operator(&world, &server).await;
-    handed(&world, &epic, "feature", ("feature.txt", "good")).await;
-    mark(&world, "slow");
-    let call = approving(http, "feature");
-    until("the check runs", || world.home().join("waits").exists()).await;
+    let (_server, call) = checking(&world, &epic).await;
     let branch = format!("adjutant/epic/{epic}");
     let script = format!(
         "moved=$(git commit-tree -p {branch} -m Meanwhile '{branch}^{{tree}}')\n\
          git update-ref refs/heads/{branch} $moved; echo $moved"
     );
-    let moved = git(&world, &script).await;
+    let moved = sh(&world, &script).await;
     mark(&world, "go");
     let answer = call.await.unwrap().unwrap();
     assert_eq!(answer["status"], "merged", "{answer}");
-    assert_eq!(git(&world, &format!("git rev-parse {branch}^1")).await, moved);
+    assert_eq!(sh(&world, &format!("git rev-parse {branch}^1")).await, moved);
     assert_eq!(checks(&world).len(), 2, "what was checked is what is there");
     in_order(&world).await;
 }
@@ -347,7 +314,7 @@ async fn dies_at(point: engine::Point) {
     let [merge] = &all[..] else { panic!("{point}: {all:?}") };
     assert_eq!(merge.state.name(), "merged", "{point}: {merge:?}");
     let branch = format!("adjutant/epic/{epic}");
-    let found = git(&world, &format!("git log --merges --format=%H {branch}")).await;
+    let found = sh(&world, &format!("git log --merges --format=%H {branch}")).await;
     assert_eq!(Some(found), merge.merged, "{point}: it is there once, and so on record");
     assert_eq!(checks(&world).len(), 1, "{point}");
     assert_eq!(task(&world, "feature").await["state"], "COMPLETED", "{point}");

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 use testkit::World;
 
-use crate::crew::{crew, leftovers, until};
+use crate::crew::{crew, leftovers, repository, scene, sh, until};
 use crate::kill::{answer, cast, draft, ended, events, is_there, reason, until_is};
 
 /// One file for everybody: the role chooses by what stands in its own prompt's first word, and whoever leads an
@@ -133,11 +133,7 @@ steps:
 
 /// A project under git with an office.
 async fn stage(lead: &str, variables: &[(&str, &str)]) -> World {
-    let mut world = crate::world().await;
-    for (name, value) in variables {
-        world.set(name, *value);
-    }
-    fs::write(world.project().join("crew.yaml"), STORY).unwrap();
+    let world = scene(STORY, variables).await;
     fs::write(world.project().join("lead.yaml"), lead).unwrap();
     cast(&world, "orchestrator", "category: orchestrator");
     cast(&world, "worker", "category: worker");
@@ -146,20 +142,9 @@ async fn stage(lead: &str, variables: &[(&str, &str)]) -> World {
         "supervisor",
         "category: supervisor\nagent: script\nscript: lead.yaml",
     );
-    git(
-        &world,
-        "git init -q -b main && git config user.name Crew && git config user.email crew@localhost",
-    )
-    .await;
-    git(&world, "printf 'one\\ntwo\\nthree\\n' > lines.txt && echo .adjutant > .gitignore").await;
-    git(&world, "git add -A && git commit -q -m Begin").await;
+    fs::write(world.project().join("lines.txt"), "one\ntwo\nthree\n").unwrap();
+    repository(&world).await;
     world
-}
-
-async fn git(world: &World, script: &str) -> String {
-    let ran = world.shell(&format!("set -e\n{script}")).await.unwrap();
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    ran.stdout.trim().to_owned()
 }
 
 async fn tool(world: &World, name: &str, input: Value) -> Value {
@@ -202,15 +187,15 @@ async fn an_orchestrator_has_an_epic_done_by_a_supervisor_and_its_workers() {
     assert_eq!(task_states(&world, &epic).await, ["REVIEW", "REVIEW"]);
     // Each has its work on a branch of its own, which begins where the epic's branch stands.
     let branch = format!("adjutant/epic/{epic}");
-    let main = git(&world, "git rev-parse main").await;
-    assert_eq!(git(&world, &format!("git rev-parse {branch}")).await, main);
+    let main = sh(&world, "git rev-parse main").await;
+    assert_eq!(sh(&world, &format!("git rev-parse {branch}")).await, main);
     for (n, worker) in [(1, &agents[2]), (2, &agents[3])] {
         let id = worker["id"].as_str().unwrap();
-        let changed = git(&world, &format!("git diff --name-only {branch} adjutant/{id}")).await;
+        let changed = sh(&world, &format!("git diff --name-only {branch} adjutant/{id}")).await;
         assert_eq!(changed, format!("part-{n}.txt"));
-        assert_eq!(git(&world, &format!("git merge-base {branch} adjutant/{id}")).await, main);
+        assert_eq!(sh(&world, &format!("git merge-base {branch} adjutant/{id}")).await, main);
     }
-    assert_eq!(git(&world, "git status --porcelain").await, "");
+    assert_eq!(sh(&world, "git status --porcelain").await, "");
     assert_eq!(leftovers(&world), Vec::<String>::new());
 }
 
@@ -342,14 +327,14 @@ async fn work_that_does_not_fit_is_refused_with_file_and_lines_and_can_be_put_on
     let worker = draft(&world, "worker", "clash").await;
     let written = world.home().join("written");
     until("the worker has committed", || written.exists()).await;
-    git(&world, "printf 'one\\ntheirs\\nthree\\n' > lines.txt && git commit -qam Theirs").await;
+    sh(&world, "printf 'one\\ntheirs\\nthree\\n' > lines.txt && git commit -qam Theirs").await;
     fs::write(world.home().join("moved"), "").unwrap();
     let over = answer(&world, &["await", &worker]).await;
     assert_eq!(over["state"], "succeeded", "{over}");
-    let log = git(&world, &format!("git log --format=%s adjutant/{worker}")).await;
+    let log = sh(&world, &format!("git log --format=%s adjutant/{worker}")).await;
     assert_eq!(log, "Something else\nTheirs\nBegin");
     assert!(!is_there(&world, "own.txt"), "the project is as it was");
-    assert_eq!(git(&world, "git status --porcelain").await, "");
+    assert_eq!(sh(&world, "git status --porcelain").await, "");
 }
 
 /// Lets the server die at each place of a rebase: after a restart the work is on top, once.
@@ -362,14 +347,14 @@ async fn a_crash_at_any_place_of_a_rebase_leaves_the_work_on_top_once() {
         let worker = draft(&world, "worker", "fit").await;
         let written = world.home().join("written");
         until("the worker has committed", || written.exists()).await;
-        git(&world, "printf 'one\\ntheirs\\nthree\\n' > lines.txt && git commit -qam Theirs").await;
+        sh(&world, "printf 'one\\ntheirs\\nthree\\n' > lines.txt && git commit -qam Theirs").await;
         fs::write(world.home().join("moved"), "").unwrap();
         server.ended().await.unwrap();
         world.set("ADJUTANT_CRASH_AT", "");
         let _server = world.up().await.unwrap();
         let over = answer(&world, &["await", &worker]).await;
         assert_eq!(over["state"], "succeeded", "{point}: {over}");
-        let log = git(&world, &format!("git log --format=%s adjutant/{worker}")).await;
+        let log = sh(&world, &format!("git log --format=%s adjutant/{worker}")).await;
         assert_eq!(log, "Something else\nTheirs\nBegin", "{point}");
     }
 }

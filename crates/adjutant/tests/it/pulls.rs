@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use testkit::github::{FakeGitHub, Fault};
 use testkit::{Agent, Http, Server, World};
 
-use crate::crew::{leftovers, until};
+use crate::crew::{in_order, repository, settled, sh, until};
 use crate::kill::{answer, cast, draft, ended, events, until_is};
 
 const TOOL: &str = "mcp__review__create_pull_request";
@@ -137,23 +137,16 @@ async fn stage(variables: &[(&str, &str)]) -> Stage {
     cast(&world, "coder", "category: coding\nworktree: fresh");
     cast(&world, "planner", "category: planning");
     cast(&world, "reviewer", "category: review");
-    let stage = Stage { world, github, remote };
-    stage
-        .git(
-            "git init -q -b main && git config user.name Crew && git config user.email crew@localhost
-             echo .adjutant > .gitignore && git add -A && git commit -q -m Begin
-             git init -q --bare -b main \"$TMPDIR/remote.git\"
-             git remote add origin https://github.com/o/r.git && git push -q origin main",
-        )
-        .await;
-    stage
+    repository(&world).await;
+    let with_remote = "git init -q --bare -b main \"$TMPDIR/remote.git\"
+        git remote add origin https://github.com/o/r.git && git push -q origin main";
+    sh(&world, with_remote).await;
+    Stage { world, github, remote }
 }
 
 impl Stage {
     async fn git(&self, script: &str) -> String {
-        let ran = self.world.shell(&format!("set -e\n{script}")).await.unwrap();
-        assert_eq!(ran.code, Some(0), "{ran:?}");
-        ran.stdout.trim().to_owned()
+        sh(&self.world, script).await
     }
 
     /// An agent that somebody else runs, on a branch of its own with a commit.
@@ -183,21 +176,12 @@ impl Stage {
     }
 
     async fn settled(&self) {
-        let store = self.world.home().join("state.db");
-        until("every errand is over", || {
-            let store = engine::store::Store::open(&store).unwrap();
-            store.read(|tx| tx.errands_open()).unwrap().is_empty()
-        })
-        .await;
+        settled(&self.world).await;
     }
 
-    /// Git and the record agree, nothing runs, the main checkout is as it was, and GitHub is content.
+    /// All is in order in the world, and GitHub is content.
     async fn in_order(self) {
-        self.settled().await;
-        let checked = self.world.run(&["worktrees", "check", "--json"]).await.unwrap();
-        assert_eq!(checked.code, Some(0), "{checked:?}");
-        assert_eq!(self.git("git status --porcelain").await, "");
-        assert_eq!(leftovers(&self.world), Vec::<String>::new());
+        in_order(&self.world).await;
         self.github.finish().unwrap();
     }
 }

@@ -7,7 +7,7 @@ use std::fs;
 use serde_json::{Value, json};
 use testkit::World;
 
-use crate::crew::until;
+use crate::crew::{repository, scene, sh, until};
 use crate::kill::{answer, cast, draft, ended, operator, until_is};
 
 /// The reviewer plays what the coder asks for: the first word of the prompt chooses.
@@ -57,28 +57,13 @@ scenarios:
 
 /// A project under git whose coder and reviewer play scenarios.
 async fn stage(variables: &[(&str, &str)]) -> World {
-    let mut world = crate::world().await;
-    for (name, value) in variables {
-        world.set(name, *value);
-    }
-    fs::write(world.project().join("crew.yaml"), STORY).unwrap();
+    let world = scene(STORY, variables).await;
     fs::write(world.project().join("lines.txt"), "one\ntwo\nthree\n").unwrap();
     fs::write(world.home().join("review.md"), ASK).unwrap();
     cast(&world, "coder", "category: coding\nworktree: fresh");
     cast(&world, "reviewer", "category: review");
-    git(
-        &world,
-        "git init -q -b main && git config user.name Crew && git config user.email c@localhost",
-    )
-    .await;
-    git(&world, "echo .adjutant > .gitignore && git add -A && git commit -q -m Begin").await;
+    repository(&world).await;
     world
-}
-
-async fn git(world: &World, script: &str) -> String {
-    let ran = world.shell(&format!("set -e\n{script}")).await.unwrap();
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    ran.stdout.trim().to_owned()
 }
 
 fn touch(world: &World, file: &str) {
@@ -310,7 +295,7 @@ async fn a_worktree_is_listed_and_goes_without_losing_anything() {
       what was not committed is on adjutant/rescue/sp_ID
     ");
     assert!(!world.home().join("worktrees").join(&coder).exists());
-    let kept = git(&world, &format!("git show adjutant/rescue/{coder}:stray.txt")).await;
+    let kept = sh(&world, &format!("git show adjutant/rescue/{coder}:stray.txt")).await;
     assert_eq!(kept, "not committed");
     assert_eq!(answer(&world, &["worktrees"]).await, json!({ "worktrees": [] }));
     let all = text(&world, &["worktrees", "--all"]).await;
@@ -342,9 +327,9 @@ async fn abandoned_work_ends_at_once_and_stays_on_branches() {
     assert_eq!(crate::kill::reason(&world, &coder).await, "another way");
     let worktree = world.home().join("worktrees").join(&coder);
     until("its worktree is gone", || !worktree.exists()).await;
-    assert_eq!(git(&world, &format!("git show adjutant/{coder}:feature.txt")).await, "one");
+    assert_eq!(sh(&world, &format!("git show adjutant/{coder}:feature.txt")).await, "one");
     assert_eq!(
-        git(&world, &format!("git show adjutant/rescue/{coder}:stray.txt")).await,
+        sh(&world, &format!("git show adjutant/rescue/{coder}:stray.txt")).await,
         "not committed"
     );
 }
@@ -366,7 +351,7 @@ async fn where_git_and_the_record_do_not_agree_both_check_and_doctor_say_so() {
     let coder = draft(&world, "coder", "work").await;
     until_there(&world, "told").await;
     // Somebody else's hand.
-    git(&world, "git branch adjutant/nobody main").await;
+    sh(&world, "git branch adjutant/nobody main").await;
     let checked = world.run(&["worktrees", "check"]).await.unwrap();
     assert_eq!(checked.code, Some(5));
     insta::assert_snapshot!(checked.stdout, @r"

@@ -6,7 +6,7 @@ use std::fs;
 use serde_json::{Value, json};
 use testkit::World;
 
-use crate::crew::{crew, leftovers, until};
+use crate::crew::{crew, in_order, repository, scene, sh, until};
 use crate::kill::{answer, cast, draft, ended, events, reason, until_is};
 
 /// The reviewer plays what the coder asks for: the whole prompt is the coder's own words.
@@ -198,35 +198,12 @@ scenarios:
 
 /// A project under git whose coder and reviewer play scenarios.
 async fn stage(variables: &[(&str, &str)]) -> World {
-    let mut world = crate::world().await;
-    for (name, value) in variables {
-        world.set(name, *value);
-    }
-    fs::write(world.project().join("crew.yaml"), STORY).unwrap();
+    let world = scene(STORY, variables).await;
     fs::write(world.home().join("review.md"), ASK).unwrap();
     cast(&world, "coder", "category: coding\nworktree: fresh");
     cast(&world, "reviewer", "category: review");
-    git(
-        &world,
-        "git init -q -b main && git config user.name Crew && git config user.email crew@localhost",
-    )
-    .await;
-    git(&world, "echo .adjutant > .gitignore && git add -A && git commit -q -m Begin").await;
+    repository(&world).await;
     world
-}
-
-async fn git(world: &World, script: &str) -> String {
-    let ran = world.shell(&format!("set -e\n{script}")).await.unwrap();
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    ran.stdout.trim().to_owned()
-}
-
-/// Git and the record agree, nothing runs, and the main checkout is as it was.
-async fn in_order(world: &World) {
-    let checked = world.run(&["worktrees", "check", "--json"]).await.unwrap();
-    assert_eq!(checked.code, Some(0), "{checked:?}");
-    assert_eq!(git(world, "git status --porcelain").await, "");
-    assert_eq!(leftovers(world), Vec::<String>::new());
 }
 
 /// Waits until everybody is over and nothing is left to be done outside.
@@ -268,11 +245,11 @@ async fn work_is_reviewed_told_what_is_wrong_and_reviewed_again() {
     let parent = (&agents[0]["parentId"], &agents[0]["depth"]);
     assert_eq!((&reviewer["parentId"], &reviewer["depth"]), parent, "a reviewer is a sibling");
     let branch = format!("adjutant/{coder}");
-    let log = git(&world, &format!("git log --format=%s --first-parent main..{branch}")).await;
+    let log = sh(&world, &format!("git log --format=%s --first-parent main..{branch}")).await;
     let subjects: Vec<&str> = log.lines().collect();
     assert_eq!(subjects.len(), 4, "{log}");
     assert!(subjects[0].starts_with("Merge feedback of"), "{log}");
-    assert_eq!(git(&world, "git branch --list 'adjutant/review/*'").await, "");
+    assert_eq!(sh(&world, "git branch --list 'adjutant/review/*'").await, "");
     assert_eq!(events(&world, "review.requested").await.len(), 2);
     assert_eq!(events(&world, "review.feedback").await.len(), 2);
     in_order(&world).await;
@@ -301,9 +278,9 @@ async fn after_five_failures_the_coder_is_abandoned_and_nothing_of_its_work_is_l
     assert_eq!(reason(&world, &coder).await, "abandoned: 5 of its reviews failed");
     settled(&world).await;
     assert!(!world.home().join("worktrees").join(&coder).exists(), "its worktree is gone");
-    let rescued = git(&world, &format!("git show adjutant/rescue/{coder}:stray.txt")).await;
+    let rescued = sh(&world, &format!("git show adjutant/rescue/{coder}:stray.txt")).await;
     assert_eq!(rescued, "not committed 5");
-    let work = git(&world, &format!("git show adjutant/{coder}:feature.txt")).await;
+    let work = sh(&world, &format!("git show adjutant/{coder}:feature.txt")).await;
     assert_eq!(work, "1\n2\n3\n4\n5");
     in_order(&world).await;
 }
@@ -356,7 +333,7 @@ async fn a_reviewer_that_ends_without_a_word_sends_the_coder_back_to_work() {
     let [review] = &reviews(&world)[..] else { panic!("one review") };
     assert_eq!((review.state.name(), review.failed), ("silent", true));
     // What it wrote and did not commit is kept, too.
-    let kept = git(&world, &format!("git show adjutant/rescue/{}:half.txt", review.reviewer)).await;
+    let kept = sh(&world, &format!("git show adjutant/rescue/{}:half.txt", review.reviewer)).await;
     assert_eq!(kept, "half a review");
     in_order(&world).await;
 }
@@ -372,7 +349,7 @@ async fn feedback_for_a_coder_with_staged_work_comes_by_mail_and_is_merged_at_it
         "{letter}"
     );
     settled(&world).await;
-    let log = git(&world, &format!("git log --format=%s -2 --first-parent adjutant/{coder}")).await;
+    let log = sh(&world, &format!("git log --format=%s -2 --first-parent adjutant/{coder}")).await;
     assert!(
         log.starts_with("Merge feedback of") && log.ends_with("Finish what was begun"),
         "{log}"
@@ -431,12 +408,12 @@ async fn dies_at(point: engine::Point) {
     let [review] = &reviews(&world)[..] else { panic!("{point}: one review") };
     assert_eq!((review.iteration, review.state.name()), (1, "feedback"), "{point}");
     let merges = format!("git log --format=%s adjutant/{coder} | grep -c 'Merge feedback'");
-    assert_eq!(git(&world, &merges).await, "1", "{point}");
+    assert_eq!(sh(&world, &merges).await, "1", "{point}");
     assert_eq!(events(&world, "review.feedback").await.len(), 1, "{point}");
     let place = world.home().join("worktrees").join(review.reviewer.to_string());
     assert!(!place.exists(), "{point}");
     let tried = format!("git show adjutant/rescue/{}:tried.txt", review.reviewer);
-    assert_eq!(git(&world, &tried).await, "tried", "{point}: what it left is safe");
+    assert_eq!(sh(&world, &tried).await, "tried", "{point}: what it left is safe");
     in_order(&world).await;
 }
 

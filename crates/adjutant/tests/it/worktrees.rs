@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::json;
 use testkit::World;
 
-use crate::crew::{crew, leftovers};
+use crate::crew::{agree, crew, repository, scene, sh};
 use crate::kill::{answer, cast, draft, ended, events, reason};
 
 const STORY: &str = r#"
@@ -20,6 +20,14 @@ scenarios:
     steps:
       - write: {path: shared.txt, text: "by {{agent}}\n"}
       - commit: "Work of {{agent}}"
+  touch:
+    steps:
+      - write: {path: held.txt, text: "mine\n"}
+      - run: [git, add, held.txt]
+      - run: [sh, -c, '! git commit -qm "Touch what is held" 2> "$ADJUTANT_HOME/said"']
+      - run: [git, rm, -qf, held.txt]
+      - write: {path: free.txt, text: "mine\n"}
+      - commit: Touch what is free
   look:
     steps:
       - run: [sh, -c, 'pwd > "$ADJUTANT_HOME/where"']
@@ -37,36 +45,10 @@ scenarios:
 "#;
 
 async fn stage(variables: &[(&str, &str)]) -> World {
-    let mut world = crate::world().await;
-    for (name, value) in variables {
-        world.set(name, *value);
-    }
-    fs::write(world.project().join("crew.yaml"), STORY).unwrap();
+    let world = scene(STORY, variables).await;
     cast(&world, "coder", "category: coding\nworktree: fresh");
     cast(&world, "hand", "category: worker");
     world
-}
-
-pub(crate) async fn sh(world: &World, script: &str) -> String {
-    let ran = world.shell(&format!("set -e\n{script}")).await.unwrap();
-    assert_eq!(ran.code, Some(0), "{script}: {ran:?}");
-    ran.stdout.trim().to_owned()
-}
-
-/// Puts the project under git.
-async fn repository(world: &World) {
-    sh(
-        world,
-        "git init -q -b main && git config user.name Crew && git config user.email c@localhost",
-    )
-    .await;
-    sh(world, "echo .adjutant > .gitignore && git add -A && git commit -q -m Begin").await;
-}
-
-async fn agree(world: &World) {
-    let checked = answer(world, &["worktrees", "check"]).await;
-    assert_eq!(checked["disagreements"], json!([]), "{checked}");
-    assert_eq!(leftovers(world), Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -196,4 +178,29 @@ async fn bare_shallow_and_sparse_repositories_have_worktrees_too() {
         .await;
         assert!(log.starts_with("Work of sp_"), "{name}: {log}");
     }
+}
+
+#[tokio::test]
+async fn the_guard_keeps_an_agent_from_committing_what_another_has_reserved() {
+    let world = stage(&[("ADJUTANT_WORKTREES_GUARD", "true")]).await;
+    repository(&world).await;
+    let hooks = world.project().join(".git/hooks/pre-commit");
+    fs::write(&hooks, "#!/bin/sh\necho here > \"$ADJUTANT_HOME/own-hook\"\n").unwrap();
+    sh(&world, "chmod +x .git/hooks/pre-commit").await;
+    let _server = world.up().await.unwrap();
+    let holder = world.enlist("worker", &[]).await.unwrap();
+    let input = json!({ "paths": ["held.txt"], "reason": "I am at it" }).to_string();
+    let reserve = ["tool", "files_reserve", "--input", &input, "--json"];
+    world.run_as(&holder, &reserve).await.unwrap().ok().unwrap();
+    let ran = answer(&world, &["run", "--role", "hand", "touch"]).await;
+    assert_eq!(ran["state"], "succeeded", "{ran}");
+    let said = fs::read_to_string(world.home().join("said")).unwrap();
+    assert!(said.contains("held.txt") && said.contains(&holder.id), "{said}");
+    assert!(world.home().join("own-hook").exists(), "the repository's own hook runs as before");
+    let id = ran["agentId"].as_str().unwrap();
+    let log = sh(&world, &format!("git log --format=%s -1 adjutant/{id}")).await;
+    assert_eq!(log, "Touch what is free");
+    // The project's own hooks are as they were.
+    assert_eq!(sh(&world, "git config core.hooksPath || echo none").await, "none");
+    agree(&world).await;
 }

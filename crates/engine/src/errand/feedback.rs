@@ -13,7 +13,8 @@ use super::{Ending, Point, Sending, Setback, lane_of, wish_of};
 use crate::engine::Engine;
 use crate::errand;
 use crate::error::ToolError;
-use crate::review::{self, Closing, FEEDBACK_FILE, Word, tell};
+use crate::letter::Word;
+use crate::review::{self, Closing, FEEDBACK_FILE, tell};
 use crate::settings::Settings;
 use crate::work::{Work, ourselves, work_of};
 

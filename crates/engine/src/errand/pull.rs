@@ -7,16 +7,18 @@ use host::git::{GitError, Push, Repo};
 use host::github::{GitHub, GitHubError, NewPull, Pull, Repository};
 use model::event::EventKind;
 use model::review::{PullState, ReviewState};
-use model::{AgentId, EpicId, TaskRef, Timestamp};
+use model::{AgentId, EpicId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{Errand, PullRequest, Tx};
 
 use super::{Ending, Point, Setback, wish_of};
+use crate::cx::task_of;
 use crate::engine::Engine;
 use crate::error::{Code, ToolError};
 use crate::github::{Remote, follow, key_of};
-use crate::review::{self, Closing, FEEDBACK_FILE, Word, tell};
+use crate::letter::Word;
+use crate::review::{self, Closing, FEEDBACK_FILE, tell};
 use crate::settings::Settings;
 use crate::tools::task_change;
 use crate::work::{ourselves, work_of};
@@ -408,10 +410,7 @@ fn note_on_task(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let task = tx.agent_get(owner)?.and_then(|agent| agent.task);
-    let Some(mut task) = task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten()
-    else {
-        return Ok(());
-    };
+    let Some(mut task) = task_of(tx, task)? else { return Ok(()) };
     tx.task_set_pull(task.id, url, now)?;
     task.pr_url = Some(url.to_owned());
     task_change::touch(tx, &mut task, (Some(owner), now))

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use store::{Agent, Errand, NewReview, NewWorktree, Tx};
 
 use super::{Ending, Point, Setback, wish_of};
-use crate::cx::find_agent;
+use crate::cx::{find_agent, task_of};
 use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::review::{history, prompt, tell};
@@ -122,6 +122,11 @@ fn record(
         wish: Wish { claims: Claims::Nothing, ..Wish::default() },
         ..Draft::default()
     };
+    let data = json!({
+        "coderId": coder.id, "reviewerId": wish.reviewer, "iteration": iteration,
+        "branch": fork.branch, "commit": fork.commit,
+    });
+    tell(tx, EventKind::ReviewRequested, coder.id, data, now)?;
     draft::beside(tx, settings, (&coder, wish.reviewer), &ask, now)?;
     let branch = review_branch_of(wish.reviewer);
     let path = fork.path.display().to_string();
@@ -146,11 +151,6 @@ fn record(
         let data = json!({ "state": coder.state.name() });
         tell(tx, EventKind::AgentStateChanged, coder.id, data, now)?;
     }
-    let data = json!({
-        "coderId": coder.id, "reviewerId": wish.reviewer, "iteration": iteration,
-        "branch": fork.branch, "commit": fork.commit,
-    });
-    tell(tx, EventKind::ReviewRequested, coder.id, data, now)?;
     let tmux = settings.roles.get(&settings.review.role).is_some_and(|role| role.tmux);
     Ok(json!({
         "review_instance_id": wish.reviewer,
@@ -179,7 +179,7 @@ fn values(
     fork: &Fork,
     (iteration, max): (u32, u32),
 ) -> Result<Map<String, Value>, ToolError> {
-    let task = coder.task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten();
+    let task = task_of(tx, coder.task)?;
     let task = task.map_or_else(
         || "It has no task on record.".to_owned(),
         |task| {

@@ -12,10 +12,14 @@ use crate::engine::Engine;
 use crate::errand::merge::{MergeWish, lane_to};
 use crate::errand::{self, Sending};
 use crate::error::ToolError;
-use crate::letter::{self, Letter};
+use crate::letter::{self, Letter, Word};
 use crate::run::{finish, stop};
 use crate::settings::Settings;
 use crate::tools::task_change::{self, Mover};
+
+/// What is said of a task that was sent back and that nobody goes on with.
+pub(crate) const NOBODY_WORKS: &str =
+    "Nobody works on it now, so it is pending; whoever takes it goes on from its branch.";
 
 /// The errands about merges that are not over.
 fn open(tx: &Tx<'_>) -> Result<Vec<(ErrandId, MergeWish)>, ToolError> {
@@ -149,15 +153,6 @@ pub(crate) fn remark(
     let kind = EventKind::TaskCommented;
     tx.event_append(now, &EventDraft { kind, agent, task: Some(task.id), data })?;
     Ok(())
-}
-
-/// What a letter says.
-#[derive(Debug, Clone)]
-pub(crate) struct Word {
-    /// What it is about
-    pub(crate) subject: String,
-    /// What it says
-    pub(crate) body: String,
 }
 
 /// Writes to the one who does a task; where nobody does, to the supervisor of its epic, else to the human.

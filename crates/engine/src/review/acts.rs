@@ -2,13 +2,21 @@
 
 use model::AgentId;
 use model::ErrandId;
-use model::review::ErrandKind;
 use serde_json::{Value, json};
+use store::Tx;
 
 use crate::cx::find_agent;
 use crate::engine::Engine;
-use crate::errand::{self, Sending, lane_of};
+use crate::errand;
 use crate::error::ToolError;
+
+/// Refuses what is only for an agent that has not ended.
+fn not_ended(tx: &Tx<'_>, id: AgentId, instead: &str) -> Result<(), ToolError> {
+    if find_agent(tx, id)?.ended_at().is_none() {
+        return Ok(());
+    }
+    Err(ToolError::wrong_state(format!("agent `{id}` has ended")).hint(instead))
+}
 
 impl Engine {
     /// Allows an agent more reviews than usual, and gives how many there are left.
@@ -19,11 +27,7 @@ impl Engine {
         let (engine, settings) = (self.clone(), self.settings());
         self.store
             .write(move |tx| {
-                let agent = find_agent(tx, coder)?;
-                if agent.ended_at().is_some() {
-                    return Err(ToolError::wrong_state(format!("agent `{coder}` has ended"))
-                        .hint("`adjutant resume` goes on with its work as a new agent"));
-                }
+                not_ended(tx, coder, "`adjutant resume` goes on with its work as a new agent")?;
                 tx.review_allow(coder, more)?;
                 let (iterations, _, limits) = super::history(tx, &settings, coder)?;
                 let max = limits.max_iterations + limits.more;
@@ -45,11 +49,7 @@ impl Engine {
         let reason = reason.to_owned();
         self.store
             .write(move |tx| {
-                let agent = find_agent(tx, coder)?;
-                if agent.ended_at().is_some() {
-                    return Err(ToolError::wrong_state(format!("agent `{coder}` has ended"))
-                        .hint("`adjutant worktrees prune` takes its worktree away"));
-                }
+                not_ended(tx, coder, "`adjutant worktrees prune` takes its worktree away")?;
                 super::abandon(tx, &settings, coder, &reason, clock.now())?;
                 let worktree = tx.worktree_of(coder)?;
                 let output = json!({
@@ -79,11 +79,7 @@ impl Engine {
                     return Err(ToolError::not_found(format!("agent `{agent}` has no worktree")));
                 }
                 tx.worktree_unwanted(agent)?;
-                let lane = lane_of(agent);
-                let kind = ErrandKind::Tidy;
-                let sending =
-                    Sending { kind, lane, agent: Some(agent), caller: None, wish: &json!({}) };
-                let errand = errand::send(tx, sending, now)?;
+                let errand = errand::send_tidy(tx, agent, now)?;
                 let (input, output) =
                     (json!({ "agentId": agent }).to_string(), json!({ "errandId": errand }));
                 let row = engine.operator_row("operator__prune", Some(agent), input, &output);

@@ -13,7 +13,7 @@ use serde::Serialize;
 use store::{Agent, AgentPage, Feedback, Page, PullRequest, Review, ReviewPage, Task, Tx};
 
 use super::history;
-use crate::cx::{find_agent, find_task};
+use crate::cx::{find_agent, find_task, task_of};
 use crate::engine::Engine;
 use crate::errand::review::limit_error;
 use crate::error::ToolError;
@@ -175,7 +175,7 @@ struct Coder {
 impl Coder {
     fn read(tx: &Tx<'_>, settings: &Settings, id: AgentId) -> Result<Self, ToolError> {
         let agent = find_agent(tx, id)?;
-        let task = agent.task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten();
+        let task = task_of(tx, agent.task)?;
         let (iterations, failures, limits) = history(tx, settings, id)?;
         Ok(Self { task, pull: tx.pull_of(id)?, iterations, failures, limits, agent })
     }

@@ -4,13 +4,13 @@ use model::Timestamp;
 use model::agent::{AgentEvent, AwaitStatus, Outcome};
 use model::event::EventKind;
 use model::money::Usd;
-use model::review::{ErrandKind, WorktreeState};
+use model::review::WorktreeState;
 use model::task::{TaskMove, TaskStateName};
 use serde_json::{Value, json};
 use store::{Agent, EventDraft, Run, Spend, Stop, Tx};
 
 use super::wish::Wish;
-use crate::errand::{self, Sending, lane_of};
+use crate::errand;
 use crate::error::ToolError;
 use crate::letter::{self, Letter};
 use crate::office;
@@ -99,9 +99,7 @@ pub(crate) fn settle_worktree(
     if worktree.state == WorktreeState::Gone {
         return Ok(());
     }
-    let (kind, lane) = (ErrandKind::Tidy, lane_of(agent.id));
-    let sending = Sending { kind, lane, agent: Some(agent.id), caller: None, wish: &json!({}) };
-    errand::send(tx, sending, now)?;
+    errand::send_tidy(tx, agent.id, now)?;
     Ok(())
 }
 

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use host::agent::{Asks, Brief, Conversation, Kind, McpServer, Plan};
 use host::files::{self, FileError, Mode};
 use host::run::{RunFolder, Spec};
-use model::{TaskRef, Timestamp};
+use model::Timestamp;
 use store::{Agent, Recipient, Run};
 
 use super::wish::Wish;
 use crate::context::{self, PromptParts};
-use crate::cx::Caller;
+use crate::cx::{Caller, task_of};
 use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::settings::{Role, Sandbox, Settings};
@@ -223,7 +223,7 @@ fn prompt(
         context::project_context(&engine.options.project, &settings.context, supports.reads)
     };
     let (history, mail) = engine.store.read(|tx| {
-        let task = agent.task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten();
+        let task = task_of(tx, agent.task)?;
         let history = task.map(|task| context::task_context(tx, &task)).transpose()?;
         Ok::<_, ToolError>((history, context::unread_mail(tx, Recipient::Agent(agent.id))?))
     })?;
@@ -275,10 +275,9 @@ fn spec(
     for (name, value) in &plan.environment {
         set(&mut environment, name, value);
     }
-    let task = engine.store.read(|tx| {
-        let found = bounds.agent.task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?;
-        Ok::<_, ToolError>(found.flatten().map(|task| task.slug))
-    })?;
+    let task = engine
+        .store
+        .read(|tx| Ok::<_, ToolError>(task_of(tx, bounds.agent.task)?.map(|task| task.slug)))?;
     let mcp = brief.run_folder.join("mcp.json");
     for (name, value) in [
         ("ADJUTANT_URL", engine.options.url.clone()),

@@ -1,100 +1,33 @@
 //! What agents changed, and how it is put on top of what others did, in a real repository.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::PathBuf;
 
-use engine::{Desk, Recruit};
-use host::process::{Launch, run};
+use engine::Recruit;
 use model::AgentId;
-use model::review::{ReviewState, WorktreeState};
+use model::review::ReviewState;
 use serde_json::{Value, json};
-use store::{NewReview, NewWorktree};
-use tokio_util::sync::{CancellationToken, DropGuard};
-use tokio_util::task::TaskTracker;
+use store::NewReview;
 
-use crate::support::{Who, World};
+use crate::support::Who;
+use crate::support::repository::{Project, commit, git};
 
 const DIFF: &str = "mcp__git__get_diff";
 const REBASE: &str = "mcp__git__rebase";
 const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\n";
 
-/// Plain git, which must do what it is told.
-fn git(dir: &Path, arguments: &[&str]) -> String {
-    let settings = ["-c", "user.name=Crew", "-c", "user.email=crew@localhost"];
-    let arguments = [&settings, arguments].concat();
-    let environment = [
-        ("PATH", "/usr/local/bin:/usr/bin:/bin"),
-        ("GIT_CONFIG_GLOBAL", "/dev/null"),
-        ("GIT_CONFIG_NOSYSTEM", "1"),
-    ];
-    let launch = Launch {
-        program: "git".into(),
-        arguments: arguments.iter().map(Into::into).collect(),
-        environment: environment.map(|(name, value)| (name.into(), value.into())).into(),
-        directory: dir.to_owned(),
-    };
-    let output = run(&launch, Duration::from_secs(60)).unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.exit.is_success(), "git {arguments:?}: {said}");
-    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
-}
-
-fn commit(dir: &Path, file: &str, text: &str, message: &str) -> String {
-    fs::write(dir.join(file), text).unwrap();
-    git(dir, &["add", file]);
-    git(dir, &["commit", "-q", "-m", message]);
-    git(dir, &["rev-parse", "HEAD"])
-}
-
-/// A world whose project is a repository, and somebody who runs errands.
-struct Project {
-    world: World,
-    root: PathBuf,
-    first: String,
-    _desk: DropGuard,
-}
-
 impl Project {
-    fn new() -> Self {
-        let world = World::new();
-        let root = world.engine.project().to_owned();
-        git(&root, &["init", "-q", "-b", "main"]);
-        let first = commit(&root, "lines.txt", LINES, "Begin");
-        let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
-        let desk = Desk::new(world.engine.clone(), tasks.clone(), shutdown.clone());
-        tasks.spawn(desk.run());
-        Self { world, root, first, _desk: shutdown.drop_guard() }
-    }
-
     /// An agent with a worktree of its own.
     async fn agent(&self, role: &str, parent: Option<AgentId>) -> (AgentId, PathBuf) {
         let recruit = Recruit { role: role.into(), task: None, epic: None, cwd: None, parent };
         let id = self.world.engine.enlist(recruit).await.unwrap().agent;
-        (id, self.worktree(id).await)
-    }
-
-    async fn worktree(&self, agent: AgentId) -> PathBuf {
-        let path = self.root.join(".adjutant/worktrees").join(agent.to_string());
-        let (text, branch) = (path.display().to_string(), format!("adjutant/{agent}"));
-        git(&self.root, &["worktree", "add", "-q", "-b", &branch, &text, "main"]);
-        let base = git(&self.root, &["rev-parse", "main"]);
-        let target = Some("main".to_owned());
-        let new = NewWorktree { agent, path: text.clone(), branch, base, target };
-        let now = self.world.engine.now();
-        let write = move |tx: &mut store::Tx<'_>| {
-            tx.worktree_insert(&new, now)?;
-            tx.worktree_set(agent, WorktreeState::There)?;
-            tx.agent_set_cwd(agent, &text)
-        };
-        self.world.engine.store().write(write).await.unwrap();
-        path
+        (id, self.worktree(id, Some("main")).await)
     }
 }
 
 #[tokio::test]
 async fn the_callers_own_work_is_shown_against_what_it_is_meant_for() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let world = &project.world;
     let (worker, dir) = project.agent("worker", None).await;
     let one = commit(&dir, "new.txt", "a\nb\n", "Add it");
@@ -137,7 +70,7 @@ async fn the_callers_own_work_is_shown_against_what_it_is_meant_for() {
 
 #[tokio::test]
 async fn work_of_others_is_for_those_above_who_review_it_and_who_lead_its_epic() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let world = &project.world;
     let boss = world.enlist("orchestrator").await;
     let (worker, dir) = project.agent("worker", Some(boss)).await;
@@ -171,7 +104,7 @@ async fn work_of_others_is_for_those_above_who_review_it_and_who_lead_its_epic()
 
 #[tokio::test]
 async fn reviewers_of_an_epic_see_the_work_on_its_tasks() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let world = &project.world;
     let epic = world.ok(Who::Operator, "mcp__epic__create", json!({ "title": "e" })).await;
     let task = json!({ "title": "t", "slug": "t", "epicId": epic["id"] });
@@ -180,7 +113,7 @@ async fn reviewers_of_an_epic_see_the_work_on_its_tasks() {
     let refusal = world.refused(Who::Operator, DIFF, by_task.clone(), "INVALID_AGENT_STATE").await;
     assert!(refusal.message().contains("nobody has worked on TAS-1"), "{refusal:?}");
     let worker = world.enlist_for("worker", "t".parse().unwrap()).await;
-    let dir = project.worktree(worker).await;
+    let dir = project.worktree(worker, Some("main")).await;
     let start = json!({ "taskId": "t", "status": "IN_PROGRESS" });
     world.ok(worker, "mcp__task__update_status", start).await;
     let head = commit(&dir, "new.txt", "a\n", "Add it");
@@ -199,7 +132,7 @@ async fn reviewers_of_an_epic_see_the_work_on_its_tasks() {
 
 #[tokio::test]
 async fn where_the_worktree_is_gone_its_branch_is_shown() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let world = &project.world;
     let (worker, dir) = project.agent("worker", None).await;
     let head = commit(&dir, "new.txt", "a\n", "Add it");
@@ -214,7 +147,7 @@ async fn where_the_worktree_is_gone_its_branch_is_shown() {
 
 #[tokio::test]
 async fn who_has_no_worktree_or_no_repository_is_told_so() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let world = &project.world;
     let worker = world.enlist("worker").await;
     for tool in [DIFF, REBASE] {
@@ -246,7 +179,7 @@ async fn who_has_no_worktree_or_no_repository_is_told_so() {
 
 #[tokio::test]
 async fn work_is_put_on_top_of_what_others_did() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let world = &project.world;
     let (worker, dir) = project.agent("worker", None).await;
     let before = commit(&dir, "new.txt", "a\n", "Add it");
@@ -280,7 +213,7 @@ async fn work_is_put_on_top_of_what_others_did() {
 
 #[tokio::test]
 async fn what_does_not_fit_is_named_with_file_and_lines_and_nothing_is_changed() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let world = &project.world;
     let (worker, dir) = project.agent("worker", None).await;
     let before = commit(&dir, "lines.txt", "one\ntwo\nmine\nfour\nfive\nsix\n", "Mine");
@@ -307,11 +240,11 @@ async fn what_does_not_fit_is_named_with_file_and_lines_and_nothing_is_changed()
 
 #[tokio::test]
 async fn a_task_that_was_held_up_goes_on_only_by_its_workers_word() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let world = &project.world;
     world.ok(Who::Operator, "mcp__task__create", json!({ "title": "t", "slug": "t" })).await;
     let worker = world.enlist_for("worker", "t".parse().unwrap()).await;
-    let dir = project.worktree(worker).await;
+    let dir = project.worktree(worker, Some("main")).await;
     for status in ["IN_PROGRESS", "BLOCKED"] {
         let input = json!({ "taskId": "t", "status": status });
         world.ok(worker, "mcp__task__update_status", input).await;

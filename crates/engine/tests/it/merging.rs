@@ -6,56 +6,20 @@ mod forecast;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use engine::{Desk, Recruit};
-use host::process::{Launch, run};
 use model::event::EventKind;
-use model::review::WorktreeState;
 use model::{AgentId, EpicId, TaskRef};
 use serde_json::{Value, json};
-use store::{Inbox, Mail, NewWorktree, Recipient};
-use tokio_util::sync::{CancellationToken, DropGuard};
-use tokio_util::task::TaskTracker;
+use store::{Inbox, Mail, Recipient};
 
-use crate::support::{Who, World};
+use crate::support::Who;
+use crate::support::repository::{self, Project, git};
 
 const APPROVE: &str = "mcp__supervisor__approve_task";
 const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n";
 
-/// Plain git, which must do what it is told.
-fn git(dir: &Path, arguments: &[&str]) -> String {
-    let settings = ["-c", "user.name=Crew", "-c", "user.email=crew@localhost"];
-    let arguments = [&settings, arguments].concat();
-    let environment = [
-        ("PATH", "/usr/local/bin:/usr/bin:/bin"),
-        ("GIT_CONFIG_GLOBAL", "/dev/null"),
-        ("GIT_CONFIG_NOSYSTEM", "1"),
-    ];
-    let launch = Launch {
-        program: "git".into(),
-        arguments: arguments.iter().map(Into::into).collect(),
-        environment: environment.map(|(name, value)| (name.into(), value.into())).into(),
-        directory: dir.to_owned(),
-    };
-    let output = run(&launch, Duration::from_secs(60)).unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.exit.is_success(), "git {arguments:?}: {said}");
-    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
-}
-
 fn commit(dir: &Path, file: &str, text: &str) -> String {
-    fs::write(dir.join(file), text).unwrap();
-    git(dir, &["add", file]);
-    git(dir, &["commit", "-q", "-m", &format!("Write {file}")]);
-    git(dir, &["rev-parse", "HEAD"])
-}
-
-/// A world whose project is a repository, and somebody who runs errands.
-struct Project {
-    world: World,
-    root: PathBuf,
-    _desk: DropGuard,
+    repository::commit(dir, file, text, &format!("Write {file}"))
 }
 
 /// Work that was handed in.
@@ -67,17 +31,6 @@ struct Work {
 }
 
 impl Project {
-    fn new() -> Self {
-        let world = World::new();
-        let root = world.engine.project().to_owned();
-        git(&root, &["init", "-q", "-b", "main"]);
-        commit(&root, "lines.txt", LINES);
-        let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
-        let desk = Desk::new(world.engine.clone(), tasks.clone(), shutdown.clone());
-        tasks.spawn(desk.run());
-        Self { world, root, _desk: shutdown.drop_guard() }
-    }
-
     async fn epic(&self) -> EpicId {
         let made = self.world.ok(Who::Operator, "mcp__epic__create", json!({ "title": "E" })).await;
         made["id"].as_str().unwrap().parse().unwrap()
@@ -91,22 +44,15 @@ impl Project {
         let task = made["id"].as_str().unwrap().to_owned();
         let named: TaskRef = task.parse().unwrap();
         let worker = self.world.enlist_for("worker", named.clone()).await;
-        let path = self.root.join(".adjutant/worktrees").join(worker.to_string());
-        let (text, branch) = (path.display().to_string(), format!("adjutant/{worker}"));
-        git(&self.root, &["worktree", "add", "-q", "-b", &branch, &text, "main"]);
-        let base = git(&self.root, &["rev-parse", "main"]);
-        let target = target.map(str::to_owned);
-        let new = NewWorktree { agent: worker, path: text.clone(), branch, base, target };
+        let dir = self.worktree(worker, target).await;
+        let (path, branch) = (dir.display().to_string(), format!("adjutant/{worker}"));
         let now = self.world.engine.now();
         let write = move |tx: &mut store::Tx<'_>| {
-            tx.worktree_insert(&new, now)?;
-            tx.worktree_set(worker, WorktreeState::There)?;
-            tx.agent_set_cwd(worker, &new.path)?;
             let found = tx.task_find(&named)?.unwrap();
-            tx.task_set_work(found.id, (&new.path, &new.branch), now)
+            tx.task_set_work(found.id, (&path, &branch), now)
         };
         self.world.engine.store().write(write).await.unwrap();
-        Work { task, worker, dir: path, head: String::new() }
+        Work { task, worker, dir, head: String::new() }
     }
 
     /// The same, with a file committed, and handed in.
@@ -158,7 +104,7 @@ impl Project {
 
 #[tokio::test]
 async fn approved_work_is_merged_and_whoever_did_it_can_go() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let work = project.handed("Add it", "new.txt", "new\n").await;
     let before = git(&project.root, &["rev-parse", "main"]);
     let answer = project.approve(&work).await;
@@ -188,7 +134,7 @@ async fn approved_work_is_merged_and_whoever_did_it_can_go() {
 
 #[tokio::test]
 async fn an_epics_work_goes_into_its_own_branch_which_is_made_when_it_is_needed() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let epic = project.epic().await;
     let work = project.begun("Add it", Some(epic), None).await;
     let work = project.hand_in(work, "new.txt", "new\n").await;
@@ -203,7 +149,7 @@ async fn an_epics_work_goes_into_its_own_branch_which_is_made_when_it_is_needed(
 
 #[tokio::test]
 async fn what_does_not_fit_goes_back_to_a_live_worker_with_files_and_lines() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let work = project.handed("Two", "lines.txt", &LINES.replace("two", "zwei")).await;
     commit(&project.root, "lines.txt", &LINES.replace("two", "deux"));
     let before = git(&project.root, &["rev-parse", "main"]);
@@ -227,16 +173,9 @@ async fn what_does_not_fit_goes_back_to_a_live_worker_with_files_and_lines() {
 
 #[tokio::test]
 async fn what_does_not_fit_is_pending_where_nobody_works_on_it_and_its_supervisor_is_told() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let epic = project.epic().await;
-    let recruit = Recruit {
-        role: "supervisor".into(),
-        task: None,
-        epic: Some(epic),
-        cwd: None,
-        parent: None,
-    };
-    let boss = project.world.engine.enlist(recruit).await.unwrap().agent;
+    let boss = project.world.enlist_in("supervisor", epic).await;
     let work = project.begun("Two", Some(epic), Some("main")).await;
     let work = project.hand_in(work, "lines.txt", &LINES.replace("two", "zwei")).await;
     project.world.discharge(work.worker).await;
@@ -258,7 +197,7 @@ async fn what_does_not_fit_is_pending_where_nobody_works_on_it_and_its_superviso
 
 #[tokio::test]
 async fn changes_in_the_checkout_hold_a_merge_until_it_is_tried_again() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let work = project.handed("Two", "lines.txt", &LINES.replace("two", "zwei")).await;
     let mine = LINES.replace("seven", "mine");
     fs::write(project.root.join("lines.txt"), &mine).unwrap();
@@ -300,7 +239,7 @@ async fn changes_in_the_checkout_hold_a_merge_until_it_is_tried_again() {
 
 #[tokio::test]
 async fn two_that_are_approved_at_once_are_merged_one_after_the_other() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let one = project.handed("One", "one.txt", "1\n").await;
     let two = project.handed("Two", "two.txt", "2\n").await;
     let (first, second, again) =
@@ -317,7 +256,7 @@ async fn two_that_are_approved_at_once_are_merged_one_after_the_other() {
 
 #[tokio::test]
 async fn the_second_of_two_that_do_not_fit_is_sent_back() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let one = project.handed("One", "lines.txt", &LINES.replace("two", "zwei")).await;
     let two = project.handed("Two", "lines.txt", &LINES.replace("two", "deux")).await;
     let (first, second) = tokio::join!(project.approve(&one), project.approve(&two));
@@ -330,7 +269,7 @@ async fn the_second_of_two_that_do_not_fit_is_sent_back() {
 
 #[tokio::test]
 async fn who_does_not_fit_any_more_is_blocked_and_told_to_rebase_and_others_are_left_alone() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let one = project.handed("One", "lines.txt", &LINES.replace("two", "zwei")).await;
     let two = project.handed("Two", "lines.txt", &LINES.replace("two", "deux")).await;
     let three = project.handed("Three", "lines.txt", &LINES.replace("eight", "acht")).await;
@@ -360,7 +299,7 @@ async fn who_does_not_fit_any_more_is_blocked_and_told_to_rebase_and_others_are_
 
 #[tokio::test]
 async fn feedback_that_reviewers_left_on_a_branch_stays_there() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let work = project.begun("Add it", None, Some("main")).await;
     commit(&work.dir, "REVIEW_FEEDBACK.md", "Do it better.\n");
     let work = project.hand_in(work, "new.txt", "new\n").await;
@@ -374,7 +313,7 @@ async fn feedback_that_reviewers_left_on_a_branch_stays_there() {
 
 #[tokio::test]
 async fn what_is_in_already_is_merged_as_it_is_and_what_has_no_target_is_held() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let work = project.handed("Add it", "new.txt", "new\n").await;
     git(&project.root, &["merge", "-q", "--no-ff", "-m", "By hand", &work.head]);
     let head = git(&project.root, &["rev-parse", "main"]);

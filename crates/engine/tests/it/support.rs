@@ -1,6 +1,8 @@
 //! A world for one test: an engine over a real database, a clock that a test moves, agents.
 #![expect(clippy::panic, reason = "a helper that fails is a test that fails")]
 
+pub(crate) mod repository;
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -10,7 +12,7 @@ use engine::{Call, Engine, Enlisted, Options, Principal, Progress, Recruit, by_n
 use host::clock::Clock;
 use model::agent::AgentState;
 use model::event::EventKind;
-use model::{AgentId, TaskRef, Timestamp};
+use model::{AgentId, EpicId, TaskRef, Timestamp};
 use serde_json::Value;
 use store::{Event, EventFilter, NewAgent, Store};
 use tempfile::TempDir;
@@ -114,6 +116,12 @@ impl World {
     /// Enlists an agent under another.
     pub(crate) async fn enlist_under(&self, role: &str, parent: AgentId) -> AgentId {
         let recruit = Recruit { parent: Some(parent), ..recruit(role) };
+        self.engine.enlist(recruit).await.unwrap().agent
+    }
+
+    /// Enlists an agent in an epic.
+    pub(crate) async fn enlist_in(&self, role: &str, epic: EpicId) -> AgentId {
+        let recruit = Recruit { epic: Some(epic), ..recruit(role) };
         self.engine.enlist(recruit).await.unwrap().agent
     }
 

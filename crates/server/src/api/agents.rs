@@ -1,5 +1,4 @@
 //! Agents: who there is, and those whom somebody else runs.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 pub(super) mod find;
 pub(crate) mod one;
@@ -16,9 +15,9 @@ use model::money::Usd;
 use model::{AgentId, EpicId, TaskRef, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use super::{LONGEST_PAGE, mcp_config, page_limit};
+use super::{LONGEST_PAGE, Listing, mcp_config, page_limit};
 use crate::answer::{Answer, ErrorBody, Input, Params};
 use crate::server::Shared;
 
@@ -126,21 +125,6 @@ pub(crate) async fn discharge(
     Ok(Json(Discharged { agent_id: id, state: agent.state.name() }))
 }
 
-/// Which agents to list.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct Which {
-    /// Those that have ended, too
-    #[serde(default)]
-    all: bool,
-    /// Only those after this cursor
-    #[serde(default)]
-    after: i64,
-    /// How many, at most 1000
-    limit: Option<u32>,
-}
-
 /// A page of agents.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -214,10 +198,10 @@ fn model_of(run: &Run) -> Option<String> {
 }
 
 /// List agents
-#[utoipa::path(get, path = "/api/agents", tag = "agents", params(Which), responses((status = 200, body = Agents)))]
+#[utoipa::path(get, path = "/api/agents", tag = "agents", params(Listing), responses((status = 200, body = Agents)))]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<Which>,
+    Params(asked): Params<Listing>,
 ) -> Answer<Json<Agents>> {
     let which = if asked.all { AgentPage::All } else { AgentPage::Live };
     let limit = page_limit(asked.limit.or(Some(LONGEST_PAGE)))?;

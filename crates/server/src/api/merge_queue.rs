@@ -12,28 +12,13 @@ use model::{EpicId, MergeId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::page_limit;
+use super::{Listing, page_limit};
 use crate::answer::{Answer, ErrorBody, Params};
 use crate::server::Shared;
 
-/// Which merges to list.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct WhichMerges {
-    /// Those that are over, too
-    #[serde(default)]
-    all: bool,
-    /// Only those after this cursor
-    #[serde(default)]
-    after: i64,
-    /// How many, at most 1000
-    limit: Option<u32>,
-}
-
 /// List approved work
 #[utoipa::path(
-    get, path = "/api/merge-queue", tag = "reviews", params(WhichMerges),
+    get, path = "/api/merge-queue", tag = "reviews", params(Listing),
     responses(
         (status = 200, body = ref("#/components/schemas/Merges")),
         (status = "4XX", body = ErrorBody)
@@ -41,7 +26,7 @@ pub(crate) struct WhichMerges {
 )]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichMerges>,
+    Params(asked): Params<Listing>,
 ) -> Answer<Json<MergesView>> {
     let which = if asked.all { MergePage::All } else { MergePage::Open };
     let limit = page_limit(asked.limit)?;

@@ -1,5 +1,4 @@
 //! Reviews: what waits for whom, the whole story of one, and what a person decides about them.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 
@@ -11,31 +10,16 @@ use engine::{StoryView, ToolError, Whose};
 use model::{AgentId, TaskRef, Text};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
 use super::agents::find;
-use super::page_limit;
+use super::{Listing, page_limit};
 use crate::answer::{Answer, ErrorBody, Input, Params};
 use crate::server::Shared;
 
-/// Which reviews to list.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct WhichReviews {
-    /// Those that are over, too
-    #[serde(default)]
-    all: bool,
-    /// Only those after this cursor
-    #[serde(default)]
-    after: i64,
-    /// How many, at most 1000
-    limit: Option<u32>,
-}
-
 /// List reviews, and on the first page the agents that have had all theirs
 #[utoipa::path(
-    get, path = "/api/reviews", tag = "reviews", params(WhichReviews),
+    get, path = "/api/reviews", tag = "reviews", params(Listing),
     responses(
         (status = 200, body = ref("#/components/schemas/Reviews")),
         (status = "4XX", body = ErrorBody)
@@ -43,7 +27,7 @@ pub(crate) struct WhichReviews {
 )]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichReviews>,
+    Params(asked): Params<Listing>,
 ) -> Answer<Json<ReviewsView>> {
     let which = if asked.all { ReviewPage::All } else { ReviewPage::Open };
     let limit = page_limit(asked.limit)?;

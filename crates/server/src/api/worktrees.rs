@@ -1,5 +1,4 @@
 //! Worktrees: which there are, taking one away, and whether git and the record agree.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,35 +8,18 @@ use axum::extract::{Path, State};
 use engine::store::WorktreePage;
 use engine::views::{AgreementView, WorktreesView};
 use engine::{PrunedView, ToolError};
-use serde::Deserialize;
-use utoipa::IntoParams;
 
-use super::page_limit;
 use super::reviews::agent_of;
+use super::{Listing, page_limit};
 use crate::answer::{Answer, ErrorBody, Params};
 use crate::server::Shared;
 
 /// Nobody waits longer until a worktree is gone.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Which worktrees to list.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct WhichWorktrees {
-    /// Those that are gone, too
-    #[serde(default)]
-    all: bool,
-    /// Only those after this cursor
-    #[serde(default)]
-    after: i64,
-    /// How many, at most 1000
-    limit: Option<u32>,
-}
-
 /// List worktrees
 #[utoipa::path(
-    get, path = "/api/worktrees", tag = "reviews", params(WhichWorktrees),
+    get, path = "/api/worktrees", tag = "reviews", params(Listing),
     responses(
         (status = 200, body = ref("#/components/schemas/Worktrees")),
         (status = "4XX", body = ErrorBody)
@@ -45,7 +27,7 @@ pub(crate) struct WhichWorktrees {
 )]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichWorktrees>,
+    Params(asked): Params<Listing>,
 ) -> Answer<Json<WorktreesView>> {
     let which = if asked.all { WorktreePage::All } else { WorktreePage::There };
     let limit = page_limit(asked.limit)?;

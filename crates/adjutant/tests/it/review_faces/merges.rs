@@ -3,8 +3,8 @@
 use serde_json::json;
 use testkit::World;
 
-use super::{fits, git, shape, stage, steady, text};
-use crate::crew::until;
+use super::{fits, shape, stage, steady, text};
+use crate::crew::{sh, until};
 use crate::kill::answer;
 
 /// An epic with a task for each of these prompts, all done and waiting for approval.
@@ -36,7 +36,7 @@ async fn approved_work_is_merged_or_sent_back_with_the_lines_that_do_not_fit() {
         "git worktree add -q \"$TMPDIR/hand\" adjutant/epic/{epic} && cd \"$TMPDIR/hand\" && \
          echo other > clash.txt && git add -A && git commit -q -m Clash && git worktree remove -f ."
     );
-    git(&world, &by_hand).await;
+    sh(&world, &by_hand).await;
     let waiting = answer(&world, &["reviews"]).await;
     assert_eq!(waiting["tasks"].as_array().unwrap().len(), 5, "{waiting}");
     insta::assert_snapshot!("a_task_that_waits_for_approval", shape(&world, &waiting["tasks"][0]));
@@ -56,7 +56,7 @@ async fn approved_work_is_merged_or_sent_back_with_the_lines_that_do_not_fit() {
       adjutant/sp_ID → adjutant/epic/epic_ID
       merge_ID as COMMIT, TIME ago
     ");
-    let in_it = git(&world, &format!("git show adjutant/epic/{epic}:lines.txt")).await;
+    let in_it = sh(&world, &format!("git show adjutant/epic/{epic}:lines.txt")).await;
     assert_eq!(in_it, "one\nmine\nthree");
 
     // What was in its way has gone in, so that it is not in review any more.

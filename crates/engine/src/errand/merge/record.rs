@@ -11,8 +11,8 @@ use super::Verdict;
 use super::trial::InTheWay;
 use crate::cx::find_task;
 use crate::error::ToolError;
-use crate::letter::{self, Letter};
-use crate::merging::{self, Details, Word, worker_of};
+use crate::letter::{self, Letter, Word};
+use crate::merging::{self, Details, NOBODY_WORKS, worker_of};
 use crate::settings::Settings;
 use crate::tools::task_change::{self, Mover};
 
@@ -79,6 +79,20 @@ pub(super) fn without_branch(
     merging::retire(tx, settings, (worker.as_ref(), task), (&stop, None), now)
 }
 
+/// Writes down why a merge did not happen.
+fn not_merged(
+    tx: &mut Tx<'_>,
+    merge: &Merge,
+    state: MergeState,
+    (reason, details): (&str, &Details),
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let kept = serde_json::to_string(details).map_err(ToolError::internal)?;
+    let change =
+        MergeChange { reason: Some(reason), details: Some(&kept), ..MergeChange::default() };
+    merging::tell(tx, merge, (state, change), now)
+}
+
 /// The work does not fit: whoever did it, or the next one, looks at it again.
 fn sent_back(
     tx: &mut Tx<'_>,
@@ -86,10 +100,7 @@ fn sent_back(
     (reason, details): (&str, &Details),
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let kept = serde_json::to_string(details).map_err(ToolError::internal)?;
-    let change =
-        MergeChange { reason: Some(reason), details: Some(&kept), ..MergeChange::default() };
-    merging::tell(tx, merge, (MergeState::SentBack, change), now)?;
+    not_merged(tx, merge, MergeState::SentBack, (reason, details), now)?;
     let worker = worker_of(tx, &task)?;
     let by = (merge.approved_by, now);
     let live = merging::hold_back(tx, &mut task, by)?;
@@ -99,9 +110,7 @@ fn sent_back(
     let next = if live.is_some() {
         format!("{advice} Then hand it in again with `update_status` and `REVIEW`.")
     } else {
-        format!(
-            "Nobody works on it now, so it is pending; whoever takes it goes on from its branch. {advice}"
-        )
+        format!("{NOBODY_WORKS} {advice}")
     };
     let number = TaskRef::Number(task.number);
     let word = Word {
@@ -142,10 +151,7 @@ fn held(
     (reason, details): (&str, &Details),
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let kept = serde_json::to_string(details).map_err(ToolError::internal)?;
-    let change =
-        MergeChange { reason: Some(reason), details: Some(&kept), ..MergeChange::default() };
-    merging::tell(tx, merge, (MergeState::Held, change), now)?;
+    not_merged(tx, merge, MergeState::Held, (reason, details), now)?;
     let number = TaskRef::Number(task.number);
     let body = format!(
         "{number} (`{}`) was approved and waits: {reason}.\n\nOnce that is done, \

@@ -6,7 +6,7 @@ use model::{ErrandId, Line, TaskRef, TaskStateName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cx::{ReadCx, WriteCx};
+use crate::cx::{ReadCx, WriteCx, task_of};
 use crate::errand::rebase::RebaseWish;
 use crate::errand::{self, Sending, lane_of};
 use crate::error::ToolError;
@@ -137,8 +137,9 @@ impl Ask for Rebase {
 /// What a caller whose task is held up has to do itself: only whoever does the work knows whether it still works.
 fn next(cx: &ReadCx<'_>) -> Result<Option<String>, ToolError> {
     let task = cx.caller.agent.as_ref().and_then(|agent| agent.task);
-    let task = task.map(|id| cx.tx.task_find(&TaskRef::Id(id))).transpose()?.flatten();
-    let Some(task) = task.filter(|task| task.state.name() == TaskStateName::Blocked) else {
+    let Some(task) =
+        task_of(cx.tx, task)?.filter(|task| task.state.name() == TaskStateName::Blocked)
+    else {
         return Ok(None);
     };
     let number = TaskRef::Number(task.number);

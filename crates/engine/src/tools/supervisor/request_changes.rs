@@ -9,7 +9,8 @@ use super::led_task;
 use crate::cx::WriteCx;
 use crate::errand::merge::in_review;
 use crate::error::ToolError;
-use crate::merging::{self, Word, worker_of};
+use crate::letter::Word;
+use crate::merging::{self, NOBODY_WORKS, worker_of};
 use crate::tool::{Tool, Write};
 
 /// Send a task in `REVIEW` back, with what is to be changed
@@ -65,7 +66,7 @@ impl Write for RequestChanges {
         let next = if live.is_some() {
             "Hand it in again with `update_status` and `REVIEW` when that is done."
         } else {
-            "Nobody works on it now, so it is pending; whoever takes it goes on from its branch."
+            NOBODY_WORKS
         };
         let word = Word {
             subject: format!("Changes Requested: {number} {}", task.title),

@@ -2,26 +2,20 @@
 
 use engine::Recruit;
 use model::event::EventKind;
-use model::{AgentId, EpicId};
 use serde_json::{Value, json};
 use store::Recipient;
 
-use super::{APPROVE, LINES, Project, commit, git};
+use super::{APPROVE, LINES, commit};
 use crate::support::Who;
+use crate::support::repository::{Project, git};
 
 const CHANGES: &str = "mcp__supervisor__request_changes";
 const FORCE: &str = "mcp__supervisor__force_complete_task";
 const EPIC_PR: &str = "mcp__supervisor__create_epic_pr";
 
-async fn supervisor(project: &Project, epic: Option<EpicId>) -> AgentId {
-    let role = "supervisor".into();
-    let recruit = Recruit { role, task: None, epic, cwd: None, parent: None };
-    project.world.engine.enlist(recruit).await.unwrap().agent
-}
-
 #[tokio::test]
 async fn a_task_without_a_branch_is_done_when_it_is_approved() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let world = &project.world;
     let made = world.ok(Who::Operator, "mcp__task__create", json!({ "title": "Think" })).await;
     let task = made["id"].clone();
@@ -56,7 +50,7 @@ async fn a_task_without_a_branch_is_done_when_it_is_approved() {
 
 #[tokio::test]
 async fn work_in_a_worktree_that_somebody_else_made_is_found_by_its_folder() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let world = &project.world;
     let made = world.ok(Who::Operator, "mcp__task__create", json!({ "title": "Own" })).await;
     let elsewhere = tempfile::tempdir().unwrap();
@@ -80,7 +74,7 @@ async fn work_in_a_worktree_that_somebody_else_made_is_found_by_its_folder() {
 
 #[tokio::test]
 async fn a_gone_branch_is_told_of_and_the_task_stays_where_it_is() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let work = project.handed("Gone", "new.txt", "new\n").await;
     git(&work.dir, &["checkout", "-q", "--detach"]);
     git(&project.root, &["branch", "-D", &format!("adjutant/{}", work.worker)]);
@@ -92,9 +86,9 @@ async fn a_gone_branch_is_told_of_and_the_task_stays_where_it_is() {
 
 #[tokio::test]
 async fn changes_go_to_a_live_worker_by_mail() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let epic = project.epic().await;
-    let boss = supervisor(&project, Some(epic)).await;
+    let boss = project.world.enlist_in("supervisor", epic).await;
     let work = project.begun("Add it", Some(epic), None).await;
     let input = json!({ "taskId": work.task, "feedback": "Name it better." });
     project.world.refused(boss, CHANGES, input.clone(), "CONFLICT").await;
@@ -117,7 +111,7 @@ async fn changes_go_to_a_live_worker_by_mail() {
 
 #[tokio::test]
 async fn changes_wait_for_the_next_worker_where_there_is_none_and_take_what_is_held_out() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let work = project.handed("Two", "lines.txt", &LINES.replace("two", "zwei")).await;
     std::fs::write(project.root.join("lines.txt"), "mine\n").unwrap();
     let held = project.approve(&work).await;
@@ -136,9 +130,9 @@ async fn changes_wait_for_the_next_worker_where_there_is_none_and_take_what_is_h
 
 #[tokio::test]
 async fn what_is_completed_by_force_is_not_merged_and_that_is_on_record() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let epic = project.epic().await;
-    let boss = supervisor(&project, Some(epic)).await;
+    let boss = project.world.enlist_in("supervisor", epic).await;
     let work = project.begun("Add it", Some(epic), None).await;
     let head = commit(&work.dir, "new.txt", "new\n");
     let input = json!({ "taskId": work.task, "reason": "It came another way." });
@@ -161,15 +155,15 @@ async fn what_is_completed_by_force_is_not_merged_and_that_is_on_record() {
 
 #[tokio::test]
 async fn only_who_leads_the_epic_decides_about_its_tasks() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let (mine, other) = (project.epic().await, project.epic().await);
     let work = project.begun("Add it", Some(mine), None).await;
     let work = project.hand_in(work, "new.txt", "new\n").await;
-    let stranger = supervisor(&project, Some(other)).await;
-    let nobodys = supervisor(&project, None).await;
+    let stranger = project.world.enlist_in("supervisor", other).await;
+    let nobodys = project.world.enlist("supervisor").await;
     let input = json!({ "taskId": work.task });
     project.world.refused(stranger, APPROVE, input.clone(), "PERMISSION_DENIED").await;
-    let boss = supervisor(&project, Some(mine)).await;
+    let boss = project.world.enlist_in("supervisor", mine).await;
     let refused = project.world.refused(nobodys, APPROVE, input.clone(), "PERMISSION_DENIED").await;
     assert!(refused.message().contains(&boss.to_string()), "{}", refused.body);
     for (tool, more) in [(CHANGES, "feedback"), (FORCE, "reason")] {
@@ -183,9 +177,9 @@ async fn only_who_leads_the_epic_decides_about_its_tasks() {
 
 #[tokio::test]
 async fn an_epics_pull_request_waits_until_all_its_tasks_are_over() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let epic = project.epic().await;
-    let boss = supervisor(&project, Some(epic)).await;
+    let boss = project.world.enlist_in("supervisor", epic).await;
     let refused = project.world.refused(boss, EPIC_PR, json!({}), "CONFLICT").await;
     assert!(refused.message().contains("no tasks"), "{}", refused.body);
     let work = project.begun("Add it", Some(epic), None).await;

@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use engine::Recruit;
 use serde_json::{Value, json};
 
-use super::{LINES, Project, commit};
+use super::{LINES, commit};
 use crate::support::Who;
+use crate::support::repository::Project;
 
 const QUEUE: &str = "mcp__supervisor__get_review_queue";
 
@@ -19,7 +19,7 @@ fn overlaps(task: &Value) -> Vec<(&str, &Value, &Value)> {
 
 #[tokio::test]
 async fn branches_that_touch_the_same_files_are_foretold_with_lines() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     project.handed("Zwei", "lines.txt", &LINES.replace("two", "zwei")).await;
     let deux = project.handed("Deux", "lines.txt", &LINES.replace("two", "deux")).await;
     project.handed("Acht", "lines.txt", &LINES.replace("eight", "acht")).await;
@@ -57,7 +57,7 @@ async fn branches_that_touch_the_same_files_are_foretold_with_lines() {
 
 #[tokio::test]
 async fn what_does_not_fit_by_now_and_what_is_held_are_seen() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let zwei = project.handed("Zwei", "lines.txt", &LINES.replace("two", "zwei")).await;
     fs::write(project.root.join("lines.txt"), "mine\n").unwrap();
     assert_eq!(project.approve(&zwei).await["status"], "held");
@@ -78,21 +78,14 @@ async fn what_does_not_fit_by_now_and_what_is_held_are_seen() {
 
 #[tokio::test]
 async fn a_supervisor_sees_its_own_epic_and_one_page_at_a_time() {
-    let project = Project::new();
+    let project = Project::with(LINES);
     let epic = project.epic().await;
     project.handed("Alone", "alone.txt", "1\n").await;
     for title in ["First", "Second"] {
         let work = project.begun(title, Some(epic), None).await;
         project.hand_in(work, "of-epic.txt", title).await;
     }
-    let recruit = Recruit {
-        role: "supervisor".into(),
-        task: None,
-        epic: Some(epic),
-        cwd: None,
-        parent: None,
-    };
-    let boss = project.world.engine.enlist(recruit).await.unwrap().agent;
+    let boss = project.world.enlist_in("supervisor", epic).await;
     let seen = project.world.ok(boss, QUEUE, json!({ "limit": 1 })).await;
     assert_eq!(
         (&seen["tasks"][0]["slug"], seen["tasks"].as_array().unwrap().len()),
