@@ -18,6 +18,8 @@ pub(crate) const ECHO: [&str; 2] = ["/bin/echo", "hi"];
 pub(crate) const SPEAKS: &str = "speaks";
 /// The role of those who wait at the gate.
 pub(crate) const RESTS: &str = "rests";
+/// The role of those who stay for a while, wherever they are.
+pub(crate) const STAYS: &str = "stays";
 /// Whatever takes longer is stuck.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -52,7 +54,8 @@ pub(crate) fn kill(agent: &str) -> Call {
 impl Crew {
     /// Starts a server where so many agents may run at once.
     pub(crate) async fn start(file: &Path, running: u32) -> Result<Self> {
-        let roles: [(&str, &[&str]); 2] = [(SPEAKS, &ECHO), (RESTS, &["cat", "{cwd}/gate"])];
+        let roles: [(&str, &[&str]); 3] =
+            [(SPEAKS, &ECHO), (RESTS, &["cat", "{cwd}/gate"]), (STAYS, &["sleep", "5"])];
         let subject = Subject::crew(file, running, &roles).await?;
         program::make_gate(&subject.project().join("gate"))?;
         let token = subject.operator()?;

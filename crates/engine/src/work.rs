@@ -159,6 +159,7 @@ pub(crate) async fn prepare(engine: &Engine, agent: &Agent, run: &Run) -> Result
     }
     match place(&engine.settings(), agent) {
         Place::Given => Ok(agent.clone()),
+        Place::FreshIfThere if !host::git::is_around(&engine.options.project) => Ok(agent.clone()),
         Place::Parent => Ok(in_parents(engine, agent)?),
         wanted => {
             let project = engine.options.project.clone();
@@ -258,10 +259,13 @@ fn origin(
     {
         return Ok(Origin { commit, target: Some(parent.branch), prefix });
     }
-    let commit = repo.resolve("HEAD")?.ok_or(GitError::NoCommits)?;
-    let Some(epic) = agent.epic else {
-        return Ok(Origin { commit, target: repo.current_branch(project)?, prefix });
+    let (target, commit) = if let Some((branch, commit)) = host::git::checked_out(project) {
+        (Some(branch), commit)
+    } else {
+        let commit = repo.resolve("HEAD")?.ok_or(GitError::NoCommits)?;
+        (repo.current_branch(project)?, commit)
     };
+    let Some(epic) = agent.epic else { return Ok(Origin { commit, target, prefix }) };
     let branch = epic_branch_of(epic);
     let commit = match head(&branch)? {
         Some(commit) => commit,

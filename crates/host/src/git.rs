@@ -55,6 +55,25 @@ pub fn head(dir: &Path) -> Option<String> {
     })
 }
 
+/// The branch and the commit that are checked out in the repository around `dir`, if both can be told from its
+/// files.
+pub fn checked_out(dir: &Path) -> Option<(String, String)> {
+    let git_dir = dir.ancestors().find_map(git_dir)?;
+    let name = fs::read_to_string(git_dir.join("HEAD")).ok()?;
+    let branch = name.trim().strip_prefix("ref: refs/heads/")?.to_owned();
+    // Git's newer store of branches has a HEAD that says nothing.
+    (branch != ".invalid").then_some(())?;
+    Some((branch, head(dir)?))
+}
+
+/// Whether a repository seems to be around `dir`, as its files tell: asking git costs a process.
+pub fn is_around(dir: &Path) -> bool {
+    let is_bare = |dir: &Path| {
+        dir.join("HEAD").is_file() && dir.join("objects").is_dir() && dir.join("refs").is_dir()
+    };
+    dir.ancestors().any(|dir| git_dir(dir).is_some() || is_bare(dir))
+}
+
 fn git_dir(dir: &Path) -> Option<PathBuf> {
     let dot = dir.join(".git");
     if dot.is_dir() {

@@ -32,6 +32,34 @@ fn a_bare_repository_and_its_worktree_are_opened() {
 }
 
 #[test]
+fn files_tell_whether_a_repository_is_around() {
+    let repository = Repository::with_commit();
+    let bare = repository.beside("bare.git");
+    repository.git(&["clone", "-q", "--bare", ".", bare.to_str().unwrap()]);
+    let (worktree, nothing) = (repository.worktree("linked"), repository.beside("nothing"));
+    fs::create_dir(&nothing).unwrap();
+    for dir in [repository.top().join("sub"), worktree, bare.join("objects"), bare] {
+        assert!(crate::git::is_around(&dir), "{}", dir.display());
+    }
+    assert!(!crate::git::is_around(&nothing));
+}
+
+#[test]
+fn files_tell_what_is_checked_out_unless_it_is_not_that_simple() {
+    let repository = Repository::with_commit();
+    let told = || crate::git::checked_out(&repository.top().join("sub"));
+    let (branch, commit) = told().unwrap();
+    assert_eq!(branch, repository.git(&["branch", "--show-current"]));
+    assert_eq!(commit, head(repository.top()));
+    repository.git(&["pack-refs", "--all"]);
+    assert_eq!(told(), Some((branch, commit)));
+    repository.git(&["checkout", "-q", "--detach"]);
+    assert_eq!(told(), None);
+    repository.git(&["checkout", "-q", "--orphan", "new"]);
+    assert_eq!(told(), None);
+}
+
+#[test]
 fn shallow_sparse_and_submodules_are_seen() {
     let repository = Repository::with_commit();
     repository.commit("second");
