@@ -8,3 +8,4 @@ mod denied;
 mod mail;
 mod restart;
 mod resume;
+mod review;
