@@ -71,6 +71,8 @@ fn print_agents(agents: &Agents, scale: &Scale) {
     let rate = |rate: f64| format!("{rate:.0}/s");
     row(format!("starts, {CLIENTS} clients"), rate(drafts.plain_rate), rate(drafts.rate));
     row(format!("whole lives, {CLIENTS} clients"), String::new(), rate(drafts.whole_rate));
+    let (plain, ours) = (spread(worktrees.plain_alone), spread(worktrees.alone));
+    row("a worktree, one by one (plain: git worktree add)".into(), plain, ours);
     let (plain, ours) = (spread(worktrees.plain), spread(worktrees.ours));
     row(format!("a worktree, {MANY} at once (plain: git worktree add)"), plain, ours);
     let (all, share) = (supervisor.resident, supervisor.proportional);

@@ -8,7 +8,7 @@ use store::{Event, EventFilter, Store};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::crew::{self, Crew, STAYS};
+use crate::crew::{self, Crew, SPEAKS, STAYS};
 use crate::drafts::Spread;
 use crate::program::{self, Program};
 use crate::report::say;
@@ -20,9 +20,16 @@ const TRIES: u32 = 5;
 /// So many files are in the repository.
 const FILES: usize = 200;
 
+/// So many begin one after the other.
+const ALONE: usize = 20;
+
 /// What a worktree costs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Worktrees {
+    /// `git worktree add`, one after the other
+    pub(crate) plain_alone: Spread,
+    /// From an agent's turn to its worktree being on record, one after the other
+    pub(crate) alone: Spread,
     /// `git worktree add`, all at once
     pub(crate) plain: Spread,
     /// From an agent's turn to its worktree being on record, all at once
@@ -38,8 +45,14 @@ pub(crate) async fn measure(file: &Path) -> Result<Worktrees> {
     for folder in [project.as_path(), beside.path()] {
         repository(folder)?;
     }
-    let plain = plain(beside.path()).await?;
     let mut client = crew.client().await?;
+    let mut plain_alone = Vec::new();
+    for number in 0..ALONE {
+        plain_alone.push(add(&git(beside.path()), &format!("alone-{number}"))?);
+        let agent = crew::start(&mut client, SPEAKS).await?;
+        crew::over(&mut client, &agent).await?;
+    }
+    let plain = plain(beside.path()).await?;
     let mut agents = Vec::new();
     for _ in 0..MANY {
         // Nobody ends while others begin: what comes after an end is not what is measured.
@@ -48,9 +61,15 @@ pub(crate) async fn measure(file: &Path) -> Result<Worktrees> {
     for agent in &agents {
         crew::over(&mut client, agent).await?;
     }
-    let ours = recorded(&project.join(".adjutant/state.db"))?;
+    let mut alone = recorded(&project.join(".adjutant/state.db"))?;
+    let ours = alone.split_off(ALONE.min(alone.len()));
     crew.subject().stop().await?;
-    Ok(Worktrees { plain: Spread::of(plain), ours: Spread::of(ours) })
+    Ok(Worktrees {
+        plain_alone: Spread::of(plain_alone),
+        alone: Spread::of(alone),
+        plain: Spread::of(plain),
+        ours: Spread::of(ours),
+    })
 }
 
 fn git(folder: &Path) -> Program {
@@ -74,24 +93,27 @@ fn repository(folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// One worktree by git alone, and how long it took.
+fn add(git: &Program, name: &str) -> Result<f64> {
+    let began = Instant::now();
+    let path = format!("trees/{name}");
+    let add = ["worktree", "add", "-q", "-B", name, "-f", &path, "HEAD"];
+    // Of many at once git lets one or the other fall over another's half-made worktree.
+    for _ in 1..TRIES {
+        if git.output(&add).is_ok() {
+            return Ok(began.elapsed().as_secs_f64() * 1000.0);
+        }
+    }
+    git.output(&add)?;
+    Ok(began.elapsed().as_secs_f64() * 1000.0)
+}
+
 /// Git alone, all at once.
 async fn plain(folder: &Path) -> Result<Vec<f64>> {
     let mut threads = JoinSet::new();
     for number in 0..MANY {
         let (git, name) = (git(folder), format!("wt-{number}"));
-        threads.spawn_blocking(move || {
-            let began = Instant::now();
-            let path = format!("trees/{name}");
-            let add = ["worktree", "add", "-q", "-B", &name, "-f", &path, "HEAD"];
-            // Of many at once git lets one or the other fall over another's half-made worktree.
-            for _ in 1..TRIES {
-                if git.output(&add).is_ok() {
-                    return anyhow::Ok(began.elapsed().as_secs_f64() * 1000.0);
-                }
-            }
-            git.output(&add)?;
-            anyhow::Ok(began.elapsed().as_secs_f64() * 1000.0)
-        });
+        threads.spawn_blocking(move || add(&git, &name));
     }
     let mut times = Vec::new();
     while let Some(done) = threads.join_next().await {
