@@ -74,8 +74,6 @@ kinds! {
     SessionCompleted = "session.completed",
     /// A coder asked for a review
     ReviewRequested = "review.requested",
-    /// A reviewer looks at it
-    ReviewStarted = "review.started",
     /// A reviewer told a coder what it thinks
     ReviewFeedback = "review.feedback",
     /// A review is over
@@ -102,6 +100,25 @@ kinds! {
     FilesReleased = "files.released",
     /// Configuration and roles were read again
     ConfigReloaded = "config.reloaded",
+    /// A message to a webhook was given up, the first after all were taken
+    WebhookDead = "webhook.dead",
+    /// Nothing is sent to a webhook any more
+    WebhookDisabled = "webhook.disabled",
+}
+
+impl EventKind {
+    /// The kinds that somebody names: one by its name, or with `agent.*` a whole family. None is a name
+    /// that names nothing.
+    pub fn named(name: &str) -> Vec<Self> {
+        match name.strip_suffix(".*") {
+            Some(family) => {
+                let is_of =
+                    |kind: &&Self| kind.name().split_once('.').is_some_and(|n| n.0 == family);
+                Self::ALL.iter().filter(is_of).copied().collect()
+            }
+            None => Self::parse(name).into_iter().collect(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -113,6 +130,15 @@ mod tests {
         for kind in EventKind::ALL {
             assert_eq!(EventKind::parse(kind.name()), Some(*kind));
             assert!(kind.name().split_once('.').is_some());
+        }
+    }
+
+    #[test]
+    fn a_family_is_named_by_its_beginning() {
+        assert_eq!(EventKind::named("mail.sent"), [EventKind::MailSent]);
+        assert_eq!(EventKind::named("mail.*"), [EventKind::MailSent, EventKind::MailRead]);
+        for wrong in ["mail", "mail.s*", "*", ".*", "mai.*", "", "mail.sent.*"] {
+            assert_eq!(EventKind::named(wrong), [], "{wrong}");
         }
     }
 }

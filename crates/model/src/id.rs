@@ -103,6 +103,8 @@ macro_rules! ids {
 ids! {
     /// One run of a role or of a bare prompt, whoever started it.
     AgentId = "sp_", "an agent id";
+    /// A message to a webhook.
+    DeliveryId = "msg_", "a delivery id";
     /// A group of tasks.
     EpicId = "epic_", "an epic id";
     /// Something that is to be done outside.
@@ -117,6 +119,8 @@ ids! {
     MailId = "mail_", "a mail id";
     /// Approved work on its way into a branch.
     MergeId = "merge_", "a merge id";
+    /// A way into the page: a link, or a tab that came by one.
+    PassId = "pass_", "a link's id";
     /// Files that an agent edits and others leave alone, for a while.
     ReservationId = "res_", "a reservation id";
     /// A unit of work.

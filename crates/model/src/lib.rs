@@ -4,6 +4,7 @@
 #![deny(clippy::wildcard_enum_match_arm)]
 
 pub mod agent;
+pub mod board;
 pub mod epic;
 pub mod event;
 pub mod glob;
@@ -21,12 +22,14 @@ pub mod slug;
 pub mod task;
 pub mod text;
 pub mod time;
+pub mod webhook;
 
 pub use agent::{AgentState, AgentStateName, AgentType};
+pub use board::Column;
 pub use epic::EpicState;
 pub use id::{
-    AgentId, EpicId, ErrandId, FeedbackId, IncidentId, LogId, MailId, MergeId, ReservationId,
-    TaskId,
+    AgentId, DeliveryId, EpicId, ErrandId, FeedbackId, IncidentId, LogId, MailId, MergeId, PassId,
+    ReservationId, TaskId,
 };
 pub use note::NoteType;
 pub use path_glob::PathGlob;

@@ -41,8 +41,6 @@ macro_rules! words {
 words! {
     /// How a review stands, or how it ended.
     ReviewState {
-        /// Its reviewer is being made
-        Preparing = "preparing",
         /// Its reviewer is at work
         Open = "open",
         /// Its reviewer told the coder what it thinks
@@ -109,8 +107,6 @@ words! {
         Wanted = "wanted",
         /// It is there
         There = "there",
-        /// It is to be taken away
-        Going = "going",
         /// It is gone; its branch is not
         Gone = "gone",
     }
@@ -167,7 +163,7 @@ impl InstanceStatus {
 impl ReviewState {
     /// Whether it is over.
     pub const fn is_over(self) -> bool {
-        !matches!(self, Self::Preparing | Self::Open)
+        !matches!(self, Self::Open)
     }
 
     /// Whether it counts as a failed one, given what the reviewer thinks.
@@ -175,7 +171,7 @@ impl ReviewState {
         match self {
             Self::Silent | Self::TimedOut => true,
             Self::Feedback => matches!(feedback, Some(FeedbackType::NeedsWork)),
-            Self::Preparing | Self::Open | Self::Approved | Self::Undone => false,
+            Self::Open | Self::Approved | Self::Undone => false,
         }
     }
 }

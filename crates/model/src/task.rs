@@ -9,6 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::board::Column;
 use crate::id::{AgentId, TaskId};
 use crate::slug::is_slug;
 
@@ -123,10 +124,24 @@ pub struct IllegalMove {
 
 fn hint(from: TaskStateName, to: TaskStateName, standing: Standing) -> &'static str {
     match (from, to, standing) {
-        (TaskStateName::InProgress, TaskStateName::Completed, Standing::InEpic) => {
+        (TaskStateName::Completed, _, _) => ": completed is final",
+        (_, TaskStateName::Completed, Standing::InEpic) => {
             ": it belongs to an epic and is completed through review"
         }
-        (TaskStateName::Completed, _, _) => ": completed is final",
+        (
+            TaskStateName::Pending | TaskStateName::Assigned,
+            TaskStateName::Review | TaskStateName::Completed,
+            _,
+        ) => ": nobody has begun it; move it to in_progress first",
+        (
+            TaskStateName::Blocked | TaskStateName::Failed | TaskStateName::Cancelled,
+            TaskStateName::Review,
+            _,
+        ) => ": only what is in_progress is handed in",
+        (TaskStateName::Review, TaskStateName::Cancelled, _) => {
+            ": send it back to in_progress first, or complete it"
+        }
+        (_, TaskStateName::Assigned, _) => ": move it back to pending first",
         _ => "",
     }
 }
@@ -382,18 +397,18 @@ pub enum SessionStatus {
     Cancelled,
 }
 
-/// One task model behind three vocabularies: this table is the whole of the mapping.
-const VOCABULARY: [(TaskStateName, &str, OfficeState, SessionStatus); 8] = {
-    use TaskStateName as T;
+/// One task model behind three vocabularies and a board: this table is the whole of the mapping.
+const VOCABULARY: [(TaskStateName, &str, OfficeState, SessionStatus, Column); 8] = {
+    use {Column as C, OfficeState as O, SessionStatus as S, TaskStateName as T};
     [
-        (T::Pending, "pending", OfficeState::Pending, SessionStatus::Remaining),
-        (T::Assigned, "assigned", OfficeState::Assigned, SessionStatus::Remaining),
-        (T::InProgress, "in_progress", OfficeState::InProgress, SessionStatus::InProgress),
-        (T::Review, "review", OfficeState::Review, SessionStatus::InProgress),
-        (T::Blocked, "blocked", OfficeState::Blocked, SessionStatus::Blocked),
-        (T::Completed, "completed", OfficeState::Completed, SessionStatus::Completed),
-        (T::Failed, "failed", OfficeState::Failed, SessionStatus::Blocked),
-        (T::Cancelled, "cancelled", OfficeState::Failed, SessionStatus::Cancelled),
+        (T::Pending, "pending", O::Pending, S::Remaining, C::Ready),
+        (T::Assigned, "assigned", O::Assigned, S::Remaining, C::Ready),
+        (T::InProgress, "in_progress", O::InProgress, S::InProgress, C::InProgress),
+        (T::Review, "review", O::Review, S::InProgress, C::InReview),
+        (T::Blocked, "blocked", O::Blocked, S::Blocked, C::Blocked),
+        (T::Completed, "completed", O::Completed, S::Completed, C::Done),
+        (T::Failed, "failed", O::Failed, S::Blocked, C::Done),
+        (T::Cancelled, "cancelled", O::Failed, S::Cancelled, C::Done),
     ]
 };
 
@@ -422,6 +437,13 @@ impl TaskStateName {
     /// The session's name.
     pub const fn session(self) -> SessionStatus {
         VOCABULARY[self as usize].3
+    }
+
+    /// The column of the board, for a task that waits for so many others. What has begun is not held up by
+    /// them any more.
+    pub const fn column(self, waits_for: u32) -> Column {
+        let column = VOCABULARY[self as usize].4;
+        if matches!(column, Column::Ready) && waits_for > 0 { Column::Blocked } else { column }
     }
 
     /// The state of that stored name.

@@ -125,6 +125,11 @@ fn a_refused_move_says_what_to_do() {
         error.to_string(),
         "a task that is in_progress cannot become completed: it belongs to an epic and is completed through review"
     );
+    let handed_in = TaskState::Pending.apply(TaskMove::Submit, Standing::Alone).unwrap_err();
+    assert_eq!(
+        handed_in.to_string(),
+        "a task that is pending cannot become review: nobody has begun it; move it to in_progress first"
+    );
 }
 
 #[test]

@@ -26,7 +26,13 @@ impl Timestamp {
     /// The point `seconds` later.
     #[must_use]
     pub const fn after_seconds(self, seconds: i64) -> Self {
-        Self(self.0.saturating_add(seconds.saturating_mul(1000)))
+        self.after_millis(seconds.saturating_mul(1000))
+    }
+
+    /// The point `millis` milliseconds later.
+    #[must_use]
+    pub const fn after_millis(self, millis: i64) -> Self {
+        Self(self.0.saturating_add(millis))
     }
 
     /// Milliseconds from `earlier` to here; nought if `earlier` is later.

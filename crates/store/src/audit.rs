@@ -15,7 +15,7 @@ use crate::row::Cells;
 use crate::tx::Tx;
 
 /// How many rows a block has.
-const BLOCK: i64 = 1024;
+pub(crate) const BLOCK: i64 = 1024;
 
 /// Where the chain and the sequence of events stand.
 #[derive(Debug, Clone, Copy)]
@@ -152,9 +152,9 @@ pub struct AuditFilter {
     pub tool: Option<String>,
 }
 
-const COLUMNS: &str = "number, at, agent_id, tool, code, body, hash";
+pub(crate) const COLUMNS: &str = "number, at, agent_id, tool, code, body, hash";
 
-fn read(row: &Row<'_>) -> Result<AuditRow, StoreError> {
+pub(crate) fn read(row: &Row<'_>) -> Result<AuditRow, StoreError> {
     let mut cells = Cells::of(row);
     Ok(AuditRow {
         number: cells.get()?,
@@ -309,10 +309,34 @@ impl Tx<'_> {
 
     /// Follows the whole chain and says whether it holds.
     pub fn audit_verify(&self) -> Result<Verdict, StoreError> {
-        let mut statement =
-            self.statement(&format!("SELECT {COLUMNS} FROM audit ORDER BY number"))?;
-        let mut rows = statement.query([])?;
-        let mut chain = Chain::default();
+        self.audit_follow(Chain::default(), i64::MAX)
+    }
+
+    /// Follows the chain from where an earlier check found it good, for `most` rows, and says whether
+    /// it still holds there and further on.
+    pub fn audit_verify_on(&self, good: &Verdict, most: i64) -> Result<Verdict, StoreError> {
+        let mut chain = Chain { audit: good.rows, ..Chain::default() };
+        chain.hash = good.head.as_bytes().try_into().unwrap_or(chain.hash);
+        if good.rows > 0 {
+            let changed = match self.audit_get(good.rows)? {
+                None => Some(format!("row {} is missing", good.rows)),
+                Some(row) if row.hash != good.head => {
+                    Some("its hash is not what it was when it was checked".to_owned())
+                }
+                Some(_) => None,
+            };
+            if let Some(problem) = changed {
+                return Ok(chain.verdict(Some((good.rows, problem))));
+            }
+        }
+        self.audit_follow(chain, most)
+    }
+
+    fn audit_follow(&self, mut chain: Chain, most: i64) -> Result<Verdict, StoreError> {
+        let mut statement = self.statement(&format!(
+            "SELECT {COLUMNS} FROM audit WHERE number > $1 ORDER BY number LIMIT $2"
+        ))?;
+        let mut rows = statement.query(params![chain.audit, most])?;
         while let Some(row) = rows.next()? {
             let row = read(row)?;
             if let Some(problem) = problem(&chain, &row) {
@@ -322,6 +346,27 @@ impl Tx<'_> {
             chain.hash = row.hash.as_bytes().try_into().unwrap_or(chain.hash);
         }
         Ok(chain.verdict(None))
+    }
+
+    /// The hash that a row follows, and what is wrong with its link to it.
+    pub(crate) fn audit_link(
+        &self,
+        row: &AuditRow,
+    ) -> Result<(String, Option<String>), StoreError> {
+        let mut chain = Chain { audit: row.number - 1, ..Chain::default() };
+        if row.number > 1 {
+            let Some(before) = self.audit_get(row.number - 1)? else {
+                let problem = format!("row {} is missing", row.number - 1);
+                return Ok((String::new(), Some(problem)));
+            };
+            chain.hash = before.hash.as_bytes().try_into().unwrap_or(chain.hash);
+        }
+        Ok((String::from_utf8_lossy(&chain.hash).into_owned(), problem(&chain, row)))
+    }
+
+    /// The number of the last row.
+    pub fn audit_last(&self) -> Result<i64, StoreError> {
+        self.number("SELECT COALESCE(MAX(number), 0) FROM audit", [])
     }
 }
 

@@ -48,7 +48,70 @@ pub struct EventFilter {
     pub kind: Option<EventKind>,
 }
 
-fn read(row: &Row<'_>) -> Result<Event, StoreError> {
+/// Which events to look for, whatever their number.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EventSearch {
+    /// Only of one of these kinds; none is all
+    pub kinds: Vec<EventKind>,
+    /// Only to or by this agent
+    pub agent: Option<AgentId>,
+    /// Only with this task
+    pub task: Option<TaskId>,
+}
+
+impl EventSearch {
+    /// Whether an event is one of those.
+    pub fn takes(&self, kind: EventKind, agent: Option<AgentId>, task: Option<TaskId>) -> bool {
+        (self.kinds.is_empty() || self.kinds.contains(&kind))
+            && self.agent.is_none_or(|wanted| agent == Some(wanted))
+            && self.task.is_none_or(|wanted| task == Some(wanted))
+    }
+
+    fn condition(&self) -> String {
+        let mut condition = String::new();
+        if !self.kinds.is_empty() {
+            // Names of our own: nothing from outside gets into the text of a query.
+            let names: Vec<String> =
+                self.kinds.iter().map(|kind| format!("'{}'", kind.name())).collect();
+            condition = format!(" AND kind IN ({})", names.join(", "));
+        }
+        if self.agent.is_some() {
+            condition.push_str(" AND agent_id = $4");
+        }
+        if self.task.is_some() {
+            condition.push_str(" AND task_id = $5");
+        }
+        condition
+    }
+}
+
+/// Which part of the sequence to look through, and how much of it to take.
+#[derive(Debug, Clone, Copy)]
+pub struct EventSpan {
+    /// From behind this number
+    pub after: i64,
+    /// Up to this one
+    pub until: i64,
+    /// At most so many events
+    pub limit: u32,
+    /// About so many bytes at the most; one event is given however long it is
+    pub bytes: usize,
+}
+
+/// What was found in a part of the sequence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventStep {
+    /// The events, oldest first
+    pub events: Vec<Event>,
+    /// How far it was looked; the next step begins behind it
+    pub seen: i64,
+}
+
+/// One step looks at no more numbers than this, so that a search for what is rare holds neither a
+/// snapshot nor a thread for long.
+const STEP: i64 = 10_000;
+
+pub(crate) fn read(row: &Row<'_>) -> Result<Event, StoreError> {
     let mut cells = Cells::of(row);
     Ok(Event {
         number: cells.get()?,
@@ -95,6 +158,51 @@ impl Tx<'_> {
                 read,
             ),
         }
+    }
+
+    /// The number of the last event; zero where nothing has happened yet.
+    pub fn event_last(&self) -> Result<i64, StoreError> {
+        self.number("SELECT COALESCE(MAX(number), 0) FROM event", [])
+    }
+
+    /// Looks for events a step further, oldest first. Whoever wants to get to the end of the span goes
+    /// on from how far it was looked.
+    pub fn event_step(
+        &self,
+        search: &EventSearch,
+        span: EventSpan,
+    ) -> Result<EventStep, StoreError> {
+        let until = span.until.min(span.after.saturating_add(STEP));
+        let sql = format!(
+            "SELECT number, kind, at, agent_id, task_id, data, length(data) FROM event
+             WHERE number > $1 AND number <= $2{} ORDER BY number LIMIT $3",
+            search.condition()
+        );
+        let mut statement = self.statement(&sql)?;
+        // Which parameters there are depends on the search, so each is bound by its number.
+        statement.raw_bind_parameter(1, span.after)?;
+        statement.raw_bind_parameter(2, until)?;
+        statement.raw_bind_parameter(3, span.limit)?;
+        if let Some(agent) = search.agent {
+            statement.raw_bind_parameter(4, agent.to_string())?;
+        }
+        if let Some(task) = search.task {
+            statement.raw_bind_parameter(5, task.to_string())?;
+        }
+        let mut rows = statement.raw_query();
+        let (mut events, mut bytes) = (Vec::new(), 0_usize);
+        while let Some(row) = rows.next()? {
+            let event = read(row)?;
+            let length: i64 = row.get(6)?;
+            bytes = bytes.saturating_add(usize::try_from(length).unwrap_or_default());
+            let number = event.number;
+            events.push(event);
+            let is_full = u32::try_from(events.len()).map_or(true, |count| count >= span.limit);
+            if is_full || bytes >= span.bytes {
+                return Ok(EventStep { events, seen: number });
+            }
+        }
+        Ok(EventStep { events, seen: until })
     }
 
     /// The newest events of a kind, oldest of them first.

@@ -9,19 +9,26 @@
 mod agent;
 mod answered;
 mod audit;
+mod audit_search;
+mod board;
 mod budget;
 mod crew;
+mod crew_page;
+mod delivery;
 mod epic;
 mod errand;
 mod error;
 mod event;
 mod mail;
+mod mail_list;
 mod mcp_session;
 mod merge;
 mod migrate;
+mod needs;
 mod note;
 mod office;
 mod page;
+mod pass;
 mod pull;
 mod question;
 mod reader;
@@ -30,10 +37,14 @@ mod review;
 mod row;
 mod run;
 mod session;
+mod spend;
+mod story;
 mod task;
 mod task_list;
+mod task_story;
 mod tool_use;
 mod tx;
+mod webhook;
 mod worktree;
 mod writer;
 
@@ -46,28 +57,42 @@ use tokio::sync::watch;
 pub use agent::{Agent, AgentPage, NewAgent};
 pub use answered::{Answered, Keyed};
 pub use audit::{AuditDraft, AuditFilter, AuditRow, Verdict, verify_chain};
+pub use audit_search::{
+    AuditAround, AuditBody, AuditBy, AuditCall, AuditCount, AuditEnd, AuditFound, AuditOrder,
+    AuditSearch, AuditSpan, AuditTask, ToolFigures,
+};
+pub use board::{
+    BoardFilter, BoardMark, BoardPage, BoardPart, Card, Found, InvalidMark, MOST_FOUND,
+};
 pub use budget::{Budget, Caps, Spend, SpendBy, SpendSum};
 pub use crew::Place;
+pub use crew_page::{CrewOrder, CrewStanding, Glance, Living};
+pub use delivery::{AGAIN, Delivery, NewDelivery};
 pub use epic::{Epic, NewEpic};
 pub use errand::{Errand, NewErrand};
 pub use error::StoreError;
-pub use event::{Event, EventDraft, EventFilter};
+pub use event::{Event, EventDraft, EventFilter, EventSearch, EventSpan, EventStep};
 pub use mail::{Inbox, Mail, NewMail, Recipient};
+pub use mail_list::{MailLine, Mailbox};
 pub use mcp_session::McpSession;
 pub use merge::{Merge, MergeChange, MergePage, NewMerge};
 pub use migrate::{SCHEMA_VERSION, schema_version};
 pub use note::{NewNote, Note};
 pub use page::Page;
+pub use pass::{NewPass, Pass, PassKind, Rights};
 pub use pull::{GithubIssue, PullRequest};
 pub use question::Question;
 pub use reservation::{NewReservation, Reservation};
 pub use review::{Feedback, NewReview, Review, ReviewPage};
 pub use run::{NewRun, ReadTo, Report, Run, Stop, Tokens};
 pub use session::{Iteration, Session};
+pub use spend::{LineageNode, Span, SpendPoint, TaskCost};
 pub use task::{Comment, Dispatch, NewTask, Task};
 pub use task_list::TaskFilter;
+pub use task_story::EpicPage;
 pub use tool_use::{RoleToolUse, ToolUse};
 pub use tx::Tx;
+pub use webhook::{Tried, Webhook};
 pub use worktree::{NewWorktree, Worktree, WorktreePage};
 
 use reader::Readers;

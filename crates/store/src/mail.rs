@@ -19,14 +19,14 @@ pub enum Recipient {
 }
 
 impl Recipient {
-    fn stored(self) -> String {
+    pub(crate) fn stored(self) -> String {
         match self {
             Self::Agent(id) => id.to_string(),
             Self::Human => "human".to_owned(),
         }
     }
 
-    fn parse(stored: &str) -> Option<Self> {
+    pub(crate) fn parse(stored: &str) -> Option<Self> {
         match stored {
             "human" => Some(Self::Human),
             id => id.parse().ok().map(Self::Agent),
@@ -93,10 +93,10 @@ pub enum Inbox {
     All,
 }
 
-const COLUMNS: &str = "number, id, from_agent_id, from_category, recipient, subject, body, reply_to, \
+pub(crate) const COLUMNS: &str = "number, id, from_agent_id, from_category, recipient, subject, body, reply_to, \
      created_at, read_at";
 
-fn read(row: &Row<'_>) -> Result<Mail, StoreError> {
+pub(crate) fn read(row: &Row<'_>) -> Result<Mail, StoreError> {
     let mut cells = Cells::of(row);
     Ok(Mail {
         number: cells.get()?,

@@ -70,10 +70,10 @@ pub enum MergePage {
     All,
 }
 
-const COLUMNS: &str = "number, id, task_id, agent_id, approved_by, branch, target, commit_hash, \
+pub(crate) const COLUMNS: &str = "number, id, task_id, agent_id, approved_by, branch, target, commit_hash, \
      merged_hash, state, reason, details, created_at, ended_at";
 
-fn read(row: &Row<'_>) -> Result<Merge, StoreError> {
+pub(crate) fn read(row: &Row<'_>) -> Result<Merge, StoreError> {
     let mut cells = Cells::of(row);
     Ok(Merge {
         number: cells.get()?,
@@ -164,6 +164,17 @@ impl Tx<'_> {
             read,
         )?;
         Ok(Page::cut(rows, limit, |merge| merge.number))
+    }
+
+    /// Those that are over, newest first. They are looked for among the newest, of which few are not over.
+    pub fn merges_over(&self, limit: u32) -> Result<Vec<Merge>, StoreError> {
+        self.all(
+            &format!(
+                "SELECT {COLUMNS} FROM merge WHERE ended_at IS NOT NULL ORDER BY number DESC LIMIT $1"
+            ),
+            params![limit],
+            read,
+        )
     }
 
     /// Moves a merge; an end has a time.

@@ -11,6 +11,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0001_begin.sql"),
     include_str!("../migrations/0002_run.sql"),
     include_str!("../migrations/0003_review.sql"),
+    include_str!("../migrations/0004_page.sql"),
+    include_str!("../migrations/0005_webhook.sql"),
 ];
 
 /// The newest schema that this Adjutant knows.

@@ -1,5 +1,7 @@
 //! Lists in pages. The cursor is the number of the last row seen.
 
+use crate::error::StoreError;
+
 /// One page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {
@@ -17,6 +19,19 @@ impl<T> Page<T> {
         items.truncate(limit);
         let next = if more { items.last().map(number) } else { None };
         Self { items, next }
+    }
+
+    /// Reads a list to its end, a page after the other.
+    pub fn all(
+        mut page: impl FnMut(i64) -> Result<Self, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let (mut found, mut after) = (Vec::new(), Some(0));
+        while let Some(from) = after {
+            let next = page(from)?;
+            found.extend(next.items);
+            after = next.next;
+        }
+        Ok(found)
     }
 
     /// The same page of something else.

@@ -115,18 +115,6 @@ impl Tx<'_> {
         )
     }
 
-    /// The newest pull request of an epic.
-    pub fn pull_of_epic(&self, epic: EpicId) -> Result<Option<PullRequest>, StoreError> {
-        self.one(
-            &format!(
-                "SELECT {COLUMNS} FROM pull_request WHERE epic_id = $1
-                 ORDER BY number DESC LIMIT 1"
-            ),
-            params![epic.to_string()],
-            read,
-        )
-    }
-
     /// Those that are not merged or closed, oldest first.
     pub fn pulls_open(&self) -> Result<Vec<PullRequest>, StoreError> {
         self.all(

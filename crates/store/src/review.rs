@@ -1,7 +1,7 @@
 //! Reviews and what came of them: who looks at whose work, for which time, and what was said.
 
 use model::review::{FeedbackPriority, FeedbackType, ReviewState};
-use model::{AgentId, FeedbackId, MailId, Timestamp};
+use model::{AgentId, FeedbackId, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::error::StoreError;
@@ -70,8 +70,6 @@ pub struct Feedback {
     pub body: String,
     /// What is to be done, one by one
     pub items: Vec<String>,
-    /// The letter that told the coder
-    pub mail: Option<MailId>,
     /// The commit by which it came; none until it is merged
     pub commit: Option<String>,
     /// When it was said
@@ -90,7 +88,7 @@ pub enum ReviewPage {
 const COLUMNS: &str = "number, coder_id, reviewer_id, iteration, branch, commit_hash, message, state, \
      failed, created_at, ended_at";
 const FEEDBACK: &str =
-    "id, reviewer_id, coder_id, kind, priority, body, items, mail_id, commit_hash, created_at";
+    "id, reviewer_id, coder_id, kind, priority, body, items, commit_hash, created_at";
 
 fn read(row: &Row<'_>) -> Result<Review, StoreError> {
     let mut cells = Cells::of(row);
@@ -124,20 +122,19 @@ fn read_feedback(row: &Row<'_>) -> Result<Feedback, StoreError> {
             let items: String = cells.get()?;
             serde_json::from_str(&items).map_err(|error| cells.damaged(&error))?
         },
-        mail: cells.parse_opt()?,
         commit: cells.get()?,
         created_at: cells.time()?,
     })
 }
 
 impl Tx<'_> {
-    /// Records a review that is about to begin.
+    /// Records a review that begins.
     pub fn review_insert(&mut self, new: &NewReview, now: Timestamp) -> Result<(), StoreError> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM review", [])?;
         self.execute(
             "INSERT INTO review (number, coder_id, reviewer_id, iteration, branch, commit_hash,
                 message, state, failed, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, 'preparing', 0, $8)",
+             VALUES ($1, $2, $3, $4, $5, $6, $7, 'open', 0, $8)",
             params![
                 number,
                 new.coder.to_string(),
@@ -246,8 +243,8 @@ impl Tx<'_> {
             .map_err(|error| StoreError::Corrupt(error.to_string()))?;
         self.execute(
             "INSERT INTO feedback (number, id, reviewer_id, coder_id, kind, priority, body, items,
-                mail_id, commit_hash, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                commit_hash, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
             params![
                 number,
                 new.id.to_string(),
@@ -257,7 +254,6 @@ impl Tx<'_> {
                 new.priority.map(FeedbackPriority::name),
                 new.body,
                 items,
-                new.mail.map(|id| id.to_string()),
                 new.commit,
                 new.created_at.as_millis()
             ],
@@ -283,15 +279,6 @@ impl Tx<'_> {
             params![coder.to_string()],
             read_feedback,
         )
-    }
-
-    /// Notes the letter by which a coder was told, if its feedback could not be merged at once.
-    pub fn feedback_mailed(&mut self, id: FeedbackId, mail: MailId) -> Result<(), StoreError> {
-        self.execute(
-            "UPDATE feedback SET mail_id = $2 WHERE id = $1",
-            params![id.to_string(), mail.to_string()],
-        )?;
-        Ok(())
     }
 
     /// Notes the commit by which feedback came.

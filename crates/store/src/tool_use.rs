@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use model::AgentId;
+use model::{AgentId, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::audit::AuditDraft;
@@ -143,6 +143,18 @@ impl Tx<'_> {
                 let mut cells = Cells::of(row);
                 Ok(RoleToolUse { role: cells.get()?, used: read(&mut cells)? })
             },
+        )
+    }
+
+    /// Which of their own tools agents used that spent something since a time, the most used first.
+    pub fn tool_use_own(&self, since: Timestamp, limit: u32) -> Result<Vec<ToolUse>, StoreError> {
+        self.all(
+            r"SELECT tool, SUM(calls) AS called, SUM(errors), SUM(micros) FROM tool_use
+             WHERE agent_id IN (SELECT agent_id FROM spend WHERE hour >= $1)
+                AND tool NOT LIKE 'mcp\_\_%' ESCAPE '\'
+             GROUP BY tool ORDER BY called DESC, tool LIMIT $2",
+            params![since.as_millis(), limit],
+            |row: &Row<'_>| read(&mut Cells::of(row)),
         )
     }
 }

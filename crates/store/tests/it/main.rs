@@ -2,11 +2,17 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod answered;
+mod audit_search;
+mod board;
 mod chain;
+mod events;
 mod lists;
+mod mails;
 mod migrate;
 mod office;
 mod reservations;
+mod spend;
 mod support;
 mod tool_use;
+mod webhooks;
 mod writer;

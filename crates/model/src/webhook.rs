@@ -1,0 +1,198 @@
+//! Messages to webhooks: which events are wanted, what stays in order, and when one is tried again.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::event::EventKind;
+use crate::{AgentId, TaskId};
+
+/// How long to wait after the first try that failed, the second, and so on, in seconds: the schedule that
+/// the Standard Webhooks specification gives as its example. What comes after waits a day each time.
+const WAITS: [i64; 9] = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
+
+/// Nobody may ask for a longer pause, in seconds.
+const LONGEST_PAUSE: i64 = 86_400;
+
+/// So many tries a message gets unless somebody says otherwise.
+pub const ATTEMPTS: u32 = 10;
+
+/// How a message stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum DeliveryState {
+    /// It waits for its turn, or for its next try
+    Pending,
+    /// It was taken
+    Delivered,
+    /// It was given up
+    Dead,
+}
+
+impl DeliveryState {
+    /// Every state.
+    pub const ALL: [Self; 3] = [Self::Pending, Self::Delivered, Self::Dead];
+
+    /// Its name, as it is stored and sent.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Delivered => "delivered",
+            Self::Dead => "dead",
+        }
+    }
+
+    /// The state of that name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
+/// What a receiver did with a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reply {
+    /// It answered with this status, and perhaps wants to be left alone for so many seconds
+    Status(u16, Option<i64>),
+    /// It gave no answer
+    None,
+}
+
+/// What follows from a try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// The message was taken
+    Taken,
+    /// It is tried again after so many seconds
+    Again {
+        /// How long to wait
+        seconds: i64,
+        /// Whether the receiver wants no other message either until then
+        quiet: bool,
+    },
+    /// It is given up
+    Dead,
+    /// The receiver wants nothing any more
+    Gone,
+}
+
+/// What follows from a reply to the try of that number, the first being 1, of so many.
+pub fn judge(reply: Reply, tries: u32, most: u32) -> Verdict {
+    match reply {
+        Reply::Status(200..=299, _) => Verdict::Taken,
+        Reply::Status(410, _) => Verdict::Gone,
+        Reply::Status(..) | Reply::None if tries >= most => Verdict::Dead,
+        Reply::Status(status, pause) => {
+            let pause = pause.unwrap_or_default().clamp(0, LONGEST_PAUSE);
+            Verdict::Again {
+                seconds: wait_after(tries).max(pause),
+                quiet: status == 429 && pause > 0,
+            }
+        }
+        Reply::None => Verdict::Again { seconds: wait_after(tries), quiet: false },
+    }
+}
+
+/// How long to wait after so many tries, in seconds.
+fn wait_after(tries: u32) -> i64 {
+    let index = usize::try_from(tries.saturating_sub(1)).unwrap_or(usize::MAX);
+    WAITS.get(index).copied().unwrap_or(86_400)
+}
+
+/// What stays in order: the messages of one line are sent one after the other. What happens to an agent itself
+/// is the agent's line; everything else belongs to its task, else to its agent, else stands alone.
+pub fn line(kind: EventKind, agent: Option<AgentId>, task: Option<TaskId>, number: i64) -> String {
+    match (agent, task) {
+        (Some(agent), _) if kind.name().starts_with("agent.") => agent.to_string(),
+        (_, Some(task)) => task.to_string(),
+        (Some(agent), None) => agent.to_string(),
+        (None, None) => number.to_string(),
+    }
+}
+
+/// Whether a kind fits a pattern such as `agent.*`; `*` stands for any run of characters.
+pub fn fits(pattern: &str, kind: EventKind) -> bool {
+    let name = kind.name();
+    let Some((head, tail)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut rest) = name.strip_prefix(head) else { return false };
+    let mut parts: Vec<&str> = tail.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match rest.split_once(part) {
+            Some((_, after)) => rest = after,
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+/// The kinds that a pattern fits.
+pub fn kinds_of(pattern: &str) -> Vec<EventKind> {
+    EventKind::ALL.iter().copied().filter(|kind| fits(pattern, *kind)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FAILED: Reply = Reply::Status(500, None);
+
+    #[test]
+    fn the_schedule_is_the_specifications() {
+        let mut since_start = vec![0];
+        for tries in 1..ATTEMPTS {
+            let Verdict::Again { seconds, quiet: false } = judge(FAILED, tries, ATTEMPTS) else {
+                panic!("{tries} tries are not too many");
+            };
+            since_start.push(since_start.last().unwrap() + seconds);
+        }
+        let clock = |(hours, minutes): (i64, i64)| hours * 3600 + minutes * 60 + 5;
+        let table = [(0, 5), (0, 35), (2, 35), (7, 35), (17, 35), (31, 35), (51, 35), (75, 35)];
+        let mut expected = vec![0, 5];
+        expected.extend(table.map(clock));
+        assert_eq!(since_start, expected);
+        assert_eq!(judge(FAILED, ATTEMPTS, ATTEMPTS), Verdict::Dead);
+        assert_eq!(judge(Reply::None, 15, 20), Verdict::Again { seconds: 86_400, quiet: false });
+    }
+
+    #[test]
+    fn only_two_hundreds_are_a_success_and_gone_is_for_ever() {
+        for status in 200..=299 {
+            assert_eq!(judge(Reply::Status(status, None), 1, 1), Verdict::Taken);
+        }
+        for status in (100..200).chain(300..600).filter(|status| *status != 410) {
+            assert_eq!(judge(Reply::Status(status, None), 1, 1), Verdict::Dead, "{status}");
+        }
+        assert_eq!(judge(Reply::Status(410, None), 1, 10), Verdict::Gone);
+    }
+
+    #[test]
+    fn who_wants_a_pause_gets_it_but_no_longer_than_a_day() {
+        let asked = |status, pause| judge(Reply::Status(status, Some(pause)), 1, 10);
+        assert_eq!(asked(503, 60), Verdict::Again { seconds: 60, quiet: false });
+        assert_eq!(asked(503, 1), Verdict::Again { seconds: 5, quiet: false });
+        assert_eq!(asked(429, 60), Verdict::Again { seconds: 60, quiet: true });
+        assert_eq!(asked(429, i64::MAX), Verdict::Again { seconds: 86_400, quiet: true });
+    }
+
+    #[test]
+    fn an_agents_life_is_one_line_and_a_tasks_another() {
+        let (agent, task) = (AgentId::from_bits(1), TaskId::from_bits(2));
+        let of = |kind, task| line(kind, Some(agent), task, 7);
+        assert_eq!(of(EventKind::AgentStarted, None), agent.to_string());
+        assert_eq!(of(EventKind::AgentFinished, Some(task)), agent.to_string());
+        assert_eq!(of(EventKind::TaskUpdated, Some(task)), task.to_string());
+        assert_eq!(line(EventKind::TaskUpdated, None, Some(task), 7), task.to_string());
+        assert_eq!(of(EventKind::MailSent, None), agent.to_string());
+        assert_eq!(line(EventKind::ConfigReloaded, None, None, 7), "7");
+    }
+
+    #[test]
+    fn patterns_choose_kinds() {
+        assert_eq!(kinds_of("*"), EventKind::ALL);
+        assert!(kinds_of("agent.*").iter().all(|kind| kind.name().starts_with("agent.")));
+        assert_eq!(kinds_of("agent.finished"), [EventKind::AgentFinished]);
+        assert_eq!(kinds_of("*.created").len(), 5);
+        assert_eq!(kinds_of("t*k.upd*d"), [EventKind::TaskUpdated]);
+        assert!(kinds_of("agent").is_empty() && kinds_of("").is_empty());
+    }
+}

@@ -1,0 +1,94 @@
+//! Events are looked for in steps that end, by kind, agent and task.
+
+use model::event::EventKind;
+use model::{AgentId, TaskId};
+use serde_json::json;
+use store::{EventDraft, EventSearch, EventSpan, Store};
+
+use crate::support::{NOW, open};
+
+const ALL: EventSpan = EventSpan { after: 0, until: i64::MAX, limit: 1000, bytes: usize::MAX };
+
+/// Writes so many events, each of what the number says.
+async fn write(store: &Store, many: u64, of: fn(u64) -> EventDraft) {
+    store
+        .write(move |tx| (1..=many).try_for_each(|n| tx.event_append(NOW, &of(n)).map(drop)))
+        .await
+        .unwrap();
+}
+
+fn mixed(number: u64) -> EventDraft {
+    EventDraft {
+        kind: if number.is_multiple_of(2) { EventKind::MailSent } else { EventKind::TaskUpdated },
+        agent: Some(AgentId::from_bits(number % 3)),
+        task: number.is_multiple_of(5).then(|| TaskId::from_bits(7)),
+        data: json!({ "n": number }),
+    }
+}
+
+#[tokio::test]
+async fn each_condition_narrows_the_search() {
+    let (_dir, store) = open();
+    write(&store, 60, mixed).await;
+    let find = |search: EventSearch| -> Vec<i64> {
+        let step = store.read(|tx| tx.event_step(&search, ALL)).unwrap();
+        assert!(step.events.iter().all(|e| search.takes(e.kind, e.agent, e.task)));
+        step.events.iter().map(|event| event.number).collect()
+    };
+    assert_eq!(find(EventSearch::default()), (1..=60).collect::<Vec<_>>());
+    let mail = EventSearch { kinds: vec![EventKind::MailSent], ..EventSearch::default() };
+    assert_eq!(find(mail.clone()), (2..=60).step_by(2).collect::<Vec<_>>());
+    let both = vec![EventKind::TaskUpdated, EventKind::MailSent, EventKind::NoteAdded];
+    assert_eq!(
+        find(EventSearch { kinds: both, ..EventSearch::default() }).len(),
+        60,
+        "and in order"
+    );
+    let agent = Some(AgentId::from_bits(0));
+    assert_eq!(
+        find(EventSearch { agent, ..EventSearch::default() }),
+        (3..=60).step_by(3).collect::<Vec<_>>()
+    );
+    let task = Some(TaskId::from_bits(7));
+    assert_eq!(
+        find(EventSearch { task, ..EventSearch::default() }),
+        (5..=60).step_by(5).collect::<Vec<_>>()
+    );
+    assert_eq!(find(EventSearch { agent, task, ..mail }), [30, 60]);
+}
+
+#[tokio::test]
+async fn steps_join_without_gap_or_repeat_whatever_ends_them() {
+    let (_dir, store) = open();
+    write(&store, 100, mixed).await;
+    let search = EventSearch { kinds: vec![EventKind::MailSent], ..EventSearch::default() };
+    for (limit, bytes) in [(7, usize::MAX), (1000, 40), (1000, 0), (1, usize::MAX)] {
+        let (mut found, mut after) = (Vec::new(), 0);
+        while after < 100 {
+            let span = EventSpan { after, until: 100, limit, bytes };
+            let step = store.read(|tx| tx.event_step(&search, span)).unwrap();
+            assert!(step.seen > after, "it gets on");
+            assert!(step.events.len() <= usize::try_from(limit).unwrap());
+            found.extend(step.events.iter().map(|event| event.number));
+            after = step.seen;
+        }
+        assert_eq!(after, 100);
+        assert_eq!(found, (2..=100).step_by(2).collect::<Vec<_>>(), "{limit} {bytes}");
+    }
+}
+
+#[tokio::test]
+async fn a_search_for_what_is_not_there_ends_after_a_bounded_step_and_says_how_far_it_came() {
+    let (_dir, store) = open();
+    write(&store, 25_000, mixed).await;
+    let search = EventSearch { agent: Some(AgentId::from_bits(99)), ..EventSearch::default() };
+    let (mut steps, mut after) = (Vec::new(), 0);
+    while after < 25_000 {
+        let span = EventSpan { after, until: 25_000, limit: 10, bytes: usize::MAX };
+        let step = store.read(|tx| tx.event_step(&search, span)).unwrap();
+        assert_eq!(step.events, []);
+        after = step.seen;
+        steps.push(after);
+    }
+    assert_eq!(steps, [10_000, 20_000, 25_000]);
+}

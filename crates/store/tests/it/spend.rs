@@ -1,0 +1,153 @@
+//! What was spent over time, and on what.
+
+use model::agent::{AgentState, Outcome};
+use model::money::Usd;
+use model::{AgentId, TaskId, Timestamp};
+use store::{Caps, NewAgent, NewRun, Spend, SpendBy, Store, StoreError, Tokens};
+
+use crate::support::{NOW, add_task, agent, open};
+
+const HOUR: i64 = 3_600_000;
+
+fn id(bits: u64) -> AgentId {
+    AgentId::from_bits(bits)
+}
+
+fn tokens(input: u64) -> Tokens {
+    Tokens { input, output: 1, cache_read: 2, cache_write: 3 }
+}
+
+/// A root with two children, one of which has a child; and one alone.
+async fn crew(store: &Store) {
+    for bits in [1, 2] {
+        add_task(store, bits).await.unwrap();
+    }
+    let make = move |tx: &mut store::Tx<'_>| {
+        for (bits, role, parent, task) in [
+            (1, "lead", None, None),
+            (2, "coder", Some(1), Some(1)),
+            (3, "tester", Some(1), Some(2)),
+            (4, "coder", Some(2), Some(2)),
+            (5, "lead", None, None),
+        ] {
+            let new = NewAgent {
+                role: String::from(role),
+                kind: "script".into(),
+                parent: parent.map(id),
+                task: task.map(TaskId::from_bits),
+                ..agent(bits)
+            };
+            tx.agent_insert(&new, NOW)?;
+            tx.run_insert(&NewRun {
+                agent: id(bits),
+                prompt: "p".into(),
+                summary: "s".into(),
+                wish: "{}".into(),
+                resumed_from: None,
+                conversation: None,
+            })?;
+        }
+        tx.budget_insert(id(1), &Caps { money: Some(Usd::from_dollars(9.0)), ..Caps::default() })
+    };
+    store.write(make).await.unwrap();
+}
+
+async fn spend(store: &Store, bits: u64, dollars: f64, at: Timestamp) {
+    let spend = move |tx: &mut store::Tx<'_>| {
+        let money = Usd::from_dollars(dollars);
+        tx.run_use(id(bits), tokens(10), Some(money))?;
+        tx.budget_charge(id(bits), Spend { money, tokens: 16, agents: 0 })?;
+        tx.spend_add(id(bits), "small", (money, tokens(10)), at)
+    };
+    store.write(spend).await.unwrap();
+}
+
+async fn end(store: &Store, bits: u64, outcome: Outcome, at: Timestamp) {
+    let state = AgentState::Ended { outcome, reason: "r".into(), at };
+    store.write(move |tx| tx.agent_advance(id(bits), &state, at)).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_spent_each_hour_adds_up_to_all_of_it() {
+    let (_dir, store) = open();
+    crew(&store).await;
+    for (bits, dollars, hours) in [(1, 0.5, 0), (2, 1.0, 0), (3, 0.25, 1), (4, 2.0, 1), (5, 4.0, 2)]
+    {
+        spend(&store, bits, dollars, NOW.after_millis(hours * HOUR)).await;
+    }
+    let span = (Timestamp::from_millis(0), NOW.after_millis(10 * HOUR));
+    let all = Usd::from_dollars(7.75);
+    for by in [SpendBy::Role, SpendBy::Model, SpendBy::Task, SpendBy::Agent, SpendBy::Hour] {
+        let points = store.read(|tx| tx.spend_points(by, span)).unwrap();
+        assert_eq!(points.iter().map(|point| point.money).sum::<Usd>(), all, "{by:?}");
+        let sums = store.read(|tx| tx.spend_sums(by, span.0, 100)).unwrap();
+        for sum in sums.iter().filter(|_| by != SpendBy::Hour) {
+            let mine = points.iter().filter(|point| point.key == sum.key);
+            assert_eq!(mine.map(|point| point.money).sum::<Usd>(), sum.money, "{by:?}");
+        }
+    }
+    let points = store.read(|tx| tx.spend_points_by_lineage(span)).unwrap();
+    assert_eq!(points.iter().map(|point| point.money).sum::<Usd>(), all);
+    let of = |root: u64| {
+        let mine = points.iter().filter(|point| point.key == id(root).to_string());
+        mine.map(|point| point.money).sum::<Usd>()
+    };
+    assert_eq!((of(1), of(5)), (Usd::from_dollars(3.75), Usd::from_dollars(4.0)));
+    let second = (NOW.after_millis(HOUR), NOW.after_millis(2 * HOUR));
+    let floor = |at: Timestamp| Timestamp::from_millis(at.as_millis().div_euclid(HOUR) * HOUR);
+    let points = store
+        .read(|tx| tx.spend_points(SpendBy::Role, (floor(second.0), floor(second.1))))
+        .unwrap();
+    assert_eq!(points.iter().map(|point| point.money).sum::<Usd>(), Usd::from_dollars(2.25));
+}
+
+#[tokio::test]
+async fn finished_tasks_and_failed_work_are_told_apart() {
+    let (_dir, store) = open();
+    crew(&store).await;
+    for (bits, dollars) in [(2, 1.0), (3, 0.5), (4, 2.0), (5, 0.25)] {
+        spend(&store, bits, dollars, NOW).await;
+    }
+    end(&store, 2, Outcome::Succeeded, NOW).await;
+    end(&store, 3, Outcome::Failed, NOW).await;
+    end(&store, 4, Outcome::OverBudget, NOW).await;
+    end(&store, 5, Outcome::Lost, NOW).await;
+    let done = |tx: &mut store::Tx<'_>| {
+        let name = model::TaskRef::Id(TaskId::from_bits(1));
+        let mut task = tx.task_find(&name)?.ok_or(StoreError::Stopped)?;
+        task.state = model::TaskState::Completed;
+        tx.task_save(&task, NOW)
+    };
+    store.write(done).await.unwrap();
+    let span = (NOW.after_millis(-HOUR), NOW.after_millis(HOUR));
+    let costs = store.read(|tx| tx.spend_on_done(span)).unwrap();
+    assert_eq!(costs.len(), 1);
+    assert_eq!((costs[0].slug.as_str(), costs[0].money), ("task-1", Usd::from_dollars(1.0)));
+    let (failed, alone) = store.read(|tx| tx.spend_on_failed(span)).unwrap();
+    assert_eq!(failed.len(), 1);
+    assert_eq!((failed[0].slug.as_str(), failed[0].money), ("task-2", Usd::from_dollars(2.5)));
+    assert_eq!(alone, Usd::from_dollars(0.25));
+    let before = (NOW.after_millis(-2 * HOUR), NOW.after_millis(-HOUR));
+    assert!(store.read(|tx| tx.spend_on_done(before)).unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_lineage_is_told_from_its_root_and_is_bounded() {
+    let (_dir, store) = open();
+    assert_eq!(store.read(|tx| tx.spend_largest_root()).unwrap(), None);
+    crew(&store).await;
+    spend(&store, 1, 1.0, NOW).await;
+    spend(&store, 5, 2.0, NOW).await;
+    assert_eq!(store.read(|tx| tx.spend_largest_root()).unwrap(), Some(id(5)));
+    end(&store, 5, Outcome::Succeeded, NOW).await;
+    assert_eq!(store.read(|tx| tx.spend_largest_root()).unwrap(), Some(id(1)), "it lives");
+    let tree = store.read(|tx| tx.spend_lineage(id(1), 300)).unwrap();
+    let agents: Vec<AgentId> = tree.iter().map(|node| node.agent).collect();
+    assert_eq!(agents, [1, 2, 3, 4].map(id));
+    assert_eq!(
+        (tree[0].cap, tree[0].spent),
+        (Some(Usd::from_dollars(9.0)), Usd::from_dollars(1.0))
+    );
+    assert_eq!((tree[3].parent, tree[3].task), (Some(id(2)), Some(2)));
+    assert_eq!(store.read(|tx| tx.spend_lineage(id(1), 2)).unwrap().len(), 2);
+}
