@@ -15,6 +15,7 @@ mod outcome;
 mod replay;
 mod report;
 mod rpc;
+mod said;
 mod script;
 
 use std::fmt;
@@ -25,6 +26,7 @@ use model::money::Usd;
 use serde_json::Value;
 
 pub use claude::mcp_config;
+pub use said::{Said, SaidAs, said};
 
 use crate::run::{OutputLine, Stdin};
 

@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 pub use error::GitHubError;
 pub use model::review::PullState;
 pub use repository::Repository;
+pub(crate) use repository::is_loopback;
 pub use webhook::{PullEvent, parse_event, verify_signature};
 
 use crate::clock::Clock;
@@ -307,7 +308,7 @@ impl Api {
         };
         let host = authority.host();
         // Without TLS anybody on the way could read the token.
-        let safe = scheme == "https" || (scheme == "http" && repository::is_loopback(host));
+        let safe = scheme == "https" || (scheme == "http" && is_loopback(host));
         let plain = !authority.as_str().contains('@') && uri.query().is_none();
         if !safe || !plain || host.eq_ignore_ascii_case("github.com") {
             return Err(bad());

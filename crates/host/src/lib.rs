@@ -9,6 +9,7 @@ pub mod git;
 pub mod github;
 pub mod hooks;
 pub mod inside;
+pub mod post;
 pub mod process;
 pub mod program;
 pub mod random;

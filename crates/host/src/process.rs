@@ -119,6 +119,14 @@ pub fn start_detached(launch: &Launch, log: &Path) -> Result<Started, StartError
     started().map(Started).map_err(|error| launch.failed(error))
 }
 
+/// Starts a program that nobody listens to, and that goes on when the caller's terminal is closed.
+pub fn start_apart(launch: &Launch) -> Result<Started, StartError> {
+    let mut command = launch.command();
+    // A terminal that closes ends the group in its foreground.
+    command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().map(Started).map_err(|error| launch.failed(error))
+}
+
 /// Starts a program that shares the caller's output and session.
 pub fn start_sharing(launch: &Launch) -> Result<Started, StartError> {
     launch.command().spawn().map(Started).map_err(|error| launch.failed(error))

@@ -19,6 +19,7 @@ mod folder;
 mod output;
 mod record;
 mod sweep;
+mod tail;
 
 use std::path::PathBuf;
 
@@ -29,6 +30,7 @@ pub use control::{Control, ControlReceiver, ControlSender, Notice};
 pub use folder::{Begun, RunFolder, Standing};
 pub use output::OutputReader;
 pub use record::{Ended, ExitRecord, SupervisorRecord};
+pub use tail::Stretch;
 
 pub(crate) use control::{MOST_INPUT, MOST_MESSAGE, Request};
 pub(crate) use folder::{TAKEN, claim};

@@ -27,6 +27,7 @@ mod tools;
 mod usage;
 
 use self::talk::Talk;
+pub(super) use self::tools::{certain_name, likely_name};
 use super::{Brief, Conversation, Kind, Plan, PlanError, Runner, SnapshotError, Supports};
 use crate::run::Stdin;
 

@@ -9,11 +9,13 @@
 //! {"adjutant": {"limited": {"until": "2026-11-15T18:00:00Z"}}}
 //! {"adjutant": {"tool": {"id": "7", "name": "grep", "input": {"pattern": "x"}}}}
 //! {"adjutant": {"tool": {"id": "7", "error": "no such file", "done": true}}}
+//! {"adjutant": {"message": "I **look** at the parser first."}}
 //! ```
 //!
 //! Each `usage` adds to those before it; it may also have `cache_read_tokens` and
 //! `cache_write_tokens`. A `tool` begins, and ends with `done`; one that has both `input` and
-//! `done` tells of a whole call. What is not understood is left out.
+//! `done` tells of a whole call, and with `output` what came of it. A `message` is Markdown for
+//! whoever watches, a `thought` the same in a lower voice. What is not understood is left out.
 
 use model::money::Usd;
 use serde_json::Value;

@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
+use model::Timestamp;
+
 use super::command::{Order, split, text};
+use super::repo::Tree;
 use super::snapshot::IndexCopy;
 use super::state::NOT_OURS;
+use super::status::Status;
 use super::{GitError, Repo};
 
 /// Larger files are told of and not shown: nobody reads that much, and it has to go through memory.
@@ -45,6 +49,8 @@ pub struct Diff {
 pub struct DiffFile {
     /// Its name, the new one where it was renamed
     pub path: String,
+    /// Its old name, where it was renamed or copied
+    pub old: Option<String>,
     /// How many lines are new; none where they cannot be counted
     pub added: Option<u64>,
     /// How many lines are gone; none where they cannot be counted
@@ -66,18 +72,72 @@ impl Repo {
     pub fn uncommitted_diff(&self, dir: &Path, max_bytes: usize) -> Result<Diff, GitError> {
         let tree = self.tree(dir)?;
         let status = self.status(&tree, &NOT_OURS)?;
-        let copy = IndexCopy::of(&tree)?;
-        let git = || Ok::<_, GitError>(self.git_in(&tree)?.env("GIT_INDEX_FILE", copy.path()));
+        let base = match &status.head {
+            Some(head) => head.clone(),
+            None => self.make_tree(Vec::new())?,
+        };
+        self.files_against(&tree, &status, (&base, max_bytes))
+    }
+
+    /// What the working tree around `dir` has that a commit lacks: what was committed since, and what is not
+    /// committed yet. Says whether anything is not.
+    pub fn work_diff(
+        &self,
+        dir: &Path,
+        base: &str,
+        max_bytes: usize,
+    ) -> Result<(Diff, bool), GitError> {
+        let tree = self.tree(dir)?;
+        let status = self.status(&tree, &NOT_OURS)?;
+        let base = self.commit(base)?;
+        let is_open = !status.entries.is_empty();
+        Ok((self.files_against(&tree, &status, (&base, max_bytes))?, is_open))
+    }
+
+    /// What the files of a working tree are, compared with a commit or a tree.
+    fn files_against(
+        &self,
+        tree: &Tree,
+        status: &Status,
+        (base, max_bytes): (&str, usize),
+    ) -> Result<Diff, GitError> {
+        let copy = IndexCopy::of(tree)?;
+        let git = || Ok::<_, GitError>(self.git_in(tree)?.env("GIT_INDEX_FILE", copy.path()));
         // Announced, new files are shown; they are not stored.
         let add = git()?.args(["add", "--intent-to-add", "--sparse"]).args(NOT_OURS);
         add.args(status.without_nested()).ask()?;
-        let base = match status.head {
-            Some(head) => head,
-            None => self.make_tree(Vec::new())?,
-        };
         let order = git()?.arg("diff").args(PLAIN).arg(base).args(NOT_OURS);
         let order = order.configs([("core.bigFileThreshold".into(), LARGE.into())]);
         Ok(read(&order.ask()?, max_bytes))
+    }
+
+    /// The newest commit that both have, if they have one.
+    pub fn common_ancestor(&self, a: &str, b: &str) -> Result<Option<String>, GitError> {
+        let (a, b) = (self.commit(a)?, self.commit(b)?);
+        let base = self.git()?.args(["merge-base", &a, &b]).ask_maybe()?;
+        Ok(base.map(|base| super::command::line(&base)))
+    }
+
+    /// The commits that `to` has and `from` lacks, the newest first, each with its time and the first line of its
+    /// message.
+    pub fn history(
+        &self,
+        from: &str,
+        to: &str,
+        max: usize,
+    ) -> Result<Vec<(String, Timestamp, String)>, GitError> {
+        let (from, to) = (self.commit(from)?, self.commit(to)?);
+        let order = self.git()?.args(["log", "-z", "--no-color", "--format=%H %ct %s"]);
+        let order = order.arg(format!("--max-count={max}")).arg(format!("{from}..{to}"));
+        let output = order.args(["--"]).ask()?;
+        let commit = |entry: &[u8]| {
+            let entry = text(entry);
+            let mut words = entry.splitn(3, ' ');
+            let (hash, seconds) = (words.next()?.to_owned(), words.next()?.parse::<i64>().ok()?);
+            let at = Timestamp::from_millis(seconds.saturating_mul(1000));
+            Some((hash, at, words.next().unwrap_or_default().to_owned()))
+        };
+        Ok(split(&output).filter_map(commit).collect())
     }
 
     /// The files that differ between `to` and its common ancestor with `from`, under their old and their new names.
@@ -119,11 +179,13 @@ fn read(output: &[u8], max_bytes: usize) -> Diff {
         let letter = field(&mut rest).rsplit(|byte| *byte == b' ').next().unwrap_or_default();
         let letter = letter.first().copied().unwrap_or_default();
         let mut path = field(&mut rest);
+        let mut old = None;
         if matches!(letter, b'R' | b'C') {
+            old = Some(text(path));
             path = field(&mut rest);
         }
         let status = word(letter);
-        files.push(DiffFile { path: text(path), added: None, removed: None, status });
+        files.push(DiffFile { path: text(path), old, added: None, removed: None, status });
     }
     for file in &mut files {
         let numbers = text(field(&mut rest));

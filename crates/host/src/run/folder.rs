@@ -12,8 +12,8 @@ use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStdout};
 
 use super::{
-    Control, ExitRecord, OutputReader, Position, Spec, SupervisorRecord, read_json, sweep,
-    write_json,
+    Control, ExitRecord, OutputReader, Position, Spec, Stretch, SupervisorRecord, read_json, sweep,
+    tail, write_json,
 };
 use crate::files::{self, FileError, Mode, at};
 use crate::process::{self, Exit, Launch, StartError};
@@ -149,6 +149,20 @@ impl RunFolder {
     /// Reads what the agent says, from there on.
     pub fn output(&self, from: Position) -> OutputReader {
         OutputReader::new(&self.path, from)
+    }
+
+    /// Where about so many lines before a place begin, or before the end; none where there are none.
+    pub fn tail(
+        &self,
+        before: Option<Position>,
+        lines: usize,
+    ) -> Result<Option<Stretch>, FileError> {
+        tail::tail(&self.path, before, lines)
+    }
+
+    /// A file that the agent was given beside its arguments, if it was.
+    pub fn given(&self, name: &str) -> Result<Option<String>, FileError> {
+        files::read(&self.file(name))
     }
 
     /// Ends what is left of an agent whose supervisor is gone, and says how many processes that were.

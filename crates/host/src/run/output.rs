@@ -142,17 +142,8 @@ impl OutputReader {
 
     /// The oldest segment after this one.
     fn later(&self) -> Result<Option<u32>, FileError> {
-        let failed = at("list", &self.folder);
-        let mut oldest = None;
-        for entry in fs::read_dir(&self.folder).map_err(&failed)? {
-            let name = entry.map_err(&failed)?.file_name();
-            let number = name
-                .to_str()
-                .and_then(|name| name.strip_prefix("output.")?.strip_suffix(".jsonl")?.parse().ok())
-                .filter(|number: &u32| *number > self.next.segment);
-            oldest = oldest.into_iter().chain(number).min();
-        }
-        Ok(oldest)
+        let numbers = segments(&self.folder)?;
+        Ok(numbers.into_iter().filter(|number| *number > self.next.segment).min())
     }
 
     /// So many segments were dropped before they were read, and with them the ends of lines.
@@ -279,6 +270,19 @@ impl Held {
         self.is_whole = true;
         self.line.cut += 1;
     }
+}
+
+/// The segments after the head that are there, in no order.
+pub(super) fn segments(folder: &Path) -> Result<Vec<u32>, FileError> {
+    let failed = at("list", folder);
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(folder).map_err(&failed)? {
+        let name = entry.map_err(&failed)?.file_name();
+        let number =
+            |name: &str| name.strip_prefix("output.")?.strip_suffix(".jsonl")?.parse::<u32>().ok();
+        numbers.extend(name.to_str().and_then(number));
+    }
+    Ok(numbers)
 }
 
 /// The lines that have an end, with it.

@@ -6,6 +6,7 @@ mod ending;
 mod floods;
 mod github;
 mod output;
+mod post;
 mod reader;
 mod standing;
 mod support;

@@ -102,7 +102,7 @@ impl Tool {
 }
 
 /// The tool's name, where the agent tells it apart from the title.
-fn certain_name(call: &Value) -> Option<String> {
+pub(in crate::agent) fn certain_name(call: &Value) -> Option<String> {
     let raw = &call["rawInput"];
     if call["_meta"]["is_mcp_tool_call"] == true
         && let (Some(server), Some(tool)) = (raw["server"].as_str(), raw["tool"].as_str())
@@ -114,7 +114,7 @@ fn certain_name(call: &Value) -> Option<String> {
 }
 
 /// What is nearest to a name in a title or a kind.
-fn likely_name(call: &Value, servers: &[String]) -> String {
+pub(in crate::agent) fn likely_name(call: &Value, servers: &[String]) -> String {
     let title = call["title"].as_str().unwrap_or_default();
     match call["kind"].as_str() {
         Some(kind) if KINDS.contains(&kind) => return kind.to_owned(),

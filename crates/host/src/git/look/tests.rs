@@ -7,7 +7,8 @@ const ALL: usize = 1 << 20;
 
 fn file(path: &str, numbers: Option<(u64, u64)>, status: &'static str) -> DiffFile {
     let (added, removed) = (numbers.map(|(added, _)| added), numbers.map(|(_, removed)| removed));
-    DiffFile { path: path.into(), added, removed, status }
+    let old = (status == "renamed").then(|| "long".to_owned());
+    DiffFile { path: path.into(), old, added, removed, status }
 }
 
 #[test]
@@ -148,4 +149,48 @@ fn programs_for_differences_are_not_run() {
     assert!(!trace.exists());
     plain(repository.top(), &["diff", "main", "w"]);
     assert!(trace.exists(), "this test would notice");
+}
+
+#[test]
+fn work_is_what_was_committed_and_what_is_not_yet() {
+    let repository = Repository::with_commit();
+    repository.write("long", &"line\n".repeat(50));
+    repository.write("bin", "\u{0}old");
+    repository.commit("long");
+    let path = repository.worktree("w");
+    write(&path, "a.txt", "a.txt\ncommitted\n");
+    std::fs::rename(path.join("long"), path.join("renamed")).unwrap();
+    commit(&path, "work");
+    repository.write("a.txt", "elsewhere\n");
+    repository.commit("elsewhere");
+    write(&path, "a.txt", "a.txt\ncommitted\nand open\n");
+    std::fs::remove_file(path.join("b.txt")).unwrap();
+    write(&path, "bin", "\u{0}new");
+    for name in ODD {
+        write(&path, name, "x\n");
+    }
+    let repo = repository.repo();
+    let base = repo.common_ancestor("main", "w").unwrap().unwrap();
+    let (diff, is_open) = repo.work_diff(&path, &base, ALL).unwrap();
+    assert!(is_open);
+    let mut files = diff.files.clone();
+    files.retain(|file| !ODD.contains(&&*file.path));
+    let wanted = [
+        file("a.txt", Some((2, 0)), "changed"),
+        file("b.txt", Some((0, 1)), "deleted"),
+        file("bin", None, "changed"),
+        file("renamed", Some((0, 0)), "renamed"),
+    ];
+    assert_eq!(files, wanted);
+    assert_eq!(diff.files.len(), wanted.len() + ODD.len());
+    assert!(diff.text.contains("+committed\n+and open\n"), "{}", diff.text);
+    let history = repo.history("main", "w", 10).unwrap();
+    assert_eq!(
+        history.iter().map(|(_, _, subject)| subject.as_str()).collect::<Vec<_>>(),
+        ["work"]
+    );
+    commit(&path, "all of it");
+    let (whole, is_open) = repo.work_diff(&path, &base, ALL).unwrap();
+    assert_eq!((whole.files, is_open), (diff.files, false));
+    assert!(repo.common_ancestor("main", "nobody").is_err());
 }

@@ -125,6 +125,8 @@ fn it_works_in_the_middle_of_a_merge_and_of_a_rebase() {
         let staged = repo.file_at(&format!("{rescued}^2"), "b.txt").unwrap();
         assert_eq!(staged.as_deref(), Some(&b"staged"[..]));
         write(&path, "b.txt", "staged");
+        // Written again at another time: git must look at it before it believes that it is the same.
+        any(&path, &["update-index", "-q", "--unmerged", "--refresh"]);
         plain(&path, &[command[0], "--abort"]);
     }
 }
