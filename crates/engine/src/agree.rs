@@ -12,11 +12,13 @@ use serde::Serialize;
 use store::{AgentPage, Merge, MergePage, Page, Review, ReviewPage, Tx, Worktree, WorktreePage};
 
 use crate::engine::Engine;
-use crate::error::{Code, ToolError};
+use crate::error::ToolError;
 use crate::work::BRANCHES;
 
 /// So many rows are read at once.
 const ROWS: u32 = 500;
+/// So often it is looked again where something happened while it was looked.
+const LOOKS: u32 = 5;
 
 /// Something that is one way in the record and another in git.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -37,11 +39,27 @@ struct Record {
     feedback: Vec<store::Feedback>,
     /// Agents that have not ended, and whether they wait for a review
     live: BTreeMap<model::AgentId, bool>,
+    /// Whose worktree is just being made, merged or taken away: of it nothing can be said
+    in_work: HashSet<model::AgentId>,
 }
 
 impl Engine {
     /// Compares git and the record. Blocks.
     pub fn disagreements(&self) -> Result<Vec<Disagreement>, ToolError> {
+        // The two cannot be read at the same moment, so what was found while the record moved is looked at again.
+        let last = self.store.last_event();
+        let mut looks = 1;
+        loop {
+            let before = *last.borrow();
+            let found = self.differences()?;
+            if found.is_empty() || looks == LOOKS || *last.borrow() == before {
+                return Ok(found);
+            }
+            looks += 1;
+        }
+    }
+
+    fn differences(&self) -> Result<Vec<Disagreement>, ToolError> {
         let record = self.store.read(Record::of)?;
         let mut found = record.reviews_in_order();
         let repo = match self.repo(&self.options.project) {
@@ -61,30 +79,18 @@ fn differs(about: &impl ToString, what: &str) -> Disagreement {
     Disagreement { about: about.to_string(), what: what.to_owned() }
 }
 
-/// Reads a list to its end.
-fn all<T>(
-    mut page: impl FnMut(i64) -> Result<Page<T>, store::StoreError>,
-) -> Result<Vec<T>, store::StoreError> {
-    let (mut found, mut after) = (Vec::new(), Some(0));
-    while let Some(from) = after {
-        let next = page(from)?;
-        found.extend(next.items);
-        after = next.next;
-    }
-    Ok(found)
-}
-
 impl Record {
     fn of(tx: &Tx<'_>) -> Result<Self, ToolError> {
         let mut record = Self {
-            worktrees: all(|after| tx.worktree_page(WorktreePage::All, after, ROWS))?,
-            reviews: all(|after| tx.review_page(ReviewPage::All, after, ROWS))?,
-            merges: all(|after| tx.merge_page(MergePage::All, after, ROWS))?,
+            worktrees: Page::all(|after| tx.worktree_page(WorktreePage::All, after, ROWS))?,
+            reviews: Page::all(|after| tx.review_page(ReviewPage::All, after, ROWS))?,
+            merges: Page::all(|after| tx.merge_page(MergePage::All, after, ROWS))?,
             ..Self::default()
         };
-        for agent in all(|after| tx.agent_page(AgentPage::Live, after, ROWS))? {
+        for agent in Page::all(|after| tx.agent_page(AgentPage::Live, after, ROWS))? {
             record.live.insert(agent.id, agent.state == AgentState::WaitingReview);
         }
+        record.in_work = tx.errands_open()?.iter().filter_map(|errand| errand.agent).collect();
         for review in &record.reviews {
             record.feedback.extend(tx.feedback_by(review.reviewer)?);
         }
@@ -119,7 +125,7 @@ impl Record {
     ) -> Result<Vec<Disagreement>, ToolError> {
         let mut found = Vec::new();
         let listed: HashSet<_> = repo.worktrees()?.into_iter().map(|entry| entry.path).collect();
-        for worktree in &self.worktrees {
+        for worktree in self.worktrees.iter().filter(|tree| !self.in_work.contains(&tree.agent)) {
             let path = Path::new(&worktree.path);
             let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
             let known = listed.contains(path) || listed.contains(&real);
@@ -131,10 +137,7 @@ impl Record {
                     found
                         .push(differs(&worktree.agent, "its worktree should be gone and is there"));
                 }
-                WorktreeState::There
-                | WorktreeState::Gone
-                | WorktreeState::Wanted
-                | WorktreeState::Going => {}
+                WorktreeState::There | WorktreeState::Gone | WorktreeState::Wanted => {}
             }
         }
         let names: HashSet<_> =
@@ -175,10 +178,7 @@ impl Record {
         }
         commits.sort_unstable();
         commits.dedup();
-        let lost = match repo.unreachable_from_branches(&commits) {
-            Ok(lost) => lost,
-            Err(error) => return Err(ToolError::new(Code::ExternalError, error.to_string())),
-        };
+        let lost = repo.unreachable_from_branches(&commits)?;
         Ok(lost.into_iter().map(|commit| differs(&commit, "no branch reaches it")).collect())
     }
 }

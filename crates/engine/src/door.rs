@@ -21,6 +21,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cx::{Caller, ReadCx, WriteCx, find_agent};
+use crate::doings::{self, Span, SpanKind};
 use crate::engine::Engine;
 use crate::error::{Code, ToolError};
 use crate::escalate;
@@ -28,7 +29,7 @@ use crate::identity::Principal;
 use crate::redact::redact;
 use crate::run::CallNote;
 use crate::settings::Settings;
-use crate::tool::{Asking, Effect, Output, Seen, Shape, ToolDef};
+use crate::tool::{Asking, Effect, Output, Seen, Shape, ToolDef, bare_of};
 
 /// Transient failures are tried so many more times.
 const RETRIES: u32 = 3;
@@ -123,6 +124,7 @@ impl Engine {
         if let Err(error) = passage.check_key().and_then(|()| passage.pace()) {
             return Err(Box::pin(passage.failed(error)).await);
         }
+        passage.shown();
         let mut begun = None;
         let mut tried = 0;
         loop {
@@ -153,6 +155,12 @@ impl Engine {
     }
 }
 
+/// What a visitor hears who wants more than to look.
+pub fn read_only() -> ToolError {
+    ToolError::denied("this link only lets you look")
+        .hint("ask the operator, whose link from `adjutant open` may act too")
+}
+
 /// Finds out who calls. An agent that has ended is nobody any more.
 fn resolve(
     tx: &Tx<'_>,
@@ -168,6 +176,7 @@ fn resolve(
             return Err(ToolError::denied(format!("this token is not agent `{other}`'s"))
                 .hint("leave `agentId` out: the token says who you are"));
         }
+        (Principal::Viewer, _) => return Err(read_only()),
     };
     let agent = find_agent(tx, id)?;
     if matches!(agent.state, AgentState::Ended { .. }) {
@@ -185,17 +194,38 @@ impl Passage {
         self.engine.now()
     }
 
+    /// Shows those who look on what the caller does now.
+    fn shown(&self) {
+        let Principal::Agent(agent) = self.call.principal else { return };
+        let kind = if self.awaits() { SpanKind::Wait } else { SpanKind::Work };
+        let span = Span { from: self.now().as_millis(), to: None, kind };
+        let tool = bare_of(self.call.tool.name);
+        self.engine.doings.called(agent, (tool, doings::about(&self.call.input)), span);
+    }
+
+    /// Whether the tool has its caller wait for others.
+    const fn awaits(&self) -> bool {
+        let tool = self.call.tool;
+        match tool.shape {
+            Shape::Wait(_) => true,
+            Shape::Ask(_) => tool.starts_agents,
+            Shape::Read(_) | Shape::Probe(_) | Shape::Write(_) => false,
+        }
+    }
+
     /// Tells the caller's keeper, if it has one: a sign of life, or one of going round in circles.
     fn noticed(&self, error: Option<&ToolError>) {
         let Principal::Agent(agent) = self.call.principal else { return };
         self.engine.errands.heard_of(agent);
+        if self.awaits() {
+            self.engine.doings.waited(agent, self.now().as_millis());
+        }
         let tool = self.call.tool;
         self.engine.crew.called(agent, || CallNote {
             tool: tool.name,
             input: self.call.input.to_string(),
             error: error.map(|error| error.message.clone()),
-            // Reviews have limits of their own.
-            polls: tool.effect() == Effect::Read || tool.toolset() == "review",
+            polls: tool.effect() == Effect::Read || tool.bounded,
         });
     }
 
@@ -204,6 +234,7 @@ impl Passage {
         match self.call.principal {
             Principal::Agent(id) => Some(id),
             Principal::Operator => self.call.as_agent,
+            Principal::Viewer => None,
         }
     }
 

@@ -11,8 +11,11 @@ use host::git::Repo;
 use model::Timestamp;
 use store::Store;
 
+use crate::crew_view::Memo;
+use crate::doings::Doings;
 use crate::errand::{Errands, Point};
 use crate::identity::Tokens;
+use crate::pass::Guesses;
 use crate::rate::Rates;
 use crate::run::Crew;
 use crate::settings::Settings;
@@ -98,11 +101,17 @@ pub struct Inner {
     settings: RwLock<Arc<Settings>>,
     pub(crate) tokens: Tokens,
     pub(crate) rates: Rates,
+    pub(crate) guesses: Guesses,
     pub(crate) heads: crate::door::Heads,
     pub(crate) topics: Topics,
     pub(crate) waits: Waits,
     pub(crate) crew: Crew,
+    /// What agents did last
+    pub(crate) doings: Doings,
+    /// Who is live, as it was last looked up
+    pub(crate) memo: Memo,
     pub(crate) errands: Errands,
+    pub(crate) hooking: crate::webhook::Hooking,
     /// The project's repository, once it was needed
     pub(crate) repo: Mutex<Option<Repo>>,
 }
@@ -123,11 +132,15 @@ impl Engine {
             settings: RwLock::new(Arc::new(settings)),
             tokens: Tokens::default(),
             rates: Rates::default(),
+            guesses: Guesses::default(),
             heads: crate::door::Heads::default(),
             topics: Topics::default(),
             waits: Waits::default(),
             crew: Crew::default(),
+            doings: Doings::default(),
+            memo: Memo::default(),
             errands: Errands::default(),
+            hooking: crate::webhook::Hooking::default(),
             repo: Mutex::default(),
         }))
     }

@@ -12,7 +12,8 @@ use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::identity::hash_token;
 use crate::run::draft::find_role;
-use crate::tools::{files, task_change};
+use crate::run::finish;
+use crate::tools::task_change;
 
 /// Who is to join.
 #[derive(Debug, Clone)]
@@ -64,6 +65,11 @@ impl Engine {
         self.tokens.forget(id);
         self.rates.forget(id);
         Ok(agent)
+    }
+
+    /// A row of the record about something that the operator did beside the crew.
+    pub fn operator_act(&self, act: &str, input: &Value, output: &Value) -> AuditDraft {
+        self.operator_row(act, None, input.to_string(), output)
     }
 
     /// A row of the record about something that the operator did.
@@ -174,12 +180,11 @@ fn leave(
     tx.dispatch_end(id, "completed", Some(&json!({ "summary": reason }).to_string()), now)?;
     tx.mcp_session_delete_of(&id.to_string())?;
     release_tasks(tx, &agent, now)?;
-    files::let_go(tx, &agent, now)?;
     let data = json!({ "state": agent.state.name(), "reason": reason });
     let event =
         EventDraft { kind: EventKind::AgentFinished, agent: Some(id), task: agent.task, data };
     tx.event_append(now, &event)?;
-    crate::review::ended(tx, &engine.settings(), &agent, now)?;
+    finish::followed(tx, &engine.settings(), &agent, now)?;
     let output = json!({ "agentId": id, "state": agent.state.name() });
     let input = json!({ "agentId": id, "reason": reason });
     tx.audit_append(&engine.operator_row(

@@ -28,6 +28,7 @@ use store::{Errand, EventDraft, NewErrand, Tx};
 use tokio::sync::Notify;
 
 use crate::cx::fresh;
+use crate::engine::Engine;
 use crate::error::ToolError;
 
 pub use desk::Desk;
@@ -60,12 +61,23 @@ pub(crate) fn send<W: Serialize>(
     now: Timestamp,
 ) -> Result<ErrandId, ToolError> {
     let id = fresh(ErrandId::from_bits)?;
+    send_as(tx, id, sending, now)?;
+    Ok(id)
+}
+
+/// The same, under a name that somebody knows already.
+pub(crate) fn send_as<W: Serialize>(
+    tx: &mut Tx<'_>,
+    id: ErrandId,
+    sending: Sending<'_, W>,
+    now: Timestamp,
+) -> Result<(), ToolError> {
     let Sending { kind, lane, agent, caller, wish } = sending;
     let wish = serde_json::to_string(wish).map_err(ToolError::internal)?;
     tx.errand_insert(&NewErrand { id, kind, lane, agent, caller, wish }, now)?;
     let data = json!({ "errandId": id, "kind": kind });
     tx.event_append(now, &EventDraft { kind: EventKind::ErrandCreated, agent, task: None, data })?;
-    Ok(id)
+    Ok(())
 }
 
 /// Has the worktree of an agent that has ended looked after.
@@ -97,6 +109,17 @@ pub(crate) fn outcome<A: DeserializeOwned>(
 /// What is wanted of an errand.
 fn wish_of<W: DeserializeOwned>(errand: &Errand) -> Result<W, Setback> {
     serde_json::from_str(&errand.wish).map_err(|error| Setback::Never(ToolError::internal(error)))
+}
+
+/// What was written down of an errand before.
+fn notes_of<N: DeserializeOwned>(errand: &Errand) -> Option<N> {
+    errand.notes.as_deref().and_then(|notes| serde_json::from_str(notes).ok())
+}
+
+/// Writes down what is known of an errand, for whoever begins it again.
+async fn note<N: Serialize>(engine: &Engine, id: ErrandId, notes: &N) -> Result<(), ToolError> {
+    let notes = serde_json::to_string(notes).map_err(ToolError::internal)?;
+    Ok(engine.store.write(move |tx| tx.errand_note(id, &notes)).await?)
 }
 
 /// What follows from an errand that was done: written down together with its end, and perhaps more than

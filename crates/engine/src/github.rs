@@ -13,6 +13,7 @@ use host::github::{GitHub, GitHubError, Repository};
 
 use crate::engine::Engine;
 use crate::error::{Code, ToolError};
+use crate::settings::WebhookKey;
 
 pub use follow::Hearing;
 
@@ -115,10 +116,16 @@ impl Engine {
 
     /// What the operator's git gets to see: everything but the secrets that we keep, which travel otherwise.
     pub(crate) fn git_environment(&self) -> Vec<(OsString, OsString)> {
-        let secrets = &self.options.github;
-        let secrets: Vec<&str> = [&secrets.token, &secrets.webhook]
+        let (secrets, settings) = (&self.options.github, self.settings());
+        let keys = settings.webhooks.iter().filter_map(|hook| match &hook.key {
+            WebhookKey::Secret(secret) => Some(secret.reveal()),
+            WebhookKey::None | WebhookKey::Missing(_) | WebhookKey::Wrong(..) => None,
+        });
+        let secrets: Vec<&str> = [secrets.token.as_deref(), secrets.webhook.as_deref()]
             .into_iter()
-            .filter_map(|secret| secret.as_deref().map(str::trim))
+            .flatten()
+            .chain(keys)
+            .map(str::trim)
             .filter(|secret| !secret.is_empty())
             .collect();
         // A short one may stand in anything by chance.

@@ -3,8 +3,11 @@
 //! See ARCHITECTURE.md, “engine”.
 
 mod agree;
+mod board;
 mod context;
+mod crew_view;
 mod cx;
+mod doings;
 mod door;
 mod engine;
 mod enlist;
@@ -15,9 +18,11 @@ mod github;
 mod identity;
 mod input;
 mod letter;
+mod mail_view;
 mod merging;
 mod mirror;
 mod office;
+mod pass;
 mod projection;
 mod rate;
 mod redact;
@@ -32,22 +37,30 @@ mod tools;
 pub mod toolsets;
 mod topics;
 pub mod views;
+mod watch;
+mod webhook;
 mod work;
 mod worktrees;
 
 pub use agree::Disagreement;
+pub use board::{BoardSlice, BoardView, BoardWish, ColumnView, EpicRow, EpicsView, GraphView};
+pub use board::{HistoryView, TaskRow, TasksView, WholeTask};
+pub use crew_view::{
+    About, CrewRow, CrewRowsView, CrewView, CrewWish, OverviewView, Past, RolesView,
+};
 pub use cx::Caller;
-pub use door::{Call, Failure, Progress};
+pub use door::{Call, Failure, Progress, read_only};
 pub use engine::{Engine, GithubSecrets, Options};
 pub use enlist::{Enlisted, Recruit};
 pub use errand::{Desk, Point};
 pub use error::{Code, ToolError};
 pub use github::Hearing;
-pub use host::run::{OutputLine, Stream};
-pub use identity::{Principal, hash_token};
+pub use host::run::{OutputLine, Position, Stream};
+pub use identity::{Admission, Principal, Tab, hash_token};
 pub use input::parse as parse_input;
-pub use merging::{ConflictView, LineRange, MergeView, ReviewQueue, ReviewScope};
+pub use merging::{ConflictView, LineRange, MergeView, ReviewScope};
 pub use mirror::{Mirror, MirrorError};
+pub use pass::{LinkView, LoggedIn, MadeLink, Opened};
 pub use redact::redact;
 pub use resources::{RESOURCE_TEMPLATES, ResourceInfo, resources_touched};
 pub use review::view::{CoderView, FeedbackView, PullView, ReviewView, StoryView, Whose};
@@ -58,4 +71,9 @@ pub use templates::{template_tools, tools_of};
 pub use tool::{Described, Effect, Output, ToolDef, bare_of, by_name, joined_of};
 pub use tools::{ALIASES, TOOLS};
 pub use topics::Waits;
+pub use watch::{
+    AgentDiffView, AgentStoryView, AgentStreamView, Beginning, StreamItem, StreamWish,
+};
+pub use webhook::view::{DeliveryView, SentView, WebhookView};
+pub use webhook::{Hooks, Resume, WhichDeliveries};
 pub use worktrees::{GitView, PrunedView, WorktreeView};

@@ -2,7 +2,9 @@
 //! way. What is done about it is the errand's, `errand/merge.rs`.
 
 mod acts;
+mod desk;
 mod forecast;
+mod progress;
 mod queue;
 mod view;
 
@@ -17,11 +19,13 @@ use crate::error::ToolError;
 use crate::work::epic_branch_of;
 
 pub(crate) use acts::{
-    NOBODY_WORKS, complete, errand_of, hold_back, pinned_by, remark, requeue, retire, take_out,
+    NOBODY_WORKS, complete, errand_of, hold_back, line_up, pinned_by, requeue, retire, take_out,
     tell, write_to,
 };
-pub use queue::{ReviewQueue, ReviewScope};
-pub(crate) use queue::{Waiting, look_at};
+pub use desk::{DeskView, WatchedMerge};
+pub use progress::CheckingView;
+pub use queue::ReviewScope;
+pub(crate) use queue::{ReviewQueue, Waiting, look_at};
 pub use view::{ConflictView, LineRange, MergeView};
 pub(crate) use view::{Details, conflicts_of, places};
 

@@ -8,17 +8,16 @@ pub(crate) mod brief;
 pub(crate) mod recover;
 
 use model::agent::{AgentState, Outcome};
-use model::event::EventKind;
 use model::{AgentId, EpicId, EpicState, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
-use store::{Agent, Epic, EventDraft, Recipient, TaskFilter, Tx};
+use store::{Agent, Epic, Recipient, TaskFilter, Tx};
 
 use crate::error::ToolError;
 use crate::letter::{self, Letter};
 use crate::run::draft::find_role;
 use crate::settings::{Role, Settings};
+use crate::tools::epic::advance;
 
 /// The category of those who lead epics.
 pub(crate) const SUPERVISOR: &str = "supervisor";
@@ -137,12 +136,7 @@ pub(crate) fn set_going(
     if epic.state != EpicState::Planning {
         return Ok(());
     }
-    let to = EpicState::InProgress;
-    tx.epic_advance(epic.id, to, now)?;
-    let data = json!({ "epicId": epic.id, "from": epic.state, "to": to });
-    let kind = EventKind::EpicUpdated;
-    tx.event_append(now, &EventDraft { kind, agent: by, task: None, data })?;
-    Ok(())
+    advance(tx, epic, EpicState::InProgress, (by, now))
 }
 
 /// What follows from an agent's end: another supervisor takes its place if one is to, and otherwise whoever

@@ -8,11 +8,39 @@ use model::{AgentId, Timestamp};
 #[derive(Debug, Default)]
 pub(crate) struct Rates(Mutex<HashMap<AgentId, Bucket>>);
 
+/// A bucket of calls.
 #[derive(Debug)]
-struct Bucket {
+pub(crate) struct Bucket {
     /// Thousandths of a call
     left: i64,
     at: Timestamp,
+}
+
+impl Bucket {
+    /// One that is full.
+    pub(crate) fn full(per_minute: u32, now: Timestamp) -> Self {
+        Self { left: i64::from(per_minute) * 1000, at: now }
+    }
+
+    /// Lets in what has come since the last look; false if there is still no whole call in it.
+    pub(crate) fn fill(&mut self, per_minute: u32, now: Timestamp) -> bool {
+        let full = i64::from(per_minute) * 1000;
+        let gained = now.millis_since(self.at).min(60_000) * i64::from(per_minute) / 60;
+        if gained > 0 {
+            self.left = (self.left + gained).min(full);
+            self.at = now;
+        }
+        self.left >= 1000
+    }
+
+    /// Takes a call out; false if there is none in it.
+    pub(crate) fn take(&mut self, per_minute: u32, now: Timestamp) -> bool {
+        let allowed = self.fill(per_minute, now);
+        if allowed {
+            self.left -= 1000;
+        }
+        allowed
+    }
 }
 
 impl Rates {
@@ -21,19 +49,9 @@ impl Rates {
         if per_minute == 0 {
             return true;
         }
-        let full = i64::from(per_minute) * 1000;
         let mut buckets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let bucket = buckets.entry(agent).or_insert(Bucket { left: full, at: now });
-        let gained = now.millis_since(bucket.at).min(60_000) * i64::from(per_minute) / 60;
-        if gained > 0 {
-            bucket.left = (bucket.left + gained).min(full);
-            bucket.at = now;
-        }
-        let allowed = bucket.left >= 1000;
-        if allowed {
-            bucket.left -= 1000;
-        }
-        allowed
+        let bucket = buckets.entry(agent).or_insert_with(|| Bucket::full(per_minute, now));
+        bucket.take(per_minute, now)
     }
 
     /// Forgets an agent that has ended.

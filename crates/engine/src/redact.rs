@@ -4,6 +4,8 @@
 const PREFIXES: &[&str] = &[
     "adjop_",
     "adjag_",
+    "adjlink_",
+    "adjtab_",
     "Bearer ",
     "ghp_",
     "gho_",
@@ -14,6 +16,7 @@ const PREFIXES: &[&str] = &[
     "xoxb-",
     "xoxp-",
     "xapp-",
+    "whsec_",
 ];
 /// Shorter runs behind a prefix are words, not secrets.
 const SHORTEST: usize = 16;

@@ -14,7 +14,7 @@ use store::{Agent, EventDraft, Recipient, Review, ReviewPage, Stop, Tx};
 use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::letter::{self, Letter, Word};
-use crate::run::{reconcile, stop};
+use crate::run::{ask, reconcile, stop};
 use crate::settings::Settings;
 
 /// The file by which feedback comes.
@@ -102,7 +102,7 @@ fn wake(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let word = &closing.word;
-    let Some(mut coder) = tx.agent_get(review.coder)? else { return Ok(()) };
+    let Some(coder) = tx.agent_get(review.coder)? else { return Ok(()) };
     if coder.ended_at().is_some() {
         return Ok(());
     }
@@ -123,13 +123,8 @@ fn wake(
         tx.run_next_prompt(coder.id, &format!("{}\n\n{}", word.subject, word.body))?;
         return reconcile::requeue(tx, coder.id, now);
     }
-    if coder.state == AgentState::WaitingReview
-        && let Ok(state) = coder.state.apply(AgentEvent::Continued, now)
-    {
-        coder.state = state;
-        tx.agent_advance(coder.id, &coder.state, now)?;
-        let data = json!({ "state": coder.state.name() });
-        tell(tx, EventKind::AgentStateChanged, coder.id, data, now)?;
+    if coder.state == AgentState::WaitingReview {
+        ask::moved(tx, coder.id, AgentEvent::Continued, now)?;
     }
     Ok(())
 }
@@ -216,14 +211,12 @@ pub(crate) async fn sweep(engine: &Engine, now: Timestamp) -> Result<Option<Time
         let open = tx.review_page(ReviewPage::Open, 0, MANY)?.items;
         Ok::<_, ToolError>((open, tx.reviewers_lingering()?))
     })?;
-    let after =
-        |at: Timestamp, millis: i64| Timestamp::from_millis(at.as_millis().saturating_add(millis));
     let (late, waiting): (Vec<_>, Vec<_>) =
-        open.into_iter().partition(|review| after(review.created_at, patience) <= now);
+        open.into_iter().partition(|review| review.created_at.after_millis(patience) <= now);
     let (done, staying): (Vec<_>, Vec<_>) =
-        lingering.into_iter().partition(|(_, ended)| after(*ended, grace) <= now);
-    let next = waiting.iter().map(|review| after(review.created_at, patience));
-    let next = next.chain(staying.iter().map(|(_, ended)| after(*ended, grace))).min();
+        lingering.into_iter().partition(|(_, ended)| ended.after_millis(grace) <= now);
+    let next = waiting.iter().map(|review| review.created_at.after_millis(patience));
+    let next = next.chain(staying.iter().map(|(_, ended)| ended.after_millis(grace))).min();
     if late.is_empty() && done.is_empty() {
         return Ok(next);
     }

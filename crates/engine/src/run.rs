@@ -6,7 +6,7 @@
 //! [`reconcile`] takes up, after a restart, whatever lies between a wish and its deed. [`crew`] is the
 //! loop that owns all of this.
 
-mod ask;
+pub(crate) mod ask;
 mod crew;
 pub(crate) mod draft;
 pub(crate) mod finish;
@@ -27,6 +27,7 @@ pub(crate) use crew::Crew;
 pub use crew::Keeping;
 pub(crate) use draft::Drafted;
 pub(crate) use keeper::CallNote;
+pub(crate) use launch::folder_of;
 pub use operator::{OutputPage, OutputWish};
 pub(crate) use wish::Claims;
 pub use wish::{Draft, OnCap, Wish};

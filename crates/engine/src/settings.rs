@@ -1,6 +1,7 @@
 //! What an engine is told from outside: permissions, roles, limits. Read elsewhere, plain here.
 
 mod review;
+mod webhook;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,6 +12,8 @@ use model::policy::Rules;
 pub use self::review::{
     CheckSettings, GithubSettings, OfficeSettings, ReviewSettings, WorktreeSettings,
 };
+pub(crate) use self::webhook::decode as webhook_key;
+pub use self::webhook::{Secret, WebhookForm, WebhookKey, WebhookSettings, shown as shown_url};
 
 /// The settings in force. Replaced whole when the operator says `reload`.
 #[derive(Debug, Clone, Default)]
@@ -53,6 +56,8 @@ pub struct Settings {
     pub office: OfficeSettings,
     /// What a branch must pass before it is merged
     pub check: Option<CheckSettings>,
+    /// Who is told of events
+    pub webhooks: Vec<WebhookSettings>,
 }
 
 /// Which model plays whom.

@@ -35,6 +35,8 @@ pub(crate) trait Tool: 'static {
     const DESTRUCTIVE: bool = false;
     /// Whether it starts agents, and so is not for those who stand too deep.
     const STARTS_AGENTS: bool = false;
+    /// Whether it has limits of its own, so that calling it again and again is no going in circles.
+    const BOUNDED: bool = false;
     /// What goes in. Its doc comment is the tool's description.
     type Args: DeserializeOwned + JsonSchema;
     /// What comes out.
@@ -219,6 +221,8 @@ pub struct ToolDef {
     pub starts_agents: bool,
     /// Whether it may end or undo what somebody else is doing
     pub destructive: bool,
+    /// Whether it has limits of its own
+    pub(crate) bounded: bool,
     pub(crate) shape: Shape,
     words: Words,
 }
@@ -237,6 +241,7 @@ impl ToolDef {
             idempotent: T::IDEMPOTENT,
             starts_agents: T::STARTS_AGENTS,
             destructive: T::DESTRUCTIVE,
+            bounded: T::BOUNDED,
             shape,
             words: Words::Types { input: schema::<T::Args>, output: schema::<T::Answer> },
         }
@@ -290,6 +295,7 @@ impl ToolDef {
             idempotent: false,
             starts_agents: true,
             destructive: false,
+            bounded: false,
             shape: Shape::Ask(asking),
             words: Words::Made(words),
         }

@@ -5,9 +5,18 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::agree::Disagreement;
-use crate::merging::{MergeView, ReviewQueue};
+use crate::board::{BoardView, EpicRow, EpicsView, GraphView, HistoryView, TasksView, WholeTask};
+use crate::crew_view::{CrewRowsView, CrewView, OverviewView, RolesView};
+pub use crate::mail_view::{
+    LetterBox, LetterKind, LetterView, LetterWhole, LetterWish, LettersView, OfferView, PersonView,
+    RequestView, SettledView, ThreadView, WaitingTask,
+};
+use crate::merging::MergeView;
+pub use crate::merging::{CheckingView, DeskView, WatchedMerge};
 use crate::review::view::{CoderView, ReviewView, StoryView};
 use crate::tool::schema;
+use crate::watch::{AgentDiffView, AgentStoryView, AgentStreamView};
+use crate::webhook::view::{DeliveryView, SentView, WebhookView};
 use crate::worktrees::{PrunedView, WorktreeView};
 
 /// A page of reviews.
@@ -40,6 +49,28 @@ pub struct WorktreesView {
 pub struct MergesView {
     /// Each on its way into a branch, oldest first
     pub merges: Vec<MergeView>,
+    /// Those that were over last, newest first; only where they were asked for
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub over: Vec<MergeView>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<i64>,
+}
+
+/// The webhooks.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhooksView {
+    /// Each of them, as the configuration lists them
+    pub webhooks: Vec<WebhookView>,
+}
+
+/// A page of messages to a webhook.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DeliveriesView {
+    /// The messages, newest first
+    pub deliveries: Vec<DeliveryView>,
     /// Where the next page begins, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<i64>,
@@ -58,13 +89,34 @@ pub struct AgreementView {
 /// The schemas of all this, by name.
 pub fn schemas() -> Vec<(&'static str, Map<String, Value>)> {
     vec![
+        ("Overview", schema::<OverviewView>()),
+        ("Crew", schema::<CrewView>()),
+        ("CrewRows", schema::<CrewRowsView>()),
+        ("Roles", schema::<RolesView>()),
         ("Reviews", schema::<ReviewsView>()),
         ("ReviewStory", schema::<StoryView>()),
         ("Worktrees", schema::<WorktreesView>()),
         ("PrunedWorktree", schema::<PrunedView>()),
         ("Agreement", schema::<AgreementView>()),
-        ("Merge", schema::<MergeView>()),
+        ("Merge", schema::<WatchedMerge>()),
         ("Merges", schema::<MergesView>()),
-        ("ReviewQueue", schema::<ReviewQueue>()),
+        ("ReviewQueue", schema::<DeskView>()),
+        ("Webhook", schema::<WebhookView>()),
+        ("Webhooks", schema::<WebhooksView>()),
+        ("Delivery", schema::<DeliveryView>()),
+        ("Deliveries", schema::<DeliveriesView>()),
+        ("WebhookSent", schema::<SentView>()),
+        ("AgentStream", schema::<AgentStreamView>()),
+        ("AgentDiff", schema::<AgentDiffView>()),
+        ("AgentStory", schema::<AgentStoryView>()),
+        ("Board", schema::<BoardView>()),
+        ("Tasks", schema::<TasksView>()),
+        ("WholeTask", schema::<WholeTask>()),
+        ("TaskHistory", schema::<HistoryView>()),
+        ("TaskGraph", schema::<GraphView>()),
+        ("Epic", schema::<EpicRow>()),
+        ("Epics", schema::<EpicsView>()),
+        ("Letters", schema::<LettersView>()),
+        ("Thread", schema::<ThreadView>()),
     ]
 }

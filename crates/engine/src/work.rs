@@ -1,5 +1,6 @@
 //! Where agents work: the project itself, or a worktree of their own on a branch of their own.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -16,6 +17,7 @@ use crate::cx::task_of;
 use crate::engine::Engine;
 use crate::errand::Point;
 use crate::error::{Code, ToolError};
+use crate::merging::ConflictView;
 use crate::run::{Claims, Wish};
 use crate::settings;
 
@@ -55,18 +57,8 @@ impl From<GitError> for ToolError {
         }
         match error {
             GitError::Conflict(conflicts) => {
-                let places: Vec<_> = conflicts
-                    .iter()
-                    .map(|conflict| {
-                        json!({
-                            "file": conflict.path, "kind": conflict.kind,
-                            "lines": conflict.lines.iter()
-                                .map(|(from, to)| json!({ "from": from, "to": to }))
-                                .collect::<Vec<_>>(),
-                        })
-                    })
-                    .collect();
-                Self::conflict(message).detail("conflicts", places)
+                let places: Vec<ConflictView> = conflicts.iter().map(ConflictView::of).collect();
+                Self::conflict(message).detail("conflicts", json!(places))
             }
             GitError::Dirty(files) => Self::conflict(message).detail("files", files),
             GitError::NotARepository { .. } | GitError::NoCommits => Self::wrong_state(message),
@@ -77,11 +69,16 @@ impl From<GitError> for ToolError {
 }
 
 impl Engine {
-    /// Git, as the operator has it.
-    pub(crate) fn git(&self) -> Git {
+    /// Where the operator has programs.
+    pub(crate) fn operator_path(&self) -> &OsStr {
         let environment = &self.options.operator_environment;
         let path = environment.iter().find(|(name, _)| name == "PATH");
-        Git::on_path(path.map(|(_, path)| path.as_os_str()).unwrap_or_default())
+        path.map(|(_, path)| path.as_os_str()).unwrap_or_default()
+    }
+
+    /// Git, as the operator has it.
+    pub(crate) fn git(&self) -> Git {
+        Git::on_path(self.operator_path())
     }
 
     /// The repository around a folder. Blocks, as everything that is done with it. The project's is opened
@@ -404,6 +401,12 @@ pub(crate) fn work_of(engine: &Engine, agent: AgentId) -> Result<Work, ToolError
         }
         (None, None) => Err(no_place(agent)),
     }
+}
+
+/// That no branch is checked out where an agent works, and how one is.
+pub(crate) fn no_branch() -> ToolError {
+    ToolError::conflict("no branch is checked out where you work")
+        .hint("check your branch out again: `git switch -`, or `git switch -c <name>`")
 }
 
 /// That an agent has no worktree, and how it would have one.

@@ -29,7 +29,7 @@ impl Passage {
         }
         let _waiting = match self.call.principal {
             Principal::Agent(agent) => self.engine.waits.enter(agent, &topics),
-            Principal::Operator => None,
+            Principal::Operator | Principal::Viewer => None,
         };
         // Who has ended in the meantime is nobody, and is to hear of it.
         topics.extend(self.subject().map(Topic::Agent));

@@ -68,17 +68,16 @@ impl Desk {
         let now = self.engine.now();
         let open = self.engine.store.read(|tx| tx.errands_open())?;
         let later = |errand: &&Errand| errand.due_at > now;
-        let heard = self
-            .engine
-            .errands
-            .turn(open.iter().filter(later).filter_map(|errand| errand.agent).collect());
+        // Only what its agent's worktree stood in the way of is helped by the agent doing something.
+        let awaits = |errand: &Errand| errand.agent.filter(|_| errand.kind == ErrandKind::Feedback);
+        let waiting = open.iter().filter(later).filter_map(awaits).collect();
+        let heard = self.engine.errands.turn(waiting);
         let mut lanes = HashSet::new();
         for errand in &open {
-            // What waits for GitHub waits for nobody else.
-            let is_ours = !matches!(errand.kind, ErrandKind::Pull | ErrandKind::Issues);
-            let awaited = is_ours && errand.agent.is_some_and(|agent| heard.contains(&agent));
+            let is_due =
+                errand.due_at <= now || awaits(errand).is_some_and(|agent| heard.contains(&agent));
             // What waits for its time holds nobody back.
-            if (errand.due_at <= now || awaited) && lanes.insert(errand.lane.clone()) {
+            if is_due && lanes.insert(errand.lane.clone()) {
                 self.begin(errand);
             }
         }
@@ -141,7 +140,7 @@ pub(super) async fn run(engine: &Engine, errand: Errand, shutdown: &Cancellation
 
 fn soon(engine: &Engine) -> Timestamp {
     let after = i64::try_from(engine.options.retry_after.as_millis()).unwrap_or(1000);
-    Timestamp::from_millis(engine.now().as_millis().saturating_add(after))
+    engine.now().after_millis(after)
 }
 
 async fn act(

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{Errand, Feedback, Review, Tx};
 
-use super::{Ending, Point, Sending, Setback, lane_of, wish_of};
+use super::{Ending, Point, Sending, Setback, lane_of, note, notes_of, wish_of};
 use crate::engine::Engine;
 use crate::errand;
 use crate::error::ToolError;
@@ -75,22 +75,13 @@ pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setb
     let Some(review) = review.filter(|_| !is_over) else {
         return Err(Setback::Never(ToolError::wrong_state("the agent you review has ended")));
     };
-    let notes: Notes = errand
-        .notes
-        .as_deref()
-        .and_then(|notes| serde_json::from_str(notes).ok())
-        .unwrap_or_default();
+    let notes: Notes = notes_of(errand).unwrap_or_default();
     let (asked, looked) = (wish.clone(), review.clone());
     let landing = engine.outside(move |engine| plan(engine, &asked, &looked, notes)).await?;
     engine.point(Point::FeedbackCommitted);
     let landed = match landing {
         Landing::Ready(merge) => {
-            let (id, notes) = (errand.id, json!({ "merge": merge }).to_string());
-            engine
-                .store
-                .write(move |tx| tx.errand_note(id, &notes))
-                .await
-                .map_err(ToolError::from)?;
+            note(engine, errand.id, &Notes { merge: Some(merge.clone()) }).await?;
             engine.point(Point::FeedbackNoted);
             let asked = wish.clone();
             let landed = engine.outside(move |engine| land(engine, &asked, merge)).await?;
@@ -103,16 +94,12 @@ pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setb
     match landed {
         Landing::NotNow(why) if wish.told => {
             tracing::debug!(coder = %wish.coder, why, "feedback waits to be merged");
-            Err(Setback::Until(later(engine.now())))
+            Err(Setback::Until(engine.now().after_millis(PATIENCE_MS)))
         }
         landed => {
             Ok(Box::new(move |tx, now| record(tx, &settings, (&wish, &review), &landed, now)))
         }
     }
-}
-
-fn later(now: Timestamp) -> Timestamp {
-    Timestamp::from_millis(now.as_millis() + PATIENCE_MS)
 }
 
 /// Makes the commits of the feedback without touching anybody's files.
@@ -240,7 +227,6 @@ fn record(
         priority: wish.priority,
         body: wish.body.clone(),
         items: wish.items.clone(),
-        mail: None,
         commit: commit.clone(),
         created_at: now,
     })?;
@@ -258,7 +244,7 @@ fn record(
         let caller = Some(wish.reviewer);
         let sending = Sending { kind: ErrandKind::Feedback, lane, agent, caller, wish: &wish };
         let merging = errand::send(tx, sending, now)?;
-        tx.errand_later(merging, later(now))?;
+        tx.errand_later(merging, now.after_millis(PATIENCE_MS))?;
     }
     Ok(answer)
 }

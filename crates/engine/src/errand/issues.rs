@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use store::{Errand, EventDraft, GithubIssue, Tx};
 
 use super::pull::failed;
-use super::{Ending, Point, Setback, wish_of};
+use super::{Ending, Point, Setback, note, wish_of};
 use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::github::key_of;
@@ -128,8 +128,7 @@ async fn wanted(
     }
     let caller = wish.caller;
     let issues = engine.outside(move |engine| read(engine, caller, &document)).await?;
-    let (id, notes) = (errand.id, json!(issues).to_string());
-    engine.store.write(move |tx| tx.errand_note(id, &notes)).await.map_err(ToolError::from)?;
+    note(engine, errand.id, &issues).await?;
     Ok(issues)
 }
 

@@ -8,16 +8,15 @@ mod check;
 mod record;
 mod trial;
 
-use model::event::EventKind;
-use model::review::{ErrandKind, MergeState};
+use model::review::MergeState;
 use model::task::{TaskRef, TaskStateName};
 use model::{ErrandId, MergeId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{Errand, EventDraft, Merge, MergeChange, NewErrand, NewMerge, Task, Tx};
+use store::{Errand, Merge, MergeChange, NewMerge, Task, Tx};
 use tokio_util::sync::CancellationToken;
 
-use super::{Ending, Point, Setback, wish_of};
+use super::{Ending, Point, Setback, notes_of, wish_of};
 use crate::cx::find_task;
 use crate::engine::Engine;
 use crate::error::{Code, ToolError};
@@ -168,22 +167,10 @@ fn queue(
     now: Timestamp,
 ) -> Result<Value, ToolError> {
     tx.merge_insert(new, now)?;
-    let data = json!({
-        "mergeId": new.id, "branch": new.branch, "target": new.target, "commit": new.commit,
-    });
-    let (agent, task) = (new.approved_by, Some(new.task));
-    tx.event_append(now, &EventDraft { kind: EventKind::MergeQueued, agent, task, data })?;
-    let wish = serde_json::to_string(&MergeWish::Merge { merge: new.id });
-    let wish = wish.map_err(ToolError::internal)?;
-    let (kind, lane) = (ErrandKind::Merge, lane_to(&new.target));
-    let next =
-        NewErrand { id: errand, kind, lane, agent: new.agent, caller: new.approved_by, wish };
-    tx.errand_insert(&next, now)?;
-    let data = json!({ "errandId": errand, "kind": kind });
-    tx.event_append(
-        now,
-        &EventDraft { kind: EventKind::ErrandCreated, agent: next.agent, task, data },
-    )?;
+    let merge = tx.merge_get(new.id)?;
+    let merge =
+        merge.ok_or_else(|| ToolError::not_found(format!("there is no merge `{}`", new.id)))?;
+    merging::line_up(tx, &merge, (errand, new.approved_by), now)?;
     Ok(json!({ "status": "queued" }))
 }
 
@@ -224,8 +211,7 @@ async fn merge_one(
     };
     engine.point(Point::MergeAsked);
     let job = Job { merge, task, at: errand.created_at };
-    let kept = errand.notes.as_deref().and_then(|notes| serde_json::from_str(notes).ok());
-    let mut notes: Notes = kept.unwrap_or_default();
+    let mut notes: Notes = notes_of(errand).unwrap_or_default();
     let mut rounds = 0;
     let verdict = loop {
         if let Some(verdict) = round(engine, (errand.id, &mut notes), &job, shutdown).await? {
@@ -309,10 +295,4 @@ async fn round(
         engine.point(Point::MergeMoved);
     }
     Ok(moved)
-}
-
-/// Writes down what is known of an errand.
-async fn note(engine: &Engine, errand: ErrandId, notes: &Notes) -> Result<(), ToolError> {
-    let notes = serde_json::to_string(notes).map_err(ToolError::internal)?;
-    Ok(engine.store.write(move |tx| tx.errand_note(errand, &notes)).await?)
 }

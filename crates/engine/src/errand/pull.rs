@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{Errand, PullRequest, Tx};
 
-use super::{Ending, Point, Setback, wish_of};
+use super::{Ending, Point, Setback, note, notes_of, wish_of};
 use crate::cx::task_of;
 use crate::engine::Engine;
 use crate::error::{Code, ToolError};
@@ -21,7 +21,7 @@ use crate::letter::Word;
 use crate::review::{self, Closing, FEEDBACK_FILE, tell};
 use crate::settings::Settings;
 use crate::tools::task_change;
-use crate::work::{ourselves, work_of};
+use crate::work::{no_branch, ourselves, work_of};
 
 /// The base where nobody knows better.
 const MAIN: &str = "main";
@@ -144,10 +144,7 @@ fn own_branch(
     }
     let repo = engine.repo(&dir)?;
     let state = repo.state(&dir)?;
-    let branch = state.branch.clone().ok_or_else(|| {
-        ToolError::conflict("no branch is checked out where you work")
-            .hint("check your branch out again: `git switch -`, or `git switch -c <name>`")
-    })?;
+    let branch = state.branch.clone().ok_or_else(no_branch)?;
     let head = state.head.clone().ok_or(GitError::NoCommits)?;
     if wish.caller == agent && !state.is_clean() {
         let open = [state.staged, state.unstaged, state.untracked].concat();
@@ -303,14 +300,12 @@ async fn open(
     let found = github.find_pull(repository, branch, base).await;
     let found = found.map_err(|error| failed(engine, error))?;
     let newest = found.as_ref().map(|pull| pull.number);
-    let notes = errand.notes.as_deref().and_then(|notes| serde_json::from_str::<Notes>(notes).ok());
     // One that was not there before is ours, even if somebody was quick to decide on it.
-    let is_ours = notes.is_some_and(|notes| newest > notes.newest);
+    let is_ours = notes_of::<Notes>(errand).is_some_and(|notes| newest > notes.newest);
     if let Some(pull) = found.filter(|pull| is_ours || pull.state == PullState::Open) {
         return Ok(pull);
     }
-    let (id, notes) = (errand.id, json!(Notes { newest }).to_string());
-    engine.store.write(move |tx| tx.errand_note(id, &notes)).await.map_err(ToolError::from)?;
+    note(engine, errand.id, &Notes { newest }).await?;
     let new = NewPull {
         title: wish.title.clone(),
         body: wish.description.clone(),

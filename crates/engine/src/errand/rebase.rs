@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::Errand;
 
-use super::{Ending, Point, Setback, wish_of};
+use super::{Ending, Point, Setback, note, notes_of, wish_of};
 use crate::engine::Engine;
 use crate::error::ToolError;
-use crate::work::{Work, ourselves, work_of};
+use crate::work::{Work, no_branch, ourselves, work_of};
 
 /// What is wanted of a rebase.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -38,15 +38,12 @@ struct Notes {
 pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setback> {
     let wish: RebaseWish = wish_of(errand)?;
     engine.point(Point::RebaseAsked);
-    let noted = errand.notes.as_deref().and_then(|notes| serde_json::from_str::<Notes>(notes).ok());
-    let notes = if let Some(notes) = noted {
+    let notes = if let Some(notes) = notes_of::<Notes>(errand) {
         notes
     } else {
         let asked = wish.clone();
         let notes = engine.outside(move |engine| plan(engine, &asked)).await?;
-        let (id, text) = (errand.id, json!(notes).to_string());
-        let noted = engine.store.write(move |tx| tx.errand_note(id, &text)).await;
-        noted.map_err(ToolError::from)?;
+        note(engine, errand.id, &notes).await?;
         notes
     };
     engine.point(Point::RebaseNoted);
@@ -81,10 +78,7 @@ fn plan(engine: &Engine, wish: &RebaseWish) -> Result<Notes, ToolError> {
     }
     let repo = engine.repo(&work.dir)?;
     let state = repo.state(&work.dir)?;
-    let branch = state.branch.ok_or_else(|| {
-        ToolError::conflict("no branch is checked out where you work")
-            .hint("check your branch out again: `git switch -`, or `git switch -c <name>`")
-    })?;
+    let branch = state.branch.ok_or_else(no_branch)?;
     let before = state.head.ok_or(GitError::NoCommits)?;
     let (onto, commit) = onto(&repo, wish, &work)?;
     if onto == branch {

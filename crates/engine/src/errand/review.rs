@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use model::agent::{AgentEvent, AgentState};
 use model::event::EventKind;
-use model::review::{ReviewState, WorktreeState};
+use model::review::WorktreeState;
 use model::{AgentId, TaskRef, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ use crate::error::ToolError;
 use crate::review::{history, prompt, tell};
 use crate::run::{Claims, Draft, Wish, draft};
 use crate::settings::Settings;
-use crate::work::{review_branch_of, work_of};
+use crate::work::{no_branch, review_branch_of, work_of};
 
 /// So many of the changed files are named in the reviewer's prompt.
 const FILES: usize = 100;
@@ -60,10 +60,7 @@ fn fork(engine: &Engine, wish: &ReviewWish) -> Result<Fork, ToolError> {
     let work = work_of(engine, wish.coder)?;
     let repo = engine.repo(&work.dir)?;
     let state = repo.state(&work.dir)?;
-    let branch = state.branch.clone().ok_or_else(|| {
-        ToolError::conflict("no branch is checked out where you work")
-            .hint("check your branch out again: `git switch -`, or `git switch -c <name>`")
-    })?;
+    let branch = state.branch.clone().ok_or_else(no_branch)?;
     let commit = state.head.clone().ok_or(host::git::GitError::NoCommits)?;
     if !state.is_clean() {
         let open = [state.staged, state.unstaged, state.untracked].concat();
@@ -144,7 +141,6 @@ fn record(
         message: wish.message.clone(),
     };
     tx.review_insert(&review, now)?;
-    tx.review_set(wish.reviewer, (ReviewState::Open, false), now)?;
     if coder.state != AgentState::WaitingReview {
         coder.state = waits;
         tx.agent_advance(coder.id, &coder.state, now)?;

@@ -4,20 +4,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host::github::{Repository, parse_event, verify_signature};
 use model::event::EventKind;
-use model::review::{PullState, WorktreeState};
+use model::review::PullState;
 use model::task::{TaskMove, TaskStateName};
 use model::{EpicId, EpicState, Timestamp};
 use serde_json::json;
-use store::{Agent, EventDraft, PullRequest, Recipient, Tx};
+use store::{Agent, PullRequest, Recipient, Tx};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::cx::task_of;
 use crate::engine::Engine;
-use crate::errand;
 use crate::error::{Code, ToolError};
 use crate::letter::{self, Letter};
 use crate::review::tell;
+use crate::run::finish;
+use crate::tools::epic::advance;
 use crate::tools::task_change;
 
 /// What came of something that GitHub told.
@@ -66,15 +67,10 @@ pub(crate) fn changed(
 /// The epic that a merged pull request was for is done.
 fn complete_epic(tx: &mut Tx<'_>, epic: EpicId, now: Timestamp) -> Result<(), ToolError> {
     let Some(epic) = tx.epic_get(epic)? else { return Ok(()) };
-    let Ok(to) = epic.state.go(EpicState::Completed) else { return Ok(()) };
-    if to == epic.state {
-        return Ok(());
+    match epic.state.go(EpicState::Completed) {
+        Ok(to) => advance(tx, &epic, to, (None, now)),
+        Err(_) => Ok(()),
     }
-    tx.epic_advance(epic.id, to, now)?;
-    let data = json!({ "epicId": epic.id, "from": epic.state, "to": to });
-    let kind = EventKind::EpicUpdated;
-    tx.event_append(now, &EventDraft { kind, agent: None, task: None, data })?;
-    Ok(())
 }
 
 /// The task that a merged pull request was for is done.
@@ -109,15 +105,10 @@ fn clear(
     agent: &Agent,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let worktree = tx.worktree_of(agent.id)?.filter(|worktree| worktree.branch == pull.branch);
-    let Some(worktree) = worktree.filter(|worktree| worktree.state != WorktreeState::Gone) else {
+    if tx.worktree_of(agent.id)?.is_none_or(|worktree| worktree.branch != pull.branch) {
         return Ok(());
-    };
-    tx.worktree_unwanted(worktree.agent)?;
-    if agent.ended_at().is_some() {
-        errand::send_tidy(tx, agent.id, now)?;
     }
-    Ok(())
+    finish::discard_worktree(tx, agent, now)
 }
 
 /// Tells whoever did the work, or whoever asked for it.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use store::{Agent, EventDraft, Merge, MergeChange, Recipient, Stop, Task, Tx};
 
 use super::worker_of;
+use crate::cx::fresh;
 use crate::engine::Engine;
 use crate::errand::merge::{MergeWish, lane_to};
 use crate::errand::{self, Sending};
@@ -54,16 +55,27 @@ pub(crate) fn requeue(
     now: Timestamp,
 ) -> Result<ErrandId, ToolError> {
     tx.merge_set(merge.id, MergeState::Queued, MergeChange::default(), now)?;
-    let wish = MergeWish::Merge { merge: merge.id };
-    let (kind, lane) = (ErrandKind::Merge, lane_to(&merge.target));
-    let sending = Sending { kind, lane, agent: merge.agent, caller, wish: &wish };
-    let errand = errand::send(tx, sending, now)?;
+    let errand = fresh(ErrandId::from_bits)?;
+    line_up(tx, merge, (errand, caller), now)?;
+    Ok(errand)
+}
+
+/// Tells that work waits to be merged, and has it merged by an errand of that id.
+pub(crate) fn line_up(
+    tx: &mut Tx<'_>,
+    merge: &Merge,
+    (errand, caller): (ErrandId, Option<AgentId>),
+    now: Timestamp,
+) -> Result<(), ToolError> {
     let data = json!({
         "mergeId": merge.id, "branch": merge.branch, "target": merge.target, "commit": merge.commit,
     });
     let kind = EventKind::MergeQueued;
     tx.event_append(now, &EventDraft { kind, agent: caller, task: Some(merge.task), data })?;
-    Ok(errand)
+    let wish = MergeWish::Merge { merge: merge.id };
+    let (kind, lane) = (ErrandKind::Merge, lane_to(&merge.target));
+    let sending = Sending { kind, lane, agent: merge.agent, caller, wish: &wish };
+    errand::send_as(tx, errand, sending, now)
 }
 
 /// Says how a merge stands now, and tells of it.
@@ -139,22 +151,6 @@ pub(crate) fn hold_back(
     Ok(worker)
 }
 
-/// Remarks on a task, and tells of it.
-pub(crate) fn remark(
-    tx: &mut Tx<'_>,
-    task: &Task,
-    body: &str,
-    (agent, now): Mover,
-) -> Result<(), ToolError> {
-    let comment = tx.comment_insert(task.number, agent, body, now)?;
-    let data = json!({
-        "taskId": task.id, "slug": task.slug, "number": task.number, "commentId": comment,
-    });
-    let kind = EventKind::TaskCommented;
-    tx.event_append(now, &EventDraft { kind, agent, task: Some(task.id), data })?;
-    Ok(())
-}
-
 /// Writes to the one who does a task; where nobody does, to the supervisor of its epic, else to the human.
 pub(crate) fn write_to(
     tx: &mut Tx<'_>,
@@ -194,10 +190,7 @@ pub(crate) fn retire(
         && let Some(owner) = tx.agent_get(worktree.agent)?
         && (owner.ended_at().is_some() || does_only_this(&owner))
     {
-        tx.worktree_unwanted(owner.id)?;
-        if owner.ended_at().is_some() {
-            finish::settle_worktree(tx, &owner, now)?;
-        }
+        finish::discard_worktree(tx, &owner, now)?;
     }
     match worker.filter(|worker| does_only_this(worker)) {
         Some(worker) => stop::stop_tree(tx, settings, worker.id, stopped, now),

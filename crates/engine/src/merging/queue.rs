@@ -42,7 +42,7 @@ impl Default for ReviewScope {
 /// What waits to be approved, and what was approved and waits to be merged.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct ReviewQueue {
+pub(crate) struct ReviewQueue {
     /// The tasks in `REVIEW`, oldest first
     tasks: Vec<ReviewedTask>,
     /// Approved work that is not merged yet, in order
@@ -56,7 +56,7 @@ pub struct ReviewQueue {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
-struct ReviewedTask {
+pub(super) struct ReviewedTask {
     // Only ever written, so that flattening cannot swallow a field.
     #[serde(flatten)]
     task: TaskView,
@@ -141,37 +141,52 @@ fn in_order(tx: &Tx<'_>, merges: Vec<Merge>) -> Result<Vec<(Merge, MergeView)>, 
     merges.into_iter().map(show).collect()
 }
 
+/// What waits, with what git says of it.
+pub(super) struct Looked {
+    /// The tasks, each with what the record knows of it and its branch where that can go somewhere
+    pub(super) tasks: Vec<(ReviewedTask, Handed, Option<Branch>)>,
+    pub(super) queue: Vec<MergeView>,
+    pub(super) next_cursor: Option<Cursor>,
+}
+
 impl Waiting {
     /// Looks at the branches. Blocks.
     pub(crate) fn ask_git(self, engine: &Engine) -> Result<ReviewQueue, ToolError> {
+        let Looked { tasks, queue, next_cursor } = self.look(engine)?;
+        let tasks = tasks.into_iter().map(|(shown, ..)| shown).collect();
+        Ok(ReviewQueue { tasks, queue, next_cursor })
+    }
+
+    /// The same, with what each was told of. Blocks.
+    pub(super) fn look(self, engine: &Engine) -> Result<Looked, ToolError> {
         let Self { reviewed, queue, next } = self;
         let repo = engine.repo(&engine.options.project);
-        let (mut tasks, mut ids) = (Vec::new(), Vec::new());
-        let mut branches: Vec<Branch> = Vec::new();
+        let mut tasks = Vec::new();
         for (handed, view, pull) in reviewed {
             let mut shown = ReviewedTask::bare(view, pull);
             let seen = match &repo {
                 Ok(repo) => shown.look(engine, repo, &handed),
                 Err(error) => Err(ToolError::conflict(error.to_string())),
             };
-            match seen {
-                Ok(branch) => branches.extend(branch),
-                Err(error) => shown.problem = Some(error.message),
-            }
-            tasks.push(shown);
-            ids.push(handed.task.id);
+            let branch = seen.unwrap_or_else(|error| {
+                shown.problem = Some(error.message);
+                None
+            });
+            tasks.push((shown, handed, branch));
         }
         if let Ok(repo) = &repo {
+            let mut branches: Vec<Branch> =
+                tasks.iter().filter_map(|(_, _, branch)| branch.clone()).collect();
             branches.extend(approved(repo, &queue, &branches));
             let overlaps = forecast::foretell(repo, &branches)?;
             let of = branches.iter().map(|branch| branch.task).zip(overlaps);
             let mut of: HashMap<TaskId, Vec<Overlap>> = of.collect();
-            for (task, id) in tasks.iter_mut().zip(ids) {
-                task.overlaps = of.remove(&id).unwrap_or_default();
+            for (shown, handed, _) in &mut tasks {
+                shown.overlaps = of.remove(&handed.task.id).unwrap_or_default();
             }
         }
         let queue = queue.into_iter().map(|(_, view)| view).collect();
-        Ok(ReviewQueue { tasks, queue, next_cursor: next.map(Cursor::from) })
+        Ok(Looked { tasks, queue, next_cursor: next.map(Cursor::from) })
     }
 }
 
@@ -254,12 +269,6 @@ impl ReviewedTask {
 }
 
 impl Engine {
-    /// What waits to be approved and to be merged, with what git says of it.
-    pub async fn review_queue(&self, scope: ReviewScope) -> Result<ReviewQueue, ToolError> {
-        let waiting = self.store.read(|tx| look_at(tx, scope))?;
-        self.outside(move |engine| waiting.ask_git(engine)).await
-    }
-
     /// Approved work, oldest first: what is not over, or all there ever was.
     pub fn merge_queue(
         &self,

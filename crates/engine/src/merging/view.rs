@@ -38,15 +38,22 @@ pub struct ConflictView {
     pub kind: String,
 }
 
+impl ConflictView {
+    /// A conflict as it is shown.
+    pub(crate) fn of(conflict: &Conflict) -> Self {
+        let lines = |(from, to): &(u32, u32)| LineRange { from: *from, to: *to };
+        Self {
+            file: conflict.path.clone(),
+            lines: conflict.lines.iter().map(lines).collect(),
+            kind: conflict.kind.clone(),
+        }
+    }
+}
+
 /// Conflicts as they are shown. Feedback is no part of the work, so it is in nobody's way.
 pub(crate) fn conflicts_of(conflicts: &[Conflict]) -> Vec<ConflictView> {
-    let lines = |(from, to): &(u32, u32)| LineRange { from: *from, to: *to };
-    let show = |conflict: &Conflict| ConflictView {
-        file: conflict.path.clone(),
-        lines: conflict.lines.iter().map(lines).collect(),
-        kind: conflict.kind.clone(),
-    };
-    conflicts.iter().filter(|conflict| conflict.path != FEEDBACK_FILE).map(show).collect()
+    let theirs = conflicts.iter().filter(|conflict| conflict.path != FEEDBACK_FILE);
+    theirs.map(ConflictView::of).collect()
 }
 
 /// Conflicts in words, one a line.
@@ -100,6 +107,8 @@ pub struct MergeView {
     pub slug: String,
     /// Its number: `TAS-12`
     pub number: TaskRef,
+    /// What was to be done
+    pub title: String,
     /// The branch it is on
     pub branch: String,
     /// The branch it goes into
@@ -139,7 +148,8 @@ impl MergeView {
             id: merge.id,
             task_id: merge.task,
             slug: task.as_ref().map(|task| task.slug.clone()).unwrap_or_default(),
-            number: TaskRef::Number(task.map_or(0, |task| task.number)),
+            number: TaskRef::Number(task.as_ref().map_or(0, |task| task.number)),
+            title: task.map(|task| task.title).unwrap_or_default(),
             branch: merge.branch,
             target: merge.target,
             commit: merge.commit,

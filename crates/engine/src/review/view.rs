@@ -22,6 +22,26 @@ use crate::settings::Settings;
 /// So many agents are read at once.
 const ROWS: u32 = 500;
 
+/// A task in a few words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct TaskInShort {
+    /// Its number: `TAS-12`
+    pub number: TaskRef,
+    /// Its name for people
+    pub slug: String,
+    /// What is to be done
+    pub title: String,
+}
+
+impl From<&Task> for TaskInShort {
+    fn from(task: &Task) -> Self {
+        let (slug, title) = (task.slug.clone(), task.title.clone());
+        Self { number: TaskRef::Number(task.number), slug, title }
+    }
+}
+
 /// What a reviewer told a coder.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -77,10 +97,16 @@ impl From<PullRequest> for PullView {
 pub struct ReviewView {
     /// Whose work is looked at
     pub coder_id: AgentId,
+    /// The coder's role
+    pub coder_role: String,
     /// Who looks
     pub reviewer_id: AgentId,
+    /// The reviewer's role
+    pub reviewer_role: Option<String>,
     /// The slug of the coder's task
     pub task_slug: Option<String>,
+    /// The coder's task
+    pub task: Option<TaskInShort>,
     /// For which time
     pub iteration: u32,
     /// How often its work may be looked at
@@ -125,6 +151,12 @@ pub struct CoderView {
     pub instance_status: InstanceStatus,
     /// The slug of its task
     pub task_slug: Option<String>,
+    /// Its task
+    pub task: Option<TaskInShort>,
+    /// The branch its work is on; null where that is not on record
+    pub branch: Option<String>,
+    /// When its last review was over
+    pub reviewed_at: Option<Timestamp>,
     /// How often its work was looked at
     pub iterations: u32,
     /// How often it may be
@@ -167,6 +199,7 @@ struct Coder {
     agent: Agent,
     task: Option<Task>,
     pull: Option<PullRequest>,
+    last: Option<Review>,
     iterations: u32,
     failures: u32,
     limits: ReviewLimits,
@@ -177,7 +210,8 @@ impl Coder {
         let agent = find_agent(tx, id)?;
         let task = task_of(tx, agent.task)?;
         let (iterations, failures, limits) = history(tx, settings, id)?;
-        Ok(Self { task, pull: tx.pull_of(id)?, iterations, failures, limits, agent })
+        let last = tx.reviews_of(id)?.pop();
+        Ok(Self { task, pull: tx.pull_of(id)?, last, iterations, failures, limits, agent })
     }
 
     fn status(&self) -> InstanceStatus {
@@ -210,6 +244,9 @@ impl Coder {
             state: self.agent.state.name(),
             instance_status: self.status(),
             task_slug: self.task_slug(),
+            task: self.task.as_ref().map(TaskInShort::from),
+            branch: self.last.as_ref().map(|review| review.branch.clone()),
+            reviewed_at: self.last.as_ref().and_then(|review| review.ended_at),
             iterations: self.iterations,
             max_iterations: self.most(),
             failures: self.failures,
@@ -223,8 +260,11 @@ impl Coder {
         Ok(ReviewView {
             feedback: tx.feedback_by(review.reviewer)?.map(FeedbackView::from),
             coder_id: review.coder,
+            coder_role: self.agent.role.clone(),
             reviewer_id: review.reviewer,
+            reviewer_role: reviewer.as_ref().map(|reviewer| reviewer.role.clone()),
             task_slug: self.task_slug(),
+            task: self.task.as_ref().map(TaskInShort::from),
             iteration: review.iteration,
             max_iterations: self.most(),
             state: review.state,
@@ -272,20 +312,16 @@ impl Engine {
         let settings = self.settings();
         self.store
             .scan(move |tx| {
-                let (mut found, mut after) = (Vec::new(), Some(0));
-                while let Some(from) = after {
-                    let page = tx.agent_page(AgentPage::Live, from, ROWS)?;
-                    for agent in page.items {
-                        if tx.reviews_of(agent.id)?.is_empty() {
-                            continue;
-                        }
-                        let coder = Coder::read(tx, &settings, agent.id)?;
-                        let stuck = coder.limits.next(coder.iterations).is_err();
-                        if stuck && coder.status() == InstanceStatus::Started {
-                            found.push(coder.view());
-                        }
+                let mut found = Vec::new();
+                for agent in Page::all(|after| tx.agent_page(AgentPage::Live, after, ROWS))? {
+                    if tx.reviews_of(agent.id)?.is_empty() {
+                        continue;
                     }
-                    after = page.next;
+                    let coder = Coder::read(tx, &settings, agent.id)?;
+                    let stuck = coder.limits.next(coder.iterations).is_err();
+                    if stuck && coder.status() == InstanceStatus::Started {
+                        found.push(coder.view());
+                    }
                 }
                 Ok(found)
             })

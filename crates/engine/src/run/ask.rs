@@ -66,7 +66,12 @@ fn put(
 }
 
 /// Moves an agent, where it can be moved so, and tells of it.
-fn moved(tx: &mut Tx<'_>, id: AgentId, event: AgentEvent, now: Timestamp) -> Result<(), ToolError> {
+pub(crate) fn moved(
+    tx: &mut Tx<'_>,
+    id: AgentId,
+    event: AgentEvent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
     let Some(mut agent) = tx.agent_get(id)? else { return Ok(()) };
     let Ok(state) = agent.state.apply(event, now) else { return Ok(()) };
     if state.name() == agent.state.name() {

@@ -83,18 +83,34 @@ pub(crate) fn finish(
     if run.is_some_and(|run| Wish::read(&run.wish).notify) {
         notify(tx, &ended, ending, now)?;
     }
-    files::let_go(tx, &ended, now)?;
-    review::ended(tx, settings, &ended, now)?;
-    office::ended(tx, settings, &ended, now)?;
-    settle_worktree(tx, &ended, now)
+    followed(tx, settings, &ended, now)
 }
 
-/// Has the agent's worktree looked after.
-pub(crate) fn settle_worktree(
+/// What follows from an agent's end for others, whoever ran it.
+pub(crate) fn followed(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    files::let_go(tx, agent, now)?;
+    review::ended(tx, settings, agent, now)?;
+    office::ended(tx, settings, agent, now)?;
+    settle_worktree(tx, agent, now)
+}
+
+/// Nobody needs an agent's worktree any more: it is taken away as soon as nobody works in it.
+pub(crate) fn discard_worktree(
     tx: &mut Tx<'_>,
     agent: &Agent,
     now: Timestamp,
 ) -> Result<(), ToolError> {
+    tx.worktree_unwanted(agent.id)?;
+    if agent.ended_at().is_some() { settle_worktree(tx, agent, now) } else { Ok(()) }
+}
+
+/// Has the agent's worktree looked after.
+fn settle_worktree(tx: &mut Tx<'_>, agent: &Agent, now: Timestamp) -> Result<(), ToolError> {
     let Some(worktree) = tx.worktree_of(agent.id)? else { return Ok(()) };
     if worktree.state == WorktreeState::Gone {
         return Ok(());

@@ -64,7 +64,7 @@ fn deadline(
 ) -> Result<Option<Timestamp>, ToolError> {
     let own = tx.budget_get(agent.id)?.and_then(|budget| budget.caps.seconds).map(|seconds| {
         let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000);
-        Timestamp::from_millis(now.as_millis().saturating_add(millis.saturating_sub(ran_ms)))
+        now.after_millis(millis.saturating_sub(ran_ms))
     });
     let mut deadlines: Vec<Timestamp> = own.into_iter().collect();
     for above in tx.agent_ancestors(agent)? {

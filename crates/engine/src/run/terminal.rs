@@ -50,13 +50,11 @@ pub(crate) async fn close(engine: &Engine, agent: &Agent) {
 
 async fn run(engine: &Engine, arguments: Vec<OsString>) -> Result<(), String> {
     let environment = engine.options.operator_environment.clone();
-    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
     let directory = engine.options.project.clone();
-    let path = path.unwrap_or_default();
-    let program =
-        host::program::find("tmux", &path.to_string_lossy(), &directory).ok_or_else(|| {
-            "`tmux` is not there; install it, or take `tmux` out of the role".to_owned()
-        })?;
+    let path = engine.operator_path().to_string_lossy();
+    let program = host::program::find("tmux", &path, &directory).ok_or_else(|| {
+        "`tmux` is not there; install it, or take `tmux` out of the role".to_owned()
+    })?;
     let limit = Duration::from_millis(engine.settings().limits.tool_timeout_ms);
     let launch = Launch { program, arguments, environment, directory };
     let ran = tokio::task::spawn_blocking(move || process::run(&launch, limit)).await;

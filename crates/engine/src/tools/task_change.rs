@@ -33,6 +33,22 @@ pub(crate) fn apply_through(
     save(tx, task, state, by)
 }
 
+/// Remarks on a task, tells of it, and gives the remark's number.
+pub(crate) fn remark(
+    tx: &mut Tx<'_>,
+    task: &Task,
+    body: &str,
+    (agent, now): Mover,
+) -> Result<i64, ToolError> {
+    let comment = tx.comment_insert(task.number, agent, body, now)?;
+    let data = json!({
+        "taskId": task.id, "slug": task.slug, "number": task.number, "commentId": comment,
+    });
+    let kind = EventKind::TaskCommented;
+    tx.event_append(now, &EventDraft { kind, agent, task: Some(task.id), data })?;
+    Ok(comment)
+}
+
 /// Tells that a task changed in another way than by moving, and remembers it.
 pub(crate) fn touch(tx: &mut Tx<'_>, task: &mut Task, by: Mover) -> Result<(), ToolError> {
     let from = task.state.name();

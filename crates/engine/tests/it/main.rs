@@ -2,22 +2,29 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod asking;
+mod board;
 mod context;
+mod crew;
 mod door;
 mod epics;
 mod files;
 mod git;
 mod keys;
+mod letters;
 mod mails;
 mod merging;
 mod mirror;
 mod needs;
 mod notes;
 mod office;
+mod overview;
+mod passes;
 mod registry;
 mod session;
 mod support;
 mod tasks;
+mod watching;
+mod webhooks;
 
 #[test]
 fn every_file_is_listed() {

@@ -2,6 +2,7 @@
 //! program itself, and is tried with it.
 
 mod decisions;
+mod desk;
 mod forecast;
 
 use std::fs;

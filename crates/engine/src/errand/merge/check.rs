@@ -9,9 +9,9 @@ use host::run::{Ended, ExitRecord, Notice, RunFolder, Spec, Standing, Stdin, Str
 use model::{ErrandId, MergeId};
 use tokio_util::sync::CancellationToken;
 
-use super::{Job, Notes, Trial, note};
+use super::{Job, Notes, Trial};
 use crate::engine::Engine;
-use crate::errand::{Point, Setback};
+use crate::errand::{Point, Setback, note};
 use crate::error::{Code, ToolError};
 use crate::identity::hash_token;
 use crate::settings::{CheckSettings, Settings};

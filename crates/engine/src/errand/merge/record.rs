@@ -57,7 +57,7 @@ fn merged(
     merging::tell(tx, merge, (MergeState::Merged, change), now)?;
     let worker = worker_of(tx, &task)?;
     let said = format!("Merged into `{}` as {commit}.", merge.target);
-    merging::remark(tx, &task, &said, by)?;
+    task_change::remark(tx, &task, &said, by)?;
     // Whoever moved it meanwhile was late: the work is in.
     merging::complete(tx, &mut task, by)?;
     let reason = format!("its work was merged into `{}`", merge.target);
@@ -106,7 +106,7 @@ fn sent_back(
     let live = merging::hold_back(tx, &mut task, by)?;
     let (head, found, advice) = words(merge, details);
     let text = format!("Not merged: {reason}.{found}");
-    merging::remark(tx, &task, &text, by)?;
+    task_change::remark(tx, &task, &text, by)?;
     let next = if live.is_some() {
         format!("{advice} Then hand it in again with `update_status` and `REVIEW`.")
     } else {
@@ -185,7 +185,7 @@ fn block(
     let reason = format!("it conflicts with {before}, which is on `{}` now", merge.target);
     task_change::apply(tx, &mut task, TaskMove::Block { reason: Some(reason.clone()) }, by)?;
     let places = merging::places(&other.conflicts);
-    merging::remark(tx, &task, &format!("Rebase required: {reason}.\n\n{places}"), by)?;
+    task_change::remark(tx, &task, &format!("Rebase required: {reason}.\n\n{places}"), by)?;
     let word = Word {
         subject: format!("Rebase Required: {number} {}", task.title),
         body: format!(

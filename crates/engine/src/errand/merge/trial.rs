@@ -3,7 +3,7 @@
 use host::git::{GitError, Merged, Repo};
 use model::task::{TaskRef, TaskStateName};
 use model::{TaskId, Timestamp};
-use store::TaskFilter;
+use store::{Page, TaskFilter};
 
 use super::{Job, Verdict};
 use crate::engine::Engine;
@@ -211,16 +211,12 @@ pub(super) fn in_the_way(engine: &Engine, job: &Job) -> Result<Vec<InTheWay>, To
 fn others(engine: &Engine, own: TaskId) -> Result<Vec<Handed>, ToolError> {
     let filter = TaskFilter { states: vec![TaskStateName::Review], ..TaskFilter::default() };
     engine.store.read(|tx| {
-        let (mut found, mut after) = (Vec::new(), Some(0));
-        while let Some(from) = after {
-            let page = tx.task_page(&filter, from, ROWS)?;
-            for task in page.items {
-                let queued = tx.merge_of(task.id)?.is_some_and(|merge| merge.ended_at.is_none());
-                if task.id != own && !queued {
-                    found.push(Handed::of(tx, task)?);
-                }
+        let mut found = Vec::new();
+        for task in Page::all(|after| tx.task_page(&filter, after, ROWS))? {
+            let queued = tx.merge_of(task.id)?.is_some_and(|merge| merge.ended_at.is_none());
+            if task.id != own && !queued {
+                found.push(Handed::of(tx, task)?);
             }
-            after = page.next;
         }
         Ok(found)
     })

@@ -1,6 +1,5 @@
 //! How an agent ended, judged from what it said, how its process ended, and who wanted it to end.
 
-use host::git::Git;
 use host::run::{Ended, ExitRecord, Standing};
 use model::agent::{AgentEvent, Outcome};
 use model::event::EventKind;
@@ -158,10 +157,8 @@ impl Keeper {
             let (place, base) = (directory_of(&self.engine, &self.agent), self.notes.base.clone());
             let limit = self.engine.settings().limits.tool_timeout_ms;
             let limit = std::time::Duration::from_millis(limit);
-            let environment = &self.engine.options.operator_environment;
-            let path = environment.iter().find(|(name, _)| name == "PATH");
             let began = self.run.started_at.unwrap_or(self.agent.created_at);
-            let git = Git::on_path(path.map(|(_, path)| path.as_os_str()).unwrap_or_default());
+            let git = self.engine.git();
             // Nobody closes it, so that there is always a turn.
             let _turn = ASKING_GIT.acquire().await;
             let changes = tokio::task::spawn_blocking(move || {

@@ -7,6 +7,7 @@ use model::money::Usd;
 use store::Tokens;
 
 use super::Keeper;
+use crate::doings::{self, Span, SpanKind};
 use crate::run::notes::{Limit, OpenTool};
 use crate::run::prices;
 
@@ -20,7 +21,18 @@ impl Keeper {
             self.notes.complained(&line.text);
         }
         let steps = self.talk.line(line);
+        if steps.is_empty() {
+            self.plain(line);
+        }
         self.take(steps, line.at.as_millis())
+    }
+
+    /// Shows those who look on what a program prints that has no words of its own for us.
+    fn plain(&self, line: &OutputLine) {
+        let prints = matches!(self.agent.kind.as_str(), "command" | "script");
+        if prints && line.stream == Stream::Out && !line.text.trim_start().starts_with('{') {
+            self.engine.doings.said(self.agent.id, &line.text, line.at.as_millis());
+        }
     }
 
     /// Takes in what was seen, and leaves what is to be said.
@@ -42,7 +54,7 @@ impl Keeper {
                 self.notes.model = Some(model.clone());
                 self.seen.report.model = Some(model);
             }
-            Event::Text(_) => {}
+            Event::Text(text) => self.engine.doings.said(self.agent.id, &text, at),
             Event::ToolBegan { id, name, input } => self.tool_began(id, name, &input, at),
             Event::ToolEnded { id, error } => self.tool_ended(&id, error.as_deref()),
             Event::Usage(usage) => self.used(usage),
@@ -69,11 +81,14 @@ impl Keeper {
     }
 
     fn tool_began(&mut self, id: String, name: String, input: &str, at: i64) {
-        // Our own tools are counted where they are called.
+        // Our own tools are counted and shown where they are called.
         if !name.starts_with("mcp__") {
             self.seen.tools.entry(name.clone()).or_default().0 += 1;
             let verdict = self.notes.habits.called(&name, input);
             self.judged(verdict);
+            let span = Span { from: at, to: None, kind: SpanKind::Work };
+            let about = doings::about_text(input);
+            self.engine.doings.called(self.agent.id, (&name, about), span);
         }
         self.notes.open.insert(id, OpenTool { name, since: at });
     }

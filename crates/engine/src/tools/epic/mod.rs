@@ -5,10 +5,12 @@ pub(super) mod get;
 pub(super) mod list;
 pub(super) mod update_status;
 
-use model::{EpicId, EpicState, Timestamp};
+use model::event::EventKind;
+use model::{AgentId, EpicId, EpicState, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
-use store::{Epic, Tx};
+use serde_json::json;
+use store::{Epic, EventDraft, Tx};
 
 use crate::error::ToolError;
 
@@ -58,4 +60,21 @@ pub(crate) fn find_epic(tx: &Tx<'_>, id: EpicId) -> Result<Epic, ToolError> {
         ToolError::not_found(format!("there is no epic `{id}`"))
             .hint("`mcp__epic__list` lists them")
     })
+}
+
+/// Moves an epic to where it was decided to go, and tells of it. One that is there already stays.
+pub(crate) fn advance(
+    tx: &mut Tx<'_>,
+    epic: &Epic,
+    to: EpicState,
+    (agent, now): (Option<AgentId>, Timestamp),
+) -> Result<(), ToolError> {
+    if to == epic.state {
+        return Ok(());
+    }
+    tx.epic_advance(epic.id, to, now)?;
+    let data = json!({ "epicId": epic.id, "from": epic.state, "to": to });
+    let kind = EventKind::EpicUpdated;
+    tx.event_append(now, &EventDraft { kind, agent, task: None, data })?;
+    Ok(())
 }

@@ -1,12 +1,10 @@
 //! `mcp__epic__update_status`.
 
-use model::event::EventKind;
 use model::{EpicId, EpicState};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 
-use super::{EpicView, find_epic};
+use super::{EpicView, advance, find_epic};
 use crate::cx::WriteCx;
 use crate::error::ToolError;
 use crate::tool::{Tool, Write};
@@ -41,12 +39,7 @@ impl Write for UpdateStatus {
                 .detail("from", error.from.name())
                 .detail("to", error.to.name())
         })?;
-        if to == epic.state {
-            return Ok(epic.into());
-        }
-        cx.tx.epic_advance(epic.id, to, cx.now)?;
-        let data = json!({ "epicId": epic.id, "from": epic.state, "to": to });
-        cx.tell(EventKind::EpicUpdated, None, data)?;
+        advance(cx.tx, &epic, to, (cx.caller.id(), cx.now))?;
         Ok(find_epic(cx.tx, epic.id)?.into())
     }
 }

@@ -84,6 +84,7 @@ pub(crate) struct CreateIssues;
 
 impl Tool for CreateIssues {
     const NAME: &'static str = "mcp__review__create_issues";
+    const BOUNDED: bool = true;
     const IDEMPOTENT: bool = true;
     type Args = Args;
     type Answer = Answer;

@@ -61,6 +61,7 @@ pub(crate) struct CreatePullRequest;
 
 impl Tool for CreatePullRequest {
     const NAME: &'static str = "mcp__review__create_pull_request";
+    const BOUNDED: bool = true;
     const IDEMPOTENT: bool = true;
     type Args = Args;
     type Answer = Answer;

@@ -72,6 +72,7 @@ pub(crate) struct RequestReview;
 
 impl Tool for RequestReview {
     const NAME: &'static str = "mcp__review__request_review";
+    const BOUNDED: bool = true;
     type Args = Args;
     type Answer = Answer;
 }

@@ -70,6 +70,7 @@ pub(crate) struct SendFeedback;
 
 impl Tool for SendFeedback {
     const NAME: &'static str = "mcp__review__send_feedback";
+    const BOUNDED: bool = true;
     type Args = Args;
     type Answer = Answer;
 }

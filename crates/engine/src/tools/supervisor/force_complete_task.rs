@@ -14,6 +14,7 @@ use crate::cx::{WriteCx, fresh};
 use crate::error::ToolError;
 use crate::merging::{self, worker_of};
 use crate::tool::{Tool, Write};
+use crate::tools::task_change;
 
 /// Declare a task `COMPLETED` without merging anything
 ///
@@ -67,7 +68,7 @@ impl Write for ForceCompleteTask {
         let said = format!("Completed without a merge: {}", args.reason);
         merging::take_out(cx.tx, &task, &said, cx.now)?;
         let (worker, by) = (worker_of(cx.tx, &task)?, (cx.caller.id(), cx.now));
-        merging::remark(cx.tx, &task, &said, by)?;
+        task_change::remark(cx.tx, &task, &said, by)?;
         merging::complete(cx.tx, &mut task, by)?;
         let log_id = fresh(LogId::from_bits)?;
         let data = json!({ "logId": log_id, "title": format!("{number} was completed by force") });

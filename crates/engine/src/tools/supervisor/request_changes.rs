@@ -12,6 +12,7 @@ use crate::error::ToolError;
 use crate::letter::Word;
 use crate::merging::{self, NOBODY_WORKS, worker_of};
 use crate::tool::{Tool, Write};
+use crate::tools::task_change;
 
 /// Send a task in `REVIEW` back, with what is to be changed
 ///
@@ -59,7 +60,7 @@ impl Write for RequestChanges {
         in_review(&task)?;
         merging::take_out(cx.tx, &task, "changes were asked for", cx.now)?;
         let by = (cx.caller.id(), cx.now);
-        merging::remark(cx.tx, &task, &format!("Changes requested:\n\n{}", args.feedback), by)?;
+        task_change::remark(cx.tx, &task, &format!("Changes requested:\n\n{}", args.feedback), by)?;
         let worker = worker_of(cx.tx, &task)?;
         let live = merging::hold_back(cx.tx, &mut task, by)?;
         let number = TaskRef::Number(task.number);

@@ -1,16 +1,14 @@
 //! `mcp__task__add_comment`.
 
-use model::event::EventKind;
 use model::task::TaskRef;
 use model::{TaskId, Text, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 use crate::cx::WriteCx;
 use crate::error::ToolError;
 use crate::tool::{Tool, Write};
-use crate::tools::task_hold;
+use crate::tools::{task_change, task_hold};
 
 /// Remark on a task
 ///
@@ -48,11 +46,8 @@ impl Write for AddComment {
     fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
         let task = task_hold::named_or_own(cx.tx, cx.caller, args.task_id)?;
         task_hold::own_only(cx, &task)?;
-        let comment_id = cx.tx.comment_insert(task.number, cx.caller.id(), &args.body, cx.now)?;
-        let data = json!({
-            "taskId": task.id, "slug": task.slug, "number": task.number, "commentId": comment_id,
-        });
-        cx.tell(EventKind::TaskCommented, Some(task.id), data)?;
+        let by = (cx.caller.id(), cx.now);
+        let comment_id = task_change::remark(cx.tx, &task, &args.body, by)?;
         Ok(Answer { comment_id, task_id: task.id, timestamp: cx.now })
     }
 }

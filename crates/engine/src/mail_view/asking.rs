@@ -1,0 +1,149 @@
+//! What a letter asks, read from its own words: agents write as people do, and need no form for it.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// So many answers can be offered: each is a key.
+const MOST: u32 = 9;
+/// So much of an offered answer is shown.
+const LONGEST: usize = 1000;
+
+/// The subjects of letters that Adjutant writes about trouble.
+const ALERTS: [&str; 7] = [
+    "⚠️",
+    "Tool Failure: ",
+    "Merge Held: ",
+    "Merge Conflict: ",
+    "Check Failed: ",
+    "Not Merged: ",
+    "Supervisor sp_",
+];
+
+/// An answer that a letter offers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct OfferView {
+    /// By which it is taken, from 1
+    pub number: u32,
+    /// What it says
+    pub text: String,
+    /// What to reply to take it
+    pub reply: String,
+}
+
+/// Whether a letter is one that Adjutant writes about trouble.
+pub(crate) fn is_alert(subject: &str) -> bool {
+    ALERTS.iter().any(|alert| subject.starts_with(alert))
+}
+
+/// Whether a letter asks something: its subject or a line of it ends like a question.
+pub(crate) fn is_question(subject: &str, body: &str) -> bool {
+    let asks = |line: &str| line.trim_end_matches(['"', '*', '_', ')', ' ']).ends_with('?');
+    asks(subject.trim_end()) || prose(body).any(|line| asks(line.trim_end()))
+}
+
+/// The lines of a letter that are its own: no quotations and no code.
+fn prose(body: &str) -> impl Iterator<Item = &str> {
+    let mut fenced = false;
+    body.lines().filter(move |line| {
+        let line = line.trim_start();
+        let fence = line.starts_with("```") || line.starts_with("~~~");
+        fenced ^= fence;
+        !fenced && !fence && !line.starts_with('>')
+    })
+}
+
+/// The answers that a letter offers: the last of its lists that is numbered from 1 on. A list that jumps, or has more
+/// than there are keys, offers nothing.
+pub(crate) fn offers(body: &str) -> Vec<OfferView> {
+    let mut run: Vec<OfferView> = Vec::new();
+    for (number, text) in prose(body).filter_map(numbered) {
+        if number == 1 {
+            run.clear();
+        }
+        let next = u32::try_from(run.len()).unwrap_or(MOST) + 1;
+        if number == next && number <= MOST {
+            run.push(offer(number, text));
+        } else {
+            run.clear();
+        }
+    }
+    if run.len() > 1 { run } else { Vec::new() }
+}
+
+fn offer(number: u32, text: &str) -> OfferView {
+    let text: String = text.chars().take(LONGEST).collect();
+    OfferView { number, reply: format!("{number}. {text}"), text }
+}
+
+/// The number and the text of a line such as `2. that one` or `**2)** that one`.
+fn numbered(line: &str) -> Option<(u32, &str)> {
+    let line = line.trim().trim_start_matches("**");
+    let end = line.find(|c: char| !c.is_ascii_digit())?;
+    let (digits, rest) = line.split_at_checked(end)?;
+    let rest = rest.strip_prefix(['.', ')'])?;
+    let text = rest.strip_prefix("**").unwrap_or(rest);
+    let text = text.strip_prefix([' ', '\t'])?.trim();
+    // More digits than two are a year, or nothing that a key can take.
+    let number = digits.parse().ok().filter(|_| digits.len() <= 2)?;
+    (!text.is_empty()).then_some((number, text))
+}
+
+/// The answers to a question for leave to use a tool.
+pub(crate) fn leave() -> Vec<OfferView> {
+    let answer = |number, text: &str, reply: &str| OfferView {
+        number,
+        text: text.to_owned(),
+        reply: reply.to_owned(),
+    };
+    vec![answer(1, "Allow", "allow"), answer(2, "Deny", "deny")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(body: &str) -> Vec<String> {
+        offers(body).into_iter().map(|offer| offer.text).collect()
+    }
+
+    #[test]
+    fn a_subject_or_a_line_that_ends_like_a_question_asks() {
+        assert!(is_question("Which one?", "b"));
+        assert!(is_question("Locks", "I found two.\nMay I take the *first?*\nIt is simpler."));
+        assert!(!is_question("Locks", "It works."));
+        assert!(!is_question("Locks", "> may I?\n\nYes.\n\n```\nwhat?\n```"), "others' words");
+    }
+
+    #[test]
+    fn the_last_numbered_lines_are_offered() {
+        let body = "What I found:\n1. a\n2. b\n\nNow choose?\n1. Hash of the path: two never meet\n\
+             2) One fixed number\n**3.** Neither\n\nI wait.";
+        let offered = ["Hash of the path: two never meet", "One fixed number", "Neither"];
+        assert_eq!(texts(body), offered);
+        assert_eq!(offers(body)[1].reply, "2. One fixed number");
+    }
+
+    #[test]
+    fn what_is_no_choice_offers_nothing() {
+        let ten = (1..=10).map(|n| format!("{n}. line")).collect::<Vec<_>>().join("\n");
+        let cases =
+            ["", "1. only one", "2. begins late\n3. goes on", "1. a\n3. jumps", ten.as_str()];
+        for body in cases.into_iter().chain(["```\n1. code\n2. code\n```", "1.no space\n2.none"]) {
+            assert_eq!(texts(body), Vec::<String>::new(), "{body}");
+        }
+        assert_eq!(
+            texts("1. a\n   and more of it\n2. b"),
+            ["a", "b"],
+            "lines between do not matter"
+        );
+    }
+
+    #[test]
+    fn a_long_answer_is_cut_between_characters() {
+        let long = "ü".repeat(5000);
+        let offered = offers(&format!("Which?\n1. {long}\n2. b"));
+        assert_eq!(offered[0].text.chars().count(), LONGEST);
+    }
+}
