@@ -1,23 +1,37 @@
 //! `/api`: what the operator's own programs ask for beside the tools.
 
 pub(crate) mod agents;
+pub(crate) mod audit;
+mod audit_query;
 pub(crate) mod costs;
+pub(crate) mod costs_series;
+pub(crate) mod costs_summary;
+pub(crate) mod costs_tools;
+pub(crate) mod crew;
 pub(crate) mod decisions;
+pub(crate) mod epics;
+pub(crate) mod events;
 pub(crate) mod github;
+pub(crate) mod login;
+pub(crate) mod mail;
 mod mcp_config;
 pub(crate) mod merge_queue;
+pub(crate) mod overview;
 pub(crate) mod record;
 pub(crate) mod reviews;
 pub(crate) mod running;
 pub(crate) mod runs;
+pub(crate) mod settings;
+pub(crate) mod tasks;
 pub(crate) mod tools;
+pub(crate) mod webhooks;
 pub(crate) mod worktrees;
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::routing::{get, post};
-use axum::{Router, middleware};
+use axum::{Extension, Router, middleware};
 use engine::ToolError;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -33,34 +47,12 @@ const LONGEST_PAGE: u32 = 1000;
 
 /// All routes under `/api`.
 pub(crate) fn routes() -> Router<Arc<Shared>> {
-    Router::new()
-        .route("/api/agents", get(agents::list).post(agents::enlist))
-        .route("/api/agents/{id}", get(agents::one::show))
-        .route("/api/agents/{id}/discharge", post(agents::discharge))
-        .route("/api/agents/{id}/output", get(runs::output))
-        .route("/api/agents/{id}/input", post(runs::input))
-        .route("/api/runs", post(runs::start))
-        .route("/api/costs", get(costs::costs))
-        .route("/api/usage", get(costs::usage))
-        .route("/api/reviews", get(reviews::list))
-        .route("/api/reviews/{id}", get(reviews::story))
-        .route("/api/reviews/{id}/abandon", post(reviews::abandon))
-        .route("/api/reviews/{id}/allow-more", post(reviews::allow_more))
-        .route("/api/worktrees", get(worktrees::list))
-        .route("/api/worktrees/check", get(worktrees::check))
-        .route("/api/worktrees/{id}/prune", post(worktrees::prune))
-        .route("/api/merge-queue", get(merge_queue::list))
-        .route("/api/merge-queue/{id}", get(merge_queue::one))
-        .route("/api/merge-queue/{id}/retry", post(merge_queue::retry))
-        .route("/api/tasks/review-queue", get(merge_queue::reviewed))
-        .route("/api/events", get(record::events))
-        .route("/api/decisions", get(decisions::decisions))
-        .route("/api/audit", get(record::audit))
-        .route("/api/audit/verify", get(record::verify))
-        .route("/api/reload", post(running::reload))
-        .route("/api/shutdown", post(running::shutdown))
-        .route_layer(middleware::from_fn(auth::operator_only))
+    reads()
+        .route_layer(middleware::from_fn(auth::no_agents))
+        .merge(acts().route_layer(middleware::from_fn(auth::operator_only)))
         .route(auth::GITHUB, post(github::webhook))
+        .route(auth::LOGIN, post(login::log_in))
+        .route(auth::LOGOUT, post(login::log_out))
         .route("/api/status", get(running::status))
         .route("/api/tools", get(tools::list))
         .route(
@@ -70,6 +62,80 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
                 json_response(http::StatusCode::OK, document)
             }),
         )
+}
+
+/// What the operator and visitors may look at. None of it changes anything.
+fn reads() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/api/agents", get(agents::list))
+        .route("/api/agents/{id}", get(agents::one::show))
+        .route("/api/agents/{id}/output", get(runs::output))
+        .route("/api/agents/{id}/stream", get(agents::stream::stream))
+        .route("/api/agents/{id}/diff", get(agents::diff::diff))
+        .route("/api/agents/{id}/story", get(agents::story::story))
+        .route("/api/overview", get(overview::overview))
+        .route("/api/crew", get(crew::list))
+        .route("/api/crew/rows", get(crew::rows))
+        .route("/api/roles", get(crew::roles))
+        .route("/api/costs", get(costs::costs))
+        .route("/api/costs/series", get(costs_series::show))
+        .route("/api/costs/summary", get(costs_summary::show))
+        .route("/api/costs/lineage", get(costs_summary::lineage))
+        .route("/api/usage", get(costs::usage))
+        .route("/api/usage/tools", get(costs_tools::tools))
+        .route("/api/reviews", get(reviews::list))
+        .route("/api/reviews/{id}", get(reviews::story))
+        .route("/api/mail", get(mail::list))
+        .route("/api/mail/threads/{id}", get(mail::thread))
+        .route("/api/worktrees", get(worktrees::list))
+        .route("/api/worktrees/check", get(worktrees::check))
+        .route("/api/merge-queue", get(merge_queue::list))
+        .route("/api/merge-queue/{id}", get(merge_queue::one))
+        .route("/api/tasks/review-queue", get(merge_queue::reviewed))
+        .route("/api/board", get(tasks::board))
+        .route("/api/tasks", get(tasks::list))
+        .route("/api/tasks/graph", get(tasks::graph))
+        .route("/api/tasks/{ref}", get(tasks::show))
+        .route("/api/tasks/{ref}/history", get(tasks::history))
+        .route("/api/epics", get(epics::list))
+        .route("/api/epics/{id}", get(epics::show))
+        .route("/api/events", get(events::events))
+        .route(auth::WS, get(events::ws::follow))
+        .route("/api/decisions", get(decisions::decisions))
+        .route("/api/settings", get(settings::show))
+        .route("/api/webhooks", get(webhooks::list))
+        .route("/api/webhooks/{name}/deliveries", get(webhooks::deliveries))
+        .route("/api/audit", get(audit::audit))
+        .route(
+            "/api/audit/verify",
+            get(audit::verify).layer(Extension(audit::LastCheck::default())),
+        )
+        .route("/api/record", get(record::list))
+        .route("/api/record/histogram", get(record::histogram))
+        .route("/api/record/{number}", get(record::call::one))
+}
+
+/// What only the operator may do.
+fn acts() -> Router<Arc<Shared>> {
+    Router::new()
+        .route("/api/agents", post(agents::enlist))
+        .route("/api/agents/{id}/discharge", post(agents::discharge))
+        .route("/api/links", get(login::links).post(login::make_link))
+        .route("/api/links/{id}/revoke", post(login::revoke_link))
+        .route("/api/agents/{id}/input", post(runs::input))
+        .route("/api/runs", post(runs::start))
+        .route("/api/reviews/{id}/abandon", post(reviews::abandon))
+        .route("/api/reviews/{id}/allow-more", post(reviews::allow_more))
+        .route("/api/worktrees/{id}/prune", post(worktrees::prune))
+        .route("/api/merge-queue/{id}/retry", post(merge_queue::retry))
+        .route("/api/webhooks/{name}/deliveries/{id}/retry", post(webhooks::retry))
+        .route("/api/webhooks/{name}/retry", post(webhooks::retry_all))
+        .route("/api/webhooks/{name}/test", post(webhooks::test))
+        .route("/api/webhooks/{name}/enable", post(webhooks::enable))
+        .route("/api/settings/check", post(settings::check))
+        .route("/api/settings/save", post(settings::save))
+        .route("/api/reload", post(running::reload))
+        .route("/api/shutdown", post(running::shutdown))
 }
 
 /// Which part of a list is wanted.

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use utoipa::ToSchema;
 
 use crate::activity::Activity;
+use crate::files::Files;
 
 /// Reads configuration and roles again and puts them in force.
 pub type Reload = Arc<dyn Fn() -> Result<ReloadReport, ToolError> + Send + Sync>;
@@ -41,6 +42,8 @@ pub struct App {
     pub hosts: Vec<String>,
     /// Reads configuration and roles again
     pub reload: Reload,
+    /// The configuration and the roles as files
+    pub files: Arc<dyn Files>,
     /// Ends the server when cancelled; `POST /api/shutdown` cancels it
     pub shutdown: CancellationToken,
     /// Whether anybody uses the server

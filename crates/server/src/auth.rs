@@ -1,20 +1,41 @@
 //! The gate: where a request comes from, how long it is, and whose it is.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use engine::{Code, Principal, ToolError};
-use http::header::{AUTHORIZATION, CONTENT_LENGTH, HeaderMap};
+use engine::{Admission, Code, Principal, Tab, ToolError};
+use futures_util::StreamExt as _;
+use http::Method;
+use http::header::{
+    AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, SEC_WEBSOCKET_PROTOCOL,
+};
+use model::Timestamp;
+use tokio::time::timeout;
 
 use crate::answer::{Answer, BODY_LIMIT, Refusal};
+use crate::page;
 use crate::server::Shared;
 
-/// What needs no token: whether the server is there,
+/// What needs no token, beside the page's own files: whether the server is there,
 pub(crate) const HEALTH: &str = "/healthz";
-/// and what GitHub tells, which is signed.
+/// what GitHub tells, which is signed,
 pub(crate) const GITHUB: &str = "/api/github/webhook";
+/// and a link's code, which a tab exchanges for a token.
+pub(crate) const LOGIN: &str = "/api/login";
+/// Where a tab gives its token back.
+pub(crate) const LOGOUT: &str = "/api/logout";
+/// Where events are told over a WebSocket.
+pub(crate) const WS: &str = "/api/ws";
+/// What is spoken there.
+pub(crate) const WS_PROTOCOL: &str = "adjutant.events.v1";
+/// With this before it a token may come as a subprotocol: a browser gives a WebSocket no other header.
+const WS_TOKEN: &str = "adjutant.token.";
+/// What everybody with a token may read beside `/api`.
+pub(crate) const METRICS: &str = "/metrics";
 
 /// Lets a request in, with its principal, or refuses it.
 pub(crate) async fn gate(
@@ -24,32 +45,53 @@ pub(crate) async fn gate(
 ) -> Response {
     match admit(&shared, &request) {
         Ok(None) => next.run(request).await,
-        Ok(Some(principal)) => {
+        Ok(Some(Admission { principal, tab })) => {
             request.extensions_mut().insert(principal);
-            shared.app.activity.touch(shared.app.engine.now());
+            let now = shared.app.engine.now();
+            shared.app.activity.touch(now);
             let _counted = (shared.app.activity.open.enter(), shared.answers.enter());
-            next.run(request).await
+            let Some(tab) = tab else { return next.run(request).await };
+            request.extensions_mut().insert(tab.clone());
+            until_void(tab, now, next.run(request).await)
         }
         Err(refusal) => refusal.into_response(),
     }
 }
 
-fn admit(shared: &Shared, request: &Request) -> Answer<Option<Principal>> {
+/// Ends a stream with the token of the tab that hears it.
+fn until_void(tab: Tab, now: Timestamp, answer: Response) -> Response {
+    let kind = answer.headers().get(CONTENT_TYPE);
+    if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
+        return answer;
+    }
+    let left = u64::try_from(tab.expires_at.millis_since(now)).unwrap_or_default();
+    let over = async move {
+        // Either way it is over.
+        drop(timeout(Duration::from_millis(left), tab.void.cancelled()).await);
+    };
+    answer.map(|body| Body::from_stream(body.into_data_stream().take_until(Box::pin(over))))
+}
+
+fn admit(shared: &Shared, request: &Request) -> Answer<Option<Admission>> {
     if let Some(problem) = shared.guard.refuse(request.uri(), request.headers()) {
         return Err(ToolError::denied(problem).into());
     }
     let path = request.uri().path();
-    if path == HEALTH {
+    if path == HEALTH || page::wanted_by(request) {
         return Ok(None);
     }
-    if path == GITHUB {
+    if path == GITHUB || (path == LOGIN && request.method() == Method::POST) {
         return if is_too_long(request.headers()) { Err(Refusal::too_long()) } else { Ok(None) };
     }
-    let principal = match bearer(request.headers()) {
-        Some(token) => shared.app.engine.authenticate(token)?,
+    let token = match path {
+        WS => socket_token(request.headers()),
+        _ => bearer(request.headers()),
+    };
+    let admission = match token {
+        Some(token) => shared.app.engine.admit(token)?,
         None => None,
     };
-    let principal = principal.ok_or_else(|| {
+    let admission = admission.ok_or_else(|| {
         ToolError::new(Code::Unauthenticated, "a valid token is needed")
             .hint("send `Authorization: Bearer <token>`; `adjutant token` prints the operator's")
     })?;
@@ -57,7 +99,17 @@ fn admit(shared: &Shared, request: &Request) -> Answer<Option<Principal>> {
     if is_too_long(request.headers()) {
         return Err(Refusal::too_long());
     }
-    Ok(Some(principal))
+    if admission.principal == Principal::Viewer && !is_look(request) {
+        return Err(engine::read_only().into());
+    }
+    Ok(Some(admission))
+}
+
+/// Whether a request only looks. What a visitor may is decided here, before any face hears of it.
+fn is_look(request: &Request) -> bool {
+    let path = request.uri().path();
+    let looks = matches!(*request.method(), Method::GET | Method::HEAD);
+    (looks && (path.starts_with("/api/") || path == METRICS)) || path == LOGOUT
 }
 
 /// Whether a body is announced that is too long.
@@ -75,11 +127,36 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
 }
 
+/// The token that the opening of a WebSocket carries: as every request does, else among what the client
+/// offers to speak. Only one may be there.
+fn socket_token(headers: &HeaderMap) -> Option<&str> {
+    if headers.contains_key(AUTHORIZATION) {
+        return bearer(headers);
+    }
+    let lines = headers.get_all(SEC_WEBSOCKET_PROTOCOL).iter();
+    let offered = lines.filter_map(|line| line.to_str().ok()).flat_map(|line| line.split(','));
+    let mut tokens = offered.filter_map(|name| name.trim().strip_prefix(WS_TOKEN));
+    let (Some(only), None) = (tokens.next(), tokens.next()) else { return None };
+    Some(only)
+}
+
 /// Lets only the operator pass.
 pub(crate) async fn operator_only(request: Request, next: Next) -> Response {
-    if request.extensions().get() == Some(&Principal::Operator) {
-        next.run(request).await
-    } else {
-        Refusal::from(ToolError::denied("only the operator may do this")).into_response()
+    match request.extensions().get() {
+        Some(Principal::Operator) => next.run(request).await,
+        Some(Principal::Viewer) => Refusal::from(engine::read_only()).into_response(),
+        _ => for_the_operator(),
     }
+}
+
+/// Lets the operator and those pass whom the operator lets look.
+pub(crate) async fn no_agents(request: Request, next: Next) -> Response {
+    match request.extensions().get() {
+        Some(Principal::Operator | Principal::Viewer) => next.run(request).await,
+        _ => for_the_operator(),
+    }
+}
+
+fn for_the_operator() -> Response {
+    Refusal::from(ToolError::denied("only the operator may do this")).into_response()
 }

@@ -58,7 +58,7 @@ async fn call(shared: &Shared, wish: Wish, progress: &Progress) -> Result<Output
 pub(crate) const fn agent_of(principal: Principal) -> Option<AgentId> {
     match principal {
         Principal::Agent(id) => Some(id),
-        Principal::Operator => None,
+        Principal::Operator | Principal::Viewer => None,
     }
 }
 

@@ -12,14 +12,20 @@ mod app;
 mod auth;
 mod calls;
 mod execute;
+mod files;
 mod guard;
 mod mcp;
 mod metrics;
 mod openapi;
+mod page;
 mod registry;
 mod server;
 
 pub use activity::Activity;
 pub use app::{App, Reload, ReloadReport};
+pub use files::{
+    Checked, ConfigView, FileChange, FileProblem, Files, FilesView, KeyChange, KeyView, RoleChange,
+    RoleFile,
+};
 pub use openapi::document as openapi_document;
 pub use server::{Server, router};

@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use utoipa::OpenApi;
 
 use crate::api::{
-    agents, costs, decisions, github, merge_queue, record, reviews, running, runs, tools, worktrees,
+    agents, audit, costs, costs_series, costs_summary, costs_tools, crew, decisions, epics, events,
+    github, login, mail, merge_queue, overview, record, reviews, running, runs, settings, tasks,
+    tools, webhooks, worktrees,
 };
 use crate::{answer, execute};
 
@@ -15,11 +17,15 @@ use crate::{answer, execute};
 #[openapi(
     info(title = "Adjutant", description = "A crew of coding agents, for programs that steer it."),
     paths(
-        agents::discharge, agents::enlist, agents::list, agents::one::show, costs::costs,
-        costs::usage, decisions::decisions, execute::execute, github::webhook, merge_queue::list, merge_queue::one,
-        merge_queue::retry, merge_queue::reviewed, record::audit, record::events, record::verify,
+        agents::discharge, agents::enlist, agents::list, agents::one::show, agents::diff::diff, agents::story::story,
+        agents::stream::stream, costs::costs,
+        costs::usage, crew::list, crew::roles, crew::rows, decisions::decisions, epics::list, epics::show, events::events, events::ws::follow, execute::execute, github::webhook, login::links, login::log_in, login::log_out, login::make_link, login::revoke_link, mail::list, mail::thread, merge_queue::list, merge_queue::one,
+        merge_queue::retry, merge_queue::reviewed, overview::overview, audit::audit, audit::verify, record::call::one, record::histogram, record::list,
+        costs_series::show, costs_summary::lineage, costs_summary::show, costs_tools::tools,
         reviews::abandon, reviews::allow_more, reviews::list, reviews::story, running::reload,
-        running::shutdown, running::status, runs::input, runs::output, runs::start, tools::list,
+        running::shutdown, running::status, runs::input, runs::output, runs::start, settings::check, settings::save, settings::show, tasks::board, tasks::graph,
+        tasks::history, tasks::list, tasks::show, tools::list,
+        webhooks::deliveries, webhooks::enable, webhooks::list, webhooks::retry, webhooks::retry_all, webhooks::test,
         worktrees::check, worktrees::list, worktrees::prune,
     ),
     components(schemas(answer::ErrorBody)),
@@ -27,7 +33,12 @@ use crate::{answer, execute};
         (name = "tools", description = "What agents use"),
         (name = "agents", description = "Who works; for the operator"),
         (name = "reviews", description = "Work that is looked at and merged; for the operator"),
+        (name = "tasks", description = "What is to be done; for the operator"),
+        (name = "mail", description = "Letters to look through; for the operator"),
         (name = "record", description = "What happened; for the operator"),
+        (name = "page", description = "Ways into the page"),
+        (name = "settings", description = "The configuration and the roles; for the operator"),
+        (name = "webhooks", description = "Who is told of events; for the operator"),
         (name = "server", description = "The server itself"),
     )
 )]
@@ -50,6 +61,7 @@ fn complete(mut document: Value, settings: &Settings) -> String {
     document["components"]["securitySchemes"] =
         json!({ "token": { "type": "http", "scheme": "bearer" } });
     document["security"] = json!([{ "token": [] }]);
+    name_operations(&mut document);
     for (name, schema) in engine::views::schemas() {
         document["components"]["schemas"][name] = Value::Object(schema);
     }
@@ -71,4 +83,21 @@ fn complete(mut document: Value, settings: &Settings) -> String {
     }
     document["components"]["schemas"]["Execute"]["oneOf"] = calls.into();
     document.to_string()
+}
+
+/// Gives each operation a name that no other has, made of what it does and where: `getApiAgentsId`.
+fn name_operations(document: &mut Value) {
+    let Some(paths) = document["paths"].as_object_mut() else { return };
+    for (path, operations) in paths {
+        let Some(operations) = operations.as_object_mut() else { continue };
+        for (method, operation) in operations {
+            let mut name = method.clone();
+            for word in path.split(|c: char| !c.is_ascii_alphanumeric()) {
+                let mut letters = word.chars();
+                name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+                name.push_str(letters.as_str());
+            }
+            operation["operationId"] = name.into();
+        }
+    }
 }

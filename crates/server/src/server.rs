@@ -21,6 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::activity::Count;
 use crate::answer::Refusal;
+use crate::api::events::Tail;
 use crate::app::App;
 use crate::guard::Guard;
 use crate::mcp::endpoint::{Endpoint, Way};
@@ -29,7 +30,7 @@ use crate::mcp::sessions::Sessions;
 use crate::mcp::subscriptions::{self, Subscriptions};
 use crate::metrics::Metrics;
 use crate::registry::{Mount, no_toolset};
-use crate::{api, auth, execute, metrics};
+use crate::{api, auth, execute, metrics, page};
 
 /// How long calls that wait may take to notice that the server ends.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
@@ -45,6 +46,8 @@ pub(crate) struct Shared {
     pub(crate) answers: Count,
     pub(crate) sessions: Sessions,
     pub(crate) subscriptions: Subscriptions,
+    /// The newest events, for all who follow
+    pub(crate) tail: Tail,
     /// Ends the streams; cancelled a moment after the server was told to end, so that what waits can
     /// still be answered
     pub(crate) streams: CancellationToken,
@@ -79,6 +82,7 @@ impl Server {
             answers: Count::default(),
             sessions: Sessions::new(app.engine.clone()),
             subscriptions: Subscriptions::default(),
+            tail: Tail::default(),
             streams: CancellationToken::new(),
             tasks: TaskTracker::new(),
             app,
@@ -95,7 +99,7 @@ impl Server {
         });
         let mut router = Router::new()
             .route(auth::HEALTH, get(health))
-            .route("/metrics", get(metrics::metrics))
+            .route(auth::METRICS, get(metrics::metrics))
             .route("/mcp/execute", post(execute::execute))
             .route("/mcp", face.route(None))
             .merge(api::routes());
@@ -172,6 +176,9 @@ async fn health(State(shared): State<Arc<Shared>>) -> Json<Value> {
 }
 
 async fn nothing_there(request: Request) -> Response {
+    if let Some(file) = page::answer(&request) {
+        return file;
+    }
     let path = request.uri().path();
     let error = match path.strip_prefix("/mcp/") {
         Some(name) => no_toolset(name),

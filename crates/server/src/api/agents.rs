@@ -1,7 +1,10 @@
 //! Agents: who there is, and those whom somebody else runs.
 
+pub(crate) mod diff;
 pub(super) mod find;
 pub(crate) mod one;
+pub(crate) mod story;
+pub(crate) mod stream;
 
 use std::sync::Arc;
 

@@ -150,7 +150,7 @@ pub(crate) async fn costs(
 }
 
 /// The choice of that name, or an error that names the nearest.
-fn chosen<T: Copy>(
+pub(super) fn chosen<T: Copy>(
     name: &str,
     choices: &[(&'static str, T)],
 ) -> Result<(&'static str, T), ToolError> {

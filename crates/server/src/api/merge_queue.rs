@@ -6,19 +6,41 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::store::{MergePage, Tx};
-use engine::views::MergesView;
-use engine::{MergeView, ReviewQueue, ReviewScope, ToolError};
+use engine::views::{DeskView, MergesView, WatchedMerge};
+use engine::{ReviewScope, ToolError};
+use model::review::MergeState;
 use model::{EpicId, MergeId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::{Listing, page_limit};
+use super::page_limit;
 use crate::answer::{Answer, ErrorBody, Params};
 use crate::server::Shared;
 
+/// Which merges to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichMerges {
+    /// Those that are over, too
+    #[serde(default)]
+    all: bool,
+    /// Only those after this cursor
+    #[serde(default)]
+    after: i64,
+    /// How many, at most 1000
+    limit: Option<u32>,
+    /// How many of those that were over last to add, at most 100
+    #[serde(default)]
+    over: u32,
+}
+
+/// So many that are over are added.
+const MOST_OVER: u32 = 100;
+
 /// List approved work
 #[utoipa::path(
-    get, path = "/api/merge-queue", tag = "reviews", params(Listing),
+    get, path = "/api/merge-queue", tag = "reviews", params(WhichMerges),
     responses(
         (status = 200, body = ref("#/components/schemas/Merges")),
         (status = "4XX", body = ErrorBody)
@@ -26,14 +48,21 @@ use crate::server::Shared;
 )]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<Listing>,
+    Params(asked): Params<WhichMerges>,
 ) -> Answer<Json<MergesView>> {
+    if asked.over > MOST_OVER {
+        let message = format!("`over` must be from 0 to {MOST_OVER}");
+        return Err(ToolError::invalid(message).detail("field", "over").into());
+    }
     let which = if asked.all { MergePage::All } else { MergePage::Open };
     let limit = page_limit(asked.limit)?;
     let engine = shared.app.engine.clone();
-    let page = tokio::task::spawn_blocking(move || engine.merge_queue(which, asked.after, limit));
-    let page = page.await.map_err(ToolError::internal)??;
-    Ok(Json(MergesView { merges: page.items, next_cursor: page.next }))
+    let look = tokio::task::spawn_blocking(move || {
+        let page = engine.merge_queue(which, asked.after, limit)?;
+        let over = if asked.over > 0 { engine.merges_over(asked.over)? } else { Vec::new() };
+        Ok::<_, ToolError>(MergesView { merges: page.items, over, next_cursor: page.next })
+    });
+    Ok(Json(look.await.map_err(ToolError::internal)??))
 }
 
 /// The merge that a path names.
@@ -45,7 +74,7 @@ fn id_of(given: &str) -> Result<MergeId, ToolError> {
     })
 }
 
-fn merge_of(shared: &Shared, id: MergeId) -> Result<MergeView, ToolError> {
+fn merge_of(shared: &Shared, id: MergeId) -> Result<WatchedMerge, ToolError> {
     let engine = &shared.app.engine;
     let none = || {
         ToolError::not_found(format!("there is no merge `{id}`"))
@@ -53,7 +82,10 @@ fn merge_of(shared: &Shared, id: MergeId) -> Result<MergeView, ToolError> {
     };
     let merge = engine.store().read(|tx: &Tx<'_>| tx.merge_get(id))?.ok_or_else(none)?;
     let page = engine.merge_queue(MergePage::All, merge.number - 1, 1)?;
-    page.items.into_iter().next().ok_or_else(none)
+    let merge = page.items.into_iter().next().ok_or_else(none)?;
+    let checks = merge.state == MergeState::Merging;
+    let checking = if checks { engine.merge_checking(id)? } else { None };
+    Ok(WatchedMerge { merge, checking })
 }
 
 /// Show one piece of approved work
@@ -68,8 +100,11 @@ fn merge_of(shared: &Shared, id: MergeId) -> Result<MergeView, ToolError> {
 pub(crate) async fn one(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
-) -> Answer<Json<MergeView>> {
-    Ok(Json(merge_of(&shared, id_of(&id)?)?))
+) -> Answer<Json<WatchedMerge>> {
+    let id = id_of(&id)?;
+    // What a check says is read from a file.
+    let look = tokio::task::spawn_blocking(move || merge_of(&shared, id));
+    Ok(Json(look.await.map_err(ToolError::internal)??))
 }
 
 /// Try to merge again what is held
@@ -84,7 +119,7 @@ pub(crate) async fn one(
 pub(crate) async fn retry(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
-) -> Answer<Json<MergeView>> {
+) -> Answer<Json<WatchedMerge>> {
     let id = id_of(&id)?;
     shared.app.engine.merge_retry(id).await?;
     Ok(Json(merge_of(&shared, id)?))
@@ -115,7 +150,7 @@ pub(crate) struct WhichReviewed {
 pub(crate) async fn reviewed(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichReviewed>,
-) -> Answer<Json<ReviewQueue>> {
+) -> Answer<Json<DeskView>> {
     let after = asked.cursor.map_or(Ok(0), |cursor| {
         let number = cursor.strip_prefix('c').and_then(|number| number.parse().ok());
         number.ok_or_else(|| {
@@ -124,5 +159,5 @@ pub(crate) async fn reviewed(
         })
     })?;
     let scope = ReviewScope { epic: asked.epic_id, after, limit: page_limit(asked.limit)? };
-    Ok(Json(shared.app.engine.review_queue(scope).await?))
+    Ok(Json(shared.app.engine.review_desk(scope).await?))
 }

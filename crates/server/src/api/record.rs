@@ -1,244 +1,359 @@
-//! The record: events as they come, and the chain of calls.
+//! The record as people look at it: searched, counted over time, and one call opened.
 #![expect(unused_qualifications, reason = "utoipa writes them")]
 
+pub(crate) mod call;
+
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use engine::ToolError;
-use engine::store::{AuditFilter, AuditRow, Event, EventFilter, StoreError, Tx};
-use model::event::EventKind;
+use engine::store::{AuditBody, AuditCall, AuditCount, AuditFound, AuditOrder, AuditSpan};
 use model::{AgentId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
 
+use super::audit_query::{Filter, SCAN, order_of, refusals};
 use super::page_limit;
 use crate::answer::{Answer, ErrorBody, Params};
 use crate::server::Shared;
 
-/// Nobody waits longer in one request.
-const LONGEST_WAIT: u64 = 240;
+/// So many characters of what was asked are shown in a list.
+const INPUT_SHOWN: usize = 200;
+/// So many rows are counted one by one; of more, a part stands for all.
+const COUNTED: i64 = 40 * 1024;
+/// A histogram has so many bars unless told otherwise.
+const BARS: u32 = 120;
+const MOST_BARS: u32 = 500;
 
-/// Which events to list.
-#[derive(Debug, Deserialize, IntoParams)]
+/// Which calls to look for.
+#[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(crate) struct WhichEvents {
+pub(crate) struct WhichRecords {
     /// Only those after this number
     #[serde(default)]
     after: i64,
+    /// Only those before this number
+    before: Option<i64>,
     /// How many, at most 1000
     limit: Option<u32>,
-    /// Only of this kind
-    kind: Option<String>,
-    /// How long to wait where there is none yet, at most 240
-    #[serde(default)]
-    wait_seconds: u64,
+    /// `desc`, the newest first (the default), or `asc`
+    order: Option<String>,
+    /// Only those of this agent, role or part of an id; `operator` is the operator
+    agent: Option<String>,
+    /// Only of this tool, by its canonical name; `*` stands for anything
+    tool: Option<String>,
+    /// Only those with all these words in tool, input, output or caller
+    q: Option<String>,
+    /// Only those that ended so: `done`, `failed` or `denied`
+    outcome: Option<String>,
+    /// Only from this time on
+    #[param(value_type = Option<String>, format = DateTime)]
+    since: Option<Timestamp>,
+    /// Only before this time
+    #[param(value_type = Option<String>, format = DateTime)]
+    until: Option<Timestamp>,
+    /// Only with this task: its id, `TAS-12` or its slug
+    task_id: Option<String>,
+    /// Only with this commit checked out: the beginning of its hash
+    commit: Option<String>,
 }
 
-/// A page of events.
+/// Recorded calls that were found.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Events {
-    /// The events, oldest first
-    events: Vec<EventView>,
-    /// Where to go on: everything up to here has been looked at
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Records {
+    /// The calls
+    rows: Vec<RecordRow>,
+    /// Where to go on looking, if there is more to look at; a page may be empty and have one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<i64>,
+    /// How far this answer looked; null where there was nothing to look at
+    searched_to: Option<SearchedTo>,
+    /// The number of the newest row there is
     last: i64,
 }
 
-/// Something that happened.
+/// The last row that was looked at.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct EventView {
-    /// Its place in the sequence
+pub(crate) struct SearchedTo {
+    /// Its number
     number: i64,
-    /// What
-    #[schema(value_type = String, example = "mail.sent")]
-    kind: EventKind,
-    /// When
+    /// When it was written
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
-    /// To or by which agent
-    #[schema(value_type = Option<String>)]
-    agent_id: Option<AgentId>,
-    /// With which task
-    #[schema(value_type = Option<String>)]
-    task_id: Option<TaskId>,
-    /// The rest
-    #[schema(value_type = Object)]
-    data: Value,
 }
 
-impl From<Event> for EventView {
-    fn from(event: Event) -> Self {
-        let Event { number, kind, at, agent, task, data } = event;
-        Self { number, kind, at, agent_id: agent, task_id: task, data }
-    }
-}
-
-/// List events, and wait for them
-#[utoipa::path(
-    get, path = "/api/events", tag = "record", params(WhichEvents),
-    responses((status = 200, body = Events), (status = "4XX", body = ErrorBody))
-)]
-pub(crate) async fn events(
-    State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichEvents>,
-) -> Answer<Json<Events>> {
-    if asked.wait_seconds > LONGEST_WAIT {
-        let error = ToolError::invalid(format!("`waitSeconds` must be at most {LONGEST_WAIT}"));
-        return Err(error.detail("field", "waitSeconds").detail("limit", LONGEST_WAIT).into());
-    }
-    let limit = page_limit(asked.limit)?;
-    let kind = asked.kind.as_deref().map(kind_of).transpose()?;
-    let deadline = Instant::now() + Duration::from_secs(asked.wait_seconds);
-    let store = shared.app.engine.store();
-    let mut news = store.last_event();
-    let mut filter = EventFilter { after: asked.after, kind };
-    loop {
-        let seen = *news.borrow_and_update();
-        let wanted = filter.clone();
-        let events = store.scan(move |tx| tx.event_list(&wanted, limit)).await?;
-        let full = u32::try_from(events.len()).is_ok_and(|n| n == limit);
-        let newest = events.last().map(|event| event.number);
-        let last =
-            newest.filter(|_| full).unwrap_or_else(|| seen.max(newest.unwrap_or(asked.after)));
-        if !events.is_empty() {
-            return Ok(Json(Events {
-                events: events.into_iter().map(EventView::from).collect(),
-                last,
-            }));
-        }
-        // What has been looked at need not be looked at again.
-        filter.after = filter.after.max(seen);
-        let over = tokio::select! {
-            changed = news.changed() => changed.is_err(),
-            () = tokio::time::sleep_until(deadline) => true,
-            () = shared.app.shutdown.cancelled() => true,
-        };
-        if over {
-            return Ok(Json(Events { events: Vec::new(), last }));
-        }
-    }
-}
-
-fn kind_of(name: &str) -> Result<EventKind, ToolError> {
-    EventKind::parse(name).ok_or_else(|| {
-        let shown: String = name.chars().take(80).collect();
-        let error = ToolError::invalid(format!("there is no kind of event `{shown}`"));
-        let known = EventKind::ALL.iter().map(|kind| kind.name());
-        match model::nearest::nearest(name, known) {
-            Some(near) => error.hint(format!("did you mean `{near}`?")),
-            None => error,
-        }
-        .detail("field", "kind")
-    })
-}
-
-/// Which calls to list.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct WhichCalls {
-    /// Only those after this number
-    #[serde(default)]
-    after: i64,
-    /// How many, at most 1000
-    limit: Option<u32>,
-    /// Only this agent's
-    #[param(value_type = Option<String>)]
-    agent_id: Option<AgentId>,
-    /// Only of this tool, by its canonical name
-    tool: Option<String>,
-}
-
-/// A page of the record.
+/// A recorded call, in a line.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Calls {
-    /// The calls, oldest first
-    rows: Vec<CallView>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<i64>,
-}
-
-/// A recorded call.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CallView {
+pub(crate) struct RecordRow {
     /// Its place in the chain
     number: i64,
-    /// When
+    /// When it was answered
     #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
-    /// Who, or as whom
-    #[schema(value_type = Option<String>)]
-    agent_id: Option<AgentId>,
+    /// Who called
+    who: Who,
     /// Which tool
     tool: String,
+    /// How it went
+    outcome: RecordOutcome,
     /// The code it failed with
     code: Option<String>,
-    /// Everything, as JSON in the very text that the hash covers
-    body: String,
-    /// The hash of the hash before, a newline and the body
-    hash: String,
+    /// How what was asked begins, as JSON
+    input: String,
+    /// How long it took, in milliseconds; null where it only began
+    duration_ms: Option<f64>,
+    /// What the caller works on
+    #[schema(value_type = Option<String>)]
+    task_id: Option<TaskId>,
 }
 
-impl From<AuditRow> for CallView {
-    fn from(row: AuditRow) -> Self {
-        let AuditRow { number, at, agent, tool, code, body, hash } = row;
-        Self { number, at, agent_id: agent, tool, code, body, hash }
+/// Who called.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Who {
+    /// The agent, or the one in whose name the operator called
+    #[schema(value_type = Option<String>)]
+    agent_id: Option<AgentId>,
+    /// Its role
+    role: Option<String>,
+    /// The end of its id
+    short: Option<String>,
+    /// Whether it was the operator, perhaps in the agent's name
+    operator: bool,
+}
+
+/// How a call went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum RecordOutcome {
+    /// Well
+    Done,
+    /// Badly
+    Failed,
+    /// The caller may not
+    Denied,
+    /// It began; another row says how it ended
+    Begun,
+}
+
+impl RecordOutcome {
+    fn of(code: Option<&str>, body: Option<&AuditBody>) -> Self {
+        match code {
+            Some(code) if refusals().contains(&code) => Self::Denied,
+            Some(_) => Self::Failed,
+            None if body.is_some_and(AuditBody::is_begun) => Self::Begun,
+            None => Self::Done,
+        }
     }
 }
 
-/// List recorded calls
+fn milliseconds(body: Option<&AuditBody>) -> Option<f64> {
+    let body = body.filter(|body| !body.is_begun())?;
+    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    let micros = body.duration_micros as f64;
+    Some(micros / 1000.0)
+}
+
+impl Who {
+    fn of(call: &AuditCall, body: Option<&AuditBody>) -> Self {
+        let agent_id = call.row.agent;
+        // Ids begin with the time, so that it is the end that tells two apart.
+        let short = agent_id.map(|id| id.to_string().chars().skip(14).collect());
+        let operator = body.map_or(agent_id.is_none(), |body| body.by_operator);
+        Self { agent_id, role: call.role.clone(), short, operator }
+    }
+}
+
+impl From<AuditCall> for RecordRow {
+    fn from(call: AuditCall) -> Self {
+        let body = AuditBody::read(&call.row.body);
+        let body = body.as_ref();
+        Self {
+            number: call.row.number,
+            at: call.row.at,
+            who: Who::of(&call, body),
+            outcome: RecordOutcome::of(call.row.code.as_deref(), body),
+            input: body.map_or("", |body| &body.input).chars().take(INPUT_SHOWN).collect(),
+            duration_ms: milliseconds(body),
+            tool: call.row.tool,
+            code: call.row.code,
+            task_id: call.task,
+        }
+    }
+}
+
+/// Search the record
 #[utoipa::path(
-    get, path = "/api/audit", tag = "record", params(WhichCalls),
-    responses((status = 200, body = Calls), (status = "4XX", body = ErrorBody))
+    get, path = "/api/record", tag = "record", params(WhichRecords),
+    responses((status = 200, body = Records), (status = "4XX", body = ErrorBody))
 )]
-pub(crate) async fn audit(
+pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichCalls>,
-) -> Answer<Json<Calls>> {
+    Params(asked): Params<WhichRecords>,
+) -> Answer<Json<Records>> {
     let limit = page_limit(asked.limit)?;
-    let filter = AuditFilter { after: asked.after, agent: asked.agent_id, tool: asked.tool };
-    let store = shared.app.engine.store();
-    let page = store.scan(move |tx| tx.audit_page(&filter, limit)).await?.map(CallView::from);
-    Ok(Json(Calls { rows: page.items, next_cursor: page.next }))
+    let order = order_of(asked.order.as_deref(), AuditOrder::Newest)?;
+    let filter = Filter {
+        agent: asked.agent,
+        tool: asked.tool,
+        q: asked.q,
+        outcome: asked.outcome,
+        since: asked.since,
+        until: asked.until,
+        task: asked.task_id,
+        commit: asked.commit,
+        after: asked.after,
+        before: asked.before,
+    };
+    let (found, last) = shared
+        .app
+        .engine
+        .store()
+        .scan(move |tx| {
+            let search = filter.search(tx)?;
+            let found = tx.audit_search(&search, order, limit, SCAN)?;
+            Ok::<_, ToolError>((found, tx.audit_last()?))
+        })
+        .await?;
+    let AuditFound { calls, next, searched_to } = found;
+    Ok(Json(Records {
+        rows: calls.into_iter().map(RecordRow::from).collect(),
+        next_cursor: next,
+        searched_to: searched_to.map(|(number, at)| SearchedTo { number, at }),
+        last,
+    }))
 }
 
-/// Whether the chain of calls holds.
+/// Which calls to count over time.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichBars {
+    /// From this time on (default: an hour before the end)
+    #[param(value_type = Option<String>, format = DateTime)]
+    since: Option<Timestamp>,
+    /// Before this time (default: now)
+    #[param(value_type = Option<String>, format = DateTime)]
+    until: Option<Timestamp>,
+    /// Into how many parts, from 1 to 500
+    buckets: Option<u32>,
+    /// Only those of this agent, role or part of an id; `operator` is the operator
+    agent: Option<String>,
+    /// Only of this tool, by its canonical name; `*` stands for anything
+    tool: Option<String>,
+    /// Only those with all these words in tool, input, output or caller
+    q: Option<String>,
+    /// Only those that ended so: `done`, `failed` or `denied`
+    outcome: Option<String>,
+    /// Only with this task: its id, `TAS-12` or its slug
+    task_id: Option<String>,
+    /// Only with this commit checked out: the beginning of its hash
+    commit: Option<String>,
+}
+
+/// Calls over time.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Verified {
-    /// Whether it does
-    ok: bool,
-    /// How many rows are good, from the first
-    rows: i64,
-    /// The hash of the last good one
-    head: String,
-    /// The first bad row
-    #[serde(skip_serializing_if = "Option::is_none")]
-    broken_at: Option<i64>,
-    /// What is wrong with it
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
+pub(crate) struct Histogram {
+    /// When the first part begins
+    #[schema(value_type = String, format = DateTime)]
+    from: Timestamp,
+    /// When the last one ends
+    #[schema(value_type = String, format = DateTime)]
+    to: Timestamp,
+    /// How many milliseconds a part has
+    step: i64,
+    /// The parts
+    buckets: Vec<Counted>,
+    /// All of them together
+    #[serde(flatten)]
+    all: Counted,
+    /// Whether there were so many that a part of them stands for all
+    estimate: bool,
 }
 
-/// Follow the whole chain of calls
-#[utoipa::path(get, path = "/api/audit/verify", tag = "record", responses((status = 200, body = Verified)))]
-pub(crate) async fn verify(State(shared): State<Arc<Shared>>) -> Answer<Json<Verified>> {
-    let verdict = shared.app.engine.store().scan(|tx: &Tx<'_>| tx.audit_verify()).await;
-    let verdict = verdict.map_err(|error: StoreError| ToolError::from(error))?;
-    let (broken_at, problem) = verdict.broken.unzip();
-    Ok(Json(Verified {
-        ok: broken_at.is_none(),
-        rows: verdict.rows,
-        head: verdict.head,
-        broken_at,
-        problem,
+/// Calls, counted. What only began is counted when it ends.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct Counted {
+    /// All of them
+    pub(super) calls: u64,
+    /// Those that failed
+    pub(super) failed: u64,
+    /// Those that were refused
+    pub(super) denied: u64,
+}
+
+impl From<AuditCount> for Counted {
+    fn from(count: AuditCount) -> Self {
+        Self { calls: count.calls, failed: count.failed, denied: count.refused }
+    }
+}
+
+/// A time cut into parts: whole milliseconds each, so that the end may be a little later than asked.
+pub(super) fn span_of(
+    (since, until): (Option<Timestamp>, Option<Timestamp>),
+    parts: u32,
+    now: Timestamp,
+) -> Result<AuditSpan, ToolError> {
+    const HOUR: i64 = 3_600_000;
+    let until = until.unwrap_or_else(|| now.after_millis(1));
+    let from = since.unwrap_or_else(|| until.after_millis(-HOUR));
+    if from >= until {
+        return Err(ToolError::invalid("`until` must be after `since`").detail("field", "until"));
+    }
+    let length = until.millis_since(from);
+    let step = (length + i64::from(parts) - 1) / i64::from(parts);
+    Ok(AuditSpan { from, step, parts: usize::try_from(parts).unwrap_or(1) })
+}
+
+/// Count calls over time
+#[utoipa::path(
+    get, path = "/api/record/histogram", tag = "record", params(WhichBars),
+    responses((status = 200, body = Histogram), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn histogram(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichBars>,
+) -> Answer<Json<Histogram>> {
+    let parts = asked.buckets.unwrap_or(BARS);
+    if !(1..=MOST_BARS).contains(&parts) {
+        let error = ToolError::invalid(format!("`buckets` must be from 1 to {MOST_BARS}"));
+        return Err(error.detail("field", "buckets").into());
+    }
+    let span = span_of((asked.since, asked.until), parts, shared.app.engine.now())?;
+    let filter = Filter {
+        agent: asked.agent,
+        tool: asked.tool,
+        q: asked.q,
+        outcome: asked.outcome,
+        task: asked.task_id,
+        commit: asked.commit,
+        ..Filter::default()
+    };
+    let (counts, estimate) = shared
+        .app
+        .engine
+        .store()
+        .scan(move |tx| {
+            let search = filter.search(tx)?;
+            Ok::<_, ToolError>(tx.audit_histogram(&search, &span, &refusals(), COUNTED)?)
+        })
+        .await?;
+    let mut all = Counted::default();
+    for count in &counts {
+        all.calls += count.calls;
+        all.failed += count.failed;
+        all.denied += count.refused;
+    }
+    Ok(Json(Histogram {
+        from: span.from,
+        to: span.from.after_millis(span.step * i64::from(parts)),
+        step: span.step,
+        buckets: counts.into_iter().map(Counted::from).collect(),
+        all,
+        estimate,
     }))
 }

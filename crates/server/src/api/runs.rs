@@ -20,16 +20,16 @@ use crate::answer::{Answer, ErrorBody, Input, Params};
 use crate::server::Shared;
 
 /// Nobody waits longer for output in one request.
-const LONGEST_WAIT: u64 = 60;
+pub(super) const LONGEST_WAIT: u64 = 60;
 /// About so much output comes at once unless told otherwise.
-const BYTES: usize = 256 * 1024;
+pub(super) const BYTES: usize = 256 * 1024;
 /// More does not come at once.
-const MOST_BYTES: usize = 4 * 1024 * 1024;
+pub(super) const MOST_BYTES: usize = 4 * 1024 * 1024;
 /// So many tools can be named.
 const MOST_TOOLS: usize = 200;
 /// How soon output is looked for again, first and at last.
-const SOON: Duration = Duration::from_millis(5);
-const AT_LAST: Duration = Duration::from_millis(100);
+pub(super) const SOON: Duration = Duration::from_millis(5);
+pub(super) const AT_LAST: Duration = Duration::from_millis(100);
 
 /// Who is to be started.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -151,7 +151,7 @@ fn go_on(engine: &Engine, before: &Agent, draft: &mut Draft) {
     draft.cwd = draft.cwd.take().or_else(|| before.cwd.clone());
 }
 
-fn wrong(field: &str, problem: &str) -> ToolError {
+pub(super) fn wrong(field: &str, problem: &str) -> ToolError {
     ToolError::invalid(format!("`{field}` {problem}")).detail("field", field)
 }
 
@@ -163,7 +163,7 @@ fn known(engine: &Engine, id: AgentId) -> Result<Agent, ToolError> {
 }
 
 /// An agent that Adjutant runs itself; nobody else's can be read or typed to.
-fn ours(engine: &Engine, id: AgentId) -> Result<Agent, ToolError> {
+pub(super) fn ours(engine: &Engine, id: AgentId) -> Result<Agent, ToolError> {
     let agent = known(engine, id)?;
     if agent.kind == "enlisted" {
         return Err(ToolError::wrong_state(format!(

@@ -44,6 +44,9 @@ pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Extension(principal): Extension<Principal>,
 ) -> Answer<Json<Tools>> {
+    if principal == Principal::Viewer {
+        return Ok(Json(Tools { tools: Vec::new() }));
+    }
     let engine = &shared.app.engine;
     let (caller, settings) = (engine.caller(principal, None)?, engine.settings());
     let tools = engine::tools_of(&settings)

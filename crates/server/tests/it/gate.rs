@@ -19,6 +19,12 @@ const ROUTES: &[(&str, &str, For)] = &[
     ("GET", "/healthz", For::Everybody),
     // It is signed instead, and nobody is heard where there is no key.
     ("POST", "/api/github/webhook", For::Everybody),
+    // What is sent is a secret itself, and good once.
+    ("POST", "/api/login", For::Everybody),
+    ("POST", "/api/logout", For::Token),
+    ("GET", "/api/links", For::Operator),
+    ("POST", "/api/links", For::Operator),
+    ("POST", "/api/links/{id}/revoke", For::Operator),
     ("GET", "/metrics", For::Token),
     ("POST", "/mcp", For::Token),
     ("GET", "/mcp", For::Token),
@@ -51,12 +57,51 @@ const ROUTES: &[(&str, &str, For)] = &[
     ("POST", "/api/merge-queue/{id}/retry", For::Operator),
     ("GET", "/api/tasks/review-queue", For::Operator),
     ("GET", "/api/events", For::Operator),
+    ("GET", "/api/ws", For::Operator),
     ("GET", "/api/decisions", For::Operator),
     ("GET", "/api/audit", For::Operator),
     ("GET", "/api/audit/verify", For::Operator),
+    ("GET", "/api/agents/{id}/diff", For::Operator),
+    ("GET", "/api/agents/{id}/story", For::Operator),
+    ("GET", "/api/agents/{id}/stream", For::Operator),
+    ("GET", "/api/board", For::Operator),
+    ("GET", "/api/costs/lineage", For::Operator),
+    ("GET", "/api/costs/series", For::Operator),
+    ("GET", "/api/costs/summary", For::Operator),
+    ("GET", "/api/crew", For::Operator),
+    ("GET", "/api/crew/rows", For::Operator),
+    ("GET", "/api/epics", For::Operator),
+    ("GET", "/api/epics/{id}", For::Operator),
+    ("GET", "/api/mail", For::Operator),
+    ("GET", "/api/mail/threads/{id}", For::Operator),
+    ("GET", "/api/overview", For::Operator),
+    ("GET", "/api/record", For::Operator),
+    ("GET", "/api/record/histogram", For::Operator),
+    ("GET", "/api/record/{number}", For::Operator),
+    ("GET", "/api/roles", For::Operator),
+    ("GET", "/api/settings", For::Operator),
+    ("POST", "/api/settings/check", For::Operator),
+    ("POST", "/api/settings/save", For::Operator),
+    ("GET", "/api/tasks", For::Operator),
+    ("GET", "/api/tasks/graph", For::Operator),
+    ("GET", "/api/tasks/{ref}", For::Operator),
+    ("GET", "/api/tasks/{ref}/history", For::Operator),
+    ("GET", "/api/usage/tools", For::Operator),
+    ("GET", "/api/webhooks", For::Operator),
+    ("GET", "/api/webhooks/{name}/deliveries", For::Operator),
+    ("POST", "/api/webhooks/{name}/deliveries/{id}/retry", For::Operator),
+    ("POST", "/api/webhooks/{name}/enable", For::Operator),
+    ("POST", "/api/webhooks/{name}/retry", For::Operator),
+    ("POST", "/api/webhooks/{name}/test", For::Operator),
     ("POST", "/api/reload", For::Operator),
     ("POST", "/api/shutdown", For::Operator),
 ];
+
+/// A path with something in the places that it has.
+fn filled(path: &str) -> String {
+    let path = path.replace("{id}", "sp_0000000000000000").replace("{name}", "nobody");
+    path.replace("{number}", "1").replace("{ref}", "TAS-1")
+}
 
 #[test]
 fn every_described_route_is_tried() {
@@ -76,7 +121,7 @@ async fn only_those_who_may_come_in() {
     let gone = world.enlist("worker").await;
     world.engine().discharge(gone.id, "done".to_owned()).await.unwrap();
     for (method, path, whose) in ROUTES {
-        let path = path.replace("{id}", "sp_0000000000000000");
+        let path = filled(path);
         let tokens =
             [None, Some("wrong"), Some(&*gone.token), Some(&*worker.token), Some(OPERATOR)];
         for token in tokens {
@@ -94,6 +139,28 @@ async fn only_those_who_may_come_in() {
             } else {
                 assert!(!matches!(status.as_u16(), 401 | 403 | 405), "{what}");
             }
+        }
+    }
+}
+
+/// What nobody may look at whom the operator only lets look: who else may come in.
+const NOT_TO_LOOK_AT: &str = "/api/links";
+
+#[tokio::test]
+async fn a_visitor_may_look_at_everything_and_do_nothing() {
+    let world = World::new();
+    for (method, path, whose) in ROUTES.iter().filter(|(_, _, whose)| *whose != For::Everybody) {
+        let path = filled(path);
+        let visitor = world.visitor().await;
+        let request = request(method.parse().unwrap(), &path, Some(&visitor), Body::empty());
+        let (status, _, body) = whole(world.send(request).await).await;
+        let looks = *method == "GET" && !path.starts_with("/mcp") && path != NOT_TO_LOOK_AT;
+        let what = format!("{method} {path} for {whose:?}: {status} {body}");
+        if looks || path == "/api/logout" {
+            assert!(!matches!(status.as_u16(), 401 | 403 | 405), "{what}");
+        } else {
+            assert_eq!(status, StatusCode::FORBIDDEN, "{what}");
+            assert_eq!(body["message"], "this link only lets you look", "{what}");
         }
     }
 }
@@ -123,7 +190,7 @@ async fn host_and_origin_are_checked_on_every_route() {
         if *path == "/api/shutdown" {
             continue;
         }
-        let path = path.replace("{id}", "sp_0000000000000000");
+        let path = filled(path);
         for (host, origin, may) in [
             ("127.0.0.1:3001", None, true),
             ("localhost:9", None, true),
@@ -197,7 +264,8 @@ impl futures_util::Stream for Chunks {
 async fn what_is_not_there_is_said_in_json() {
     let world = World::new();
     for (method, path, status, code) in [
-        (Method::GET, "/", 404, "RESOURCE_NOT_FOUND"),
+        (Method::GET, "/nothing", 404, "RESOURCE_NOT_FOUND"),
+        (Method::POST, "/", 404, "RESOURCE_NOT_FOUND"),
         (Method::GET, "/api", 404, "RESOURCE_NOT_FOUND"),
         (Method::GET, "/api/nothing", 404, "RESOURCE_NOT_FOUND"),
         (Method::POST, "/mcp/male", 404, "RESOURCE_NOT_FOUND"),

@@ -2,19 +2,28 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod api;
+mod board;
 mod conformance;
+mod costs;
+mod crew;
+mod events;
 mod execute;
 mod fuzz;
 mod gate;
 mod keys;
+mod login;
+mod mail;
 mod prompts;
+mod record;
 mod reviews;
 mod runs;
 mod sessions;
+mod sockets;
 mod subscriptions;
 mod templates;
 mod tools;
 mod waiting;
+mod watching;
 mod world;
 
 #[test]

@@ -11,12 +11,12 @@ use axum::Router;
 use axum::body::Body;
 use engine::settings::{Role, Settings};
 use engine::store::{NewAgent, Store};
-use engine::{Engine, Options, Recruit, hash_token};
+use engine::{Engine, Opened, Options, Recruit, ToolError, hash_token};
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use model::{AgentId, Policy, Timestamp};
 use serde_json::{Value, json};
-use server::{Activity, App, ReloadReport, Server};
+use server::{Activity, App, Checked, FileChange, Files, FilesView, ReloadReport, Server};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -91,6 +91,12 @@ impl World {
             Recruit { role: role.to_owned(), task: None, epic: None, cwd: None, parent: None };
         let joined = self.engine().enlist(recruit).await.unwrap();
         Member { id: joined.agent, token: joined.token }
+    }
+
+    /// The token of a tab that came by a link for looking.
+    pub(crate) async fn visitor(&self) -> String {
+        let link = self.engine().link_make(Opened::ToLook { days: None }).await.unwrap();
+        self.engine().log_in(&link.code).await.unwrap().token
     }
 
     /// Makes an agent one of a loop, by telling the record so.
@@ -355,6 +361,23 @@ pub(crate) async fn whole(response: Response<Body>) -> (StatusCode, HeaderMap, V
     (parts.status, parts.headers, value)
 }
 
+/// A home without files: those who have some are tested where they are.
+struct NoFiles;
+
+impl Files for NoFiles {
+    fn read(&self) -> Result<FilesView, ToolError> {
+        Err(ToolError::not_found("there are no files here"))
+    }
+
+    fn check(&self, _: &FileChange) -> Result<Checked, ToolError> {
+        Err(ToolError::not_found("there are no files here"))
+    }
+
+    fn save(&self, _: &FileChange, _: Option<&str>) -> Result<Checked, ToolError> {
+        Err(ToolError::not_found("there are no files here"))
+    }
+}
+
 /// A role for every category.
 pub(crate) fn settings() -> Settings {
     let policy = Policy::default();
@@ -383,6 +406,7 @@ fn app(home: &Path, settings: Settings) -> App {
         started_at: Timestamp::from_millis(0),
         hosts: vec!["crew.example".to_owned()],
         reload: Arc::new(|| Ok(ReloadReport { roles: 3, warnings: vec!["odd".to_owned()] })),
+        files: Arc::new(NoFiles),
         shutdown: CancellationToken::new(),
         activity: Arc::new(Activity::default()),
     }

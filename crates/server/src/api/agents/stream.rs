@@ -1,0 +1,113 @@
+//! What an agent says and does, as it does it.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use engine::{AgentStreamView, Beginning, Position, StreamWish, ToolError};
+use serde::Deserialize;
+use tokio::time::Instant;
+use utoipa::IntoParams;
+
+use crate::answer::{Answer, ErrorBody, Params};
+use crate::api::reviews::agent_of;
+use crate::api::runs::{AT_LAST, BYTES, LONGEST_WAIT, MOST_BYTES, SOON, ours, wrong};
+use crate::server::Shared;
+
+/// Nobody wants to begin further before the end.
+const LONGEST_TAIL: usize = 5000;
+
+/// Which part of an agent's steps.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichSteps {
+    /// Of which attempt (default: the present one)
+    attempt: Option<u32>,
+    /// From which file on, as `next` said
+    segment: Option<u32>,
+    /// From where in it, as `next` said
+    offset: Option<u64>,
+    /// About how many bytes of output, at most 4194304 (default 262144)
+    bytes: Option<usize>,
+    /// How long to wait where there is nothing new, at most 60
+    #[serde(default)]
+    wait_seconds: u64,
+    /// Begin about so many lines before the end, at most 5000; with `segment` and `offset`, before that place
+    tail: Option<usize>,
+    /// Cut nothing, however long it is
+    #[serde(default)]
+    whole: bool,
+}
+
+impl WhichSteps {
+    fn wish(&self) -> Result<StreamWish, ToolError> {
+        if self.wait_seconds > LONGEST_WAIT {
+            let error = wrong("waitSeconds", &format!("must be at most {LONGEST_WAIT}"));
+            return Err(error.detail("limit", LONGEST_WAIT));
+        }
+        let bytes = self.bytes.unwrap_or(BYTES);
+        if !(1..=MOST_BYTES).contains(&bytes) {
+            return Err(wrong("bytes", &format!("must be from 1 to {MOST_BYTES}")));
+        }
+        let place = |segment| Position { segment, offset: self.offset.unwrap_or_default() };
+        let from = match self.tail {
+            None => Beginning::At(place(self.segment.unwrap_or_default())),
+            Some(lines @ 1..=LONGEST_TAIL) => Beginning::Tail(lines, self.segment.map(place)),
+            Some(_) => return Err(wrong("tail", &format!("must be from 1 to {LONGEST_TAIL}"))),
+        };
+        Ok(StreamWish { attempt: self.attempt, from, bytes, whole: self.whole })
+    }
+}
+
+/// Read what an agent says and does, step by step, and wait for more
+///
+/// Its lines are understood by the kind of the agent. What came of a call is a later step with the same id.
+#[utoipa::path(
+    get, path = "/api/agents/{id}/stream", tag = "agents",
+    params(("id" = String, Path, description = "The agent, as for `/api/agents/{id}`"), WhichSteps),
+    responses(
+        (status = 200, body = ref("#/components/schemas/AgentStream")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn stream(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    Params(asked): Params<WhichSteps>,
+) -> Answer<Json<AgentStreamView>> {
+    let mut wish = asked.wish()?;
+    let engine = &shared.app.engine;
+    let agent = ours(engine, agent_of(&shared, name).await?)?;
+    if asked.attempt.is_some_and(|attempt| !(1..=agent.attempt).contains(&attempt)) {
+        let error = wrong("attempt", &format!("must be from 1 to {}", agent.attempt));
+        return Err(error.into());
+    }
+    let deadline = Instant::now() + Duration::from_secs(asked.wait_seconds);
+    let mut pause = SOON;
+    let mut began = None;
+    loop {
+        let mut page = engine.agent_stream(agent.id, wish).await?;
+        page.from = *began.get_or_insert(page.from);
+        let is_earlier = matches!(wish.from, Beginning::Tail(_, Some(_)));
+        let over = !page.items.is_empty() || page.complete || is_earlier;
+        if over || Instant::now() >= deadline || shared.app.shutdown.is_cancelled() {
+            return Ok(Json(page));
+        }
+        // What comes after another attempt began is another output.
+        wish.attempt = Some(page.attempt);
+        let next = Position { segment: page.next.segment, offset: page.next.offset };
+        wish.from = Beginning::At(next);
+        if page.heard {
+            // Much of what is said is for programs: there may be more.
+            continue;
+        }
+        tokio::select! {
+            () = tokio::time::sleep_until(deadline.min(Instant::now() + pause)) => {}
+            () = shared.app.shutdown.cancelled() => {}
+        }
+        pause = (pause * 2).min(AT_LAST);
+    }
+}

@@ -1,0 +1,248 @@
+//! The chain of calls: listed as it stands, and followed.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use engine::ToolError;
+use engine::store::{AuditFilter, AuditOrder, AuditRow, Page, StoreError, Tx, Verdict};
+use model::{AgentId, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::audit_query::{Filter, SCAN, order_of};
+use super::page_limit;
+use crate::answer::{Answer, ErrorBody, Params};
+use crate::server::Shared;
+
+/// So many rows are followed for one answer that goes on from the last one.
+const FOLLOWED: i64 = 50_000;
+
+/// Which calls to list.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichCalls {
+    /// Only those after this number
+    #[serde(default)]
+    after: i64,
+    /// Only those before this number
+    before: Option<i64>,
+    /// How many, at most 1000
+    limit: Option<u32>,
+    /// `asc`, the oldest first (the default), or `desc`
+    order: Option<String>,
+    /// Only this agent's
+    #[param(value_type = Option<String>)]
+    agent_id: Option<AgentId>,
+    /// Only those of this agent, role or part of an id; `operator` is the operator
+    agent: Option<String>,
+    /// Only of this tool, by its canonical name; `*` stands for anything
+    tool: Option<String>,
+    /// Only those with all these words in tool, input, output or caller
+    q: Option<String>,
+    /// Only those that ended so: `done`, `failed` or `denied`
+    outcome: Option<String>,
+    /// Only from this time on
+    #[param(value_type = Option<String>, format = DateTime)]
+    since: Option<Timestamp>,
+    /// Only before this time
+    #[param(value_type = Option<String>, format = DateTime)]
+    until: Option<Timestamp>,
+    /// Only with this task: its id, `TAS-12` or its slug
+    task_id: Option<String>,
+    /// Only with this commit checked out: the beginning of its hash
+    commit: Option<String>,
+}
+
+/// A page of the record.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Calls {
+    /// The calls
+    rows: Vec<CallView>,
+    /// Where the next page begins, if there is one: `after`, or `before` where the newest come first.
+    /// A page may be empty and have one: so far it was looked
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<i64>,
+}
+
+/// A recorded call.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallView {
+    /// Its place in the chain
+    number: i64,
+    /// When
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    /// Who, or as whom
+    #[schema(value_type = Option<String>)]
+    agent_id: Option<AgentId>,
+    /// Which tool
+    tool: String,
+    /// The code it failed with
+    code: Option<String>,
+    /// Everything, as JSON in the very text that the hash covers
+    body: String,
+    /// The hash of the hash before, a newline and the body
+    hash: String,
+}
+
+impl From<AuditRow> for CallView {
+    fn from(row: AuditRow) -> Self {
+        let AuditRow { number, at, agent, tool, code, body, hash } = row;
+        Self { number, at, agent_id: agent, tool, code, body, hash }
+    }
+}
+
+impl WhichCalls {
+    /// Whether this needs no more than an agent's and a tool's rows in their order.
+    fn is_plain(&self) -> bool {
+        self.order.as_deref().is_none_or(|order| order == "asc")
+            && [&self.agent, &self.q, &self.outcome, &self.task_id, &self.commit]
+                .iter()
+                .all(|asked| asked.is_none())
+            && [self.since, self.until].iter().all(Option::is_none)
+            && self.before.is_none()
+            && self.tool.as_ref().is_none_or(|tool| !tool.contains('*'))
+    }
+}
+
+/// List recorded calls
+#[utoipa::path(
+    get, path = "/api/audit", tag = "record", params(WhichCalls),
+    responses((status = 200, body = Calls), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn audit(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichCalls>,
+) -> Answer<Json<Calls>> {
+    let limit = page_limit(asked.limit)?;
+    let store = shared.app.engine.store();
+    let page = if asked.is_plain() {
+        let filter = AuditFilter { after: asked.after, agent: asked.agent_id, tool: asked.tool };
+        store.scan(move |tx| tx.audit_page(&filter, limit)).await?
+    } else {
+        let order = order_of(asked.order.as_deref(), AuditOrder::Oldest)?;
+        let filter = Filter {
+            agent: asked.agent_id.map(|id| id.to_string()).or(asked.agent),
+            tool: asked.tool,
+            q: asked.q,
+            outcome: asked.outcome,
+            since: asked.since,
+            until: asked.until,
+            task: asked.task_id,
+            commit: asked.commit,
+            after: asked.after,
+            before: asked.before,
+        };
+        let found = store
+            .scan(move |tx| {
+                let search = filter.search(tx)?;
+                Ok::<_, ToolError>(tx.audit_search(&search, order, limit, SCAN)?)
+            })
+            .await?;
+        Page { items: found.calls.into_iter().map(|call| call.row).collect(), next: found.next }
+    };
+    let page = page.map(CallView::from);
+    Ok(Json(Calls { rows: page.items, next_cursor: page.next }))
+}
+
+/// How the chain is to be followed.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct HowToVerify {
+    /// From the first row on (the default); `false` goes on from where this server found it good last,
+    /// and follows at most 50,000 rows
+    full: Option<bool>,
+}
+
+/// Whether the chain of calls holds.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Verified {
+    /// Whether it does
+    ok: bool,
+    /// How many rows are good, from the first
+    rows: i64,
+    /// How many rows there are
+    of: i64,
+    /// The hash of the last good one
+    head: String,
+    /// When this was found out
+    #[schema(value_type = String, format = DateTime)]
+    checked_at: Timestamp,
+    /// When the check began that followed the chain from its first row on
+    #[schema(value_type = String, format = DateTime)]
+    from_first_at: Timestamp,
+    /// The first bad row
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broken_at: Option<i64>,
+    /// What is wrong with it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+/// How far the chain was found good, so that this need not be found out again for every look at it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LastCheck(Arc<Mutex<Option<Good>>>);
+
+#[derive(Debug, Clone)]
+struct Good {
+    verdict: Verdict,
+    since: Timestamp,
+}
+
+impl LastCheck {
+    fn get(&self) -> Option<Good> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, good: Good) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(good);
+    }
+}
+
+/// Follow the chain of calls
+#[utoipa::path(
+    get, path = "/api/audit/verify", tag = "record", params(HowToVerify),
+    responses((status = 200, body = Verified), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn verify(
+    State(shared): State<Arc<Shared>>,
+    Extension(last): Extension<LastCheck>,
+    Params(asked): Params<HowToVerify>,
+) -> Answer<Json<Verified>> {
+    let now = shared.app.engine.now();
+    let full = asked.full.unwrap_or(true);
+    let known = last.get().filter(|_| !full);
+    let since = known.as_ref().map_or(now, |good| good.since);
+    let start = known.map_or_else(
+        || Verdict { rows: 0, head: String::new(), broken: None },
+        |good| good.verdict,
+    );
+    let most = if full { i64::MAX } else { FOLLOWED };
+    let (verdict, of) = shared
+        .app
+        .engine
+        .store()
+        .scan(move |tx: &Tx<'_>| {
+            Ok::<_, StoreError>((tx.audit_verify_on(&start, most)?, tx.audit_last()?))
+        })
+        .await?;
+    last.set(Good { verdict: Verdict { broken: None, ..verdict.clone() }, since });
+    let (broken_at, problem) = verdict.broken.unzip();
+    Ok(Json(Verified {
+        ok: broken_at.is_none(),
+        rows: verdict.rows,
+        of,
+        head: verdict.head,
+        checked_at: now,
+        from_first_at: since,
+        broken_at,
+        problem,
+    }))
+}

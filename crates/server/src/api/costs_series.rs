@@ -1,0 +1,256 @@
+//! What was spent over time, by something.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use engine::ToolError;
+use engine::store::{SpendBy, SpendPoint, Tokens, Tx};
+use model::money::Usd;
+use model::{AgentId, TaskRef, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::costs::chosen;
+use crate::answer::{Answer, ErrorBody, Params};
+use crate::server::Shared;
+
+pub(super) const HOUR: i64 = 3_600_000;
+pub(super) const DAY: i64 = 24 * HOUR;
+/// Longer than this, and a day is a step.
+const LONG: i64 = 3 * DAY;
+/// A plot shows no more than this.
+const LONGEST: i64 = 400 * DAY;
+/// So many are shown by name; the rest together.
+const NAMED: usize = 5;
+/// The key of the rest.
+const OTHER: &str = "other";
+
+/// By what a plot is cut.
+#[derive(Debug, Clone, Copy)]
+enum CutBy {
+    Sum(SpendBy),
+    Lineage,
+}
+
+const BY: [(&str, CutBy); 4] = [
+    ("role", CutBy::Sum(SpendBy::Role)),
+    ("model", CutBy::Sum(SpendBy::Model)),
+    ("task", CutBy::Sum(SpendBy::Task)),
+    ("lineage", CutBy::Lineage),
+];
+
+/// Which costs, over which time.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichSeries {
+    /// From this hour on (default: a day before the end)
+    #[param(value_type = Option<String>, format = DateTime)]
+    since: Option<Timestamp>,
+    /// Before this time (default: now)
+    #[param(value_type = Option<String>, format = DateTime)]
+    until: Option<Timestamp>,
+    /// By `role` (the default), `model`, `task` or `lineage`: who stands above all
+    by: Option<String>,
+}
+
+/// What was spent over time.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Series {
+    /// By what
+    by: &'static str,
+    /// When the first step begins
+    #[schema(value_type = String, format = DateTime)]
+    from: Timestamp,
+    /// When the last one ends
+    #[schema(value_type = String, format = DateTime)]
+    to: Timestamp,
+    /// How many milliseconds a step has: an hour, or a day where more than three are shown
+    step: i64,
+    /// On what: the five dearest, and the rest as `other`
+    keys: Vec<SpentOn>,
+    /// The steps, each with what was spent in it; what has nothing is left out
+    points: Vec<Point>,
+    /// All of it
+    total: Value,
+}
+
+/// Something that money was spent on.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SpentOn {
+    /// Its name
+    key: String,
+    /// Its name for people
+    label: String,
+    /// What was spent on it in all that time
+    #[serde(flatten)]
+    spent: Value,
+}
+
+/// A step.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Point {
+    /// When it begins
+    #[schema(value_type = String, format = DateTime)]
+    from: Timestamp,
+    /// What was spent in it
+    values: Vec<KeyValue>,
+}
+
+/// What was spent on one of them.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct KeyValue {
+    /// On which
+    key: String,
+    /// How much
+    #[serde(flatten)]
+    spent: Value,
+}
+
+/// Money and tokens.
+#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
+pub(crate) struct Value {
+    /// Dollars
+    usd: f64,
+    /// Tokens, in and out
+    tokens: u64,
+}
+
+/// A sum that grows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    money: Usd,
+    tokens: Tokens,
+}
+
+impl Sum {
+    fn add(&mut self, point: &SpendPoint) {
+        self.money += point.money;
+        self.tokens += point.tokens;
+    }
+
+    fn value(self) -> Value {
+        Value { usd: self.money.dollars(), tokens: self.tokens.all() }
+    }
+}
+
+/// The time that is meant, from a whole hour on.
+pub(super) fn time_of(
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<(Timestamp, Timestamp), ToolError> {
+    let to = until.unwrap_or_else(|| now.after_millis(1));
+    let from = since.unwrap_or_else(|| to.after_millis(-DAY));
+    if from >= to {
+        return Err(ToolError::invalid("`until` must be after `since`").detail("field", "until"));
+    }
+    if to.millis_since(from) > LONGEST {
+        let error = ToolError::invalid("`since` is too long ago: at most 400 days are added up");
+        return Err(error.detail("field", "since"));
+    }
+    Ok((Timestamp::from_millis(from.as_millis().div_euclid(HOUR) * HOUR), to))
+}
+
+/// A name for people.
+fn label_of(tx: &Tx<'_>, by: CutBy, key: &str) -> Result<String, ToolError> {
+    Ok(match by {
+        CutBy::Sum(SpendBy::Task) if key == "-" => "no task".to_owned(),
+        CutBy::Sum(SpendBy::Task) => {
+            let task = tx.task_find(&TaskRef::Slug(key.to_owned()))?;
+            task.map_or_else(|| key.to_owned(), |t| format!("TAS-{} {}", t.number, t.title))
+        }
+        CutBy::Lineage => {
+            let id = key.parse::<AgentId>().ok();
+            let agent = id.map(|id| tx.agent_get(id)).transpose()?.flatten();
+            let short: String = key.chars().skip(14).collect();
+            agent.map_or_else(|| key.to_owned(), |agent| format!("{} {short}", agent.role))
+        }
+        CutBy::Sum(_) => key.to_owned(),
+    })
+}
+
+/// The dearest, and what was spent on each; the rest comes last.
+fn ranked(points: &[SpendPoint]) -> Vec<(String, Sum)> {
+    let mut sums: HashMap<&str, Sum> = HashMap::new();
+    for point in points {
+        sums.entry(&point.key).or_default().add(point);
+    }
+    let mut all: Vec<(String, Sum)> =
+        sums.into_iter().map(|(key, sum)| (key.to_owned(), sum)).collect();
+    // Where nobody knows what anything costs, tokens tell what is dear.
+    all.sort_by(|(a, x), (b, y)| {
+        y.money.cmp(&x.money).then(y.tokens.all().cmp(&x.tokens.all())).then(a.cmp(b))
+    });
+    if all.len() > NAMED + 1 {
+        let mut other = Sum::default();
+        for (_, sum) in all.split_off(NAMED) {
+            other.money += sum.money;
+            other.tokens += sum.tokens;
+        }
+        all.push((OTHER.to_owned(), other));
+    }
+    all
+}
+
+fn series(
+    tx: &Tx<'_>,
+    (name, by): (&'static str, CutBy),
+    (from, to): (Timestamp, Timestamp),
+) -> Result<Series, ToolError> {
+    let points = match by {
+        CutBy::Sum(by) => tx.spend_points(by, (from, to))?,
+        CutBy::Lineage => tx.spend_points_by_lineage((from, to))?,
+    };
+    let step = if to.millis_since(from) > LONG { DAY } else { HOUR };
+    let steps = (to.millis_since(from) + step - 1) / step;
+    let ranked = ranked(&points);
+    let place: HashMap<&str, usize> =
+        ranked.iter().enumerate().map(|(n, (key, _))| (key.as_str(), n)).collect();
+    let rest = ranked.len().saturating_sub(1);
+    let mut sums: HashMap<(i64, usize), Sum> = HashMap::new();
+    let mut total = Sum::default();
+    for point in &points {
+        let at = point.hour.millis_since(from) / step;
+        let key = place.get(point.key.as_str()).copied().unwrap_or(rest);
+        sums.entry((at, key)).or_default().add(point);
+        total.add(point);
+    }
+    let point = |at: i64| Point {
+        from: from.after_millis(at * step),
+        values: ranked
+            .iter()
+            .enumerate()
+            .filter_map(|(n, (key, _))| {
+                let spent = sums.get(&(at, n))?.value();
+                Some(KeyValue { key: key.clone(), spent })
+            })
+            .collect(),
+    };
+    let points = (0..steps).map(point).collect();
+    let mut keys = Vec::new();
+    for (key, sum) in &ranked {
+        let label = if key == OTHER { key.clone() } else { label_of(tx, by, key)? };
+        keys.push(SpentOn { key: key.clone(), label, spent: sum.value() });
+    }
+    let to = from.after_millis(steps * step);
+    Ok(Series { by: name, from, to, step, keys, points, total: total.value() })
+}
+
+/// Show what was spent over time
+#[utoipa::path(
+    get, path = "/api/costs/series", tag = "record", params(WhichSeries),
+    responses((status = 200, body = Series), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn show(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichSeries>,
+) -> Answer<Json<Series>> {
+    let by = chosen(asked.by.as_deref().unwrap_or("role"), &BY)?;
+    let span = time_of(asked.since, asked.until, shared.app.engine.now())?;
+    let shown = shared.app.engine.store().scan(move |tx| series(tx, by, span)).await?;
+    Ok(Json(shown))
+}

@@ -1,0 +1,295 @@
+//! What was spent, in a few figures, and the budgets of a lineage.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use engine::store::{LineageNode, SpendBy, TaskCost, Tokens, Tx};
+use engine::{Code, ToolError};
+use model::agent::AgentStateName;
+use model::money::Usd;
+use model::{AgentId, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::costs_series::{HOUR, time_of};
+use crate::answer::{Answer, ErrorBody, Params};
+use crate::server::Shared;
+
+/// So many agents of a lineage are shown.
+const TREE: u32 = 300;
+
+/// Over which time.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichTime {
+    /// From this hour on (default: a day before the end)
+    #[param(value_type = Option<String>, format = DateTime)]
+    since: Option<Timestamp>,
+    /// Before this time (default: now)
+    #[param(value_type = Option<String>, format = DateTime)]
+    until: Option<Timestamp>,
+}
+
+/// What was spent, in a few figures.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Summary {
+    /// From when on
+    #[schema(value_type = String, format = DateTime)]
+    from: Timestamp,
+    /// Until when
+    #[schema(value_type = String, format = DateTime)]
+    to: Timestamp,
+    /// Dollars
+    spent_usd: f64,
+    /// Dollars in the last hour
+    rate_usd: f64,
+    /// Tokens
+    tokens: TokensRead,
+    /// What a task costs that is done
+    done_task: DoneTask,
+    /// What went into work that came to nothing
+    failed: FailedWork,
+    /// Which share was worked out from the table of prices; null where nobody noted it
+    estimated_share: Option<f64>,
+}
+
+/// Tokens, and how many of those that were read came from a cache.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TokensRead {
+    /// In and out
+    all: u64,
+    /// Read, from wherever
+    read: u64,
+    /// Written
+    written: u64,
+    /// Read from a cache
+    cached: u64,
+}
+
+/// What a task costs that is done.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct DoneTask {
+    /// Half of them cost no more; null where there is none
+    median_usd: Option<f64>,
+    /// How many there are
+    count: usize,
+    /// The same for the time before, which was as long
+    before_usd: Option<f64>,
+}
+
+/// What went into work that came to nothing.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FailedWork {
+    /// Dollars
+    usd: f64,
+    /// The task that took the most of it
+    worst: Option<WorstTask>,
+}
+
+/// A task, and what failed work on it cost.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WorstTask {
+    /// Its number
+    number: i64,
+    /// Its slug
+    slug: String,
+    /// What it is about
+    title: String,
+    /// Dollars
+    usd: f64,
+}
+
+/// The middle one, or the mean of the two in the middle.
+fn median(costs: &[TaskCost]) -> Option<f64> {
+    // They come sorted.
+    let at = |n: usize| costs.get(n).map(|cost| cost.money.dollars());
+    let half = costs.len() / 2;
+    if costs.len() % 2 == 1 {
+        at(half)
+    } else {
+        Some(f64::midpoint(at(half.checked_sub(1)?)?, at(half)?))
+    }
+}
+
+/// What was spent in the last hour: of the hour before this one the part that is not an hour ago.
+fn rate(tx: &Tx<'_>, now: Timestamp) -> Result<f64, ToolError> {
+    let hour = Timestamp::from_millis(now.as_millis().div_euclid(HOUR) * HOUR);
+    let points = tx.spend_points(SpendBy::Hour, (hour.after_millis(-HOUR), now.after_millis(1)))?;
+    #[expect(clippy::cast_precision_loss, reason = "an hour has few milliseconds")]
+    let passed = now.millis_since(hour) as f64 / HOUR as f64;
+    let share = |at: Timestamp| if at == hour { 1.0 } else { 1.0 - passed };
+    let spent = points.iter().map(|point| point.money.dollars() * share(point.hour));
+    // A sum of nothing would be less than nothing: -0.
+    Ok(spent.fold(0.0, |sum, more| sum + more))
+}
+
+fn summary(
+    tx: &Tx<'_>,
+    (from, to): (Timestamp, Timestamp),
+    now: Timestamp,
+) -> Result<Summary, ToolError> {
+    let (mut money, mut tokens) = (Usd::ZERO, Tokens::default());
+    for point in tx.spend_points(SpendBy::Hour, (from, to))? {
+        money += point.money;
+        tokens += point.tokens;
+    }
+    let done = tx.spend_on_done((from, to))?;
+    let before = tx.spend_on_done((from.after_millis(-to.millis_since(from)), from))?;
+    let (failed, alone) = tx.spend_on_failed((from, to))?;
+    let wasted = failed.iter().map(|cost| cost.money).sum::<Usd>() + alone;
+    let worst = failed.into_iter().next().map(|cost| WorstTask {
+        number: cost.number,
+        slug: cost.slug,
+        title: cost.title,
+        usd: cost.money.dollars(),
+    });
+    Ok(Summary {
+        from,
+        to,
+        spent_usd: money.dollars(),
+        rate_usd: rate(tx, now)?,
+        tokens: TokensRead {
+            all: tokens.all(),
+            read: tokens.read(),
+            written: tokens.output,
+            cached: tokens.cache_read,
+        },
+        done_task: DoneTask {
+            median_usd: median(&done),
+            count: done.len(),
+            before_usd: median(&before),
+        },
+        failed: FailedWork { usd: wasted.dollars(), worst },
+        estimated_share: None,
+    })
+}
+
+/// Show what was spent in a few figures
+#[utoipa::path(
+    get, path = "/api/costs/summary", tag = "record", params(WhichTime),
+    responses((status = 200, body = Summary), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn show(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichTime>,
+) -> Answer<Json<Summary>> {
+    let now = shared.app.engine.now();
+    let span = time_of(asked.since, asked.until, now)?;
+    let shown = shared.app.engine.store().scan(move |tx| summary(tx, span, now)).await?;
+    Ok(Json(shown))
+}
+
+/// Whose budgets.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichLineage {
+    /// From this agent on down (default: the one without a parent that has spent the most of those that
+    /// live, else the one that ended last)
+    #[param(value_type = Option<String>)]
+    agent: Option<AgentId>,
+}
+
+/// The budgets of a lineage.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Lineage {
+    /// Who stands above all; null where nobody was ever started
+    root: Option<LineageView>,
+    /// Whether more agents belong to it than are shown
+    truncated: bool,
+}
+
+/// An agent with what it and those below it may spend.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LineageView {
+    /// Who
+    #[schema(value_type = String)]
+    id: AgentId,
+    /// The end of its id
+    short: String,
+    /// In which role
+    role: String,
+    /// The number of its task
+    task_number: Option<i64>,
+    /// What it and those below it may spend, in dollars; null is as much as who stands above
+    cap_usd: Option<f64>,
+    /// What they have spent
+    spent_usd: f64,
+    /// Where it stands
+    #[schema(value_type = String, example = "running")]
+    state: AgentStateName,
+    /// Those below it
+    #[schema(no_recursion)]
+    children: Vec<Self>,
+}
+
+impl From<LineageNode> for LineageView {
+    fn from(node: LineageNode) -> Self {
+        Self {
+            id: node.agent,
+            short: node.agent.to_string().chars().skip(14).collect(),
+            role: node.role,
+            task_number: node.task,
+            cap_usd: node.cap.map(Usd::dollars),
+            spent_usd: node.spent.dollars(),
+            state: node.state,
+            children: Vec::new(),
+        }
+    }
+}
+
+/// Hangs each under its parent. Parents come before children, so the last is always a leaf.
+fn tree(mut nodes: Vec<LineageNode>) -> Option<LineageView> {
+    let mut below: std::collections::HashMap<AgentId, Vec<LineageView>> = <_>::default();
+    while let Some(node) = nodes.pop() {
+        let parent = node.parent;
+        let mut view = LineageView::from(node);
+        view.children = below.remove(&view.id).unwrap_or_default();
+        view.children.reverse();
+        match parent.filter(|_| !nodes.is_empty()) {
+            Some(parent) => below.entry(parent).or_default().push(view),
+            None => return Some(view),
+        }
+    }
+    None
+}
+
+/// Show the budgets of a lineage
+#[utoipa::path(
+    get, path = "/api/costs/lineage", tag = "record", params(WhichLineage),
+    responses((status = 200, body = Lineage), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn lineage(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichLineage>,
+) -> Answer<Json<Lineage>> {
+    let shown = shared
+        .app
+        .engine
+        .store()
+        .scan(move |tx: &Tx<'_>| {
+            let root = match asked.agent {
+                Some(id) if tx.agent_get(id)?.is_none() => {
+                    let message = format!("there is no agent `{id}`");
+                    return Err(ToolError::new(Code::AgentNotFound, message));
+                }
+                Some(id) => Some(id),
+                None => tx.spend_largest_root()?,
+            };
+            let Some(root) = root else { return Ok(Lineage { root: None, truncated: false }) };
+            let mut nodes = tx.spend_lineage(root, TREE + 1)?;
+            let most = usize::try_from(TREE).unwrap_or(usize::MAX);
+            let truncated = nodes.len() > most;
+            nodes.truncate(most);
+            Ok(Lineage { root: tree(nodes), truncated })
+        })
+        .await?;
+    Ok(Json(shown))
+}

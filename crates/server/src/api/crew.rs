@@ -1,0 +1,168 @@
+//! The crew as people look at it: a tree that unfolds, flat lists, and the roles to start agents in.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use engine::store::CrewStanding;
+use engine::{CrewRowsView, CrewView, CrewWish, Past, RolesView, ToolError};
+use model::AgentId;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::page_limit;
+use crate::answer::{Answer, ErrorBody, Params};
+use crate::server::Shared;
+
+/// So many rows can be renewed at once.
+const MOST_ROWS: usize = 200;
+/// Lanes go back no further: a week.
+const LONGEST_WINDOW: u32 = 7 * 24 * 60 * 60;
+/// A longer text is not searched for.
+const LONGEST_TEXT: usize = 200;
+
+/// How agents may be chosen by how they stand.
+const STATES: [(&str, CrewStanding); 5] = [
+    ("all", CrewStanding::Any),
+    ("running", CrewStanding::Running),
+    ("waiting", CrewStanding::Waiting),
+    ("queued", CrewStanding::Queued),
+    ("ended", CrewStanding::Ended),
+];
+
+/// What can be done with those that are past.
+const PAST: [(&str, Past); 3] =
+    [("include", Past::Include), ("leave", Past::Leave), ("only", Past::Only)];
+
+/// Which agents.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichCrew {
+    /// Those that this agent started (default: those that the operator started)
+    #[param(value_type = Option<String>)]
+    parent: Option<AgentId>,
+    /// Instead of a level of the tree, a flat list of those that stand so: `all` (the default), `running`,
+    /// `waiting`, `queued` in the order of the queue, or `ended`, the last one first
+    state: Option<String>,
+    /// Instead of a level of the tree, a flat list, newest first, of those whose role, id or task has this
+    /// in it
+    q: Option<String>,
+    /// In the tree, what to do with those that ended more than ten minutes ago and have nobody live below
+    /// them: `include` (the default), `leave`, or `only`, newest first
+    past: Option<String>,
+    /// Only those after this cursor
+    #[serde(default)]
+    after: i64,
+    /// How many, at most 1000
+    limit: Option<u32>,
+    /// Tell how each stood over so many seconds until now
+    window: Option<u32>,
+}
+
+/// Which agents, by id.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichRows {
+    /// Their ids, with commas between them; at most 200
+    ids: String,
+    /// Tell how each stood over so many seconds until now
+    window: Option<u32>,
+}
+
+/// List a level of the crew's tree, or a part of the crew
+#[utoipa::path(
+    get, path = "/api/crew", tag = "agents", params(WhichCrew),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Crew")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichCrew>,
+) -> Answer<Json<CrewView>> {
+    let standing = chosen("state", asked.state.as_deref(), &STATES)?;
+    let past = chosen("past", asked.past.as_deref(), &PAST)?;
+    if asked.q.as_ref().is_some_and(|text| text.chars().count() > LONGEST_TEXT) {
+        let problem = format!("is longer than {LONGEST_TEXT} characters");
+        return Err(wrong("q", &problem).detail("limit", LONGEST_TEXT).into());
+    }
+    let text = asked.q.filter(|text| !text.trim().is_empty());
+    let is_flat = standing != CrewStanding::Any || text.is_some();
+    if is_flat && asked.parent.is_some() {
+        return Err(wrong("parent", "is for the tree: leave `state` and `q` out").into());
+    }
+    let wish = CrewWish {
+        parent: asked.parent,
+        standing,
+        text,
+        past,
+        after: asked.after,
+        limit: page_limit(asked.limit)?,
+        window: window(asked.window)?,
+    };
+    Ok(Json(shared.app.engine.crew(wish).await?))
+}
+
+/// Show some agents of the crew again
+#[utoipa::path(
+    get, path = "/api/crew/rows", tag = "agents", params(WhichRows),
+    responses(
+        (status = 200, body = ref("#/components/schemas/CrewRows")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn rows(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichRows>,
+) -> Answer<Json<CrewRowsView>> {
+    let ids: Vec<&str> = asked.ids.split(',').filter(|id| !id.is_empty()).collect();
+    if ids.len() > MOST_ROWS {
+        let error = wrong("ids", &format!("has more than {MOST_ROWS} ids"));
+        return Err(error.detail("limit", MOST_ROWS).into());
+    }
+    let read = |id: &str| {
+        id.parse().map_err(|error| ToolError::invalid(format!("{error}")).detail("field", "ids"))
+    };
+    let ids = ids.into_iter().map(read).collect::<Result<Vec<AgentId>, ToolError>>()?;
+    Ok(Json(shared.app.engine.crew_rows(ids, window(asked.window)?).await?))
+}
+
+/// List the roles that agents can be started in
+#[utoipa::path(
+    get, path = "/api/roles", tag = "agents",
+    responses((status = 200, body = ref("#/components/schemas/Roles")))
+)]
+pub(crate) async fn roles(State(shared): State<Arc<Shared>>) -> Json<RolesView> {
+    Json(shared.app.engine.roles())
+}
+
+fn wrong(field: &str, problem: &str) -> ToolError {
+    ToolError::invalid(format!("`{field}` {problem}")).detail("field", field)
+}
+
+/// How far back lanes go.
+fn window(asked: Option<u32>) -> Result<Option<u32>, ToolError> {
+    match asked {
+        None | Some(1..=LONGEST_WINDOW) => Ok(asked),
+        Some(_) => Err(wrong("window", &format!("must be from 1 to {LONGEST_WINDOW} seconds"))),
+    }
+}
+
+/// The choice of that name, or the first where none is named.
+fn chosen<T: Copy>(
+    field: &str,
+    name: Option<&str>,
+    choices: &[(&'static str, T)],
+) -> Result<T, ToolError> {
+    let names = || choices.iter().map(|(known, _)| *known).collect::<Vec<_>>().join(", ");
+    let found = match name {
+        None => choices.first(),
+        Some(name) => choices.iter().find(|(known, _)| *known == name),
+    };
+    let missing = || wrong(field, &format!("must be one of {}", names()));
+    found.map(|(_, choice)| *choice).ok_or_else(missing)
+}

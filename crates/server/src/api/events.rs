@@ -1,0 +1,295 @@
+//! Events: listed in pages, waited for, or followed as they come.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+mod follow;
+mod sse;
+mod tail;
+pub(crate) mod ws;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use axum::{Extension, Json};
+use engine::store::{Event, EventSearch, EventSpan, StoreError, Tx};
+use engine::{Tab, ToolError};
+use http::header::{ACCEPT, HeaderMap};
+use model::event::EventKind;
+use model::{AgentId, TaskId, TaskRef, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::time::Instant;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{agents, page_limit};
+use crate::answer::{Answer, ErrorBody, Params};
+use crate::server::Shared;
+
+pub(crate) use tail::Tail;
+
+/// Nobody waits longer in one request.
+const LONGEST_WAIT: u64 = 240;
+/// What a browser says when it comes back to a stream.
+const LAST_EVENT_ID: &str = "last-event-id";
+
+/// Which events to list or follow.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichEvents {
+    /// Only those after this number; `now` is only what is to come
+    after: Option<String>,
+    /// How many, at most 1000; not for a stream
+    limit: Option<u32>,
+    /// Only of these kinds, with commas between them; `agent.*` is all that begin so
+    kind: Option<String>,
+    /// Only to or by this agent
+    agent_id: Option<String>,
+    /// Only with this task: its id, number or slug
+    task_id: Option<String>,
+    /// How long to wait where there is none yet, at most 240; not for a stream
+    wait_seconds: Option<u64>,
+    /// `sse` is a stream, as is `Accept: text/event-stream`
+    #[param(value_type = Option<String>)]
+    stream: Option<Form>,
+}
+
+/// Which events to follow.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichStream {
+    /// Only those after this number; `now` is only what is to come
+    after: Option<String>,
+    /// Only of these kinds, with commas between them; `agent.*` is all that begin so
+    kind: Option<String>,
+    /// Only to or by this agent
+    agent_id: Option<String>,
+    /// Only with this task: its id, number or slug
+    task_id: Option<String>,
+}
+
+/// In which form events are told.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Form {
+    Sse,
+}
+
+/// A page of events.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Events {
+    /// The events, oldest first
+    events: Vec<EventView>,
+    /// Where to go on: everything up to here has been looked at
+    last: i64,
+}
+
+/// Something that happened.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EventView {
+    /// Its place in the sequence
+    number: i64,
+    /// What
+    #[schema(value_type = String, example = "mail.sent")]
+    kind: EventKind,
+    /// When
+    #[schema(value_type = String, format = DateTime)]
+    at: Timestamp,
+    /// To or by which agent
+    #[schema(value_type = Option<String>)]
+    agent_id: Option<AgentId>,
+    /// With which task
+    #[schema(value_type = Option<String>)]
+    task_id: Option<TaskId>,
+    /// The rest
+    #[schema(value_type = Object)]
+    data: Value,
+}
+
+impl From<Event> for EventView {
+    fn from(event: Event) -> Self {
+        let Event { number, kind, at, agent, task, data } = event;
+        Self { number, kind, at, agent_id: agent, task_id: task, data }
+    }
+}
+
+/// What somebody wants to hear.
+struct Wanted {
+    search: EventSearch,
+    /// After which number; nothing is from now on
+    after: Option<i64>,
+}
+
+impl Wanted {
+    /// After which number, where the last one is this. A number that was never given out belongs to
+    /// another record: what comes here next would not be told for long.
+    fn after(&self, last: i64) -> i64 {
+        self.after.unwrap_or(last).min(last)
+    }
+}
+
+/// List events, wait for them, or follow them
+///
+/// With `Accept: text/event-stream` or `stream=sse` the answer goes on: each event is a message with its
+/// number as `id`, resumed with `after` or `Last-Event-ID`. The first is named `head` and says where the
+/// sequence stands: `{last, after, started}`. One named `seen` says how far it was looked where nothing was
+/// asked for; one named `failed` says why the stream ends.
+#[utoipa::path(
+    get, path = "/api/events", tag = "record", params(WhichEvents),
+    responses(
+        (status = 200, content((Events = "application/json"), (String = "text/event-stream"))),
+        (status = "4XX", body = ErrorBody),
+    )
+)]
+pub(crate) async fn events(
+    State(shared): State<Arc<Shared>>,
+    tab: Option<Extension<Tab>>,
+    headers: HeaderMap,
+    Params(asked): Params<WhichEvents>,
+) -> Answer<Response> {
+    let WhichEvents { after, limit, kind, agent_id, task_id, wait_seconds, stream } = asked;
+    let mut which = WhichStream { after, kind, agent_id, task_id };
+    if stream.is_none() && !takes_only_streams(&headers) {
+        let wanted = wanted(&shared, which).await?;
+        let page = page(&shared, wanted, page_limit(limit)?, wait_seconds.unwrap_or(0)).await?;
+        return Ok(Json(page).into_response());
+    }
+    if limit.is_some() || wait_seconds.is_some() {
+        let error = ToolError::invalid("`limit` and `waitSeconds` are for pages, not for a stream");
+        return Err(error
+            .detail("field", if limit.is_some() { "limit" } else { "waitSeconds" })
+            .into());
+    }
+    // A browser that comes back asks as it did at first, and says here how far it came.
+    if let Some(last) = headers.get(LAST_EVENT_ID).and_then(|last| last.to_str().ok()) {
+        which.after = Some(last.to_owned());
+    }
+    let wanted = wanted(&shared, which).await?;
+    let (follow, head) = follow::Follow::new(&shared, wanted, tab.map(|tab| tab.0))?;
+    Ok(sse::respond(follow, &head))
+}
+
+/// Whether only a stream will do. Who takes JSON as well gets that, as ever.
+fn takes_only_streams(headers: &HeaderMap) -> bool {
+    let accepts = |kind: &str| {
+        let all = headers.get_all(ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
+        all.flat_map(|accept| accept.split(',')).any(|part| {
+            let name = part.split(';').next().unwrap_or_default().trim();
+            name.eq_ignore_ascii_case(kind)
+        })
+    };
+    accepts(sse::EVENT_STREAM) && !accepts("application/json")
+}
+
+/// A page of events; the wait for its first one, if need be.
+async fn page(shared: &Shared, wanted: Wanted, limit: u32, wait: u64) -> Result<Events, ToolError> {
+    if wait > LONGEST_WAIT {
+        let error = ToolError::invalid(format!("`waitSeconds` must be at most {LONGEST_WAIT}"));
+        return Err(error.detail("field", "waitSeconds").detail("limit", LONGEST_WAIT));
+    }
+    let deadline = Instant::now() + Duration::from_secs(wait);
+    let store = shared.app.engine.store();
+    let mut news = store.last_event();
+    let mut seen = wanted.after(last_event(shared)?);
+    let mut events = Vec::new();
+    loop {
+        news.mark_unchanged();
+        let last = last_event(shared)?;
+        while seen < last && events.len() < limit as usize {
+            let left = limit - u32::try_from(events.len()).unwrap_or(limit);
+            let span = EventSpan { after: seen, until: last, limit: left, bytes: usize::MAX };
+            let search = wanted.search.clone();
+            let step = store.scan(move |tx| tx.event_step(&search, span)).await;
+            let step = step.map_err(|error: StoreError| ToolError::from(error))?;
+            events.extend(step.events.into_iter().map(EventView::from));
+            seen = step.seen;
+        }
+        if !events.is_empty() {
+            return Ok(Events { events, last: seen });
+        }
+        let over = tokio::select! {
+            changed = news.changed() => changed.is_err(),
+            () = tokio::time::sleep_until(deadline) => true,
+            () = shared.app.shutdown.cancelled() => true,
+        };
+        if over {
+            return Ok(Events { events, last: seen });
+        }
+    }
+}
+
+/// The number of the last event. Asked of the store itself, for an answer may be out a moment before those
+/// who follow are told, and whoever got it must find what it did.
+fn last_event(shared: &Shared) -> Result<i64, ToolError> {
+    shared.app.engine.store().read(|tx: &Tx<'_>| Ok(tx.event_last()?))
+}
+
+/// Understands what somebody wants to hear.
+async fn wanted(shared: &Shared, which: WhichStream) -> Result<Wanted, ToolError> {
+    let after = match which.after.as_deref() {
+        None => Some(0),
+        Some("now") => None,
+        Some(number) => Some(number.parse::<i64>().map_err(|_| {
+            let error = ToolError::invalid("`after` is neither a number nor `now`");
+            error.detail("field", "after")
+        })?),
+    };
+    let mut search = EventSearch { kinds: kinds(which.kind.as_deref())?, agent: None, task: None };
+    let (agent, task) = (which.agent_id, which.task_id);
+    if agent.is_some() || task.is_some() {
+        let named = shared.app.engine.store().scan(move |tx: &Tx<'_>| {
+            let agent = agent.map(|name| agent_named(tx, &name)).transpose()?;
+            Ok::<_, ToolError>((agent, task.map(|name| task_named(tx, &name)).transpose()?))
+        });
+        (search.agent, search.task) = named.await?;
+    }
+    Ok(Wanted { search, after })
+}
+
+fn agent_named(tx: &Tx<'_>, name: &str) -> Result<AgentId, ToolError> {
+    let found = agents::find::find(tx, name).map(|agent| agent.id);
+    found.map_err(|error| error.detail("field", "agentId"))
+}
+
+fn task_named(tx: &Tx<'_>, name: &str) -> Result<TaskId, ToolError> {
+    let invalid = |problem: String| ToolError::invalid(problem).detail("field", "taskId");
+    let name = match name.parse::<i64>() {
+        Ok(number) => TaskRef::Number(number),
+        Err(_) => {
+            name.parse().map_err(|error: model::task::InvalidTaskRef| invalid(error.to_string()))?
+        }
+    };
+    let task = tx.task_find(&name)?.ok_or_else(|| {
+        ToolError::not_found(format!("there is no task `{name}`"))
+            .hint("`adjutant tasks` lists them")
+            .detail("field", "taskId")
+    })?;
+    Ok(task.id)
+}
+
+/// The kinds that a list of names and beginnings names, each once.
+fn kinds(list: Option<&str>) -> Result<Vec<EventKind>, ToolError> {
+    let mut kinds = Vec::new();
+    for name in list.into_iter().flat_map(|list| list.split(',')).map(str::trim) {
+        let found = EventKind::named(name);
+        if found.is_empty() {
+            return Err(no_kind(name));
+        }
+        kinds.extend(found.into_iter().filter(|kind| !kinds.contains(kind)).collect::<Vec<_>>());
+    }
+    Ok(kinds)
+}
+
+fn no_kind(name: &str) -> ToolError {
+    let shown: String = name.chars().take(80).collect();
+    let error = ToolError::invalid(format!("there is no kind of event `{shown}`"));
+    let known = EventKind::ALL.iter().map(|kind| kind.name());
+    match model::nearest::nearest(name, known) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None => error.hint("`agent.*`, `task.*` and `mail.*` name several at once"),
+    }
+    .detail("field", "kind")
+}

@@ -1,0 +1,180 @@
+//! Whoever follows reads from the number it saw last.
+//!
+//! Nothing is queued for anybody: the store only says how far the events reach, and a reader fetches a
+//! page when it has sent the one before. So a slow one holds nobody back, and loses nothing.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use engine::store::{EventSearch, StoreError};
+use engine::{Tab, ToolError};
+use model::Timestamp;
+use serde::Serialize;
+use tokio::sync::watch;
+use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+use super::tail::Told;
+use super::{Wanted, last_event};
+use crate::activity::Counted;
+use crate::server::Shared;
+
+/// How often an open stream shows that it is alive.
+const BEAT: Duration = Duration::from_secs(15);
+/// Who has seen everything looks again only after this time, so that many small commits are one look.
+/// The first event after a pause is told at once.
+const LULL: Duration = Duration::from_millis(20);
+/// After so many that it did not ask for, a reader is told how far it was looked.
+const SKIPPED: i64 = 10_000;
+
+/// Where the sequence stands as a stream begins.
+#[derive(Debug, Serialize)]
+pub(super) struct Head {
+    /// The number of the last event there is
+    last: i64,
+    /// Everything after this one will be told
+    pub(super) after: i64,
+    /// Since when this server runs: another value is another server
+    started: Timestamp,
+}
+
+/// What a stream has to say next.
+#[derive(Debug)]
+pub(super) enum News {
+    /// These happened
+    Events(Vec<Told>),
+    /// Everything up to here was looked at, and nothing more of it was asked for
+    Seen(i64),
+    /// Nothing; but the line is alive
+    Nothing,
+    /// It ends, for this reason
+    End(End),
+}
+
+/// Why a stream ends.
+#[derive(Debug)]
+pub(super) enum End {
+    /// The server does
+    Server,
+    /// The token of the tab that hears it is void
+    Token,
+    /// The record cannot be read
+    Record(StoreError),
+}
+
+/// One who follows.
+pub(super) struct Follow {
+    shared: Arc<Shared>,
+    /// The tab that hears it, and when its time is over
+    tab: Option<(Tab, Instant)>,
+    place: Place,
+    /// Up to here the reader knows that everything was looked at
+    told: i64,
+    beat: Interval,
+    /// A server that is watched is in use
+    _open: Counted,
+}
+
+/// Where somebody is in the sequence.
+struct Place {
+    search: EventSearch,
+    news: watch::Receiver<i64>,
+    /// Everything up to here was looked at
+    seen: i64,
+    /// Before this moment it is not looked again
+    rests_until: Instant,
+}
+
+impl Follow {
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        wanted: Wanted,
+        tab: Option<Tab>,
+    ) -> Result<(Self, Head), ToolError> {
+        let news = shared.app.engine.store().last_event();
+        let last = last_event(shared)?;
+        let after = wanted.after(last);
+        let now = Instant::now();
+        let tab = tab.map(|tab| {
+            let left = tab.expires_at.millis_since(shared.app.engine.now());
+            let left = Duration::from_millis(u64::try_from(left).unwrap_or_default());
+            (tab, now + left)
+        });
+        let mut beat = interval_at(now + BEAT, BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let follow = Self {
+            shared: Arc::clone(shared),
+            tab,
+            place: Place { search: wanted.search, news, seen: after, rests_until: now },
+            told: after,
+            beat,
+            _open: shared.app.activity.open.enter(),
+        };
+        Ok((follow, Head { last, after, started: shared.app.started_at }))
+    }
+
+    /// Cancelled when the server ends its streams.
+    pub(super) fn end(&self) -> CancellationToken {
+        self.shared.streams.clone()
+    }
+
+    /// What to tell next. It may be dropped while it waits.
+    pub(super) async fn next(&mut self) -> News {
+        let news = tokio::select! {
+            biased;
+            () = self.shared.streams.cancelled() => News::End(End::Server),
+            () = void(self.tab.as_ref()) => News::End(End::Token),
+            _ = self.beat.tick() => self.alive(),
+            news = self.place.next(&self.shared, self.told) => news,
+        };
+        match &news {
+            News::Events(told) => self.told = told.last().map_or(self.told, |last| last.number),
+            News::Seen(number) => self.told = *number,
+            News::Nothing | News::End(_) => {}
+        }
+        news
+    }
+
+    /// Says that the line is alive.
+    fn alive(&self) -> News {
+        if self.place.seen > self.told { News::Seen(self.place.seen) } else { News::Nothing }
+    }
+}
+
+impl Place {
+    /// The next events that were asked for, or that there are none for long.
+    async fn next(&mut self, shared: &Shared, told: i64) -> News {
+        loop {
+            let last = *self.news.borrow_and_update();
+            while self.seen < last {
+                let store = shared.app.engine.store();
+                match shared.tail.look(store, &self.search, (self.seen, last)).await {
+                    Err(error) => return News::End(End::Record(error)),
+                    Ok(found) => {
+                        self.seen = found.seen;
+                        if !found.told.is_empty() {
+                            return News::Events(found.told);
+                        }
+                    }
+                }
+                if self.seen - told >= SKIPPED {
+                    return News::Seen(self.seen);
+                }
+            }
+            self.rests_until = Instant::now() + LULL;
+            if self.news.changed().await.is_err() {
+                return News::End(End::Server);
+            }
+            tokio::time::sleep_until(self.rests_until).await;
+        }
+    }
+}
+
+/// Waits until a tab may hear no more; whoever is no tab may always.
+async fn void(tab: Option<&(Tab, Instant)>) {
+    match tab {
+        // Either way it is over.
+        Some((tab, end)) => drop(timeout_at(*end, tab.void.cancelled()).await),
+        None => std::future::pending().await,
+    }
+}

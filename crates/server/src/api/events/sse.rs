@@ -1,0 +1,74 @@
+//! Events as server-sent events.
+//!
+//! An event is a plain message with its number as `id`, so that any reader understands it and a
+//! browser resumes by itself. Beside them there are `head` (first, where the sequence stands), `seen`
+//! (how far it was looked where nothing was asked for) and `failed` (why the stream ends).
+
+use std::convert::Infallible;
+use std::fmt::Write as _;
+
+use axum::body::{Body, Bytes};
+use axum::response::Response;
+use engine::ToolError;
+use futures_util::stream;
+use http::HeaderName;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use serde::Serialize;
+use serde_json::json;
+
+use super::follow::{End, Follow, Head, News};
+use crate::answer::body;
+
+/// `text/event-stream`.
+pub(super) const EVENT_STREAM: &str = "text/event-stream";
+
+/// How soon a reader may come back, in milliseconds.
+const RETRY: u32 = 1000;
+
+/// The answer that goes on as long as things happen.
+pub(super) fn respond(follow: Follow, head: &Head) -> Response {
+    let first = format!("retry: {RETRY}\n{}", named("head", Some(head.after), head));
+    let opened = stream::iter([Ok::<_, Infallible>(Bytes::from(first))]);
+    let rest = stream::unfold(Some(follow), |follow| async {
+        let mut follow = follow?;
+        let (chunk, goes_on) = chunk(follow.next().await)?;
+        Some((Ok(chunk), goes_on.then_some(follow)))
+    });
+    let mut response = Response::new(Body::from_stream(stream::StreamExt::chain(opened, rest)));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // A proxy that collects before it hands on would make a stream of it that stands still.
+    let unbuffered = HeaderName::from_static("x-accel-buffering");
+    headers.insert(unbuffered, HeaderValue::from_static("no"));
+    response
+}
+
+/// What is sent, and whether more follows; nothing where it just ends.
+fn chunk(news: News) -> Option<(Bytes, bool)> {
+    let (text, goes_on) = match news {
+        News::Events(told) => {
+            let mut text = String::new();
+            for event in told {
+                // Writing to a String cannot fail.
+                _ = write!(text, "id: {}\ndata: {}\n\n", event.number, event.text);
+            }
+            (text, true)
+        }
+        News::Seen(number) => (named("seen", Some(number), &json!({ "last": number })), true),
+        News::Nothing => (":\n\n".to_owned(), true),
+        // Whoever comes back hears what there is to hear.
+        News::End(End::Server | End::Token) => return None,
+        News::End(End::Record(error)) => {
+            (named("failed", None, &body(&ToolError::from(error))), false)
+        }
+    };
+    Some((text.into(), goes_on))
+}
+
+fn named(name: &str, id: Option<i64>, data: &impl Serialize) -> String {
+    // What is said here is plain: it can be written.
+    let data = serde_json::to_string(data).unwrap_or_default();
+    let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
+    format!("{id}event: {name}\ndata: {data}\n\n")
+}

@@ -1,0 +1,162 @@
+//! The newest events, ready to be sent, once for all who follow.
+//!
+//! Fifty who follow want the same events at the same moment. Whoever comes first reads them from the
+//! store, and the others find them here; only who is far behind reads for itself, a page at a time and
+//! never many at once, for each look needs a connection.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use engine::store::{Event, EventSearch, EventSpan, Store, StoreError};
+use model::event::EventKind;
+use model::{AgentId, TaskId};
+use tokio::sync::Semaphore;
+
+use super::EventView;
+
+/// So many events are read at once, and held for one reader.
+const PAGE: u32 = 256;
+/// So many bytes of them, about.
+const PAGE_BYTES: usize = 256 * 1024;
+/// So many are kept for all,
+const KEPT: i64 = 2048;
+/// and so many bytes of them.
+const KEPT_BYTES: usize = 2 * 1024 * 1024;
+/// So many read from the store at the same time.
+const LOOKS: usize = 2;
+
+/// An event as it goes to those who follow.
+#[derive(Debug, Clone)]
+pub(super) struct Told {
+    pub(super) number: i64,
+    kind: EventKind,
+    agent: Option<AgentId>,
+    task: Option<TaskId>,
+    /// The event as JSON, on one line
+    pub(super) text: Arc<str>,
+}
+
+impl From<Event> for Told {
+    fn from(event: Event) -> Self {
+        let Event { number, kind, agent, task, .. } = event;
+        let view = EventView::from(event);
+        // Plain fields and JSON from the store: there is nothing that could not be written.
+        let text = serde_json::to_string(&view).unwrap_or_default().into();
+        Self { number, kind, agent, task, text }
+    }
+}
+
+/// Some events, and how far it was looked for them.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) told: Vec<Told>,
+    pub(super) seen: i64,
+}
+
+/// The newest events.
+#[derive(Debug)]
+pub(crate) struct Tail {
+    kept: Mutex<Kept>,
+    /// Whose turn it is to read on
+    turn: Semaphore,
+    looks: Semaphore,
+}
+
+impl Default for Tail {
+    fn default() -> Self {
+        Self { kept: Mutex::default(), turn: Semaphore::new(1), looks: Semaphore::new(LOOKS) }
+    }
+}
+
+impl Tail {
+    /// Looks for events after one number and up to another, which is on disk.
+    pub(super) async fn look(
+        &self,
+        store: &Store,
+        search: &EventSearch,
+        (after, until): (i64, i64),
+    ) -> Result<Found, StoreError> {
+        if until - after <= KEPT / 2 {
+            self.catch_up(store, until).await?;
+            let kept = self.kept();
+            if after >= kept.after {
+                return Ok(kept.find(search, after));
+            }
+        }
+        // Neither is ever closed, so that there is nothing to fail.
+        let _few = self.looks.acquire().await;
+        let span = EventSpan { after, until, limit: PAGE, bytes: PAGE_BYTES };
+        let search = search.clone();
+        let step = store.scan(move |tx| tx.event_step(&search, span)).await?;
+        Ok(Found { told: step.events.into_iter().map(Told::from).collect(), seen: step.seen })
+    }
+
+    /// Reads what is new, one for all.
+    async fn catch_up(&self, store: &Store, until: i64) -> Result<(), StoreError> {
+        if self.kept().until >= until {
+            return Ok(());
+        }
+        let _turn = self.turn.acquire().await;
+        loop {
+            let Some(after) = self.kept().next(until) else { return Ok(()) };
+            let span = EventSpan { after, until, limit: PAGE, bytes: PAGE_BYTES };
+            let all = EventSearch::default();
+            let step = store.scan(move |tx| tx.event_step(&all, span)).await?;
+            let told: Vec<Told> = step.events.into_iter().map(Told::from).collect();
+            self.kept().put(told, step.seen);
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        // Nothing in there can be half done: whoever panics has changed nothing yet.
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    events: VecDeque<Told>,
+    /// Everything behind this number is here,
+    after: i64,
+    /// up to this one
+    until: i64,
+    bytes: usize,
+}
+
+impl Kept {
+    /// From where to read on; nothing where everything is here. What lies far behind is left out.
+    fn next(&mut self, until: i64) -> Option<i64> {
+        if until - self.until > KEPT / 2 {
+            let after = until - KEPT / 2;
+            *self = Self { after, until: after, ..Self::default() };
+        }
+        (self.until < until).then_some(self.until)
+    }
+
+    /// Takes the next events in, and lets go of the oldest.
+    fn put(&mut self, told: Vec<Told>, seen: i64) {
+        self.bytes += told.iter().map(|event| event.text.len()).sum::<usize>();
+        self.events.extend(told);
+        self.until = seen;
+        while self.bytes > KEPT_BYTES || i64::try_from(self.events.len()).is_ok_and(|n| n > KEPT) {
+            let Some(oldest) = self.events.pop_front() else { return };
+            self.bytes -= oldest.text.len();
+            self.after = oldest.number;
+        }
+    }
+
+    fn find(&self, search: &EventSearch, after: i64) -> Found {
+        let from = self.events.partition_point(|told| told.number <= after);
+        let (mut told, mut bytes) = (Vec::new(), 0);
+        for event in self.events.range(from..) {
+            if search.takes(event.kind, event.agent, event.task) {
+                bytes += event.text.len();
+                told.push(event.clone());
+                if told.len() >= PAGE as usize || bytes >= PAGE_BYTES {
+                    return Found { told, seen: event.number };
+                }
+            }
+        }
+        Found { told, seen: self.until.max(after) }
+    }
+}

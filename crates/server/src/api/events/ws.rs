@@ -1,0 +1,168 @@
+//! Events over a WebSocket: one message each, and nothing is taken from the other side.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::extract::State;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use axum::response::Response;
+use engine::{Tab, ToolError};
+use futures_util::SinkExt as _;
+use http::StatusCode;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Error as WireError;
+
+use super::follow::{End, Follow, Head, News};
+use super::{WhichStream, wanted};
+use crate::answer::{Answer, ErrorBody, Params, Refusal};
+use crate::auth::WS_PROTOCOL;
+use crate::server::Shared;
+
+/// Whoever sends more than this is not even read.
+const LONGEST: usize = 4096;
+/// How long the other side may take to hear that it is over.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Follow events over a WebSocket
+///
+/// The first message is `{"type":"head","last":…,"after":…,"started":…}`. Then each event is a message
+/// `{"type":"event","number":…,"kind":…,…}`; `{"type":"seen","last":…}` says how far it was looked where
+/// nothing was asked for. A browser, which cannot send `Authorization`, offers the subprotocols
+/// `adjutant.events.v1` and `adjutant.token.<token>`. Nothing may be sent: whoever does is told so and
+/// the connection is closed. It closes with 1001 when the server ends, with 1008 when the token is no
+/// longer valid.
+#[utoipa::path(
+    get, path = "/api/ws", tag = "record", params(WhichStream),
+    responses(
+        (status = 101, description = "Events, one message each"),
+        (status = "4XX", body = ErrorBody),
+    )
+)]
+pub(crate) async fn follow(
+    State(shared): State<Arc<Shared>>,
+    tab: Option<Extension<Tab>>,
+    Params(asked): Params<WhichStream>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Answer<Response> {
+    let wanted = wanted(&shared, asked).await?;
+    let upgrade = upgrade.map_err(|problem| {
+        let error = ToolError::invalid(format!("this is a WebSocket: {}", problem.body_text()))
+            .hint("`GET /api/events` with `Accept: text/event-stream` says the same over HTTP");
+        Refusal::with(StatusCode::UPGRADE_REQUIRED, error)
+    })?;
+    let (follow, head) = Follow::new(&shared, wanted, tab.map(|tab| tab.0))?;
+    let upgrade =
+        upgrade.protocols([WS_PROTOCOL]).max_message_size(LONGEST).max_frame_size(LONGEST);
+    Ok(upgrade.on_upgrade(async move |mut socket| {
+        // So that the end of the server waits for the farewell.
+        let _counted = shared.tasks.token();
+        if let Some(farewell) = tell(&mut socket, follow, &head).await {
+            drop(timeout(FAREWELL, part(&mut socket, farewell)).await);
+        }
+    }))
+}
+
+/// Tells what happens until it ends, and how to part; nothing where the other side has gone.
+async fn tell(socket: &mut WebSocket, mut follow: Follow, head: &Head) -> Option<CloseFrame> {
+    let mut first = serde_json::to_value(head).unwrap_or_default();
+    first["type"] = "head".into();
+    socket.send(text(&first)).await.ok()?;
+    let end = follow.end();
+    loop {
+        let news = tokio::select! {
+            biased;
+            heard = socket.recv() => match refused(heard) {
+                Heard::Nothing => continue,
+                Heard::Gone => return None,
+                Heard::Wrong(farewell) => return Some(farewell),
+            },
+            news = follow.next() => news,
+        };
+        // One who does not read is not waited for when the server ends.
+        tokio::select! {
+            biased;
+            () = end.cancelled() => return Some(farewell(&End::Server)),
+            sent = send(socket, news) => match sent {
+                Ok(None) => {}
+                Ok(Some(farewell)) => return Some(farewell),
+                Err(_) => return None,
+            },
+        }
+    }
+}
+
+/// Sends what is news, and says how to part where that is it.
+async fn send(socket: &mut WebSocket, news: News) -> Result<Option<CloseFrame>, axum::Error> {
+    match news {
+        News::Events(told) => {
+            for event in told {
+                // An object, and so it begins with a brace.
+                let rest = event.text.strip_prefix('{').unwrap_or_default();
+                socket.feed(Message::Text(format!("{{\"type\":\"event\",{rest}").into())).await?;
+            }
+            socket.flush().await?;
+        }
+        News::Seen(number) => socket.send(text(&json!({ "type": "seen", "last": number }))).await?,
+        News::Nothing => socket.send(Message::Ping(axum::body::Bytes::new())).await?,
+        News::End(end) => return Ok(Some(farewell(&end))),
+    }
+    Ok(None)
+}
+
+/// What came from the other side.
+enum Heard {
+    /// Nothing that matters
+    Nothing,
+    /// It has gone
+    Gone,
+    /// Something that it may not
+    Wrong(CloseFrame),
+}
+
+fn refused(heard: Option<Result<Message, axum::Error>>) -> Heard {
+    match heard {
+        Some(Ok(Message::Ping(_) | Message::Pong(_))) => Heard::Nothing,
+        Some(Ok(Message::Close(_))) | None => Heard::Gone,
+        Some(Ok(Message::Text(_))) => {
+            Heard::Wrong(frame(close_code::POLICY, "events are only told here; nothing is taken"))
+        }
+        Some(Ok(Message::Binary(_))) => {
+            Heard::Wrong(frame(close_code::UNSUPPORTED, "events are only told here"))
+        }
+        Some(Err(error)) => match error.into_inner().downcast::<WireError>() {
+            Ok(error) if matches!(*error, WireError::Capacity(_)) => {
+                Heard::Wrong(frame(close_code::SIZE, "nothing is taken, least of all so much"))
+            }
+            _ => Heard::Gone,
+        },
+    }
+}
+
+fn farewell(end: &End) -> CloseFrame {
+    match end {
+        End::Server => frame(close_code::AWAY, "the server ends; come back with `after`"),
+        End::Token => frame(close_code::POLICY, "the token is not valid any more"),
+        End::Record(error) => {
+            tracing::error!(%error, "events could not be read");
+            frame(close_code::ERROR, "the record cannot be read; the server's log says why")
+        }
+    }
+}
+
+fn frame(code: u16, reason: &'static str) -> CloseFrame {
+    CloseFrame { code, reason: reason.into() }
+}
+
+/// Says why it is over, and waits until the other side has heard it.
+async fn part(socket: &mut WebSocket, farewell: CloseFrame) {
+    if socket.send(Message::Close(Some(farewell))).await.is_ok() {
+        while let Some(Ok(_)) = socket.recv().await {}
+    }
+}
+
+fn text(value: &Value) -> Message {
+    Message::Text(value.to_string().into())
+}

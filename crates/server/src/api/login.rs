@@ -1,0 +1,227 @@
+//! Ways into the page: a link's code becomes a tab's token, which the tab gives back. The operator makes
+//! the links and takes them back.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::{Extension, Json};
+use engine::store::Rights;
+use engine::{LinkView, Opened, Tab, ToolError};
+use http::StatusCode;
+use model::{PassId, Timestamp};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::page_limit;
+use crate::answer::{Answer, ErrorBody, Input, Params};
+use crate::server::Shared;
+
+/// What a tab shows to be let in.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Login {
+    /// The code in the link, behind `#login=`
+    code: String,
+}
+
+/// What a tab gets for it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LoggedIn {
+    /// The tab's token, to be sent as `Authorization: Bearer`
+    token: String,
+    /// Whether it only lets look
+    read_only: bool,
+    /// Until when it is good
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+}
+
+/// Exchange a link's code for a token
+///
+/// The only route of `/api` that needs no token, beside GitHub's. A link of `adjutant open` works once, one
+/// for looking as often as wanted until it ends.
+#[utoipa::path(
+    post, path = "/api/login", tag = "page", request_body = Login,
+    responses((status = 200, body = LoggedIn), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn log_in(
+    State(shared): State<Arc<Shared>>,
+    Input(login): Input<Login>,
+) -> Answer<Json<LoggedIn>> {
+    let entered = shared.app.engine.log_in(&login.code).await?;
+    Ok(Json(LoggedIn {
+        token: entered.token,
+        read_only: entered.rights == Rights::Viewer,
+        expires_at: entered.expires_at,
+    }))
+}
+
+/// Void the token that a tab got
+#[utoipa::path(
+    post, path = "/api/logout", tag = "page",
+    responses((status = 204, description = "It is void"), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn log_out(
+    State(shared): State<Arc<Shared>>,
+    tab: Option<Extension<Tab>>,
+) -> Answer<StatusCode> {
+    let Some(Extension(tab)) = tab else {
+        return Err(ToolError::invalid("this token is not that of a tab")
+            .hint("only what `POST /api/login` gave can be given back")
+            .into());
+    };
+    shared.app.engine.log_out(&tab).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Which link to make.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct NewLink {
+    /// One that only lets look, as often as wanted (default: one that lets act, once)
+    #[serde(default)]
+    read_only: bool,
+    /// For how many days it lets look, at most 365 (default: 7)
+    days: Option<u32>,
+}
+
+/// A link that was made. Nobody is told its address again.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct MadeLink {
+    /// Its id
+    #[schema(value_type = String)]
+    id: PassId,
+    /// Its address. The code stands behind `#`, which browsers do not send
+    url: String,
+    /// Whether it only lets look
+    read_only: bool,
+    /// Until when it can be used
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+}
+
+/// Make a link into the page
+#[utoipa::path(
+    post, path = "/api/links", tag = "page", request_body = NewLink,
+    responses((status = 201, body = MadeLink), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn make_link(
+    State(shared): State<Arc<Shared>>,
+    Input(new): Input<NewLink>,
+) -> Answer<(StatusCode, Json<MadeLink>)> {
+    let opened = match new {
+        NewLink { read_only: true, days } => Opened::ToLook { days },
+        NewLink { read_only: false, days: None } => Opened::ToAct,
+        NewLink { .. } => {
+            return Err(ToolError::invalid("`days` is for links that only let look")
+                .detail("field", "days")
+                .hint("add `readOnly`")
+                .into());
+        }
+    };
+    let made = shared.app.engine.link_make(opened).await?;
+    let link = MadeLink {
+        id: made.id,
+        url: format!("{}/#login={}", reached_at(&shared.app.url), made.code),
+        read_only: opened != Opened::ToAct,
+        expires_at: made.expires_at,
+    };
+    Ok((StatusCode::CREATED, Json(link)))
+}
+
+/// Where a browser on this machine reaches the server: one that listens everywhere is not called so.
+fn reached_at(url: &str) -> String {
+    url.replacen("//0.0.0.0", "//127.0.0.1", 1).replacen("//[::]", "//[::1]", 1)
+}
+
+/// Which links to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichLinks {
+    /// `nextCursor` of the page before
+    #[param(value_type = Option<String>)]
+    after: Option<PassId>,
+    /// How many, at most 1000
+    limit: Option<u32>,
+}
+
+/// A page of links.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Links {
+    /// The links, oldest first
+    links: Vec<Link>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    next_cursor: Option<PassId>,
+}
+
+/// A link.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Link {
+    /// Its id
+    #[schema(value_type = String)]
+    id: PassId,
+    /// Whether it only lets look
+    read_only: bool,
+    /// How often it can still be used; null is as often as wanted
+    uses_left: Option<u32>,
+    /// How many tabs are in by it
+    tabs: u32,
+    /// When it was made
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// Until when it can be used
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+}
+
+impl From<LinkView> for Link {
+    fn from(link: LinkView) -> Self {
+        let LinkView { id, read_only, uses_left, tabs, created_at, expires_at } = link;
+        Self { id, read_only, uses_left, tabs, created_at, expires_at }
+    }
+}
+
+/// List the links that can be used, or by which somebody is in
+#[utoipa::path(
+    get, path = "/api/links", tag = "page", params(WhichLinks),
+    responses((status = 200, body = Links), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn links(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichLinks>,
+) -> Answer<Json<Links>> {
+    let (links, next_cursor) = shared.app.engine.links(asked.after, page_limit(asked.limit)?)?;
+    Ok(Json(Links { links: links.into_iter().map(Link::from).collect(), next_cursor }))
+}
+
+/// What was taken back.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Revoked {
+    /// How many tabs were in by it and are no more
+    tabs: usize,
+}
+
+/// Take a link back, and with it the tokens of the tabs that came by it
+#[utoipa::path(
+    post, path = "/api/links/{id}/revoke", tag = "page",
+    params(("id" = String, Path, description = "The link, or `all`")),
+    responses((status = 200, body = Revoked), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn revoke_link(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Answer<Json<Revoked>> {
+    let link = match id.as_str() {
+        "all" => None,
+        id => Some(id.parse::<PassId>().map_err(|error| ToolError::invalid(error.to_string()))?),
+    };
+    Ok(Json(Revoked { tabs: shared.app.engine.link_revoke(link).await? }))
+}

@@ -1,0 +1,93 @@
+//! Letters for people to look through: those to the human and those between agents, and their threads. Reading one,
+//! answering and sending are tools.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use engine::views::{LetterBox, LetterWish, LettersView, ThreadView};
+use engine::{Code, ToolError};
+use model::{AgentId, MailId};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::page_limit;
+use crate::answer::{Answer, ErrorBody, Params};
+use crate::server::Shared;
+
+/// No search is for longer words.
+const LONGEST_SEARCH: usize = 200;
+
+/// Which letters to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichLetters {
+    /// `me`: for the human; `asks`: those of them that wait for an answer; `agents`: for agents; `alerts`: for the human,
+    /// about trouble; `sent`: from the human. Absent is `me`, or all where `agent` is given
+    #[serde(rename = "box")]
+    #[param(value_type = Option<String>, rename = "box")]
+    of: Option<LetterBox>,
+    /// Only those to or from this agent
+    #[param(value_type = Option<String>)]
+    agent: Option<AgentId>,
+    /// Only those whose subject or text has these words; of a long text only the two ends are looked at
+    #[param(max_length = 200)]
+    q: Option<String>,
+    /// `nextCursor` of the page before
+    after: Option<i64>,
+    /// How many, at most 1000
+    limit: Option<u32>,
+}
+
+/// List letters, newest first
+#[utoipa::path(
+    get, path = "/api/mail", tag = "mail", params(WhichLetters),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Letters")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichLetters>,
+) -> Answer<Json<LettersView>> {
+    let limit = page_limit(asked.limit)?;
+    let text = asked.q.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+    if text.as_ref().is_some_and(|text| text.chars().count() > LONGEST_SEARCH) {
+        let message = format!("`q` is longer than {LONGEST_SEARCH} characters");
+        return Err(ToolError::invalid(message).detail("field", "q").into());
+    }
+    let engine = &shared.app.engine;
+    if let Some(agent) = asked.agent {
+        engine.store().read(|tx| tx.agent_get(agent))?.ok_or_else(|| {
+            ToolError::new(Code::AgentNotFound, format!("there is no agent `{agent}`"))
+                .hint("`adjutant ps --all` lists them")
+        })?;
+    }
+    let of = asked.of.or(if asked.agent.is_none() { Some(LetterBox::Me) } else { None });
+    let wish = LetterWish { of, agent: asked.agent, text, before: asked.after, limit };
+    Ok(Json(engine.letters(wish).await?))
+}
+
+/// Show the thread that a letter belongs to, oldest first
+#[utoipa::path(
+    get, path = "/api/mail/threads/{id}", tag = "mail",
+    params(("id" = String, Path, description = "Any letter of it")),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Thread")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn thread(
+    State(shared): State<Arc<Shared>>,
+    Path(id): Path<String>,
+) -> Answer<Json<ThreadView>> {
+    let id: MailId = id.parse().map_err(|error| {
+        ToolError::invalid(format!("{error}"))
+            .hint("`GET /api/mail` lists the letters there are")
+            .detail("field", "id")
+    })?;
+    Ok(Json(shared.app.engine.thread(id).await?))
+}

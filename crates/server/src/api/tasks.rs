@@ -1,0 +1,219 @@
+//! Tasks as people see them: the board, a list, one task whole, and what waits for what.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use engine::store::BoardMark;
+use engine::{
+    BoardSlice, BoardView, BoardWish, GraphView, HistoryView, TasksView, ToolError, WholeTask,
+};
+use model::{Column, EpicId, TaskRef};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::page_limit;
+use crate::answer::{Answer, ErrorBody, Params};
+use crate::server::Shared;
+
+/// A column has so many tasks at first unless told otherwise.
+const FIRST: u32 = 25;
+
+/// Which tasks.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichBoard {
+    /// Only those of this epic
+    #[param(value_type = Option<String>)]
+    epic: Option<EpicId>,
+    /// Only those of this session
+    session: Option<String>,
+    /// Words in the title, the slug, the epic's title or the role of who has it; a number; or a priority, `p0` to `p4`.
+    /// At most 500 tasks are found by words
+    #[serde(default)]
+    q: String,
+    /// How many of each column, at most 1000
+    limit: Option<u32>,
+}
+
+/// Show the board: how many tasks each column has, and the first of them
+#[utoipa::path(
+    get, path = "/api/board", tag = "tasks", params(WhichBoard),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Board")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn board(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichBoard>,
+) -> Answer<Json<BoardView>> {
+    let limit = page_limit(asked.limit.or(Some(FIRST)))?;
+    let wish = BoardWish { epic: asked.epic, session: asked.session, words: asked.q };
+    Ok(Json(shared.app.engine.board(wish, limit).await?))
+}
+
+/// Which page of which tasks.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichTasks {
+    /// Only of this column: `blocked`, `ready`, `inProgress`, `inReview` or `done`
+    column: Option<String>,
+    /// Only those of this epic
+    #[param(value_type = Option<String>)]
+    epic: Option<EpicId>,
+    /// Only those of this session
+    session: Option<String>,
+    /// Words, as for `/api/board`
+    #[serde(default)]
+    q: String,
+    /// Only these, by number, with commas; nothing else counts then
+    numbers: Option<String>,
+    /// `nextCursor` of the page before
+    after: Option<String>,
+    /// How many, at most 1000
+    limit: Option<u32>,
+}
+
+/// List tasks, by priority and then by number; a column of what is done, the newest first
+#[utoipa::path(
+    get, path = "/api/tasks", tag = "tasks", params(WhichTasks),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Tasks")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichTasks>,
+) -> Answer<Json<TasksView>> {
+    let engine = &shared.app.engine;
+    if let Some(numbers) = &asked.numbers {
+        return Ok(Json(engine.board_rows(numbers_of(numbers)?).await?));
+    }
+    let slice = BoardSlice {
+        column: asked.column.as_deref().map(column_of).transpose()?,
+        after: asked.after.as_deref().map(mark_of).transpose()?,
+        limit: page_limit(asked.limit)?,
+    };
+    let wish = BoardWish { epic: asked.epic, session: asked.session, words: asked.q };
+    Ok(Json(engine.board_page(wish, slice).await?))
+}
+
+fn numbers_of(text: &str) -> Result<Vec<i64>, ToolError> {
+    let number = |part: &str| {
+        part.trim().parse().map_err(|_| {
+            let shown: String = part.chars().take(80).collect();
+            ToolError::invalid(format!("`{shown}` is no task's number"))
+                .hint("give numbers with commas, as in `numbers=12,13`")
+                .detail("field", "numbers")
+        })
+    };
+    text.split(',').filter(|part| !part.trim().is_empty()).map(number).collect()
+}
+
+fn column_of(name: &str) -> Result<Column, ToolError> {
+    Column::parse(name).ok_or_else(|| {
+        let shown: String = name.chars().take(80).collect();
+        let known: Vec<&str> = Column::ALL.into_iter().map(Column::name).collect();
+        ToolError::invalid(format!("there is no column `{shown}`"))
+            .hint(format!("the columns are {}", known.join(", ")))
+            .detail("field", "column")
+    })
+}
+
+fn mark_of(text: &str) -> Result<BoardMark, ToolError> {
+    text.parse()
+        .map_err(|error| ToolError::invalid(format!("`after`: {error}")).detail("field", "after"))
+}
+
+/// The task that a path names. People leave the `TAS-` out.
+fn task_of(name: &str) -> Result<TaskRef, ToolError> {
+    let digits = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    let parsed = if digits { format!("TAS-{name}").parse() } else { name.parse() };
+    parsed.map_err(|error| {
+        ToolError::invalid(format!("{error}"))
+            .hint("`adjutant tasks` lists them")
+            .detail("field", "ref")
+    })
+}
+
+/// Show one task: its text, what stands beside it, who worked on it, what happened, and what the next agent is told
+#[utoipa::path(
+    get, path = "/api/tasks/{ref}", tag = "tasks",
+    params(("ref" = String, Path, description = "The task: its id, number or slug")),
+    responses(
+        (status = 200, body = ref("#/components/schemas/WholeTask")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn show(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+) -> Answer<Json<WholeTask>> {
+    Ok(Json(shared.app.engine.whole_task(task_of(&name)?).await?))
+}
+
+/// Which part of a history.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichHistory {
+    /// `nextCursor` of the page before, or `historyCursor` of the task
+    #[serde(default)]
+    after: i64,
+    /// How many, at most 1000
+    limit: Option<u32>,
+}
+
+/// List what happened to a task, the newest first
+#[utoipa::path(
+    get, path = "/api/tasks/{ref}/history", tag = "tasks",
+    params(("ref" = String, Path, description = "The task: its id, number or slug"), WhichHistory),
+    responses(
+        (status = 200, body = ref("#/components/schemas/TaskHistory")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn history(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    Params(asked): Params<WhichHistory>,
+) -> Answer<Json<HistoryView>> {
+    let (task, limit) = (task_of(&name)?, page_limit(asked.limit)?);
+    Ok(Json(shared.app.engine.task_history(task, asked.after, limit).await?))
+}
+
+/// Which tasks are drawn.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichGraph {
+    /// Only those of this epic, and what stands beside them
+    #[param(value_type = Option<String>)]
+    epic: Option<EpicId>,
+    /// Only those of this session, and what stands beside them
+    session: Option<String>,
+    /// Words, as for `/api/board`
+    #[serde(default)]
+    q: String,
+}
+
+/// Show what waits for what: up to 500 tasks, the open ones first, and what stands beside them
+#[utoipa::path(
+    get, path = "/api/tasks/graph", tag = "tasks", params(WhichGraph),
+    responses(
+        (status = 200, body = ref("#/components/schemas/TaskGraph")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn graph(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<WhichGraph>,
+) -> Answer<Json<GraphView>> {
+    let wish = BoardWish { epic: asked.epic, session: asked.session, words: asked.q };
+    Ok(Json(shared.app.engine.board_graph(wish).await?))
+}
