@@ -2,8 +2,10 @@
 
 mod agents;
 mod office;
+mod open;
 mod record;
 mod reviews;
+mod webhooks;
 mod work;
 
 use std::path::PathBuf;
@@ -15,11 +17,13 @@ pub(crate) use self::agents::{
     PsArgs, ResumeArgs, RunArgs,
 };
 pub(crate) use self::office::{SupervisorsArgs, SupervisorsVerb};
+pub(crate) use self::open::{OpenArgs, ShareArgs};
 pub(crate) use self::record::{AuditArgs, AuditListArgs, AuditVerb, DecisionsArgs, EventsArgs};
 pub(crate) use self::reviews::{
     MergeQueueArgs, MergeQueueVerb, PruneArgs, ReviewArgs, ReviewVerb, ReviewsArgs, WorktreesArgs,
     WorktreesVerb,
 };
+pub(crate) use self::webhooks::{WebhooksArgs, WebhooksVerb};
 pub(crate) use self::work::{MailArgs, MailVerb, TaskAddArgs, TasksArgs, TasksVerb};
 use crate::commands::tool::ToolArgs;
 
@@ -40,6 +44,7 @@ Begin with:
   adjutant init                         make a home in your project
   adjutant run --role coder 'Fix it'    run an agent and wait for it
   adjutant enlist --role worker         make an agent that you run yourself
+  adjutant open                         see and steer the crew in your browser
 
 Exit codes: 0 done, 1 the agent failed, 2 bad input, 3 not allowed,
 4 not found, 5 conflict, 6 no server, 70 a bug."
@@ -102,6 +107,15 @@ Example:
 Example:
   curl -H \"Authorization: Bearer $(adjutant token)\" http://127.0.0.1:3001/api/status")]
     Token,
+    /// Open the page in your browser, or make a link to it
+    #[command(after_help = "\
+Example:
+  adjutant open                          in your browser, by a link that works once
+  adjutant open --print                  only the link, to paste
+  adjutant open --read-only --days 2     a link for others, who can only look
+  adjutant open --links
+  adjutant open --revoke all")]
+    Open(OpenArgs),
     /// Run an agent and wait until it is over; exits with 1 where it fails
     #[command(after_help = "\
 Example:
@@ -251,6 +265,15 @@ Example:
   adjutant audit list --tool mail_send
   adjutant audit export record.jsonl")]
     Audit(AuditArgs),
+    /// List, try and mend the webhooks that are told of events
+    #[command(after_help = "\
+Example:
+  adjutant webhooks
+  adjutant webhooks test n8n
+  adjutant webhooks dead
+  adjutant webhooks retry n8n --all
+  adjutant webhooks enable n8n")]
+    Webhooks(WebhooksArgs),
     /// Call a tool, as yourself or as an agent; alone it lists them
     Tool(ToolArgs),
     /// Serve MCP on stdin and stdout, for clients that start their servers themselves

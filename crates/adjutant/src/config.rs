@@ -1,9 +1,12 @@
 //! The configuration: typed, with a default for every key. Flags win over the environment, the
 //! environment over the file, the file over the defaults.
 
+mod describe;
 pub(crate) mod edit;
+pub(crate) mod file;
 pub(crate) mod key;
 mod overlay;
+pub(crate) mod page;
 mod permissions;
 mod sections;
 
@@ -17,9 +20,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) use permissions::PolicyError;
 use sections::{
     Agents, Budgets, Categories, Check, Context, ContextFile, Github, LimitsConfig, Mcp, Models,
-    Office, Part, Plan, Prices, Review, Routing, Server, Slack, Webhook, Worktrees,
+    Office, Part, Plan, Prices, Review, Routing, Server, Slack, Worktrees,
 };
-pub(crate) use sections::{CapConfig, Kind, Pattern};
+pub(crate) use sections::{CapConfig, Kind, Pattern, Webhook};
 
 use crate::environment::Environment;
 use crate::home::Home;
@@ -65,6 +68,7 @@ pub(crate) struct Config {
     /// GitHub
     pub(crate) github: Github,
     /// Who is told of events
+    #[serde(deserialize_with = "sections::webhooks")]
     pub(crate) webhooks: Vec<Webhook>,
     /// Whether the mirror files are written
     pub(crate) mirror: bool,
@@ -216,6 +220,7 @@ impl Config {
             github: (&self.github).into(),
             office: (&self.office).into(),
             check: self.check.as_ref().map(|check| check.settings(self.check_timeout)),
+            webhooks: self.webhooks.iter().map(|hook| hook.settings(told.env)).collect(),
         })
     }
 
@@ -239,6 +244,22 @@ impl Config {
     /// Every key that can be set, as `limits.depth`, with its value now.
     pub(crate) fn leaves(&self) -> Vec<(String, serde_json::Value)> {
         overlay::leaves(self)
+    }
+}
+
+/// Takes secrets out of values that are to be shown.
+pub(crate) fn hide(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(fields) => {
+            for (key, value) in fields {
+                match value {
+                    serde_json::Value::String(text) if key == "secret" => "…".clone_into(text),
+                    other => hide(other),
+                }
+            }
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(hide),
+        _ => {}
     }
 }
 

@@ -1,6 +1,7 @@
 //! `adjutant doctor`: looks at everything Adjutant depends on, changes nothing, and says what to do.
 
 mod git;
+mod webhooks;
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -91,6 +92,7 @@ pub(crate) fn examine(flag: Option<&Path>, env: &Environment) -> Vec<Check> {
             checks.push(Check::fail("home", error.to_string(), next));
         }
     }
+    checks.extend(webhooks::look(&config, env));
     checks.extend(programs(&config, env));
     let token = &config.github.token_variable;
     checks.push(if env.variable(token).is_some() {

@@ -1,6 +1,7 @@
 //! Roles: Markdown files with YAML front matter over a prompt, from `.adjutant/roles/` and then
 //! from `.claude/agents/`. A broken file is reported and does not stop the others.
 
+pub(crate) mod files;
 mod front;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,7 +81,7 @@ pub(crate) fn parse(
 }
 
 /// A file's name in messages: from the project's root.
-fn shown(home: &Home, path: &Path) -> String {
+pub(crate) fn shown(home: &Home, path: &Path) -> String {
     path.strip_prefix(&home.root).unwrap_or(path).display().to_string()
 }
 

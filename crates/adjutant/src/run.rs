@@ -90,6 +90,7 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
     match command {
         Command::Down(args) => commands::down::run(app, &args).await,
         Command::Status => commands::server::status(app).await,
+        Command::Open(args) => commands::open::run(app, &args).await,
         Command::Run(args) => Box::pin(commands::run::run(app, args)).await,
         Command::Draft(args) => commands::run::draft(app, args).await,
         Command::Await(args) => Box::pin(commands::run::wait(app, &args)).await,
@@ -111,6 +112,7 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         Command::Decisions(args) => commands::decisions::run(app, args).await,
         Command::Audit(args) => commands::audit::run(app, args.verb).await,
         Command::Tool(args) => commands::tool::run(app, args).await,
+        Command::Webhooks(args) => commands::webhooks::run(app, args).await,
         Command::Reload => commands::reload::run(app).await,
         Command::Guard => commands::guard::run(app).await,
         Command::Init

@@ -7,13 +7,14 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use engine::store::Store;
-use engine::{Desk, Engine, GithubSecrets, Keeping, Mirror, Options, Point, ToolError};
+use engine::{Desk, Engine, GithubSecrets, Hooks, Keeping, Mirror, Options, Point, ToolError};
 use host::clock::Clock;
 use server::{Activity, ReloadReport};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::config::page::Editor;
 use crate::config::{Config, Flag, Told};
 use crate::environment::Environment;
 use crate::home::{Home, ServerFile};
@@ -36,12 +37,17 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// The configuration in force, and what is odd about it.
-    pub(crate) fn config(&self) -> Result<(Config, Vec<String>), Trouble> {
-        let mut flags: Vec<Flag<'_>> = Vec::new();
+    /// What was given on the command line.
+    pub(crate) fn flags(&self) -> Vec<Flag<'static>> {
+        let mut flags: Vec<Flag<'static>> = Vec::new();
         flags.extend(self.host.clone().map(|host| ("server.host", host)));
         flags.extend(self.port.map(|port| ("server.port", port.to_string())));
-        let loaded = Config::load(&self.home, &self.env, &flags)?;
+        flags
+    }
+
+    /// The configuration in force, and what is odd about it.
+    pub(crate) fn config(&self) -> Result<(Config, Vec<String>), Trouble> {
+        let loaded = Config::load(&self.home, &self.env, &self.flags())?;
         Ok((loaded.config, loaded.warnings))
     }
 
@@ -128,12 +134,14 @@ pub(crate) fn prepare(
         started_at,
         hosts: [vec![bound.address.ip().to_string()], config.server.allowed_hosts.clone()].concat(),
         reload: reload(stage.clone(), engine.clone()),
+        files: Arc::new(Editor::new(stage.clone())),
         shutdown: shutdown.clone(),
         activity: Arc::clone(&activity),
     };
     let tasks = TaskTracker::new();
     tasks.spawn(Keeping::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
     tasks.spawn(Desk::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
+    tasks.spawn(Hooks::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
     if config.mirror {
         let mirror = Mirror::new(engine.clone(), stage.home.dir.clone());
         tasks.spawn(mirror.run(shutdown.clone()));

@@ -5,8 +5,10 @@ pub mod github;
 pub mod llm;
 mod programs;
 mod proxy;
+mod receiver;
 mod world;
 
 pub use programs::{Client, node, python, run_client};
 pub use proxy::Proxy;
+pub use receiver::{Got, Reaction, Receiver};
 pub use world::{Agent, Http, Ran, Server, World};

@@ -7,15 +7,21 @@ use clap::{Args, Subcommand, ValueHint};
 /// `events`.
 #[derive(Debug, Args)]
 pub(crate) struct EventsArgs {
-    /// Go on as more happens, until Ctrl-C
+    /// Go on as more happens, until Ctrl-C; a restart of the server is waited for, and nothing is missed
     #[arg(long, short)]
     pub(crate) follow: bool,
     /// Only those after this number (default: the last ones)
     #[arg(long, value_name = "N")]
     pub(crate) after: Option<i64>,
-    /// Only of this kind, as `task.updated`
-    #[arg(long, short, value_name = "KIND")]
-    pub(crate) kind: Option<String>,
+    /// Only of this kind, as `task.updated`, or of a family, as `task.*`; may be given more than once
+    #[arg(long, short, value_name = "KIND", value_delimiter = ',')]
+    pub(crate) kind: Vec<String>,
+    /// Only to or by this agent
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+    /// Only with this task: its id, number or slug
+    #[arg(long, value_name = "TASK")]
+    pub(crate) task: Option<String>,
     /// At most so many
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,

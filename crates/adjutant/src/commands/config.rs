@@ -1,7 +1,6 @@
 //! `adjutant config`: the values in force, where the file is, and how it is changed.
 
 mod change;
-mod file;
 
 use engine::Code;
 use model::nearest::nearest;
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 use self::change::Wish;
 use crate::app::App;
 use crate::cli::ConfigVerb;
-use crate::config::key;
+use crate::config::{hide, key};
 use crate::render::{Page, dim, plain};
 use crate::trouble::Trouble;
 
@@ -29,9 +28,13 @@ pub(crate) fn run(app: &App, verb: ConfigVerb) -> Result<(), Trouble> {
 
 fn get(app: &App, key: Option<&str>) -> Result<(), Trouble> {
     let config = app.config(&app.home()?, &[])?;
-    let whole = serde_json::to_value(&config)
+    let mut whole = serde_json::to_value(&config)
         .map_err(|error| Trouble::new(Code::InternalError, error.to_string()))?;
-    let leaves = config.leaves();
+    let mut leaves = config.leaves();
+    hide(&mut whole);
+    for (_, value) in &mut leaves {
+        hide(value);
+    }
     let Some(key) = key else { return Ok(app.render.answer(&whole, || listed(&leaves))?) };
     let path = key::path(&config, key);
     let value = key::at(&whole, &path).ok_or_else(|| unknown(key, &leaves))?;

@@ -87,8 +87,9 @@ fn detach(app: &App, args: &UpArgs, home: &Home, wanted: u16) -> Result<(), Trou
 fn running_text(server: &ServerFile, how: &str) -> String {
     let ServerFile { url, pid, .. } = server;
     format!(
-        "The server {how} at {} (process {pid}).\nStop it with {}",
+        "The server {how} at {} (process {pid}).\nOpen its page with {}, stop it with {}",
         good(url),
+        name("adjutant open"),
         name("adjutant down")
     )
 }
@@ -186,6 +187,7 @@ fn welcome(file: &ServerFile, home: &Home, token: &str, note: Option<&str>) -> S
          {}
 
 Next, in another window:
+  {}                     see and steer the crew in your browser
   {}  run an agent
   {}     make an agent that you run yourself
   {}                see what happens
@@ -196,6 +198,7 @@ Next, in another window:
         good(&file.url),
         file.url,
         dim("`adjutant token` prints it"),
+        name("adjutant open"),
         name("adjutant run --role coder PROMPT"),
         name("adjutant enlist --role worker"),
         name("adjutant events -f"),
@@ -231,13 +234,15 @@ The server runs at {}
   version  {version}, process {pid}, up for {}
   home     {home}
   agents   {} ({} at work, {} waiting)
-  record   {}",
+  record   {}
+  page     {}",
         good(url),
         ago(&status["startedAt"], now()),
         count(number("agents"), "live agent"),
         number("running"),
         number("waiting"),
         count(number("calls"), "call"),
+        name("adjutant open"),
     )
 }
 

@@ -97,23 +97,49 @@ impl<'a> Steady<'a> {
 
     /// Waits for the next server.
     async fn back(&mut self) -> Result<(), Trouble> {
-        let at = self.app.place(&["--background", "needed"])?;
-        // After a crash its keeper starts it again. If we were quicker, it would be kept no longer.
-        if let Some(client) = look(&at, BY_ITSELF).await? {
-            self.client = client;
+        let at = self.place()?;
+        if self.comes_back(&at).await? {
             return Ok(());
         }
-        let crashed = connect::read_note(&at.server_file)?.is_some();
-        if crashed || at.inside_agent || at.url_override.is_some() {
-            self.client = connect::connect(&at).await?;
-            return Ok(());
-        }
-        self.app.render.aside(&dim("The server was stopped; waiting for the next one."))?;
         self.client = look(&at, BY_SOMEBODY).await?.ok_or_else(|| {
             Trouble::no_server("the server was stopped, and agents go on without it")
                 .hint("start it again with `adjutant up --detach`, then `adjutant await AGENT`")
         })?;
         Ok(())
+    }
+
+    /// Waits for the next server, however long whoever stopped this one may take.
+    pub(crate) async fn back_some_day(&mut self) -> Result<(), Trouble> {
+        let at = self.place()?;
+        if self.comes_back(&at).await? {
+            return Ok(());
+        }
+        loop {
+            if let Some(client) = look(&at, BY_SOMEBODY).await? {
+                self.client = client;
+                return Ok(());
+            }
+        }
+    }
+
+    fn place(&self) -> Result<Where, Trouble> {
+        self.app.place(&["--background", "needed"])
+    }
+
+    /// Waits a little for a server that comes back without a person; says whether one did.
+    async fn comes_back(&mut self, at: &Where) -> Result<bool, Trouble> {
+        // After a crash its keeper starts it again. If we were quicker, it would be kept no longer.
+        if let Some(client) = look(at, BY_ITSELF).await? {
+            self.client = client;
+            return Ok(true);
+        }
+        let crashed = connect::read_note(&at.server_file)?.is_some();
+        if crashed || at.inside_agent || at.url_override.is_some() {
+            self.client = connect::connect(at).await?;
+            return Ok(true);
+        }
+        self.app.render.aside(&dim("The server was stopped; waiting for the next one."))?;
+        Ok(false)
     }
 }
 
@@ -133,6 +159,7 @@ async fn look(at: &Where, patience: Duration) -> Result<Option<Client>, Trouble>
     }
 }
 
-fn is_gone(error: &ClientError) -> bool {
+/// Whether the server is gone, as far as one can tell.
+pub(super) fn is_gone(error: &ClientError) -> bool {
     matches!(error, ClientError::NoServer { .. } | ClientError::Broken { .. })
 }

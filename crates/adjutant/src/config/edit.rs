@@ -2,6 +2,7 @@
 //! lines, quotes. Whatever comes out is read again; unless every other key has the value that it had
 //! and this one the new value, the edit is not made.
 
+mod mask;
 mod text;
 mod tree;
 mod value;
@@ -9,6 +10,7 @@ mod ways;
 
 use serde_json::{Map, Value};
 
+pub(crate) use mask::masked;
 use text::Text;
 use tree::Tree;
 pub(crate) use value::{Written, readings};

@@ -3,6 +3,7 @@
 mod agents;
 mod categories;
 mod review;
+mod webhook;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use agents::{Agents, Kind};
 pub(crate) use categories::{Categories, CategoryConfig, Pattern};
 pub(crate) use review::{Check, Github, Office, Review, Worktrees, check_timeout};
+pub(crate) use webhook::{Webhook, webhooks};
 
 /// Where the server listens, and how long it stays.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -442,36 +444,4 @@ impl Default for Reactions {
             failure: "x".to_owned(),
         }
     }
-}
-
-/// Somebody who is told of events.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Webhook {
-    /// Where
-    pub(crate) url: String,
-    /// Which events; `*` stands for anything
-    #[serde(default = "every_event")]
-    pub(crate) events: Vec<String>,
-    /// The variable that holds the key of the signature; the key itself has no place in a file
-    #[serde(default)]
-    pub(crate) secret_variable: Option<String>,
-    /// In which form
-    #[serde(default)]
-    pub(crate) form: WebhookForm,
-}
-
-fn every_event() -> Vec<String> {
-    vec!["*".to_owned()]
-}
-
-/// The form of a webhook's body.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum WebhookForm {
-    /// The event as it is
-    #[default]
-    Plain,
-    /// As Inngest wants it
-    Inngest,
 }

@@ -155,7 +155,8 @@ impl Stage {
     /// What one types to look at it afterwards.
     pub(super) fn commands(&self) -> String {
         let (state, home) = (self.scratch.path.join("state"), self.home.root.display());
-        format!("XDG_STATE_HOME={} adjutant --home {home} ps --all", state.display())
+        let adjutant = format!("XDG_STATE_HOME={} adjutant --home {home}", state.display());
+        format!("{adjutant} ps --all\n  {adjutant} open")
     }
 
     /// A client of the server, as the operator.

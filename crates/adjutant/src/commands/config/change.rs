@@ -3,12 +3,12 @@
 use engine::Code;
 use serde_json::{Value, json};
 
-use super::file::{self, ConfigFile};
 use super::{shown, unknown};
 use crate::app::App;
 use crate::client::Client;
 use crate::config::edit::{self, Refusal};
-use crate::config::{Config, key};
+use crate::config::file::{self, TextFile};
+use crate::config::{Config, hide, key};
 use crate::connect::{self, Where};
 use crate::home::Home;
 use crate::render::{Page, dim, name, odd};
@@ -77,7 +77,7 @@ fn told(change: &Change, notes: &[String]) -> String {
 
 /// Changes the file. Whatever is wrong leaves it as it was.
 fn write(app: &App, home: &Home, key: &str, wish: &Wish) -> Result<Change, Trouble> {
-    let file = ConfigFile::read(home)?;
+    let file = TextFile::read(&home.config())?;
     let place = home.config().display().to_string();
     let read = Config::parse(&place, &file.text);
     // Whoever mends a wrong value begins with a file that cannot be used, but it must be YAML.
@@ -110,14 +110,11 @@ fn write(app: &App, home: &Home, key: &str, wish: &Wish) -> Result<Change, Troub
         Err(_) => raw.ok().and_then(|raw| key::at(&raw, &path).cloned()),
     };
     let value = serde_json::to_value(&after).ok().and_then(|whole| key::at(&whole, &path).cloned());
+    let (mut value, mut previous) = (value.unwrap_or_default(), previous.unwrap_or_default());
+    hide(&mut value);
+    hide(&mut previous);
     let key = path.join(".");
-    Ok(Change {
-        variable: after.decider(&app.env, &key),
-        key,
-        path,
-        value: value.unwrap_or_default(),
-        previous: previous.unwrap_or_default(),
-    })
+    Ok(Change { variable: after.decider(&app.env, &key), key, path, value, previous })
 }
 
 /// The first text that is a whole configuration; else why the first one is none.

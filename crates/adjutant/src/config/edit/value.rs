@@ -20,7 +20,7 @@ pub(crate) struct Written {
 
 impl Written {
     /// A value in our own spelling.
-    pub(super) fn of(value: Value) -> Self {
+    pub(crate) fn of(value: Value) -> Self {
         let items = value.as_array().into_iter().flatten().map(spelled).collect();
         Self { text: spelled(&value), value, items }
     }

@@ -204,7 +204,10 @@ fn pause<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     within(from, 0..=86_400)
 }
 
-fn within<'de, D: Deserializer<'de>>(from: D, range: RangeInclusive<u32>) -> Result<u32, D::Error> {
+pub(super) fn within<'de, D: Deserializer<'de>>(
+    from: D,
+    range: RangeInclusive<u32>,
+) -> Result<u32, D::Error> {
     let number = u32::deserialize(from)?;
     if range.contains(&number) {
         return Ok(number);
@@ -237,7 +240,7 @@ fn address<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
 }
 
 /// Whoever writes the secret itself here is told so before it is stored.
-fn variable<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+pub(super) fn variable<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     const TOKENS: [&str; 6] = ["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"];
     let fits = |name: &str| {
         !name.starts_with(|c: char| c.is_ascii_digit())

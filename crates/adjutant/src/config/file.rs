@@ -1,4 +1,4 @@
-//! The file that is changed: found through links, locked, replaced whole.
+//! A file that people change: found through links, locked, replaced whole.
 
 use std::fs::{self, Permissions};
 use std::io::ErrorKind;
@@ -17,19 +17,19 @@ const LOOK: Duration = Duration::from_millis(5);
 /// How long another change may take, with the server's answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The file, as it was read.
+/// A file, as it was read.
 #[derive(Debug)]
-pub(super) struct ConfigFile {
+pub(crate) struct TextFile {
     /// Where it is, behind all links
     path: PathBuf,
     /// Who may do what with it; none where there is no file yet
     permissions: Option<Permissions>,
     /// What it says
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 /// Waits until nobody else changes the configuration.
-pub(super) async fn lock(home: &Home) -> Result<Lock, Trouble> {
+pub(crate) async fn lock(home: &Home) -> Result<Lock, Trouble> {
     let path = home.dir.join("config.lock");
     let deadline = Instant::now() + PATIENCE;
     let mut look = interval(LOOK);
@@ -39,24 +39,44 @@ pub(super) async fn lock(home: &Home) -> Result<Lock, Trouble> {
             return Ok(lock);
         }
         if Instant::now() >= deadline {
-            let said = "somebody else has been changing the configuration for too long";
-            return Err(Trouble::new(Code::Conflict, said)
-                .hint("look for another `adjutant config set` that hangs"));
+            return Err(too_long());
         }
     }
 }
 
-impl ConfigFile {
+/// The same, for a thread that may wait.
+pub(crate) fn lock_blocking(home: &Home) -> Result<Lock, Trouble> {
+    let path = home.dir.join("config.lock");
+    let tries = PATIENCE.as_millis() / LOOK.as_millis().max(1);
+    for _ in 0..tries {
+        if let Some(lock) = files::lock(&path)? {
+            return Ok(lock);
+        }
+        std::thread::sleep(LOOK);
+    }
+    Err(too_long())
+}
+
+fn too_long() -> Trouble {
+    let said = "somebody else has been changing the configuration for too long";
+    Trouble::new(Code::Conflict, said).hint("look for another `adjutant config set` that hangs")
+}
+
+impl TextFile {
+    /// Whether there is such a file.
+    pub(crate) fn is_there(&self) -> bool {
+        self.permissions.is_some()
+    }
+
     /// Reads the file; one that is not there says nothing.
-    pub(super) fn read(home: &Home) -> Result<Self, Trouble> {
-        let named = home.config();
-        let path = match fs::canonicalize(&named) {
+    pub(crate) fn read(named: &Path) -> Result<Self, Trouble> {
+        let path = match fs::canonicalize(named) {
             Ok(path) => path,
             // A link to nowhere is something, and not to be replaced.
             Err(error) if error.kind() == ErrorKind::NotFound && !named.is_symlink() => {
-                return Ok(Self { path: named, permissions: None, text: String::new() });
+                return Ok(Self { path: named.to_owned(), permissions: None, text: String::new() });
             }
-            Err(error) => return Err(files::at("find", &named)(error).into()),
+            Err(error) => return Err(files::at("find", named)(error).into()),
         };
         let permissions = fs::metadata(&path).map_err(files::at("look at", &path))?.permissions();
         let text = files::read(&path)?.unwrap_or_default();
@@ -64,7 +84,7 @@ impl ConfigFile {
     }
 
     /// Writes the file whole, readable for the same people, unless somebody else has changed it.
-    pub(super) fn write(&self, text: &str) -> Result<(), Trouble> {
+    pub(crate) fn write(&self, text: &str) -> Result<(), Trouble> {
         let Self { path, permissions, text: before } = self;
         if permissions.as_ref().is_some_and(Permissions::readonly) {
             let said = format!("`{}` may only be read", path.display());

@@ -1,0 +1,318 @@
+//! The configuration and the roles as the page reads and changes them: every change is looked at before it is written.
+
+use std::path::Path;
+
+use engine::ToolError;
+use host::files::{self as disk, Mode};
+use model::Policy;
+use serde_json::Value;
+use server::{
+    Checked, ConfigView, FileChange, FileProblem, Files, FilesView, KeyChange, KeyView, RoleChange,
+    RoleFile,
+};
+use similar::TextDiff;
+
+use super::describe::{self, Described};
+use super::edit::{self, Written};
+use super::file::{self, TextFile};
+use super::{Config, hide, key, overlay};
+use crate::roles::{self, files};
+use crate::serve::Stage;
+use crate::trouble::Trouble;
+use crate::yaml::{self, Problem};
+
+/// So many lines around a change are shown.
+const AROUND: usize = 3;
+
+/// Reads and changes the files of one home.
+#[derive(Debug)]
+pub(crate) struct Editor {
+    stage: Stage,
+}
+
+/// A file, and what it would say.
+struct Draft {
+    file: TextFile,
+    /// How its text is shown
+    eyes: fn(&str) -> String,
+    /// Its place, from the project's root
+    place: String,
+    /// What it would say, or why it cannot
+    text: Result<String, Vec<FileProblem>>,
+    notes: Vec<String>,
+}
+
+impl Editor {
+    /// For the home that is served.
+    pub(crate) fn new(stage: Stage) -> Self {
+        Self { stage }
+    }
+
+    fn place(&self, path: &Path) -> String {
+        roles::shown(&self.stage.home, path)
+    }
+
+    /// What each category may do, as the file says it; one that cannot be read leaves what is built in.
+    fn policy(&self) -> Policy {
+        let config = self.stage.config().map(|(config, _)| config).unwrap_or_default();
+        config.policy().unwrap_or_default()
+    }
+
+    fn draft(&self, change: &FileChange) -> Result<Draft, ToolError> {
+        match change {
+            FileChange::Config(changes) => self.draft_config(changes),
+            FileChange::Role(role) => self.draft_role(role),
+        }
+    }
+
+    fn draft_config(&self, changes: &[KeyChange]) -> Result<Draft, ToolError> {
+        let path = self.stage.home.config();
+        let (file, place) = (TextFile::read(&path).map_err(told)?, self.place(&path));
+        let (text, notes) = match self.edited(&file.text, changes) {
+            Ok((text, config)) => (Ok(text), self.notes(&config, changes)),
+            Err(problem) => {
+                // Whoever looks for the mistake wants to know which of several changes it is.
+                let alone = changes.iter().filter_map(|change| {
+                    let mut problem =
+                        self.edited(&file.text, std::slice::from_ref(change)).err()?;
+                    problem.key.get_or_insert_with(|| change.key.clone());
+                    Some(problem)
+                });
+                let alone: Vec<FileProblem> = alone.collect();
+                (Err(if alone.is_empty() { vec![problem] } else { alone }), Vec::new())
+            }
+        };
+        Ok(Draft { file, eyes: edit::masked, place, text, notes })
+    }
+
+    /// The text with the changes made, and what it comes to with the environment over it.
+    fn edited(&self, text: &str, changes: &[KeyChange]) -> Result<(String, Config), FileProblem> {
+        let mut text = text.to_owned();
+        for KeyChange { key, value } in changes {
+            let named = |message: String, line, hint| FileProblem {
+                line,
+                key: Some(key.clone()),
+                message,
+                hint,
+            };
+            // A file with a wrong value can be mended, but it must be YAML.
+            let config = Config::parse("", &text).unwrap_or_default();
+            let path = key::path(&config, key);
+            if !key::is_known(&config, &path, value.as_ref().unwrap_or(&Value::Null)) {
+                let leaves = config.leaves();
+                let near =
+                    model::nearest::nearest(key, leaves.iter().map(|(name, _)| name.as_str()));
+                let hint = near.map(|near| format!("did you mean `{near}`?"));
+                return Err(named(format!("there is no key `{key}`"), None, hint));
+            }
+            let edited = match value {
+                Some(value) => edit::set(&text, &path, &Written::of(value.clone())),
+                None => edit::unset(&text, &path),
+            };
+            text =
+                edited.map_err(|refusal| named(refusal.to_string(), Some(refusal.line), None))?;
+        }
+        let place = self.place(&self.stage.home.config());
+        let config = Config::parse(&place, &text).map_err(|problem| shown(*problem))?;
+        let over = overlay::apply(&config, &self.stage.env, &self.stage.flags());
+        let (config, _) = over.map_err(|problem| shown(*problem))?;
+        config.policy().map_err(|error| shown(*Problem::of(&place, error.to_string())))?;
+        Ok((text, config))
+    }
+
+    /// What to know of changes that can be made.
+    fn notes(&self, config: &Config, changes: &[KeyChange]) -> Vec<String> {
+        let mut notes = Vec::new();
+        for KeyChange { key, .. } in changes {
+            if let Some(variable) = config.decider(&self.stage.env, key) {
+                notes.push(format!(
+                    "`{variable}` is set where the server runs and wins over `{key}`"
+                ));
+            } else if key::is_read_at_start(&key::path(config, key)) {
+                notes.push(format!("`{key}` counts when the server starts the next time"));
+            }
+        }
+        notes
+    }
+
+    fn draft_role(&self, role: &RoleChange) -> Result<Draft, ToolError> {
+        let (home, policy) = (&self.stage.home, self.policy());
+        let refused = |why: String| ToolError::invalid(why).detail("field", "role.name");
+        let path = files::path_of(home, &policy, &role.name).map_err(refused)?;
+        let (file, place) = (TextFile::read(&path).map_err(told)?, self.place(&path));
+        let (text, notes) = match files::check((&place, &role.name), &role.text, &policy) {
+            Ok(warnings) => {
+                let notes = warnings.iter().map(ToString::to_string).collect();
+                (Ok(role.text.clone()), notes)
+            }
+            Err(problem) => (Err(vec![shown(*problem)]), Vec::new()),
+        };
+        Ok(Draft { file, eyes: str::to_owned, place, text, notes })
+    }
+
+    fn keys(&self, text: &str) -> Vec<KeyView> {
+        let (env, flags) = (&self.stage.env, self.stage.flags());
+        let file = Config::parse("", text).unwrap_or_default();
+        let config = overlay::apply(&file, env, &flags).map_or_else(|_| file, |(over, _)| over);
+        let raw: Value = yaml::parse("", text, text).unwrap_or_default();
+        let plain = |config: &Config| serde_json::to_value(config).unwrap_or_default();
+        let (now, default) = (plain(&config), plain(&Config::default()));
+        let view = |described: &Described| {
+            let path = key::path(&config, &described.key);
+            let at = |whole: &Value| key::at(whole, &path).cloned().unwrap_or_default();
+            KeyView {
+                key: described.key.clone(),
+                description: described.words.clone(),
+                value: public(&described.key, at(&now)),
+                default: public(&described.key, at(&default)),
+                is_set: key::at(&raw, &path).is_some(),
+                at_start: key::is_read_at_start(&path),
+                decided_by: config.decider(env, &described.key),
+                choices: described.choices().iter().map(|&choice| choice.to_owned()).collect(),
+            }
+        };
+        describe::keys().iter().map(view).collect()
+    }
+}
+
+impl Files for Editor {
+    fn read(&self) -> Result<FilesView, ToolError> {
+        let path = self.stage.home.config();
+        let file = TextFile::read(&path).map_err(told)?;
+        let problems = self.edited(&file.text, &[]).err().into_iter().collect();
+        let config = ConfigView {
+            path: self.place(&path),
+            text: edit::masked(&file.text),
+            hash: hash(&file.text),
+            problems,
+            keys: self.keys(&file.text),
+        };
+        let role = |file: files::File| RoleFile {
+            path: self.place(&file.path),
+            hash: hash(&file.text),
+            name: file.name,
+            is_own: file.is_own,
+            text: file.text,
+            problems: file.problem.map(shown).into_iter().collect(),
+            warnings: file.warnings.into_iter().map(shown).collect(),
+        };
+        let roles = files::list(&self.stage.home, &self.policy()).into_iter().map(role).collect();
+        Ok(FilesView { config, roles })
+    }
+
+    fn check(&self, change: &FileChange) -> Result<Checked, ToolError> {
+        Ok(self.draft(change)?.checked())
+    }
+
+    fn save(&self, change: &FileChange, was: Option<&str>) -> Result<Checked, ToolError> {
+        let _lock = file::lock_blocking(&self.stage.home).map_err(told)?;
+        let draft = self.draft(change)?;
+        let is = draft.file.is_there().then(|| hash(&draft.file.text));
+        // A configuration that is not there is an empty one.
+        let is_same = is.as_deref() == was || (is.is_none() && was == Some(hash("").as_str()));
+        if !is_same {
+            let said = format!("`{}` was changed by somebody else since you read it", draft.place);
+            return Err(ToolError::conflict(said)
+                .hint("read it again, and look whether your change still fits"));
+        }
+        let checked = draft.checked();
+        if let Ok(text) = &draft.text
+            && *text != draft.file.text
+        {
+            if let FileChange::Role(_) = change {
+                disk::make_dir(&self.stage.home.roles(), Mode::Shared)
+                    .map_err(|e| told(e.into()))?;
+            }
+            draft.file.write(text).map_err(told)?;
+        }
+        Ok(checked)
+    }
+}
+
+impl Draft {
+    fn checked(&self) -> Checked {
+        let Self { file, eyes, place, text, notes } = self;
+        match text {
+            Ok(text) => Checked {
+                ok: true,
+                problems: Vec::new(),
+                notes: notes.clone(),
+                diff: patch(
+                    place,
+                    file.is_there().then(|| eyes(&file.text)).as_deref(),
+                    &eyes(text),
+                ),
+                hash: Some(hash(text)),
+            },
+            Err(problems) => Checked {
+                ok: false,
+                problems: problems.clone(),
+                notes: Vec::new(),
+                diff: String::new(),
+                hash: None,
+            },
+        }
+    }
+}
+
+/// What changes in a file, as git would say it, for everybody's eyes.
+fn patch(place: &str, before: Option<&str>, after: &str) -> String {
+    if before.unwrap_or_default() == after {
+        return String::new();
+    }
+    let (old, mode) = match before {
+        Some(_) => (format!("a/{place}"), ""),
+        None => ("/dev/null".to_owned(), "new file mode 100644\n"),
+    };
+    let diff = TextDiff::from_lines(before.unwrap_or_default(), after);
+    let mut unified = diff.unified_diff();
+    let shown = unified.context_radius(AROUND).header(&old, &format!("b/{place}")).to_string();
+    format!("diff --git a/{place} b/{place}\n{mode}{shown}")
+}
+
+/// What a file is known by: whoever changes it must have read it.
+fn hash(text: &str) -> String {
+    engine::hash_token(text)
+}
+
+/// A value for everybody's eyes.
+fn public(key: &str, mut value: Value) -> Value {
+    hide(&mut value);
+    let each = |value: &mut Value, cut: &dyn Fn(&str) -> String| {
+        if let Value::String(text) = value {
+            *text = cut(text);
+        }
+    };
+    match (key, &mut value) {
+        ("webhooks", Value::Array(hooks)) => {
+            for hook in hooks.iter_mut().filter_map(|hook| hook.get_mut("url")) {
+                each(hook, &engine::settings::shown_url);
+            }
+        }
+        (key, Value::Array(entries)) if key.ends_with(".environment") => {
+            for entry in entries {
+                each(entry, &|text| match text.split_once('=') {
+                    Some((name, _)) => format!("{name}=…"),
+                    None => text.to_owned(),
+                });
+            }
+        }
+        _ => {}
+    }
+    value
+}
+
+fn shown(problem: Problem) -> FileProblem {
+    let Problem { message, help, line, .. } = problem;
+    FileProblem { line, key: None, message, hint: help }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what errors are mapped with")]
+fn told(trouble: Trouble) -> ToolError {
+    let code = trouble.body()["code"].as_str().and_then(engine::Code::parse);
+    let error = ToolError::new(code.unwrap_or(engine::Code::InternalError), trouble.message());
+    trouble.hints().iter().fold(error, ToolError::hint)
+}
+
+#[cfg(test)]
+mod tests;
