@@ -1,0 +1,193 @@
+// One agent: its stream as it happens, what it changed, what it was told, what came of it.
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { checkAccessible, expect, scripted, staged, type Stage } from './harness';
+
+const scene = staged({
+  roles: {
+    coder: `${scripted('coding', 'worktree: fresh', 'budget: {usd: 6, tokens: 1500000}')}`,
+    lead: scripted('orchestrator', 'worktree: none'),
+    loud: 'category: worker\nagent: command\ncommand: [seq, "1000"]\nworktree: none',
+  },
+  files: {
+    'src/claims.rs': 'pub fn claim(tx: &mut Tx) -> Claim {\n    let fence = row.fence;\n    tx.set_holder(fence)\n}\n',
+    'old name.txt': 'one\ntwo\nthree\nfour\n',
+  },
+  scenarios: `
+scenarios:
+  fence:
+    steps:
+      - model: sonnet
+      - say: '{"adjutant": {"message": "The claim reads its **fence** before it holds the lease. <b>Not bold</b>"}}'
+      - tool: {name: Read, input: {file_path: src/claims.rs}}
+      - run: [printf, "\\e[32mPASS\\e[0m claims\\n\\e[31mFAIL\\e[0m fenced\\n"]
+      - tool: {name: Bash, input: {command: cargo nextest run}, error: "boom\\nexit 100"}
+      - write: {path: src/claims.rs, text: "pub fn claim(tx: &mut Tx) -> Claim {\\n    let fence = lease.fence;\\n    tx.set_holder(fence)\\n}\\n"}
+      - run: [git, mv, old name.txt, new name.txt]
+      - commit: Compare the fence under the lease lock
+      - write: {path: open.txt, text: "not committed\\n"}
+      - {call: mail_send, with: {toHuman: true, subject: I mend the claim, body: "It takes *a while*."}}
+      - burn: {input_tokens: 400000, output_tokens: 12000, cost_usd: 1.84}
+      - wait_file: {path: go, seconds: 900}
+      - say: Now I go on and end
+      - result: {status: success, summary: "The fence is compared under the **lock**", changes: [src/claims.rs], questions: [Shall I mend the others too?]}
+  hold:
+    steps: [{say: I hold}, {wait_file: {path: never, seconds: 900}}]
+  lead:
+    steps:
+      - {call: draft_agent, with: {role: coder, prompt: hold}, save: one}
+      - {call: await_agent, with: {agentId: '{{one.agentId}}', waitSeconds: 100}, until: {status: completed}, tries: 100}
+`,
+});
+
+const short = (id: string) => id.slice(-5);
+const stateOf = async (stage: Stage, id: string) => (await stage.get<{ state: string }>(`/api/agents/${id}`)).state;
+
+/** Drafts one that mends the claim, and waits until it has written everything and waits. */
+async function fencing(stage: Stage): Promise<{ id: string; folder: string }> {
+  const id = await stage.draft('coder', 'fence');
+  await expect.poll(async () => (await stage.get<{ costUsd: number | null }>(`/api/agents/${id}`)).costUsd).toBe(1.84);
+  const { worktree } = await stage.get<{ worktree: { path: string } }>(`/api/agents/${id}`);
+  return { id, folder: join(stage.project, '.adjutant/worktrees', worktree.path.split('/').at(-1) ?? '') };
+}
+
+scene('an agent in a worktree is watched to its end', async ({ page, stage }) => {
+  const { id, folder } = await fencing(stage);
+  await page.goto(`${stage.url}/agents/${id}`);
+  const log = page.getByRole('log', { name: `Stream of coder ${short(id)}` });
+  await log.getByText('The claim reads its').waitFor();
+  expect(await log.locator('strong').first().textContent()).toBe('fence');
+  await log.getByText('<b>Not bold</b>').waitFor();
+  await log.getByRole('button', { name: /Read src\/claims\.rs/ }).waitFor();
+  expect(await log.getByText('FAIL', { exact: true }).getAttribute('class')).toContain('red');
+  await log.getByRole('button', { name: /Bash cargo nextest run exit 100/ }).waitFor();
+
+  const diff = page.getByRole('region', { name: `Changes of adjutant/${id}` });
+  await diff.getByRole('button', { name: 'src/claims.rs' }).waitFor();
+  await diff.locator('mark', { hasText: 'lease' }).waitFor();
+  await diff.getByRole('button', { name: 'old name.txt → new name.txt' }).waitFor();
+  await diff.getByRole('button', { name: 'open.txt' }).waitFor();
+  await page.getByText('Some of this is not committed yet.').waitFor();
+  await page.getByRole('radio', { name: 'Side by side' }).click();
+  await diff.getByText('let fence = row.fence;').waitFor();
+  await page.keyboard.press(']');
+  await page.keyboard.press('v');
+  await expect.poll(() => diff.getByRole('checkbox', { checked: true }).count()).toBe(1);
+
+  const timeline = page.getByRole('region', { name: 'Timeline' });
+  await timeline.getByText('start', { exact: true }).waitFor();
+  await timeline.getByText(/\$1\.84 after/).waitFor();
+  await page.getByText('$1.84 of $6.00').waitFor();
+  await page.getByText('412 k of 1.5 M').waitFor();
+  await checkAccessible(page);
+
+  await writeFile(join(folder, 'go'), '');
+  await log.getByText('Now I go on and end').waitFor();
+  await log.getByText('The fence is compared under the').waitFor();
+  await page.getByText('Done', { exact: true }).first().waitFor();
+  await page.getByRole('tab', { name: 'Result' }).click();
+  const result = page.getByRole('region', { name: 'Result' });
+  await result.getByText('Shall I mend the others too?').waitFor();
+  await page.getByRole('button', { name: 'Resume' }).first().waitFor();
+  expect(await page.getByRole('button', { name: /^Kill/ }).count()).toBe(0);
+});
+
+scene('what it was told, its calls and its mail stand in tabs, and the address keeps which', async ({ page, stage }) => {
+  const { id } = await fencing(stage);
+  await page.goto(`${stage.url}/agents/${short(id)}?tab=prompt`);
+  const prompt = page.getByRole('region', { name: 'Prompt and context' });
+  await prompt.getByText('Everything it was told first').waitFor();
+  await prompt.getByText('# Your Tools').waitFor();
+  await page.getByRole('tab', { name: /^Calls/ }).click();
+  await page.getByRole('link', { name: /send .*done/ }).waitFor();
+  await page.getByRole('tab', { name: /^Mail/ }).click();
+  await page.getByRole('link', { name: /I mend the claim/ }).waitFor();
+  expect(page.url()).toContain('tab=mail');
+  await page.reload();
+  await page.getByRole('link', { name: /I mend the claim/ }).waitFor();
+  await stage.tool('mcp__harness__kill_agent', { agentId: id });
+});
+
+scene('a line is written to it, and comes as mail where its kind does not listen', async ({ page, stage }) => {
+  const id = await stage.draft('coder', 'hold');
+  await page.goto(`${stage.url}/agents/${id}`);
+  await page.getByText('I hold').waitFor();
+  const field = page.getByRole('textbox', { name: `Write to coder ${short(id)}` });
+  await field.fill('Take the other lock\nplease');
+  await field.press('Control+Enter');
+  await expect.poll(() => field.inputValue()).toBe('');
+  await page.getByRole('tab', { name: /^Mail/ }).click();
+  await page.getByRole('link', { name: /Take the other lock.*you to coder/ }).waitFor();
+  const { letters } = await stage.get<{ letters: { subject: string }[] }>(`/api/mail?agent=${id}`);
+  expect(letters.map((letter) => letter.subject)).toEqual(['Take the other lock']);
+  await stage.tool('mcp__harness__kill_agent', { agentId: id });
+});
+
+scene('a tree is killed from the page of its root', async ({ page, stage }) => {
+  const id = await stage.draft('lead', 'lead');
+  await page.goto(`${stage.url}/agents/${id}?side=children`);
+  const child = page.getByRole('link', { name: /coder .*/ });
+  await child.waitFor();
+  await page.keyboard.press('x');
+  const dialog = page.getByRole('dialog', { name: `Kill lead ${short(id)} and its 1?` });
+  await dialog.getByRole('button', { name: 'Kill 2 agents' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await expect.poll(() => stateOf(stage, id)).toBe('killed');
+  await page.getByText('Killed', { exact: true }).first().waitFor();
+  await child.click();
+  await page.getByRole('link', { name: 'lead' }).waitFor();
+  await page.getByText('Killed', { exact: true }).first().waitFor();
+});
+
+scene('much output is folded, and following stops for who reads', async ({ page, stage }) => {
+  const id = await stage.draft('loud', 'x');
+  await stage.ended(id);
+  await page.goto(`${stage.url}/agents/${id}`);
+  const log = page.getByRole('log');
+  const more = log.getByRole('button', { name: /lines before; show all/ });
+  await more.waitFor();
+  await expect.poll(() => log.getByText('1000').count()).toBe(1);
+  // Only the end is read at first.
+  const earlier = log.getByRole('button', { name: 'Earlier' });
+  await earlier.click();
+  await log.getByRole('button', { name: '780 lines before; show all' }).waitFor();
+  await earlier.click();
+  await log.getByRole('button', { name: '980 lines before; show all' }).click();
+  expect(await earlier.count()).toBe(0);
+  await log.getByText('1 2 3 4 5 6 7').waitFor();
+  await page.getByRole('button', { name: /At the end|Follow/ }).waitFor();
+  await log.evaluate((list) => list.scrollTo({ top: 0 }));
+  await page.getByRole('button', { name: 'Follow', pressed: false }).waitFor();
+  await page.keyboard.press('f');
+  await page.getByRole('button', { name: 'At the end', pressed: true }).waitFor();
+});
+
+scene('nobody has no page, and says so', { noise: [/404/] }, async ({ page, stage }) => {
+  await page.goto(`${stage.url}/agents/sp_0000000000000000`);
+  await page.getByText('This agent could not be read').waitFor();
+  await page.getByText('AGENT_NOT_FOUND').waitFor();
+});
+
+scene('who may only look sees the stream and no button that acts', { as: 'viewer', colours: 'dark' }, async ({ page, stage }) => {
+  const { id } = await fencing(stage);
+  await page.goto(`${stage.url}/agents/${id}`);
+  await page.getByRole('log').getByText('The claim reads its').waitFor();
+  await page.getByRole('button', { name: 'src/claims.rs', exact: true }).waitFor();
+  for (const name of [/^Kill/, 'Mail', 'Resume', 'Send']) expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0);
+  expect(await page.getByRole('textbox').count()).toBe(0);
+  await checkAccessible(page);
+  await stage.tool('mcp__harness__kill_agent', { agentId: id });
+});
+
+scene('on a phone there is one pane at a time', { width: 390 }, async ({ page, stage }) => {
+  const { id } = await fencing(stage);
+  await page.goto(`${stage.url}/agents/${id}`);
+  await page.getByRole('log').getByText('The claim reads its').waitFor();
+  expect(await page.getByRole('region', { name: /^Changes of/ }).count()).toBe(0);
+  await page.getByRole('tab', { name: /^Diff/ }).click();
+  await page.getByRole('button', { name: 'src/claims.rs', exact: true }).waitFor();
+  expect(await page.getByRole('log').count()).toBe(0);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  await checkAccessible(page);
+  await stage.tool('mcp__harness__kill_agent', { agentId: id });
+});

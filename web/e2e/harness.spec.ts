@@ -1,0 +1,59 @@
+// The harness itself: what it promises to notice, it notices.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Browser, Page } from 'playwright-core';
+import { checkAccessible, launch, play, Stage } from './harness';
+
+let stage: Stage;
+let browser: Browser;
+beforeAll(async () => {
+  [stage, browser] = await Promise.all([Stage.open(), launch()]);
+});
+afterAll(async () => {
+  await browser.close();
+  await stage.close();
+});
+
+const FAULTS: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
+  'an error in the console': (page) => page.evaluate(() => console.error('oh')),
+  'a throw': (page) => page.evaluate(() => void setTimeout(() => Reflect.get(window, 'nothing').there)),
+  'a script that the policy forbids': (page) =>
+    page.evaluate(() => {
+      // It throws where the policy asks for trusted types; that it tried is what matters.
+      try {
+        document.body.setAttribute('onclick', 'window.broken = true');
+        document.body.click();
+      } catch {
+        return;
+      }
+    }),
+  'a style that the policy forbids': (page) =>
+    page.evaluate(() => {
+      const style = document.createElement('style');
+      style.textContent = 'body { color: red }';
+      document.head.append(style);
+    }),
+  'a question to another host': (page) => page.evaluate(() => fetch('http://example.invalid/').catch(() => null)),
+};
+
+for (const [fault, act] of Object.entries(FAULTS)) {
+  test(`${fault} fails a scene`, async () => {
+    const scene = play('harness', browser, stage, {}, async ({ page }) => {
+      await act(page);
+      // What the page says arrives in order, so that after this it has arrived.
+      const said = page.waitForEvent('console', (message) => message.text() === 'done');
+      await page.evaluate(() => void setTimeout(() => console.log('done')));
+      await said;
+    });
+    await expect(scene).rejects.toThrow('the page is not well');
+  });
+}
+
+test('a page that keeps people out fails the check', async () => {
+  const scene = play('harness', browser, stage, {}, async ({ page }) => {
+    await page.evaluate(() => {
+      document.body.append(document.createElement('input'));
+    });
+    await checkAccessible(page);
+  });
+  await expect(scene).rejects.toThrow(/^label \(/m);
+});

@@ -1,0 +1,202 @@
+// The page in Debian's Chromium, over the real server with scripted agents. Run it with `npm run e2e`, one file with
+// `npx vitest run --config vitest.e2e.config.ts e2e/live.spec.ts`, one test with `-t 'part of its name'`.
+//
+// A file begins with what it plays on, and then has scenes. All scenes of a file share the server; each has a tab of its own:
+//
+//   const scene = staged({
+//     roles: { hand: scripted('worker', 'worktree: none') },
+//     scenarios: `
+//   scenarios:
+//     hold:
+//       steps: [{say: I wait}, {wait_file: {path: go}}, {result: {status: success, summary: done}}]
+//   `,
+//   });
+//
+//   scene('an agent is shown and killed', async ({ page, stage }) => {
+//     const id = await stage.draft('hand', 'hold');
+//     await page.goto(`${stage.url}/agents/${id}`);
+//     await page.getByRole('button', { name: 'Kill' }).click();
+//     await expect.poll(async () => (await stage.get(`/api/agents/${id}`))['state']).toBe('killed');
+//     await checkAccessible(page);
+//   });
+//
+// - `page` is let in already (by a link of `adjutant open`) and shows `/`. Options of a scene: `{ as: 'viewer' }`, `{ as: 'nobody' }`,
+//   `{ width: 390 }`, `{ colours: 'dark' }`, `{ noise: [/refused/] }`.
+// - A scene fails where the page writes an error or a warning to its console, throws, breaks its own content policy, or asks any other host.
+//   `noise` names what is expected, as refused connections where the server is taken down.
+// - `await expect.poll(() => …).toBe(…)` waits for what must become so; Playwright's locators wait by themselves. No sleeps.
+// - What a failed scene showed lies in `target/e2e/<name>.png`.
+// - The binary is `target/debug/adjutant` (or ADJUTANT_BIN). It carries the page it was built with: after a change in `web/src` either build it again,
+//   or run `npx vite build` and set E2E_PAGE=dist, which takes the page's files from `dist` and everything else from the server.
+// - E2E_LOG=1 shows the server's log, E2E_SHOW=1 the browser.
+import { existsSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import axe from 'axe-core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { afterAll, beforeAll, test } from 'vitest';
+import { Stage, TARGET, type Plan } from './stage';
+
+export { expect } from 'vitest';
+export { scripted, Stage } from './stage';
+
+declare global {
+  interface Window {
+    axe?: typeof axe;
+  }
+}
+
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const HEIGHTS: Readonly<Record<number, number>> = { 1440: 900, 900: 900, 390: 844 };
+/** The page as it was built last, for E2E_PAGE=dist. */
+export const DIST = fileURLToPath(new URL('../dist', import.meta.url));
+
+/** In what a scene differs from the usual one. */
+export interface Options {
+  /** Who looks (default: the operator). `nobody` has no token and no page open. */
+  readonly as?: 'operator' | 'viewer' | 'nobody';
+  /** How wide the window is (default: 1440). */
+  readonly width?: 1440 | 900 | 390;
+  readonly colours?: 'light' | 'dark';
+  /** What the page may write to its console here. */
+  readonly noise?: readonly RegExp[];
+  /** Runs in the page before its own code. */
+  readonly before?: () => void;
+}
+
+/** What a scene has. */
+export interface Scene {
+  readonly page: Page;
+  readonly stage: Stage;
+  readonly context: BrowserContext;
+}
+
+type Act = (scene: Scene) => Promise<void>;
+
+/** Prepares a server for the scenes of a file. */
+export function staged(plan: Plan = {}): (name: string, ...rest: [Act] | [Options, Act]) => void {
+  let stage: Stage | undefined;
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    [stage, browser] = await Promise.all([Stage.open(plan), launch()]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await stage?.close();
+  });
+  return (name, ...rest) => {
+    const [options, act] = rest.length === 1 ? [{}, rest[0]] : rest;
+    test(name, async () => {
+      if (stage === undefined || browser === undefined) throw new Error('nothing to play on');
+      await play(name, browser, stage, options, act);
+    });
+  };
+}
+
+/** Starts the browser that the machine has. */
+export async function launch(): Promise<Browser> {
+  const folders = (process.env['PATH'] ?? '').split(':');
+  const executablePath = BROWSERS.flatMap((name) => folders.map((folder) => join(folder, name))).find(existsSync);
+  if (executablePath === undefined) throw new Error('there is no Chromium: `make setup` installs it on Debian');
+  return chromium.launch({ executablePath, args: FLAGS, headless: process.env['E2E_SHOW'] === undefined });
+}
+
+/** Plays one scene, and fails where it or the page does. */
+export async function play(name: string, browser: Browser, stage: Stage, options: Options, act: Act): Promise<void> {
+  const width = options.width ?? 1440;
+  const context = await browser.newContext({
+    viewport: { width, height: HEIGHTS[width] ?? 900 },
+    colorScheme: options.colours ?? 'light',
+    reducedMotion: 'reduce',
+    hasTouch: width === 390,
+  });
+  context.setDefaultTimeout(20_000);
+  if (options.before !== undefined) await context.addInitScript(options.before);
+  if (process.env['E2E_PAGE'] === 'dist') await fromDist(context, stage);
+  const page = await context.newPage();
+  const faults = watch(page, stage, options.noise ?? []);
+  try {
+    if (options.as !== 'nobody') await enter(page, stage, options.as ?? 'operator');
+    await act({ page, stage, context });
+    if (faults.length > 0) throw new Error(`the page is not well:\n${faults.join('\n')}`);
+  } catch (error) {
+    const folder = join(TARGET, 'e2e');
+    await mkdir(folder, { recursive: true });
+    const path = join(folder, `${name.replaceAll(/[^A-Za-z0-9]+/g, '-')}.png`);
+    // The page may be gone; what failed matters more.
+    await page.screenshot({ path }).catch(() => null);
+    if (error instanceof Error) error.message += `\n(what it showed: ${path})${faults.map((fault) => `\n${fault}`).join('')}`;
+    throw error;
+  } finally {
+    await context.close();
+  }
+}
+
+/** Lets a tab in by a link, and waits until the page is there. */
+export async function enter(page: Page, stage: Stage, rights: 'operator' | 'viewer'): Promise<void> {
+  await page.goto(await stage.link(rights));
+  await page.getByRole('navigation').first().waitFor();
+}
+
+/** What is wrong with a page, as it comes. */
+function watch(page: Page, stage: Stage, noise: readonly RegExp[]): string[] {
+  const faults: string[] = [];
+  const note = (fault: string) => {
+    if (!noise.some((expected) => expected.test(fault))) faults.push(fault);
+  };
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') {
+      note(`console ${message.type()}: ${message.text()} (${message.location().url})`);
+    }
+  });
+  page.on('pageerror', (error) => note(`thrown: ${error.stack ?? error.message}`));
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${stage.url}/`) && !url.startsWith('data:') && !url.startsWith('blob:')) note(`asked elsewhere: ${url}`);
+  });
+  return faults;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+/** Takes the page's files from `dist`, under the policy that the server sends with its own. */
+async function fromDist(context: BrowserContext, stage: Stage): Promise<void> {
+  const policy = (await fetch(`${stage.url}/`)).headers.get('content-security-policy') ?? '';
+  const isPage = (url: URL) => url.origin === stage.url && !/^\/(api|mcp|metrics|healthz)(\/|$)/.test(url.pathname);
+  await context.route(isPage, async (route) => {
+    const { pathname } = new URL(route.request().url());
+    const file = join(DIST, extname(pathname) === '' ? 'index.html' : pathname);
+    const contentType = TYPES[extname(file)] ?? 'application/octet-stream';
+    await route.fulfill({ body: await readFile(file), contentType, headers: { 'content-security-policy': policy } });
+  });
+}
+
+/** Fails where axe finds a fault that keeps people out: serious or critical, by the rules of WCAG 2 A and AA. */
+export async function checkAccessible(page: Page): Promise<void> {
+  // Given to the page past its policy, which allows no script but the page's own.
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(async () => {
+    const results = await window.axe?.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'] });
+    if (results === undefined) throw new Error('axe is not there');
+    return results.violations
+      .filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
+      .map((violation) => `${violation.id} (${violation.help}):\n  ${violation.nodes.map((node) => `${node.html} ${node.failureSummary ?? ''}`).join('\n  ')}`);
+  });
+  if (found.length > 0) throw new Error(`not accessible:\n${found.join('\n')}`);
+}

@@ -1,0 +1,211 @@
+// The record: searched, counted, opened, followed as it grows, carried away, and found out when somebody changed it.
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { checkAccessible, enter, expect, scripted, staged, type Scene } from './harness';
+
+const scene = staged({
+  roles: { hand: scripted('worker', 'worktree: none') },
+  scenarios: `
+scenarios:
+  busy:
+    steps:
+      - repeat: {times: 6, steps: [{call: system_log_decision, with: {title: 'choice {{i}}', body: because of the fence}}]}
+      - {call: epic_create, with: {title: Not for me}, fails: PERMISSION_DENIED}
+      - {call: mail_read, with: {mailId: mail_0000000000000000}, fails: RESOURCE_NOT_FOUND}
+      - {call: mail_send, with: {toHuman: true, subject: Done with it, body: all of it}}
+      - {result: {status: success, summary: done}}
+`,
+});
+
+let agent: string | null = null;
+
+/** The scripted agent, played once for the whole file. */
+async function played({ stage }: Scene): Promise<string> {
+  if (agent === null) {
+    agent = await stage.draft('hand', 'busy');
+    expect(await stage.ended(agent)).toBe('succeeded');
+  }
+  return agent;
+}
+
+const rows = (page: Page) => page.getByRole('table', { name: 'Calls' }).getByRole('row').filter({ has: page.getByRole('cell') });
+const box = (page: Page) => page.getByRole('combobox', { name: 'Search the record' });
+
+/** Opens the page for what is looked for. */
+async function look({ page, stage }: Scene, q: string, more = ''): Promise<void> {
+  await page.goto(`${stage.url}/record?q=${encodeURIComponent(q)}${more}`);
+  await rows(page).first().waitFor();
+}
+
+scene('calls are listed the newest first, and one is opened whole', async (at) => {
+  const id = await played(at);
+  const { page } = at;
+  await look(at, 'since:1h agent:hand');
+  await expect.poll(() => rows(page).count()).toBe(9);
+  const said = (await rows(page).allTextContents()).map((text) => /(done|failed|denied)/.exec(text)?.[1]);
+  expect(said).toEqual(['done', 'failed', 'denied', ...Array<string>(6).fill('done')]);
+  for (const [name, figure] of [['Calls', '9'], ['Failed', '1'], ['Denied', '1']] as const) {
+    await expect.poll(() => page.locator('dt', { hasText: name }).locator('+ dd').textContent()).toBe(figure);
+  }
+
+  await rows(page).filter({ hasText: 'denied' }).getByRole('button').click();
+  const panel = page.getByRole('complementary', { name: /^Call/ });
+  await panel.getByRole('heading', { name: 'create' }).waitFor();
+  await panel.getByText('PERMISSION_DENIED').first().waitFor();
+  await panel.getByText('"Not for me"').waitFor();
+  await panel.getByText('fits', { exact: true }).waitFor();
+  expect(await panel.getByRole('link', { name: 'hand' }).getAttribute('href')).toBe(`/agents/${id}`);
+  await checkAccessible(page);
+
+  // The same tool with the same input, in a form.
+  await panel.getByRole('button', { name: 'Run again' }).click();
+  const form = page.getByRole('dialog');
+  await form.waitFor();
+  expect(await form.getByRole('textbox', { name: 'title' }).inputValue()).toBe('Not for me');
+  await page.keyboard.press('Escape');
+
+  // Keys go on to the next.
+  await page.keyboard.press('k');
+  await panel.getByText('RESOURCE_NOT_FOUND').first().waitFor();
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'detached' });
+});
+
+scene('what is looked for is typed, suggested, and stands in the address', async (at) => {
+  await played(at);
+  const { page } = at;
+  await look(at, 'since:1h');
+  await box(page).click();
+  await page.getByRole('option', { name: /^outcome:/ }).click();
+  await page.getByRole('option', { name: 'outcome:denied' }).waitFor();
+  await page.keyboard.type('den');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => rows(page).count()).toBe(1);
+  expect(new URL(page.url()).searchParams.get('q')).toBe('since:1h outcome:denied');
+  await page.reload();
+  await expect.poll(() => rows(page).count()).toBe(1);
+
+  await page.getByRole('button', { name: 'Remove outcome:denied' }).click();
+  await box(page).fill('tool:log_decision "choice 3" ');
+  await expect.poll(() => rows(page).count()).toBe(1);
+  await rows(page).filter({ hasText: 'choice 3' }).waitFor();
+  await box(page).fill('nothing like it');
+  await box(page).press('Enter');
+  await page.getByRole('heading', { name: /^Nothing fits/ }).waitFor();
+  await page.getByRole('button', { name: 'Look at everything' }).click();
+  await expect.poll(() => rows(page).count()).toBeGreaterThan(9);
+
+  await box(page).fill('since:soon ');
+  await page.getByRole('alert').filter({ hasText: 'since:soon is no time' }).waitFor();
+});
+
+scene('a stretch of time is chosen with keys and with the pointer', async (at) => {
+  await played(at);
+  const { page } = at;
+  await look(at, 'since:1h');
+  const plot = page.getByRole('slider', { name: /^Calls over time/ });
+  await plot.focus();
+  await page.keyboard.press('End');
+  for (let bar = 0; bar < 30; bar++) await page.keyboard.press('Shift+ArrowLeft');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: /^Remove until:/ }).waitFor();
+  const query = () => new URL(page.url()).searchParams.get('q') ?? '';
+  const chosen = /since:(\S+) until:(\S+)/.exec(query());
+  const length = Date.parse(chosen?.[2] ?? '') - Date.parse(chosen?.[1] ?? '');
+  expect(length).toBe(31 * 30_000);
+  await page.keyboard.press('Escape');
+  await expect.poll(query).toBe('');
+
+  const area = await plot.boundingBox();
+  if (area === null) throw new Error('the plot is not there');
+  await page.mouse.move(area.x + area.width * 0.25, area.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(area.x + area.width * 0.5, area.y + 20, { steps: 5 });
+  await page.mouse.up();
+  await expect.poll(query).toMatch(/^since:\S+ until:\S+$/);
+  await page.getByRole('heading', { name: /^Nothing fits/ }).waitFor();
+});
+
+scene('what is new waits behind a button', async (at) => {
+  await played(at);
+  const { page, stage } = at;
+  await stage.tool('mcp__task__create', { title: 'First of them' });
+  await look(at, 'since:1h tool:mcp__task__create');
+  const before = await rows(page).count();
+  await stage.tool('mcp__task__create', { title: 'Came later' });
+  const button = page.getByRole('button', { name: '1 new call' });
+  await button.waitFor();
+  expect(await rows(page).count()).toBe(before);
+  await button.click();
+  await rows(page).filter({ hasText: 'Came later' }).waitFor();
+  await button.waitFor({ state: 'detached' });
+});
+
+scene('what is found is carried away, and its chain can be followed', async (at) => {
+  await played(at);
+  const { page, stage } = at;
+  await look(at, '');
+  await page.getByRole('button', { name: /^Chain whole, [\d,]+ records/ }).waitFor();
+  await page.getByRole('button', { name: 'Export' }).click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: /JSON Lines/ }).click()]);
+  const file = await download.path();
+  const lines = (await readFile(file, 'utf8')).trim().split('\n');
+  const last = JSON.parse(lines.at(-1) ?? '{}') as { number: number; body: string };
+  expect(lines.length).toBe(last.number);
+  expect(JSON.parse(last.body)).toMatchObject({ number: last.number });
+  const verdict = await stage.json<{ ok: boolean }>('audit', 'verify', file);
+  expect(verdict.ok).toBe(true);
+});
+
+scene('who may only look sees no button that acts', { as: 'viewer' }, async (at) => {
+  await played(at);
+  const { page } = at;
+  await look(at, 'outcome:denied');
+  await rows(page).getByRole('button').first().click();
+  const panel = page.getByRole('complementary', { name: /^Call/ });
+  await panel.getByText('"Not for me"').waitFor();
+  expect(await panel.getByRole('button', { name: 'Run again' }).count()).toBe(0);
+  await checkAccessible(page);
+});
+
+scene('it fits a phone', { width: 390 }, async (at) => {
+  await played(at);
+  const { page } = at;
+  await look(at, 'since:1h tool:mcp__*');
+  await checkAccessible(page);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await rows(page).filter({ hasText: 'failed' }).getByRole('button').tap();
+  await page.getByRole('dialog').getByText('RESOURCE_NOT_FOUND').first().waitFor();
+  await checkAccessible(page);
+});
+
+scene('it can be read in the dark, at a middling width', { width: 900, colours: 'dark' }, async (at) => {
+  await played(at);
+  await look(at, 'since:1h');
+  await checkAccessible(at.page);
+});
+
+// The last one: after it the record is not what it was.
+scene('a changed record is found out', { as: 'nobody' }, async (at) => {
+  await played(at);
+  const { page, stage } = at;
+  await stage.stop();
+  const file = join(stage.home, 'state.db');
+  const bytes = await readFile(file);
+  const text = '"title":"choice 3"';
+  expect(bytes.indexOf(text)).toBeGreaterThan(0);
+  for (let place = bytes.indexOf(text); place >= 0; place = bytes.indexOf(text, place + 1)) bytes.write('"title":"choice 4"', place);
+  await writeFile(file, bytes);
+  await stage.start();
+
+  await enter(page, stage, 'operator');
+  await look(at, '');
+  const mark = page.getByRole('button', { name: /^Chain broken at/ });
+  await mark.click();
+  const panel = page.getByRole('complementary', { name: /^Call/ });
+  await panel.getByText('does not fit', { exact: true }).waitFor();
+  await panel.getByRole('alert').filter({ hasText: 'This row was changed' }).waitFor();
+  await checkAccessible(page);
+});

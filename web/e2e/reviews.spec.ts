@@ -1,0 +1,229 @@
+// Reviews: what waits for a person is looked at, approved, sent back or lifted from the page, and merged.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { checkAccessible, expect, scripted, staged, type Stage } from './harness';
+
+const scene = staged({
+  roles: {
+    hand: scripted('worker', 'worktree: fresh'),
+    coder: scripted('coding', 'worktree: fresh'),
+    reviewer: scripted('review'),
+  },
+  config: { '\ncheck: null\n': '\ncheck: sh check.sh\n' },
+  files: {
+    // The reviewer plays what the coder asks for.
+    '.adjutant/review.md': '{{instructions}}\n\nWork of {{coder}}, review {{iteration}} of {{max_iterations}}.\n',
+    'check.sh': `
+echo "looking at $(ls | tr '\\n' ' ')"
+if [ -e slow.txt ]; then
+  touch "$ADJUTANT_HOME/checking"
+  until [ -e "$ADJUTANT_HOME/checked" ]; do sleep 0.02; done
+fi
+if [ -e bad.txt ]; then echo "bad.txt is bad" >&2; exit 3; fi
+`,
+    'lines.txt': Array.from({ length: 40 }, (_, line) => `line ${line + 1}`).join('\n') + '\n',
+  },
+  scenarios: `
+scenarios:
+  add:
+    steps:
+      - write: {path: '{{args.1}}', text: "{{args.2}}\\n"}
+      - commit: Add it
+      - result: {summary: added}
+  change:
+    steps:
+      - run: [sh, -c, 'sed -i "s/^line 20$/line twenty/" lines.txt; printf "one\\ntwo\\n" > extra.txt']
+      - commit: Change it
+      - result: {summary: changed}
+  hand_in:
+    steps:
+      - run: [sh, -c, 'sed -i "s/^line 1$/line one/" lines.txt']
+      - commit: Change it
+      - call: task_update_status
+        with: {status: REVIEW}
+      - result: {summary: changed}
+  limit:
+    steps:
+      - repeat:
+          times: 3
+          steps:
+            - append: {path: feature.txt, text: "{{i}}\\n"}
+            - commit: "Try {{i}}"
+            - call: request_review
+              with: {reviewer_prompt: refuse, completion_message: It is done}
+            - call: mail_list_inbox
+              with: {waitSeconds: 100}
+              until: {mails: [{subject: 'Review {{i}}: needs_work'}]}
+              save: inbox
+            - call: mail_read
+              with: {mailId: '{{inbox.mails.0.id}}'}
+      - append: {path: feature.txt, text: "more\\n"}
+      - commit: Try once more
+      - call: request_review
+        fails: REVIEW_LIMIT_EXCEEDED
+      - run: [sh, -c, 'until [ -e "$ADJUTANT_HOME/lifted" ]; do sleep 0.02; done']
+      - call: request_review
+        with: {reviewer_prompt: refuse}
+        expect: {review_iteration: 4}
+      - call: mail_list_inbox
+        with: {waitSeconds: 100}
+        until: {mails: [{subject: 'Review 4: needs_work'}]}
+      - result: {summary: reviewed four times}
+  refuse:
+    steps:
+      - call: send_feedback
+        with:
+          feedback: In feature.txt the last line is lost.
+          feedback_type: needs_work
+          actionable_items: [Say so in the manual]
+`,
+});
+
+let epic: string | null = null;
+
+/** A task of the epic that an agent has done, so that it waits for approval. Its number. */
+async function handed(stage: Stage, title: string, prompt: string): Promise<string> {
+  epic ??= (await stage.tool<{ id: string }>('mcp__epic__create', { title: 'The epic' })).id;
+  const slug = title.toLowerCase().replaceAll(' ', '-');
+  const made = await stage.tool<{ number: string }>('mcp__task__create', { title, slug, epicId: epic });
+  await stage.cli('run', '--role', 'hand', '--task', slug, prompt);
+  await expect.poll(async () => (await stage.tool<{ state: string }>('mcp__task__get', { taskId: slug })).state).toBe('REVIEW');
+  return made.number;
+}
+
+const state = async (stage: Stage, task: string) => (await stage.tool<{ state: string }>('mcp__task__get', { taskId: task })).state;
+const train = (page: Page) => page.getByRole('region', { name: 'Merge queue' });
+
+scene('work is looked at, approved and merged', async ({ page, stage }) => {
+  const number = await handed(stage, 'Change a line', 'change');
+  await page.goto(`${stage.url}/reviews`);
+  await page.getByRole('button', { name: /Change a line/ }).click();
+  await page.getByRole('heading', { name: 'Change a line' }).waitFor();
+  await page.getByText('merges cleanly').waitFor();
+  // What changed, side by side.
+  await page.getByText('line twenty').first().waitFor();
+  await page.getByText('0 of 2 files seen').waitFor();
+  await checkAccessible(page);
+  await page.keyboard.press(']');
+  await page.keyboard.press('v');
+  await page.getByText('1 of 2 files seen').waitFor();
+  await page.keyboard.press(']');
+  await page.keyboard.press('v');
+  await page.getByText('2 of 2 files seen').waitFor();
+  await page.reload();
+  await page.getByText('2 of 2 files seen').waitFor();
+  await page.keyboard.press('Shift+A');
+  const dialog = page.getByRole('dialog', { name: `Approve ${number} and queue it?` });
+  await dialog.getByText(/2 files, 3 new lines and 1 line gone are merged into/).waitFor();
+  await checkAccessible(page);
+  await dialog.getByRole('button', { name: 'Approve and queue' }).click();
+  await train(page).getByText(new RegExp(`${number} Change a line`)).waitFor();
+  await train(page).getByText(/^merged [0-9a-f]{7}, /).waitFor();
+  expect(await state(stage, number)).toBe('COMPLETED');
+  const { merges } = await stage.get<{ merges: { mergedCommit: string; target: string }[] }>('/api/merge-queue?all=true');
+  expect(await stage.git('rev-parse', merges[0]?.target ?? '')).toBe(merges[0]?.mergedCommit);
+});
+
+scene('work is sent back with what is to be changed', async ({ page, stage }) => {
+  const number = await handed(stage, 'Send me back', 'add back.txt one');
+  await page.goto(`${stage.url}/reviews/${number}`);
+  await page.getByRole('heading', { name: 'Send me back' }).waitFor();
+  await page.keyboard.press('r');
+  await page.getByText('Say what is to be changed, then send it back.').waitFor();
+  await page.getByLabel('Why, or what to change').fill('Write two, not one.');
+  await page.getByRole('button', { name: 'Send back' }).click();
+  await expect.poll(() => state(stage, number)).toBe('PENDING');
+  await page.getByRole('button', { name: /Send me back/ }).waitFor({ state: 'detached' });
+  const { context } = await stage.tool<{ context: string }>('mcp__harness__get_task_context', { taskSlug: 'send-me-back' });
+  expect(context).toContain('Write two, not one.');
+});
+
+scene('a check is watched while it runs, and what fails it is told with its commit', async ({ page, stage }) => {
+  const slow = await handed(stage, 'Take your time', 'add slow.txt slow');
+  await page.goto(`${stage.url}/reviews/${slow}`);
+  await page.getByRole('button', { name: 'Approve and queue' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve and queue' }).click();
+  await expect.poll(() => existsSync(join(stage.home, 'checking'))).toBe(true);
+  await train(page).getByText('Being tried').waitFor({ state: 'attached' });
+  await train(page).getByText(/looking at/).waitFor();
+  await train(page).getByText(/Take your time/).click();
+  await page.getByLabel('What the check says').getByText(/looking at/).waitFor();
+  await stage.write('.adjutant/checked', '');
+  await page.getByText(/^Merged at/).waitFor();
+
+  const bad = await handed(stage, 'Fail the check', 'add bad.txt bad');
+  await page.goto(`${stage.url}/reviews/${bad}`);
+  await page.getByRole('button', { name: 'Approve and queue' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve and queue' }).click();
+  await train(page).getByText(/^sent back .*the check `sh check.sh` ended with 3/).waitFor();
+  await train(page).getByText(/Fail the check/).click();
+  await page.getByText('bad.txt is bad').waitFor();
+  const { over } = await stage.get<{ over: { commit: string }[] }>('/api/merge-queue?over=1');
+  await page.getByText(over[0]?.commit.slice(0, 7) ?? 'none').waitFor();
+  await checkAccessible(page);
+});
+
+scene('what is held waits for a person, and is tried again', async ({ page, stage }) => {
+  await stage.tool('mcp__task__create', { title: 'Held for a moment', slug: 'held' });
+  await stage.cli('run', '--role', 'hand', '--task', 'held', 'hand_in');
+  // Somebody works in the checkout at the same lines.
+  const lines = await stage.git('show', 'main:lines.txt');
+  await stage.write('lines.txt', 'mine\n');
+  await page.goto(`${stage.url}/reviews/held`);
+  await page.getByText('merges cleanly').waitFor();
+  await page.keyboard.press('Shift+A');
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve and queue' }).click();
+  await train(page).getByText(/^held: /).waitFor();
+  await train(page).getByText(/Held for a moment/).click();
+  await page.getByText(/where uncommitted changes are in the way/).first().waitFor();
+  await checkAccessible(page);
+  await stage.write('lines.txt', `${lines}\n`);
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByText(/^Merged at/).waitFor();
+  expect(await stage.git('show', 'main:lines.txt')).toMatch(/^line one$/m);
+});
+
+scene('an agent that has had its reviews is told, and the limit is lifted', async ({ page, stage }) => {
+  const coder = await stage.draft('coder', 'limit');
+  const limited = async () => (await stage.get<{ limited: { coderId: string }[] }>('/api/reviews')).limited.length;
+  await expect.poll(limited, { timeout: 60_000 }).toBe(1);
+  await page.goto(`${stage.url}/reviews`);
+  await page.getByRole('button', { name: /3 of 3 rounds used: lift or end/ }).click();
+  await page.getByText('3 of 3 rounds used, 3 failed; after 5 failed ones it is abandoned').waitFor();
+  // What the reviewer said of a file stands under it, the rest at the end.
+  await page.getByText('In feature.txt the last line is lost.').first().waitFor();
+  await page.getByText("3 reviewers' notes").waitFor();
+  expect(await page.getByText('REVIEW_FEEDBACK.md').count(), 'feedback is no part of the work').toBe(0);
+  await checkAccessible(page);
+  // What would end something asks first, in numbers.
+  await page.getByRole('button', { name: 'Abandon' }).click();
+  await page.getByRole('dialog').getByText(/after 3 reviews/).waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Allow one more review' }).click();
+  await page.getByText('It may ask for 1 more').waitFor();
+  await stage.write('.adjutant/lifted', '');
+  expect(await stage.ended(coder)).toBe('succeeded');
+});
+
+scene('who may only look sees the same, and decides nothing', { as: 'viewer', colours: 'dark' }, async ({ page, stage }) => {
+  const number = await handed(stage, 'Only looked at', 'add looked.txt one');
+  await page.goto(`${stage.url}/reviews/${number}`);
+  await page.getByText('merges cleanly').waitFor();
+  await checkAccessible(page);
+  for (const name of ['Approve and queue', 'Send back']) expect(await page.getByRole('button', { name }).count(), name).toBe(0);
+  await page.keyboard.press('Shift+A');
+  expect(await page.getByRole('dialog').count()).toBe(0);
+});
+
+scene('on a phone one pane is there at a time', { width: 390 }, async ({ page, stage }) => {
+  await handed(stage, 'Fit a phone', 'add phone.txt one');
+  await page.goto(`${stage.url}/reviews`);
+  await page.getByRole('button', { name: /Fit a phone/ }).click();
+  await page.getByText('merges cleanly').waitFor();
+  expect(await train(page).isVisible()).toBe(false);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+  await checkAccessible(page);
+  await page.getByRole('button', { name: 'Back to the list' }).click();
+  await train(page).waitFor();
+});

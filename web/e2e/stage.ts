@@ -1,0 +1,258 @@
+// A project of its own in a temporary folder, with the real server over it and agents that play scenarios.
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** The repository. */
+export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Where builds go. */
+export const TARGET = process.env['CARGO_TARGET_DIR'] ?? join(ROOT, 'target');
+const BINARY = process.env['ADJUTANT_BIN'] ?? join(TARGET, 'debug/adjutant');
+
+/** What is in the project before the server starts. */
+export interface Plan {
+  /** `crew.yaml`: what scripted agents do, a scenario a name. The first word of a prompt names it. */
+  readonly scenarios?: string;
+  /** Roles beside those of `adjutant init`: the lines between the `---`, without the name. See `scripted`. */
+  readonly roles?: Readonly<Record<string, string>>;
+  /** Other files of the project, committed with the rest. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** What stands in config.yaml, and what is to stand there instead. */
+  readonly config?: Readonly<Record<string, string>>;
+  /** More variables for the server and the commands. */
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+/** The lines of a role whose agents play `crew.yaml`: `scripted('coding')`, `scripted('coding', 'worktree: fresh')`. */
+export function scripted(category: string, ...more: readonly string[]): string {
+  return [`category: ${category}`, 'agent: script', 'script: crew.yaml', ...more].join('\n');
+}
+
+export class Stage {
+  #child: ChildProcess | null = null;
+  #port = '0';
+  #url = '';
+  #token = '';
+
+  private constructor(
+    readonly folder: string,
+    private readonly variables: Readonly<Record<string, string>>,
+  ) {}
+
+  /** Makes the project, starts the server. */
+  static async open(plan: Plan = {}): Promise<Stage> {
+    if (!existsSync(BINARY)) throw new Error(`${BINARY} is not there: run \`cargo build -p adjutant\`, or set ADJUTANT_BIN`);
+    const folder = await mkdtemp(join(tmpdir(), 'adjutant-page-'));
+    for (const name of ['project', 'user', 'state', 'tmp']) await mkdir(join(folder, name));
+    const stage = new Stage(folder, {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      HOME: join(folder, 'user'),
+      XDG_STATE_HOME: join(folder, 'state'),
+      TMPDIR: join(folder, 'tmp'),
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      ...plan.variables,
+    });
+    try {
+      await stage.#furnish(plan);
+      await stage.start();
+      stage.#token = (await stage.cli('token')).trim();
+    } catch (error) {
+      await stage.close();
+      throw error;
+    }
+    return stage;
+  }
+
+  async #furnish(plan: Plan): Promise<void> {
+    // Named, so that a home or a repository further up cannot be taken for the project's.
+    await this.cli('init', '--home', this.project);
+    for (const [name, front] of Object.entries(plan.roles ?? {})) await this.role(name, front);
+    if (plan.scenarios !== undefined) await this.write('crew.yaml', plan.scenarios);
+    for (const [path, text] of Object.entries(plan.files ?? {})) await this.write(path, text);
+    const config = join(this.home, 'config.yaml');
+    let text = await readFile(config, 'utf8');
+    for (const [from, to] of Object.entries(plan.config ?? {})) {
+      if (!text.includes(from)) throw new Error(`config.yaml has no \`${from}\``);
+      text = text.replace(from, to);
+    }
+    await writeFile(config, text);
+    await this.write('.gitignore', '.adjutant\n');
+    await this.git('init', '-q', '-b', 'main');
+    await this.git('config', 'user.name', 'Crew');
+    await this.git('config', 'user.email', 'crew@localhost');
+    await this.git('add', '-A');
+    await this.git('commit', '-q', '-m', 'Begin');
+  }
+
+  get project(): string {
+    return join(this.folder, 'project');
+  }
+
+  get home(): string {
+    return join(this.project, '.adjutant');
+  }
+
+  /** Where the server is, without a slash at the end. It is the same after every start. */
+  get url(): string {
+    return this.#url;
+  }
+
+  /** The operator's token. */
+  get token(): string {
+    return this.#token;
+  }
+
+  /** The server's process, while it runs. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  get #environment(): Record<string, string> {
+    return { ...this.variables, ADJUTANT_SERVER_PORT: this.#port };
+  }
+
+  /** Starts the server, on the port it had before. */
+  async start(): Promise<void> {
+    const child = spawn(BINARY, ['up', '--json'], {
+      cwd: this.project,
+      env: this.#environment,
+      stdio: ['ignore', 'pipe', process.env['E2E_LOG'] === undefined ? 'ignore' : 'inherit'],
+    });
+    this.#child = child;
+    const line = await new Promise<string>((resolve, reject) => {
+      createInterface({ input: child.stdout }).once('line', resolve);
+      child.once('exit', (code) => reject(new Error(`the server ended at its start (${code}); E2E_LOG=1 shows its log`)));
+    });
+    const { url } = JSON.parse(line) as { url: string };
+    this.#url = url.replace(/\/$/, '');
+    this.#port = new URL(url).port;
+  }
+
+  /** Asks the server to end, and waits until it has. */
+  async stop(): Promise<void> {
+    await this.#end('SIGTERM');
+  }
+
+  /** Kills the server in the middle of whatever it does. Agents go on. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    this.#child = null;
+    if (child === null || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    await ended;
+  }
+
+  /** Runs a command of `adjutant` in the project, and gives what it prints. */
+  async cli(...typed: readonly string[]): Promise<string> {
+    const { stdout } = await run(BINARY, typed, { cwd: this.project, env: this.#environment, maxBuffer: 1 << 26 });
+    return stdout;
+  }
+
+  /** The same with `--json`. */
+  async json<T = Record<string, unknown>>(...typed: readonly string[]): Promise<T> {
+    return JSON.parse(await this.cli(...typed, '--json')) as T;
+  }
+
+  /** Runs git in the project. */
+  async git(...typed: readonly string[]): Promise<string> {
+    const { stdout } = await run('git', typed, { cwd: this.project, env: this.#environment });
+    return stdout.trim();
+  }
+
+  /** Writes a file of the project. A file is also how a test tells an agent to go on: see the step `wait_file`. */
+  async write(path: string, text: string): Promise<void> {
+    const file = join(this.project, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
+  }
+
+  /** Writes a role. After the start of the server it needs `reload`. */
+  async role(name: string, front: string, says = `You are the ${name}.`): Promise<void> {
+    await writeFile(join(this.home, 'roles', `${name}.md`), `---\nname: ${name}\n${front}\n---\n${says}\n`);
+  }
+
+  /** Starts an agent, and gives its id. The prompt's first word names its scenario. */
+  async draft(role: string, prompt: string, ...more: readonly string[]): Promise<string> {
+    const { agentId } = await this.json<{ agentId: string }>('draft', '--role', role, prompt, ...more);
+    return agentId;
+  }
+
+  /** Waits until an agent is over, and gives its state. */
+  async ended(agent: string): Promise<string> {
+    const { stdout } = await run(BINARY, ['await', agent, '--json'], { cwd: this.project, env: this.#environment }).catch(
+      // A command that waits for an agent that fails says so in its exit code, too.
+      (error: { stdout: string }) => error,
+    );
+    return (JSON.parse(stdout) as { state: string }).state;
+  }
+
+  /** Uses a tool over HTTP, as the operator: `stage.tool('mcp__task__create', { title: 'Mend it' })`. */
+  async tool<T = Record<string, unknown>>(toolName: string, input: unknown = {}): Promise<T> {
+    const answer = await this.#ask<{ success: boolean; data: T; error?: unknown }>('POST', '/mcp/execute', { toolName, input });
+    if (!answer.success) throw new Error(`${toolName}: ${JSON.stringify(answer.error)}`);
+    return answer.data;
+  }
+
+  /** Reads a route of `/api` as the operator. */
+  async get<T = Record<string, unknown>>(path: string): Promise<T> {
+    return this.#ask<T>('GET', path);
+  }
+
+  /** Does something over a route of `/api` as the operator. */
+  async post<T = Record<string, unknown>>(path: string, body: unknown = {}): Promise<T> {
+    return this.#ask<T>('POST', path, body);
+  }
+
+  async #ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+    const response = await fetch(`${this.url}${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json', Connection: 'close' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text) as T;
+  }
+
+  /** The number of the last event. */
+  async lastEvent(): Promise<number> {
+    return (await this.get<{ last: number }>('/api/events?after=now')).last;
+  }
+
+  /** A link that lets a tab in: the operator's own, or one for others, who may only look. */
+  async link(rights: 'operator' | 'viewer' = 'operator'): Promise<string> {
+    const { url } = await this.json<{ url: string }>('open', ...(rights === 'viewer' ? ['--read-only'] : ['--print']));
+    return url;
+  }
+
+  /** Ends the server and every agent, and takes the folder away. */
+  async close(): Promise<void> {
+    await this.stop();
+    this.#endAgents();
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 10 });
+  }
+
+  /** Whoever Adjutant started tells in its environment of which home it is. */
+  #endAgents(): void {
+    const mark = `ADJUTANT_HOME=${this.home}`;
+    for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+      try {
+        if (readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(mark)) process.kill(Number(name), 'SIGKILL');
+      } catch {
+        // It is gone, or somebody else's.
+      }
+    }
+  }
+}

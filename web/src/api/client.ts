@@ -1,0 +1,115 @@
+// Asks the server. Everything that goes out passes here: the token is added, and what is refused becomes one kind of error.
+import { session } from './session';
+
+/** A refusal, in the one shape that every route of the server has. */
+export class ApiError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    readonly status: number,
+    readonly suggestions: readonly string[] = [],
+    readonly details: Readonly<Record<string, unknown>> = {},
+  ) {
+    super(message);
+    this.name = 'ApiError';
+  }
+
+  /** The field that is wrong, where one is. */
+  get field(): string | null {
+    const field = this.details['field'];
+    return typeof field === 'string' ? field : null;
+  }
+
+  /** Whether the server was not reached at all. */
+  get away(): boolean {
+    return this.status === 0;
+  }
+}
+
+type Query = Readonly<Record<string, string | number | boolean | null | undefined>>;
+
+/** A path with its parameters; those without a value are left out. */
+export function withQuery(path: string, query: Query = {}): string {
+  const params = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== undefined && value !== null && value !== '') params.set(key, String(value));
+  }
+  const text = params.toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+/** Sends a request with the tab's token. Streams use it, too. */
+export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  const token = session.token();
+  if (token !== null) headers.set('Authorization', `Bearer ${token}`);
+  let response: Response;
+  try {
+    response = await fetch(path, { ...init, headers, credentials: 'omit', redirect: 'error' });
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error;
+    throw new ApiError('AWAY', 'The server does not answer.', 0, ['Run `adjutant up` if it is not running.']);
+  }
+  if (response.status === 401 && token !== null) session.end(token);
+  return response;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function refusal(status: number, body: unknown): ApiError {
+  const outer = isRecord(body) ? body : {};
+  const error = isRecord(outer['error']) ? outer['error'] : outer;
+  const text = (value: unknown, otherwise: string) => (typeof value === 'string' ? value : otherwise);
+  const suggestions = Array.isArray(error['suggestions'])
+    ? error['suggestions'].filter((one): one is string => typeof one === 'string')
+    : [];
+  const details = isRecord(error['details']) ? error['details'] : {};
+  return new ApiError(
+    text(error['code'], 'INTERNAL_ERROR'),
+    text(error['message'], `The server answered ${status} without saying why.`),
+    status,
+    suggestions,
+    details,
+  );
+}
+
+async function json(response: Response): Promise<unknown> {
+  const text = await response.text();
+  let body: unknown = null;
+  try {
+    body = text === '' ? null : JSON.parse(text);
+  } catch {
+    body = null;
+  }
+  if (!response.ok) throw refusal(response.status, body);
+  return body;
+}
+
+/** Reads what a route shows. The shape is the server's word: it comes from the same OpenAPI document as the types. */
+export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  const response = await request(withQuery(path, query), signal === undefined ? {} : { signal });
+  return (await json(response)) as T;
+}
+
+/** Does what only the operator may do beside the tools. */
+export async function post<T>(path: string, body: unknown = {}): Promise<T> {
+  const response = await request(path, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return (await json(response)) as T;
+}
+
+/** Uses a tool, by its canonical name, as the operator. A key of its own makes a repeated click one call. */
+export async function callTool<T>(toolName: string, input: unknown = {}): Promise<T> {
+  const response = await request('/mcp/execute', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() },
+    body: JSON.stringify({ toolName, input }),
+  });
+  const answer = await json(response);
+  return (isRecord(answer) ? answer['data'] : answer) as T;
+}

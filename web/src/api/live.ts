@@ -1,0 +1,234 @@
+// The one reader of events. It follows the server's log by number, takes up where it was after a break, and gives what
+// came in batches, once an animation frame, to whoever listens.
+import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { useQueryClient, type QueryKey } from '@tanstack/react-query';
+import { ApiError, request, withQuery } from './client';
+import { FrameReader } from './sse';
+
+export interface LiveEvent {
+  readonly number: number;
+  readonly kind: string;
+  readonly at: string;
+  readonly agentId: string | null;
+  readonly taskId: string | null;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export interface LiveState {
+  readonly phase: 'connecting' | 'live' | 'away';
+  /** The newest number seen; lists are true up to there. */
+  readonly last: number;
+  /** When the next try is made, in the clock of the browser. */
+  readonly retryAt: number | null;
+  /** How many events came at once after a break; gone after a few seconds. */
+  readonly caughtUp: number | null;
+}
+
+type Batch = readonly LiveEvent[];
+
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 10_000;
+/** The server says something at least every 15 s; silence for longer is a break. */
+const SILENCE = 40_000;
+const CAUGHT_UP_SHOWN = 5_000;
+
+class Live {
+  #state: LiveState = { phase: 'connecting', last: -1, retryAt: null, caughtUp: null };
+  #abort: AbortController | null = null;
+  #pause = FIRST_PAUSE;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #silence: ReturnType<typeof setTimeout> | undefined;
+  #queue: LiveEvent[] = [];
+  #frame = false;
+  /** Up to which number the break reached, while it is being caught up. */
+  #behind: { from: number; to: number } | null = null;
+  readonly #listeners = new Set<(batch: Batch) => void>();
+  readonly #watchers = new Set<() => void>();
+  readonly #resets = new Set<() => void>();
+
+  state = (): LiveState => this.#state;
+
+  watch = (watcher: () => void): (() => void) => {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  };
+
+  listen(listener: (batch: Batch) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Called when the log cannot be taken up where it was: everything shown must be read again. */
+  onReset(listener: () => void): () => void {
+    this.#resets.add(listener);
+    return () => this.#resets.delete(listener);
+  }
+
+  start(): void {
+    if (this.#abort === null) void this.#follow();
+  }
+
+  stop(): void {
+    this.#abort?.abort();
+    this.#abort = null;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#silence);
+  }
+
+  /** Tries again now instead of later. */
+  retry = (): void => {
+    this.stop();
+    this.#pause = FIRST_PAUSE;
+    void this.#follow();
+  };
+
+  #set(change: Partial<LiveState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const watcher of this.#watchers) watcher();
+  }
+
+  async #follow(): Promise<void> {
+    const abort = new AbortController();
+    this.#abort = abort;
+    try {
+      const after = this.#state.last < 0 ? 'now' : this.#state.last;
+      const path = withQuery('/api/events', { stream: 'sse', after });
+      const response = await request(path, { signal: abort.signal, headers: { Accept: 'text/event-stream' } });
+      if (!response.ok || response.body === null) {
+        throw new ApiError('AWAY', 'The stream of events did not open.', response.status);
+      }
+      this.#pause = FIRST_PAUSE;
+      const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+      const frames = new FrameReader();
+      this.#hear(abort);
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        this.#hear(abort);
+        for (const frame of frames.push(value)) this.#take(frame.event, frame.data);
+      }
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return this.stop();
+    }
+    if (this.#abort === abort) this.#away();
+  }
+
+  #hear(abort: AbortController): void {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => abort.abort(), SILENCE);
+  }
+
+  #away(): void {
+    clearTimeout(this.#silence);
+    this.#abort = null;
+    const pause = this.#pause * (0.75 + Math.random() / 2);
+    this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE);
+    this.#timer = setTimeout(() => void this.#follow(), pause);
+    this.#set({ phase: 'away', retryAt: Date.now() + pause, caughtUp: null });
+  }
+
+  #take(kind: string, data: string): void {
+    const value: unknown = JSON.parse(data);
+    if (kind === 'head') return this.#head(value);
+    if (kind !== 'message' || !isEvent(value)) return;
+    this.#queue.push(value);
+    if (!this.#frame) {
+      this.#frame = true;
+      // A tab in the background has no frames, and must not grow its queue for ever.
+      const soon = document.visibilityState === 'visible' ? requestAnimationFrame : setTimeout;
+      soon(() => this.#flush());
+    }
+  }
+
+  #head(value: unknown): void {
+    const last: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'last') : null;
+    const head = typeof last === 'number' ? last : 0;
+    const before = this.#state.last;
+    if (before > head) {
+      // Another record than the one that was followed: nothing that is shown holds any more.
+      this.#set({ phase: 'live', last: head, retryAt: null, caughtUp: null });
+      for (const reset of this.#resets) reset();
+      return;
+    }
+    const wasAway = this.#state.phase === 'away';
+    this.#behind = wasAway && head > before ? { from: before, to: head } : null;
+    this.#set({ phase: 'live', last: before < 0 ? head : before, retryAt: null, caughtUp: null });
+    if (wasAway && this.#behind === null) this.#showCaughtUp(0);
+  }
+
+  #flush(): void {
+    this.#frame = false;
+    const batch = this.#queue;
+    this.#queue = [];
+    const last = batch.at(-1)?.number;
+    if (last === undefined) return;
+    this.#set({ last });
+    for (const listener of this.#listeners) listener(batch);
+    if (this.#behind !== null && last >= this.#behind.to) {
+      this.#showCaughtUp(this.#behind.to - this.#behind.from);
+      this.#behind = null;
+    }
+  }
+
+  #showCaughtUp(caughtUp: number): void {
+    this.#set({ caughtUp });
+    setTimeout(() => this.#set({ caughtUp: null }), CAUGHT_UP_SHOWN);
+  }
+}
+
+function isEvent(value: unknown): value is LiveEvent {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof Reflect.get(value, 'number') === 'number' &&
+    typeof Reflect.get(value, 'kind') === 'string'
+  );
+}
+
+export const live = new Live();
+
+/** How the stream of events does. */
+export function useLiveState(): LiveState {
+  return useSyncExternalStore(live.watch, live.state);
+}
+
+/** Hears of events that match, in batches. */
+export function useLive(match: (event: LiveEvent) => boolean, act: (batch: Batch) => void): void {
+  const current = useRef({ match, act });
+  current.current = { match, act };
+  useEffect(
+    () =>
+      live.listen((batch) => {
+        const mine = batch.filter((event) => current.current.match(event));
+        if (mine.length > 0) current.current.act(mine);
+      }),
+    [],
+  );
+}
+
+/** Reads queries again when events match, but not more often than every so many milliseconds. */
+export function useRefresh(match: (event: LiveEvent) => boolean, keys: readonly QueryKey[], every = 400): void {
+  const client = useQueryClient();
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  const latest = useRef(keys);
+  latest.current = keys;
+  useEffect(
+    () => () => {
+      if (timer.current !== null) clearTimeout(timer.current);
+      timer.current = null;
+    },
+    [],
+  );
+  useLive(match, () => {
+    if (timer.current !== null) return;
+    timer.current = setTimeout(() => {
+      timer.current = null;
+      for (const queryKey of latest.current) void client.invalidateQueries({ queryKey });
+    }, every);
+  });
+}
+
+/** Matches events whose kind begins with one of these. */
+export function kinds(...beginnings: readonly string[]): (event: LiveEvent) => boolean {
+  return (event) => beginnings.some((beginning) => event.kind.startsWith(beginning));
+}

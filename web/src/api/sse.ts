@@ -1,0 +1,37 @@
+// Reads Server-Sent Events out of a response. The browser's own EventSource cannot send a token as a header.
+
+export interface Frame {
+  readonly event: string;
+  readonly id: string | null;
+  readonly data: string;
+}
+
+/** Takes text as it comes, and gives the frames that are whole. */
+export class FrameReader {
+  #rest = '';
+  #event = 'message';
+  #id: string | null = null;
+  #data: string[] = [];
+
+  push(text: string): Frame[] {
+    const lines = (this.#rest + text).split(/\r\n|\n|\r(?=.)/);
+    this.#rest = lines.pop() ?? '';
+    const frames: Frame[] = [];
+    for (const line of lines) {
+      if (line === '') {
+        if (this.#data.length > 0) frames.push({ event: this.#event, id: this.#id, data: this.#data.join('\n') });
+        this.#event = 'message';
+        this.#data = [];
+        continue;
+      }
+      if (line.startsWith(':')) continue;
+      const colon = line.indexOf(':');
+      const field = colon < 0 ? line : line.slice(0, colon);
+      const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '');
+      if (field === 'data') this.#data.push(value);
+      else if (field === 'event') this.#event = value;
+      else if (field === 'id') this.#id = value;
+    }
+    return frames;
+  }
+}

@@ -1,0 +1,44 @@
+import { lazy, useSyncExternalStore } from 'react';
+import { Redirect, Route, Switch } from 'wouter';
+import { session } from './api/session';
+import { Empty } from './parts/Empty';
+import { Login } from './shell/Login';
+import { Page } from './shell/Page';
+import { Shell } from './shell/Shell';
+
+// A page's code comes when it is first opened.
+const Crew = lazy(() => import('./pages/crew/CrewPage'));
+const Agent = lazy(() => import('./pages/agent/AgentPage'));
+const Tasks = lazy(() => import('./pages/tasks/TasksPage'));
+const Mail = lazy(() => import('./pages/mail/MailPage'));
+const Reviews = lazy(() => import('./pages/reviews/ReviewsPage'));
+const Record = lazy(() => import('./pages/record/RecordPage'));
+const Costs = lazy(() => import('./pages/costs/CostsPage'));
+const Settings = lazy(() => import('./pages/settings/SettingsPage'));
+
+export function App() {
+  const { token, absence } = useSyncExternalStore(session.subscribe, session.standing);
+  if (token === null) return <Login absence={absence} />;
+  return (
+    <Shell>
+      <Switch>
+        <Route path="/">
+          <Redirect to="/crew" replace />
+        </Route>
+        <Route path="/crew" component={Crew} />
+        <Route path="/agents/:id" component={Agent} />
+        <Route path="/tasks" component={Tasks} />
+        <Route path="/mail/:thread?" component={Mail} />
+        <Route path="/reviews/:id?" component={Reviews} />
+        <Route path="/record" component={Record} />
+        <Route path="/costs" component={Costs} />
+        <Route path="/settings/:part?" component={Settings} />
+        <Route>
+          <Page name="Nothing here">
+            <Empty title="There is no such page">The address leads nowhere. The rail at the left leads everywhere.</Empty>
+          </Page>
+        </Route>
+      </Switch>
+    </Shell>
+  );
+}

@@ -1,0 +1,88 @@
+// A life on a time axis, in percent of its length.
+import type { Segment } from '../crew/shapes';
+import type { AgentStory, Commit, Mark } from './shapes';
+
+export interface Axis {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** From its beginning to its end, or to now. */
+export function axisOf(story: AgentStory, now: number): Axis {
+  const first = story.segments.find((segment) => segment.state !== 'queued') ?? story.segments[0];
+  const begin = first === undefined ? Date.parse(story.row.startedAt) : Date.parse(first.from);
+  const end = story.row.finishedAt === null ? now : Date.parse(story.row.finishedAt);
+  return { from: begin, to: Math.max(end, begin + 1) };
+}
+
+export function placeOf(axis: Axis, at: number): number {
+  return Math.min(100, Math.max(0, ((at - axis.from) / (axis.to - axis.from)) * 100));
+}
+
+export interface Bar {
+  readonly state: string;
+  readonly left: number;
+  readonly width: number;
+  readonly from: string;
+  readonly to: string | null;
+}
+
+export function barsOf(segments: readonly Segment[], axis: Axis): readonly Bar[] {
+  return segments.flatMap((segment) => {
+    const left = placeOf(axis, Date.parse(segment.from));
+    const right = segment.to === null ? 100 : placeOf(axis, Date.parse(segment.to));
+    return right <= left ? [] : [{ state: segment.state, left, width: right - left, from: segment.from, to: segment.to }];
+  });
+}
+
+/** Notches nearer to each other than this cannot be told apart. */
+const APART = 0.15;
+
+export function notchesOf(calls: readonly number[], axis: Axis): readonly number[] {
+  const found: number[] = [];
+  for (const at of calls) {
+    if (at < axis.from || at > axis.to) continue;
+    const left = placeOf(axis, at);
+    if (left - (found.at(-1) ?? -1) >= APART) found.push(left);
+  }
+  return found;
+}
+
+/** The money spent as a line in a box of 1000 by `height`; nothing where nothing is known. */
+export function moneyOf(story: AgentStory, axis: Axis, height: number): { readonly line: string; readonly area: string } | null {
+  const now = story.row.costUsd;
+  const points = story.spend.map((point) => ({ x: placeOf(axis, Date.parse(point.at)) * 10, usd: point.usd }));
+  if (now !== null && points.length > 0) points.push({ x: 1000, usd: Math.max(now, points.at(-1)?.usd ?? 0) });
+  const most = Math.max(...points.map((point) => point.usd));
+  if (points.length < 2 || !(most > 0)) return null;
+  const y = (usd: number) => (height - 2 - (usd / most) * (height - 4)).toFixed(1);
+  const line = points.map((point) => `${point.x.toFixed(1)},${y(point.usd)}`).join(' ');
+  const first = points[0]?.x.toFixed(1) ?? '0';
+  return { line, area: `${line} 1000,${height} ${first},${height}` };
+}
+
+export interface PlacedMark extends Mark {
+  readonly left: number;
+  /** Whether there is room for its words. */
+  readonly worded: boolean;
+}
+
+/** So much room a mark's words take, in percent, for each letter and for its shape. */
+const LETTER = 0.65;
+const SHAPE = 2.2;
+/** The end of the line is taken by what it cost. */
+const END = 88;
+
+/** Marks in their places. Words that would lie over the next mark are left out; its tooltip has them. */
+export function marksOf(marks: readonly Mark[], commits: readonly Commit[], axis: Axis): readonly PlacedMark[] {
+  // Git's times have no parts of seconds: a commit was made within the second, not before it.
+  const within = (at: string) => new Date(Math.min(axis.to, Date.parse(at) + 999)).toISOString();
+  const ofCommits = commits.map((commit): Mark => ({ at: within(commit.at), kind: 'commit', text: commit.hash.slice(0, 7), href: null }));
+  const all = [...marks.filter((mark) => mark.kind !== 'end'), ...ofCommits].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
+  const placed = all.map((mark) => ({ ...mark, left: placeOf(axis, Date.parse(mark.at)) }));
+  return placed.map((mark, at) => {
+    const next = placed[at + 1]?.left ?? END;
+    const needs = SHAPE + Math.min(mark.text.length, 18) * LETTER;
+    return { ...mark, worded: mark.left + needs <= Math.min(next, END) };
+  });
+}

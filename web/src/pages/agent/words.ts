@@ -1,0 +1,113 @@
+// What steps say in a line: which tool, about what, how it went.
+import type { Step } from './steps';
+
+/** The arguments that say most of what a call is about, the most telling first. */
+const TELLING = [
+  'command', 'cmd', 'file_path', 'filePath', 'path', 'pattern', 'query', 'url', 'subject', 'title', 'slug', 'role', 'agentId',
+  'taskId', 'summary', 'description', 'prompt',
+];
+
+/** Tools whose output is what a terminal shows. */
+const SHELLS = new Set(['Bash', 'BashOutput', 'shell', 'execute', 'exec_command', 'local_shell', 'Terminal', 'run']);
+/** So many lines of a shell's output are shown without being asked for. */
+const SHORT = 12;
+
+export function isShell(tool: string | null): boolean {
+  return tool !== null && SHELLS.has(tool);
+}
+
+function field(input: unknown, name: string): unknown {
+  return typeof input === 'object' && input !== null ? Reflect.get(input, name) : undefined;
+}
+
+/** The name of a tool without where it comes from. */
+export function bare(tool: string): string {
+  return tool.startsWith('mcp__') ? (tool.split('__').slice(2).join('__') || tool) : tool;
+}
+
+function telling(input: unknown): string {
+  if (typeof input === 'string') return input;
+  if (typeof input !== 'object' || input === null) return '';
+  // A list of changes, as one tool has it, is about the files in it.
+  if (Array.isArray(input)) return input.map((one) => field(one, 'path')).filter((path) => typeof path === 'string').join(', ');
+  const named = TELLING.map((name) => field(input, name)).find((value) => typeof value === 'string' && value !== '');
+  const found = named ?? Object.values(input).find((value) => typeof value === 'string' && value !== '');
+  return typeof found === 'string' ? found : '';
+}
+
+/** What a call is about. A command run by a shell's own command is that command. */
+export function about(input: unknown): string {
+  const text = telling(input).trim();
+  const wrapped = /^\/bin\/(?:ba|z)?sh -l?c '(.*)'$/s.exec(text);
+  return (wrapped?.[1] ?? text).split('\n')[0] ?? '';
+}
+
+const lines = (value: unknown): number => (typeof value === 'string' && value !== '' ? value.replace(/\n$/, '').split('\n').length : 0);
+
+/** How many lines an edit takes and gives, as far as what it was given tells. */
+export function edited(step: Step): { readonly added: number; readonly removed: number } | null {
+  const { tool, input } = step;
+  if (tool === 'Write' || tool === 'NotebookEdit') {
+    const added = lines(field(input, 'content') ?? field(input, 'new_source'));
+    return added === 0 ? null : { added, removed: 0 };
+  }
+  if (tool !== 'Edit' && tool !== 'MultiEdit') return null;
+  const given = field(input, 'edits');
+  const edits: readonly unknown[] = Array.isArray(given) ? given : [input];
+  const sum = (name: string) => edits.reduce<number>((all, edit) => all + lines(field(edit, name)), 0);
+  const [added, removed] = [sum('new_string'), sum('old_string')];
+  return added + removed === 0 ? null : { added, removed };
+}
+
+export interface Verdict {
+  readonly ok: boolean;
+  readonly word: string;
+}
+
+/** How a call went, where there is more to say than that it is over. */
+export function verdict(step: Step): Verdict | null {
+  const { came } = step;
+  if (came === null) return null;
+  const code = /^Exit code (\d+)/.exec(came.text)?.[1] ?? /(?:^|\n)exit (\d+)\s*$/.exec(came.text)?.[1];
+  if (!came.ok) return { ok: false, word: code === undefined ? 'failed' : `exit ${code}` };
+  const passed = isShell(step.tool) ? [...came.text.matchAll(/(\d+) (?:tests? )?passed/g)].at(-1)?.[1] : undefined;
+  return passed === undefined ? null : { ok: true, word: `${passed} passed` };
+}
+
+/** How long a call took: as it says itself, else from its beginning to its end. */
+export function tookOf(step: Step): number | null {
+  if (step.came === null) return null;
+  return step.came.durationMs ?? Math.max(0, Date.parse(step.came.at) - Date.parse(step.at));
+}
+
+/** Whether what came of a call is shown without being asked for: what failed, and the short output of a shell. */
+export function opensItself(step: Step): boolean {
+  if (step.kind !== 'call' || step.came === null || step.came.text.trim() === '') return false;
+  if (!step.came.ok) return true;
+  return isShell(step.tool) && step.came.text.split('\n').length <= SHORT;
+}
+
+/** Time since the beginning: `4:07`, `1:04:07`. */
+export function since(at: string, start: string): string {
+  const seconds = Math.max(0, Math.floor((Date.parse(at) - Date.parse(start)) / 1000));
+  const two = (n: number) => String(n).padStart(2, '0');
+  const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60];
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${two(minutes)}:${two(seconds % 60)}`;
+}
+
+/** What came since somebody last heard of it, in a sentence. */
+export function summary(steps: readonly Step[]): string {
+  const many = (kind: Step['kind']) => steps.filter((step) => step.kind === kind).length;
+  const word = (n: number, one: string) => (n === 0 ? null : `${n} ${n === 1 ? one : `${one}s`}`);
+  const counts = [word(many('message'), 'message'), word(many('call'), 'call'), word(many('error'), 'error')].filter((one) => one !== null);
+  const last = steps.findLast((step) => step.kind === 'message' || step.kind === 'call' || step.kind === 'error');
+  if (last === undefined) return '';
+  const words = last.kind === 'call' ? `${bare(last.tool ?? 'a tool')} ${about(last.input)}` : last.text;
+  return `${counts.join(', ')}. Last: ${words.slice(0, 140)}`;
+}
+
+/** A text in its last lines, where it is long. */
+export function lastLines(text: string, most: number, shown: number): { readonly text: string; readonly left: number } {
+  const all = text.replace(/\n$/, '').split('\n');
+  return all.length <= most ? { text, left: 0 } : { text: all.slice(-shown).join('\n'), left: all.length - shown };
+}

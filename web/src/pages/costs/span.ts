@@ -1,0 +1,54 @@
+// Which time is looked at, as the address says it, by the reader's own midnight.
+
+export const SPANS = ['today', '7d', '30d', 'range'] as const;
+export type SpanName = (typeof SPANS)[number];
+export const CUTS = ['role', 'model', 'task', 'lineage'] as const;
+export type Cut = (typeof CUTS)[number];
+export const UNITS = ['money', 'tokens'] as const;
+export type Unit = (typeof UNITS)[number];
+
+export interface Span {
+  readonly name: SpanName;
+  readonly since: Date;
+  /** Null is until now. */
+  readonly until: Date | null;
+}
+
+function midnight(at: number, days = 0): Date {
+  const date = new Date(at);
+  date.setHours(0, 0, 0, 0);
+  date.setDate(date.getDate() + days);
+  return date;
+}
+
+/** A day as an input of a form writes it; null where it is none. */
+export function dayOf(text: string): Date | null {
+  const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  if (parts === null) return null;
+  const date = new Date(Number(parts[1]), Number(parts[2]) - 1, Number(parts[3]));
+  return Number.isNaN(date.getTime()) ? null : date;
+}
+
+export function dayText(date: Date): string {
+  const two = (n: number) => String(n).padStart(2, '0');
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
+/** The time that is meant. A range that is none is today; its last day counts whole. */
+export function spanOf(name: string, from: string, to: string, now: number): Span {
+  if (name === '7d') return { name, since: midnight(now, -6), until: null };
+  if (name === '30d') return { name, since: midnight(now, -29), until: null };
+  if (name === 'range') {
+    const [first, last] = [dayOf(from) ?? midnight(now, -6), dayOf(to) ?? midnight(now)];
+    const until = midnight(last.getTime(), 1);
+    if (first < until) return { name, since: first, until };
+  }
+  return { name: 'today', since: midnight(now), until: null };
+}
+
+/** How much of today is still to come, in hours. */
+export function hoursLeft(now: number): number {
+  return (midnight(now, 1).getTime() - now) / 3_600_000;
+}
+
+export const WORDS: Readonly<Record<SpanName, string>> = { today: 'today', '7d': 'in 7 days', '30d': 'in 30 days', range: 'in these days' };

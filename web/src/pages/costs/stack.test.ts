@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { csv, seriesCsv, steps } from './stack';
+import type { Series } from './shapes';
+
+const SERIES: Series = {
+  by: 'role',
+  from: '2026-11-15T00:00:00.000Z',
+  to: '2026-11-15T03:00:00.000Z',
+  step: 3_600_000,
+  keys: [
+    { key: 'coder', label: 'coder', usd: 3, tokens: 30 },
+    { key: 'other', label: 'other', usd: 1, tokens: 5 },
+  ],
+  points: [
+    { from: '2026-11-15T00:00:00.000Z', values: [{ key: 'coder', usd: 1, tokens: 10 }] },
+    { from: '2026-11-15T01:00:00.000Z', values: [] },
+    { from: '2026-11-15T02:00:00.000Z', values: [{ key: 'other', usd: 1, tokens: 5 }, { key: 'coder', usd: 2, tokens: 20 }] },
+  ],
+  total: { usd: 4, tokens: 35 },
+};
+
+describe('a series', () => {
+  it('stacks in the order of its keys and adds up to its total', () => {
+    const found = steps(SERIES, 'money');
+    expect(found.map((step) => step.sum)).toEqual([1, 0, 3]);
+    expect(found.map((step) => step.total)).toEqual([1, 1, 4]);
+    expect(found[2]?.segments).toEqual([
+      { key: 'coder', from: 0, to: 2 },
+      { key: 'other', from: 2, to: 3 },
+    ]);
+    expect(steps(SERIES, 'tokens').at(-1)?.total).toBe(35);
+  });
+
+  it('lets a correction count, but gives it no bar', () => {
+    const points = [{ from: '2026-11-15T00:00:00.000Z', values: [{ key: 'coder', usd: -0.5, tokens: 0 }] }];
+    const [step] = steps({ ...SERIES, points }, 'money');
+    expect([step?.sum, step?.total, step?.segments.length]).toEqual([0, -0.5, 0]);
+  });
+
+  it('is carried away with every value in it', () => {
+    expect(seriesCsv(SERIES).split('\r\n')).toEqual([
+      'from,role,usd,tokens',
+      '2026-11-15T00:00:00.000Z,coder,1,10',
+      '2026-11-15T02:00:00.000Z,other,1,5',
+      '2026-11-15T02:00:00.000Z,coder,2,20',
+      '',
+    ]);
+  });
+
+  it('cannot smuggle a formula into a spreadsheet', () => {
+    expect(csv([['=1+1', 'a,"b"', 2]])).toBe(`'=1+1,"a,""b""",2\r\n`);
+  });
+});

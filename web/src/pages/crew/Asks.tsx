@@ -1,0 +1,88 @@
+import { callTool, post } from '../../api/client';
+import { Confirm } from '../../parts/Confirm';
+import { Copy } from '../../parts/Copy';
+import { Dialog } from '../../parts/Dialog';
+import { Skeleton } from '../../parts/Skeleton';
+import { toast } from '../../parts/toast';
+import { useWhole, type Asking } from './Dock';
+import type { CrewRow } from './shapes';
+import { killWords, nameOf } from './words';
+import css from './Asks.module.css';
+
+interface Props {
+  readonly what: Asking;
+  readonly row: CrewRow;
+  readonly onClose: () => void;
+  readonly onDone: (ids: readonly string[]) => void;
+}
+
+interface Killed {
+  readonly success: boolean;
+  readonly message: string;
+}
+
+function Kill({ row, onClose, onDone }: Omit<Props, 'what'>) {
+  const words = killWords(row);
+  const kill = async () => {
+    const answer = await callTool<Killed>('mcp__harness__kill_agent', { agentId: row.id });
+    onDone([row.id]);
+    toast(answer.success ? `${nameOf(row)} ${row.short} was killed` : answer.message);
+  };
+  return (
+    <Confirm title={words.title} verb={words.verb} onConfirm={kill} onClose={onClose}>
+      <ul className={css.lines}>
+        {words.lines.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </Confirm>
+  );
+}
+
+interface Abandoned {
+  readonly branch: string | null;
+}
+
+function Abandon({ row, onClose, onDone }: Omit<Props, 'what'>) {
+  const abandon = async () => {
+    const { branch } = await post<Abandoned>(`/api/reviews/${row.id}/abandon`, { reason: 'given up on the page' });
+    onDone([row.id]);
+    toast(branch === null ? `${nameOf(row)} ${row.short} was given up` : `Given up; its work is kept on ${branch}`);
+  };
+  return (
+    <Confirm title={`Give up the work of ${nameOf(row)} ${row.short}?`} verb="Abandon" onConfirm={abandon} onClose={onClose}>
+      <ul className={css.lines}>
+        <li>It ends, with {row.liveBelow === 0 ? 'nobody' : row.liveBelow} below it, and so does whoever reviews its work.</li>
+        <li>Its worktree is taken away. What it committed stays on its branch; what is uncommitted is kept on a rescue branch.</li>
+      </ul>
+    </Confirm>
+  );
+}
+
+function Attach({ row, onClose }: { readonly row: CrewRow; readonly onClose: () => void }) {
+  const { data } = useWhole(row.id);
+  return (
+    <Dialog title={`Attach to ${nameOf(row)} ${row.short}`} onClose={onClose}>
+      <p className="mid">Run this in a terminal in the project. It shows its stream, and what you type goes to it where its kind listens.</p>
+      <p>
+        <Copy text={`adjutant attach ${row.id}`} />
+      </p>
+      {data === undefined && <Skeleton rows={1} />}
+      {data !== undefined && data.tmuxSession !== null && (
+        <>
+          <p className="mid">It has a tmux session too:</p>
+          <p>
+            <Copy text={`tmux attach -t ${data.tmuxSession}`} />
+          </p>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+/** What is asked before an agent is ended, and how one looks over its shoulder. */
+export function Asks({ what, ...rest }: Props) {
+  if (what === 'kill') return <Kill {...rest} />;
+  if (what === 'abandon') return <Abandon {...rest} />;
+  return <Attach row={rest.row} onClose={rest.onClose} />;
+}

@@ -1,0 +1,30 @@
+import lane from './Lane.module.css';
+import css from './Legend.module.css';
+
+const ENTRIES = [
+  ['running', 'at work'],
+  ['awaiting', 'awaits children'],
+  ['waiting_review', 'in review'],
+  ['waiting_input', 'needs you'],
+  ['limited', 'limited'],
+] as const;
+
+/** What the patterns of the lanes mean. */
+export function Legend() {
+  return (
+    <ul className={css.legend} aria-label="Legend">
+      {ENTRIES.map(([state, word]) => (
+        <li key={state}>
+          <span className={css.swatch} aria-hidden="true">
+            <i className={lane.bar} data-state={state} />
+          </span>
+          {word}
+        </li>
+      ))}
+      <li>
+        <span className={css.bracket} aria-hidden="true" />
+        time limit
+      </li>
+    </ul>
+  );
+}

@@ -1,0 +1,226 @@
+// Who wrote, as it is now.
+import { useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { Activity, GitBranch, Lock } from 'lucide-react';
+import { Link } from 'wouter';
+import { get } from '../../api/client';
+import { kinds, useRefresh } from '../../api/live';
+import { Elapsed } from '../../parts/Elapsed';
+import { Meter } from '../../parts/Meter';
+import { Problem } from '../../parts/Problem';
+import { Skeleton } from '../../parts/Skeleton';
+import { StateMark, lookOf } from '../../parts/State';
+import { useNow } from '../../parts/clock';
+import { money, roughly, shortId, time } from '../../parts/format';
+import type { Person, Thread } from './shapes';
+import css from './Sender.module.css';
+
+/** What is shown of a row of the crew. */
+export interface SenderRow {
+  readonly id: string;
+  readonly short: string;
+  readonly role: string;
+  readonly kind: string;
+  readonly model: string | null;
+  readonly state: string;
+  readonly reason: string | null;
+  readonly limitedUntil: string | null;
+  readonly task: { readonly number: number; readonly slug: string; readonly title: string } | null;
+  readonly parentId: string | null;
+  readonly doing: { readonly text: string; readonly tool: string | null } | null;
+  readonly asks: { readonly mailId: string; readonly subject: string; readonly since: string } | null;
+  readonly review: { readonly iteration: number; readonly max: number } | null;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly costUsd: number | null;
+  readonly budget: { readonly usd: number | null; readonly spentUsd: number } | null;
+  readonly deadlineAt: string | null;
+}
+
+/** The agent as it is now; renewed whenever something happens to it. */
+export function useSender(id: string | null): UseQueryResult<SenderRow> {
+  const key = ['crew-row', id];
+  useRefresh((event) => event.agentId === id && kinds('agent.', 'mail.', 'review.')(event), [key]);
+  return useQuery({
+    queryKey: key,
+    queryFn: async ({ signal }) => {
+      const { rows } = await get<{ readonly rows: readonly SenderRow[] }>('/api/crew/rows', { ids: id }, signal);
+      const [row] = rows;
+      if (row === undefined) throw new Error('There is no such agent any more.');
+      return row;
+    },
+    enabled: id !== null,
+    refetchInterval: (query) => (query.state.data === undefined || lookOf(query.state.data.state).over ? false : 5000),
+  });
+}
+
+/** How it stands, in the words of the design: "Needs you for 9 m", "In review, 2 of 3". */
+export function SenderMark({ row, asked }: { readonly row: SenderRow; readonly asked: string | null }) {
+  const now = useNow();
+  const since = asked ?? row.asks?.since ?? null;
+  const word =
+    since !== null
+      ? `Needs you for ${roughly(now - Date.parse(since))}`
+      : row.state === 'waiting_review' && row.review !== null
+        ? `In review, ${row.review.iteration} of ${row.review.max}`
+        : row.limitedUntil !== null && row.state === 'limited'
+          ? `Limited to ${time(row.limitedUntil)}`
+          : lookOf(row.state).word;
+  return <StateMark state={since !== null ? 'waiting_input' : row.state} word={word} pill />;
+}
+
+function Facts({ row }: { readonly row: SenderRow }) {
+  const spent = row.budget?.spentUsd ?? row.costUsd;
+  const cap = row.budget?.usd ?? null;
+  const now = useNow();
+  const whole = row.deadlineAt === null ? null : Date.parse(row.deadlineAt) - Date.parse(row.startedAt);
+  const used = (row.finishedAt === null ? now : Date.parse(row.finishedAt)) - Date.parse(row.startedAt);
+  return (
+    <dl className={css.facts}>
+      {row.task !== null && (
+        <>
+          <dt>Task</dt>
+          <dd>
+            <Link href={`/tasks?task=TAS-${row.task.number}`}>
+              <span className="mono dim">TAS-{row.task.number}</span> {row.task.title}
+            </Link>
+          </dd>
+        </>
+      )}
+      <dt>Runs on</dt>
+      <dd>{[row.kind, row.model].filter(Boolean).join(', ')}</dd>
+      {row.parentId !== null && (
+        <>
+          <dt>Lead</dt>
+          <dd>
+            <Link href={`/agents/${row.parentId}`} className="mono">
+              {shortId(row.parentId)}
+            </Link>
+          </dd>
+        </>
+      )}
+      {spent !== null && (
+        <>
+          <dt>Money</dt>
+          <dd>
+            {money(spent)}
+            {cap !== null && ` of ${money(cap)}`}
+            {cap !== null && <Meter value={spent} max={cap} label="Spent" text={`${money(spent)} of ${money(cap)}`} className={css.meter ?? ''} />}
+          </dd>
+        </>
+      )}
+      <dt>Time</dt>
+      <dd>
+        <Elapsed from={row.startedAt} to={row.finishedAt} />
+        {whole !== null && whole > 0 && <Meter value={used} max={whole} label="Time used" text={`${roughly(used)} of ${roughly(whole)}`} className={css.meter ?? ''} />}
+      </dd>
+    </dl>
+  );
+}
+
+interface Call {
+  readonly number: number;
+  readonly tool: string;
+  readonly code: string | null;
+  /** How what was asked begins, as JSON. */
+  readonly input: string;
+}
+
+/** The first word of what was asked, where there is one. */
+function about(input: string): string {
+  return /:\s*"((?:[^"\\]|\\.){1,80})/.exec(input)?.[1] ?? '';
+}
+
+/** The newest calls of our tools; what else it did stands on its own page. */
+function useCalls(id: string | null) {
+  return useQuery({
+    queryKey: ['crew-row', id, 'calls'],
+    queryFn: async ({ signal }) => (await get<{ readonly rows: readonly Call[] }>('/api/record', { agent: id, limit: 5 }, signal)).rows,
+    enabled: id !== null,
+    retry: false,
+  });
+}
+
+function useBranch(id: string | null) {
+  return useQuery({
+    queryKey: ['crew-row', id, 'branch'],
+    queryFn: async ({ signal }) =>
+      (await get<{ readonly worktree: { readonly branch: string } | null }>(`/api/agents/${id ?? ''}`, {}, signal)).worktree?.branch ?? null,
+    enabled: id !== null,
+    retry: false,
+  });
+}
+
+interface Props {
+  readonly person: Person;
+  readonly row: UseQueryResult<SenderRow>;
+  /** Since when a letter of this thread waits for an answer. */
+  readonly asked: string | null;
+  readonly waitsBehind: Thread['waitsBehind'];
+}
+
+export function Sender({ person, row, asked, waitsBehind }: Props) {
+  const calls = useCalls(person.agentId).data ?? [];
+  const branch = useBranch(person.agentId).data ?? null;
+  if (row.data === undefined) {
+    return row.error === null ? <Skeleton rows={5} /> : <Problem error={row.error} title="The sender could not be read" onRetry={() => void row.refetch()} />;
+  }
+  const { data } = row;
+  return (
+    <>
+      <header className={css.head}>
+        <span className="strong cut">{data.role}</span>
+        <span className="mono dim">{data.short}</span>
+        <span className="grow" />
+        <Link href={`/agents/${data.id}`} className={css.open}>
+          Open
+        </Link>
+      </header>
+      <SenderMark row={data} asked={asked} />
+      <Facts row={data} />
+      {waitsBehind.length > 0 && (
+        <>
+          <h3 className={css.title}>
+            <Lock size={12} aria-hidden="true" /> What waits with it
+          </h3>
+          <ul className={css.lines}>
+            {waitsBehind.map((task) => (
+              <li key={task.taskNumber}>
+                <Link href={`/tasks?task=TAS-${task.taskNumber}`}>
+                  <span className="mono dim">TAS-{task.taskNumber}</span> {task.title}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {(data.doing !== null || calls.length > 0) && (
+        <>
+          <h3 className={css.title}>
+            <Activity size={12} aria-hidden="true" /> Last it did
+          </h3>
+          <ul className={`mono ${css.lines}`}>
+            {calls.toReversed().map((call) => (
+              <li key={call.number} className="cut">
+                <b>{call.tool.replace(/^mcp__/, '').replace('__', '_')}</b> {call.code ?? about(call.input)}
+              </li>
+            ))}
+            {data.doing !== null && (
+              <li className="cut">
+                {data.doing.tool !== null && <b>{data.doing.tool} </b>}
+                {data.doing.text}
+              </li>
+            )}
+          </ul>
+        </>
+      )}
+      {branch !== null && (
+        <>
+          <h3 className={css.title}>
+            <GitBranch size={12} aria-hidden="true" /> Branch
+          </h3>
+          <p className={`mono ${css.branch}`}>{branch}</p>
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,94 @@
+// What the page asks the server, and what it does there. Reading, answering and sending are the tools that agents use too.
+import { useInfiniteQuery, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { callTool, get } from '../../api/client';
+import type { Box, Letter, Letters, Thread } from './shapes';
+
+const PAGE = 50;
+/** More questions than this nobody answers at once. */
+const ASKS = 200;
+
+export interface LetterList {
+  readonly asks: readonly Letter[];
+  readonly letters: readonly Letter[];
+  readonly ready: boolean;
+  readonly error: unknown;
+  readonly more: (() => void) | null;
+  readonly again: () => void;
+}
+
+/** The letters of a box, and of the human's own those that need an answer whatever page they are on. */
+export function useLetters(box: Box, q: string): LetterList {
+  const asks = useQuery({
+    queryKey: ['mail', 'asks', q],
+    queryFn: ({ signal }) => get<Letters>('/api/mail', { box: 'asks', q, limit: ASKS }, signal),
+    enabled: box === 'me',
+  });
+  const list = useInfiniteQuery({
+    queryKey: ['mail', 'list', box, q],
+    queryFn: ({ pageParam, signal }) => get<Letters>('/api/mail', { box, q, after: pageParam, limit: PAGE }, signal),
+    initialPageParam: null as number | null,
+    getNextPageParam: (page) => page.nextCursor,
+  });
+  return {
+    asks: box === 'me' ? (asks.data?.letters ?? []) : [],
+    letters: list.data?.pages.flatMap((page) => page.letters) ?? [],
+    ready: list.data !== undefined && (box !== 'me' || asks.data !== undefined),
+    error: list.error ?? asks.error,
+    more: list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : null,
+    again: () => {
+      void list.refetch();
+      void asks.refetch();
+    },
+  };
+}
+
+/** How many letters tell of trouble and are not read. */
+export function useAlerts(): number {
+  const { data } = useQuery({
+    queryKey: ['mail', 'alerts'],
+    queryFn: ({ signal }) => get<Letters>('/api/mail', { box: 'alerts', limit: 100 }, signal),
+  });
+  return data?.letters.filter((letter) => letter.readAt === null).length ?? 0;
+}
+
+export function useThread(id: string): UseQueryResult<Thread> {
+  return useQuery({
+    queryKey: ['mail', 'thread', id],
+    queryFn: ({ signal }) => get<Thread>(`/api/mail/threads/${encodeURIComponent(id)}`, {}, signal),
+  });
+}
+
+interface Acts {
+  readonly markRead: (ids: readonly string[]) => Promise<void>;
+  readonly reply: (to: string, body: string) => Promise<void>;
+  readonly send: (to: string, subject: string, body: string) => Promise<string>;
+  readonly comment: (taskNumber: number, body: string) => Promise<void>;
+}
+
+export function useActs(): Acts {
+  const client = useQueryClient();
+  const told = () => client.invalidateQueries({ queryKey: ['mail'] });
+  return {
+    markRead: async (ids) => {
+      for (const mailId of ids) await callTool('mcp__mail__read', { mailId });
+      await told();
+    },
+    reply: async (originalMailId, body) => {
+      await callTool('mcp__mail__reply', { originalMailId, body });
+      await told();
+    },
+    send: async (toAgentId, subject, body) => {
+      const sent = await callTool<{ readonly mailId: string }>('mcp__mail__send', { toAgentId, subject, body });
+      await told();
+      return sent.mailId;
+    },
+    comment: async (taskNumber, body) => {
+      await callTool('mcp__task__add_comment', { taskId: `TAS-${taskNumber}`, body });
+    },
+  };
+}
+
+/** The letters of a thread that the human has not read. */
+export function unreadOf(thread: Thread): readonly string[] {
+  return thread.letters.filter((letter) => letter.to.human && letter.readAt === null).map((letter) => letter.id);
+}

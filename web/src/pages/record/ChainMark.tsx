@@ -1,0 +1,53 @@
+// Whether the record holds: nobody can change, drop or insert a row of it unseen.
+import { LoaderCircle, ShieldCheck, ShieldX } from 'lucide-react';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { get } from '../../api/client';
+import { Elapsed } from '../../parts/Elapsed';
+import { count } from '../../parts/format';
+import { useChain } from './queries';
+import type { Verified } from './shapes';
+import css from './ChainMark.module.css';
+
+export function ChainMark({ onOpen }: { readonly onOpen: (number: number) => void }) {
+  const { data, error } = useChain();
+  const client = useQueryClient();
+  const [checking, setChecking] = useState(false);
+  const check = async () => {
+    setChecking(true);
+    try {
+      client.setQueryData(['record', 'chain'], await get<Verified>('/api/audit/verify', { full: true }));
+    } catch {
+      // What went wrong is what the next look says, too.
+      await client.invalidateQueries({ queryKey: ['record', 'chain'] });
+    } finally {
+      setChecking(false);
+    }
+  };
+  if (data === undefined) return error === null ? <span className={css.mark} aria-busy="true" /> : <span className={css.mark}>Chain not checked</span>;
+  if (!data.ok) {
+    const at = data.brokenAt ?? data.rows + 1;
+    return (
+      <button type="button" className={css.mark} data-state="failed" title={data.problem} onClick={() => onOpen(at)}>
+        <ShieldX size={14} aria-hidden="true" />
+        <span>Chain broken at {count(at)}</span>
+      </button>
+    );
+  }
+  if (checking || data.rows < data.of) {
+    return (
+      <span className={css.mark} data-state="running" role="status">
+        <LoaderCircle size={14} aria-hidden="true" className={css.spin} />
+        <span>{checking ? 'Following the whole chain' : `Checking the chain, ${count(data.rows)} of ${count(data.of)}`}</span>
+      </span>
+    );
+  }
+  return (
+    <button type="button" className={css.mark} data-state="succeeded" title="Follow the chain again from the first record" onClick={() => void check()}>
+      <ShieldCheck size={14} aria-hidden="true" />
+      <span>
+        Chain whole, {count(data.rows)} records<span className={css.more}>, checked <Elapsed from={data.checkedAt} rough /> ago</span>
+      </span>
+    </button>
+  );
+}

@@ -1,0 +1,93 @@
+// What the page asks the server.
+import { keepPreviousData, useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { get } from '../../api/client';
+import type { Params } from './query';
+import type { Histogram, RecordedCall, RecordRow, Records, Verified } from './shapes';
+
+const PAGE = 100;
+/** Fewer rows than this, and the search goes on by itself, so many answers far. */
+const ENOUGH = 40;
+const ANSWERS = 8;
+/** How often it is asked whether there is something new: not every call is an event. */
+const NEWS_MS = 5_000;
+const CHAIN_MS = 15_000;
+
+export interface RecordList {
+  readonly rows: readonly RecordRow[];
+  readonly ready: boolean;
+  readonly error: unknown;
+  readonly searching: boolean;
+  /** How far back was looked, where that is not the beginning. */
+  readonly searchedTo: { readonly number: number; readonly at: string } | null;
+  /** The newest row there was when the list was read. */
+  readonly last: number | null;
+  readonly more: (() => void) | null;
+  readonly again: () => void;
+}
+
+/** Calls, the newest first. One answer looks at a part of the record; where that held little, the next is asked for at once. */
+export function useRecords(params: Params): RecordList {
+  const list = useInfiniteQuery({
+    queryKey: ['record', 'list', params],
+    queryFn: ({ pageParam, signal }) => get<Records>('/api/record', { ...params, before: pageParam, limit: PAGE }, signal),
+    initialPageParam: null as number | null,
+    getNextPageParam: (page) => page.nextCursor ?? null,
+    staleTime: Infinity,
+  });
+  const pages = list.data?.pages ?? [];
+  const rows = pages.flatMap((page) => page.rows);
+  const { hasNextPage, isFetching, fetchNextPage } = list;
+  const goOn = hasNextPage && !isFetching && rows.length < ENOUGH && pages.length < ANSWERS;
+  useEffect(() => {
+    if (goOn) void fetchNextPage();
+  }, [goOn, fetchNextPage]);
+  return {
+    rows,
+    ready: list.data !== undefined,
+    error: list.error,
+    searching: isFetching,
+    searchedTo: hasNextPage ? (pages.at(-1)?.searchedTo ?? null) : null,
+    last: pages[0]?.last ?? null,
+    more: hasNextPage && !isFetching ? () => void fetchNextPage() : null,
+    again: () => void list.refetch(),
+  };
+}
+
+/** How many such calls came since the list was read; a hundred stands for more. */
+export function useNews(params: Params, last: number | null): number {
+  const { data } = useQuery({
+    queryKey: ['record', 'news', params, last],
+    queryFn: ({ signal }) => get<Records>('/api/record', { ...params, after: last, limit: PAGE }, signal),
+    enabled: last !== null && params.until === undefined,
+    refetchInterval: NEWS_MS,
+    staleTime: 0,
+  });
+  return data?.rows.length ?? 0;
+}
+
+export function useHistogram(params: Params, [since, until]: readonly [number, number], buckets: number): UseQueryResult<Histogram> {
+  const asked = { ...params, since: new Date(since).toISOString(), until: new Date(until).toISOString(), buckets };
+  return useQuery({
+    queryKey: ['record', 'histogram', asked],
+    queryFn: ({ signal }) => get<Histogram>('/api/record/histogram', asked, signal),
+    placeholderData: keepPreviousData,
+    staleTime: Infinity,
+  });
+}
+
+export function useCall(number: string): UseQueryResult<RecordedCall> {
+  return useQuery({
+    queryKey: ['record', 'call', number],
+    queryFn: ({ signal }) => get<RecordedCall>(`/api/record/${encodeURIComponent(number)}`, {}, signal),
+  });
+}
+
+/** Whether the chain holds. The server goes on from where it found it good; what is left is asked for at once. */
+export function useChain(): UseQueryResult<Verified> {
+  return useQuery({
+    queryKey: ['record', 'chain'],
+    queryFn: ({ signal }) => get<Verified>('/api/audit/verify', { full: false }, signal),
+    refetchInterval: ({ state: { data } }) => (data !== undefined && data.ok && data.rows < data.of ? 50 : CHAIN_MS),
+  });
+}

@@ -1,0 +1,206 @@
+// What is looked for, as one line of text: `since:1h tool:mcp__mail__* outcome:failed letters`. The line stands in the address.
+
+/** What can be asked for by name, and what it means in a word. */
+export const KEYS = {
+  since: 'from when on: 15m, 1h, 7d or a time',
+  until: 'before when: the same',
+  tool: 'a tool; * stands for anything',
+  agent: 'an id, the end of one, a role, or operator',
+  outcome: 'done, failed or denied',
+  task: 'TAS-12, a slug or an id',
+  commit: 'the beginning of a hash',
+} as const;
+
+export type Key = keyof typeof KEYS;
+
+export interface Term {
+  readonly key: Key;
+  readonly value: string;
+}
+
+/** A line, taken apart: terms by name, and the words between them as they were written. */
+export interface Parsed {
+  readonly terms: readonly Term[];
+  readonly words: string;
+}
+
+/** What the server is asked with. */
+export interface Params {
+  readonly since?: string;
+  readonly until?: string;
+  readonly tool?: string;
+  readonly agent?: string;
+  readonly outcome?: string;
+  readonly taskId?: string;
+  readonly commit?: string;
+  readonly q?: string;
+}
+
+const OUTCOMES: readonly string[] = ['done', 'failed', 'denied'];
+
+function isKey(name: string): name is Key {
+  return Object.hasOwn(KEYS, name);
+}
+
+/** Cuts a line at its spaces, except between quotes. */
+function pieces(text: string): readonly string[] {
+  return text.match(/(?:[^\s"]|"[^"]*"?)+/g) ?? [];
+}
+
+function unquoted(value: string): string {
+  return value.replaceAll('"', '');
+}
+
+/** One piece as a term, if it is one that says something. */
+export function termOf(piece: string): Term | null {
+  const colon = piece.indexOf(':');
+  const key = piece.slice(0, colon).toLowerCase();
+  const value = unquoted(piece.slice(colon + 1));
+  return colon > 0 && isKey(key) && value !== '' ? { key, value } : null;
+}
+
+/** Of two terms with the same name the later one counts. */
+export function parse(text: string): Parsed {
+  const terms = new Map<Key, Term>();
+  const words: string[] = [];
+  for (const piece of pieces(text)) {
+    const term = termOf(piece);
+    if (term === null) {
+      words.push(piece);
+    } else {
+      terms.delete(term.key);
+      terms.set(term.key, term);
+    }
+  }
+  return { terms: [...terms.values()], words: words.join(' ') };
+}
+
+export function write({ terms, words }: Parsed): string {
+  const written = terms.map(({ key, value }) => `${key}:${/\s/.test(value) ? `"${value}"` : value}`);
+  return [...written, words.trim()].filter((part) => part !== '').join(' ');
+}
+
+/** The line with a term set, or taken out. */
+export function withTerm(text: string, key: Key, value: string | null): string {
+  const { terms, words } = parse(text);
+  const others = terms.filter((term) => term.key !== key);
+  return write({ terms: value === null ? others : [...others, { key, value }], words });
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
+
+/** A time: so long ago, a time of this day, or one that is written out. Null where it is none. */
+export function timeOf(value: string, now: number): number | null {
+  const ago = /^(\d{1,6})([smhdw])$/.exec(value);
+  if (ago !== null) return now - Number(ago[1]) * (UNITS[ago[2] ?? ''] ?? 0);
+  const clock = /^(\d{1,2}):(\d{2})(?::(\d{2}))?$/.exec(value);
+  if (clock !== null) {
+    const date = new Date(now);
+    date.setHours(Number(clock[1]), Number(clock[2]), Number(clock[3] ?? 0), 0);
+    return date.getTime();
+  }
+  const whole = /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(whole) ? null : whole;
+}
+
+/** The tool that is meant: part of a name stands for every name it is in. */
+function toolOf(value: string): string {
+  return value.includes('*') || value.startsWith('mcp__') || value.startsWith('operator__') ? value : `*${value}*`;
+}
+
+export interface Asked {
+  readonly params: Params;
+  readonly since: number | null;
+  readonly until: number | null;
+  /** Terms that mean nothing, with the reason. */
+  readonly problems: readonly string[];
+}
+
+/** What the server is asked for a line, as of a moment. */
+export function ask({ terms, words }: Parsed, now: number): Asked {
+  const problems: string[] = [];
+  const times: { since: number | null; until: number | null } = { since: null, until: null };
+  const params: { -readonly [key in keyof Params]: string } = {};
+  for (const { key, value } of terms) {
+    switch (key) {
+      case 'since':
+      case 'until':
+        times[key] = timeOf(value, now);
+        if (times[key] === null) problems.push(`${key}:${value} is no time. Write 15m, 1h, 7d, 14:05 or 2026-11-15T14:05.`);
+        break;
+      case 'outcome':
+        if (OUTCOMES.includes(value)) params.outcome = value;
+        else problems.push(`outcome:${value} is none. There are done, failed and denied.`);
+        break;
+      case 'commit':
+        if (/^[0-9a-f]{4,64}$/i.test(value)) params.commit = value;
+        else problems.push(`commit:${value} is no beginning of a hash: four hex digits or more.`);
+        break;
+      case 'tool':
+        params.tool = toolOf(value);
+        break;
+      case 'task':
+        params.taskId = value;
+        break;
+      case 'agent':
+        params.agent = value;
+        break;
+    }
+  }
+  if (times.since !== null && times.until !== null && times.since >= times.until) {
+    problems.push('until: must be after since:.');
+    times.until = null;
+  }
+  if (times.since !== null) params.since = new Date(times.since).toISOString();
+  if (times.until !== null) params.until = new Date(times.until).toISOString();
+  if (words.trim() !== '') params.q = words.trim();
+  return { params, ...times, problems };
+}
+
+/** Of what is typed: what is done and has a term in it, and the piece that is still being typed. */
+export function settled(text: string): { readonly done: string | null; readonly typing: string } {
+  const typing = /\s$/.test(text) ? '' : (pieces(text).at(-1) ?? '');
+  const done = text.slice(0, text.length - typing.length);
+  return { done: parse(done).terms.length > 0 ? done : null, typing };
+}
+
+/** How a term is shown: a time that is written out by its clock. */
+export function shown({ key, value }: Term): string {
+  if ((key === 'since' || key === 'until') && /^\d{4}-/.test(value)) {
+    const date = new Date(value);
+    if (Number.isNaN(date.getTime())) return `${key}:${value}`;
+    const today = date.toDateString() === new Date().toDateString();
+    const clock = date.toLocaleTimeString('en-GB');
+    return `${key}:${today ? clock : `${date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })} ${clock}`}`;
+  }
+  return `${key}:${value}`;
+}
+
+export interface Suggestion {
+  /** What takes the place of what is being typed. */
+  readonly text: string;
+  readonly hint: string;
+}
+
+const TIMES: readonly Suggestion[] = [
+  ['15m', 'the last quarter of an hour'],
+  ['1h', 'the last hour'],
+  ['6h', 'the last six hours'],
+  ['24h', 'the last day'],
+  ['7d', 'the last week'],
+].map(([text, hint]) => ({ text: text ?? '', hint: hint ?? '' }));
+
+/** What could be meant by what is being typed, given the names there are. */
+export function suggest(piece: string, known: Partial<Record<Key, readonly Suggestion[]>>): readonly Suggestion[] {
+  const colon = piece.indexOf(':');
+  if (colon < 0) {
+    const keys = Object.entries(KEYS).filter(([key]) => key.startsWith(piece.toLowerCase()));
+    return keys.map(([key, hint]) => ({ text: `${key}:`, hint }));
+  }
+  const [key, value] = [piece.slice(0, colon).toLowerCase(), piece.slice(colon + 1).toLowerCase()];
+  if (!isKey(key)) return [];
+  const outcomes = OUTCOMES.map((text) => ({ text, hint: '' }));
+  const all = known[key] ?? { since: TIMES, until: TIMES, outcome: outcomes, tool: [], agent: [], task: [], commit: [] }[key];
+  const fits = all.filter((one) => one.text.toLowerCase().includes(value) && one.text !== piece.slice(colon + 1));
+  return fits.slice(0, 8).map(({ text, hint }) => ({ text: `${key}:${text}`, hint }));
+}

@@ -1,0 +1,43 @@
+// The foot: the reason, and what a person decides.
+import type { ReactNode, Ref } from 'react';
+import { useLiveState } from '../../api/live';
+import css from './Foot.module.css';
+
+interface Props {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly value: string;
+  readonly maxLength: number;
+  readonly onChange: (value: string) => void;
+  readonly box: Ref<HTMLTextAreaElement>;
+  readonly problem: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** Whether acts are off because the server is away. */
+export function useAway(): boolean {
+  return useLiveState().phase === 'away';
+}
+
+export function Foot({ label, placeholder, value, maxLength, onChange, box, problem, children }: Props) {
+  return (
+    <footer className={css.foot}>
+      {problem}
+      <div className={css.line}>
+        <textarea
+          ref={box}
+          aria-label={label}
+          placeholder={placeholder}
+          rows={1}
+          value={value}
+          maxLength={maxLength}
+          onChange={(event) => onChange(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') event.currentTarget.blur();
+          }}
+        />
+        <div className={css.acts}>{children}</div>
+      </div>
+    </footer>
+  );
+}

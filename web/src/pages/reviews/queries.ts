@@ -1,0 +1,153 @@
+// What the page asks the server, and what a person decides there: with the tools and routes that the command line uses too.
+import { useInfiniteQuery, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { callTool, get, post } from '../../api/client';
+import { toast } from '../../parts/toast';
+import type { AgentDiff, Coder, Merge, Merges, Review, Reviewed, ReviewQueue, Reviews, Story } from './shapes';
+import { isMoving, shortCommit } from './train';
+
+/** Git is asked about each of them. */
+const PAGE = 20;
+const OVER = 12;
+const SOON = 2000;
+/** An approval that is refused is refused at once; what takes longer is under way. */
+const UNDER_WAY = 1200;
+
+export interface Desk {
+  readonly tasks: readonly Reviewed[];
+  readonly limited: readonly Coder[];
+  readonly reviews: readonly Review[];
+  readonly merges: Merges | undefined;
+  readonly ready: boolean;
+  readonly error: unknown;
+  readonly more: (() => void) | null;
+  readonly again: () => void;
+}
+
+export function useDesk(): Desk {
+  const queue = useInfiniteQuery({
+    queryKey: ['reviews', 'queue'],
+    queryFn: ({ pageParam, signal }) => get<ReviewQueue>('/api/tasks/review-queue', { cursor: pageParam, limit: PAGE }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor ?? null,
+  });
+  const open = useQuery({ queryKey: ['reviews', 'open'], queryFn: ({ signal }) => get<Reviews>('/api/reviews', { limit: 200 }, signal) });
+  const train = useQuery({
+    queryKey: ['reviews', 'train'],
+    queryFn: ({ signal }) => get<Merges>('/api/merge-queue', { limit: 200, over: OVER }, signal),
+    // Nobody is told when a merge begins.
+    refetchInterval: (query) => (isMoving(query.state.data) ? SOON : false),
+  });
+  return {
+    tasks: queue.data?.pages.flatMap((page) => page.tasks) ?? [],
+    limited: open.data?.limited ?? [],
+    reviews: open.data?.reviews ?? [],
+    merges: train.data,
+    ready: queue.data !== undefined && open.data !== undefined && train.data !== undefined,
+    error: queue.error ?? open.error ?? train.error,
+    more: queue.hasNextPage && !queue.isFetchingNextPage ? () => void queue.fetchNextPage() : null,
+    again: () => {
+      void queue.refetch();
+      void open.refetch();
+      void train.refetch();
+    },
+  };
+}
+
+/** One merge; while it is tried, with what its check says. */
+export function useMerge(id: string | null): UseQueryResult<Merge> {
+  return useQuery({
+    queryKey: ['reviews', 'merge', id],
+    queryFn: ({ signal }) => get<Merge>(`/api/merge-queue/${encodeURIComponent(id ?? '')}`, {}, signal),
+    enabled: id !== null,
+    refetchInterval: (query) => (query.state.data?.endedAt === null && query.state.data.state !== 'held' ? SOON : false),
+  });
+}
+
+export function useStory(whose: string | null): UseQueryResult<Story> {
+  return useQuery({
+    queryKey: ['reviews', 'story', whose],
+    queryFn: ({ signal }) => get<Story>(`/api/reviews/${encodeURIComponent(whose ?? '')}`, {}, signal),
+    enabled: whose !== null,
+    retry: false,
+  });
+}
+
+export function useDiff(agent: string | null, commit: string | null): UseQueryResult<AgentDiff> {
+  return useQuery({
+    queryKey: ['reviews', 'diff', agent, commit],
+    queryFn: ({ signal }) => get<AgentDiff>(`/api/agents/${encodeURIComponent(agent ?? '')}/diff`, {}, signal),
+    enabled: agent !== null,
+    retry: false,
+  });
+}
+
+interface Approved {
+  readonly status: 'merged' | 'sent_back' | 'held' | 'queued' | 'completed';
+  readonly commit?: string;
+  readonly reason?: string;
+}
+
+interface Acts {
+  readonly approve: (task: Reviewed) => Promise<void>;
+  readonly sendBack: (task: Reviewed, feedback: string) => Promise<void>;
+  readonly allowMore: (coder: string) => Promise<void>;
+  readonly abandon: (coder: string, reason: string) => Promise<void>;
+  readonly openPull: (coder: string, title: string, description: string) => Promise<void>;
+  readonly retry: (merge: string) => Promise<void>;
+}
+
+export function useActs(): Acts {
+  const client = useQueryClient();
+  const told = () => client.invalidateQueries({ queryKey: ['reviews'] });
+  return {
+    approve: async (task) => {
+      const call = callTool<Approved>('mcp__supervisor__approve_task', { taskId: task.id });
+      const wait = new Promise<null>((go) => setTimeout(() => go(null), UNDER_WAY));
+      const late = call.then(async (answer) => {
+        const word = {
+          merged: `merged as ${shortCommit(answer.commit ?? '')}`,
+          sent_back: `was sent back: ${answer.reason ?? ''}`,
+          held: `is held: ${answer.reason ?? ''}`,
+          queued: 'is in the queue',
+          completed: 'is done; it had no branch to be merged',
+        }[answer.status];
+        toast(`${task.number} ${word}`);
+        await told();
+      });
+      const first = await Promise.race([late, wait]);
+      // The rest comes as it comes; what goes wrong then is told in the train.
+      if (first === null) late.catch(() => void told());
+      void told();
+    },
+    sendBack: async (task, feedback) => {
+      const answer = await callTool<{ readonly agentId: string | null }>('mcp__supervisor__request_changes', { taskId: task.id, feedback });
+      toast(answer.agentId === null ? `${task.number} is sent back; nobody works on it now` : `${task.number} is sent back, and goes on`);
+      await told();
+    },
+    allowMore: async (coder) => {
+      const { left } = await post<{ readonly left: number }>(`/api/reviews/${coder}/allow-more`, { more: 1 });
+      toast(`It may ask for ${left} more`);
+      await told();
+    },
+    abandon: async (coder, reason) => {
+      await post(`/api/reviews/${coder}/abandon`, reason === '' ? {} : { reason });
+      toast('Given up; what it committed stays on its branch');
+      await told();
+    },
+    openPull: async (coder, title, description) => {
+      const answer = await post<{ readonly data?: { readonly pr_number?: number | null } }>('/mcp/execute', {
+        agentId: coder,
+        toolName: 'mcp__review__create_pull_request',
+        input: { title, description },
+      });
+      const number = answer.data?.pr_number;
+      toast(number == null ? 'The pull request is being opened' : `Pull request ${number} is open`);
+      await told();
+    },
+    retry: async (merge) => {
+      await post(`/api/merge-queue/${merge}/retry`);
+      toast('Back in the queue');
+      await told();
+    },
+  };
+}

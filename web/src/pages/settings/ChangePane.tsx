@@ -1,0 +1,129 @@
+// What will be written, and the button that writes it.
+import { CircleAlert, CircleCheck, CircleX, LoaderCircle } from 'lucide-react';
+import { useState, type ReactNode } from 'react';
+import { Button } from '../../parts/Button';
+import { Dialog } from '../../parts/Dialog';
+import { Diff } from '../../parts/diff/Diff';
+import { Empty } from '../../parts/Empty';
+import { Problem } from '../../parts/Problem';
+import { useKeys } from '../../shell/keys';
+import type { Check } from './queries';
+import type { Standing } from './saving';
+import css from './ChangePane.module.css';
+
+interface Props {
+  readonly path: string;
+  readonly check: Check;
+  readonly standing: Standing;
+  /** How many changes wait; nought is none. */
+  readonly changes: number;
+  readonly readOnly: boolean;
+  /** What the server said when it was asked to save. */
+  readonly refusal: unknown;
+  readonly onSave: () => void;
+  readonly onDrop: () => void;
+  /** Reads the file again, after somebody else has changed it. */
+  readonly onReread: () => void;
+}
+
+function Mark({ standing, changes }: { readonly standing: Standing; readonly changes: number }) {
+  if (standing.can) return <CircleCheck size={14} aria-hidden="true" />;
+  if (standing.reason === 'Checking…' || standing.reason === 'Saving…') return <LoaderCircle size={14} aria-hidden="true" />;
+  return changes === 0 ? null : <CircleX size={14} aria-hidden="true" />;
+}
+
+/** What changes, line by line, with what to know of it. */
+function Change({ path, check, changes }: Pick<Props, 'path' | 'check' | 'changes'>) {
+  const { checked } = check;
+  if (check.error !== null) return <Problem error={check.error} title="The change could not be checked" onRetry={check.again} />;
+  if (changes > 0 && checked === null) return <p className={css.later}>What will be written stands here once it can be checked.</p>;
+  if (changes === 0 || checked === null) {
+    return (
+      <Empty title="Nothing is changed" commands={['adjutant config get', 'adjutant reload']}>
+        What you change is checked while you type. The lines of <code>{path}</code> that will be written stand here before you save them; comments and
+        order stay as they are.
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {checked.problems.length > 0 && (
+        <ul className={css.problems} aria-label="Problems">
+          {checked.problems.map((problem) => (
+            <li key={`${problem.key}-${problem.line}-${problem.message}`}>
+              <CircleX size={14} aria-hidden="true" />
+              <span>
+                {problem.key !== null && <code>{problem.key}</code>}
+                {problem.key === null && problem.line !== null && <b>Line {problem.line}</b>} {problem.message}
+                {problem.hint !== null && <span className="dim"> {problem.hint}</span>}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {checked.notes.length > 0 && (
+        <ul className={css.notes} aria-label="To know">
+          {checked.notes.map((note) => (
+            <li key={note}>
+              <CircleAlert size={14} aria-hidden="true" /> {note}
+            </li>
+          ))}
+        </ul>
+      )}
+      {checked.diff !== '' && <Diff patch={checked.diff} view="unified" label={`What changes in ${path}`} />}
+    </>
+  );
+}
+
+export function ChangePane(props: Props) {
+  const { standing, changes, readOnly, refusal, onSave, onDrop, onReread } = props;
+  const [open, setOpen] = useState(false);
+  useKeys({
+    'mod+s': () => {
+      if (standing.can && !readOnly) onSave();
+    },
+  });
+  let acts: ReactNode = null;
+  if (!readOnly) {
+    acts = (
+      <div className={css.foot}>
+        <p className={css.reason} role="status" data-state={standing.can ? 'succeeded' : 'queued'}>
+          <Mark standing={standing} changes={changes} />
+          <span>{standing.reason}</span>
+        </p>
+        <div className={css.buttons}>
+          {changes > 0 && (
+            <Button className={css.show} onClick={() => setOpen(true)}>
+              What changes
+            </Button>
+          )}
+          {changes > 0 && <Button onClick={onDrop}>Drop</Button>}
+          <Button look="primary" hint="⌘S" disabled={!standing.can} title={standing.can ? undefined : standing.reason} onClick={onSave}>
+            Save
+          </Button>
+        </div>
+      </div>
+    );
+  }
+  return (
+    <aside className={css.pane} aria-label="What will be written" data-changes={changes > 0}>
+      <h2 className={css.title}>What will be written</h2>
+      <div className={css.body}>
+        <Change {...props} />
+      </div>
+      {refusal !== null && (
+        <Problem error={refusal} title="It was not saved">
+          <Button onClick={onReread}>Read the file again</Button>
+        </Problem>
+      )}
+      {acts}
+      {open && (
+        <Dialog title="What will be written" form="sheet" onClose={() => setOpen(false)}>
+          <div className={css.sheet}>
+            <Change {...props} />
+          </div>
+        </Dialog>
+      )}
+    </aside>
+  );
+}

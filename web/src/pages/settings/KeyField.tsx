@@ -1,0 +1,99 @@
+// One key of the configuration: its control, what it is for, and what is wrong with it.
+import { RotateCcw } from 'lucide-react';
+import { Button } from '../../parts/Button';
+import { Field } from '../../parts/Field';
+import { labelOf } from './sections';
+import type { KeyView } from './shapes';
+import { kindOf, same, textOf, type Typed } from './values';
+import css from './Form.module.css';
+
+interface Props {
+  readonly view: KeyView;
+  /** What somebody typed; absent where nothing was. */
+  readonly typed: Typed | undefined;
+  readonly error: string | null;
+  readonly readOnly: boolean;
+  readonly onType: (text: Typed) => void;
+}
+
+/** A value in a few words, for "Default: 3". */
+function shortly(value: unknown): string {
+  if (value === null) return 'none';
+  if (Array.isArray(value) && value.length === 0) return 'none';
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > 28 ? `${text.slice(0, 27)}…` : text;
+}
+
+export function KeyField({ view, typed, error, readOnly, onType }: Props) {
+  const kind = kindOf(view);
+  const fromFile = textOf(view.value, kind);
+  const text = typed === undefined ? fromFile : (typed ?? textOf(view.default, kind));
+  const disabled = readOnly || view.decidedBy !== null;
+  const isDefault = typed === null || (typed === undefined && same(view.value, view.default));
+  const help = (
+    <>
+      {view.description} <code title={view.key}>{view.key}</code>
+      {kind === 'list' && ' One a line.'}
+      {kind === 'json' && ' As JSON.'}
+      {view.atStart && ' Counts from the next start of the server.'}
+      {view.decidedBy !== null && (
+        <>
+          {' '}
+          <strong>
+            <code>{view.decidedBy}</code> decides it where the server runs.
+          </strong>
+        </>
+      )}
+    </>
+  );
+  return (
+    <div className={css.key} data-changed={typed !== undefined} data-kind={kind}>
+      <Field label={labelOf(view.key)} help={help} error={error}>
+        {(control) => {
+          const common = { ...control, disabled };
+          if (kind === 'switch' || kind === 'choice') {
+            const choices = kind === 'switch' ? ['true', 'false'] : view.choices;
+            return (
+              <select {...common} value={text} onChange={(event) => onType(event.target.value)}>
+                {choices.map((choice) => (
+                  <option key={choice} value={choice}>
+                    {kind === 'switch' ? (choice === 'true' ? 'Yes' : 'No') : choice}
+                  </option>
+                ))}
+              </select>
+            );
+          }
+          if (kind === 'list' || kind === 'json') {
+            const rows = Math.min(12, Math.max(2, text.split('\n').length + 1));
+            return <textarea {...common} rows={rows} spellCheck={false} className={`${control.className} ${css.mono}`} value={text} onChange={(event) => onType(event.target.value)} />;
+          }
+          return (
+            <input
+              {...common}
+              type="text"
+              inputMode={kind === 'number' ? 'decimal' : 'text'}
+              spellCheck={false}
+              placeholder={view.default === null ? 'none' : ''}
+              value={text}
+              onChange={(event) => onType(event.target.value)}
+            />
+          );
+        }}
+      </Field>
+      {!disabled && (
+        <div className={css.acts}>
+          {typed !== undefined && (
+            <Button look="quiet" small onClick={() => onType(fromFile)}>
+              Undo
+            </Button>
+          )}
+          {!isDefault && (
+            <Button look="quiet" small icon={<RotateCcw size={12} aria-hidden="true" />} onClick={() => onType(null)}>
+              Default: {shortly(view.default)}
+            </Button>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,26 @@
+// What this browser shows by itself, and Slack.
+import { Button } from '../../parts/Button';
+import { toggleNotifications, useNotifications } from '../../shell/notify';
+import { KeysForm, type FormState } from './KeysForm';
+import type { KeyView } from './shapes';
+import css from './Simple.module.css';
+
+const WORDS = {
+  on: 'This browser tells you of mail for you, approvals that wait and what failed, while you look elsewhere.',
+  off: 'This browser tells you nothing by itself.',
+  blocked: 'This browser does not allow notifications for this page. Allow them in its settings for this site first.',
+} as const;
+
+export function NotificationsPart({ keys, form }: { readonly keys: readonly KeyView[]; readonly form: FormState }) {
+  const state = useNotifications();
+  return (
+    <div className={css.part}>
+      <section className={css.block} aria-label="This browser">
+        <h3>This browser</h3>
+        <p className="mid">{WORDS[state]}</p>
+        {state !== 'blocked' && <Button onClick={() => void toggleNotifications()}>{state === 'on' ? 'Turn off' : 'Turn on'}</Button>}
+      </section>
+      <KeysForm keys={keys} part="notifications" form={form} />
+    </div>
+  );
+}

@@ -1,0 +1,159 @@
+// Roles: the file of one, and what it comes to.
+import { CircleX, FilePlus2, TriangleAlert } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../../parts/Button';
+import { Dialog } from '../../parts/Dialog';
+import { Empty } from '../../parts/Empty';
+import { Field } from '../../parts/Field';
+import { RoleFacts } from './RoleFacts';
+import type { FileProblem, RoleView } from './shapes';
+import css from './RolesPart.module.css';
+
+export interface RoleDraft {
+  readonly name: string;
+  readonly text: string;
+}
+
+interface Props {
+  readonly roles: readonly RoleView[];
+  readonly selected: string | null;
+  readonly draft: RoleDraft | null;
+  readonly problems: readonly FileProblem[];
+  readonly readOnly: boolean;
+  readonly onSelect: (name: string) => void;
+  readonly onType: (draft: RoleDraft) => void;
+}
+
+/** What a new role begins with. */
+export function beginning(name: string): string {
+  return `---\nname: ${name}\ncategory: worker\ndescription: What it is for, in a line.\n---\n\nSay what whoever plays this role is to do, and how.\n`;
+}
+
+function NewRole({ taken, onMake, onClose }: { readonly taken: readonly string[]; readonly onMake: (name: string) => void; readonly onClose: () => void }) {
+  const [name, setName] = useState('');
+  const fits = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
+  const error = name === '' ? null : taken.includes(name) ? 'There is a role of that name.' : fits ? null : 'Letters, digits, “-”, “_” and “.”.';
+  const foot = (
+    <Button look="primary" disabled={!fits || error !== null} onClick={() => onMake(name)}>
+      Begin
+    </Button>
+  );
+  return (
+    <Dialog title="New role" onClose={onClose} foot={foot}>
+      <Field label="Name" error={error} help="Nothing is written before you save it.">
+        {(control) => (
+          <input
+            {...control}
+            autoFocus
+            value={name}
+            maxLength={64}
+            spellCheck={false}
+            onChange={(event) => setName(event.target.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && fits && error === null) onMake(name);
+            }}
+          />
+        )}
+      </Field>
+    </Dialog>
+  );
+}
+
+export function RolesPart({ roles, selected, draft, problems, readOnly, onSelect, onType }: Props) {
+  const [making, setMaking] = useState(false);
+  const role = roles.find((one) => one.name === selected) ?? null;
+  const isNew = role === null && draft !== null && draft.name === selected;
+  const text = draft !== null && draft.name === selected ? draft.text : (role?.text ?? '');
+  const shown = draft !== null && draft.name === selected ? problems : (role?.problems ?? []);
+  const names = [...roles.map((one) => one.name), ...(isNew && selected !== null ? [selected] : [])];
+  return (
+    <div className={css.roles}>
+      <div className={css.chooser}>
+        <ul aria-label="Roles">
+          {names.map((name) => {
+            const one = roles.find((view) => view.name === name);
+            const bad = (one?.problems.length ?? 0) > 0;
+            const odd = (one?.warnings.length ?? 0) > 0;
+            return (
+              <li key={name}>
+                <button type="button" aria-current={name === selected} onClick={() => onSelect(name)}>
+                  <span className="cut">{one?.comesTo?.displayName ?? name}</span>
+                  <span className="dim small cut">{one === undefined ? 'new' : (one.comesTo?.category ?? 'not used')}</span>
+                  {bad && (
+                    <span data-state="failed" className={css.mark} title="It cannot be read">
+                      <CircleX size={12} aria-hidden="true" />
+                      <span className="sr-only">cannot be read</span>
+                    </span>
+                  )}
+                  {!bad && odd && (
+                    <span data-state="limited" className={css.mark} title="Something is odd about it">
+                      <TriangleAlert size={12} aria-hidden="true" />
+                      <span className="sr-only">something is odd about it</span>
+                    </span>
+                  )}
+                </button>
+              </li>
+            );
+          })}
+        </ul>
+        {!readOnly && (
+          <Button small icon={<FilePlus2 size={14} aria-hidden="true" />} onClick={() => setMaking(true)}>
+            New role
+          </Button>
+        )}
+      </div>
+      {selected === null || (role === null && !isNew) ? (
+        <Empty title="Choose a role" commands={['adjutant init']}>
+          A role is a Markdown file in <code>.adjutant/roles</code>: a few lines of YAML, then the prompt.
+        </Empty>
+      ) : (
+        <div className={css.role}>
+          {role !== null && !role.isOwn && (
+            <p className="small mid">
+              This is Claude Code’s own role (<code>{role.path}</code>). Saved here, a file in <code>.adjutant/roles</code> stands in for it; the other
+              stays as it is.
+            </p>
+          )}
+          <Field
+            label={role === null ? `New role ${selected}` : role.path}
+            error={shown[0] === undefined ? null : `${shown[0].line === null ? '' : `Line ${shown[0].line}: `}${shown[0].message}${shown[0].hint === null ? '' : ` (${shown[0].hint})`}`}
+          >
+            {(control) => (
+              <textarea
+                {...control}
+                className={`${control.className} ${css.text}`}
+                spellCheck={false}
+                readOnly={readOnly}
+                value={text}
+                rows={22}
+                onChange={(event) => onType({ name: selected, text: event.target.value })}
+              />
+            )}
+          </Field>
+          {role !== null && role.warnings.length > 0 && (
+            <ul className={css.warnings} aria-label="Odd about it">
+              {role.warnings.map((warning) => (
+                <li key={warning.message} className="small">
+                  {warning.line !== null && `Line ${warning.line}: `}
+                  {warning.message}
+                </li>
+              ))}
+            </ul>
+          )}
+          {role?.comesTo != null && <RoleFacts sum={role.comesTo} />}
+        </div>
+      )}
+      {making && (
+        <NewRole
+          taken={names}
+          onClose={() => setMaking(false)}
+          onMake={(name) => {
+            setMaking(false);
+            onType({ name, text: beginning(name) });
+            onSelect(name);
+          }}
+        />
+      )}
+    </div>
+  );
+}

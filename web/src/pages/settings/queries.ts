@@ -1,0 +1,65 @@
+// What the settings ask the server, and what they tell it.
+import { keepPreviousData, useMutation, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
+import { useEffect, useState } from 'react';
+import { get, post } from '../../api/client';
+import { kinds, useRefresh } from '../../api/live';
+import type { Change, Checked, Saved, SettingsView } from './shapes';
+
+const KEY = ['settings'] as const;
+/** How long somebody must have stopped typing before a change is checked. */
+const PAUSE = 300;
+
+export function useSettings(): UseQueryResult<SettingsView> {
+  useRefresh(kinds('config.reloaded'), [KEY]);
+  return useQuery({ queryKey: KEY, queryFn: ({ signal }) => get<SettingsView>('/api/settings', {}, signal) });
+}
+
+/** A value that follows another one once that has stood still. */
+function useSettled(value: string): string {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), PAUSE);
+    return () => clearTimeout(timer);
+  }, [value]);
+  return settled;
+}
+
+export interface Check {
+  readonly checked: Checked | null;
+  /** Whether what is shown is about an older state of the form. */
+  readonly stale: boolean;
+  readonly error: Error | null;
+  readonly again: () => void;
+}
+
+/** What a change would come to, asked while somebody types. `was` is the file that it is made to. */
+export function useCheck(change: Change | null, was: string): Check {
+  const text = change === null ? '' : JSON.stringify(change);
+  const settled = useSettled(text);
+  const query = useQuery({
+    queryKey: ['settings-check', was, settled],
+    queryFn: () => post<Checked>('/api/settings/check', JSON.parse(settled)),
+    enabled: settled !== '',
+    placeholderData: keepPreviousData,
+    gcTime: 60_000,
+  });
+  if (text === '') return { checked: null, stale: false, error: null, again: () => undefined };
+  return {
+    checked: query.data ?? null,
+    stale: settled !== text || query.isPlaceholderData || query.isPending,
+    error: query.error,
+    again: () => void query.refetch(),
+  };
+}
+
+export function useSave(onSaved: (saved: Saved) => void) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ change, was }: { readonly change: Change; readonly was: string | null }) =>
+      post<Saved>('/api/settings/save', { ...change, ...(was === null ? {} : { was }) }),
+    onSuccess: async (saved) => {
+      await client.invalidateQueries({ queryKey: KEY });
+      onSaved(saved);
+    },
+  });
+}

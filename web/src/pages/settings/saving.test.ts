@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import type { Check } from './queries';
+import { standingOf } from './saving';
+import type { Checked } from './shapes';
+
+const checked = (change: Partial<Checked> = {}): Checked => ({ ok: true, problems: [], notes: [], diff: 'x', hash: 'h', ...change });
+const check = (change: Partial<Check> = {}): Check => ({ checked: checked(), stale: false, error: null, again: () => undefined, ...change });
+const form = (changes = 1, errors: [string, string][] = [], busy = false) => ({ changes, errors: new Map(errors), busy });
+
+test('only what passed the check as it stands can be saved', () => {
+  expect(standingOf(form(), check())).toEqual({ can: true, reason: 'It passes the check.' });
+  expect(standingOf(form(), check({ stale: true }))).toEqual({ can: false, reason: 'Checking…' });
+  expect(standingOf(form(), check({ checked: null }))).toEqual({ can: false, reason: 'Checking…' });
+  expect(standingOf(form(0), check()).reason).toBe('Nothing is changed.');
+  expect(standingOf(form(), check({ checked: checked({ diff: '' }) })).reason).toBe('The file says so already.');
+  expect(standingOf(form(), check({ error: new Error('away') })).reason).toBe('It could not be checked.');
+  expect(standingOf(form(1, [], true), check()).can).toBe(false);
+});
+
+test('the reason names the key or the line', () => {
+  const bad = (key: string | null, line: number | null) =>
+    standingOf(form(), check({ checked: checked({ ok: false, problems: [{ key, line, message: 'expected a number', hint: null }] }) })).reason;
+  expect(bad('limits.depth', 3)).toBe('limits.depth: expected a number');
+  expect(bad(null, 3)).toBe('line 3: expected a number');
+  expect(bad(null, null)).toBe('expected a number');
+  expect(standingOf(form(1, [['mirror', 'This is not JSON.']]), check()).reason).toBe('mirror: This is not JSON.');
+});

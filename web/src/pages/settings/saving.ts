@@ -1,0 +1,33 @@
+// Whether a change can be saved, and why not, in a sentence.
+import type { Check } from './queries';
+
+export interface Standing {
+  readonly can: boolean;
+  readonly reason: string;
+}
+
+interface Form {
+  /** How many keys, or whether a text, differ from the file. */
+  readonly changes: number;
+  /** What cannot even be asked. */
+  readonly errors: ReadonlyMap<string, string>;
+  readonly busy: boolean;
+}
+
+/** The reason stands beside the button, so it says what to do. */
+export function standingOf(form: Form, { checked, stale, error }: Check): Standing {
+  const no = (reason: string): Standing => ({ can: false, reason });
+  if (form.busy) return no('Saving…');
+  const [first] = form.errors;
+  if (first !== undefined) return no(`${first[0]}: ${first[1]}`);
+  if (form.changes === 0) return no('Nothing is changed.');
+  if (error !== null) return no('It could not be checked.');
+  if (checked === null || stale) return no('Checking…');
+  const problem = checked.problems[0];
+  if (!checked.ok) {
+    const where = problem?.key ?? (problem?.line == null ? '' : `line ${problem.line}`);
+    return no(`${where}${where === '' ? '' : ': '}${problem?.message ?? 'It does not pass the check.'}`);
+  }
+  if (checked.diff === '') return no('The file says so already.');
+  return { can: true, reason: 'It passes the check.' };
+}

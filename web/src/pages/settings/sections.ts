@@ -1,0 +1,81 @@
+// Which part of the page a key belongs to, and how keys are gathered and named.
+import type { KeyView } from './shapes';
+
+export const PARTS = [
+  { id: 'general', name: 'General', about: 'The server, models, agents, reviews, GitHub' },
+  { id: 'limits', name: 'Limits', about: 'How deep, how many, how long' },
+  { id: 'budget', name: 'Budget', about: 'What may be spent, and what tokens cost' },
+  { id: 'roles', name: 'Roles', about: 'Prompts, and how whoever plays them is run' },
+  { id: 'permissions', name: 'Permissions', about: 'Which category may use which tool' },
+  { id: 'webhooks', name: 'Webhooks', about: 'Programs that are told of events' },
+  { id: 'notifications', name: 'Notifications', about: 'What this browser shows, and Slack' },
+  { id: 'keys', name: 'Keys', about: 'The keyboard' },
+] as const;
+
+export type PartId = (typeof PARTS)[number]['id'];
+
+export function isPart(id: string): id is PartId {
+  return PARTS.some((part) => part.id === id);
+}
+
+const BELONGS: readonly (readonly [string, PartId])[] = [
+  ['mcp.fullAccessCategories', 'permissions'],
+  ['categories', 'permissions'],
+  ['limits', 'limits'],
+  ['mcp', 'limits'],
+  ['budget', 'budget'],
+  ['prices', 'budget'],
+  ['webhooks', 'webhooks'],
+  ['slack', 'notifications'],
+];
+
+/** The part in which a key is changed. */
+export function partOf(key: string): PartId {
+  const found = BELONGS.find(([beginning]) => key === beginning || key.startsWith(`${beginning}.`));
+  return found?.[1] ?? 'general';
+}
+
+/** A name for people: `maxPromptBytes` is "Max prompt bytes", `max_iterations` "Max iterations". */
+export function wordsOf(name: string): string {
+  const words = name
+    .replaceAll('_', ' ')
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+  const spelled = words.replaceAll(/\b(url|mcp|usd|acp|id)\b/g, (word) => word.toUpperCase()).replaceAll('github', 'GitHub');
+  return spelled.charAt(0).toUpperCase() + spelled.slice(1);
+}
+
+export interface Section {
+  readonly name: string;
+  readonly title: string;
+  readonly keys: readonly KeyView[];
+}
+
+/** The keys of a part by their sections, in the order of the file. Keys that stand in none come last. */
+export function sectionsOf(keys: readonly KeyView[], part: PartId): readonly Section[] {
+  const sections = new Map<string, KeyView[]>();
+  for (const key of keys.filter((one) => partOf(one.key) === part)) {
+    const around = key.key.split('.').slice(0, -1).join('.');
+    const list = sections.get(around) ?? [];
+    list.push(key);
+    sections.set(around, list);
+  }
+  const all = [...sections].map(([name, own]) => ({ name, title: name === '' ? 'Others' : name.split('.').map(wordsOf).join(', '), keys: own }));
+  // What gave the part its name is what most come for; what stands in no section comes last.
+  const first = (section: Section) => Number(section.name === part) - Number(section.name === '');
+  return all.sort((one, other) => first(other) - first(one));
+}
+
+/** The last name of a key, for people. */
+export function labelOf(key: string): string {
+  return wordsOf(key.split('.').at(-1) ?? key);
+}
+
+/** Keys that fit what somebody looks for: in the name, or in what it is for. */
+export function matching(keys: readonly KeyView[], wanted: string): readonly KeyView[] {
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  return keys.filter((key) => {
+    const text = `${key.key} ${labelOf(key.key)} ${key.description}`.toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+}

@@ -1,0 +1,80 @@
+import { Link2, X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Button } from '../../parts/Button';
+import { Dialog } from '../../parts/Dialog';
+import { Markdown } from '../../parts/Markdown';
+import { Problem } from '../../parts/Problem';
+import { Skeleton } from '../../parts/Skeleton';
+import { toast } from '../../parts/toast';
+import { InspectorActs } from './InspectorActs';
+import { Comments, Context, HistoryList, Links } from './InspectorLists';
+import { Facts } from './Facts';
+import { useRoomy } from './media';
+import { name } from './moves';
+import type { TaskRow } from './shapes';
+import { useTask } from './useTask';
+import css from './Inspector.module.css';
+
+export interface InspectorProps {
+  readonly number: number;
+  readonly readOnly: boolean;
+  readonly href: (number: number) => string;
+  readonly onOpen: (number: number | null) => void;
+  readonly onAssign: (row: TaskRow) => void;
+  readonly onMove: (row: TaskRow, to: 'ready') => void;
+  readonly onCancel: (row: TaskRow) => void;
+}
+
+function Body(props: InspectorProps) {
+  const { number, readOnly } = props;
+  const query = useTask(number);
+  const task = query.data;
+  if (task === undefined) {
+    if (query.error === null) return <Skeleton rows={9} height={28} />;
+    return <Problem error={query.error} title={`${name(number)} could not be read`} onRetry={() => void query.refetch()} />;
+  }
+  return (
+    <>
+      <h2 className={css.title}>{task.title}</h2>
+      <Facts task={task} readOnly={readOnly} />
+      {task.description !== null && (
+        <div className={css.description}>
+          <Markdown text={task.description} />
+        </div>
+      )}
+      <Links task={task} readOnly={readOnly} href={props.href} onOpen={props.onOpen} />
+      <InspectorActs task={task} {...props} />
+      <HistoryList task={task} />
+      <Comments task={task} readOnly={readOnly} />
+      <Context task={task} />
+    </>
+  );
+}
+
+/** The selected task: beside the board where there is room, else over it. */
+export function Inspector(props: InspectorProps) {
+  const { number, href, onOpen } = props;
+  const roomy = useRoomy();
+  const copy = () => void navigator.clipboard?.writeText(location.origin + href(number)).then(() => toast('The link is copied.'));
+  const link: ReactNode = <Button look="quiet" small icon={<Link2 size={14} />} aria-label="Copy link" onClick={copy} />;
+  if (!roomy) {
+    return (
+      <Dialog title={name(number)} form="sheet" onClose={() => onOpen(null)}>
+        <div className={css.sheet}>
+          <Body key={number} {...props} />
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <aside className={`${css.inspector} scroll`} aria-label={`Task ${name(number)}`}>
+      <div className={css.head}>
+        <span className={css.number}>{name(number)}</span>
+        <span className="grow" />
+        {link}
+        <Button look="quiet" small icon={<X size={14} />} aria-label="Close" onClick={() => onOpen(null)} />
+      </div>
+      <Body key={number} {...props} />
+    </aside>
+  );
+}

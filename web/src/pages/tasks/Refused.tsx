@@ -1,0 +1,25 @@
+import { X } from 'lucide-react';
+import { Button } from '../../parts/Button';
+import { Problem } from '../../parts/Problem';
+import { COLUMN_WORDS, name } from './moves';
+import type { Refusal } from './useMoves';
+import css from './TasksPage.module.css';
+
+interface Props {
+  readonly refusal: Refusal;
+  readonly onForce: () => void;
+  readonly onClose: () => void;
+}
+
+/** Why a task stayed where it was, and what can be done. */
+export function Refused({ refusal, onForce, onClose }: Props) {
+  const { row, to, error } = refusal;
+  return (
+    <div className={css.refused}>
+      <Problem error={error} title={`${name(row.number)} stays in ${COLUMN_WORDS[row.column]}`}>
+        {to === 'done' && row.epic !== null && row.column !== 'inReview' && <Button onClick={onForce}>Complete without a review…</Button>}
+      </Problem>
+      <Button look="quiet" small icon={<X size={14} />} aria-label="Dismiss" onClick={onClose} />
+    </div>
+  );
+}

@@ -1,0 +1,175 @@
+import { useInfiniteQuery, useQueryClient, type InfiniteData } from '@tanstack/react-query';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useRef, useState } from 'react';
+import { get } from '../../api/client';
+import { kinds, useLive } from '../../api/live';
+import { Button } from '../../parts/Button';
+import { At } from '../../parts/Elapsed';
+import { Problem } from '../../parts/Problem';
+import { Skeleton } from '../../parts/Skeleton';
+import { StateIcon } from '../../parts/State';
+import { money, plural } from '../../parts/format';
+import { useKeys } from '../../shell/keys';
+import { name } from './moves';
+import type { TaskFilter, TaskRow, TasksView } from './shapes';
+import { TaskMark } from './TaskMark';
+import css from './TaskList.module.css';
+
+const PAGE = 100;
+const ROW = 29;
+const EVERY = 500;
+
+interface Props {
+  readonly filter: TaskFilter;
+  /** How many there are in all, whether they are loaded or not. */
+  readonly total: number;
+  readonly selected: number | null;
+  readonly href: (number: number) => string;
+  readonly onOpen: (number: number | null) => void;
+}
+
+/** The same pages with rows as they are now; no row changes its place. */
+export function patchPages(data: InfiniteData<TasksView, string | null>, rows: readonly TaskRow[]): InfiniteData<TasksView, string | null> {
+  const fresh = new Map(rows.map((row) => [row.number, row]));
+  const pages = data.pages.map((page) => ({ ...page, tasks: page.tasks.map((row) => fresh.get(row.number) ?? row) }));
+  return { ...data, pages };
+}
+
+/** Patches the rows that events are about, and counts the tasks that are new. */
+function useLiveRows(key: readonly unknown[]): number {
+  const client = useQueryClient();
+  const [fresh, setFresh] = useState(0);
+  const touched = useRef(new Set<number>());
+  const timer = useRef<ReturnType<typeof setTimeout> | null>(null);
+  useEffect(() => {
+    setFresh(0);
+    return () => {
+      if (timer.current !== null) clearTimeout(timer.current);
+      timer.current = null;
+    };
+  }, [key.join('\n')]);
+  const refresh = async () => {
+    timer.current = null;
+    const data = client.getQueryData<InfiniteData<TasksView, string | null>>(key);
+    const loaded = new Set(data?.pages.flatMap((page) => page.tasks.map((row) => row.number)));
+    const numbers = [...touched.current].filter((number) => loaded.has(number)).slice(0, PAGE);
+    touched.current = new Set();
+    if (numbers.length === 0) return;
+    const rows = await get<TasksView>('/api/tasks', { numbers: numbers.join(',') });
+    client.setQueryData<InfiniteData<TasksView, string | null>>(key, (before) => (before === undefined ? before : patchPages(before, rows.tasks)));
+  };
+  useLive(kinds('task.'), (batch) => {
+    const made = batch.filter((event) => event.kind === 'task.created').length;
+    if (made > 0) setFresh((before) => before + made);
+    for (const event of batch) if (typeof event.data['number'] === 'number') touched.current.add(event.data['number']);
+    timer.current ??= setTimeout(() => void refresh().catch(() => undefined), EVERY);
+  });
+  return fresh;
+}
+
+/** All tasks in one table, by priority and then by number. Only the rows in sight are there. */
+export function TaskList({ filter, total, selected, href, onOpen }: Props) {
+  const client = useQueryClient();
+  const scroller = useRef<HTMLDivElement>(null);
+  const key = ['tasks', filter.epic, filter.q];
+  const query = useInfiniteQuery({
+    queryKey: key,
+    queryFn: ({ pageParam, signal }) => get<TasksView>('/api/tasks', { ...filter, after: pageParam, limit: PAGE }, signal),
+    initialPageParam: null as string | null,
+    getNextPageParam: (page) => page.nextCursor,
+  });
+  const fresh = useLiveRows(key);
+  const rows = query.data?.pages.flatMap((page) => page.tasks) ?? [];
+  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: () => ROW, overscan: 12 });
+  const items = virtual.getVirtualItems();
+  const last = items.at(-1)?.index ?? 0;
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  useEffect(() => {
+    if (last >= rows.length - 20 && hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [last, rows.length, hasNextPage, isFetchingNextPage, fetchNextPage]);
+
+  const at = rows.findIndex((row) => row.number === selected);
+  const go = (by: number) => {
+    const next = rows[at < 0 ? 0 : at + by];
+    if (next === undefined) return;
+    onOpen(next.number);
+    virtual.scrollToIndex(rows.indexOf(next), { align: 'auto' });
+  };
+  useKeys({ j: () => go(1), ArrowDown: () => go(1), k: () => go(-1), ArrowUp: () => go(-1), Escape: () => onOpen(null) });
+
+  if (query.data === undefined) {
+    return query.error === null ? <Skeleton rows={16} height={ROW} /> : <Problem error={query.error} title="The tasks could not be read" onRetry={() => void query.refetch()} />;
+  }
+  return (
+    <div className={css.list} role="table" aria-label="Tasks" aria-rowcount={total + 1}>
+      <div role="rowgroup" className={css.headRow}>
+        <div role="row" aria-rowindex={1} className={css.row}>
+          {['Task', 'State', 'Title', 'Priority', 'Who', 'Waits for', 'Spent', 'Changed'].map((title) => (
+            <span role="columnheader" key={title}>
+              {title}
+            </span>
+          ))}
+        </div>
+      </div>
+      {fresh > 0 && (
+        <Button small className={css.fresh ?? ''} onClick={() => void client.resetQueries({ queryKey: key })}>
+          {fresh} new, read again
+        </Button>
+      )}
+      <div ref={scroller} role="rowgroup" className={`${css.body} scroll`} tabIndex={0} aria-label="Rows">
+        <div style={{ height: virtual.getTotalSize() }}>
+          {items.map((item) => {
+            const row = rows[item.index];
+            if (row === undefined) return null;
+            const open = row.needs.filter((need) => !need.done).length;
+            return (
+              <div
+                key={row.number}
+                role="row"
+                aria-rowindex={item.index + 2}
+                aria-selected={row.number === selected}
+                className={css.row}
+                style={{ transform: `translateY(${item.start}px)` }}
+                onClick={() => onOpen(row.number)}
+              >
+                <span role="cell">
+                  <a
+                    href={href(row.number)}
+                    onClick={(event) => {
+                      if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+                      event.preventDefault();
+                    }}
+                  >
+                    {name(row.number)}
+                  </a>
+                </span>
+                <span role="cell">
+                  <TaskMark state={row.storedState} column={row.column} />
+                </span>
+                <span role="cell" className="cut">
+                  {row.title}
+                </span>
+                <span role="cell">P{row.priority}</span>
+                <span role="cell" className={css.who}>
+                  {row.agent !== null && (
+                    <>
+                      <StateIcon state={row.agent.state} size={12} />
+                      <span className="cut">
+                        {row.agent.role} {row.agent.short}
+                      </span>
+                    </>
+                  )}
+                </span>
+                <span role="cell">{open > 0 ? plural(open, 'task') : ''}</span>
+                <span role="cell">{row.costUsd === null ? '' : money(row.costUsd)}</span>
+                <span role="cell" className="dim">
+                  <At at={row.updatedAt} />
+                </span>
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+}

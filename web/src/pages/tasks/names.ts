@@ -1,0 +1,5 @@
+/** Tasks as somebody writes them: with commas or spaces, with or without `TAS-`. */
+export function taskNames(written: string): string[] {
+  const parts = written.split(/[\s,]+/).filter((part) => part !== '');
+  return parts.map((part) => (/^\d+$/.test(part) ? `TAS-${part}` : part.replace(/^#(\d+)$/, 'TAS-$1')));
+}

@@ -1,0 +1,50 @@
+// One task, whole, kept true by its own events.
+import { useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react-query';
+import { get } from '../../api/client';
+import { useRefresh } from '../../api/live';
+import type { HistoryEntry, HistoryView, WholeTask } from './shapes';
+
+const EVERY = 500;
+
+export function useTask(number: number): UseQueryResult<WholeTask> {
+  const query = useQuery({
+    queryKey: ['task', number],
+    queryFn: ({ signal }) => get<WholeTask>(`/api/tasks/${number}`, {}, signal),
+  });
+  const task = query.data;
+  const beside = new Set([number, ...(task?.waitsFor ?? []).map((one) => one.number)]);
+  useRefresh(
+    (event) => {
+      const about = event.data['number'];
+      if (event.kind.startsWith('task.') && typeof about === 'number') return beside.has(about);
+      if (task === undefined) return false;
+      return event.taskId === task.id || (event.agentId !== null && event.agentId === task.agent?.id);
+    },
+    [['task', number]],
+    EVERY,
+  );
+  return query;
+}
+
+export interface History {
+  readonly entries: readonly HistoryEntry[];
+  readonly more: (() => void) | null;
+}
+
+/** A task's history: the newest with the task itself, what is older on demand. */
+export function useHistory(task: WholeTask): History {
+  const older = useInfiniteQuery({
+    queryKey: ['history', task.number, task.historyCursor],
+    queryFn: ({ pageParam, signal }) => get<HistoryView>(`/api/tasks/${task.number}/history`, { after: pageParam }, signal),
+    initialPageParam: task.historyCursor ?? 0,
+    getNextPageParam: (page) => page.nextCursor,
+    enabled: false,
+  });
+  const pages = older.data?.pages ?? [];
+  const asked = pages.length > 0;
+  const more = asked ? older.hasNextPage : task.historyCursor !== null;
+  return {
+    entries: [...task.history, ...pages.flatMap((page) => page.history)],
+    more: more ? () => void (asked ? older.fetchNextPage() : older.refetch()) : null,
+  };
+}

@@ -1,0 +1,25 @@
+import type { ButtonHTMLAttributes, ReactNode, Ref } from 'react';
+import css from './Button.module.css';
+
+interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
+  /** `primary` is the one thing to do here; `danger` ends something; `quiet` has no frame. */
+  readonly look?: 'plain' | 'primary' | 'danger' | 'quiet';
+  readonly small?: boolean;
+  readonly icon?: ReactNode;
+  /** The key that does the same, shown beside the words. */
+  readonly hint?: string;
+  readonly ref?: Ref<HTMLButtonElement>;
+}
+
+/** A button. Without words it needs an `aria-label`, which is also its tooltip. */
+export function Button({ look = 'plain', small = false, icon, hint, className, children, ...rest }: Props) {
+  const bare = children === undefined || children === null;
+  const classes = [css.button, css[look], small && css.small, bare && css.bare, className];
+  return (
+    <button type="button" title={bare ? rest['aria-label'] : undefined} {...rest} className={classes.filter(Boolean).join(' ')}>
+      {icon}
+      {children}
+      {hint !== undefined && <kbd aria-hidden="true">{hint}</kbd>}
+    </button>
+  );
+}

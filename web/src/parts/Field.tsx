@@ -1,0 +1,40 @@
+import { useId, type ReactNode } from 'react';
+import css from './Field.module.css';
+
+interface Props {
+  readonly label: string;
+  /** What it means, in a line. */
+  readonly help?: ReactNode;
+  /** What is wrong with it. */
+  readonly error?: string | null | undefined;
+  /** Draws the control; it must put these on it. */
+  readonly children: (control: { id: string; 'aria-describedby': string | undefined; 'aria-invalid': boolean; className: string }) => ReactNode;
+}
+
+/** A control with its name, its help and its error. */
+export function Field({ label, help, error, children }: Props) {
+  const id = useId();
+  const described = [help !== undefined && `${id}-help`, Boolean(error) && `${id}-error`].filter(Boolean).join(' ');
+  const control = {
+    id,
+    'aria-describedby': described === '' ? undefined : described,
+    'aria-invalid': Boolean(error),
+    className: css.control ?? '',
+  };
+  return (
+    <div className={css.field}>
+      <label htmlFor={id}>{label}</label>
+      {children(control)}
+      {help !== undefined && (
+        <p id={`${id}-help`} className={css.help}>
+          {help}
+        </p>
+      )}
+      {Boolean(error) && (
+        <p id={`${id}-error`} className={css.error} role="alert">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,154 @@
+import { Lexer, type Token, type Tokens } from 'marked';
+import { Fragment, memo, useMemo, type ReactNode } from 'react';
+import { Code } from './Code';
+import css from './Markdown.module.css';
+
+// Agents wrote this. No HTML is ever made of it: its parts become elements one by one, and what is no Markdown stays text.
+
+/** Deeper than this nobody reads; a text that is made to be deep would only be slow. */
+const DEEPEST = 12;
+/** Longer than this is shown as it is. */
+const LONGEST = 100_000;
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: '\u00a0' };
+
+function decoded(text: string): string {
+  return text.replaceAll(/&(amp|lt|gt|quot|#39|nbsp);/g, (whole, name: string) => ENTITIES[name] ?? whole);
+}
+
+/** Where a link may lead: to the web. Anything else could run something, or pretend to be a page of ours. */
+export function safeAddress(href: string): string | null {
+  try {
+    const url = new URL(href);
+    return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : null;
+  } catch {
+    return null;
+  }
+}
+
+function link(href: string, children: ReactNode, text: string): ReactNode {
+  const address = safeAddress(href);
+  if (address === null) {
+    return text === href ? children : (
+      <>
+        {children} <code>{href}</code>
+      </>
+    );
+  }
+  return (
+    <a href={address} rel="noreferrer noopener" target="_blank">
+      {children}
+    </a>
+  );
+}
+
+function all(tokens: readonly Token[] | undefined, depth: number): ReactNode {
+  return tokens?.map((token, at) => <Fragment key={at}>{one(token, depth)}</Fragment>);
+}
+
+function heading(token: Tokens.Heading, depth: number): ReactNode {
+  const children = all(token.tokens, depth);
+  // Levels below the page's own headings, in three sizes.
+  if (token.depth === 1) return <h3>{children}</h3>;
+  return token.depth === 2 ? <h4>{children}</h4> : <h5>{children}</h5>;
+}
+
+function list(token: Tokens.List, depth: number): ReactNode {
+  const items = token.items.map((item, at) => (
+    <li key={at} className={item.task ? css.task : undefined}>
+      {item.task && <input type="checkbox" checked={item.checked === true} readOnly disabled aria-label={item.checked === true ? 'done' : 'open'} />}{' '}
+      {all(item.tokens, depth)}
+    </li>
+  ));
+  const start = typeof token.start === 'number' && token.start !== 1 ? token.start : undefined;
+  return token.ordered ? <ol start={start}>{items}</ol> : <ul>{items}</ul>;
+}
+
+function table(token: Tokens.Table, depth: number): ReactNode {
+  return (
+    <div className={css.table}>
+      <table>
+        <thead>
+          <tr>
+            {token.header.map((cell, at) => (
+              <th key={at}>{all(cell.tokens, depth)}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {token.rows.map((row, at) => (
+            <tr key={at}>
+              {row.map((cell, column) => (
+                <td key={column}>{all(cell.tokens, depth)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function one(given: Token, above: number): ReactNode {
+  const depth = above + 1;
+  // Every token has its source; the parser's own types say so for each of the kinds it makes.
+  const token = given as Tokens.Generic & { raw: string };
+  if (depth > DEEPEST) return token.raw;
+  switch (given.type) {
+    case 'space':
+    case 'def':
+      return null;
+    case 'heading':
+      return heading(given as Tokens.Heading, depth);
+    case 'paragraph':
+      return <p>{all(token.tokens, depth)}</p>;
+    case 'text':
+      return token.tokens === undefined ? decoded(String(token['text'])) : all(token.tokens, depth);
+    case 'escape':
+      return decoded(String(token['text']));
+    case 'strong':
+      return <strong>{all(token.tokens, depth)}</strong>;
+    case 'em':
+      return <em>{all(token.tokens, depth)}</em>;
+    case 'del':
+      return <del>{all(token.tokens, depth)}</del>;
+    case 'br':
+      return <br />;
+    case 'hr':
+      return <hr />;
+    case 'codespan':
+      return <code>{decoded(String(token['text']))}</code>;
+    case 'code':
+      return <Code text={String(token['text'])} language={typeof token['lang'] === 'string' && token['lang'] !== '' ? token['lang'] : null} />;
+    case 'blockquote':
+      return <blockquote>{all(token.tokens, depth)}</blockquote>;
+    case 'list':
+      return list(given as Tokens.List, depth);
+    case 'table':
+      return table(given as Tokens.Table, depth);
+    case 'link':
+      return link(String(token['href']), all(token.tokens, depth), String(token['text']));
+    case 'image':
+      // Nothing is loaded from elsewhere: a picture is told of, with a link to it.
+      return link(String(token['href']), `picture: ${String(token['text'] === '' ? token['href'] : token['text'])}`, '');
+    default:
+      return token.raw;
+  }
+}
+
+/** The parts of a text; none where it is too long, or so deep that the parser gives up. */
+function parts(text: string): readonly Token[] | null {
+  if (text.length > LONGEST) return null;
+  try {
+    return Lexer.lex(text, { gfm: true, breaks: true });
+  } catch {
+    return null;
+  }
+}
+
+/** Markdown that somebody else wrote, made harmless. */
+export const Markdown = memo(function Markdown({ text }: { readonly text: string }) {
+  const tokens = useMemo(() => parts(text), [text]);
+  if (tokens === null) return <div className={`${css.markdown} ${css.plain}`}>{text}</div>;
+  return <div className={css.markdown}>{all(tokens, 0)}</div>;
+});

@@ -1,0 +1,25 @@
+import css from './Meter.module.css';
+
+interface Props {
+  readonly value: number;
+  /** Null is no limit: nothing is drawn, but the room is kept. */
+  readonly max: number | null;
+  /** What is measured, for screen readers: "Spent". */
+  readonly label: string;
+  /** The same in words: "$1.84 of $6.00". */
+  readonly text: string;
+  readonly className?: string;
+}
+
+/** How much of a limit is used. Near its end it is warm, at its end hot. */
+export function Meter({ value, max, label, text, className }: Props) {
+  const part = max === null || max <= 0 ? 0 : Math.min(1, value / max);
+  const heat = max !== null && max > 0 && value >= max ? css.hot : part >= 0.85 ? css.warm : undefined;
+  const classes = [css.meter, heat, className].filter(Boolean).join(' ');
+  if (max === null) return <span className={`${classes} ${css.none}`} aria-hidden="true" />;
+  return (
+    <span className={classes} role="meter" aria-label={label} aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(part * 100)} aria-valuetext={text}>
+      <i style={{ transform: `scaleX(${part})` }} />
+    </span>
+  );
+}

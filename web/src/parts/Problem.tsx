@@ -1,0 +1,40 @@
+import { CircleX } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { ApiError } from '../api/client';
+import { Button } from './Button';
+import css from './Problem.module.css';
+
+interface Props {
+  readonly error: unknown;
+  /** What was wanted: "The board could not be read". */
+  readonly title?: string;
+  readonly onRetry?: () => void;
+  readonly children?: ReactNode;
+}
+
+/** What went wrong, why, and what to do. It stands where the thing itself would be. */
+export function Problem({ error, title, onRetry, children }: Props) {
+  const known = error instanceof ApiError ? error : null;
+  const message = error instanceof Error ? error.message : String(error);
+  return (
+    <div role="alert" className={css.problem}>
+      <CircleX size={16} aria-hidden="true" />
+      <div className={css.words}>
+        <p className="strong">{title ?? message}</p>
+        {title !== undefined && <p className="mid">{message}</p>}
+        {known !== null && known.suggestions.length > 0 && (
+          <ul>
+            {known.suggestions.map((suggestion) => (
+              <li key={suggestion}>{suggestion}</li>
+            ))}
+          </ul>
+        )}
+        <div className={css.acts}>
+          {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}
+          {children}
+          {known !== null && <code className="dim">{known.code}</code>}
+        </div>
+      </div>
+    </div>
+  );
+}

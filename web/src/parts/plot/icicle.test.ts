@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { icicle, type Budgeted } from './icicle';
+
+function node(id: string, capUsd: number | null, spentUsd: number, children: readonly Budgeted[] = []): Budgeted {
+  return { id, capUsd, spentUsd, children };
+}
+
+describe('a tree of budgets', () => {
+  it('is as wide as what was given and shaded as far as it was spent', () => {
+    const tree = node('root', 40, 10, [node('a', 20, 5), node('b', 10, 10)]);
+    const boxes = icicle(tree, 400, 3, 3, 0);
+    expect(boxes.map(({ node: { id }, level, x, width, spent }) => [id, level, x, width, spent])).toEqual([
+      ['root', 0, 0, 400, 0.25],
+      ['a', 1, 0, 200, 0.25],
+      ['b', 1, 200, 100, 1],
+    ]);
+  });
+
+  it('gives the dearest the first place and leaves out what nobody could see', () => {
+    const tree = node('root', 100, 0, [node('tiny', 0.1, 0), node('small', 10, 0), node('large', 80, 0)]);
+    expect(icicle(tree, 100, 2).map((box) => box.node.id)).toEqual(['root', 'large', 'small']);
+  });
+
+  it('lets children share where they were promised more than there is', () => {
+    const tree = node('root', 10, 0, [node('a', 10, 0), node('b', 10, 0)]);
+    const boxes = icicle(tree, 100, 2, 3, 0);
+    expect(boxes.map((box) => box.width)).toEqual([100, 50, 50]);
+  });
+
+  it('goes by what was spent where nothing was given, and never beyond the box', () => {
+    const tree = node('root', null, 4, [node('a', null, 3), node('b', 2, 5)]);
+    const boxes = icicle(tree, 100, 2, 3, 0);
+    expect(boxes.map((box) => box.node.id)).toEqual(['root', 'a', 'b']);
+    expect(boxes.every((box) => box.spent <= 1 && box.x + box.width <= 100.001)).toBe(true);
+  });
+
+  it('stops at so many rows, and stands where there is nothing at all', () => {
+    const deep = node('a', 1, 0, [node('b', 1, 0, [node('c', 1, 0)])]);
+    expect(icicle(deep, 100, 2).length).toBe(2);
+    expect(icicle(node('none', null, 0), 100, 3)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,32 @@
+import { useEffect, useRef, useState, type RefObject } from 'react';
+
+/** How wide an element is, so that a plot is drawn in real pixels and its words are not stretched. */
+export function useWidth<T extends HTMLElement>(otherwise = 600): [RefObject<T | null>, number] {
+  const ref = useRef<T>(null);
+  const [width, setWidth] = useState(otherwise);
+  useEffect(() => {
+    const element = ref.current;
+    if (element === null) return;
+    const observer = new ResizeObserver(([entry]) => {
+      const found = Math.floor(entry?.contentRect.width ?? 0);
+      if (found > 0) setWidth(found);
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [ref, width];
+}
+
+/** Whether the window is as wide as this. */
+export function useWide(pixels: number): boolean {
+  const query = `(min-width: ${pixels}px)`;
+  const [wide, setWide] = useState(() => matchMedia(query).matches);
+  useEffect(() => {
+    const list = matchMedia(query);
+    const hear = () => setWide(list.matches);
+    hear();
+    list.addEventListener('change', hear);
+    return () => list.removeEventListener('change', hear);
+  }, [query]);
+  return wide;
+}

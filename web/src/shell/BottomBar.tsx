@@ -1,0 +1,37 @@
+import { Ellipsis } from 'lucide-react';
+import { Link, useLocation } from 'wouter';
+import { useOverview } from '../api/overview';
+import { openPalette } from './open';
+import { PAGES } from './pages';
+import { isOn } from './Rail';
+import css from './BottomBar.module.css';
+
+/** The rail of a phone. What has no room here is in the palette. */
+export function BottomBar() {
+  const [location] = useLocation();
+  const { data: overview } = useOverview();
+  const asks = (name: string) => {
+    if (name === 'Mail') return overview?.mail.needsAnswer ?? 0;
+    return name === 'Reviews' ? (overview?.reviews.forYou ?? 0) : 0;
+  };
+  return (
+    <nav className={css.bar} aria-label="Main">
+      {PAGES.slice(0, 4).map(({ name, href, icon: Icon }) => (
+        <Link key={href} href={href} aria-current={isOn(href, location) ? 'page' : undefined}>
+          <Icon size={20} aria-hidden="true" />
+          {name}
+          {asks(name) > 0 && (
+            <b>
+              {asks(name)}
+              <span className="sr-only"> need you</span>
+            </b>
+          )}
+        </Link>
+      ))}
+      <button type="button" onClick={() => openPalette()}>
+        <Ellipsis size={20} aria-hidden="true" />
+        More
+      </button>
+    </nav>
+  );
+}

@@ -1,0 +1,45 @@
+import { session, type Absence } from '../api/session';
+import { Button } from '../parts/Button';
+import { Copy } from '../parts/Copy';
+import { Logo } from './Logo';
+import css from './Login.module.css';
+
+interface Words {
+  readonly title: string;
+  readonly text: string;
+}
+
+const WORDS: Readonly<Record<Absence, Words>> = {
+  none: { title: 'This page opens by a link', text: 'Each tab needs its own. Run this where Adjutant runs:' },
+  used: { title: 'This link has been used', text: 'A link works once. For a new one, run:' },
+  late: { title: 'This link has ended', text: 'A link to act waits ten minutes, one to look as long as its maker chose. For a new one, run:' },
+  unknown: { title: 'This link does not work', text: 'It was taken back, or is for another project, or was not copied whole. For a new one, run:' },
+  busy: { title: 'Too many wrong links were tried', text: 'Wait a few seconds and try yours again.' },
+  away: { title: 'The server does not answer', text: 'Your link is not used yet. Try again, or start the server and ask for a new link:' },
+  ended: { title: 'This tab is not let in any more', text: 'Its thirty days are over, or its link was taken back. For a new one, run:' },
+  left: { title: 'You are logged out', text: 'The token of this tab is void. To come back, run:' },
+};
+
+/** What a tab without a token shows: why, and how to get in. The address stays as it is. */
+export function Login({ absence }: { readonly absence: Absence }) {
+  const { title, text } = WORDS[absence];
+  return (
+    <main className={css.login}>
+      <Logo />
+      <h1>{title}</h1>
+      <p className="mid">{text}</p>
+      {(absence === 'busy' || absence === 'away') && (
+        <Button look="primary" onClick={() => void session.again()}>
+          Try again
+        </Button>
+      )}
+      {absence !== 'busy' && <Copy text="adjutant open" />}
+      {absence === 'used' && (
+        <>
+          <p className="dim">If it was not you who used it, put everybody out:</p>
+          <Copy text="adjutant open --revoke all" />
+        </>
+      )}
+    </main>
+  );
+}

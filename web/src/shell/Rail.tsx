@@ -1,0 +1,107 @@
+import { Bell, BellOff, FolderGit2, Hourglass } from 'lucide-react';
+import { Link, useLocation } from 'wouter';
+import { useLiveState } from '../api/live';
+import { useOverview } from '../api/overview';
+import type { Overview } from '../api/shapes';
+import { Elapsed } from '../parts/Elapsed';
+import { count, time } from '../parts/format';
+import { Logo } from './Logo';
+import { toggleNotifications, useNotifications } from './notify';
+import { PAGES } from './pages';
+import css from './Rail.module.css';
+
+interface Badge {
+  readonly n: number;
+  /** What it means that there are so many; a badge with words is one that asks for the person. */
+  readonly asks: string | null;
+}
+
+function badgeOf(page: string, overview: Overview | undefined): Badge | null {
+  if (overview === undefined) return null;
+  if (page === 'Crew') return { n: overview.agents.running, asks: null };
+  if (page === 'Tasks') return { n: overview.openTasks, asks: null };
+  if (page === 'Mail' && overview.mail.needsAnswer > 0) return { n: overview.mail.needsAnswer, asks: 'need an answer' };
+  if (page === 'Mail' && overview.mail.unread > 0) return { n: overview.mail.unread, asks: null };
+  if (page === 'Reviews' && overview.reviews.forYou > 0) return { n: overview.reviews.forYou, asks: 'wait for you' };
+  return null;
+}
+
+/** Which page an address belongs to. */
+export function isOn(href: string, location: string): boolean {
+  if (location === href || location.startsWith(`${href}/`)) return true;
+  return href === '/crew' && (location === '/' || location.startsWith('/agents/'));
+}
+
+export function Rail() {
+  const [location] = useLocation();
+  const { data: overview } = useOverview();
+  return (
+    <nav className={css.rail} aria-label="Main">
+      <div className={css.brand}>
+        <Logo /> <span>Adjutant</span>
+        <small>{overview?.version}</small>
+      </div>
+      <div className={css.home} title={overview?.home}>
+        <FolderGit2 size={14} aria-hidden="true" />
+        <span className="cut strong small">{overview?.project ?? ' '}</span>
+      </div>
+      <ul className={css.pages}>
+        {PAGES.map(({ name, href, icon: Icon, key }) => {
+          const badge = badgeOf(name, overview);
+          return (
+            <li key={href}>
+              <Link href={href} aria-current={isOn(href, location) ? 'page' : undefined} title={`${name} (g ${key})`}>
+                <Icon size={16} aria-hidden="true" />
+                <span>{name}</span>
+                {badge !== null && (
+                  <b className={badge.asks === null ? css.count : css.asks}>
+                    {count(badge.n)}
+                    {badge.asks !== null && <span className="sr-only"> {badge.asks}</span>}
+                  </b>
+                )}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+      <Foot overview={overview} />
+    </nav>
+  );
+}
+
+function Foot({ overview }: { readonly overview: Overview | undefined }) {
+  const { last, phase } = useLiveState();
+  const notifications = useNotifications();
+  const words = { on: 'Notifications on', off: 'Notifications off', blocked: 'Notifications blocked' }[notifications];
+  return (
+    <div className={css.foot}>
+      {overview?.limited.slice(0, 2).map((limited) => (
+        <span key={limited.who} className={css.line}>
+          <Hourglass size={12} aria-hidden="true" />
+          <span className="cut grow">{limited.who} limited</span>
+          to {time(limited.until)}
+        </span>
+      ))}
+      <button
+        type="button"
+        className={css.line}
+        disabled={notifications === 'blocked'}
+        title={notifications === 'blocked' ? 'This browser forbids notifications for this page' : 'Tell me of mail, approvals and failures'}
+        onClick={() => void toggleNotifications()}
+      >
+        {notifications === 'on' ? <Bell size={12} aria-hidden="true" /> : <BellOff size={12} aria-hidden="true" />}
+        {words}
+      </button>
+      <span className={css.line}>
+        <i className={phase === 'live' ? css.live : css.away} />
+        <span className="mono">event {last < 0 ? '…' : count(last)}</span>
+        <span className="grow" />
+        {overview !== undefined && (
+          <span>
+            up <Elapsed from={overview.startedAt} rough />
+          </span>
+        )}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Suspense, useEffect, type ReactNode } from 'react';
+import { useLocation } from 'wouter';
+import { kinds, live, useLive, useRefresh } from '../api/live';
+import { useOverview, useReadOnly } from '../api/overview';
+import { setServerTime } from '../parts/clock';
+import { Skeleton } from '../parts/Skeleton';
+import { Toasts } from '../parts/toast';
+import { BottomBar } from './BottomBar';
+import { useKeys } from './keys';
+import { KeysHelp } from './KeysHelp';
+import { notify } from './notify';
+import { closeOverlay, openKeys, openPalette, openStart, useOverlay } from './open';
+import { PAGES } from './pages';
+import { Palette } from './Palette';
+import { Rail } from './Rail';
+import { StartAgent } from './StartAgent';
+import { otherTheme } from './theme';
+import { ToolDialog } from './ToolDialog';
+import css from './Shell.module.css';
+
+function Overlays() {
+  const overlay = useOverlay();
+  if (overlay === null) return null;
+  if (overlay.kind === 'palette') return <Palette query={overlay.query} onClose={closeOverlay} />;
+  if (overlay.kind === 'tool') return <ToolDialog name={overlay.name} input={overlay.input} onClose={closeOverlay} />;
+  if (overlay.kind === 'start') return <StartAgent start={overlay.start} onClose={closeOverlay} />;
+  return <KeysHelp onClose={closeOverlay} />;
+}
+
+function useGlobalKeys(): void {
+  const [, go] = useLocation();
+  const readOnly = useReadOnly();
+  const { data } = useOverview();
+  const next = data?.needsYou[0];
+  useKeys({
+    'mod+k': () => openPalette(),
+    '?': () => openKeys(),
+    t: () => otherTheme(),
+    ...(readOnly ? {} : { n: () => openStart() }),
+    ...(next === undefined ? {} : { 'g n': () => go(next.href) }),
+    ...Object.fromEntries(PAGES.map((page) => [`g ${page.key}`, () => go(page.href)])),
+  });
+}
+
+/** What stands around every page. It owns the one reader of events. */
+export function Shell({ children }: { readonly children: ReactNode }) {
+  const client = useQueryClient();
+  const [, go] = useLocation();
+  const { data } = useOverview();
+  useGlobalKeys();
+  useEffect(() => {
+    live.start();
+    const off = live.onReset(() => void client.invalidateQueries());
+    return () => {
+      off();
+      live.stop();
+    };
+  }, [client]);
+  useEffect(() => {
+    if (data !== undefined) setServerTime(data.now);
+  }, [data]);
+  useRefresh(kinds('agent.', 'task.', 'mail.', 'review.', 'merge.', 'config.', 'epic.'), [['overview']]);
+  useLive(kinds('mail.', 'agent.', 'merge.', 'task.'), (batch) => notify(batch, go));
+  return (
+    <>
+      <a href="#content" className={css.skip}>
+        Skip to the page
+      </a>
+      <div className={css.shell}>
+        <Rail />
+        <div className={css.main} id="content">
+          <Suspense fallback={<Skeleton rows={14} />}>{children}</Suspense>
+        </div>
+        <BottomBar />
+      </div>
+      <Overlays />
+      <Toasts />
+    </>
+  );
+}

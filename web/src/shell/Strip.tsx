@@ -1,0 +1,50 @@
+import { CircleCheck, Eye, Unplug } from 'lucide-react';
+import { live, useLiveState } from '../api/live';
+import { useOverview } from '../api/overview';
+import { Button } from '../parts/Button';
+import { count, plural } from '../parts/format';
+import { useNow } from '../parts/clock';
+import css from './Strip.module.css';
+
+function Away({ last, retryAt }: { readonly last: number; readonly retryAt: number | null }) {
+  useNow();
+  const seconds = retryAt === null ? 0 : Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
+  return (
+    <div className={`${css.strip} ${css.away}`} role="status">
+      <Unplug size={14} aria-hidden="true" />
+      <b>The server is away.</b>
+      <span className="grow">
+        Agents keep running. As of event {count(Math.max(0, last))}; {seconds === 0 ? 'trying now.' : `next try in ${seconds} s.`}
+      </span>
+      <Button small onClick={live.retry}>
+        Now
+      </Button>
+    </div>
+  );
+}
+
+/** One line above the page when something about the page itself must be known. */
+export function Strip() {
+  const { phase, last, retryAt, caughtUp } = useLiveState();
+  const { data } = useOverview();
+  if (phase === 'away') return <Away last={last} retryAt={retryAt} />;
+  if (caughtUp !== null) {
+    return (
+      <div className={`${css.strip} ${css.back}`} role="status">
+        <CircleCheck size={14} aria-hidden="true" />
+        <b>Back.</b>
+        <span className="grow">{caughtUp === 0 ? 'Nothing happened meanwhile.' : `${plural(caughtUp, 'event')} caught up, none lost.`}</span>
+      </div>
+    );
+  }
+  if (data?.readOnly === true) {
+    return (
+      <div className={css.strip} role="status">
+        <Eye size={14} aria-hidden="true" />
+        <b>Read-only link.</b>
+        <span className="grow">You can look at everything; buttons that act are not shown.</span>
+      </div>
+    );
+  }
+  return null;
+}

@@ -1,0 +1,116 @@
+import { useState } from 'react';
+import { callTool, ApiError } from '../api/client';
+import { Button } from '../parts/Button';
+import { Dialog } from '../parts/Dialog';
+import { Field } from '../parts/Field';
+import { Problem } from '../parts/Problem';
+import { choicesOf, controlOf, useTools, valueOf, writtenOf, type Schema, type ToolShape } from './tools';
+import css from './ToolDialog.module.css';
+
+interface Props {
+  readonly name: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly onClose: () => void;
+}
+
+/** A form for any tool, made from what the tool says of itself. */
+export function ToolDialog({ name, input, onClose }: Props) {
+  const tool = useTools().find((one) => one.canonicalName === name || one.name === name);
+  if (tool === undefined) {
+    return (
+      <Dialog title={name} onClose={onClose}>
+        <p>There is no such tool, or you may not use it.</p>
+      </Dialog>
+    );
+  }
+  return <ToolForm key={tool.canonicalName} tool={tool} input={input} onClose={onClose} />;
+}
+
+function ToolForm({ tool, input, onClose }: { readonly tool: ToolShape; readonly input: Props['input']; readonly onClose: () => void }) {
+  const fields = Object.entries(tool.inputSchema.properties ?? {});
+  const [written, setWritten] = useState<Readonly<Record<string, string>>>(() =>
+    Object.fromEntries(fields.map(([field, schema]) => [field, writtenOf(controlOf(schema), input[field])])),
+  );
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const [output, setOutput] = useState<string | null>(null);
+  const run = async () => {
+    setBusy(true);
+    setError(null);
+    setOutput(null);
+    try {
+      const values = fields.map(([field, schema]) => [field, valueOf(controlOf(schema), written[field] ?? '')] as const);
+      const answer = await callTool(tool.canonicalName, Object.fromEntries(values.filter(([, value]) => value !== undefined)));
+      setOutput(JSON.stringify(answer, null, 2));
+    } catch (problem) {
+      setError(problem instanceof SyntaxError ? new Error(`This is not JSON: ${problem.message}`) : problem);
+    }
+    setBusy(false);
+  };
+  const wrong = error instanceof ApiError ? error.field : null;
+  const foot = (
+    <>
+      <span className="grow dim small">Recorded as a call of the operator.</span>
+      <Button onClick={onClose}>Close</Button>
+      <Button look="primary" disabled={busy} onClick={() => void run()}>
+        Run
+      </Button>
+    </>
+  );
+  return (
+    <Dialog title={tool.name} onClose={onClose} foot={foot}>
+      <p className="mid">{tool.description}</p>
+      {fields.map(([field, schema]) => (
+        <Input
+          key={field}
+          name={field}
+          schema={schema}
+          required={tool.inputSchema.required?.includes(field) ?? false}
+          written={written[field] ?? ''}
+          error={wrong === field && error instanceof Error ? error.message : null}
+          onChange={(value) => setWritten((before) => ({ ...before, [field]: value }))}
+        />
+      ))}
+      {error !== null && wrong === null && <Problem error={error} />}
+      {output !== null && (
+        <pre className={css.output} tabIndex={0} aria-label="Output">
+          {output}
+        </pre>
+      )}
+    </Dialog>
+  );
+}
+
+interface InputProps {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly required: boolean;
+  readonly written: string;
+  readonly error: string | null;
+  readonly onChange: (written: string) => void;
+}
+
+function Input({ name, schema, required, written, error, onChange }: InputProps) {
+  const control = controlOf(schema);
+  return (
+    <Field label={required ? name : `${name} (optional)`} help={schema.description} error={error}>
+      {(shared) => {
+        const props = { ...shared, value: written, onChange: (event: { target: { value: string } }) => onChange(event.target.value) };
+        if (control === 'choice' || control === 'yesno') {
+          const choices = control === 'yesno' ? ['yes', 'no'] : choicesOf(schema);
+          return (
+            <select {...props}>
+              <option value="">{required ? 'Choose' : 'As usual'}</option>
+              {choices.map((choice) => (
+                <option key={choice}>{choice}</option>
+              ))}
+            </select>
+          );
+        }
+        if (control === 'number') return <input type="number" {...props} />;
+        if (control === 'line') return <input {...props} />;
+        return <textarea rows={control === 'text' ? 4 : 3} placeholder={control === 'lines' ? 'One a line' : control === 'json' ? 'JSON' : undefined} {...props} />;
+      }}
+    </Field>
+  );
+}

@@ -1,0 +1,25 @@
+// Light or dark: as the system has it, until somebody says otherwise in this browser.
+const SETTING = 'adjutant.theme';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+export function theme(): Theme {
+  const kept = localStorage.getItem(SETTING);
+  return kept === 'light' || kept === 'dark' ? kept : 'system';
+}
+
+export function setTheme(next: Theme): void {
+  if (next === 'system') {
+    localStorage.removeItem(SETTING);
+    delete document.documentElement.dataset['theme'];
+  } else {
+    localStorage.setItem(SETTING, next);
+    document.documentElement.dataset['theme'] = next;
+  }
+}
+
+/** Turns to the other one of what is shown now. */
+export function otherTheme(): void {
+  const dark = theme() === 'dark' || (theme() === 'system' && matchMedia('(prefers-color-scheme: dark)').matches);
+  setTheme(dark ? 'light' : 'dark');
+}

@@ -1,0 +1,93 @@
+// The tools that the caller may use, and forms made from their schemas.
+import { useQuery } from '@tanstack/react-query';
+import { get } from '../api/client';
+import { useReadOnly } from '../api/overview';
+
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly maxLength?: number;
+  readonly anyOf?: readonly Schema[];
+}
+
+export interface ToolShape {
+  readonly name: string;
+  readonly canonicalName: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: Schema;
+}
+
+const NONE: readonly ToolShape[] = [];
+
+export function useTools(): readonly ToolShape[] {
+  const readOnly = useReadOnly();
+  const { data } = useQuery({
+    queryKey: ['tools'],
+    queryFn: ({ signal }) => get<{ tools: ToolShape[] }>('/api/tools', {}, signal),
+    enabled: !readOnly,
+    staleTime: 60_000,
+  });
+  return data?.tools ?? NONE;
+}
+
+export type Control = 'line' | 'text' | 'number' | 'yesno' | 'choice' | 'lines' | 'json';
+
+function typesOf(schema: Schema): readonly string[] {
+  const own = schema.type === undefined ? [] : typeof schema.type === 'string' ? [schema.type] : schema.type;
+  return [...own, ...(schema.anyOf ?? []).flatMap(typesOf)].filter((type) => type !== 'null');
+}
+
+/** With which control a field is filled in. What has no simple one is written as JSON. */
+export function controlOf(schema: Schema): Control {
+  if (schema.enum !== undefined || schema.anyOf?.some((one) => one.enum !== undefined) === true) return 'choice';
+  const types = typesOf(schema);
+  if (types.length !== 1) return 'json';
+  switch (types[0]) {
+    case 'string':
+      return (schema.maxLength ?? 0) > 1000 ? 'text' : 'line';
+    case 'integer':
+    case 'number':
+      return 'number';
+    case 'boolean':
+      return 'yesno';
+    case 'array':
+      return schema.items !== undefined && controlOf(schema.items) === 'line' ? 'lines' : 'json';
+    default:
+      return 'json';
+  }
+}
+
+export function choicesOf(schema: Schema): readonly string[] {
+  const all = schema.enum ?? schema.anyOf?.flatMap((one) => one.enum ?? []) ?? [];
+  return all.filter((one): one is string => typeof one === 'string');
+}
+
+/** What is written in a control, as the tool wants it. Nothing written is nothing said. */
+export function valueOf(control: Control, written: string): unknown {
+  if (written.trim() === '') return undefined;
+  switch (control) {
+    case 'number':
+      return Number(written);
+    case 'yesno':
+      return written === 'yes';
+    case 'lines':
+      return written.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+    case 'json':
+      return JSON.parse(written) as unknown;
+    default:
+      return written;
+  }
+}
+
+/** A value as it stands in its control. */
+export function writtenOf(control: Control, value: unknown): string {
+  if (value === undefined || value === null) return '';
+  if (control === 'yesno') return value === true ? 'yes' : 'no';
+  if (control === 'lines' && Array.isArray(value)) return value.join('\n');
+  return typeof value === 'string' && control !== 'json' ? value : JSON.stringify(value, null, 2);
+}
