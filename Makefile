@@ -14,7 +14,7 @@ debug := $(CARGO_TARGET_DIR)/debug
 release := $(CARGO_TARGET_DIR)/release
 say = @printf '\n==> %s\n' '$(1)'
 
-.PHONY: help setup setup-clis build fmt-check clippy tidy generated deny check tests test test-clis fix generate bench demo
+.PHONY: help setup setup-clis build fmt-check clippy tidy generated deny check tests e2e pictures test test-clis fix generate bench demo
 
 help: ## Say what there is
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/  make \1\t\2/p' Makefile | expand -t 18
@@ -26,7 +26,7 @@ setup: ## Install what the tests need and the machine lacks, into .tools/
 setup-clis: setup ## Install the real command lines for test-clis (over 1 GB), into .tools/
 	@tools/setup-clis
 
-test: setup check tests ## Everything that continuous integration runs
+test: setup check tests e2e ## Everything that continuous integration runs
 	$(call say,all is well)
 
 check: fmt-check clippy tidy generated deny ## Formatting, lints, tidiness, and that generated files are current
@@ -67,6 +67,17 @@ tests: build
 	  cargo test --workspace --locked --lib --bins --tests; \
 	fi
 	@if grep -rqE '^ *//[/!] ```($$|rust)' crates/*/src; then cargo test --workspace --locked --doc; fi
+
+# The binary carries the page, so it must be built first; what the page needs to be tested came with that.
+e2e: build ## Test the page: its logic, then all of it in Chromium over the real server
+	$(call say,the page: types and logic; then all of it in Chromium)
+	@npm --prefix web run --silent build
+	@npm --prefix web run --silent test
+	@ADJUTANT_BIN=$(debug)/adjutant npm --prefix web run --silent e2e
+
+pictures: build ## Take the pictures of every page, light and dark, into docs/pictures
+	$(call say,pictures of the page)
+	@ADJUTANT_BIN=$(debug)/adjutant npm --prefix web run --silent pictures
 
 # One after the other: each test runs several large programs.
 test-clis: setup-clis ## Run agents with real Claude Code, Codex and ACP, against a scripted model

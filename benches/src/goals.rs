@@ -6,15 +6,18 @@ use crate::drafts::CLIENTS;
 use crate::echo::Echo;
 use crate::load::Rate;
 use crate::start::Starts;
+use crate::watch::{RATE, Watch};
 use crate::wire::Face;
 
-/// Everything that was measured.
-#[derive(Debug)]
+/// Everything that was measured; what was left out is not there.
+#[derive(Debug, Default)]
 pub(crate) struct Figures {
-    /// Calls, unless only agents were measured
+    /// Calls
     pub(crate) calls: Option<Calls>,
     /// Agents that run
-    pub(crate) agents: Agents,
+    pub(crate) agents: Option<Agents>,
+    /// Those who watch
+    pub(crate) watch: Option<Watch>,
 }
 
 /// What was measured of calls.
@@ -68,8 +71,24 @@ impl Figures {
     /// Every goal.
     pub(crate) fn goals(&self) -> Vec<Goal> {
         let mut goals = self.calls.as_ref().map(Calls::goals).unwrap_or_default();
-        goals.extend(self.agents.goals());
+        goals.extend(self.agents.iter().flat_map(Agents::goals));
+        goals.extend(self.watch.iter().flat_map(Watch::goals));
         goals
+    }
+}
+
+impl Watch {
+    fn goals(&self) -> Vec<Goal> {
+        let wish = |what: &str| format!("{RATE} events a second, {} watch, {what}", self.watchers);
+        let number = |many: i64| f64::from(u32::try_from(many).unwrap_or(u32::MAX));
+        let (lost, disorder) = (number(self.lost), number(self.disorder));
+        vec![
+            Goal::at_least(wish("reached"), f64::from(RATE) * 0.98, self.rate),
+            Goal::at_most(wish("lost"), 0.0, lost, ""),
+            Goal::at_most(wish("out of order"), 0.0, disorder, ""),
+            Goal::at_most(wish("delay, p99"), 100.0, self.delay.p99, "ms"),
+            Goal::at_most(wish("more memory"), 50.0, self.after - self.before, "MB"),
+        ]
     }
 }
 

@@ -19,6 +19,7 @@ mod rest;
 mod start;
 mod subject;
 mod waits;
+mod watch;
 mod wire;
 mod worktrees;
 
@@ -41,9 +42,8 @@ struct Options {
     /// A smoke run: short, with a small store
     #[arg(long)]
     quick: bool,
-    /// Only agents that run, beside plain fork and exec
-    #[arg(long)]
-    agents: bool,
+    #[command(flatten)]
+    only: Only,
     /// How long each figure is measured
     #[arg(long, value_name = "N", default_value_t = 3)]
     seconds: u64,
@@ -53,6 +53,18 @@ struct Options {
     /// Be an echo server instead; the bench starts itself so
     #[arg(long, hide = true, value_enum)]
     echo: Option<Echo>,
+}
+
+/// What alone is measured.
+#[derive(Debug, clap::Args)]
+#[group(multiple = false)]
+struct Only {
+    /// Only agents that run, beside plain fork and exec
+    #[arg(long)]
+    agents: bool,
+    /// Only those who watch while much happens
+    #[arg(long)]
+    events: bool,
 }
 
 /// How much is measured.
@@ -78,6 +90,8 @@ pub(crate) struct Scale {
     pub(crate) rest: Duration,
     /// How long is waited for them
     pub(crate) wait: Duration,
+    /// How long it is watched what happens
+    pub(crate) watch: Duration,
 }
 
 impl Scale {
@@ -94,6 +108,7 @@ impl Scale {
                 resting: 25,
                 rest: Duration::from_secs(1),
                 wait: Duration::from_secs(2),
+                watch: Duration::from_secs(5),
             }
         } else {
             Self {
@@ -107,6 +122,7 @@ impl Scale {
                 resting: 500,
                 rest: Duration::from_secs(10),
                 wait: Duration::from_secs(60),
+                watch: Duration::from_secs(60),
             }
         }
     }
@@ -117,6 +133,7 @@ impl Scale {
 enum Which {
     All,
     Agents,
+    Events,
 }
 
 #[tokio::main]
@@ -131,7 +148,11 @@ async fn main() -> Result<()> {
     };
     ensure!(program.exists(), "`{}` is not built: run `make bench`", program.display());
     let scale = Scale::of(&options);
-    let which = if options.agents { Which::Agents } else { Which::All };
+    let which = match options.only {
+        Only { agents: true, .. } => Which::Agents,
+        Only { events: true, .. } => Which::Events,
+        Only { .. } => Which::All,
+    };
     // Whoever ends the bench ends the servers too: they go with what measures them.
     let figures = tokio::select! {
         figures = measure(&program, &scale, which) => figures?,
@@ -142,12 +163,17 @@ async fn main() -> Result<()> {
 }
 
 async fn measure(program: &Path, scale: &Scale, which: Which) -> Result<Figures> {
-    let agents = agents::measure(program, scale).await?;
-    let calls = match which {
-        Which::All => Some(calls(program, scale).await?),
-        Which::Agents => None,
-    };
-    Ok(Figures { calls, agents })
+    let mut figures = Figures::default();
+    if matches!(which, Which::All | Which::Agents) {
+        figures.agents = Some(agents::measure(program, scale).await?);
+    }
+    if matches!(which, Which::All | Which::Events) {
+        figures.watch = Some(watch::measure(program, scale).await?);
+    }
+    if matches!(which, Which::All) {
+        figures.calls = Some(calls(program, scale).await?);
+    }
+    Ok(figures)
 }
 
 async fn calls(program: &Path, scale: &Scale) -> Result<Calls> {

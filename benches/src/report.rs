@@ -10,6 +10,7 @@ use crate::drafts::{CLIENTS, Spread};
 use crate::goals::{Calls, Figures};
 use crate::rest::SUPERVISORS;
 use crate::waits::EACH;
+use crate::watch::Watch;
 use crate::worktrees::MANY;
 
 /// Says a line.
@@ -24,7 +25,12 @@ pub(crate) fn print(figures: &Figures, scale: &Scale) {
     if let Some(calls) = &figures.calls {
         print_calls(calls, scale);
     }
-    print_agents(&figures.agents, scale);
+    if let Some(agents) = &figures.agents {
+        print_agents(agents, scale);
+    }
+    if let Some(watch) = &figures.watch {
+        print_watch(watch, scale);
+    }
 
     let mut table = new_table(&["goal", "wanted", "found", ""]);
     for goal in figures.goals() {
@@ -91,6 +97,28 @@ fn print_agents(agents: &Agents, scale: &Scale) {
         row("from the end of all at once".into(), String::new(), wakes(waits.at_once));
     }
     align_right(&mut table, 1..3);
+    say(&format!("\n{table}\n"));
+}
+
+fn print_watch(watch: &Watch, scale: &Scale) {
+    let Watch { watchers, events, rate, lost, disorder, delay, load, before, after } = watch;
+    let mut table = new_table(&["events that are watched", "found"]);
+    let mut row = |what: String, found: String| {
+        table.add_row([what, found]);
+    };
+    let seconds = scale.watch.as_secs();
+    row(
+        format!("told in {seconds} s to {watchers} who watch, one of them stopped"),
+        format!("{events}, {rate:.0}/s"),
+    );
+    row("lost, of all who watch".into(), lost.to_string());
+    row("out of order or twice".into(), disorder.to_string());
+    let Spread { p50, p99, max } = delay;
+    let delay = format!("p50 {p50:.1} ms, p99 {p99:.1} ms, max {max:.1} ms");
+    row("from its time to who watches".into(), delay);
+    row("server, use of a core".into(), format!("{load:.0} %"));
+    row("server, memory before and after".into(), format!("{before:.1} MB, {after:.1} MB"));
+    align_right(&mut table, 1..2);
     say(&format!("\n{table}\n"));
 }
 
