@@ -1,4 +1,4 @@
-// Names for the server's shapes, which are generated from its OpenAPI document (`npm run types`).
+// What the frame around the pages reads. That it is what the server gives, `agree.ts` holds against its OpenAPI document.
 export interface NeedsYou {
   readonly kind: 'question' | 'permission' | 'review' | 'reviewLimit' | 'budget' | 'merge' | 'mail';
   readonly title: string;

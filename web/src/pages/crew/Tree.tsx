@@ -128,7 +128,15 @@ export function Tree(props: TreeProps) {
   return (
     <div className={css.wrap}>
       {props.unseen > 0 && (
-        <button type="button" className={css.fresh} onClick={props.onShowNew}>
+        <button
+          type="button"
+          className={css.fresh}
+          onClick={() => {
+            props.onShowNew();
+            // The button is gone with this; the keys go on where the rows are.
+            box.current?.focus();
+          }}
+        >
           {props.unseen} new
         </button>
       )}
