@@ -64,8 +64,11 @@ class Live {
     return () => this.#resets.delete(listener);
   }
 
-  start(): void {
-    if (this.#abort === null) void this.#follow();
+  /** Begins to follow, behind this number: what was read before is true up to there. */
+  start(after: number): void {
+    if (this.#abort !== null) return;
+    if (this.#state.last < 0) this.#set({ last: after });
+    void this.#follow();
   }
 
   stop(): void {
@@ -91,8 +94,7 @@ class Live {
     const abort = new AbortController();
     this.#abort = abort;
     try {
-      const after = this.#state.last < 0 ? 'now' : this.#state.last;
-      const path = withQuery('/api/events', { stream: 'sse', after });
+      const path = withQuery('/api/events', { stream: 'sse', after: this.#state.last });
       const response = await request(path, { signal: abort.signal, headers: { Accept: 'text/event-stream' } });
       if (!response.ok || response.body === null) {
         throw new ApiError('AWAY', 'The stream of events did not open.', response.status);
@@ -152,7 +154,7 @@ class Live {
     }
     const wasAway = this.#state.phase === 'away';
     this.#behind = wasAway && head > before ? { from: before, to: head } : null;
-    this.#set({ phase: 'live', last: before < 0 ? head : before, retryAt: null, caughtUp: null });
+    this.#set({ phase: 'live', retryAt: null, caughtUp: null });
     if (wasAway && this.#behind === null) this.#showCaughtUp(0);
   }
 

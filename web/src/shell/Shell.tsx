@@ -1,9 +1,10 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Suspense, useEffect, type ReactNode } from 'react';
+import { Suspense, useEffect, useRef, type ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { kinds, live, useLive, useRefresh } from '../api/live';
 import { useOverview, useReadOnly } from '../api/overview';
 import { setServerTime } from '../parts/clock';
+import { Problem } from '../parts/Problem';
 import { Skeleton } from '../parts/Skeleton';
 import { Toasts } from '../parts/toast';
 import { BottomBar } from './BottomBar';
@@ -43,20 +44,25 @@ function useGlobalKeys(): void {
   });
 }
 
-/** What stands around every page. It owns the one reader of events. */
+/** What stands around every page. It owns the one reader of events, which begins where the overview was read: a page reads after that, so that
+    nothing falls between the two. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const client = useQueryClient();
   const [, go] = useLocation();
-  const { data } = useOverview();
+  const { data, error, refetch } = useOverview();
   useGlobalKeys();
+  const known = data !== undefined;
+  const from = useRef(0);
+  from.current = data?.lastEvent ?? 0;
   useEffect(() => {
-    live.start();
+    if (!known) return;
+    live.start(from.current);
     const off = live.onReset(() => void client.invalidateQueries());
     return () => {
       off();
       live.stop();
     };
-  }, [client]);
+  }, [client, known]);
   useEffect(() => {
     if (data !== undefined) setServerTime(data.now);
   }, [data]);
@@ -70,7 +76,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       <div className={css.shell}>
         <Rail />
         <div className={css.main} id="content">
-          <Suspense fallback={<Skeleton rows={14} />}>{children}</Suspense>
+          {known && <Suspense fallback={<Skeleton rows={14} />}>{children}</Suspense>}
+          {!known && error === null && <Skeleton rows={14} />}
+          {!known && error !== null && <Problem error={error} title="The page cannot begin" onRetry={() => void refetch()} />}
         </div>
         <BottomBar />
       </div>

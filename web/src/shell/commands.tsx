@@ -64,8 +64,8 @@ function useFound(words: string): Found {
 function agentCommands(agent: Found['agents'][number], words: string, readOnly: boolean, go: (href: string) => void): Command[] {
   const name = `${agent.role} ${agent.short}`;
   const about = agent.task === null ? '' : `TAS-${agent.task.number} ${agent.task.title}`;
-  // The server has found it, perhaps by something that is not shown.
-  const text = `${name} ${agent.id} ${about} ${words}`;
+  // The server has found it, perhaps by something that is not shown; the verb is not what it was looked for by.
+  const text = `${name} ${agent.id} ${about} ${words.replace(VERBS, '')}`;
   const open: Command = {
     key: `open-${agent.id}`,
     group: 'Agents',
@@ -130,7 +130,7 @@ export function useCommands(words: string): readonly Command[] {
   const tasks = found.tasks.map((task): Command => ({
     key: `task-${task.number}`,
     group: 'Tasks',
-    text: `open task TAS-${task.number} ${task.title} ${words}`,
+    text: `open task TAS-${task.number} ${task.title} ${words.replace(VERBS, '')}`,
     label: (
       <>
         <span className="mono dim">TAS-{task.number}</span> {task.title}

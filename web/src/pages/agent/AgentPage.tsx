@@ -1,4 +1,4 @@
-import { useCallback, useRef, useState, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { useLocation, useParams } from 'wouter';
 import { useQueryClient } from '@tanstack/react-query';
 import { useReadOnly } from '../../api/overview';
@@ -96,6 +96,13 @@ function Body({ story, agent }: Shown) {
   const [tab, setTab] = useParam<Name>('tab', 'stream');
   const [side, setSide] = useParam<Right>('side', isOver(agent.state) && agent.worktree === null ? 'result' : 'diff');
   const [asking, setAsking] = useState<Asking | null>(null);
+  // The palette leads here with what is to be asked at once; taken out of the address, a reload does not ask again.
+  const [wish, setWish] = useParam('do', '');
+  useEffect(() => {
+    if (wish === '') return;
+    setWish('');
+    if (wish === 'kill' && !readOnly && !isOver(agent.state)) setAsking('kill');
+  }, [wish, setWish, readOnly, agent.state]);
   const field = useRef<HTMLTextAreaElement>(null);
   const acts = actsOf(story.row);
   const refresh = useCallback(() => void client.invalidateQueries({ queryKey: ['agents', agent.id] }), [client, agent.id]);
