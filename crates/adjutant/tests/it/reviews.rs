@@ -143,7 +143,7 @@ scenarios:
       - wait_file: {path: REVIEW_FEEDBACK.md}
       - result: {summary: '{{inbox.mails.0.body}}'}
   dirty:
-    steps:
+    steps: &dirty
       - write: {path: feature.txt, text: "one\n"}
       - commit: Add the feature
       - write: {path: stray.txt, text: "stray\n"}
@@ -158,7 +158,9 @@ scenarios:
         run: [grep, -q, The parser loses the last line, REVIEW_FEEDBACK.md]
       - &reviewed_once
         result: {summary: reviewed once}
-    # A server that dies as it answers does not know that it was heard, and tells it again.
+  # A server that dies as it answers does not know that it was heard, and tells it again.
+  again:
+    steps: *dirty
     attempts:
       2: [*check_feedback, *reviewed_once]
   empty:
@@ -403,7 +405,8 @@ async fn dies_at(point: engine::Point) {
     let mut world = stage(&[]).await;
     world.set("ADJUTANT_CRASH_AT", point.name());
     let mut server = world.up().await.unwrap();
-    let coder = draft(&world, "coder", "dirty").await;
+    let scenario = if point.name().starts_with("feedback.") { "again" } else { "dirty" };
+    let coder = draft(&world, "coder", scenario).await;
     server.ended().await.unwrap();
     world.set("ADJUTANT_CRASH_AT", "");
     let _server = world.up().await.unwrap();
