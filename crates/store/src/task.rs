@@ -149,6 +149,32 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Task, StoreError> {
 }
 
 /// Reads `claim_number`, `claim_agent_id` and `claim_attempt`.
+/// The columns of a dispatch, as `read_dispatch` reads them.
+pub(crate) const DISPATCH: &str = "agent_id, role, started_at, ended_at, status, result";
+
+pub(crate) fn read_dispatch(row: &Row<'_>) -> Result<Dispatch, StoreError> {
+    let mut cells = Cells::of(row);
+    Ok(Dispatch {
+        agent: cells.parse()?,
+        role: cells.get()?,
+        started_at: cells.time()?,
+        ended_at: cells.time_opt()?,
+        status: cells.get()?,
+        result: cells.get()?,
+    })
+}
+
+/// Reads a remark: `number, agent_id, body, created_at`.
+pub(crate) fn read_comment(row: &Row<'_>) -> Result<Comment, StoreError> {
+    let mut cells = Cells::of(row);
+    Ok(Comment {
+        number: cells.get()?,
+        agent: cells.parse_opt()?,
+        body: cells.get()?,
+        created_at: cells.time()?,
+    })
+}
+
 fn read_claim(cells: &mut Cells<'_>) -> Result<(i64, Option<Claim>), StoreError> {
     let (number, holder) = (cells.get()?, cells.parse_opt()?);
     let attempt: Option<u32> = cells.get()?;
@@ -369,15 +395,7 @@ impl Tx<'_> {
             "SELECT number, agent_id, body, created_at FROM task_comment WHERE task_number = $1
              ORDER BY number DESC LIMIT $2",
             params![task, limit],
-            |row| {
-                let mut cells = Cells::of(row);
-                Ok(Comment {
-                    number: cells.get()?,
-                    agent: cells.parse_opt()?,
-                    body: cells.get()?,
-                    created_at: cells.time()?,
-                })
-            },
+            read_comment,
         )?;
         newest_first.reverse();
         Ok(newest_first)
@@ -418,20 +436,12 @@ impl Tx<'_> {
     /// Who worked on a task, in order.
     pub fn dispatch_list(&self, task: i64) -> Result<Vec<Dispatch>, StoreError> {
         self.all(
-            "SELECT agent_id, role, started_at, ended_at, status, result FROM dispatch
-             WHERE task_number = $1 ORDER BY started_at, agent_id",
+            &format!(
+                "SELECT {DISPATCH} FROM dispatch WHERE task_number = $1
+                 ORDER BY started_at, agent_id"
+            ),
             params![task],
-            |row| {
-                let mut cells = Cells::of(row);
-                Ok(Dispatch {
-                    agent: cells.parse()?,
-                    role: cells.get()?,
-                    started_at: cells.time()?,
-                    ended_at: cells.time_opt()?,
-                    status: cells.get()?,
-                    result: cells.get()?,
-                })
-            },
+            read_dispatch,
         )
     }
 

@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::event::{self, Event};
 use crate::page::Page;
 use crate::row::Cells;
-use crate::task::{Comment, Dispatch};
+use crate::task::{Comment, DISPATCH, Dispatch, read_comment, read_dispatch};
 use crate::tx::Tx;
 
 /// Which epics to list.
@@ -48,35 +48,19 @@ impl Tx<'_> {
         self.one(
             "SELECT number, agent_id, body, created_at FROM task_comment WHERE number = $1",
             params![number],
-            |row| {
-                let mut cells = Cells::of(row);
-                Ok(Comment {
-                    number: cells.get()?,
-                    agent: cells.parse_opt()?,
-                    body: cells.get()?,
-                    created_at: cells.time()?,
-                })
-            },
+            read_comment,
         )
     }
 
     /// Who worked on a task last, the newest first.
     pub fn dispatch_newest(&self, task: i64, limit: u32) -> Result<Vec<Dispatch>, StoreError> {
         self.all(
-            "SELECT agent_id, role, started_at, ended_at, status, result FROM dispatch
-             WHERE task_number = $1 ORDER BY started_at DESC, agent_id LIMIT $2",
+            &format!(
+                "SELECT {DISPATCH} FROM dispatch WHERE task_number = $1
+                 ORDER BY started_at DESC, agent_id LIMIT $2"
+            ),
             params![task, limit],
-            |row| {
-                let mut cells = Cells::of(row);
-                Ok(Dispatch {
-                    agent: cells.parse()?,
-                    role: cells.get()?,
-                    started_at: cells.time()?,
-                    ended_at: cells.time_opt()?,
-                    status: cells.get()?,
-                    result: cells.get()?,
-                })
-            },
+            read_dispatch,
         )
     }
 

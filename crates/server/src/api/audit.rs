@@ -11,50 +11,13 @@ use model::{AgentId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::audit_query::{Filter, SCAN, order_of};
+use super::audit_query::{SCAN, WhichCalls};
 use super::page_limit;
 use crate::answer::{Answer, ErrorBody, Params};
 use crate::server::Shared;
 
 /// So many rows are followed for one answer that goes on from the last one.
 const FOLLOWED: i64 = 50_000;
-
-/// Which calls to list.
-#[derive(Debug, Default, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct WhichCalls {
-    /// Only those after this number
-    #[serde(default)]
-    after: i64,
-    /// Only those before this number
-    before: Option<i64>,
-    /// How many, at most 1000
-    limit: Option<u32>,
-    /// `asc`, the oldest first (the default), or `desc`
-    order: Option<String>,
-    /// Only this agent's
-    #[param(value_type = Option<String>)]
-    agent_id: Option<AgentId>,
-    /// Only those of this agent, role or part of an id; `operator` is the operator
-    agent: Option<String>,
-    /// Only of this tool, by its canonical name; `*` stands for anything
-    tool: Option<String>,
-    /// Only those with all these words in tool, input, output or caller
-    q: Option<String>,
-    /// Only those that ended so: `done`, `failed` or `denied`
-    outcome: Option<String>,
-    /// Only from this time on
-    #[param(value_type = Option<String>, format = DateTime)]
-    since: Option<Timestamp>,
-    /// Only before this time
-    #[param(value_type = Option<String>, format = DateTime)]
-    until: Option<Timestamp>,
-    /// Only with this task: its id, `TAS-12` or its slug
-    task_id: Option<String>,
-    /// Only with this commit checked out: the beginning of its hash
-    commit: Option<String>,
-}
 
 /// A page of the record.
 #[derive(Debug, Serialize, ToSchema)]
@@ -125,22 +88,10 @@ pub(crate) async fn audit(
         let filter = AuditFilter { after: asked.after, agent: asked.agent_id, tool: asked.tool };
         store.scan(move |tx| tx.audit_page(&filter, limit)).await?
     } else {
-        let order = order_of(asked.order.as_deref(), AuditOrder::Oldest)?;
-        let filter = Filter {
-            agent: asked.agent_id.map(|id| id.to_string()).or(asked.agent),
-            tool: asked.tool,
-            q: asked.q,
-            outcome: asked.outcome,
-            since: asked.since,
-            until: asked.until,
-            task: asked.task_id,
-            commit: asked.commit,
-            after: asked.after,
-            before: asked.before,
-        };
+        let order = asked.order(AuditOrder::Oldest)?;
         let found = store
             .scan(move |tx| {
-                let search = filter.search(tx)?;
+                let search = asked.search(tx)?;
                 Ok::<_, ToolError>(tx.audit_search(&search, order, limit, SCAN)?)
             })
             .await?;

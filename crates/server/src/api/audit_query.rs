@@ -2,42 +2,56 @@
 
 use engine::store::{AuditBy, AuditEnd, AuditOrder, AuditSearch, AuditTask, Tx};
 use engine::{Code, ToolError};
-use model::{TaskRef, Timestamp};
+use model::{AgentId, TaskRef, Timestamp};
+use serde::Deserialize;
+use utoipa::IntoParams;
 
 /// So many rows are looked at for one answer.
 pub(super) const SCAN: i64 = 20 * 1024;
 /// So many characters may be looked for.
 const LONGEST: usize = 200;
 
-/// What is looked for, still in words.
-#[derive(Debug, Default)]
-pub(super) struct Filter {
-    pub(super) agent: Option<String>,
-    pub(super) tool: Option<String>,
-    pub(super) q: Option<String>,
-    pub(super) outcome: Option<String>,
-    pub(super) since: Option<Timestamp>,
-    pub(super) until: Option<Timestamp>,
-    pub(super) task: Option<String>,
-    pub(super) commit: Option<String>,
+/// Which calls to list.
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct WhichCalls {
+    /// Only those after this number
+    #[serde(default)]
     pub(super) after: i64,
+    /// Only those before this number
     pub(super) before: Option<i64>,
+    /// How many, at most 1000
+    pub(super) limit: Option<u32>,
+    /// `asc`, the oldest first, or `desc`. Where people look the newest come first, else the oldest
+    pub(super) order: Option<String>,
+    /// Only this agent's
+    #[param(value_type = Option<String>)]
+    pub(super) agent_id: Option<AgentId>,
+    /// Only those of this agent, role or part of an id; `operator` is the operator
+    pub(super) agent: Option<String>,
+    /// Only of this tool, by its canonical name; `*` stands for anything
+    pub(super) tool: Option<String>,
+    /// Only those with all these words in tool, input, output or caller
+    pub(super) q: Option<String>,
+    /// Only those that ended so: `done`, `failed` or `denied`
+    pub(super) outcome: Option<String>,
+    /// Only from this time on
+    #[param(value_type = Option<String>, format = DateTime)]
+    pub(super) since: Option<Timestamp>,
+    /// Only before this time
+    #[param(value_type = Option<String>, format = DateTime)]
+    pub(super) until: Option<Timestamp>,
+    /// Only with this task: its id, `TAS-12` or its slug
+    pub(super) task_id: Option<String>,
+    /// Only with this commit checked out: the beginning of its hash
+    pub(super) commit: Option<String>,
 }
 
 /// The codes of calls that were refused: the caller may not.
 pub(super) fn refusals() -> Vec<&'static str> {
     let refused = Code::PermissionDenied.exit();
     Code::ALL.iter().filter(|row| row.2 == refused).map(|row| row.1).collect()
-}
-
-/// In which order.
-pub(super) fn order_of(asked: Option<&str>, usual: AuditOrder) -> Result<AuditOrder, ToolError> {
-    match asked {
-        None => Ok(usual),
-        Some("asc") => Ok(AuditOrder::Oldest),
-        Some("desc") => Ok(AuditOrder::Newest),
-        Some(_) => Err(bad("order", "must be `asc` or `desc`")),
-    }
 }
 
 fn bad(field: &str, why: &str) -> ToolError {
@@ -52,7 +66,17 @@ fn bounded<'a>(field: &str, text: &'a str) -> Result<&'a str, ToolError> {
     Ok(text)
 }
 
-impl Filter {
+impl WhichCalls {
+    /// In which order.
+    pub(super) fn order(&self, usual: AuditOrder) -> Result<AuditOrder, ToolError> {
+        match self.order.as_deref() {
+            None => Ok(usual),
+            Some("asc") => Ok(AuditOrder::Oldest),
+            Some("desc") => Ok(AuditOrder::Newest),
+            Some(_) => Err(bad("order", "must be `asc` or `desc`")),
+        }
+    }
+
     /// Makes a search of it, or says what is wrong with it.
     pub(super) fn search(&self, tx: &Tx<'_>) -> Result<AuditSearch, ToolError> {
         if let (Some(since), Some(until)) = (self.since, self.until)
@@ -61,13 +85,16 @@ impl Filter {
             return Err(bad("until", "must be after `since`"));
         }
         Ok(AuditSearch {
-            by: self.agent.as_deref().map(by).transpose()?,
+            by: match self.agent_id {
+                Some(id) => Some(AuditBy::Agent(id)),
+                None => self.agent.as_deref().map(by).transpose()?,
+            },
             tool: self.tool.as_deref().map(tool).transpose()?,
             end: self.outcome.as_deref().map(end).transpose()?,
             words: self.q.as_deref().map_or_else(|| Ok(Vec::new()), words)?,
             since: self.since,
             until: self.until,
-            task: self.task.as_deref().map(|name| task(tx, name)).transpose()?,
+            task: self.task_id.as_deref().map(|name| task(tx, name)).transpose()?,
             commit: self.commit.as_deref().map(commit).transpose()?,
             after: self.after,
             before: self.before,

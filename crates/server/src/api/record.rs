@@ -13,7 +13,7 @@ use model::{AgentId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::audit_query::{Filter, SCAN, order_of, refusals};
+use super::audit_query::{SCAN, WhichCalls, refusals};
 use super::page_limit;
 use crate::answer::{Answer, ErrorBody, Params};
 use crate::server::Shared;
@@ -25,40 +25,6 @@ const COUNTED: i64 = 40 * 1024;
 /// A histogram has so many bars unless told otherwise.
 const BARS: u32 = 120;
 const MOST_BARS: u32 = 500;
-
-/// Which calls to look for.
-#[derive(Debug, Default, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct WhichRecords {
-    /// Only those after this number
-    #[serde(default)]
-    after: i64,
-    /// Only those before this number
-    before: Option<i64>,
-    /// How many, at most 1000
-    limit: Option<u32>,
-    /// `desc`, the newest first (the default), or `asc`
-    order: Option<String>,
-    /// Only those of this agent, role or part of an id; `operator` is the operator
-    agent: Option<String>,
-    /// Only of this tool, by its canonical name; `*` stands for anything
-    tool: Option<String>,
-    /// Only those with all these words in tool, input, output or caller
-    q: Option<String>,
-    /// Only those that ended so: `done`, `failed` or `denied`
-    outcome: Option<String>,
-    /// Only from this time on
-    #[param(value_type = Option<String>, format = DateTime)]
-    since: Option<Timestamp>,
-    /// Only before this time
-    #[param(value_type = Option<String>, format = DateTime)]
-    until: Option<Timestamp>,
-    /// Only with this task: its id, `TAS-12` or its slug
-    task_id: Option<String>,
-    /// Only with this commit checked out: the beginning of its hash
-    commit: Option<String>,
-}
 
 /// Recorded calls that were found.
 #[derive(Debug, Serialize, ToSchema)]
@@ -188,33 +154,21 @@ impl From<AuditCall> for RecordRow {
 
 /// Search the record
 #[utoipa::path(
-    get, path = "/api/record", tag = "record", params(WhichRecords),
+    get, path = "/api/record", tag = "record", params(WhichCalls),
     responses((status = 200, body = Records), (status = "4XX", body = ErrorBody))
 )]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichRecords>,
+    Params(asked): Params<WhichCalls>,
 ) -> Answer<Json<Records>> {
     let limit = page_limit(asked.limit)?;
-    let order = order_of(asked.order.as_deref(), AuditOrder::Newest)?;
-    let filter = Filter {
-        agent: asked.agent,
-        tool: asked.tool,
-        q: asked.q,
-        outcome: asked.outcome,
-        since: asked.since,
-        until: asked.until,
-        task: asked.task_id,
-        commit: asked.commit,
-        after: asked.after,
-        before: asked.before,
-    };
+    let order = asked.order(AuditOrder::Newest)?;
     let (found, last) = shared
         .app
         .engine
         .store()
         .scan(move |tx| {
-            let search = filter.search(tx)?;
+            let search = asked.search(tx)?;
             let found = tx.audit_search(&search, order, limit, SCAN)?;
             Ok::<_, ToolError>((found, tx.audit_last()?))
         })
@@ -324,14 +278,14 @@ pub(crate) async fn histogram(
         return Err(error.detail("field", "buckets").into());
     }
     let span = span_of((asked.since, asked.until), parts, shared.app.engine.now())?;
-    let filter = Filter {
+    let filter = WhichCalls {
         agent: asked.agent,
         tool: asked.tool,
         q: asked.q,
         outcome: asked.outcome,
-        task: asked.task_id,
+        task_id: asked.task_id,
         commit: asked.commit,
-        ..Filter::default()
+        ..WhichCalls::default()
     };
     let (counts, estimate) = shared
         .app

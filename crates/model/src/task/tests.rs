@@ -1,5 +1,6 @@
 //! A task moves only as the table says, whatever is wished.
 
+use super::words::VOCABULARY;
 use super::*;
 use proptest::prelude::*;
 
