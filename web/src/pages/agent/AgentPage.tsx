@@ -14,7 +14,7 @@ import { Page } from '../../shell/Page';
 import { useParam } from '../../shell/url';
 import { Asks } from '../crew/Asks';
 import { mailTo, type Asking } from '../crew/Dock';
-import { useWidth } from '../crew/useWidth';
+import { useRoom } from '../../parts/media';
 import { actsOf, nameOf } from '../crew/words';
 import { Composer } from './Composer';
 import { DiffAside, DiffPane } from './DiffPane';
@@ -91,7 +91,7 @@ function Body({ story, agent }: Shown) {
   const readOnly = useReadOnly();
   const client = useQueryClient();
   const [, go] = useLocation();
-  const narrow = useWidth() === 'phone';
+  const narrow = useRoom() === 'phone';
   const panes = usePanes({ story, agent }, narrow);
   const [tab, setTab] = useParam<Name>('tab', 'stream');
   const [side, setSide] = useParam<Right>('side', isOver(agent.state) && agent.worktree === null ? 'result' : 'diff');

@@ -23,7 +23,7 @@ import { Tree } from './Tree';
 import { flatten } from './levels';
 import { treeKeys } from './treeKeys';
 import { useCrew, type Crew } from './useCrew';
-import { useWidth } from './useWidth';
+import { useRoom } from '../../parts/media';
 import { actsOf, nameOf } from './words';
 import css from './CrewPage.module.css';
 
@@ -77,7 +77,7 @@ function Nothing({ crew, standing, q, onClear }: { readonly crew: Crew; readonly
 
 export default function CrewPage() {
   const [, go] = useLocation();
-  const width = useWidth();
+  const width = useRoom();
   const readOnly = useReadOnly();
   const { data: overview } = useOverview();
   const [standing, setStanding] = useParam<Standing>('state', 'all');

@@ -6,12 +6,12 @@ import type { NeedsYou } from '../../api/shapes';
 import { Button } from '../../parts/Button';
 import { Elapsed } from '../../parts/Elapsed';
 import { openStart } from '../../shell/open';
-import type { Width } from './useWidth';
+import type { Room } from '../../parts/media';
 import css from './Needs.module.css';
 
 /** So many stand beside each other; the rest waits behind a button. */
 const SHOWN = 3;
-const FEW: Readonly<Record<Width, number>> = { phone: 1, narrow: 2, wide: SHOWN };
+const FEW: Readonly<Record<Room, number>> = { phone: 1, narrow: 2, wide: SHOWN };
 
 interface Look {
   readonly icon: LucideIcon;
@@ -79,7 +79,7 @@ function Need({ need, first, phone }: { readonly need: NeedsYou; readonly first:
 }
 
 /** Who needs the reader, the most urgent first, each with the one act that settles it. */
-export function Needs({ width }: { readonly width: Width }) {
+export function Needs({ width }: { readonly width: Room }) {
   const phone = width === 'phone';
   const { data } = useOverview();
   const [all, setAll] = useState(false);

@@ -1,7 +1,7 @@
 // The record at a glance: calls over time, and how many there were.
 import { CircleX, ShieldX } from 'lucide-react';
 import { barsWithin } from '../../parts/plot/brush';
-import { useWide } from '../../parts/plot/useWidth';
+import { useWide } from '../../parts/media';
 import { count } from '../../parts/format';
 import { Problem } from '../../parts/Problem';
 import { HistogramPlot } from './HistogramPlot';

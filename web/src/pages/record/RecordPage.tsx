@@ -4,7 +4,7 @@ import { Button } from '../../parts/Button';
 import { Dialog } from '../../parts/Dialog';
 import { Empty } from '../../parts/Empty';
 import { serverNow } from '../../parts/clock';
-import { useWide } from '../../parts/plot/useWidth';
+import { useWide } from '../../parts/media';
 import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
 import { kinds, useRefresh } from '../../api/live';

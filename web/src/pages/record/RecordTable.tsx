@@ -1,7 +1,7 @@
 // The calls, the newest first. Only those on screen are drawn; what is new waits behind a button.
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
-import { useWide } from '../../parts/plot/useWidth';
+import { useWide } from '../../parts/media';
 import { count, plural, time, took } from '../../parts/format';
 import { Button } from '../../parts/Button';
 import { OutcomeMark } from './OutcomeMark';

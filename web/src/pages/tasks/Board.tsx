@@ -8,7 +8,7 @@ import { findRow, neighbour, type Board as BoardData } from './board';
 import { BoardColumn } from './BoardColumn';
 import type { CardActs } from './Card';
 import { Lines } from './Lines';
-import { usePhone } from './media';
+import { usePhone } from '../../parts/media';
 import { COLUMNS, type ColumnName, type TaskRow } from './shapes';
 import css from './Board.module.css';
 

@@ -9,7 +9,7 @@ import { toast } from '../../parts/toast';
 import { InspectorActs } from './InspectorActs';
 import { Comments, Context, HistoryList, Links } from './InspectorLists';
 import { Facts } from './Facts';
-import { useRoomy } from './media';
+import { useRoomy } from '../../parts/media';
 import { name } from './moves';
 import type { TaskRow } from './shapes';
 import { useTask } from './useTask';

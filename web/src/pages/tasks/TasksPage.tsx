@@ -16,7 +16,7 @@ import { Board } from './Board';
 import { total } from './board';
 import { Epics } from './Epics';
 import { Inspector } from './Inspector';
-import { usePhone } from './media';
+import { usePhone } from '../../parts/media';
 import { MoveDialog } from './MoveDialog';
 import { cancel, COLUMN_WORDS } from './moves';
 import { NewTask } from './NewTask';

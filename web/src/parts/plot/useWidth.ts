@@ -16,17 +16,3 @@ export function useWidth<T extends HTMLElement>(otherwise = 600): [RefObject<T |
   }, []);
   return [ref, width];
 }
-
-/** Whether the window is as wide as this. */
-export function useWide(pixels: number): boolean {
-  const query = `(min-width: ${pixels}px)`;
-  const [wide, setWide] = useState(() => matchMedia(query).matches);
-  useEffect(() => {
-    const list = matchMedia(query);
-    const hear = () => setWide(list.matches);
-    hear();
-    list.addEventListener('change', hear);
-    return () => list.removeEventListener('change', hear);
-  }, [query]);
-  return wide;
-}

@@ -1,0 +1,94 @@
+// Every key, and whether single ones count; shown by the help and by the settings.
+import { useState } from 'react';
+import { setSingleKeys, singleKeysOn } from './keys';
+import { PAGES } from './pages';
+
+/** Every key, by where it works. */
+const KEYS: readonly { readonly where: string; readonly keys: readonly (readonly [string, string])[] }[] = [
+  {
+    where: 'Everywhere',
+    keys: [
+      ['⌘K, Ctrl K', 'Palette: search, go, act, use a tool'],
+      ['/', 'Filter'],
+      ['n', 'Start an agent'],
+      ['N', 'New task'],
+      ['t', 'Light or dark'],
+      ['?', 'This list'],
+      ['g n', 'Next that needs you'],
+      ...PAGES.map((page) => [`g ${page.key}`, page.name] as const),
+    ],
+  },
+  {
+    where: 'In lists and trees',
+    keys: [
+      ['j k, ↓ ↑', 'Move'],
+      ['← →', 'Fold, unfold'],
+      ['↵', 'Open'],
+      ['esc', 'Back'],
+      ['.', 'Menu of a card: Move to'],
+    ],
+  },
+  {
+    where: 'An agent',
+    keys: [
+      ['m', 'Write to it'],
+      ['a', 'Attach'],
+      ['x', 'Kill'],
+      ['X', 'Kill it and all it started'],
+      ['f', 'Follow the stream'],
+    ],
+  },
+  {
+    where: 'Mail and reviews',
+    keys: [
+      ['1–9', 'Take an offered answer'],
+      ['⌘↵, Ctrl ↵', 'Send'],
+      ['e', 'Done with it'],
+      ['[ ]', 'Previous and next file'],
+      ['v', 'Seen'],
+      ['c', 'Comment'],
+      ['r', 'Send back'],
+      ['A', 'Approve'],
+    ],
+  },
+];
+
+export function SingleKeys({ className }: { readonly className: string | undefined }) {
+  const [on, setOn] = useState(singleKeysOn);
+  return (
+    <label className={className}>
+      <input
+        type="checkbox"
+        checked={on}
+        onChange={(event) => {
+          setSingleKeys(event.target.checked);
+          setOn(event.target.checked);
+        }}
+      />
+      Single keys act
+    </label>
+  );
+}
+
+interface Props {
+  readonly sectionClass?: string | undefined;
+  readonly listClass: string | undefined;
+}
+
+export function KeyList({ sectionClass, listClass }: Props) {
+  return KEYS.map(({ where, keys }) => (
+    <section key={where} className={sectionClass} aria-label={where}>
+      <h3>{where}</h3>
+      <dl className={listClass}>
+        {keys.map(([key, what]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  ));
+}
