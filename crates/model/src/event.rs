@@ -72,6 +72,26 @@ kinds! {
     IterationSummarised = "iteration.summarised",
     /// A session is done
     SessionCompleted = "session.completed",
+    /// A loop was begun, or was given more to do
+    LoopStarted = "loop.started",
+    /// An iteration of a loop began
+    LoopIterationStarted = "loop.iteration_started",
+    /// An iteration of a loop is over
+    LoopIterationEnded = "loop.iteration_ended",
+    /// What an iteration changed was committed
+    LoopCommitted = "loop.committed",
+    /// Somebody left word for a loop's next agent
+    LoopMessage = "loop.message",
+    /// A hook or a commit of a loop failed; the loop goes on
+    LoopTrouble = "loop.trouble",
+    /// Somebody wants a loop to wait or to end
+    LoopStopping = "loop.stopping",
+    /// A loop waits until somebody lets it go on
+    LoopPaused = "loop.paused",
+    /// A loop that waited goes on
+    LoopResumed = "loop.resumed",
+    /// A loop is over
+    LoopEnded = "loop.ended",
     /// A coder asked for a review
     ReviewRequested = "review.requested",
     /// A reviewer told a coder what it thinks
@@ -98,6 +118,12 @@ kinds! {
     FilesReserved = "files.reserved",
     /// Files are free again, before their time
     FilesReleased = "files.released",
+    /// A plan was begun
+    PlanStarted = "plan.started",
+    /// Somebody else goes on with a plan
+    PlanResumed = "plan.resumed",
+    /// A plan is over
+    PlanEnded = "plan.ended",
     /// Configuration and roles were read again
     ConfigReloaded = "config.reloaded",
     /// A message to a webhook was given up, the first after all were taken

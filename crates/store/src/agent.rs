@@ -30,6 +30,8 @@ pub struct NewAgent {
     pub epic: Option<EpicId>,
     /// The loop that started it
     pub session: Option<String>,
+    /// In which of its iterations
+    pub iteration: Option<u32>,
     /// Where it stands from the start
     pub state: AgentState,
     /// Where it works
@@ -61,6 +63,8 @@ pub struct Agent {
     pub epic: Option<EpicId>,
     /// The loop that started it
     pub session: Option<String>,
+    /// In which of its iterations
+    pub iteration: Option<u32>,
     /// Where it stands
     pub state: AgentState,
     /// Which attempt this is
@@ -98,7 +102,7 @@ pub enum AgentPage {
 
 pub(crate) const COLUMNS: &str = "number, id, role, category, kind, parent_id, depth, task_id, epic_id, session, \
      state, reason, limited_until, ended_at, attempt, cwd, tmux_session, created_at, updated_at, \
-     last_active_at";
+     last_active_at, iteration";
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Agent, StoreError> {
     let mut cells = Cells::of(row);
@@ -120,6 +124,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Agent, StoreError> {
         created_at: cells.time()?,
         updated_at: cells.time()?,
         last_active_at: cells.time()?,
+        iteration: cells.get()?,
     })
 }
 
@@ -150,8 +155,8 @@ impl Tx<'_> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM agent", [])?;
         self.execute(
             "INSERT INTO agent (number, id, role, category, kind, parent_id, depth, task_id, epic_id,
-                session, state, attempt, cwd, token_hash, created_at, updated_at, last_active_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 1, $12, $13, $14, $14, $14)",
+                session, state, attempt, cwd, token_hash, created_at, updated_at, last_active_at, iteration)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 1, $12, $13, $14, $14, $14, $15)",
             params![
                 number,
                 new.id.to_string(),
@@ -166,7 +171,8 @@ impl Tx<'_> {
                 new.state.name().stored(),
                 new.cwd,
                 new.token_hash,
-                now.as_millis()
+                now.as_millis(),
+                new.iteration
             ],
         )?;
         Ok(())

@@ -13,6 +13,9 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0003_review.sql"),
     include_str!("../migrations/0004_page.sql"),
     include_str!("../migrations/0005_webhook.sql"),
+    include_str!("../migrations/0006_loop.sql"),
+    include_str!("../migrations/0007_plan.sql"),
+    include_str!("../migrations/0008_slack.sql"),
 ];
 
 /// The newest schema that this Adjutant knows.

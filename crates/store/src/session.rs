@@ -1,7 +1,8 @@
 //! Sessions and their iterations.
 
-use model::Timestamp;
-use rusqlite::params;
+use model::money::Usd;
+use model::{AgentId, AgentStateName, TaskStateName, Timestamp};
+use rusqlite::{Row, params};
 
 use crate::error::StoreError;
 use crate::row::Cells;
@@ -27,6 +28,50 @@ pub struct Iteration {
     pub started_at: Timestamp,
     /// What came of it
     pub summary: Option<String>,
+    /// When it was over
+    pub ended_at: Option<Timestamp>,
+    /// Who worked in it, where a loop began it
+    pub agent: Option<AgentId>,
+    /// How that agent ended
+    pub outcome: Option<AgentStateName>,
+    /// Why
+    pub reason: Option<String>,
+    /// What it cost
+    pub spent: Option<Usd>,
+    /// The number of the task that was begun in it
+    pub task: Option<i64>,
+    /// The commit that was made of it
+    pub commit: Option<String>,
+}
+
+const COLUMNS: &str = "number, started_at, summary, ended_at, agent_id, outcome, reason, spent_nanos, \
+     task_number, commit_hash";
+
+fn read(row: &Row<'_>) -> Result<Iteration, StoreError> {
+    let mut cells = Cells::of(row);
+    Ok(Iteration {
+        number: cells.count()?,
+        started_at: cells.time()?,
+        summary: cells.get()?,
+        ended_at: cells.time_opt()?,
+        agent: cells.parse_opt()?,
+        outcome: cells.get::<Option<String>>()?.as_deref().and_then(AgentStateName::parse),
+        reason: cells.get()?,
+        spent: cells.get::<Option<i64>>()?.map(Usd::from_nanos),
+        task: cells.get()?,
+        commit: cells.get()?,
+    })
+}
+
+/// How an iteration ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IterationEnd {
+    /// How its agent ended
+    pub outcome: AgentStateName,
+    /// Why
+    pub reason: String,
+    /// What it cost
+    pub spent: Usd,
 }
 
 impl Tx<'_> {
@@ -69,6 +114,24 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Says in which iteration a session is.
+    pub fn session_set_iteration(&mut self, name: &str, number: u32) -> Result<(), StoreError> {
+        self.execute("UPDATE session SET iteration = $2 WHERE name = $1", params![name, number])?;
+        Ok(())
+    }
+
+    /// How many tasks of a session are in each state.
+    pub fn session_tasks(&self, name: &str) -> Result<Vec<(TaskStateName, i64)>, StoreError> {
+        self.all(
+            "SELECT state, COUNT(*) FROM task WHERE session = $1 GROUP BY state ORDER BY state",
+            params![name],
+            |row| {
+                let mut cells = Cells::of(row);
+                Ok((cells.named(TaskStateName::parse)?, cells.get()?))
+            },
+        )
+    }
+
     /// Sums up an iteration; the last word counts.
     pub fn iteration_summarise(
         &mut self,
@@ -80,26 +143,112 @@ impl Tx<'_> {
         self.execute(
             "INSERT INTO iteration (session, number, started_at, ended_at, summary)
              VALUES ($1, $2, $3, $3, $4)
-             ON CONFLICT (session, number)
-             DO UPDATE SET summary = excluded.summary, ended_at = excluded.ended_at",
+             ON CONFLICT (session, number) DO UPDATE SET summary = excluded.summary,
+                ended_at = CASE WHEN iteration.agent_id IS NULL THEN excluded.ended_at
+                    ELSE iteration.ended_at END",
             params![session, number, now.as_millis(), summary],
         )?;
         Ok(())
     }
 
+    /// Begins an iteration with its agent; false where it was begun already.
+    pub fn iteration_begin(
+        &mut self,
+        session: &str,
+        number: u32,
+        agent: AgentId,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let changed = self.execute(
+            "INSERT INTO iteration (session, number, started_at, agent_id) VALUES ($1, $2, $3, $4)
+             ON CONFLICT (session, number) DO NOTHING",
+            params![session, number, now.as_millis(), agent.to_string()],
+        )?;
+        Ok(changed > 0)
+    }
+
+    /// Ends an iteration.
+    pub fn iteration_end(
+        &mut self,
+        session: &str,
+        number: u32,
+        end: &IterationEnd,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.execute(
+            "UPDATE iteration SET ended_at = $3, outcome = $4, reason = $5, spent_nanos = $6
+             WHERE session = $1 AND number = $2",
+            params![
+                session,
+                number,
+                now.as_millis(),
+                end.outcome.stored(),
+                end.reason,
+                end.spent.nanos()
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// Notes which task was begun in an iteration.
+    pub fn iteration_set_task(
+        &mut self,
+        session: &str,
+        number: u32,
+        task: i64,
+    ) -> Result<(), StoreError> {
+        self.execute(
+            "UPDATE iteration SET task_number = $3 WHERE session = $1 AND number = $2",
+            params![session, number, task],
+        )?;
+        Ok(())
+    }
+
+    /// Notes which commit was made of an iteration.
+    pub fn iteration_set_commit(
+        &mut self,
+        session: &str,
+        number: u32,
+        commit: &str,
+    ) -> Result<(), StoreError> {
+        self.execute(
+            "UPDATE iteration SET commit_hash = $3 WHERE session = $1 AND number = $2",
+            params![session, number, commit],
+        )?;
+        Ok(())
+    }
+
+    /// An iteration of a session.
+    pub fn iteration_get(
+        &self,
+        session: &str,
+        number: u32,
+    ) -> Result<Option<Iteration>, StoreError> {
+        let sql = format!("SELECT {COLUMNS} FROM iteration WHERE session = $1 AND number = $2");
+        self.one(&sql, params![session, number], read)
+    }
+
     /// The iterations of a session, in order.
     pub fn iteration_list(&self, session: &str) -> Result<Vec<Iteration>, StoreError> {
-        self.all(
-            "SELECT number, started_at, summary FROM iteration WHERE session = $1 ORDER BY number",
-            params![session],
-            |row| {
-                let mut cells = Cells::of(row);
-                Ok(Iteration {
-                    number: cells.count()?,
-                    started_at: cells.time()?,
-                    summary: cells.get()?,
-                })
-            },
-        )
+        let sql = format!("SELECT {COLUMNS} FROM iteration WHERE session = $1 ORDER BY number");
+        self.all(&sql, params![session], read)
+    }
+
+    /// The last iterations of a session, newest first.
+    pub fn iterations_newest(
+        &self,
+        session: &str,
+        limit: u32,
+    ) -> Result<Vec<Iteration>, StoreError> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM iteration WHERE session = $1 ORDER BY number DESC LIMIT $2"
+        );
+        self.all(&sql, params![session, limit], read)
+    }
+
+    /// What the iterations of a session have cost.
+    pub fn session_spent(&self, session: &str) -> Result<Usd, StoreError> {
+        let sql = "SELECT COALESCE(SUM(spent_nanos), 0) FROM iteration WHERE session = $1";
+        self.number(sql, params![session]).map(Usd::from_nanos)
     }
 }

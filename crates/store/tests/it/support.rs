@@ -38,6 +38,7 @@ pub(crate) fn agent(bits: u64) -> NewAgent {
         task: None,
         epic: None,
         session: None,
+        iteration: None,
         state: AgentState::Running,
         cwd: None,
         token_hash: Some(format!("hash-{bits}")),

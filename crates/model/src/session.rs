@@ -1,0 +1,221 @@
+//! Loops: a session in which one agent after the other works on the same specification. What a loop does when an
+//! iteration is over is decided here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::Outcome;
+use crate::money::Usd;
+
+/// No name of a session is longer.
+pub const LONGEST_NAME: usize = 64;
+
+/// The session of whoever works in no loop.
+pub const DEFAULT: &str = "default";
+
+/// What stands after `adjutant loop` and is no name.
+pub const RESERVED: [&str; 10] =
+    ["list", "status", "pause", "resume", "stop", "say", "follow", "template", "help", DEFAULT];
+
+/// Why a name cannot be a loop's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BadName {
+    /// It has the wrong form
+    #[error(
+        "a loop's name has up to {LONGEST_NAME} letters, digits, `-`, `_` and `.`, and begins with a letter or a digit"
+    )]
+    Form,
+    /// It means something else
+    #[error("`{0}` means something else, so that no loop can be called so")]
+    Reserved(String),
+}
+
+/// Whether a loop can be called so. Names stand in addresses, on command lines and in paths.
+pub fn check_name(name: &str) -> Result<(), BadName> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if !begins || name.len() > LONGEST_NAME || !name.chars().all(fits) {
+        return Err(BadName::Form);
+    }
+    if RESERVED.contains(&name) {
+        return Err(BadName::Reserved(name.to_owned()));
+    }
+    Ok(())
+}
+
+macro_rules! words {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$each:meta])* $variant:ident = $text:literal,)* })*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+        #[schemars(inline)]
+        pub enum $name {
+            $($(#[$each])* #[serde(rename = $text)] $variant,)*
+        }
+
+        impl $name {
+            /// Every one of them.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// As it is stored and sent.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+
+            /// The one of that name.
+            pub fn parse(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|one| one.name() == name)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+    )*};
+}
+
+words! {
+    /// How a loop stands, or how it ended.
+    LoopState {
+        /// It goes on by itself
+        Running = "running",
+        /// It waits until somebody lets it go on
+        Paused = "paused",
+        /// An agent declared the session complete
+        Completed = "completed",
+        /// It had as many iterations as it was given
+        Limit = "limit",
+        /// Too many iterations in a row failed
+        Failed = "failed",
+        /// Somebody stopped it
+        Stopped = "stopped",
+        /// What it was given to spend is used up
+        OverBudget = "over_budget",
+    }
+
+    /// What a loop does at the moment. Each is remembered before it is done.
+    Phase {
+        /// It runs the hooks of its start
+        Opening = "opening",
+        /// It runs the hooks before an iteration, then makes the iteration's agent
+        Before = "before",
+        /// The iteration's agent works
+        Working = "working",
+        /// The iteration failed, and it runs the hooks for that
+        Erring = "erring",
+        /// It runs the hooks after an iteration
+        After = "after",
+        /// It commits what the iteration changed, then decides what follows
+        Committing = "committing",
+        /// It runs the hooks of its end
+        Closing = "closing",
+        /// It does nothing
+        Over = "over",
+    }
+
+    /// When a hook runs.
+    Moment {
+        /// When the loop begins
+        SessionStart = "session_start",
+        /// Before each iteration but the planning
+        PreIteration = "pre_iteration",
+        /// After each iteration but the planning
+        PostIteration = "post_iteration",
+        /// When the loop ends
+        SessionEnd = "session_end",
+        /// When a task of the session is completed
+        OnTaskComplete = "on_task_complete",
+        /// When an iteration failed
+        OnError = "on_error",
+    }
+
+    /// What somebody wants of a loop that runs.
+    LoopWish {
+        /// It is to wait when the iteration is over
+        Pause = "pause",
+        /// It is to end
+        Stop = "stop",
+    }
+}
+
+impl LoopState {
+    /// Whether it is over. A loop that is over can still be given more to do.
+    pub const fn is_over(self) -> bool {
+        !matches!(self, Self::Running | Self::Paused)
+    }
+}
+
+/// Where a loop stands when one of its iterations is over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// The iteration that is over
+    pub iteration: u32,
+    /// The last iteration it may have; none is no limit
+    pub last: Option<u32>,
+    /// How many iterations in a row had failed before this one
+    pub failures: u32,
+    /// With how many it gives up
+    pub most_failures: u32,
+    /// Whether the session was declared complete
+    pub complete: bool,
+    /// What somebody wants of it
+    pub wish: Option<LoopWish>,
+    /// What it has spent
+    pub spent: Usd,
+    /// What it may spend
+    pub budget: Option<Usd>,
+}
+
+/// What follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Another iteration
+    Iterate(u32),
+    /// It waits
+    Pause,
+    /// It is over
+    End(LoopState),
+}
+
+/// How many iterations in a row have failed when one ends like this. Whoever was killed has not failed: somebody wanted
+/// it so.
+pub const fn failures_after(before: u32, outcome: Outcome) -> u32 {
+    match outcome {
+        Outcome::Succeeded => 0,
+        Outcome::Killed => before,
+        Outcome::Failed
+        | Outcome::TimedOut
+        | Outcome::OverBudget
+        | Outcome::Abandoned
+        | Outcome::Lost => before.saturating_add(1),
+    }
+}
+
+/// Decides what follows an iteration that ended like this.
+pub fn decide(standing: &Standing, outcome: Outcome) -> Next {
+    let failures = failures_after(standing.failures, outcome);
+    if standing.wish == Some(LoopWish::Stop) {
+        return Next::End(LoopState::Stopped);
+    }
+    if standing.complete {
+        return Next::End(LoopState::Completed);
+    }
+    if standing.budget.is_some_and(|budget| standing.spent >= budget) {
+        return Next::End(LoopState::OverBudget);
+    }
+    if failures >= standing.most_failures.max(1) {
+        return Next::End(LoopState::Failed);
+    }
+    // Who kills an agent wants it to stop, and would not like to see the next one.
+    if outcome == Outcome::Killed || standing.wish == Some(LoopWish::Pause) {
+        return Next::Pause;
+    }
+    match standing.last {
+        Some(last) if standing.iteration >= last => Next::End(LoopState::Limit),
+        _ => Next::Iterate(standing.iteration.saturating_add(1)),
+    }
+}
+
+#[cfg(test)]
+mod tests;
