@@ -5,11 +5,15 @@ use model::policy::Rules;
 use model::task::TaskRef;
 use model::{AgentId, TaskId, Timestamp};
 use serde_json::Value;
-use store::{Agent, EventDraft, StoreError, Task, Tx};
+use store::{Agent, EventDraft, Session, StoreError, Task, Tx};
 
 use crate::error::{Code, ToolError};
 use crate::settings::Settings;
 use crate::tool::ToolDef;
+
+/// What the planning iteration of a loop may use, whatever its role may.
+pub(crate) const PLANNING: [&str; 3] =
+    ["mcp__session__task-add", "mcp__session__task-list", "mcp__session__iteration-summary"];
 
 /// Who calls a tool, as the credential and the record say.
 #[derive(Debug, Clone)]
@@ -39,10 +43,27 @@ impl Caller {
         self.agent.as_ref().and_then(|agent| agent.session.as_deref()).unwrap_or("default")
     }
 
+    /// The loop and the iteration whose own agent it is. Those it drafts work in the iteration too, and are not it.
+    pub(crate) fn iteration(&self) -> Option<(&str, u32)> {
+        let agent = self.agent.as_ref().filter(|agent| agent.parent.is_none())?;
+        Some((agent.session.as_deref()?, agent.iteration?))
+    }
+
+    /// The iteration of its session in which it works.
+    pub(crate) fn iteration_of(&self, session: &Session) -> u32 {
+        self.agent.as_ref().and_then(|agent| agent.iteration).unwrap_or(session.iteration)
+    }
+
     /// Whether it may use a tool.
     pub fn may(&self, settings: &Settings, tool: &str) -> bool {
         match &self.agent {
             None => self.by_operator,
+            Some(_)
+                if self.iteration().is_some_and(|(_, number)| number == 0)
+                    && !PLANNING.contains(&tool) =>
+            {
+                false
+            }
             Some(agent) => {
                 static NONE: Rules = Rules { allow: Vec::new(), deny: Vec::new() };
                 let rules = settings.roles.get(&agent.role).map_or(&NONE, |role| &role.rules);

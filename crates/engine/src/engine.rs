@@ -48,6 +48,8 @@ pub struct Options {
     pub secrets: PathBuf,
     /// What GitHub knows the operator by, and signs its own messages with
     pub github: GithubSecrets,
+    /// What Slack knows us by
+    pub slack: crate::slack::SlackSecrets,
     /// Where to die, so that a test can see that nothing is lost
     pub crash_at: Option<Point>,
 }
@@ -78,6 +80,7 @@ impl Options {
             operator_environment: Vec::new(),
             secrets: PathBuf::new(),
             github: GithubSecrets::default(),
+            slack: crate::slack::SlackSecrets::default(),
             crash_at: None,
             project,
             operator_hash,
@@ -112,6 +115,7 @@ pub struct Inner {
     pub(crate) memo: Memo,
     pub(crate) errands: Errands,
     pub(crate) hooking: crate::webhook::Hooking,
+    pub(crate) slacking: crate::slack::Slacking,
     /// The project's repository, once it was needed
     pub(crate) repo: Mutex<Option<Repo>>,
 }
@@ -141,6 +145,7 @@ impl Engine {
             memo: Memo::default(),
             errands: Errands::default(),
             hooking: crate::webhook::Hooking::default(),
+            slacking: crate::slack::Slacking::default(),
             repo: Mutex::default(),
         }))
     }

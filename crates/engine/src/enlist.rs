@@ -127,6 +127,7 @@ fn join(
         task: task.as_ref().map(|task| task.id),
         epic: recruit.epic.or(task.as_ref().and_then(|task| task.epic)),
         session: None,
+        iteration: None,
         state: AgentState::Running,
         cwd: recruit.cwd.clone(),
         token_hash: Some(token_hash.to_owned()),

@@ -1,6 +1,8 @@
 //! What an engine is told from outside: permissions, roles, limits. Read elsewhere, plain here.
 
+mod looping;
 mod review;
+mod slack;
 mod webhook;
 
 use std::collections::BTreeMap;
@@ -9,9 +11,11 @@ use std::path::PathBuf;
 use model::Policy;
 use model::policy::Rules;
 
+pub use self::looping::{HookSettings, LoopSettings};
 pub use self::review::{
-    CheckSettings, GithubSettings, OfficeSettings, ReviewSettings, WorktreeSettings,
+    CheckSettings, GithubSettings, OfficeSettings, PlanSettings, ReviewSettings, WorktreeSettings,
 };
+pub use self::slack::{RoutingRule, RoutingSettings, SlackReactions, SlackSettings};
 pub(crate) use self::webhook::decode as webhook_key;
 pub use self::webhook::{Secret, WebhookForm, WebhookKey, WebhookSettings, shown as shown_url};
 
@@ -54,10 +58,18 @@ pub struct Settings {
     pub github: GithubSettings,
     /// The office
     pub office: OfficeSettings,
+    /// Plans
+    pub plan: PlanSettings,
+    /// Loops
+    pub loops: LoopSettings,
     /// What a branch must pass before it is merged
     pub check: Option<CheckSettings>,
     /// Who is told of events
     pub webhooks: Vec<WebhookSettings>,
+    /// Slack
+    pub slack: SlackSettings,
+    /// Which role a message goes to
+    pub routing: RoutingSettings,
 }
 
 /// Which model plays whom.

@@ -7,13 +7,16 @@ use serde_json::{Map, Value};
 use crate::agree::Disagreement;
 use crate::board::{BoardView, EpicRow, EpicsView, GraphView, HistoryView, TasksView, WholeTask};
 use crate::crew_view::{CrewRowsView, CrewView, OverviewView, RolesView};
+use crate::looping::view::{LoopView, LoopsView, MessageView, WholeLoop};
 pub use crate::mail_view::{
     LetterBox, LetterKind, LetterView, LetterWhole, LetterWish, LettersView, OfferView, PersonView,
     RequestView, SettledView, ThreadView, WaitingTask,
 };
 use crate::merging::MergeView;
 pub use crate::merging::{CheckingView, DeskView, WatchedMerge};
+use crate::planning::view::{PlanRow, PlanView};
 use crate::review::view::{CoderView, ReviewView, StoryView};
+use crate::slack::view::{SlackThreadsView, SlackView};
 use crate::tool::schema;
 use crate::watch::{AgentDiffView, AgentStoryView, AgentStreamView};
 use crate::webhook::view::{DeliveryView, SentView, WebhookView};
@@ -76,6 +79,17 @@ pub struct DeliveriesView {
     pub next_cursor: Option<i64>,
 }
 
+/// A page of plans.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PlansView {
+    /// The plans, newest first
+    pub plans: Vec<PlanRow>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<i64>,
+}
+
 /// Whether git and the record agree.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -106,6 +120,14 @@ pub fn schemas() -> Vec<(&'static str, Map<String, Value>)> {
         ("Delivery", schema::<DeliveryView>()),
         ("Deliveries", schema::<DeliveriesView>()),
         ("WebhookSent", schema::<SentView>()),
+        ("Slack", schema::<SlackView>()),
+        ("SlackThreads", schema::<SlackThreadsView>()),
+        ("Loop", schema::<LoopView>()),
+        ("Loops", schema::<LoopsView>()),
+        ("WholeLoop", schema::<WholeLoop>()),
+        ("LoopMessage", schema::<MessageView>()),
+        ("Plan", schema::<PlanView>()),
+        ("Plans", schema::<PlansView>()),
         ("AgentStream", schema::<AgentStreamView>()),
         ("AgentDiff", schema::<AgentDiffView>()),
         ("AgentStory", schema::<AgentStoryView>()),

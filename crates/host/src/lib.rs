@@ -14,4 +14,5 @@ pub mod process;
 pub mod program;
 pub mod random;
 pub mod run;
+pub mod slack;
 pub mod supervise;

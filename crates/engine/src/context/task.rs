@@ -1,8 +1,8 @@
-//! What is known about a task: the request, earlier work, remarks, and the notes of its session.
+//! What is known about a task: the request, what it depends on, earlier work, remarks, and the notes of its session.
 
 use std::fmt::Write as _;
 
-use model::Timestamp;
+use model::{TaskRef, Timestamp};
 use serde_json::Value;
 use store::{Dispatch, Task, Tx};
 
@@ -15,6 +15,11 @@ const RECENT: u32 = 50;
 const BUDGET: usize = 64 * 1024;
 /// …and so much of the request and of each single entry.
 const ENTRY: usize = 16 * 1024;
+
+/// So much of it may be about the tasks that it depends on.
+const NEEDS: usize = 32 * 1024;
+/// So many of the last that worked on such a task are looked at for what it brought.
+const LAST: u32 = 20;
 
 /// The headings, in their order, and the index of each entry's.
 const SECTIONS: [&str; 3] = ["Previous Work", "Comments", "Notes"];
@@ -29,7 +34,7 @@ struct Entry {
     text: String,
 }
 
-/// The history of a task: the request, earlier work, remarks, and the notes of its session. The newest are kept where
+/// The history of a task: the request, what the tasks brought that it depends on, earlier work, remarks, and the notes of its session. The newest are kept where
 /// there is too much.
 pub(crate) fn task_context(tx: &Tx<'_>, task: &Task) -> Result<String, ToolError> {
     let mut text = format!(
@@ -43,6 +48,7 @@ pub(crate) fn task_context(tx: &Tx<'_>, task: &Task) -> Result<String, ToolError
         text.push_str(">\n");
         text.push_str(&quote(&clip(description, ENTRY)));
     }
+    text.push_str(&needed(tx, task)?);
     let mut entries = entries(tx, task)?;
     let left_out = keep_newest(&mut entries, BUDGET.saturating_sub(text.len()));
     for (section, title) in SECTIONS.iter().enumerate() {
@@ -60,6 +66,32 @@ pub(crate) fn task_context(tx: &Tx<'_>, task: &Task) -> Result<String, ToolError
             text.push('\n');
         }
         text.extend(kept.map(|entry| entry.text.as_str()));
+    }
+    Ok(text)
+}
+
+/// What the tasks brought that a task depends on.
+fn needed(tx: &Tx<'_>, task: &Task) -> Result<String, ToolError> {
+    let mut text = String::new();
+    if task.needs == 0 {
+        return Ok(text);
+    }
+    text.push_str("\n### What It Depends On\n");
+    for number in tx.task_needs(task.number)? {
+        let Some(need) = tx.task_find(&TaskRef::Number(number))? else { continue };
+        let state = need.state.name().stored();
+        let mut entry =
+            format!("\nTAS-{number} `{}`, {state}\n\n{}", need.slug, quote(&need.title));
+        let last = tx.dispatch_newest(number, LAST)?;
+        let last = last.iter().find_map(|dispatch| Some((dispatch, dispatch.result.as_ref()?)));
+        if let Some((dispatch, result)) = last {
+            entry.push_str(&previous_work(dispatch, result));
+        }
+        if text.len() + entry.len() > NEEDS {
+            _ = write!(text, "\n{CUT} `get_task_context` tells of TAS-{number} `{}`\n", need.slug);
+        } else {
+            text.push_str(&entry);
+        }
     }
     Ok(text)
 }

@@ -93,6 +93,16 @@ points! {
     WorktreeWanted = "worktree.wanted",
     /// It is there
     WorktreeMade = "worktree.made",
+    /// A loop's next iteration was decided on, and has no agent yet
+    LoopDecided = "loop.decided",
+    /// A loop's iteration and its agent are on record
+    LoopDrafted = "loop.drafted",
+    /// A hook of a loop runs
+    LoopHooked = "loop.hooked",
+    /// How an iteration ended is on record
+    LoopJudged = "loop.judged",
+    /// What an iteration changed is a commit
+    LoopCommitted = "loop.committed",
 }
 
 impl std::fmt::Display for Point {

@@ -155,6 +155,7 @@ impl Yard {
                     task: None,
                     epic: None,
                     session: None,
+                    iteration: None,
                     state: AgentState::Running,
                     cwd: None,
                     token_hash: None,

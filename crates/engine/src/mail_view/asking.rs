@@ -9,7 +9,7 @@ const MOST: u32 = 9;
 const LONGEST: usize = 1000;
 
 /// The subjects of letters that Adjutant writes about trouble.
-const ALERTS: [&str; 7] = [
+const ALERTS: [&str; 8] = [
     "⚠️",
     "Tool Failure: ",
     "Merge Held: ",
@@ -17,6 +17,7 @@ const ALERTS: [&str; 7] = [
     "Check Failed: ",
     "Not Merged: ",
     "Supervisor sp_",
+    "Plan Stopped: ",
 ];
 
 /// An answer that a letter offers.

@@ -17,6 +17,7 @@ fn supervisor(state: AgentState) -> Agent {
         task: None,
         epic: None,
         session: None,
+        iteration: None,
         state,
         attempt: 1,
         cwd: None,

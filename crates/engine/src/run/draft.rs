@@ -56,6 +56,16 @@ pub(crate) fn beside(
     enrol(&mut cx, draft, id, &above)
 }
 
+/// Records a new agent under an id that is known already, whom the caller may have.
+pub(crate) fn enrol_as(
+    cx: &mut WriteCx<'_, '_>,
+    draft: &Draft,
+    id: AgentId,
+) -> Result<Drafted, ToolError> {
+    let above = above(cx)?;
+    enrol(cx, draft, id, &above)
+}
+
 /// Records an agent whom somebody may have.
 fn enrol(
     cx: &mut WriteCx<'_, '_>,
@@ -79,12 +89,13 @@ fn enrol(
     let kind = kind_of(settings, draft, role)?;
     let resumed = draft.resume.map(|id| resumable(cx, id, &kind)).transpose()?;
     let leads = leads(cx.tx, draft, resumed.as_ref())?;
-    let (task, claims) = if leads.is_some() {
+    let (task, claims) = if leads.is_some() || draft.iteration.is_some() {
         (None, Claims::Nothing)
     } else {
         let (task, claims) = task_for(cx, draft, resumed.as_ref())?;
         (Some(task), claims)
     };
+    let in_loop = iteration_of(cx, draft, resumed.as_ref());
     let mut wish = draft.wish.clone();
     wish.claims = claims;
     wish.model = model_of(cx, draft, (role, &category, &kind))?;
@@ -99,7 +110,8 @@ fn enrol(
         depth: cx.caller.agent.as_ref().map_or(0, |parent| parent.depth + 1),
         task: task.as_ref().map(|task| task.id),
         epic: leads.or_else(|| task.as_ref().and_then(|task| task.epic)),
-        session: None,
+        session: in_loop.as_ref().map(|(session, _)| session.clone()),
+        iteration: in_loop.and_then(|(_, iteration)| iteration),
         state: AgentState::Queued,
         cwd: directory(cx, draft, role)?,
         token_hash: None,
@@ -121,7 +133,7 @@ fn enrol(
         (true, None) => settings.root_budget,
         (false, _) => Budget::default(),
     };
-    let caps = caps_of(draft, role, usual);
+    let caps = caps_of(cx.tx, draft, task.as_ref(), (role, usual))?;
     cx.tx.budget_insert(id, &caps)?;
     for ancestor in above {
         cx.tx.budget_charge(ancestor.id, Spend { agents: 1, ..Spend::default() })?;
@@ -280,6 +292,20 @@ fn leads(
     }
 }
 
+/// The loop and the iteration it works in: those it was made for, else those of the agent it goes on for, else its
+/// parent's.
+fn iteration_of(
+    cx: &WriteCx<'_, '_>,
+    draft: &Draft,
+    resumed: Option<&(Agent, String)>,
+) -> Option<(String, Option<u32>)> {
+    if let Some((session, iteration)) = &draft.iteration {
+        return Some((session.clone(), Some(*iteration)));
+    }
+    let before = resumed.map(|(agent, _)| agent).or(cx.caller.agent.as_ref())?;
+    before.session.clone().map(|session| (session, before.iteration))
+}
+
 /// The task it works on: the one named, that of the agent it goes on for, the parent's, or a new one.
 fn task_for(
     cx: &mut WriteCx<'_, '_>,
@@ -348,16 +374,26 @@ fn directory(
     Ok(Some(given))
 }
 
-/// What it may spend: what the call says, else the role, else what is usual for it.
-fn caps_of(draft: &Draft, role: Option<&Role>, usual: Budget) -> Caps {
+/// What it may spend: what the call says, else a plan of its task, else the role, else what is usual for it.
+fn caps_of(
+    tx: &Tx<'_>,
+    draft: &Draft,
+    task: Option<&Task>,
+    (role, usual): (Option<&Role>, Budget),
+) -> Result<Caps, ToolError> {
     let own = role.map(|role| role.budget).unwrap_or_default();
     let given = draft.budget;
-    Caps {
-        money: given.usd.or(own.usd).or(usual.usd).map(Usd::from_dollars),
+    let money = given.usd.map(Usd::from_dollars);
+    let step = match task.filter(|_| money.is_none()) {
+        Some(task) => tx.plan_step_of(task.id)?.and_then(|step| step.cap),
+        None => None,
+    };
+    Ok(Caps {
+        money: money.or(step).or(own.usd.or(usual.usd).map(Usd::from_dollars)),
         tokens: given.tokens.or(own.tokens).or(usual.tokens),
         agents: given.agents.or(own.agents).or(usual.agents).map(u64::from),
         seconds: given.seconds.or(own.seconds).or(usual.seconds),
-    }
+    })
 }
 
 /// The prompt's first characters, and dots: the seed's, whether it was cut or not.

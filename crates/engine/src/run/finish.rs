@@ -14,6 +14,7 @@ use crate::errand;
 use crate::error::ToolError;
 use crate::letter::{self, Letter};
 use crate::office;
+use crate::planning;
 use crate::redact::redact;
 use crate::result::{self, AgentResult};
 use crate::review;
@@ -96,6 +97,7 @@ pub(crate) fn followed(
     files::let_go(tx, agent, now)?;
     review::ended(tx, settings, agent, now)?;
     office::ended(tx, settings, agent, now)?;
+    planning::ended(tx, settings, agent, now)?;
     settle_worktree(tx, agent, now)
 }
 
@@ -140,8 +142,11 @@ fn settle_tasks(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let by = (Some(agent.id), now);
+    // In a loop a task is done when its agent says so: one that ends may have done a part of it.
+    let says_so = agent.iteration.is_some() && agent.parent.is_none();
+    let well = ending.outcome == Outcome::Succeeded;
     for mut task in tx.tasks_claimed_by(agent.id)? {
-        let done = ending.outcome == Outcome::Succeeded && agent.task == Some(task.id);
+        let done = well && agent.task == Some(task.id) && !says_so;
         match task.state.name() {
             // What is in review waits for a person, not for the agent that did it.
             TaskStateName::Review | TaskStateName::Completed => {}
@@ -152,7 +157,7 @@ fn settle_tasks(
                 task_change::apply(tx, &mut task, TaskMove::Complete, by)?;
             }
             _ => {
-                if !done {
+                if !(done || well && says_so) {
                     task.attempts += 1;
                 }
                 if task.attempts >= ATTEMPTS {

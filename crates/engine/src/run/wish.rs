@@ -22,6 +22,8 @@ pub struct Draft {
     pub task: Option<TaskRef>,
     /// The epic it leads; whoever leads one has no task of its own
     pub epic: Option<EpicId>,
+    /// The loop and the iteration whose agent it is; such an agent takes a task when it finds one
+    pub iteration: Option<(String, u32)>,
     /// Where it works
     pub cwd: Option<String>,
     /// What it is asked with beside the prompt

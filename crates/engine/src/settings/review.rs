@@ -66,6 +66,21 @@ impl Default for GithubSettings {
     }
 }
 
+/// Plans, and who runs them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlanSettings {
+    /// The role of whoever runs a plan
+    pub role: String,
+    /// So many in a row may get it no further before it counts as failed
+    pub attempts: u32,
+}
+
+impl Default for PlanSettings {
+    fn default() -> Self {
+        Self { role: "coordinator".to_owned(), attempts: 3 }
+    }
+}
+
 /// The office: an orchestrator over supervisors of epics over workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OfficeSettings {

@@ -18,7 +18,7 @@ mod task;
 pub(crate) mod task_add;
 pub(crate) mod task_change;
 mod task_hold;
-mod task_needs;
+pub(crate) mod task_needs;
 
 use crate::tool::ToolDef;
 

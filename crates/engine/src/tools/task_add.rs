@@ -41,12 +41,12 @@ pub(crate) fn add(cx: &mut WriteCx<'_, '_>, draft: TaskDraft) -> Result<Task, To
     let new = NewTask {
         id,
         slug,
+        iteration: cx.caller.iteration_of(&session),
         session: session.name,
         title: draft.title,
         description: draft.description,
         priority: draft.priority,
         epic: draft.epic,
-        iteration: session.iteration,
     };
     let task = cx.tx.task_insert(&new, cx.now)?;
     let data = json!({

@@ -34,6 +34,7 @@ fn member(bits: u64, parent: Option<u64>, depth: u32) -> NewAgent {
         task: None,
         epic: None,
         session: None,
+        iteration: None,
         state: AgentState::Running,
         cwd: None,
         token_hash: None,

@@ -144,6 +144,7 @@ impl World {
             task: None,
             epic: None,
             session: Some(session.into()),
+            iteration: None,
             state: AgentState::Running,
             cwd: None,
             token_hash: None,

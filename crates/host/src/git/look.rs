@@ -169,6 +169,13 @@ impl Repo {
         };
         Ok(split(&output).filter_map(commit).collect())
     }
+
+    /// The whole message of a commit.
+    pub fn message(&self, commit: &str) -> Result<String, GitError> {
+        let commit = self.commit(commit)?;
+        let order = self.git()?.args(["log", "-1", "--no-color", "--format=%B"]).arg(commit);
+        Ok(text(&order.args(["--"]).ask()?).trim_end().to_owned())
+    }
 }
 
 /// Reads an answer: the files, their numbers, and behind an empty field the patch.

@@ -1,11 +1,9 @@
 //! The project's check, run on merged work before the branch moves: supervised as an agent is, with what an
 //! agent's environment has and nobody's token. It outlives the server; the next one hears how it ended.
 
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use host::run::{Ended, ExitRecord, Notice, RunFolder, Spec, Standing, Stdin, Stream};
+use host::run::{Ended, ExitRecord, RunFolder, Spec, Standing, Stdin};
 use model::{ErrandId, MergeId};
 use tokio_util::sync::CancellationToken;
 
@@ -15,15 +13,10 @@ use crate::errand::{Point, Setback, note};
 use crate::error::{Code, ToolError};
 use crate::identity::hash_token;
 use crate::settings::{CheckSettings, Settings};
+use crate::supervised::{self, Heard};
 
-/// So much of the end of its output is kept.
-const TAIL: usize = 16 * 1024;
-/// So much of it is read at once.
-const PORTION: usize = 256 * 1024;
 /// A check that is lost so often is not begun again.
 const LOST: u32 = 3;
-/// How long to wait for a supervisor that is about to answer.
-const SOON: Duration = Duration::from_millis(5);
 
 /// What a check came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -177,7 +170,8 @@ async fn hear(
 ) -> Result<Option<Checked>, Setback> {
     let folder = folder(engine, run);
     let Some(exit) = end_of(&folder, shutdown).await? else { return Ok(None) };
-    let output = engine.outside(move |_| tail(&folder).map_err(ToolError::internal)).await?;
+    let output =
+        engine.outside(move |_| supervised::tail(&folder).map_err(ToolError::internal)).await?;
     Ok(judge(&exit, wanted, output))
 }
 
@@ -186,39 +180,11 @@ async fn end_of(
     folder: &RunFolder,
     shutdown: &CancellationToken,
 ) -> Result<Option<ExitRecord>, Setback> {
-    if !folder.path().is_dir() {
-        return Ok(None);
+    match supervised::end_of(folder, shutdown).await? {
+        Heard::Ended(exit) => Ok(Some(exit)),
+        Heard::Lost => Ok(None),
+        Heard::Leaving => Err(Setback::Leave),
     }
-    loop {
-        match folder.standing().map_err(ToolError::internal)? {
-            Standing::Ended(exit) => return Ok(Some(exit)),
-            Standing::Running => listen(folder, shutdown).await?,
-            Standing::NotBegun => {
-                if folder.give_up().map_err(ToolError::internal)? {
-                    return Ok(None);
-                }
-            }
-            Standing::Gone => {
-                let ended = folder.sweep().map_err(ToolError::internal)?;
-                tracing::info!(folder = %folder.path().display(), ended, "a check was lost");
-                return Ok(None);
-            }
-        }
-    }
-}
-
-/// Listens to a supervisor until it is gone, or the server ends.
-async fn listen(folder: &RunFolder, shutdown: &CancellationToken) -> Result<(), Setback> {
-    let waited = async {
-        match folder.connect().await {
-            Ok(mut control) => {
-                while !matches!(control.next().await, Some(Notice::Exit {}) | None) {}
-            }
-            // It is about to be there, or about to be gone.
-            Err(_) => tokio::time::sleep(SOON).await,
-        }
-    };
-    shutdown.run_until_cancelled(waited).await.ok_or(Setback::Leave)
 }
 
 /// Ends a check that nobody wants to hear of any more.
@@ -257,35 +223,4 @@ fn judge(exit: &ExitRecord, wanted: &CheckSettings, output: String) -> Option<Ch
         ))),
         (Ended::Stopped, ..) => None,
     }
-}
-
-/// The end of what a run said.
-fn tail(folder: &RunFolder) -> Result<String, host::files::FileError> {
-    let mut reader = folder.output(host::run::Position::default());
-    let (mut kept, mut size) = (VecDeque::new(), 0);
-    loop {
-        let mut lines = reader.next(PORTION)?;
-        let last = lines.is_empty();
-        if last {
-            lines = reader.finish();
-        }
-        for line in lines.into_iter().filter(|line| line.stream != Stream::In) {
-            let text = crate::redact(line.text);
-            size += text.len() + 1;
-            kept.push_back(text);
-            while size > TAIL && kept.len() > 1 {
-                size -= kept.pop_front().map_or(0, |line: String| line.len() + 1);
-            }
-        }
-        if last {
-            break;
-        }
-    }
-    let text: Vec<String> = kept.into();
-    let text = text.join("\n");
-    let mut from = text.len().saturating_sub(TAIL);
-    while !text.is_char_boundary(from) {
-        from += 1;
-    }
-    Ok(text.get(from..).unwrap_or_default().to_owned())
 }

@@ -40,7 +40,7 @@ impl Tool for IterationSummary {
 impl Write for IterationSummary {
     fn write(cx: &mut WriteCx<'_, '_>, Args { summary }: Args) -> Result<Answer, ToolError> {
         let session = cx.tx.session_ensure(cx.caller.session(), cx.now)?;
-        let iteration = session.iteration;
+        let iteration = cx.caller.iteration_of(&session);
         cx.tx.iteration_summarise(&session.name, iteration, &summary, cx.now)?;
         let data = json!({ "session": session.name, "iteration": iteration });
         cx.tell(EventKind::IterationSummarised, None, data)?;

@@ -10,7 +10,7 @@ pub(super) mod task_list;
 pub(super) mod task_next;
 pub(super) mod task_update;
 
-use model::task::{Priority, SessionStatus, TaskMove, TaskRef};
+use model::task::{Claim, Priority, SessionStatus, TaskMove, TaskRef};
 use schemars::JsonSchema;
 use serde::Serialize;
 use store::{Task, Tx};
@@ -52,7 +52,7 @@ impl SessionTask {
 fn go(cx: &mut WriteCx<'_, '_>, task: &mut Task, status: SessionStatus) -> Result<(), ToolError> {
     let wish = match status {
         SessionStatus::InProgress => {
-            task_hold::start(cx, task, Stride::Through)?;
+            begin(cx, task)?;
             return Ok(());
         }
         status if task.state.name().session() == status => return Ok(()),
@@ -71,6 +71,28 @@ fn go(cx: &mut WriteCx<'_, '_>, task: &mut Task, status: SessionStatus) -> Resul
         cx.tx.dispatch_begin(task.number, agent.id, &agent.role, cx.now)?;
     }
     task_change::apply_through(cx.tx, task, &wish, (cx.caller.id(), cx.now))
+}
+
+/// Begins a task, or goes on with it. An iteration of a loop begins one and no more, so that each agent has its whole
+/// mind for one thing.
+fn begin(cx: &mut WriteCx<'_, '_>, task: &mut Task) -> Result<Option<Claim>, ToolError> {
+    let Some((session, number)) = cx.caller.iteration() else {
+        return task_hold::start(cx, task, Stride::Through);
+    };
+    let begun = cx.tx.iteration_get(session, number)?.and_then(|iteration| iteration.task);
+    if let Some(other) = begun.filter(|other| *other != task.number) {
+        let other = TaskRef::Number(other).to_string();
+        let message = format!(
+            "iteration {number} has begun {other} already, and an iteration begins one task"
+        );
+        return Err(ToolError::conflict(message)
+            .hint("finish that one, or set it to `blocked` and say why in a note")
+            .hint("then sum up with `iteration-summary` and end: the next iteration takes another")
+            .detail("task", other));
+    }
+    let claim = task_hold::start(cx, task, Stride::Through)?;
+    cx.tx.iteration_set_task(session, number, task.number)?;
+    Ok(claim)
 }
 
 /// Says which item of a batch is to blame.

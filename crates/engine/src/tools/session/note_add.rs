@@ -69,7 +69,7 @@ impl Write for NoteAdd {
                 session: session.name.clone(),
                 kind: item.kind,
                 content: item.content.into_inner(),
-                iteration: session.iteration,
+                iteration: cx.caller.iteration_of(&session),
                 agent: cx.caller.id(),
             };
             let id = format!("NOT-{}", cx.tx.note_insert(&new, cx.now)?);

@@ -45,7 +45,8 @@ impl Write for SessionComplete {
         refuse_open(cx, &session.name)?;
         if session.completed_at.is_none() {
             cx.tx.session_complete(&session.name, cx.now)?;
-            let data = json!({ "session": session.name, "iteration": session.iteration });
+            let data =
+                json!({ "session": session.name, "iteration": cx.caller.iteration_of(&session) });
             cx.tell(EventKind::SessionCompleted, None, data)?;
         }
         Ok(Answer { session: session.name, complete: true })

@@ -4,10 +4,10 @@ use model::task::{Priority, SessionStatus, TaskRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::begin;
 use crate::cx::WriteCx;
 use crate::error::ToolError;
 use crate::tool::{Tool, Write};
-use crate::tools::task_hold::{self, Stride};
 
 /// Get the next task: the unblocked one of the first priority, oldest first
 ///
@@ -63,7 +63,7 @@ impl Write for TaskNext {
         let Some(mut task) = cx.tx.task_next(cx.caller.session(), cx.caller.id())? else {
             return Ok(Answer { task: None, claim: None });
         };
-        let claim = if wants { task_hold::start(cx, &mut task, Stride::Through)? } else { None };
+        let claim = if wants { begin(cx, &mut task)? } else { None };
         let next = Next {
             id: TaskRef::Number(task.number),
             status: task.state.name().session(),

@@ -1,0 +1,54 @@
+//! Settings of loops: who works, how often, and what runs around an iteration.
+
+use std::collections::BTreeMap;
+
+use model::session::Moment;
+
+/// Loops.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoopSettings {
+    /// The role of a loop's agents
+    pub role: String,
+    /// How many iterations a loop has where nobody says; 0 is no limit
+    pub iterations: u32,
+    /// With how many failed iterations in a row it gives up
+    pub failures: u32,
+    /// Whether each iteration is committed where nobody says
+    pub commit: bool,
+    /// The file with the text of its prompt, relative to the project; the one built in where absent
+    pub template: Option<String>,
+    /// What runs when
+    pub hooks: BTreeMap<Moment, Vec<HookSettings>>,
+}
+
+impl Default for LoopSettings {
+    fn default() -> Self {
+        Self {
+            role: "builder".to_owned(),
+            iterations: 10,
+            failures: 3,
+            commit: false,
+            template: None,
+            hooks: BTreeMap::new(),
+        }
+    }
+}
+
+/// A command that runs around an iteration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookSettings {
+    /// The program and its arguments, with `{{variable}}` in them
+    pub command: Vec<String>,
+    /// How long it may run, in seconds
+    pub timeout_s: u32,
+    /// Whether the next agent is told what it said
+    pub pipe_output: bool,
+}
+
+impl HookSettings {
+    /// How long a hook may run where nobody says otherwise, in seconds.
+    pub const TIMEOUT_S: u32 = 30;
+    /// What may stand in its arguments.
+    pub const VARIABLES: [&'static str; 5] =
+        ["session", "iteration", "task_id", "task_content", "error"];
+}

@@ -1,0 +1,286 @@
+//! Slack: the Web API through slack-morphism, and Socket Mode. Nothing is decided here.
+//!
+//! The sockets are our own (`socket.rs`). slack-morphism's listener writes the address it connects to into the log when
+//! that fails, and the address is a secret; it tells nobody why no connection could be opened; it waits the same time
+//! before each try; and its tasks belong to nobody, so that a server cannot wait for their end.
+//!
+//! Tokens go to the configured host and nowhere else, and no text that leaves this module has one in it.
+
+mod error;
+mod socket;
+mod wire;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::HeaderValue;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::connect::HttpConnector;
+use model::slack::Said;
+use rustls::{ClientConfig, RootCertStore};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use slack_morphism::hyper_tokio::SlackClientHyperConnector;
+use slack_morphism::{SlackApiToken, SlackApiTokenValue, SlackClient};
+
+pub use error::SlackError;
+pub use socket::{Frame, Socket};
+
+use crate::post;
+
+/// What our messages are recognised by.
+const MARK: &str = "adjutant";
+/// How many messages a page has, and how many pages are read.
+const PER_PAGE: u32 = 200;
+const MOST_PAGES: u32 = 100;
+
+type Connector = HttpsConnector<HttpConnector>;
+
+/// Slack. Copies share their connections.
+#[derive(Clone)]
+pub struct Slack {
+    client: Arc<SlackClient<SlackClientHyperConnector<Connector>>>,
+    connector: Connector,
+    bot: SlackApiToken,
+    app: SlackApiToken,
+    timeout: Duration,
+}
+
+/// Who we are there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Our own user
+    pub user: String,
+    /// The workspace, for people
+    pub team: String,
+}
+
+/// Something to be said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Post {
+    /// What it is recognised by
+    pub key: String,
+    /// The channel
+    pub channel: String,
+    /// The thread
+    pub thread: String,
+    /// The text, ready for Slack
+    pub text: String,
+    /// In whose name
+    pub username: Option<String>,
+}
+
+/// Whether a message gets a reaction or loses one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reaction {
+    /// Gets
+    Add,
+    /// Loses
+    Remove,
+}
+
+/// Messages that were read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Read {
+    /// The messages, oldest first
+    pub messages: Vec<Said>,
+    /// Whether there were more than are read at once
+    pub cut: bool,
+}
+
+impl Slack {
+    /// A client of the API at `api_url`, which waits for an answer no longer than `timeout`. To be made inside a
+    /// runtime.
+    pub fn new(
+        api_url: &str,
+        (bot, app): (&str, &str),
+        timeout: Duration,
+    ) -> Result<Self, SlackError> {
+        let url = api_url.trim_end_matches('/');
+        let uri = post::address(url).filter(|uri| uri.query().is_none());
+        // Without TLS anybody on the way could read the tokens.
+        let safe = |uri: &http::Uri| uri.scheme_str() == Some("https") || post::is_local(uri);
+        if !uri.is_some_and(|uri| safe(&uri)) {
+            return Err(SlackError::Address);
+        }
+        let connector = connector();
+        let api = SlackClientHyperConnector::with_connector(connector.clone());
+        let client = Arc::new(SlackClient::new(api.with_slack_api_url(url)));
+        Ok(Self { client, connector, bot: token(bot)?, app: token(app)?, timeout })
+    }
+
+    /// Who we are, by the bot's token.
+    pub async fn identity(&self) -> Result<Identity, SlackError> {
+        let answer: wire::Identity = self.post_as(&self.bot, "auth.test", &json!({})).await?;
+        Ok(Identity { user: answer.user_id, team: answer.team.unwrap_or_default() })
+    }
+
+    /// Opens a connection over which Slack tells what happens.
+    pub async fn connect(&self) -> Result<Socket, SlackError> {
+        let answer: wire::Opened =
+            self.post_as(&self.app, "apps.connections.open", &json!({})).await?;
+        let opening = socket::open(self.connector.clone(), &answer.url);
+        match tokio::time::timeout(self.timeout, opening).await {
+            Ok(done) => done,
+            Err(_) => Err(SlackError::late(self.timeout)),
+        }
+    }
+
+    /// Whether the app's token opens connections. The connection is not used.
+    pub async fn can_connect(&self) -> Result<(), SlackError> {
+        let nothing = json!({});
+        let opened = self.post_as::<wire::Opened>(&self.app, "apps.connections.open", &nothing);
+        opened.await.map(|_| ())
+    }
+
+    /// Says something, and gives Slack's name of it.
+    pub async fn say(&self, post: &Post) -> Result<String, SlackError> {
+        let body = wire::Post {
+            channel: &post.channel,
+            thread_ts: &post.thread,
+            text: &post.text,
+            username: post.username.as_deref(),
+            mrkdwn: true,
+            link_names: false,
+            unfurl_links: false,
+            unfurl_media: false,
+            metadata: json!({ "event_type": MARK, "event_payload": { "key": post.key } }),
+        };
+        let answer: wire::Posted = self.post_as(&self.bot, "chat.postMessage", &body).await?;
+        Ok(answer.ts)
+    }
+
+    /// Whether something was said: it is looked for in its thread, from that message on.
+    pub async fn was_said(&self, post: &Post, since: &str) -> Result<bool, SlackError> {
+        let pages = self.pages("conversations.replies", (&post.channel, Some(&post.thread)), since);
+        let (messages, cut) = pages.await?;
+        let found = messages.iter().any(|message| message.key(MARK) == Some(post.key.as_str()));
+        if cut && !found {
+            return Err(SlackError::Unsure {
+                why: "the thread is too long to look through".into(),
+            });
+        }
+        Ok(found)
+    }
+
+    /// Gives a message a reaction or takes it away. What is so already is fine.
+    pub async fn react(
+        &self,
+        reaction: Reaction,
+        (channel, ts): (&str, &str),
+        name: &str,
+    ) -> Result<(), SlackError> {
+        let (method, so_already) = match reaction {
+            Reaction::Add => ("reactions.add", "already_reacted"),
+            Reaction::Remove => ("reactions.remove", "no_reaction"),
+        };
+        let body = json!({ "channel": channel, "timestamp": ts, "name": name });
+        match self.post_as::<Value>(&self.bot, method, &body).await {
+            Err(SlackError::Refused { code }) if code == so_already => Ok(()),
+            done => done.map(|_| ()),
+        }
+    }
+
+    /// What was said in a thread after a message.
+    pub async fn replies(
+        &self,
+        channel: &str,
+        thread: &str,
+        after: &str,
+    ) -> Result<Read, SlackError> {
+        self.read("conversations.replies", (channel, Some(thread)), after).await
+    }
+
+    /// What was said in a channel after a message, without what stands in threads.
+    pub async fn history(&self, channel: &str, after: &str) -> Result<Read, SlackError> {
+        self.read("conversations.history", (channel, None), after).await
+    }
+
+    async fn read(
+        &self,
+        method: &str,
+        (channel, thread): (&str, Option<&str>),
+        after: &str,
+    ) -> Result<Read, SlackError> {
+        let (messages, cut) = self.pages(method, (channel, thread), after).await?;
+        let said = messages.into_iter().filter(|message| message.ts.as_str() > after);
+        let mut messages: Vec<Said> = said.map(|message| message.said(channel)).collect();
+        messages.sort_by(|a, b| a.ts.cmp(&b.ts));
+        Ok(Read { messages, cut })
+    }
+
+    async fn pages(
+        &self,
+        method: &str,
+        (channel, thread): (&str, Option<&str>),
+        after: &str,
+    ) -> Result<(Vec<wire::Message>, bool), SlackError> {
+        let (mut found, mut cursor) = (Vec::new(), None::<String>);
+        for _ in 0..MOST_PAGES {
+            let limit = PER_PAGE.to_string();
+            let query: Vec<(&str, Option<&str>)> = vec![
+                ("channel", Some(channel)),
+                ("ts", thread),
+                ("oldest", Some(after)),
+                ("limit", Some(&limit)),
+                ("include_all_metadata", Some("true")),
+                ("cursor", cursor.as_deref()),
+            ];
+            let session = self.client.open_session(&self.bot);
+            let asked = session.http_session_api.http_get(method, &query, None);
+            let page: wire::Page = self.in_time(asked).await?;
+            found.extend(page.messages);
+            cursor = page.response_metadata.and_then(|more| more.next_cursor);
+            cursor = cursor.filter(|next| !next.is_empty());
+            if cursor.is_none() {
+                return Ok((found, false));
+            }
+        }
+        Ok((found, true))
+    }
+
+    async fn post_as<T: DeserializeOwned + Send>(
+        &self,
+        token: &SlackApiToken,
+        method: &str,
+        body: &(impl Serialize + Send + Sync),
+    ) -> Result<T, SlackError> {
+        let session = self.client.open_session(token);
+        self.in_time(session.http_session_api.http_post(method, body, None)).await
+    }
+
+    async fn in_time<T>(
+        &self,
+        asked: impl Future<Output = slack_morphism::ClientResult<T>>,
+    ) -> Result<T, SlackError> {
+        match tokio::time::timeout(self.timeout, asked).await {
+            Ok(done) => done.map_err(|error| SlackError::of(&error)),
+            Err(_) => Err(SlackError::late(self.timeout)),
+        }
+    }
+}
+
+/// What is shown of a client; its tokens are not.
+impl fmt::Debug for Slack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Slack").field("timeout", &self.timeout).finish_non_exhaustive()
+    }
+}
+
+fn token(text: &str) -> Result<SlackApiToken, SlackError> {
+    HeaderValue::from_str(text.trim()).map_err(|_| SlackError::OddToken)?;
+    Ok(SlackApiToken::new(SlackApiTokenValue(text.trim().to_owned())))
+}
+
+/// Connections over TLS to whom the machine trusts, and without it.
+fn connector() -> Connector {
+    let provider = rustls::crypto::ring::default_provider();
+    let builder = HttpsConnectorBuilder::new().with_provider_and_native_roots(provider);
+    let builder = builder.unwrap_or_else(|_| {
+        let config = ClientConfig::builder().with_root_certificates(RootCertStore::empty());
+        HttpsConnectorBuilder::new().with_tls_config(config.with_no_client_auth())
+    });
+    builder.https_or_http().enable_http1().build()
+}
