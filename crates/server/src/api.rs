@@ -13,15 +13,18 @@ pub(crate) mod epics;
 pub(crate) mod events;
 pub(crate) mod github;
 pub(crate) mod login;
+pub(crate) mod loops;
 pub(crate) mod mail;
 mod mcp_config;
 pub(crate) mod merge_queue;
 pub(crate) mod overview;
+pub(crate) mod plans;
 pub(crate) mod record;
 pub(crate) mod reviews;
 pub(crate) mod running;
 pub(crate) mod runs;
 pub(crate) mod settings;
+pub(crate) mod slack;
 pub(crate) mod tasks;
 pub(crate) mod tools;
 pub(crate) mod webhooks;
@@ -85,6 +88,8 @@ fn reads() -> Router<Arc<Shared>> {
         .route("/api/usage/tools", get(costs_tools::tools))
         .route("/api/reviews", get(reviews::list))
         .route("/api/reviews/{id}", get(reviews::story))
+        .route("/api/loops", get(loops::list))
+        .route("/api/loops/{name}", get(loops::show))
         .route("/api/mail", get(mail::list))
         .route("/api/mail/threads/{id}", get(mail::thread))
         .route("/api/worktrees", get(worktrees::list))
@@ -103,8 +108,12 @@ fn reads() -> Router<Arc<Shared>> {
         .route(auth::WS, get(events::ws::follow))
         .route("/api/decisions", get(decisions::decisions))
         .route("/api/settings", get(settings::show))
+        .route("/api/slack", get(slack::status))
+        .route("/api/slack/threads", get(slack::threads))
         .route("/api/webhooks", get(webhooks::list))
         .route("/api/webhooks/{name}/deliveries", get(webhooks::deliveries))
+        .route("/api/plans", get(plans::list))
+        .route("/api/plans/{name}", get(plans::show))
         .route("/api/audit", get(audit::audit))
         .route(
             "/api/audit/verify",
@@ -124,10 +133,19 @@ fn acts() -> Router<Arc<Shared>> {
         .route("/api/links/{id}/revoke", post(login::revoke_link))
         .route("/api/agents/{id}/input", post(runs::input))
         .route("/api/runs", post(runs::start))
+        .route("/api/plans", post(plans::run))
+        .route("/api/plans/{name}/stop", post(plans::stop))
+        .route("/api/plans/{name}/resume", post(plans::resume))
         .route("/api/reviews/{id}/abandon", post(reviews::abandon))
         .route("/api/reviews/{id}/allow-more", post(reviews::allow_more))
+        .route("/api/loops", post(loops::start))
+        .route("/api/loops/{name}/pause", post(loops::pause))
+        .route("/api/loops/{name}/resume", post(loops::resume))
+        .route("/api/loops/{name}/stop", post(loops::stop))
+        .route("/api/loops/{name}/say", post(loops::say))
         .route("/api/worktrees/{id}/prune", post(worktrees::prune))
         .route("/api/merge-queue/{id}/retry", post(merge_queue::retry))
+        .route("/api/slack/retry", post(slack::retry))
         .route("/api/webhooks/{name}/deliveries/{id}/retry", post(webhooks::retry))
         .route("/api/webhooks/{name}/retry", post(webhooks::retry_all))
         .route("/api/webhooks/{name}/test", post(webhooks::test))

@@ -8,8 +8,8 @@ use utoipa::OpenApi;
 
 use crate::api::{
     agents, audit, costs, costs_series, costs_summary, costs_tools, crew, decisions, epics, events,
-    github, login, mail, merge_queue, overview, record, reviews, running, runs, settings, tasks,
-    tools, webhooks, worktrees,
+    github, login, loops, mail, merge_queue, overview, plans, record, reviews, running, runs,
+    settings, slack, tasks, tools, webhooks, worktrees,
 };
 use crate::{answer, execute};
 
@@ -19,12 +19,14 @@ use crate::{answer, execute};
     paths(
         agents::discharge, agents::enlist, agents::list, agents::one::show, agents::diff::diff, agents::story::story,
         agents::stream::stream, costs::costs,
-        costs::usage, crew::list, crew::roles, crew::rows, decisions::decisions, epics::list, epics::show, events::events, events::ws::follow, execute::execute, github::webhook, login::links, login::log_in, login::log_out, login::make_link, login::revoke_link, mail::list, mail::thread, merge_queue::list, merge_queue::one,
+        costs::usage, crew::list, crew::roles, crew::rows, decisions::decisions, epics::list, epics::show, events::events, events::ws::follow, execute::execute, github::webhook, login::links, login::log_in, login::log_out, login::make_link, login::revoke_link, loops::list, loops::pause, loops::resume, loops::say, loops::show, loops::start, loops::stop, mail::list, mail::thread, merge_queue::list, merge_queue::one,
         merge_queue::retry, merge_queue::reviewed, overview::overview, audit::audit, audit::verify, record::call::one, record::histogram, record::list,
         costs_series::show, costs_summary::lineage, costs_summary::show, costs_tools::tools,
+        plans::list, plans::resume, plans::run, plans::show, plans::stop,
         reviews::abandon, reviews::allow_more, reviews::list, reviews::story, running::reload,
         running::shutdown, running::status, runs::input, runs::output, runs::start, settings::check, settings::save, settings::show, tasks::board, tasks::graph,
         tasks::history, tasks::list, tasks::show, tools::list,
+        slack::retry, slack::status, slack::threads,
         webhooks::deliveries, webhooks::enable, webhooks::list, webhooks::retry, webhooks::retry_all, webhooks::test,
         worktrees::check, worktrees::list, worktrees::prune,
     ),
@@ -34,10 +36,13 @@ use crate::{answer, execute};
         (name = "agents", description = "Who works; for the operator"),
         (name = "reviews", description = "Work that is looked at and merged; for the operator"),
         (name = "tasks", description = "What is to be done; for the operator"),
+        (name = "plans", description = "Documents that are run step by step; for the operator"),
+        (name = "loops", description = "Sessions that run by themselves; for the operator"),
         (name = "mail", description = "Letters to look through; for the operator"),
         (name = "record", description = "What happened; for the operator"),
         (name = "page", description = "Ways into the page"),
         (name = "settings", description = "The configuration and the roles; for the operator"),
+        (name = "slack", description = "People who give orders in Slack; for the operator"),
         (name = "webhooks", description = "Who is told of events; for the operator"),
         (name = "server", description = "The server itself"),
     )

@@ -56,6 +56,7 @@ async fn deep(world: &World, like: &Member, depth: u32) -> String {
         task: None,
         epic: None,
         session: None,
+        iteration: None,
         state: agent.state,
         cwd: None,
         token_hash: Some(hash_token("adjag_deep")),

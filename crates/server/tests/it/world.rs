@@ -112,6 +112,7 @@ impl World {
             task: None,
             epic: None,
             session: Some("night".to_owned()),
+            iteration: None,
             state: agent.state,
             cwd: None,
             token_hash: Some(hash_token("adjag_loop")),

@@ -1,0 +1,205 @@
+//! Loops: how each stands, and what the operator does with them.
+#![expect(unused_qualifications, reason = "utoipa writes them")]
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use engine::{LoopChange, LoopStart, LoopView, LoopsView, MessageView, PauseWhen, WholeLoop};
+use http::StatusCode;
+use model::{Line, Text};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use super::page_limit;
+use crate::answer::{Answer, ErrorBody, Input, Params};
+use crate::server::Shared;
+
+/// Which loops to list.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Which {
+    /// `nextCursor` of the page before
+    after: Option<i64>,
+    /// How many, at most 1000
+    limit: Option<u32>,
+}
+
+/// List the loops, newest first
+#[utoipa::path(
+    get, path = "/api/loops", tag = "loops", params(Which),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Loops")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn list(
+    State(shared): State<Arc<Shared>>,
+    Params(asked): Params<Which>,
+) -> Answer<Json<LoopsView>> {
+    let limit = page_limit(asked.limit)?;
+    Ok(Json(shared.app.engine.loops(asked.after, limit).await?))
+}
+
+/// Show a loop with its iterations, notes and messages
+#[utoipa::path(
+    get, path = "/api/loops/{name}", tag = "loops",
+    params(("name" = String, Path, description = "The loop")),
+    responses(
+        (status = 200, body = ref("#/components/schemas/WholeLoop")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn show(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+) -> Answer<Json<WholeLoop>> {
+    Ok(Json(shared.app.engine.loop_whole(&name).await?))
+}
+
+/// A loop to be begun, or to be given more to do. What is absent stays as it was, or is as the configuration says.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct NewLoop {
+    /// Its name
+    name: String,
+    /// The specification; a new loop needs one
+    spec: Option<String>,
+    /// Where the specification was read: an absolute path, from which it is read again when the loop is resumed
+    #[schema(value_type = Option<String>, max_length = 4096)]
+    spec_path: Option<Line<4096>>,
+    /// How many iterations, or how many more; 0 is no limit
+    iterations: Option<u32>,
+    /// The kind that runs its agents
+    #[schema(value_type = Option<String>, max_length = 64)]
+    agent: Option<Line<64>>,
+    /// Their role
+    #[schema(value_type = Option<String>, max_length = 200)]
+    role: Option<Line<200>>,
+    /// What they are told beside the specification
+    extra: Option<String>,
+    /// The text of their prompt
+    template: Option<String>,
+    /// Whether each iteration is committed
+    commit: Option<bool>,
+    /// What it may spend in all, in dollars
+    budget: Option<f64>,
+    /// Where its agents work
+    #[schema(value_type = Option<String>, max_length = 4096)]
+    cwd: Option<Line<4096>>,
+}
+
+/// Begin a loop, or give one that waits or is over more to do
+#[utoipa::path(
+    post, path = "/api/loops", tag = "loops", request_body = NewLoop,
+    responses(
+        (status = 201, body = ref("#/components/schemas/Loop")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn start(
+    State(shared): State<Arc<Shared>>,
+    Input(asked): Input<NewLoop>,
+) -> Answer<(StatusCode, Json<LoopView>)> {
+    let change = LoopChange {
+        spec: asked.spec,
+        spec_path: asked.spec_path.map(Line::into_inner),
+        iterations: asked.iterations,
+        kind: asked.agent.map(Line::into_inner),
+        role: asked.role.map(Line::into_inner),
+        extra: asked.extra,
+        template: asked.template,
+        commit: asked.commit,
+        budget: asked.budget,
+        cwd: asked.cwd.map(Line::into_inner),
+    };
+    let started = shared.app.engine.loop_start(LoopStart { name: asked.name, change }).await?;
+    Ok((StatusCode::CREATED, Json(started)))
+}
+
+/// When to wait.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Pause {
+    /// Whether its agent is ended; else it may end its iteration
+    #[serde(default)]
+    now: bool,
+}
+
+/// Let a loop wait when its iteration is over, or at once
+#[utoipa::path(
+    post, path = "/api/loops/{name}/pause", tag = "loops", request_body = Pause,
+    params(("name" = String, Path, description = "The loop")),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Loop")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn pause(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    Input(asked): Input<Pause>,
+) -> Answer<Json<LoopView>> {
+    let when = if asked.now { PauseWhen::Now } else { PauseWhen::After };
+    Ok(Json(shared.app.engine.loop_pause(&name, when).await?))
+}
+
+/// Let a loop that waits go on
+#[utoipa::path(
+    post, path = "/api/loops/{name}/resume", tag = "loops",
+    params(("name" = String, Path, description = "The loop")),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Loop")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn resume(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+) -> Answer<Json<LoopView>> {
+    Ok(Json(shared.app.engine.loop_resume(&name).await?))
+}
+
+/// End a loop, with the agent that works for it
+#[utoipa::path(
+    post, path = "/api/loops/{name}/stop", tag = "loops",
+    params(("name" = String, Path, description = "The loop")),
+    responses(
+        (status = 200, body = ref("#/components/schemas/Loop")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn stop(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+) -> Answer<Json<LoopView>> {
+    Ok(Json(shared.app.engine.loop_stop(&name).await?))
+}
+
+/// What to tell.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Say {
+    /// The words
+    #[schema(value_type = String, min_length = 1, max_length = 32_768)]
+    text: Text<32_768>,
+}
+
+/// Leave word for a loop's next agent
+#[utoipa::path(
+    post, path = "/api/loops/{name}/say", tag = "loops", request_body = Say,
+    params(("name" = String, Path, description = "The loop")),
+    responses(
+        (status = 201, body = ref("#/components/schemas/LoopMessage")),
+        (status = "4XX", body = ErrorBody)
+    )
+)]
+pub(crate) async fn say(
+    State(shared): State<Arc<Shared>>,
+    Path(name): Path<String>,
+    Input(asked): Input<Say>,
+) -> Answer<(StatusCode, Json<MessageView>)> {
+    let said = shared.app.engine.loop_say(&name, asked.text.into_inner()).await?;
+    Ok((StatusCode::CREATED, Json(said)))
+}
