@@ -1,10 +1,13 @@
 //! The command line's grammar. The doc comments are the help.
 
 mod agents;
+mod looping;
 mod office;
 mod open;
+mod plan;
 mod record;
 mod reviews;
+mod slack;
 mod webhooks;
 mod work;
 
@@ -16,13 +19,16 @@ pub(crate) use self::agents::{
     AttachArgs, AwaitArgs, BoundArgs, CostsArgs, DischargeArgs, EnlistArgs, KillArgs, LogsArgs,
     PsArgs, ResumeArgs, RunArgs,
 };
+pub(crate) use self::looping::{LoopArgs, LoopVerb};
 pub(crate) use self::office::{SupervisorsArgs, SupervisorsVerb};
 pub(crate) use self::open::{OpenArgs, ShareArgs};
+pub(crate) use self::plan::{PlanArgs, PlanRunArgs, PlanVerb};
 pub(crate) use self::record::{AuditArgs, AuditListArgs, AuditVerb, DecisionsArgs, EventsArgs};
 pub(crate) use self::reviews::{
     MergeQueueArgs, MergeQueueVerb, PruneArgs, ReviewArgs, ReviewVerb, ReviewsArgs, WorktreesArgs,
     WorktreesVerb,
 };
+pub(crate) use self::slack::{SlackArgs, SlackVerb};
 pub(crate) use self::webhooks::{WebhooksArgs, WebhooksVerb};
 pub(crate) use self::work::{MailArgs, MailVerb, TaskAddArgs, TasksArgs, TasksVerb};
 use crate::commands::tool::ToolArgs;
@@ -199,6 +205,25 @@ Example:
   adjutant tasks show TAS-12
   adjutant tasks add 'Fix the parser' --priority 1")]
     Tasks(TasksArgs),
+    /// Let one agent after the other work on a specification until it is done
+    #[command(after_help = "\
+Example:
+  adjutant loop auth --spec SPEC.md --iterations 10
+  adjutant loop auth --spec SPEC.md --agent codex --commit --budget 20
+  adjutant loop say auth 'Leave the old interface as it is'
+  adjutant loop pause auth
+  adjutant loop auth --iterations 5        five more
+
+Exits with 0 where the session was completed or had its iterations, with 1 where
+it failed, was stopped, waits, or has spent its budget.")]
+    Loop(LoopArgs),
+    /// Run a plan step by step with a crew, and see where it stands
+    #[command(after_help = "\
+Example:
+  adjutant plan check PLAN.md
+  adjutant plan run PLAN.md --budget 5
+  adjutant plan status")]
+    Plan(PlanArgs),
     /// List, start and replace the supervisors of epics
     #[command(after_help = "\
 Example:
@@ -274,6 +299,13 @@ Example:
   adjutant webhooks retry n8n --all
   adjutant webhooks enable n8n")]
     Webhooks(WebhooksArgs),
+    /// Show how it stands with Slack, list its threads, say again what failed
+    #[command(after_help = "\
+Example:
+  adjutant slack
+  adjutant slack threads
+  adjutant slack retry")]
+    Slack(SlackArgs),
     /// Call a tool, as yourself or as an agent; alone it lists them
     Tool(ToolArgs),
     /// Serve MCP on stdin and stdout, for clients that start their servers themselves

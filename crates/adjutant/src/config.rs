@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use permissions::PolicyError;
 use sections::{
-    Agents, Budgets, Categories, Check, Context, ContextFile, Github, LimitsConfig, Mcp, Models,
-    Office, Part, Plan, Prices, Review, Routing, Server, Slack, Worktrees,
+    Agents, Budgets, Categories, Check, Context, ContextFile, Github, LimitsConfig, Looping, Mcp,
+    Models, Office, Part, Plan, Prices, Review, Routing, Server, Slack, Worktrees,
 };
 pub(crate) use sections::{CapConfig, Kind, Pattern, Webhook};
 
@@ -59,7 +59,10 @@ pub(crate) struct Config {
     pub(crate) worktrees: Worktrees,
     /// The office
     pub(crate) office: Office,
-    /// The plan's coordinator
+    /// Loops
+    #[serde(rename = "loop")]
+    pub(crate) looping: Looping,
+    /// Plans
     pub(crate) plan: Plan,
     /// Which role a message goes to
     pub(crate) routing: Routing,
@@ -95,6 +98,7 @@ impl Default for Config {
             review: Review::default(),
             worktrees: Worktrees::default(),
             office: Office::default(),
+            looping: Looping::default(),
             plan: Plan::default(),
             routing: Routing::default(),
             slack: Slack::default(),
@@ -219,8 +223,12 @@ impl Config {
             worktrees: (&self.worktrees).into(),
             github: (&self.github).into(),
             office: (&self.office).into(),
+            loops: (&self.looping).into(),
+            plan: (&self.plan).into(),
             check: self.check.as_ref().map(|check| check.settings(self.check_timeout)),
             webhooks: self.webhooks.iter().map(|hook| hook.settings(told.env)).collect(),
+            slack: (&self.slack).into(),
+            routing: (&self.routing).into(),
         })
     }
 

@@ -1,6 +1,7 @@
 //! `adjutant doctor`: looks at everything Adjutant depends on, changes nothing, and says what to do.
 
 mod git;
+pub(crate) mod slack;
 mod webhooks;
 
 use std::ffi::OsStr;

@@ -13,12 +13,13 @@ pub(crate) const CONFIG: &str = include_str!("init/config.yaml");
 const GITIGNORE: &str = include_str!("init/gitignore");
 
 /// The example roles, by file name.
-const ROLES: [(&str, &str); 7] = [
+const ROLES: [(&str, &str); 8] = [
     ("orchestrator.md", include_str!("init/roles/orchestrator.md")),
     ("supervisor.md", include_str!("init/roles/supervisor.md")),
     ("coordinator.md", include_str!("init/roles/coordinator.md")),
     ("worker.md", include_str!("init/roles/worker.md")),
     ("coder.md", include_str!("init/roles/coder.md")),
+    ("builder.md", include_str!("init/roles/builder.md")),
     ("reviewer.md", include_str!("init/roles/reviewer.md")),
     ("planner.md", include_str!("init/roles/planner.md")),
 ];

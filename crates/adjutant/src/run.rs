@@ -62,7 +62,11 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
     match command {
         Command::Init => commands::init::run(app),
         Command::Token => commands::server::token(app),
-        Command::Doctor => commands::doctor::run(app),
+        Command::Doctor => {
+            let home = app.global.home.as_deref();
+            let slack = one_thread()?.block_on(crate::doctor::slack::look(home, &app.env));
+            commands::doctor::run(app, slack)
+        }
         Command::Config(args) => commands::config::run(app, args.verb),
         Command::Completions(args) => commands::completions::run(args.shell),
         Command::Up(args) => commands::server::up(app, &args),
@@ -102,6 +106,8 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         Command::Discharge(args) => commands::agents::discharge(app, args).await,
         Command::Ps(args) => commands::agents::ps(app, &args).await,
         Command::Tasks(args) => commands::tasks::run(app, args).await,
+        Command::Loop(args) => Box::pin(commands::looping::run(app, args)).await,
+        Command::Plan(args) => Box::pin(commands::plan::run(app, args)).await,
         Command::Supervisors(args) => commands::office::run(app, args).await,
         Command::Mail(args) => commands::mail::run(app, args).await,
         Command::Reviews(args) => commands::reviews::list(app, &args).await,
@@ -113,6 +119,7 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         Command::Audit(args) => commands::audit::run(app, args.verb).await,
         Command::Tool(args) => commands::tool::run(app, args).await,
         Command::Webhooks(args) => commands::webhooks::run(app, args).await,
+        Command::Slack(args) => commands::slack::run(app, args).await,
         Command::Reload => commands::reload::run(app).await,
         Command::Guard => commands::guard::run(app).await,
         Command::Init

@@ -7,7 +7,10 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use engine::store::Store;
-use engine::{Desk, Engine, GithubSecrets, Hooks, Keeping, Mirror, Options, Point, ToolError};
+use engine::{
+    Desk, Engine, GithubSecrets, Hooks, Keeping, Loops, Mirror, Options, Point, SlackSecrets,
+    Slackline, ToolError,
+};
 use host::clock::Clock;
 use server::{Activity, ReloadReport};
 use tokio::net::TcpListener;
@@ -118,6 +121,10 @@ pub(crate) fn prepare(
             token: stage.env.variable(&config.github.token_variable),
             webhook: stage.env.variable(&config.github.webhook_secret_variable),
         },
+        slack: SlackSecrets {
+            bot: stage.env.variable(&config.slack.bot_token_variable),
+            app: stage.env.variable(&config.slack.app_token_variable),
+        },
         ..Options::new(stage.home.root.clone(), engine::hash_token(&token))
     };
     let engine = Engine::new(store, settings, Options { crash_at: crash_at(stage)?, ..options });
@@ -142,6 +149,8 @@ pub(crate) fn prepare(
     tasks.spawn(Keeping::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
     tasks.spawn(Desk::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
     tasks.spawn(Hooks::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
+    tasks.spawn(Loops::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
+    tasks.spawn(Slackline::new(engine.clone(), shutdown.clone()).run());
     if config.mirror {
         let mirror = Mirror::new(engine.clone(), stage.home.dir.clone());
         tasks.spawn(mirror.run(shutdown.clone()));
@@ -197,7 +206,9 @@ impl Ready {
                 });
                 // Agents that others run may come back at any time, and know only this address.
                 let alone = engine.store().read(|tx| tx.agents_live_count()).is_ok_and(|n| n == 0);
-                std::future::ready(!(quiet && alone))
+                // A loop may be between two agents.
+                let looping = engine.loops_live().map_or(true, |live| !live.is_empty());
+                std::future::ready(!(quiet && alone) || looping)
             };
             let last = Arc::new(AtomicI64::new(engine.now().as_millis()));
             life::idle(last, Clock::System, limit, is_busy).await;

@@ -6,6 +6,7 @@ pub mod llm;
 mod programs;
 mod proxy;
 mod receiver;
+pub mod slack;
 mod world;
 
 pub use programs::{Client, node, python, run_client};

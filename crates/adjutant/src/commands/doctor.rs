@@ -6,8 +6,9 @@ use crate::render::{Page, bad, good, name, odd, wrapped};
 use crate::trouble::Trouble;
 
 /// Looks at everything; exits with 1 where something does not work.
-pub(crate) fn run(app: &App) -> Result<(), Trouble> {
-    let checks = doctor::examine(app.global.home.as_deref(), &app.env);
+pub(crate) fn run(app: &App, slack: Vec<Check>) -> Result<(), Trouble> {
+    let mut checks = doctor::examine(app.global.home.as_deref(), &app.env);
+    checks.extend(slack);
     let well = doctor::is_well(&checks);
     let value = serde_json::json!({ "ok": well, "checks": checks });
     app.render.answer(&value, || text(&checks))?;

@@ -9,8 +9,9 @@ use tokio::time::timeout;
 
 use super::agents::live;
 use super::run::kill_all;
-use crate::app::App;
+use crate::app::{App, escaped};
 use crate::cli::DownArgs;
+use crate::client::Client;
 use crate::connect::{self, Where};
 use crate::life::{self, Down, Patience};
 use crate::render::{count, dim, field, name};
@@ -67,11 +68,17 @@ async fn settle(app: &App, at: &Where, args: &DownArgs) -> Result<Option<Vec<Val
             Err(trouble) if trouble.is_no_server() => return Ok(None),
             Err(trouble) => return Err(trouble),
         };
-        if agents.is_empty() || args.leave {
+        let loops = if args.leave { Vec::new() } else { loops(&client).await };
+        if agents.is_empty() && loops.is_empty() || args.leave {
             return Ok(Some(agents));
         }
         if !args.kill {
-            return Err(refusal(&agents));
+            let refusal = if agents.is_empty() { between(&loops) } else { refusal(&agents) };
+            return Err(with_plans(with_loops(refusal, &loops), &client).await);
+        }
+        for one in &loops {
+            let path = format!("/api/loops/{}/pause", escaped(one));
+            client.post_json(&path, &json!({ "now": true })).await?;
         }
         let who = count(agents.len(), "agent");
         app.render.aside(&dim(format!("Ending {who} first.")))?;
@@ -106,6 +113,40 @@ fn refusal(agents: &[Value]) -> Trouble {
     Trouble::new(Code::Conflict, format!("{many} still {run}: {}", who.join(", ")))
         .hint("`adjutant down --kill` ends them first")
         .hint("`adjutant down --leave` lets them go on; the next server finds them again")
+}
+
+/// The loops that run, by name. A server that does not know them has none.
+async fn loops(client: &Client) -> Vec<String> {
+    let listed = timeout(ASK, client.get_json("/api/loops?limit=1000")).await;
+    let Ok(Ok(listed)) = listed else { return Vec::new() };
+    let loops = listed["loops"].as_array().into_iter().flatten();
+    loops.filter(|one| one["state"] == "running").map(|one| field(one, "name")).collect()
+}
+
+/// Loops that have no agent at the moment.
+fn between(loops: &[String]) -> Trouble {
+    let run = if loops.len() == 1 { "loop still runs" } else { "loops still run" };
+    Trouble::new(Code::Conflict, format!("{} {run}: {}", loops.len(), loops.join(", ")))
+        .hint("`adjutant down --kill` ends its agents first")
+        .hint("`adjutant down --leave` lets it go on with the next server")
+}
+
+/// Says which loops run, too: they start the next agent when one ends.
+fn with_loops(trouble: Trouble, loops: &[String]) -> Trouble {
+    loops.iter().fold(trouble, |trouble, one| {
+        trouble.hint(format!("`adjutant loop pause {one}` lets the loop that they work for wait"))
+    })
+}
+
+/// Says which plans run, too: their agents come again for as long as they do.
+async fn with_plans(trouble: Trouble, client: &Client) -> Trouble {
+    let plans = timeout(ASK, client.get_json("/api/plans?limit=1000")).await;
+    let Ok(Ok(plans)) = plans else { return trouble };
+    let runs = plans["plans"].as_array().into_iter().flatten();
+    runs.filter(|plan| plan["state"] == "running").fold(trouble, |trouble, plan| {
+        let named = field(plan, "name");
+        trouble.hint(format!("`adjutant plan stop {named}` ends the plan that they work for"))
+    })
 }
 
 #[cfg(test)]

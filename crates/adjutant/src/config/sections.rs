@@ -2,7 +2,10 @@
 
 mod agents;
 mod categories;
+mod looping;
+mod plan;
 mod review;
+mod slack;
 mod webhook;
 
 use std::collections::BTreeMap;
@@ -14,7 +17,10 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use agents::{Agents, Kind};
 pub(crate) use categories::{Categories, CategoryConfig, Pattern};
+pub(crate) use looping::Looping;
+pub(crate) use plan::Plan;
 pub(crate) use review::{Check, Github, Office, Review, Worktrees, check_timeout};
+pub(crate) use slack::{Routing, Slack};
 pub(crate) use webhook::{Webhook, webhooks};
 
 /// Where the server listens, and how long it stays.
@@ -364,84 +370,4 @@ pub(crate) enum Part {
     Whole,
     /// The first part that is not marked as done
     Unfinished,
-}
-
-/// The plan's coordinator.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Plan {
-    /// Who runs a plan
-    pub(crate) role: String,
-}
-
-impl Default for Plan {
-    fn default() -> Self {
-        Self { role: "coordinator".to_owned() }
-    }
-}
-
-/// Which role a message goes to.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Routing {
-    /// Where no rule fits
-    pub(crate) default: Option<String>,
-    /// The first that fits decides
-    pub(crate) rules: Vec<Rule>,
-}
-
-/// Sends what fits a pattern to a role.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Rule {
-    /// A regular expression; case does not count
-    pub(crate) pattern: String,
-    /// The role
-    pub(crate) role: String,
-    /// Where it works
-    #[serde(default)]
-    pub(crate) cwd: Option<String>,
-}
-
-/// Slack.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Slack {
-    /// Who may give orders; empty is nobody
-    pub(crate) users: Vec<String>,
-    /// How long to wait for the rest of a message, in milliseconds
-    pub(crate) debounce_ms: u64,
-    /// How progress is shown
-    pub(crate) reactions: Reactions,
-}
-
-impl Default for Slack {
-    fn default() -> Self {
-        Self { users: Vec::new(), debounce_ms: 2000, reactions: Reactions::default() }
-    }
-}
-
-/// Emoji, by what they stand for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Reactions {
-    /// Read
-    pub(crate) received: String,
-    /// Under way
-    pub(crate) working: String,
-    /// Done
-    pub(crate) success: String,
-    /// Failed
-    pub(crate) failure: String,
-}
-
-impl Default for Reactions {
-    fn default() -> Self {
-        Self {
-            received: "eyes".to_owned(),
-            working: "hammer".to_owned(),
-            success: "white_check_mark".to_owned(),
-            failure: "x".to_owned(),
-        }
-    }
 }

@@ -46,7 +46,7 @@ fn an_unknown_key_is_refused_with_its_line_and_the_nearest_name() {
     );
     assert_eq!(
         refused("\nplan:\n  zebra: 1"),
-        ("config.yaml:3: unknown key `zebra`".into(), "known here: role".into())
+        ("config.yaml:3: unknown key `zebra`".into(), "known here: role, attempts".into())
     );
 }
 

@@ -5,6 +5,7 @@
 mod crew;
 mod crowd;
 mod denied;
+mod looping;
 mod mail;
 mod restart;
 mod resume;

@@ -4,7 +4,7 @@ use testkit::World;
 
 use crate::BINARY;
 
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 35] = [
     "init",
     "up",
     "down",
@@ -22,6 +22,8 @@ const COMMANDS: [&str; 33] = [
     "attach",
     "costs",
     "tasks",
+    "loop",
+    "plan",
     "supervisors",
     "mail",
     "reviews",

@@ -71,7 +71,7 @@ async fn the_tour_works_as_written() {
     assert!(run(&["audit", "list", "--tool", "mail_send"]).await.contains("mail_send"));
     assert!(run(&["audit", "list", "-n", "2"]).await.lines().count() == 3);
     assert!(run(&["audit", "verify"]).await.starts_with("ok "));
-    assert!(run(&["reload"]).await.contains("7 roles in force"));
+    assert!(run(&["reload"]).await.contains("8 roles in force"));
     assert!(run(&["discharge", &agent]).await.contains("has ended"));
     assert!(run(&["tasks"]).await.contains("TAS-1  pending"), "what it held is free again");
     assert!(run(&["down"]).await.contains("has stopped"));

@@ -188,7 +188,7 @@ pub(crate) fn check_timeout<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D
     within(from, 1..=86_400)
 }
 
-fn rounds<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+pub(super) fn rounds<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     within(from, 1..=100)
 }
 
@@ -216,7 +216,7 @@ pub(super) fn within<'de, D: Deserializer<'de>>(
     Err(D::Error::custom(format!("{number} is not between {least} and {most}")))
 }
 
-fn role<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+pub(super) fn role<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     wanted(from, |name| !name.trim().is_empty(), "must name a role, as `reviewer`")
 }
 
