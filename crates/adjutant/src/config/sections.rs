@@ -395,12 +395,21 @@ pub(crate) struct Routing {
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Rule {
     /// A regular expression; case does not count
+    #[serde(deserialize_with = "expression")]
     pub(crate) pattern: String,
     /// The role
     pub(crate) role: String,
     /// Where it works
     #[serde(default)]
     pub(crate) cwd: Option<String>,
+}
+
+fn expression<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    match regex_lite::Regex::new(&text) {
+        Ok(_) => Ok(text),
+        Err(error) => Err(D::Error::custom(format!("`{text}` is no regular expression: {error}"))),
+    }
 }
 
 /// Slack.

@@ -6,6 +6,7 @@ mod crew;
 mod crowd;
 mod denied;
 mod mail;
+mod mcp_install;
 mod restart;
 mod resume;
 mod review;

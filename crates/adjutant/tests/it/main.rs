@@ -1,8 +1,10 @@
 //! The real binary, in worlds of its own: what people and scripts rely on.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod book;
 mod budgets;
 mod clients;
+mod completions;
 mod config;
 mod crash;
 mod crew;
@@ -10,28 +12,34 @@ mod demo;
 mod desk;
 mod errors;
 mod events;
+mod exit_codes;
 mod faces;
 mod files;
 mod floods;
 mod going_on;
 mod governance;
 mod help;
+mod json_shapes;
 mod kill;
 mod life;
 mod lost;
 mod mcp;
+mod mcp_install;
 mod merging;
 mod office;
 mod open;
 mod output;
 mod play;
+mod progress;
 mod pulls;
-mod readme;
+mod release;
 mod review_faces;
 mod reviews;
 mod runs;
 mod settings;
+mod tables;
 mod templates;
+mod top;
 mod tour;
 mod two_agents;
 mod waits;
