@@ -12,9 +12,11 @@ export PATH := $(CURDIR)/.tools/bin:$(PATH):$(HOME)/.cargo/bin
 
 debug := $(CARGO_TARGET_DIR)/debug
 release := $(CARGO_TARGET_DIR)/release
+# Whom a release is for: this machine.
+TARGET = $(shell PATH='$(PATH)' rustc -vV | sed -n 's/^host: //p')
 say = @printf '\n==> %s\n' '$(1)'
 
-.PHONY: help setup setup-clis build fmt-check clippy tidy generated deny check tests e2e pictures test test-clis fix generate bench demo
+.PHONY: help setup setup-clis build fmt-check clippy tidy generated deny check tests e2e pictures test test-clis fix generate bench demo walk release
 
 help: ## Say what there is
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/  make \1\t\2/p' Makefile | expand -t 18
@@ -96,6 +98,18 @@ bench: ## Measure, beside a bare axum and a bare rmcp (ARGS=--quick for a smoke 
 	$(call say,bench: building with optimisation)
 	@cargo build --release --locked --package adjutant --package bench
 	@$(release)/bench $(ARGS)
+
+walk: build ## Do the README's tour word for word (INSTALL=1: with what cargo install makes)
+	$(call say,the newcomer's walk)
+	@binary=$(debug)/adjutant; if [ -n "$(INSTALL)" ]; then binary=$(CARGO_TARGET_DIR)/installed/bin/adjutant; \
+	  cargo install --quiet --locked --path crates/adjutant --root $(CARGO_TARGET_DIR)/installed; fi; tools/walk $$binary
+
+# What has no page is refused: at once where that is wished, and at the end where npm failed.
+release: build ## Make one self-contained binary with the page inside, in dist/
+	$(call say,release: building with every optimisation)
+	@[ "$${ADJUTANT_PAGE:-}" != skip ] || { echo 'a release has a page: unset ADJUTANT_PAGE'; exit 1; }
+	@cargo build --profile dist --locked --package adjutant
+	@$(debug)/xtask release $(CARGO_TARGET_DIR)/dist/adjutant $(TARGET)
 
 demo: ## Play the demonstration
 	@cargo run --quiet --release --locked --package adjutant -- demo

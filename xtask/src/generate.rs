@@ -2,6 +2,7 @@
 
 mod cli;
 mod config;
+mod exit_codes;
 mod openapi;
 mod schema;
 mod tools;
@@ -34,6 +35,7 @@ pub(crate) fn generate(tree: &Tree, mode: Mode) -> Result<()> {
         ("docs/reference/tools.md", Generated::Text(tools::page())),
         ("docs/reference/cli.md", cli::page(tree)?),
         ("docs/reference/config.md", config::page(tree)?),
+        ("docs/reference/exit-codes.md", Generated::Text(exit_codes::page())),
         ("docs/reference/openapi.json", openapi::document()?),
     ];
     let mut stale = Vec::new();

@@ -1,9 +1,11 @@
 //! Chores of the tree: what is longer than three lines and no part of the product.
 
 mod generate;
+mod release;
 mod run;
 mod tidy;
 mod tree;
+mod walk;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -16,6 +18,8 @@ use crate::tree::Tree;
 const USAGE: &str = "\
 cargo xtask tidy                 check the habits of this tree
 cargo xtask generate [--check]   write docs/reference, or fail if it is not current
+cargo xtask walk BINARY [PAGE]   do what a page says, word for word; the README if none is named
+cargo xtask release BINARY TRIPLE   put a finished binary into dist/, and measure it
 ";
 
 fn main() -> ExitCode {
@@ -35,6 +39,8 @@ fn chore(arguments: &[&str]) -> Result<()> {
         ["tidy"] => tidy::tidy(&Tree::here()?),
         ["generate"] => generate::generate(&Tree::here()?, Mode::Write),
         ["generate", "--check"] => generate::generate(&Tree::here()?, Mode::Check),
+        ["walk", binary, pages @ ..] => walk::walk(&Tree::here()?, binary, pages),
+        ["release", binary, target] => release::release(&Tree::here()?, binary, target),
         _ => bail!("there is no such chore\n\n{USAGE}"),
     }
 }
@@ -43,4 +49,9 @@ fn chore(arguments: &[&str]) -> Result<()> {
 fn say(line: &str) {
     // With nobody there to read it, there is nobody to tell that it failed.
     drop(writeln!(std::io::stdout(), "{line}"));
+}
+
+/// Waits for something that is done asynchronously.
+fn wait<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    tokio::runtime::Runtime::new()?.block_on(work)
 }

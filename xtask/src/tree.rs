@@ -1,9 +1,11 @@
 //! The tree: where it is, which files it has, and what cargo knows of it.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::run;
 
@@ -50,6 +52,15 @@ impl Tree {
         let files = self.files.iter().map(PathBuf::as_path);
         files.filter(|file| file.extension().is_some_and(|extension| extension == "rs"))
     }
+}
+
+/// The SHA-256 of these bytes, as `sha256sum` writes it.
+pub(crate) fn sum(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 fn list(root: &Path) -> Result<Vec<PathBuf>> {

@@ -2,6 +2,7 @@
 
 mod agents;
 mod looping;
+mod mcp;
 mod office;
 mod open;
 mod plan;
@@ -20,6 +21,9 @@ pub(crate) use self::agents::{
     PsArgs, ResumeArgs, RunArgs,
 };
 pub(crate) use self::looping::{LoopArgs, LoopVerb};
+pub(crate) use self::mcp::{
+    Client, ConsentArgs, InstallArgs, McpArgs, McpVerb, ServeArgs, TargetArgs, UninstallArgs,
+};
 pub(crate) use self::office::{SupervisorsArgs, SupervisorsVerb};
 pub(crate) use self::open::{OpenArgs, ShareArgs};
 pub(crate) use self::plan::{PlanArgs, PlanRunArgs, PlanVerb};
@@ -175,6 +179,14 @@ Example:
   adjutant ps --all       with those that have ended
   adjutant ps --watch     as they come and go, until Ctrl-C")]
     Ps(PsArgs),
+    /// Watch and steer the crew on a full screen: tree, streams, mail, costs
+    #[command(after_help = "\
+Example:
+  adjutant top
+  ssh host -t 'cd project && adjutant top'
+
+In it, `?` lists the keys. NO_COLOR is obeyed.")]
+    Top,
     /// Show what an agent says and does, and with -f as it happens
     #[command(after_help = "\
 Example:
@@ -311,9 +323,11 @@ Example:
     /// Serve MCP on stdin and stdout, for clients that start their servers themselves
     #[command(after_help = "\
 Example:
-  adjutant mcp                             every tool the caller may use
-  adjutant mcp --toolset mail              one toolset, under its own names
-  claude mcp add adjutant -- adjutant mcp  into Claude Code, as yourself")]
+  adjutant mcp install --client claude   let Claude Code start it, as yourself
+  adjutant mcp uninstall --client claude
+  adjutant mcp                           every tool the caller may use
+  adjutant mcp --toolset mail            one toolset, under its own names
+  adjutant mcp --as worker               as an agent of its own")]
     Mcp(McpArgs),
     /// Read config.yaml and the roles again
     #[command(after_help = "\
@@ -348,10 +362,20 @@ Example:
   adjutant demo --keep    and look around afterwards")]
     Demo(DemoArgs),
     /// Refuse a commit of files that another agent has reserved; run by git, inside an agent's worktree
-    #[command(hide = true)]
+    #[command(
+        hide = true,
+        after_help = "\
+Example:
+  adjutant guard               as git's hook `pre-commit` runs it"
+    )]
     Guard,
     /// Play a scenario as an agent; started by Adjutant itself, for agents of the kind `script`
-    #[command(hide = true)]
+    #[command(
+        hide = true,
+        after_help = "\
+Example:
+  adjutant play crew.yaml      as an agent's supervisor runs it"
+    )]
     Play(PlayArgs),
 }
 
@@ -394,14 +418,6 @@ pub(crate) enum Background {
     Kept,
 }
 
-/// `mcp`.
-#[derive(Debug, Args)]
-pub(crate) struct McpArgs {
-    /// Only this toolset; may be given again
-    #[arg(long, value_name = "TOOLSET")]
-    pub(crate) toolset: Vec<String>,
-}
-
 /// `config`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArgs {
@@ -414,6 +430,11 @@ pub(crate) struct ConfigArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigVerb {
     /// Show the values in force: flags and environment over the file over the defaults
+    #[command(after_help = "\
+Example:
+  adjutant config get
+  adjutant config get limits
+  adjutant config get limits.depth")]
     Get {
         /// A key, as `limits.depth`, or a section, as `limits` (default: all)
         #[arg(value_name = "KEY")]
@@ -447,6 +468,9 @@ Example:
         key: String,
     },
     /// Print where the file is
+    #[command(after_help = "\
+Example:
+  $EDITOR \"$(adjutant config path)\" && adjutant reload")]
     Path,
 }
 
@@ -486,12 +510,4 @@ pub(crate) enum Shell {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory as _;
-
-    #[test]
-    fn the_grammar_is_sound() {
-        Cli::command().debug_assert();
-    }
-}
+mod tests;

@@ -150,7 +150,11 @@ impl Config {
             .unwrap_or_default();
         let config = Self::parse(&name, &text)?;
         let (config, warnings) = overlay::apply(&config, env, flags)?;
-        config.policy().map_err(|error| Problem::of("the environment", error.to_string()))?;
+        config.policy().map_err(|error| {
+            let variable = config.decider(env, &error.key());
+            let said_by = variable.as_deref().unwrap_or("the environment");
+            Problem::of(said_by, error.to_string()).with_help(error.known(&config.categories))
+        })?;
         Ok(Loaded { config, warnings })
     }
 
@@ -160,7 +164,10 @@ impl Config {
             if says_nothing(text) { Self::default() } else { yaml::parse(name, text, text)? };
         match config.policy() {
             Ok(_) => Ok(config),
-            Err(error) => Err(permissions::locate(name, text, &error)),
+            Err(error) => {
+                Err(permissions::locate(name, text, &error)
+                    .with_help(error.known(&config.categories)))
+            }
         }
     }
 

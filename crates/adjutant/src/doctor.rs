@@ -52,19 +52,27 @@ pub(crate) struct Check {
     pub(crate) message: String,
     /// What to do next
     pub(crate) next: Option<String>,
+    /// The lines of the file that is at fault, for people
+    #[serde(skip)]
+    pub(crate) excerpt: Option<String>,
 }
 
 impl Check {
     fn ok(name: &'static str, message: impl Into<String>) -> Self {
-        Self { name, status: Status::Ok, message: message.into(), next: None }
+        Self { name, status: Status::Ok, message: message.into(), next: None, excerpt: None }
     }
 
     fn warn(name: &'static str, message: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { name, status: Status::Warn, message: message.into(), next: Some(next.into()) }
+        Self { status: Status::Warn, next: Some(next.into()), ..Self::ok(name, message) }
     }
 
     fn fail(name: &'static str, message: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { name, status: Status::Fail, message: message.into(), next: Some(next.into()) }
+        Self { status: Status::Fail, next: Some(next.into()), ..Self::ok(name, message) }
+    }
+
+    /// The same, with the lines that it is about.
+    fn showing(self, problem: &Problem) -> Self {
+        Self { excerpt: crate::render::excerpt(problem), ..self }
     }
 }
 
@@ -119,7 +127,8 @@ fn settings(home: &Home, env: &Environment, checks: &mut Vec<Check>) -> Config {
         }
         Err(problem) => {
             let next = problem.help.clone().unwrap_or_else(|| "mend that line".to_owned());
-            checks.push(Check::fail("config", problem.to_string(), next));
+            let check = Check::fail("config", problem.to_string(), next);
+            checks.push(check.showing(&problem));
             Config::default()
         }
     };
@@ -129,14 +138,11 @@ fn settings(home: &Home, env: &Environment, checks: &mut Vec<Check>) -> Config {
     let next = |problem: &Problem, or: &str| problem.help.clone().unwrap_or_else(|| or.to_owned());
     for problem in &report.errors {
         let next = next(problem, "mend the file; until then the role is not there");
-        checks.push(Check::fail("roles", problem.to_string(), next));
+        checks.push(Check::fail("roles", problem.to_string(), next).showing(problem));
     }
     for problem in &report.warnings {
-        checks.push(Check::warn(
-            "roles",
-            problem.to_string(),
-            next(problem, "rename or remove it"),
-        ));
+        let next = next(problem, "rename or remove it");
+        checks.push(Check::warn("roles", problem.to_string(), next).showing(problem));
     }
     for (key, name) in [("review.role", &config.review.role), ("plan.role", &config.plan.role)] {
         if !report.roles.contains_key(name) {

@@ -7,6 +7,7 @@ mod bridge;
 mod cli;
 mod client;
 mod commands;
+mod complete;
 mod config;
 mod connect;
 mod demo;
@@ -18,6 +19,7 @@ mod life;
 mod logging;
 mod matter;
 mod play;
+mod progress;
 mod render;
 mod roles;
 mod run;
@@ -35,5 +37,5 @@ fn main() -> std::process::ExitCode {
         let done = host::supervise::supervise(folder.as_ref());
         return done.map_or(70, |()| 0).into();
     }
-    run::run(arguments)
+    run::guarded(|| run::run(arguments))
 }

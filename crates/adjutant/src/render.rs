@@ -6,15 +6,18 @@ use std::io::{self, IsTerminal as _, Write as _};
 
 use clap::builder::styling::{AnsiColor, Style};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
-use miette::{GraphicalReportHandler, GraphicalTheme};
 use model::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::trouble::Trouble;
+use crate::yaml::Problem;
 
 /// How wide a page is where nobody says.
 const WIDTH: u16 = 80;
+
+/// What stands between the columns of a table.
+const GAP: usize = 2;
 
 /// For whom answers are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,21 +63,29 @@ impl Render {
         if self.is_json() {
             return writeln!(err, "{}", trouble.body());
         }
-        if let Some(problem) = trouble.problem().filter(|problem| problem.line.is_some()) {
-            let mut report = String::new();
-            let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode());
-            // What cannot be drawn is said in a line below.
-            if handler.with_width(usize::from(width())).render_report(&mut report, problem).is_ok()
-            {
-                return write!(err, "{report}");
+        // What is said of files and settings is long, and read by people alone.
+        let set = |text: &str| match trouble.problem() {
+            Some(_) => wrapped(text, usize::from(WIDTH) - 7).join("\n       "),
+            None => plain(text),
+        };
+        match trouble.problem().and_then(|problem| Some((problem, excerpt(problem)?))) {
+            Some((problem, excerpt)) => {
+                writeln!(err, "{}: {}", painted(RED, "error"), set(&problem.message))?;
+                writeln!(err, "  {} {}", dim("at"), plain(&problem.place))?;
+                write!(err, "{excerpt}")?;
             }
+            None => writeln!(err, "{}: {}", painted(RED, "error"), set(trouble.message()))?,
         }
-        writeln!(err, "{}: {}", painted(RED, "error"), plain(trouble.message()))?;
         for hint in trouble.hints() {
-            writeln!(err, "  {} {}", painted(CYAN, "try:"), plain(hint))?;
+            writeln!(err, "  {} {}", painted(CYAN, "try:"), set(hint))?;
         }
         Ok(())
     }
+}
+
+/// The lines around what is wrong with a file, as they fit a page.
+pub(crate) fn excerpt(problem: &Problem) -> Option<String> {
+    problem.excerpt(usize::from(width().min(2 * WIDTH)))
 }
 
 /// Prints a value on a line.
@@ -298,6 +309,32 @@ pub(crate) fn tokens(count: u64) -> String {
     }
 }
 
+/// A cell that is cut on a terminal; in a pipe it is whole, for other programs may need it.
+pub(crate) fn cell(text: &str, most: usize) -> String {
+    if is_terminal() { short(text, most) } else { line(text) }
+}
+
+/// A table of which one column gives way: on a terminal it has the room that the others leave.
+pub(crate) fn elastic<const N: usize>(
+    headings: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    gives_way: &str,
+) -> String {
+    let mut rows: Vec<[String; N]> = rows.into_iter().collect();
+    let widest = |(at, heading): (usize, &&str)| {
+        let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count());
+        cells.max().unwrap_or_default().max(heading.chars().count()) + GAP
+    };
+    let others = headings.iter().enumerate().filter(|(_, heading)| **heading != gives_way);
+    let left = room(others.map(widest).sum::<usize>() + GAP).max(10);
+    for (heading, text) in rows.iter_mut().flat_map(|row| headings.iter().zip(row)) {
+        if *heading == gives_way {
+            *text = short(text, left);
+        }
+    }
+    table(headings, rows)
+}
+
 /// A table: headings, and rows of cells that are harmless already and have no colours, which would
 /// count as characters.
 pub(crate) fn table<const N: usize>(
@@ -370,6 +407,13 @@ mod tests {
         assert_eq!(money(&0.012_345.into()).unwrap(), "$0.0123");
         assert_eq!(money(&Value::Null), None);
         assert_eq!([9_999, 12_345, 4_560_000].map(tokens), ["9999", "12.3k", "4.5M"]);
+    }
+
+    #[test]
+    fn in_a_pipe_no_column_gives_way() {
+        let long = "x".repeat(300);
+        let text = elastic(["ID", "TITLE"], [["1".into(), cell(&long, 5)]], "TITLE");
+        assert!(text.contains(&long), "{text}");
     }
 
     #[test]

@@ -1,24 +1,38 @@
 //! From the arguments to an exit code: parses, chooses a runtime, runs the command, says what failed.
 
 use std::ffi::OsString;
+use std::panic::{UnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory as _, FromArgMatches as _};
+use engine::Code;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::app::App;
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, McpArgs};
 use crate::environment::Environment;
 use crate::render::{Render, plain};
 use crate::trouble::Trouble;
-use crate::{commands, demo, logging, play};
+use crate::{commands, complete, demo, logging, play};
 
 /// More threads than this serve nobody better.
 const MOST_THREADS: usize = 4;
 
+/// Exits as after any other bug where something panics, which has said so on stderr.
+pub(crate) fn guarded(run: impl FnOnce() -> ExitCode + UnwindSafe) -> ExitCode {
+    catch_unwind(run).unwrap_or_else(|_| Code::InternalError.exit().into())
+}
+
 /// Runs the program.
 pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
+    // A shell wants to know what could be typed: whatever happens, it hears that and nothing else.
+    if let [_, word, rest @ ..] = arguments.as_slice()
+        && word == complete::WORD
+    {
+        complete::answer(rest);
+        return ExitCode::SUCCESS;
+    }
     // Also where the arguments cannot be parsed.
     let wants_json = arguments.iter().any(|argument| argument == "--json");
     let render = if wants_json { Render::Json } else { Render::Text };
@@ -52,11 +66,22 @@ pub(crate) fn refused(error: &clap::Error, render: Render) -> Result<(), Trouble
     }
     let text = plain(&error.to_string());
     let text = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-    Err(Trouble::usage(text).hint("`--help` shows what can be typed"))
+    let near =
+        [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
+    let near = near.into_iter().filter_map(|kind| error.get(kind)).flat_map(|found| match found {
+        ContextValue::String(one) => vec![one.clone()],
+        ContextValue::Strings(several) => several.clone(),
+        _ => Vec::new(),
+    });
+    let trouble = near.fold(Trouble::usage(text), |trouble, near| {
+        trouble.hint(format!("did you mean `{near}`?"))
+    });
+    Err(trouble.hint("`--help` shows what can be typed"))
 }
 
 fn perform(app: &App, command: Command) -> Result<(), Trouble> {
-    if !matches!(command, Command::Up(_)) {
+    // Nothing may write to a screen that is drawn on.
+    if !matches!(command, Command::Up(_) | Command::Top) {
         logging::for_command(app.global.verbose);
     }
     match command {
@@ -72,16 +97,23 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
         Command::Up(args) => commands::server::up(app, &args),
         Command::Demo(args) => one_thread()?.block_on(demo::run(app, &args)),
         Command::Play(args) => one_thread()?.block_on(play::run(app, &args.scenario)),
+        Command::Mcp(McpArgs { verb: Some(verb), .. }) => commands::mcp::configure(app, &verb),
         // The read of the standard input cannot be given up, so nothing may wait for it.
         Command::Mcp(args) => {
             let runtime = one_thread()?;
-            let done = runtime.block_on(commands::mcp::run(app, args.toolset));
+            let done = runtime.block_on(commands::mcp::run(app, args.serve));
             runtime.shutdown_background();
             done
         }
         Command::Attach(args) => {
             let runtime = one_thread()?;
             let done = runtime.block_on(commands::attach::run(app, &args));
+            runtime.shutdown_background();
+            done
+        }
+        Command::Top => {
+            let runtime = one_thread()?;
+            let done = runtime.block_on(commands::top::run(app));
             runtime.shutdown_background();
             done
         }
@@ -127,6 +159,7 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         | Command::Token
         | Command::Mcp(_)
         | Command::Attach(_)
+        | Command::Top
         | Command::Doctor
         | Command::Config(_)
         | Command::Completions(_)
@@ -136,7 +169,7 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
 }
 
 /// A runtime for a command: it only waits for answers.
-fn one_thread() -> Result<Runtime, Trouble> {
+pub(crate) fn one_thread() -> Result<Runtime, Trouble> {
     Ok(Builder::new_current_thread().enable_all().build()?)
 }
 
@@ -147,4 +180,16 @@ pub(crate) fn threads() -> Result<Runtime, Trouble> {
         .worker_threads(many.clamp(2, MOST_THREADS))
         .enable_all()
         .build()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_exits_with_70() {
+        let shown = |exit: ExitCode| format!("{exit:?}");
+        assert_eq!(shown(guarded(|| panic!("for a test"))), shown(70.into()));
+        assert_eq!(shown(guarded(|| 3.into())), shown(3.into()));
+    }
 }

@@ -136,9 +136,32 @@ impl Trouble {
     }
 }
 
+/// Where the names of things are listed.
+const LISTS: [(&str, &str); 4] = [
+    ("agent", "`adjutant ps --all` lists them"),
+    ("epic", "`adjutant tool epic_list` lists them"),
+    ("mail", "`adjutant mail --all` lists your mail"),
+    ("task", "`adjutant tasks` lists them"),
+];
+
+/// What to do next. Whoever called a tool is told of other tools, but people type commands.
+fn hints_of(code: Code, error: &ApiError) -> Vec<String> {
+    let is_known = |hint: &String| hint.contains("did you mean") || hint.contains("`adjutant ");
+    let missing = matches!(code, Code::AgentNotFound | Code::ResourceNotFound);
+    if !missing || error.suggestions.iter().any(is_known) {
+        return error.suggestions.clone();
+    }
+    let noun = error.message.strip_prefix("there is no ").and_then(|rest| rest.split(' ').next());
+    match LISTS.iter().find(|(name, _)| noun == Some(*name)) {
+        Some((_, list)) => vec![(*list).to_owned()],
+        None => error.suggestions.clone(),
+    }
+}
+
 impl From<ApiError> for Trouble {
     fn from(error: ApiError) -> Self {
         let code = Code::parse(&error.code).unwrap_or(Code::InternalError);
+        let hints = hints_of(code, &error);
         let body = match error.whole {
             Value::Object(body) => body,
             _ => Map::new(),
@@ -146,7 +169,7 @@ impl From<ApiError> for Trouble {
         Self(Box::new(Parts {
             exit: code.exit(),
             message: error.message,
-            hints: error.suggestions,
+            hints,
             body: Value::Object(body),
             problem: None,
         }))
@@ -285,6 +308,10 @@ impl From<Box<Problem>> for Trouble {
             Some(help) => trouble.hint(help.clone()),
             None => trouble,
         };
+        if let (Some(line), Value::Object(body)) = (problem.line, &mut trouble.0.body) {
+            let details = json!({ "file": problem.file(), "line": line });
+            body.insert("details".to_owned(), details);
+        }
         trouble.0.problem = Some(*problem);
         trouble
     }
@@ -316,6 +343,30 @@ mod tests {
         let trouble = Trouble::from(error);
         assert_eq!((trouble.0.exit, trouble.body()), (5, &whole));
         assert_eq!(trouble.hints(), ["wait"]);
+    }
+
+    #[test]
+    fn who_names_nothing_that_is_there_learns_which_command_lists_it() {
+        let hints = |code: &str, message: &str, suggestions: &[&str]| {
+            let suggestions = suggestions.iter().map(|&text| text.to_owned()).collect();
+            let error = ApiError {
+                code: code.into(),
+                message: message.into(),
+                suggestions,
+                whole: json!({}),
+            };
+            Trouble::from(error).hints().to_vec()
+        };
+        let missing = "RESOURCE_NOT_FOUND";
+        let task = "there is no task `TAS-9`";
+        assert_eq!(hints(missing, task, &[]), ["`adjutant tasks` lists them"]);
+        let near = "did you mean `TAS-8`?";
+        assert_eq!(hints(missing, task, &[near]), [near]);
+        let tool = "`list_agents` lists those that have not ended";
+        let agent = "there is no agent `sp_0000000000000000`";
+        let listed = hints("AGENT_NOT_FOUND", agent, &[tool]);
+        assert_eq!(listed, ["`adjutant ps --all` lists them"]);
+        assert_eq!(hints("CONFLICT", task, &[tool]), [tool]);
     }
 
     #[test]

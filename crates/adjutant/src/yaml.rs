@@ -1,5 +1,7 @@
 //! The only reader of YAML: bounded, and with errors that show the line.
 
+mod excerpt;
+
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use model::nearest::nearest;
 use serde::de::DeserializeOwned;
@@ -47,11 +49,21 @@ impl Problem {
         location: Location,
         message: impl Into<String>,
     ) -> Box<Self> {
-        let line = usize::try_from(location.line()).unwrap_or(0);
-        let Some(start) = line_start(text, line) else { return Self::of(name, message) };
-        let width = usize::try_from(location.span().len()).unwrap_or(0);
-        let before = usize::try_from(location.column()).unwrap_or(1).saturating_sub(1);
-        let content = text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+        let mut line = usize::try_from(location.line()).unwrap_or(0);
+        let Some(mut start) = line_start(text, line) else { return Self::of(name, message) };
+        let mut width = usize::try_from(location.span().len()).unwrap_or(0);
+        let mut before = usize::try_from(location.column()).unwrap_or(1).saturating_sub(1);
+        let line_at =
+            |start| text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+        let mut content = line_at(start);
+        // What never ends is noticed at the end of the file, where there is nothing to be seen.
+        while content.trim().is_empty()
+            && let Some(above) = line.checked_sub(1).and_then(|line| line_start(text, line))
+        {
+            (line, start, content) = (line - 1, above, line_at(above));
+            let blank = content.chars().take_while(|c| c.is_whitespace()).count();
+            (before, width) = (blank, content.chars().count() - blank);
+        }
         // Characters in, bytes out; what lies past the line's end is not shown.
         let bytes = |chars: usize| content.chars().take(chars).map(char::len_utf8).sum::<usize>();
         let (from, to) = (bytes(before), bytes(before.saturating_add(width.max(1))));
@@ -63,6 +75,23 @@ impl Problem {
             source_text: NamedSource::new(name, text.to_owned()).with_language("YAML"),
             span: Some((start + from, to - from).into()),
         })
+    }
+
+    /// A problem at a byte of a text in another language.
+    pub(crate) fn at_byte(
+        name: &str,
+        text: &str,
+        byte: usize,
+        message: impl Into<String>,
+    ) -> Box<Self> {
+        let before = text.get(..byte).unwrap_or(text);
+        let line = before.matches('\n').count() + 1;
+        let mut problem = Self::of(name, message);
+        problem.place = format!("{name}:{line}");
+        problem.line = Some(line);
+        problem.source_text = NamedSource::new(name, text.to_owned());
+        problem.span = Some((before.len(), 0).into());
+        problem
     }
 
     /// The problem, on the line that begins with this key.
@@ -80,6 +109,24 @@ impl Problem {
             problem.span = Some((start, key.len()).into());
         }
         problem
+    }
+
+    /// The lines around the place with a mark under it, where one is known.
+    pub(crate) fn excerpt(&self, width: usize) -> Option<String> {
+        let span = self.span?;
+        let place = span.offset()..span.offset() + span.len();
+        Some(excerpt::excerpt(self.source_text.inner(), &place, width))
+    }
+
+    /// The text at the place.
+    fn marked(&self) -> &str {
+        let place = self.span.map(|span| span.offset()..span.offset() + span.len());
+        place.and_then(|place| self.source_text.inner().get(place)).unwrap_or_default()
+    }
+
+    /// What the file is called.
+    pub(crate) fn file(&self) -> &str {
+        self.source_text.name()
     }
 
     /// The problem with advice.
@@ -123,7 +170,16 @@ pub(crate) fn parse<T: DeserializeOwned>(
         emit_comments: false,
         with_snippet: false,
     };
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| explain(name, shown, &error))
+    serde_saphyr::from_str_with_options(text, options.clone()).map_err(|error| {
+        // What is no YAML at all is often first noticed as a value that does not fit.
+        let whole = serde_saphyr::from_str_with_options::<serde_json::Value>(text, options);
+        match whole {
+            Err(first) if !matches!(first.without_snippet(), Error::NonFiniteFloat { .. }) => {
+                explain(name, shown, &first)
+            }
+            _ => explain(name, shown, &error),
+        }
+    })
 }
 
 /// Says it in the words of somebody who edits the file.
@@ -142,12 +198,70 @@ fn explain(name: &str, text: &str, error: &Error) -> Box<Problem> {
         | Error::SerdeInvalidValue { unexpected, expected, .. } => {
             (format!("expected {expected}, found {unexpected}"), None)
         }
-        Error::InvalidScalar { ty, .. } => (format!("expected {}", plain(ty)), None),
+        Error::InvalidScalar { ty, .. } => {
+            let problem = Problem::at(name, text, location, "");
+            (
+                outside(ty, problem.marked()).unwrap_or_else(|| format!("expected {}", plain(ty))),
+                None,
+            )
+        }
         Error::Unexpected { expected, .. } => (format!("expected {}", plain(expected)), None),
+        Error::DuplicateMappingKey { key, .. } => {
+            let key = key.as_deref().unwrap_or("this key");
+            let help = "put both together, or take one of them away".to_owned();
+            (format!("`{key}` is here for the second time"), Some(help))
+        }
         Error::Message { msg, .. } => (msg.clone(), None),
-        other => (without_place(&other.to_string(), location), None),
+        other => syntax(&without_place(&other.to_string(), location)),
     };
     Problem::at(name, text, location, message).with_help(help)
+}
+
+/// What the parser says, in plainer words where we know some, and what to look at.
+fn syntax(said: &str) -> (String, Option<String>) {
+    let known = [
+        ("tabs disallowed", "a tab cannot indent", "indent with spaces"),
+        (
+            "mapping values are not allowed",
+            "there cannot be a key here",
+            "begin it as far to the right as the keys beside it; quote a text that has `: ` in it",
+        ),
+        (
+            "multiline quoted scalar",
+            "the quote that begins here does not end",
+            "close the quote on its line",
+        ),
+        (
+            "did not find expected key",
+            "this key does not stand under the others",
+            "begin it as far to the right as the keys beside it",
+        ),
+        (
+            "illegal placement of ':'",
+            "there cannot be a key here",
+            "close the bracket or quote before it, or quote a text that has `:` in it",
+        ),
+        ("unexpected end of", "this does not end", "close its quote or bracket"),
+        ("unclosed", "the bracket that begins here does not end", "close the bracket"),
+    ];
+    let found = known.iter().find(|(mark, ..)| said.contains(mark));
+    let (message, help) = match found {
+        Some((_, message, help)) => (*message, *help),
+        None => (said, "look at the quotes, brackets and spaces here and on the line before"),
+    };
+    (message.to_owned(), Some(help.to_owned()))
+}
+
+/// What is wrong with a whole number that does not fit its type.
+fn outside(ty: &str, given: &str) -> Option<String> {
+    let most: u64 = match ty {
+        "u8" => u8::MAX.into(),
+        "u16" => u16::MAX.into(),
+        "u32" => u32::MAX.into(),
+        _ => return None,
+    };
+    let given: u128 = given.trim().parse().ok()?;
+    Some(format!("{given} is not between 0 and {most}"))
 }
 
 /// What was perhaps meant, else all there is.
@@ -165,6 +279,9 @@ fn plain(ty: &str) -> String {
         "i8" | "i16" | "i32" | "i64" => "a whole number".to_owned(),
         "f32" | "f64" | "float" => "a number".to_owned(),
         "bool" | "boolean" => "true or false".to_owned(),
+        "mapping start" => "keys with values, as `name: value`".to_owned(),
+        "sequence start" => "a list, as `[a, b]`".to_owned(),
+        "string scalar" | "scalar" => "a single value".to_owned(),
         other => other.to_owned(),
     }
 }
@@ -190,7 +307,8 @@ mod tests {
     #[test]
     fn messages_name_the_line() {
         assert_eq!(problem("a: 1\nb: x"), "f.yaml:2: expected a whole number, not negative");
-        assert_eq!(problem("a: 1\nb: 70000"), "f.yaml:2: expected a whole number, not negative");
+        assert_eq!(problem("a: 1\nb: 70000"), "f.yaml:2: 70000 is not between 0 and 65535");
+        assert_eq!(problem("a: 1\nb: -1"), "f.yaml:2: expected a whole number, not negative");
         for text in ["a: 1\na: 2", "a: [1", "a: 'x", "- 1", "a: *nowhere", "a: 1\n\tb: 2"] {
             assert!(problem(text).starts_with("f.yaml:"), "{}", problem(text));
         }

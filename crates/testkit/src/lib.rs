@@ -1,5 +1,6 @@
-//! For tests only: a world for the real binary, and foreign programs that check our MCP server.
+//! For tests only: a world for the real binary, foreign programs that check our MCP server, and the reader of the book.
 
+pub mod book;
 pub mod conformance;
 pub mod github;
 pub mod llm;

@@ -150,7 +150,8 @@ impl World {
             .env_clear()
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
             .current_dir(self.project())
-            .stdin(Stdio::null());
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
         ran(command).await
     }
 

@@ -1,13 +1,11 @@
 //! What a migration says is never changed once people have run it: its sum is on record.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use sha2::{Digest as _, Sha256};
 
 use crate::tidy::Findings;
-use crate::tree::Tree;
+use crate::tree::{Tree, sum};
 
 const FOLDER: &str = "crates/store/migrations";
 const SUMS: &str = "crates/store/migrations/SHA256SUMS";
@@ -37,12 +35,4 @@ pub(super) fn check(tree: &Tree, findings: &mut Findings) -> Result<()> {
         findings.wrong(format!("{FOLDER}/{name} is on record and not there"));
     }
     Ok(())
-}
-
-fn sum(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        _ = write!(hex, "{byte:02x}");
-        hex
-    })
 }

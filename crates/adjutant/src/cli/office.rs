@@ -14,6 +14,9 @@ pub(crate) struct SupervisorsArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum SupervisorsVerb {
     /// Start a supervisor for an epic that has none
+    #[command(after_help = "\
+Example:
+  adjutant supervisors create epic_0123456789abcdef --prompt 'Tests first'")]
     Create {
         /// The epic
         #[arg(value_name = "EPIC")]
@@ -23,6 +26,9 @@ pub(crate) enum SupervisorsVerb {
         prompt: Option<String>,
     },
     /// Replace a supervisor that is lost: its crew ends, what they were at is free again
+    #[command(after_help = "\
+Example:
+  adjutant supervisors recover sp_0123456789abcdef --reason 'it hangs'")]
     Recover {
         /// The supervisor
         #[arg(value_name = "AGENT")]

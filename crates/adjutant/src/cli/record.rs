@@ -53,8 +53,16 @@ pub(crate) struct AuditArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditVerb {
     /// List recorded calls
+    #[command(after_help = "\
+Example:
+  adjutant audit list --tool mail_send
+  adjutant audit list --agent sp_0123456789abcdef --limit 10")]
     List(AuditListArgs),
     /// Follow the whole hash chain and say whether it holds; exits with 1 where it does not
+    #[command(after_help = "\
+Example:
+  adjutant audit verify
+  adjutant audit verify record.jsonl")]
     Verify {
         /// An export to check instead of the server's record; - reads it from stdin
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -62,6 +70,10 @@ pub(crate) enum AuditVerb {
     },
     /// Write the record as JSON Lines: each call's number, its exact body and its hash
     #[command(after_help = "\
+Example:
+  adjutant audit export record.jsonl
+  adjutant audit export | jq -r .body | jq -r .tool | sort | uniq -c
+
 A row's hash is the SHA-256, in hex, of the hash before it, a newline and the
 row's body; the first row follows 64 zeros.")]
     Export {

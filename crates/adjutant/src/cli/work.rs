@@ -24,12 +24,21 @@ pub(crate) struct TasksArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum TasksVerb {
     /// Show a task whole
+    #[command(after_help = "\
+Example:
+  adjutant tasks show TAS-12
+  adjutant tasks show fix-the-parser --json | jq -r .state")]
     Show {
         /// The task: an id, a slug or a number
         #[arg(value_name = "TASK")]
         task: String,
     },
     /// Add a task
+    #[command(after_help = "\
+Example:
+  adjutant tasks add 'Fix the parser' --priority 1
+  adjutant tasks add 'Write the docs' --depends-on fix-the-parser
+  adjutant tasks add 'Keep it quick' --description - < notes.md")]
     Add(TaskAddArgs),
 }
 
@@ -75,12 +84,19 @@ pub(crate) struct MailArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum MailVerb {
     /// Show a letter and mark it as read
+    #[command(after_help = "\
+Example:
+  adjutant mail read mail_0123456789abcdef")]
     Read {
         /// The letter
         #[arg(value_name = "MAIL")]
         id: String,
     },
     /// Answer a letter
+    #[command(after_help = "\
+Example:
+  adjutant mail reply mail_0123456789abcdef 'Go ahead'
+  adjutant mail reply mail_0123456789abcdef - < answer.md")]
     Reply {
         /// The letter to answer
         #[arg(value_name = "MAIL")]
@@ -90,6 +106,9 @@ pub(crate) enum MailVerb {
         body: String,
     },
     /// Write to an agent
+    #[command(after_help = "\
+Example:
+  adjutant mail send --to sp_0123456789abcdef --subject Stop 'Wait for me'")]
     Send {
         /// The agent to write to
         #[arg(long, value_name = "AGENT")]

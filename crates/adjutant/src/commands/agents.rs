@@ -12,8 +12,7 @@ use crate::app::{App, now, query};
 use crate::cli::{DischargeArgs, PsArgs};
 use crate::client::Client;
 use crate::render::{
-    ago, dim, field, is_terminal, money, name, print_json, print_text, redraw, room, short, span,
-    table,
+    ago, cell, dim, elastic, field, is_terminal, money, name, print_json, print_text, redraw, span,
 };
 use crate::trouble::Trouble;
 
@@ -91,25 +90,15 @@ fn shown(answer: &Value, args: &PsArgs) -> String {
     let row = |(level, agent): (usize, &Value)| {
         [
             format!("{}{}", "  ".repeat(level), field(agent, "id")),
-            short(&field(agent, "role"), 12),
+            cell(&field(agent, "role"), 12),
             field(agent, "state"),
             field(agent, "taskSlug"),
             elapsed(agent, now),
             money(&agent["costUsd"]).unwrap_or_else(|| "-".to_owned()),
         ]
     };
-    let mut rows: Vec<[String; 6]> = tree(agents).into_iter().map(row).collect();
     let headings = ["ID", "ROLE", "STATE", "TASK", "TIME", "COST"];
-    // The task gets the room that the others leave.
-    let widest = |column: usize| {
-        let cells = rows.iter().map(|row| row.get(column).map_or(0, |cell| cell.chars().count()));
-        cells.max().unwrap_or_default().max(4)
-    };
-    let left = room([0, 1, 2, 4, 5].map(widest).iter().sum::<usize>() + 2 * headings.len());
-    for [_, _, _, task, _, _] in &mut rows {
-        *task = short(task, left.max(10));
-    }
-    table(headings, rows)
+    elastic(headings, tree(agents).into_iter().map(row), "TASK")
 }
 
 /// The agents with their children below them, and how deep each is set in. Whose parent is not in
@@ -134,7 +123,7 @@ fn tree(agents: &[Value]) -> Vec<(usize, &Value)> {
 }
 
 /// How long it has run, or ran.
-fn elapsed(agent: &Value, now: Timestamp) -> String {
+pub(crate) fn elapsed(agent: &Value, now: Timestamp) -> String {
     let at = |key: &str| agent[key].as_str().and_then(|at| at.parse::<Timestamp>().ok());
     match (at("startedAt"), at("finishedAt")) {
         (Some(began), Some(ended)) => span(ended.millis_since(began)),

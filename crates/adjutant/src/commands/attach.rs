@@ -11,6 +11,7 @@ use super::run::story_line;
 use super::steady::Steady;
 use crate::app::App;
 use crate::cli::AttachArgs;
+use crate::progress::Progress;
 use crate::render::{dim, odd, plain};
 use crate::trouble::Trouble;
 
@@ -26,8 +27,9 @@ pub(crate) async fn run(app: &App, args: &AttachArgs) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
     let id = steady.agent(&args.agent).await?;
     let mut typing = Steady::new(app).await?;
+    let unseen = Progress::none();
     tokio::select! {
-        shown = logs::follow(&mut steady, &id) => shown?,
+        shown = logs::follow(&mut steady, &id, &unseen) => shown?,
         failed = pass_on(app, &mut typing, &id) => failed?,
     }
     let agent = steady.get(&format!("/api/agents/{id}")).await?;

@@ -9,10 +9,12 @@ use engine::Code;
 use engine::store::{Verdict, verify_chain};
 use serde_json::{Value, json};
 
+use super::steady::Steady;
 use crate::app::{App, query};
 use crate::cli::{AuditListArgs, AuditVerb};
 use crate::client::Client;
-use crate::render::{bad, count, dim, field, good, line, short, table};
+use crate::progress::Progress;
+use crate::render::{bad, cell, count, dim, field, good, line, table};
 use crate::trouble::Trouble;
 
 /// How many rows are fetched at once.
@@ -25,10 +27,18 @@ pub(crate) async fn run(app: &App, verb: Option<AuditVerb>) -> Result<(), Troubl
         None => list(app, AuditListArgs { limit: 50, ..AuditListArgs::default() }).await,
         Some(AuditVerb::List(args)) => list(app, args).await,
         Some(AuditVerb::Verify { file: None }) => {
-            let verdict = app.client().await?.get_json("/api/audit/verify").await?;
+            let client = app.client().await?;
+            let progress = Progress::waiting(app, "following the chain");
+            if progress.is_seen() {
+                let calls = client.get_json("/api/status").await?["calls"].as_u64();
+                let rows = usize::try_from(calls.unwrap_or_default()).unwrap_or(usize::MAX);
+                progress.say(&format!("following the chain of {}", count(rows, "row")));
+            }
+            let verdict = client.get_json("/api/audit/verify").await?;
+            drop(progress);
             judge(app, &verdict)
         }
-        Some(AuditVerb::Verify { file: Some(file) }) => judge(app, &verify_export(&file)?),
+        Some(AuditVerb::Verify { file: Some(file) }) => judge(app, &verify_export(app, &file)?),
         Some(AuditVerb::Export { file }) => export(app, file.as_deref()).await,
     }
 }
@@ -154,8 +164,9 @@ fn items(list: Value) -> Vec<Value> {
 }
 
 async fn list(app: &App, args: AuditListArgs) -> Result<(), Trouble> {
-    let client = app.client().await?;
-    let record = Record { client: &client, agent: args.agent, tool: args.tool.map(canonical) };
+    let mut steady = Steady::new(app).await?;
+    let agent = steady.agent_if(args.agent.as_deref()).await?;
+    let record = Record { client: steady.client(), agent, tool: args.tool.map(canonical) };
     let rows = match args.after {
         Some(after) => record.first(after, args.limit).await?,
         None => record.newest(args.limit).await?,
@@ -190,7 +201,7 @@ fn row(row: &Value) -> [String; 6] {
         at,
         row["agentId"].as_str().map_or_else(|| "you".to_owned(), line),
         if for_another { "you".to_owned() } else { String::new() },
-        short(&tool, 20),
+        cell(&tool, 20),
         row["code"].as_str().map_or_else(|| "ok".to_owned(), line),
     ]
 }
@@ -219,19 +230,25 @@ async fn export(app: &App, file: Option<&Path>) -> Result<(), Trouble> {
         }
         None => Box::new(std::io::stdout().lock()),
     };
+    let mut progress = Progress::waiting(app, "exporting");
+    if progress.is_seen() {
+        let calls = client.get_json("/api/status").await?["calls"].as_u64();
+        progress = Progress::steps(app, "exporting rows", calls.unwrap_or_default());
+    }
     let (mut after, mut written) = (0, 0);
     loop {
         let (page, next) = record.page(after, PAGE).await?;
-        for row in &page {
-            writeln!(out, "{}", exported(row)?)?;
-        }
+        let rows = page.iter().map(exported).collect::<Result<Vec<_>, _>>()?;
+        progress.aside(|| rows.iter().try_for_each(|row| writeln!(out, "{row}")))?;
         written += page.len();
+        progress.reach(u64::try_from(written).unwrap_or(u64::MAX));
         match next {
             Some(next) => after = next,
             None => break,
         }
     }
     out.flush()?;
+    drop(progress);
     if let Some(path) = file {
         let value = json!({ "file": path.display().to_string(), "rows": written });
         app.render.answer(&value, || {
@@ -253,19 +270,24 @@ fn exported(row: &Value) -> Result<Value, Trouble> {
 }
 
 /// Follows the chain of an export. It must begin with the first row.
-fn verify_export(path: &Path) -> Result<Value, Trouble> {
+fn verify_export(app: &App, path: &Path) -> Result<Value, Trouble> {
     let input: Box<dyn BufRead> = if path.as_os_str() == "-" {
         Box::new(std::io::stdin().lock())
     } else {
         Box::new(BufReader::new(File::open(path).map_err(host::files::at("open", path))?))
     };
+    let progress = Progress::waiting(app, "reading");
     let mut rows: Vec<(String, String)> = Vec::new();
     for (index, text) in input.lines().enumerate() {
         let row: Value = serde_json::from_str(&text?)
             .map_err(|error| Trouble::usage(format!("line {} is not JSON: {error}", index + 1)))?;
         let part = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
         rows.push((part("body"), part("hash")));
+        if rows.len().is_multiple_of(PAGE) {
+            progress.say(&format!("read {}", count(rows.len(), "row")));
+        }
     }
+    progress.say(&format!("following the chain of {}", count(rows.len(), "row")));
     let Verdict { rows, head, broken } =
         verify_chain(rows.iter().map(|(body, hash)| (body.as_str(), hash.as_str())));
     let mut verdict = json!({ "ok": broken.is_none(), "rows": rows, "head": head });

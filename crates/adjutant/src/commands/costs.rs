@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::steady::Steady;
 use crate::app::{App, now, query};
 use crate::cli::CostsArgs;
-use crate::render::{field, line, money, short, span, table, tokens};
+use crate::render::{cell, field, line, money, span, table, tokens};
 use crate::trouble::Trouble;
 
 /// Shows what was spent, or which tools were used.
@@ -73,7 +73,7 @@ fn spent(costs: &Value) -> String {
     };
     let row = |row: &Value| {
         let key = field(row, "key");
-        let key = if by == "hour" { hour(&key) } else { short(&key, 30) };
+        let key = if by == "hour" { hour(&key) } else { cell(&key, 30) };
         cells(key, row)
     };
     let heading = by.to_uppercase();
@@ -94,8 +94,8 @@ fn used(usage: &Value) -> String {
     }
     let row = |row: &Value| {
         [
-            short(&field(row, "key"), 20),
-            short(&field(row, "tool"), 36),
+            cell(&field(row, "key"), 20),
+            cell(&field(row, "tool"), 36),
             field(row, "calls"),
             field(row, "errors"),
             mean(&row["meanMs"]),

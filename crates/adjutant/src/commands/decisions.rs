@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::steady::Steady;
 use crate::app::{App, now};
 use crate::cli::DecisionsArgs;
 use crate::commands::audit::Record;
@@ -10,8 +11,9 @@ use crate::trouble::Trouble;
 
 /// Shows the newest decisions, oldest of them first.
 pub(crate) async fn run(app: &App, args: DecisionsArgs) -> Result<(), Trouble> {
-    let client = app.client().await?;
-    let record = Record { client: &client, agent: args.agent, tool: None };
+    let mut steady = Steady::new(app).await?;
+    let agent = steady.agent_if(args.agent.as_deref()).await?;
+    let record = Record { client: steady.client(), agent, tool: None };
     let wanted = |entry: &Value| args.all || is_written_down(entry);
     let decisions = record.newest_decisions(args.limit, wanted).await?;
     let value = json!({ "decisions": decisions });

@@ -28,6 +28,9 @@ fn text(checks: &[Check]) -> String {
         let margin = format!("\n{:indent$}", "", indent = width + 7);
         let set = |text: &str| wrapped(text, 73 - width).join(&margin);
         page.line(format_args!("{mark} {}{gap}  {}", check.name, set(&check.message)));
+        for line in check.excerpt.iter().flat_map(|excerpt| excerpt.lines()) {
+            page.line(format_args!("     {:width$}  {line}", ""));
+        }
         if let Some(next) = &check.next {
             let next = set(&format!("try: {next}"));
             page.line(format_args!("     {:width$}  {}", "", name(next)));

@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::agents::live;
-use super::run::kill_all;
+use super::run::{kill_all, many};
 use crate::app::{App, escaped};
 use crate::cli::DownArgs;
 use crate::client::Client;
 use crate::connect::{self, Where};
 use crate::life::{self, Down, Patience};
+use crate::progress::Progress;
 use crate::render::{count, dim, field, name};
 use crate::trouble::Trouble;
 
@@ -82,7 +83,9 @@ async fn settle(app: &App, at: &Where, args: &DownArgs) -> Result<Option<Vec<Val
         }
         let who = count(agents.len(), "agent");
         app.render.aside(&dim(format!("Ending {who} first.")))?;
-        for killed in kill_all(app, &roots(&agents)).await {
+        let roots = roots(&agents);
+        let progress = Progress::steps(app, "ending agents", many(&roots));
+        for killed in kill_all(app, &roots, progress).await {
             killed?;
         }
     }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::role;
 use crate::app::App;
 use crate::cli::EnlistArgs;
 use crate::render::{bold, dim, field, name, plain};
@@ -25,7 +26,11 @@ pub(crate) async fn run(app: &App, args: EnlistArgs) -> Result<(), Trouble> {
         .filter_map(|(name, value)| Some((name.to_owned(), value?.into())))
         .collect();
     let client = app.client().await?;
-    let answer = client.post_json("/api/agents", &Value::Object(body)).await?;
+    let body = Value::Object(body);
+    let answer = client
+        .post_json("/api/agents", &body)
+        .await
+        .map_err(|error| role::explained(app, error.into(), body["role"].as_str()))?;
     Ok(app.render.answer(&answer, || text(&answer))?)
 }
 

@@ -32,8 +32,9 @@ pub(crate) async fn run(app: &App, args: EventsArgs) -> Result<(), Trouble> {
         known(kind)?;
     }
     let kind = Some(args.kind.join(",")).filter(|kinds| !kinds.is_empty());
-    let which = Which { kind, agent: args.agent, task: args.task };
-    let mut events = Events { line: Steady::new(app).await?, which };
+    let mut line = Steady::new(app).await?;
+    let agent = line.agent_if(args.agent.as_deref()).await?;
+    let mut events = Events { line, which: Which { kind, agent, task: args.task } };
     let (told, last) = match args.after {
         Some(after) => events.first(after, args.limit).await?,
         None => events.newest(args.limit).await?,
@@ -176,12 +177,12 @@ impl Events<'_> {
 }
 
 /// From where to go on after a message: an event, where the stream began, or how far it was looked.
-fn place(said: &Value) -> Option<i64> {
+pub(crate) fn place(said: &Value) -> Option<i64> {
     ["number", "after", "last"].iter().find_map(|key| said[*key].as_i64())
 }
 
 /// Opens the stream of events.
-async fn open(client: &Client, path: &str) -> Result<Messages, ClientError> {
+pub(crate) async fn open(client: &Client, path: &str) -> Result<Messages, ClientError> {
     let headers = HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/event-stream"))]);
     let response = client.send(Method::GET, path, headers, Bytes::new()).await?;
     if response.status().is_success() {

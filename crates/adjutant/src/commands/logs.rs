@@ -10,6 +10,7 @@ use super::steady::Steady;
 use super::stream::Teller;
 use crate::app::{App, query};
 use crate::cli::LogsArgs;
+use crate::progress::Progress;
 use crate::render::{dim, print_raw, print_raw_aside, print_text};
 use crate::trouble::Trouble;
 
@@ -39,13 +40,17 @@ pub(crate) async fn run(app: &App, args: &LogsArgs) -> Result<(), Trouble> {
 }
 
 /// Shows people an agent's output until the agent ends.
-pub(crate) async fn follow(steady: &mut Steady<'_>, agent: &str) -> Result<(), Trouble> {
+pub(crate) async fn follow(
+    steady: &mut Steady<'_>,
+    agent: &str,
+    progress: &Progress,
+) -> Result<(), Trouble> {
     let mut tail = Tail::new(agent.to_owned(), None);
     let mut printer = Printer::people();
     while let Some(lines) = tail.next(steady, WAIT_SECONDS).await? {
-        printer.print(&lines, tail.attempt)?;
+        progress.aside(|| printer.print(&lines, tail.attempt))?;
     }
-    Ok(printer.end()?)
+    Ok(progress.aside(|| printer.end())?)
 }
 
 /// A place in an agent's output that moves on.

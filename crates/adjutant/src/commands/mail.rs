@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::app::{self, App, now};
 use crate::cli::{MailArgs, MailVerb};
 use crate::commands::tool::text_or_stdin;
-use crate::render::{ago, bold, dim, field, good, line, name, quoted, short, table};
+use crate::render::{ago, bold, dim, elastic, field, good, line, name, quoted};
 use crate::trouble::Trouble;
 
 /// Lists, reads, answers or sends mail.
@@ -67,11 +67,12 @@ async fn list(app: &App, args: &MailArgs) -> Result<(), Trouble> {
                 field(mail, "id"),
                 new.to_owned(),
                 mail["fromAgentId"].as_str().map_or_else(|| "you".to_owned(), line),
-                short(&field(mail, "subject"), 26),
+                field(mail, "subject"),
                 ago(&mail["createdAt"], now),
             ]
         };
-        let list = table(["MAIL", "", "FROM", "SUBJECT", "AGE"], mails.iter().map(row));
+        let headings = ["MAIL", "", "FROM", "SUBJECT", "AGE"];
+        let list = elastic(headings, mails.iter().map(row), "SUBJECT");
         format!("{list}\nRead one with {}", name("adjutant mail read MAIL"))
     })?)
 }

@@ -7,7 +7,7 @@ use crate::app::{self, App, now};
 use crate::cli::{SupervisorsArgs, SupervisorsVerb};
 use crate::client::Client;
 use crate::commands::tool::text_or_stdin;
-use crate::render::{ago, bad, dim, field, good, name, short, table};
+use crate::render::{ago, dim, elastic, field, good, name};
 use crate::trouble::Trouble;
 
 /// What the server gives at once.
@@ -57,27 +57,27 @@ fn shown(supervisors: &[Value], pending: &[Value]) -> String {
         "No supervisor is there.\n".to_owned()
     } else {
         let row = |one: &Value| {
-            let health = if one["isHealthy"] == true { good("healthy") } else { bad("silent") };
+            let health = if one["isHealthy"] == true { "healthy" } else { "silent" };
             [
                 field(one, "agentId"),
-                health,
+                health.to_owned(),
                 field(one, "agentState"),
                 ago(&one["lastActiveAt"], now),
-                short(&field(one, "epicTitle"), 24),
+                field(one, "epicTitle"),
                 counted(&one["tasks"]),
                 field(one, "workers"),
             ]
         };
         let headings = ["SUPERVISOR", "HEALTH", "STATE", "HEARD", "EPIC", "TASKS", "WORKERS"];
-        table(headings, supervisors.iter().map(row))
+        elastic(headings, supervisors.iter().map(row), "EPIC")
     };
     if !pending.is_empty() {
         let row = |one: &Value| {
-            let title = short(&field(one, "title"), 30);
-            [field(one, "epicId"), field(one, "state"), title, counted(&one["tasks"])]
+            let [epic, state, title] = ["epicId", "state", "title"].map(|key| field(one, key));
+            [epic, state, title, counted(&one["tasks"])]
         };
         let headings = ["EPIC", "STATE", "TITLE", "TASKS"];
-        let unled = table(headings, pending.iter().map(row));
+        let unled = elastic(headings, pending.iter().map(row), "TITLE");
         let start = name("adjutant supervisors create EPIC");
         text = format!("{text}\nNobody leads these epics; {start} starts somebody:\n{unled}");
     }

@@ -6,13 +6,19 @@ use std::time::Duration;
 use engine::Code;
 use futures_util::future::join_all;
 use serde_json::{Map, Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep};
 
+use super::agents::elapsed;
 use super::logs;
+use super::role;
 use super::steady::Steady;
 use super::tool::text_or_stdin;
-use crate::app::App;
+use crate::app::{App, now};
 use crate::cli::{AwaitArgs, BoundArgs, KillArgs, ResumeArgs, RunArgs};
+use crate::client::Client;
+use crate::connect;
+use crate::progress::Progress;
 use crate::render::{
     Page, bad, bold, dim, field, good, is_terminal, money, name, odd, print_json, print_text,
     quoted, span, tokens,
@@ -28,15 +34,21 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(crate) async fn run(app: &App, args: RunArgs) -> Result<(), Trouble> {
     let wish = wish_of(app, args)?;
     let steady = Steady::new(app).await?;
-    let started = steady.client().post_json("/api/runs", &wish).await?;
+    let started = start(app, steady.client(), &wish).await?;
     see(app, steady, &started).await
 }
 
 /// Starts an agent.
 pub(crate) async fn draft(app: &App, args: RunArgs) -> Result<(), Trouble> {
     let wish = wish_of(app, args)?;
-    let started = app.client().await?.post_json("/api/runs", &wish).await?;
+    let started = start(app, &app.client().await?, &wish).await?;
     Ok(app.render.answer(&started, || started_text(&started))?)
+}
+
+/// Asks the server for an agent.
+async fn start(app: &App, client: &Client, wish: &Value) -> Result<Value, Trouble> {
+    let started = client.post_json("/api/runs", wish).await;
+    started.map_err(|error| role::explained(app, error.into(), wish["role"].as_str()))
 }
 
 /// Goes on with a conversation as a new agent.
@@ -105,11 +117,12 @@ fn started_text(started: &Value) -> String {
 /// Sees an agent that was just started to its end.
 async fn see(app: &App, mut steady: Steady<'_>, started: &Value) -> Result<(), Trouble> {
     let [id, role, task] = ["agentId", "role", "taskSlug"].map(|key| field(started, key));
+    // Listened for before anybody hears of the agent, so that nobody is too quick.
+    let mut interrupt = signal(SignalKind::interrupt())?;
     app.render.aside(&dim(format!("{id} is started as {role}, for the task {task}")))?;
     let agent = tokio::select! {
         agent = end_of(app, &mut steady, &id) => agent?,
-        asked = tokio::signal::ctrl_c() => {
-            asked?;
+        _ = interrupt.recv() => {
             return Err(Trouble::interrupted(format!("{id} goes on without you"))
                 .hint(format!("`adjutant logs -f {id}` shows what it does"))
                 .hint(format!("`adjutant kill {id}` ends it")));
@@ -126,11 +139,58 @@ async fn see(app: &App, mut steady: Steady<'_>, started: &Value) -> Result<(), T
 
 /// Everything about an agent once it is over. Whoever looks on sees what it does meanwhile.
 async fn end_of(app: &App, steady: &mut Steady<'_>, id: &str) -> Result<Value, Trouble> {
-    if !app.render.is_json() && is_terminal() {
-        logs::follow(steady, id).await?;
-    }
-    until_over(steady, id, None).await?;
+    let progress = Progress::waiting(app, id);
+    let followed = async {
+        if !app.render.is_json() && is_terminal() {
+            logs::follow(steady, id, &progress).await?;
+        }
+        until_over(steady, id, None).await
+    };
+    with_look(app, &progress, id, followed).await?;
+    drop(progress);
     steady.get(&format!("/api/agents/{id}")).await
+}
+
+/// How often a line of progress is told anew.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Waits for something, and shows meanwhile what an agent does, to whoever sees it.
+async fn with_look<T>(
+    app: &App,
+    progress: &Progress,
+    id: &str,
+    work: impl Future<Output = T>,
+) -> T {
+    let look = async {
+        while progress.is_seen() {
+            // What cannot be seen now may be seen later: the work itself tells what is wrong.
+            if let Some(told) = look_at(app, id).await {
+                progress.say(&told);
+            }
+            sleep(LOOK).await;
+        }
+        std::future::pending().await
+    };
+    tokio::select! {
+        biased;
+        done = work => done,
+        done = look => done,
+    }
+}
+
+async fn look_at(app: &App, id: &str) -> Option<String> {
+    let client = connect::locate(&app.place(&[]).ok()?).ok()??;
+    let crew = client.get_json(&format!("/api/crew/rows?ids={id}")).await.ok()?;
+    standing(&crew["rows"][0])
+}
+
+/// How an agent stands, in a line.
+fn standing(agent: &Value) -> Option<String> {
+    let (id, state) = (agent["id"].as_str()?, agent["state"].as_str()?);
+    let mut facts = vec![format!("{id} {state}"), elapsed(agent, now())];
+    facts.extend(money(&agent["costUsd"]));
+    facts.extend(agent["doing"]["text"].as_str().map(str::to_owned));
+    Some(facts.join(", "))
 }
 
 /// How an agent stands once it is over, or when time is up.
@@ -165,7 +225,10 @@ pub(crate) async fn wait(app: &App, args: &AwaitArgs) -> Result<(), Trouble> {
     }
     let mut failed = false;
     for id in ids {
-        let mut answer = until_over(&mut steady, &id, deadline).await?;
+        let progress = Progress::waiting(app, &id);
+        let over = until_over(&mut steady, &id, deadline);
+        let mut answer = with_look(app, &progress, &id, over).await?;
+        drop(progress);
         failed |= answer["state"] != "succeeded";
         if let Value::Object(answer) = &mut answer {
             let key = if app.render.is_json() { "agentId" } else { "id" };
@@ -234,7 +297,7 @@ pub(crate) async fn kill(app: &App, args: &KillArgs) -> Result<(), Trouble> {
         ids.push(steady.agent(named).await?);
     }
     let mut done = Ok(());
-    for killed in kill_all(app, &ids).await {
+    for killed in kill_all(app, &ids, Progress::steps(app, "ending agents", many(&ids))).await {
         match killed {
             Ok(answer) => {
                 let gone = answer["success"] == true;
@@ -256,8 +319,22 @@ pub(crate) async fn kill(app: &App, args: &KillArgs) -> Result<(), Trouble> {
 }
 
 /// Ends agents and says of each what became of it.
-pub(crate) async fn kill_all(app: &App, ids: &[String]) -> Vec<Result<Value, Trouble>> {
-    join_all(ids.iter().map(|id| kill_one(app, id))).await
+pub(crate) async fn kill_all(
+    app: &App,
+    ids: &[String],
+    progress: Progress,
+) -> Vec<Result<Value, Trouble>> {
+    let one = async |id: &String| {
+        let killed = kill_one(app, id).await;
+        progress.step();
+        killed
+    };
+    join_all(ids.iter().map(one)).await
+}
+
+/// How many there are, as progress counts.
+pub(crate) fn many<T>(items: &[T]) -> u64 {
+    u64::try_from(items.len()).unwrap_or(u64::MAX)
 }
 
 /// Ends an agent, however long that takes.

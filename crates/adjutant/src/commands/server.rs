@@ -15,6 +15,7 @@ use crate::connect::{self, Where};
 use crate::home::{Home, ServerFile};
 use crate::life::{self, Bound, Claim, Ownership, Port};
 use crate::logging;
+use crate::progress::Progress;
 use crate::render::{ago, bold, count, dim, field, good, name, odd};
 use crate::run;
 use crate::serve::{self, Stage};
@@ -68,10 +69,12 @@ fn detach(app: &App, args: &UpArgs, home: &Home, wanted: u16) -> Result<(), Trou
     let at = place(app, "keeper", args)?;
     let old = life::remembered(&home.address_file())?;
     let runtime = run::threads()?;
+    let progress = Progress::waiting(app, "waiting for the server");
     let (before, server) = runtime.block_on(async {
         let before = connect::running(&at).await?;
         Ok::<_, Trouble>((before, connect::ensure(&at).await?))
     })?;
+    drop(progress);
     let how = if before.is_some() { "runs already" } else { "runs" };
     let port = life::port_of(&server);
     if before.is_none() && wanted != 0 && port != Some(wanted) {

@@ -95,6 +95,17 @@ impl<'a> Steady<'a> {
         Ok(found["id"].as_str().unwrap_or(named).to_owned())
     }
 
+    /// The same, where somebody may be named.
+    pub(crate) async fn agent_if(
+        &mut self,
+        named: Option<&str>,
+    ) -> Result<Option<String>, Trouble> {
+        match named {
+            Some(named) => self.agent(named).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// Waits for the next server.
     async fn back(&mut self) -> Result<(), Trouble> {
         let at = self.place()?;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::app::{self, App, now};
 use crate::cli::{TaskAddArgs, TasksArgs, TasksVerb};
 use crate::commands::tool::text_or_stdin;
-use crate::render::{Page, ago, bold, dim, field, good, line, name, quoted, short, table};
+use crate::render::{Page, ago, bold, dim, elastic, field, good, line, name, quoted, short};
 use crate::trouble::Trouble;
 
 /// What the server gives at once.
@@ -61,12 +61,13 @@ fn listed(tasks: &[Value]) -> String {
             field(task, "number"),
             field(task, "storedState"),
             field(task, "priority"),
-            short(&field(task, "title"), 26),
+            field(task, "title"),
             field(task, "assignedAgentId"),
             ago(&task["updatedAt"], now),
         ]
     };
-    table(["TASK", "STATE", "P", "TITLE", "AGENT", "CHANGED"], tasks.iter().map(row))
+    let headings = ["TASK", "STATE", "P", "TITLE", "AGENT", "CHANGED"];
+    elastic(headings, tasks.iter().map(row), "TITLE")
 }
 
 async fn show(app: &App, task: &str) -> Result<(), Trouble> {

@@ -148,7 +148,8 @@ fn command_of(tool: &Shown) -> Command {
         .alias(tool.canonical.clone())
         .aliases(others)
         .about(tool.title.clone())
-        .long_about(paragraphs(&tool.description));
+        .long_about(paragraphs(&tool.description))
+        .after_help(example(tool));
     let mut taken = HashSet::from(TAKEN.map(str::to_owned));
     for (field, schema) in properties(tool) {
         // A field that can have no flag of its own is given with `--input`.
@@ -171,6 +172,26 @@ fn command_of(tool: &Shown) -> Command {
                 .help_heading("Call")
                 .help("Act as this agent; only the operator may, and both are recorded"),
         )
+}
+
+/// How a tool is called with what it cannot do without.
+fn example(tool: &Shown) -> String {
+    let required = tool.input.get("required").and_then(Value::as_array);
+    let needed: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut lines = vec![format!("  adjutant tool {}", tool.name)];
+    for (field, schema) in properties(tool).filter(|(field, _)| needed.contains(&field.as_str())) {
+        let word = match kind_of(schema) {
+            Kind::Truth => format!("--{}", kebab(field)),
+            Kind::Number => format!("--{} N", kebab(field)),
+            Kind::Text => format!("--{} TEXT", kebab(field)),
+            Kind::Structure => format!("--{} JSON", kebab(field)),
+        };
+        match lines.last_mut() {
+            Some(last) if last.len() + word.len() < 76 => last.extend([" ", &word]),
+            _ => lines.push(format!("    {word}")),
+        }
+    }
+    format!("Example:\n{}", lines.join(" \\\n"))
 }
 
 /// A text whose lines were broken for its source, with whole paragraphs.

@@ -5,9 +5,11 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::merge_queue::{Rows, abbreviated, pages, under};
+use super::run::many;
 use super::steady::Steady;
 use crate::app::{App, escaped};
 use crate::cli::{PruneArgs, WorktreesArgs, WorktreesVerb};
+use crate::progress::Progress;
 use crate::render::{Page, bad, bold, count, dim, field, good, line, name, odd, short};
 use crate::trouble::Trouble;
 
@@ -117,6 +119,7 @@ async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
         agents.extend(ended.map(|worktree| field(worktree, "agentId")));
     }
     let (mut pruned, mut trouble) = (Vec::new(), None);
+    let progress = Progress::steps(app, "taking worktrees away", many(&agents));
     for agent in &agents {
         let path = format!("/api/worktrees/{}/prune", escaped(agent));
         match steady.client().post_json(&path, &json!({})).await {
@@ -125,11 +128,13 @@ async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
             Err(error) => {
                 let before = trouble.replace(Trouble::from(error));
                 if let Some(before) = before {
-                    app.render.trouble(&before)?;
+                    progress.aside(|| app.render.trouble(&before))?;
                 }
             }
         }
+        progress.step();
     }
+    drop(progress);
     // With one agent and one refusal there is nothing else to say.
     if trouble.is_none() || !pruned.is_empty() {
         let value = json!({ "pruned": pruned });

@@ -126,6 +126,7 @@ impl Overlay {
     fn set(&mut self, said_by: &str, path: &str, text: &str) -> Result<(), Box<Problem>> {
         let pointer = format!("/{}", path.replace('.', "/"));
         let mut why = format!("`{path}` is not a key of the configuration");
+        let mut help = None;
         let Some(old) = self.plain.pointer(&pointer).cloned() else {
             return Err(Problem::of(said_by, why));
         };
@@ -139,11 +140,23 @@ impl Overlay {
                     *self = Self { config, plain };
                     return Ok(());
                 }
-                Err(error) => why = format!("`{text}` does not fit `{path}`: {error}"),
+                Err(error) => {
+                    let said = explained(&plain);
+                    let (said, advice) = said.unwrap_or_else(|| (error.to_string(), None));
+                    why = format!("`{text}` does not fit `{path}`: {said}");
+                    help = advice;
+                }
             }
         }
-        Err(Problem::of(said_by, why))
+        Err(Problem::of(said_by, why).with_help(help))
     }
+}
+
+/// Why these values are no configuration, in the words that a file would get.
+fn explained(plain: &Value) -> Option<(String, Option<String>)> {
+    let text = plain.to_string();
+    let problem = yaml::parse::<Config>("", &text, &text).err()?;
+    Some((problem.message, problem.help))
 }
 
 /// What a text may mean, the likeliest first, given what stands there now.

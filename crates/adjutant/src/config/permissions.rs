@@ -52,6 +52,29 @@ pub(crate) enum PolicyError {
     },
 }
 
+impl PolicyError {
+    /// The key whose value it is about.
+    pub(super) fn key(&self) -> String {
+        match self {
+            Self::UnknownDraft { category, .. } | Self::LeaderDraft { category, .. } => {
+                format!("categories.{category}.mayDraft")
+            }
+            Self::Unknown { key, .. } => (*key).to_owned(),
+        }
+    }
+
+    /// The categories there are, where none is near what was written.
+    pub(super) fn known(&self, categories: &Categories) -> Option<String> {
+        match self {
+            Self::UnknownDraft { nearest: None, .. } | Self::Unknown { nearest: None, .. } => {
+                let names: Vec<&str> = categories.0.keys().map(String::as_str).collect();
+                Some(format!("known here: {}", names.join(", ")))
+            }
+            _ => None,
+        }
+    }
+}
+
 fn hint(nearest: Option<&str>) -> String {
     nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }

@@ -129,7 +129,7 @@ fn configure(world: &World, llm: &Llm) {
     }
 }
 
-fn installed(path: &str) -> PathBuf {
+pub(crate) fn installed(path: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);
     let path = path.canonicalize();
     path.expect("please run `tools/setup` and `tools/setup-clis`")

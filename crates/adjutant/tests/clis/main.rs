@@ -7,6 +7,7 @@ mod crowd;
 mod denied;
 mod looping;
 mod mail;
+mod mcp_install;
 mod restart;
 mod resume;
 mod review;

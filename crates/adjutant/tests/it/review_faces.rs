@@ -56,7 +56,7 @@ scenarios:
 "#;
 
 /// A project under git whose coder and reviewer play scenarios.
-async fn stage(variables: &[(&str, &str)]) -> World {
+pub(crate) async fn stage(variables: &[(&str, &str)]) -> World {
     let world = scene(STORY, variables).await;
     fs::write(world.project().join("lines.txt"), "one\ntwo\nthree\n").unwrap();
     fs::write(world.home().join("review.md"), ASK).unwrap();

@@ -1,4 +1,4 @@
-//! The README's tour, as it is written there.
+//! A tour of the command line: an agent that somebody else runs, its task, its mail and its record.
 
 use crate::world;
 

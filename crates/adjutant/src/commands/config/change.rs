@@ -133,11 +133,11 @@ fn first_that_fits(
         };
         first.get_or_insert(problem);
     }
-    let unchanged = "the file is as it was";
+    let unchanged = "give it another value; the file is as it was";
     Err(match first {
         Some(problem) => {
             let help = match &problem.help {
-                Some(help) => format!("{help} ({unchanged})"),
+                Some(help) => format!("{help} The file is as it was."),
                 None => unchanged.to_owned(),
             };
             problem.with_help(Some(help)).into()

@@ -9,6 +9,7 @@ use crate::app::{App, escaped};
 use crate::commands::merge_queue;
 use crate::commands::steady::Steady;
 use crate::commands::tool::text_or_stdin;
+use crate::progress::Progress;
 use crate::render::{bold, dim, field, good, line, name, print_text};
 use crate::trouble::Trouble;
 
@@ -56,6 +57,7 @@ async fn approve_one(app: &App, steady: &mut Steady<'_>, task: &str) -> Result<V
     };
     let path = format!("/api/merge-queue/{}", escaped(merge));
     let mut told = false;
+    let progress = Progress::waiting(app, "waiting for the merge");
     loop {
         let merge = steady.get(&path).await?;
         if !matches!(merge["state"].as_str(), Some("queued" | "merging")) {
@@ -63,9 +65,13 @@ async fn approve_one(app: &App, steady: &mut Steady<'_>, task: &str) -> Result<V
         }
         if !told {
             let waiting = format!("{} is approved; waiting for its merge", field(&merge, "slug"));
-            app.render.aside(&dim(waiting))?;
+            progress.aside(|| app.render.aside(&dim(waiting)))?;
             told = true;
         }
+        let place =
+            merge["position"].as_u64().map(|place| format!(", number {place} in the queue"));
+        let [slug, state] = ["slug", "state"].map(|key| field(&merge, key));
+        progress.say(&format!("{slug} is {state}{}", place.unwrap_or_default()));
         sleep(LOOK).await;
     }
 }

@@ -1,0 +1,82 @@
+//! The grammar is sound, and nobody who asks for help is left without an example.
+
+use clap::{Command, CommandFactory as _};
+
+use super::*;
+
+#[test]
+fn the_grammar_is_sound() {
+    Cli::command().debug_assert();
+}
+
+/// Shows every command to somebody, with those below it.
+fn walk(path: &str, command: &mut Command, see: &mut impl FnMut(&str, &mut Command)) {
+    see(path, command);
+    for below in command.get_subcommands_mut().filter(|below| below.get_name() != "help") {
+        let path = format!("{path} {}", below.get_name());
+        walk(&path, below, see);
+    }
+}
+
+#[test]
+fn every_command_and_every_tool_has_an_example_and_fits_80_columns() {
+    let mut cli = Cli::command();
+    cli.build();
+    let mut seen = 0;
+    walk("adjutant", &mut cli, &mut |path, command| {
+        seen += 1;
+        for help in [command.render_help(), command.render_long_help()] {
+            let help = help.to_string();
+            let begin = if path == "adjutant" { "Begin with:\n" } else { "Example:\n  " };
+            assert!(help.contains(begin), "`{path}` has no example:\n{help}");
+            for line in help.lines() {
+                assert!(line.chars().count() <= 80, "`{path}` is too wide: {line}");
+            }
+        }
+    });
+    assert!(seen > engine::TOOLS.len() + 60, "only {seen} were seen");
+}
+
+#[test]
+fn an_example_can_be_typed() {
+    let mut cli = Cli::command();
+    cli.build();
+    let mut examples = Vec::new();
+    walk("adjutant", &mut cli, &mut |path, command| {
+        let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+        let of_tool = path.starts_with("adjutant tool ");
+        let example = help.split("\n\n").find_map(|part| part.strip_prefix("Example:\n"));
+        let lines = example.unwrap_or_default().lines().filter(|_| !of_tool);
+        examples.extend(lines.map(str::to_owned));
+    });
+    let typed = examples.iter().filter_map(|line| line.trim().strip_prefix("adjutant "));
+    let mut tried = 0;
+    for line in typed {
+        // What stands far to the right is a remark, what stands behind a pipe another program.
+        let line = line.split("  ").next().unwrap_or_default();
+        let line = line.split(['|', '<', '>']).next().unwrap_or_default();
+        if line.contains("$(") {
+            continue;
+        }
+        let words = shlex::split(line).unwrap();
+        let parsed =
+            Cli::command().try_get_matches_from(["adjutant".to_owned()].into_iter().chain(words));
+        let help = parsed.as_ref().is_err_and(|error| !error.use_stderr());
+        assert!(parsed.is_ok() || help, "`adjutant {line}`: {}", parsed.unwrap_err());
+        tried += 1;
+    }
+    assert!(tried > 60, "only {tried} were tried");
+}
+
+#[test]
+fn the_exit_codes_of_the_help_are_those_of_the_errors() {
+    let help = Cli::command().render_help().to_string();
+    let (_, told) = help.split_once("Exit codes: ").unwrap();
+    let told = told.replace('\n', " ");
+    let codes = told.split(',').filter_map(|one| one.split_whitespace().next()?.parse::<u8>().ok());
+    let codes: Vec<u8> = codes.collect();
+    assert_eq!(codes, [0, 1, 2, 3, 4, 5, 6, 70]);
+    for (_, name, exit, _) in engine::Code::ALL {
+        assert!(codes.contains(&exit), "{name} exits with {exit}");
+    }
+}

@@ -1,0 +1,146 @@
+//! JSON, with comments or without.
+
+use jsonc_parser::common::Range;
+use jsonc_parser::cst::{CstInputValue, CstRootNode};
+use jsonc_parser::errors::ParseError;
+use jsonc_parser::tokens::Token;
+use jsonc_parser::{
+    CollectOptions, CommentCollectionStrategy, JsonValue, ParseOptions, ast, parse_to_ast,
+    parse_to_value,
+};
+use serde_json::Value;
+
+use super::{Entry, Flaw, Language, Place};
+
+const fn options(language: Language) -> ParseOptions {
+    let lenient = matches!(language, Language::JsonWithComments);
+    ParseOptions {
+        allow_comments: lenient,
+        allow_trailing_commas: lenient,
+        allow_loose_object_property_names: false,
+        allow_missing_commas: false,
+        allow_single_quoted_strings: false,
+        allow_hexadecimal_numbers: false,
+        allow_unary_plus_numbers: false,
+        allow_bare_decimal_point_numbers: false,
+        allow_non_finite_numbers: false,
+        allow_extended_string_escapes: false,
+    }
+}
+
+/// What a text says.
+pub(super) fn read(text: &str, language: Language) -> Result<Value, Flaw> {
+    let read = parse_to_value(text, &options(language)).map_err(|error| flaw(&error))?;
+    Ok(read.map_or(Value::Null, plain))
+}
+
+fn flaw(error: &ParseError) -> Flaw {
+    let said = error.kind().to_string();
+    let mut letters = said.chars();
+    let first = letters.next().map(|first| first.to_ascii_lowercase());
+    Flaw::at(error.range().start, first.into_iter().chain(letters).collect::<String>())
+}
+
+fn plain(value: JsonValue<'_>) -> Value {
+    match value {
+        JsonValue::Null => Value::Null,
+        JsonValue::Boolean(truth) => truth.into(),
+        JsonValue::String(text) => text.into_owned().into(),
+        // A number that has no place in ours is compared by its letters.
+        JsonValue::Number(digits) => serde_json::from_str(digits).unwrap_or(digits.into()),
+        JsonValue::Array(items) => items.into_iter().map(plain).collect(),
+        JsonValue::Object(fields) => {
+            fields.into_iter().map(|(key, value)| (key.into_owned(), plain(value))).collect()
+        }
+    }
+}
+
+/// Texts with the entry in them.
+pub(super) fn put(
+    text: &str,
+    language: Language,
+    at: Place<'_>,
+    entry: &Entry,
+) -> Result<Vec<String>, Flaw> {
+    let root = CstRootNode::parse(text, &options(language)).map_err(|error| flaw(&error))?;
+    let made = root.object_value_or_create();
+    let holder = made.and_then(|object| {
+        at.keys.iter().try_fold(object, |object, key| object.object_value_or_create(key))
+    });
+    let fields = entry.0.iter().map(|(key, value)| ((*key).to_owned(), input(value)));
+    let fields = CstInputValue::Object(fields.collect());
+    if let Some(holder) = holder {
+        match holder.get(at.name) {
+            Some(known) => known.set_value(fields),
+            None => drop(holder.append(at.name, fields)),
+        }
+    }
+    Ok(vec![root.to_string()])
+}
+
+/// Texts without it. Comments are nobody's but the file's: only the entry goes, with one comma and the
+/// line that is empty then.
+pub(super) fn take(text: &str, language: Language, at: Place<'_>) -> Result<Vec<String>, Flaw> {
+    let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: true };
+    let parsed = parse_to_ast(text, &collect, &options(language)).map_err(|error| flaw(&error))?;
+    let Some(range) = parsed.value.as_ref().and_then(|root| find(root, at)) else {
+        return Ok(Vec::new());
+    };
+    let tokens = parsed.tokens.unwrap_or_default();
+    let commas = tokens.iter().enumerate().filter(|(_, one)| one.token == Token::Comma);
+    let before = tokens.iter().rposition(|one| one.range.end <= range.start);
+    let after = tokens.iter().position(|one| one.range.start >= range.end);
+    let comma = |index: Option<usize>| {
+        commas.clone().find(|(at, _)| Some(*at) == index).map(|(_, one)| one.range.start)
+    };
+    let comma = comma(after).or_else(|| comma(before));
+    let (from, to) = (range.start, comma.filter(|comma| *comma == range.end));
+    let to = to.map_or(range.end, |comma| comma + 1);
+    let head = text.get(..from).unwrap_or_default();
+    let blank = head.trim_end_matches([' ', '\t']);
+    let blank =
+        blank.strip_suffix('\n').map_or(blank, |line| line.strip_suffix('\r').unwrap_or(line));
+    let mut cuts = vec![(blank.len(), to)];
+    cuts.extend(comma.filter(|comma| !(from..to).contains(comma)).map(|comma| (comma, comma + 1)));
+    cuts.sort_unstable();
+    let whole = cut(text, &cuts);
+    // Where the line had a comment before it, its end is needed.
+    let (spaces, line) = ((blank.len(), to), (from, to));
+    let narrow: Vec<_> = cuts.iter().map(|one| if *one == spaces { line } else { *one }).collect();
+    Ok(vec![whole, cut(text, &narrow)])
+}
+
+/// A text without some of its parts, which are in order.
+fn cut(text: &str, cuts: &[(usize, usize)]) -> String {
+    let mut left = String::with_capacity(text.len());
+    let mut at = 0;
+    for &(from, to) in cuts {
+        left.push_str(text.get(at..from).unwrap_or_default());
+        at = to.max(at);
+    }
+    left.push_str(text.get(at..).unwrap_or_default());
+    left
+}
+
+/// Where the entry stands.
+fn find(root: &ast::Value<'_>, at: Place<'_>) -> Option<Range> {
+    let mut here = root.as_object()?;
+    for key in at.keys {
+        here = here.get(key)?.value.as_object()?;
+    }
+    Some(here.get(at.name)?.range)
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(truth) => CstInputValue::Bool(*truth),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(key, value)| (key.clone(), input(value)));
+            CstInputValue::Object(fields.collect())
+        }
+    }
+}

@@ -1,0 +1,295 @@
+//! An agent's stream as lines that fit: what came of a call stands with the call, pieces of one text are one
+//! text. Lines stay where they are while more come.
+
+use std::collections::HashMap;
+
+use model::Timestamp;
+use serde_json::Value;
+
+use super::super::shapes::{Item, Part, Place};
+use super::super::text::wrap;
+use crate::render::line;
+
+/// More steps than this are not kept; the oldest can be read again.
+const MOST: usize = 4000;
+/// So many lines of a text are shown unless all are asked for.
+const SHORT: usize = 8;
+/// A text is not joined beyond this.
+const LONGEST: usize = 256 * 1024;
+
+/// The arguments that say most of what a call is about.
+const TELLING: [&str; 16] = [
+    "command",
+    "cmd",
+    "file_path",
+    "filePath",
+    "path",
+    "pattern",
+    "query",
+    "url",
+    "subject",
+    "title",
+    "slug",
+    "role",
+    "agentId",
+    "taskId",
+    "summary",
+    "prompt",
+];
+
+/// What a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    /// Words for whoever asked
+    Said,
+    /// What it was told
+    Told,
+    /// A call
+    Call,
+    /// What came of one, or words for itself
+    Quiet,
+    /// What went wrong
+    Bad,
+}
+
+/// A line of the stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StreamLine {
+    /// When; only where a step begins
+    pub(crate) at: Option<Timestamp>,
+    /// What marks it
+    pub(crate) sign: &'static str,
+    pub(crate) text: String,
+    pub(crate) tone: Tone,
+}
+
+#[derive(Debug, Clone)]
+struct Step {
+    at: Timestamp,
+    kind: String,
+    id: Option<String>,
+    text: String,
+    attempt: u32,
+    part: bool,
+    /// What came of a call, and whether it went well
+    came: Option<(String, bool)>,
+}
+
+/// How much of long texts is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Length {
+    /// The first lines
+    #[default]
+    Short,
+    /// All
+    Whole,
+}
+
+/// A stream, laid out.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stream {
+    steps: Vec<Step>,
+    /// Where calls are, by attempt and id
+    calls: HashMap<(u32, String), usize>,
+    lines: Vec<StreamLine>,
+    /// Where each step's lines begin
+    starts: Vec<usize>,
+    width: usize,
+    length: Length,
+    filter: String,
+    /// Where what is shown begins
+    first: Option<(u32, Place)>,
+    /// Where the next part begins
+    next: Option<(u32, Place)>,
+}
+
+impl Stream {
+    /// The lines, from above to below.
+    pub(crate) fn lines(&self) -> &[StreamLine] {
+        &self.lines
+    }
+
+    /// From where to go on.
+    pub(crate) fn next(&self) -> Option<(u32, Place)> {
+        self.next
+    }
+
+    /// Before which place there is more.
+    pub(crate) fn earlier(&self) -> Option<(u32, Place)> {
+        self.first.filter(|(_, place)| place.segment > 0 || place.offset > 0)
+    }
+
+    /// Which length is shown.
+    pub(crate) fn length(&self) -> Length {
+        self.length
+    }
+
+    /// Lays everything out anew for a width, a length and a filter.
+    pub(crate) fn lay_out(&mut self, width: usize, length: Length, filter: &str) {
+        let filter = filter.to_lowercase();
+        if (self.width, self.length, &self.filter) != (width, length, &filter) {
+            (self.width, self.length, self.filter) = (width, length, filter);
+            self.lay_from(0);
+        }
+    }
+
+    /// What came later. Says how many lines at the beginning were forgotten for it.
+    pub(crate) fn append(&mut self, part: &Part) -> usize {
+        self.first.get_or_insert((part.attempt, part.from));
+        self.next = Some((part.attempt, part.next));
+        let mut changed = self.steps.len();
+        for item in &part.items {
+            changed = changed.min(self.take(item, part.attempt));
+        }
+        self.lay_from(changed);
+        if self.steps.len() <= MOST {
+            return 0;
+        }
+        let gone = self.starts.get(MOST / 4).copied().unwrap_or(0);
+        self.steps.drain(..MOST / 4);
+        self.renumber();
+        self.lay_from(0);
+        gone
+    }
+
+    /// What was before. Says how many lines that are.
+    pub(crate) fn prepend(&mut self, part: &Part) -> usize {
+        let before = self.lines.len();
+        // Where nothing was, there is nothing earlier either.
+        let start = Place { segment: 0, offset: 0 };
+        let from = if part.items.is_empty() { start } else { part.from };
+        self.first = Some((part.attempt, from));
+        let later = std::mem::take(&mut self.steps);
+        self.calls.clear();
+        for item in &part.items {
+            self.take(item, part.attempt);
+        }
+        self.steps.extend(later);
+        self.renumber();
+        self.lay_from(0);
+        self.lines.len().saturating_sub(before)
+    }
+
+    fn renumber(&mut self) {
+        let calls = self.steps.iter().enumerate().filter(|(_, step)| step.kind == "call");
+        let keyed = calls.filter_map(|(at, step)| Some(((step.attempt, step.id.clone()?), at)));
+        self.calls = keyed.collect();
+    }
+
+    /// Takes an item, and gives the first step that it changed.
+    fn take(&mut self, item: &Item, attempt: u32) -> usize {
+        let end = self.steps.len();
+        let last = self.steps.last();
+        if last.is_some_and(|last| last.attempt < attempt) {
+            let text = format!("attempt {attempt}");
+            self.steps.push(Step::new("attempt", text, item, attempt));
+        }
+        let key = item.id.clone().map(|id| (attempt, id));
+        let call = key.as_ref().and_then(|key| self.calls.get(key)).copied();
+        if let Some((at, step)) = call.and_then(|at| Some((at, self.steps.get_mut(at)?))) {
+            if item.kind == "output" {
+                let (text, ok) = step.came.get_or_insert_with(|| (String::new(), true));
+                text.push_str(&item.text);
+                *ok = item.ok != Some(false);
+                return at;
+            }
+            if item.kind == "call" {
+                step.text = about(item);
+                return at;
+            }
+        }
+        if let Some(last) = self.steps.last_mut()
+            && item.part
+            && last.part
+            && (&last.kind, &last.id, last.attempt) == (&item.kind, &item.id, attempt)
+            && last.text.len() + item.text.len() <= LONGEST
+        {
+            last.text.push_str(&item.text);
+            return end.saturating_sub(1);
+        }
+        let text = if item.kind == "call" { about(item) } else { item.text.clone() };
+        let step = Step::new(&item.kind, text, item, attempt);
+        if let Some(key) = key.filter(|_| item.kind == "call") {
+            self.calls.insert(key, self.steps.len());
+        }
+        self.steps.push(step);
+        end
+    }
+
+    fn lay_from(&mut self, step: usize) {
+        if self.width == 0 {
+            return;
+        }
+        self.lines.truncate(self.starts.get(step).copied().unwrap_or(self.lines.len()));
+        self.starts.truncate(step);
+        for step in self.steps.get(step..).unwrap_or_default() {
+            self.starts.push(self.lines.len());
+            if step.has(&self.filter) {
+                step.lay(self.width, self.length, &mut self.lines);
+            }
+        }
+    }
+}
+
+impl Step {
+    fn new(kind: &str, text: String, item: &Item, attempt: u32) -> Self {
+        let (kind, id) = (kind.to_owned(), item.id.clone());
+        Self { at: item.at, kind, id, text, attempt, part: item.part, came: None }
+    }
+
+    fn has(&self, filter: &str) -> bool {
+        let came = self.came.as_ref().is_some_and(|(text, _)| text.to_lowercase().contains(filter));
+        filter.is_empty() || came || self.text.to_lowercase().contains(filter)
+    }
+
+    fn lay(&self, width: usize, length: Length, lines: &mut Vec<StreamLine>) {
+        let (sign, tone) = match self.kind.as_str() {
+            "told" => ("›", Tone::Told),
+            "call" => ("▸", Tone::Call),
+            "error" => ("✗", Tone::Bad),
+            "attempt" => ("─", Tone::Quiet),
+            "thought" | "output" | "system" => ("·", Tone::Quiet),
+            _ => (" ", Tone::Said),
+        };
+        let words = if self.kind == "message" { Length::Whole } else { length };
+        let text = short(wrap(self.text.trim_matches('\n'), width), words);
+        for (at, text) in text.into_iter().enumerate() {
+            let (when, sign) = if at == 0 { (Some(self.at), sign) } else { (None, " ") };
+            lines.push(StreamLine { at: when, sign, text, tone });
+        }
+        let Some((came, ok)) = &self.came else { return };
+        let (sign, tone) = if *ok { ("└", Tone::Quiet) } else { ("✗", Tone::Bad) };
+        let came = if came.trim().is_empty() { "done" } else { came.trim_matches('\n') };
+        for (at, text) in short(wrap(came, width), length).into_iter().enumerate() {
+            let sign = if at == 0 { sign } else { " " };
+            lines.push(StreamLine { at: None, sign, text, tone });
+        }
+    }
+}
+
+/// The first lines, and how many there are more.
+fn short(mut lines: Vec<String>, length: Length) -> Vec<String> {
+    if length == Length::Short && lines.len() > SHORT + 1 {
+        let more = lines.len() - SHORT;
+        lines.truncate(SHORT);
+        lines.push(format!("… {more} more lines (o shows them)"));
+    }
+    lines
+}
+
+/// A call in a line: which tool, about what.
+fn about(item: &Item) -> String {
+    let tool = item.tool.as_deref().unwrap_or("a tool");
+    let bare = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
+    let tool = bare.map_or(tool, |(_, name)| name);
+    let told = match &item.input {
+        Some(Value::Object(fields)) => {
+            let telling = TELLING.iter().filter_map(|name| fields.get(*name));
+            let mut all = telling.chain(fields.values());
+            all.find_map(Value::as_str).unwrap_or_default().to_owned()
+        }
+        Some(Value::String(text)) => text.clone(),
+        _ => String::new(),
+    };
+    line(&format!("{tool} {told}"))
+}
