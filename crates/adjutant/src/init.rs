@@ -126,7 +126,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let home = home(&dir);
         let report = init(&home).unwrap();
-        assert_eq!((report.written.len(), report.kept.len()), (10, 0));
+        assert_eq!((report.written.len(), report.kept.len()), (11, 0));
         let read = roles::load(&home, &Config::default().policy().unwrap());
         assert!(read.errors.is_empty() && read.warnings.is_empty(), "{read:?}");
         let categories: Vec<_> =
@@ -134,6 +134,7 @@ mod tests {
         assert_eq!(
             categories,
             [
+                ("builder", "coding"),
                 ("coder", "coding"),
                 ("coordinator", "conversational"),
                 ("orchestrator", "orchestrator"),
@@ -144,8 +145,13 @@ mod tests {
             ]
         );
         let defaults = Config::default();
-        for needed in [&defaults.review.role, &defaults.plan.role, &defaults.office.supervisor_role]
-        {
+        let needed = [
+            &defaults.review.role,
+            &defaults.plan.role,
+            &defaults.office.supervisor_role,
+            &defaults.looping.role,
+        ];
+        for needed in needed {
             assert!(read.roles.contains_key(needed), "`{needed}` is named by the configuration");
         }
         for role in read.roles.values() {
@@ -182,7 +188,7 @@ mod tests {
         std::fs::remove_file(home.gitignore()).unwrap();
         let report = init(&home).unwrap();
         assert_eq!(report.written, [home.gitignore()]);
-        assert_eq!(report.kept.len(), 9);
+        assert_eq!(report.kept.len(), 10);
         assert_eq!(std::fs::read_to_string(home.config()).unwrap(), "limits: {depth: 1}\n");
     }
 }

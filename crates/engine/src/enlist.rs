@@ -172,6 +172,10 @@ fn leave(
     now: Timestamp,
 ) -> Result<Agent, ToolError> {
     let mut agent = find_agent(tx, id)?;
+    if agent.kind != "enlisted" {
+        return Err(ToolError::wrong_state(format!("agent `{id}` is run by Adjutant"))
+            .hint(format!("`adjutant kill {id}` ends it, with all it started")));
+    }
     let end = AgentEvent::Ended { outcome: Outcome::Succeeded, reason: reason.to_owned() };
     agent.state = agent
         .state

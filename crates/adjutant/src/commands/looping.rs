@@ -58,6 +58,7 @@ pub(crate) async fn run(app: &App, args: LoopArgs) -> Result<(), Trouble> {
         Some(LoopVerb::Follow { name }) => {
             let mut steady = Steady::new(app).await?;
             let last = now_at(&mut steady).await?;
+            follow::begin(app, &mut steady, &name).await?;
             see(app, steady, (&name, last)).await
         }
         Some(LoopVerb::Template) => {

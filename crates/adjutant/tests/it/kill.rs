@@ -231,6 +231,20 @@ scenarios:
 const GRACE: (&str, &str) = ("ADJUTANT_LIMITS_GRACE", "500");
 
 #[tokio::test]
+async fn whoever_adjutant_runs_is_killed_and_not_discharged() {
+    let world = stage("scenarios: {work: {steps: [{sleep: 1000}]}}", &[]).await;
+    let _server = world.up().await.unwrap();
+    let agent = draft(&world, "hand", "work").await;
+    until_is(&world, &agent, "running").await;
+    let refused = world.run(&["discharge", &agent]).await.unwrap();
+    assert_eq!(refused.code, Some(5), "{refused:?}");
+    assert!(refused.stderr.contains(&format!("adjutant kill {agent}")), "{}", refused.stderr);
+    assert_eq!(states(&world).await, ["running"]);
+    world.run(&["kill", &agent]).await.unwrap().ok().unwrap();
+    assert!(leftovers(&world).is_empty());
+}
+
+#[tokio::test]
 async fn a_deaf_agent_is_gone_with_all_it_started_when_kill_says_so() {
     let world = stage(SCENARIOS, &[GRACE]).await;
     fs::write(world.project().join("deaf.sh"), DEAF).unwrap();

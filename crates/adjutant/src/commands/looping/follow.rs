@@ -23,6 +23,17 @@ const WIDTH: usize = 80;
 /// So much of what a hook said is shown.
 const OUTPUT_LINES: usize = 10;
 
+/// Says in which iteration a loop is, to whoever comes in the middle of it.
+pub(super) async fn begin(app: &App, steady: &mut Steady<'_>, named: &str) -> Result<(), Trouble> {
+    let whole = steady.get(&path_of(named)).await?;
+    let one = &whole["loop"];
+    if !app.render.is_json() && is_going(one) && one["agentId"].is_string() {
+        let at = dim(format!("iteration {}", iteration_of(one)));
+        print_text(&format!("{}  {at}", bold(field(one, "name"))))?;
+    }
+    Ok(())
+}
+
 /// Tells how a loop goes until it waits or is over, and gives it as it is then.
 pub(super) async fn to_the_end(
     app: &App,
@@ -31,11 +42,6 @@ pub(super) async fn to_the_end(
 ) -> Result<Value, Trouble> {
     let path = path_of(named);
     let mut whole = steady.get(&path).await?;
-    let one = &whole["loop"];
-    if !app.render.is_json() && is_going(one) && one["agentId"].is_string() {
-        let at = dim(format!("iteration {}", iteration_of(one)));
-        print_text(&format!("{}  {at}", bold(field(one, "name"))))?;
-    }
     loop {
         let going = is_going(&whole["loop"]);
         let (events, seen) = happened(&mut steady, (last, going)).await?;

@@ -198,7 +198,7 @@ mod tests {
             ("{command: 'echo {{sesion}}'}", "did you mean `{{session}}`?"),
             ("{command: ''}", "names no command"),
             ("{command: a, timeout: 0}", "between 1 and 3600"),
-            ("{comand: a}", "command"),
+            ("{comand: a}", "unknown key `comand`"),
             ("{}", "command"),
             ("7", "a hook"),
         ] {
