@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -43,7 +43,7 @@ impl IndexCopy {
         files::remove(&copy.0)?;
         let index =
             tree.index.as_ref().map_or_else(|| tree.git_dir.join("index"), |copy| copy.0.clone());
-        match fs::copy(&index, &copy.0) {
+        match copy_dated(&index, &copy.0) {
             // Before the first `git add` there is none, and git makes one.
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(at("copy", &index)(error).into())
@@ -55,6 +55,14 @@ impl IndexCopy {
     pub(super) fn path(&self) -> &PathBuf {
         &self.0
     }
+}
+
+/// Copies an index with its time. Git reads a file that is as old as the index, for it may have been changed within the same
+/// second; from a copy that is younger it would believe that nothing has changed.
+fn copy_dated(index: &Path, copy: &Path) -> io::Result<()> {
+    let time = fs::metadata(index)?.modified()?;
+    fs::copy(index, copy)?;
+    fs::File::options().append(true).open(copy)?.set_modified(time)
 }
 
 impl Drop for IndexCopy {

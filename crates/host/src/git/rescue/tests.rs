@@ -22,6 +22,28 @@ fn seen(top: &Path) -> impl PartialEq + std::fmt::Debug {
 }
 
 #[test]
+fn a_change_within_the_same_tick_of_the_clock_is_kept() {
+    let repository = Repository::with_commit();
+    let repo = repository.repo();
+    let path = repository.worktree("w");
+    plain(&path, &["config", "core.trustctime", "false"]);
+    let index = Path::new(&plain(&path, &["rev-parse", "--absolute-git-dir"])).join("index");
+    let tick = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_750_000_000);
+    let date = |file: &Path| {
+        fs::File::options().append(true).open(file).unwrap().set_modified(tick).unwrap();
+    };
+    write(&path, "a.txt", "first");
+    date(&path.join("a.txt"));
+    plain(&path, &["add", "a.txt"]);
+    // As long as what is staged and as old, in an index that is no younger: git must read the file to know.
+    write(&path, "a.txt", "other");
+    date(&path.join("a.txt"));
+    date(&index);
+    let rescued = repo.rescue(&path, "r", "left", &who()).unwrap().unwrap();
+    assert_eq!(repo.file_at(&rescued, "a.txt").unwrap().as_deref(), Some(&b"other"[..]));
+}
+
+#[test]
 fn everything_uncommitted_is_kept_and_nothing_is_touched() {
     let repository = Repository::with_commit();
     let repo = repository.repo();
