@@ -8,7 +8,7 @@ use std::time::Duration;
 use host::git::{Git, GitError, Repo, Who};
 use host::hooks;
 use model::event::EventKind;
-use model::review::WorktreeState;
+use model::review::{ErrandKind, WorktreeState};
 use model::{AgentId, Timestamp};
 use serde_json::json;
 use store::{Agent, EventDraft, NewWorktree, Run, Tx, Worktree};
@@ -159,6 +159,11 @@ pub(crate) async fn prepare(engine: &Engine, agent: &Agent, run: &Run) -> Result
         Place::FreshIfThere if !host::git::is_around(&engine.options.project) => Ok(agent.clone()),
         Place::Parent => Ok(in_parents(engine, agent)?),
         wanted => {
+            let patience = Duration::from_millis(engine.settings().limits.tool_timeout_ms);
+            // Whoever cannot wait any longer begins with what is committed.
+            if let Ok(looked) = tokio::time::timeout(patience, settled(engine, agent)).await {
+                looked?;
+            }
             let project = engine.options.project.clone();
             let (finder, wish) = (agent.clone(), Wish::read(&run.wish));
             let origin =
@@ -208,6 +213,24 @@ async fn taken_over(
             Ok(worktree)
         })
         .await
+}
+
+/// Waits until the worktree of whoever worked on the task before is looked after: what was left there uncommitted is
+/// where this one begins.
+async fn settled(engine: &Engine, agent: &Agent) -> Result<(), ToolError> {
+    let mut last = engine.store.last_event();
+    loop {
+        last.borrow_and_update();
+        let open = engine.store.read(|tx| {
+            let branch = task_of(tx, agent.task)?.and_then(|task| task.branch_name);
+            let before = branch.map(|branch| tx.worktree_by_branch(&branch)).transpose()?.flatten();
+            let tidy = before.map(|before| tx.errand_open_of(ErrandKind::Tidy, before.agent));
+            Ok::<_, ToolError>(tidy.transpose()?.flatten().is_some())
+        })?;
+        if !open || last.changed().await.is_err() {
+            return Ok(());
+        }
+    }
 }
 
 /// An agent that works where its parent does.
