@@ -159,10 +159,8 @@ pub(crate) async fn prepare(engine: &Engine, agent: &Agent, run: &Run) -> Result
         Place::FreshIfThere if !host::git::is_around(&engine.options.project) => Ok(agent.clone()),
         Place::Parent => Ok(in_parents(engine, agent)?),
         wanted => {
-            let patience = Duration::from_millis(engine.settings().limits.tool_timeout_ms);
-            // Whoever cannot wait any longer begins with what is committed.
-            if let Ok(looked) = tokio::time::timeout(patience, settled(engine, agent)).await {
-                looked?;
+            if let Some(before) = worked_before(engine, agent)? {
+                settled(engine, before).await?;
             }
             let project = engine.options.project.clone();
             let (finder, wish) = (agent.clone(), Wish::read(&run.wish));
@@ -195,6 +193,7 @@ async fn taken_over(
         return Ok(Some(own));
     }
     let Some(before) = run.resumed_from else { return Ok(None) };
+    settled(engine, before).await?;
     let (now, events) = (engine.now(), agent.clone());
     engine
         .store
@@ -215,22 +214,30 @@ async fn taken_over(
         .await
 }
 
-/// Waits until the worktree of whoever worked on the task before is looked after: what was left there uncommitted is
-/// where this one begins.
-async fn settled(engine: &Engine, agent: &Agent) -> Result<(), ToolError> {
+/// Whoever worked on an agent's task last, in a worktree.
+fn worked_before(engine: &Engine, agent: &Agent) -> Result<Option<AgentId>, ToolError> {
+    engine.store.read(|tx| {
+        let branch = task_of(tx, agent.task)?.and_then(|task| task.branch_name);
+        let before = branch.map(|branch| tx.worktree_by_branch(&branch)).transpose()?.flatten();
+        Ok(before.map(|before| before.agent))
+    })
+}
+
+/// Waits until the worktree of somebody who has ended is looked after: what was left there uncommitted is where the next
+/// one begins. Who cannot wait any longer begins with what is committed.
+async fn settled(engine: &Engine, before: AgentId) -> Result<(), ToolError> {
+    let patience = Duration::from_millis(engine.settings().limits.tool_timeout_ms);
     let mut last = engine.store.last_event();
-    loop {
-        last.borrow_and_update();
-        let open = engine.store.read(|tx| {
-            let branch = task_of(tx, agent.task)?.and_then(|task| task.branch_name);
-            let before = branch.map(|branch| tx.worktree_by_branch(&branch)).transpose()?.flatten();
-            let tidy = before.map(|before| tx.errand_open_of(ErrandKind::Tidy, before.agent));
-            Ok::<_, ToolError>(tidy.transpose()?.flatten().is_some())
-        })?;
-        if !open || last.changed().await.is_err() {
-            return Ok(());
+    let looked = async {
+        loop {
+            last.borrow_and_update();
+            let open = engine.store.read(|tx| tx.errand_open_of(ErrandKind::Tidy, before))?;
+            if open.is_none() || last.changed().await.is_err() {
+                return Ok(());
+            }
         }
-    }
+    };
+    tokio::time::timeout(patience, looked).await.unwrap_or(Ok(()))
 }
 
 /// An agent that works where its parent does.

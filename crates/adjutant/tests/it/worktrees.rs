@@ -99,6 +99,33 @@ async fn an_agent_goes_on_where_the_one_before_it_on_its_task_stopped() {
     agree(&world).await;
 }
 
+/// Speaks as Claude Code does, and changes nothing.
+const TALKER: &str = r#"#!/bin/sh
+read -r first
+echo '{"type":"system","subtype":"init","session_id":"s-1","model":"m","mcp_servers":[]}'
+echo '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"said","session_id":"s-1"}'
+"#;
+
+#[tokio::test]
+async fn a_conversation_goes_on_though_its_worktree_was_taken_away() {
+    let mut world = stage(&[]).await;
+    let talker = world.home().join("claude");
+    fs::write(&talker, TALKER).unwrap();
+    sh(&world, &format!("chmod +x {}", talker.display())).await;
+    world.set("ADJUTANT_AGENTS_CLAUDE_BINARY", talker.display().to_string());
+    crate::crew::role(&world, "talker", "category: coding\nworktree: fresh\nagent: claude");
+    repository(&world).await;
+    let first = answer(&world, &["run", "--role", "talker", "Speak"]).await;
+    assert_eq!(first["state"], "succeeded", "{first}");
+    // At once, while it is perhaps being taken away, and when it surely is.
+    let soon = answer(&world, &["resume", first["agentId"].as_str().unwrap(), "More"]).await;
+    assert_eq!(soon["state"], "succeeded", "{soon}");
+    crate::crew::settled(&world).await;
+    let later = answer(&world, &["resume", soon["agentId"].as_str().unwrap(), "More"]).await;
+    assert_eq!(later["state"], "succeeded", "{later}");
+    agree(&world).await;
+}
+
 #[tokio::test]
 async fn without_a_repository_or_a_commit_a_worker_works_in_the_project_and_a_coder_is_told_why_not()
  {
