@@ -3,7 +3,7 @@
 mod follow;
 mod show;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::{Code, LOOP_TEMPLATE};
 use serde_json::{Map, Value, json};
@@ -91,7 +91,9 @@ async fn start(app: &App, args: LoopArgs) -> Result<(), Trouble> {
     if let Some(file) = &args.template {
         wish.insert("template".to_owned(), read(app, file, "--template")?.into());
     }
-    let cwd = args.cwd.map(|dir| app.env.cwd.join(dir).display().to_string());
+    // Without the `.` of `--cwd .`, for whoever reads it.
+    let cwd = args.cwd.map(|dir| app.env.cwd.join(dir).components().collect::<PathBuf>());
+    let cwd = cwd.map(|dir| dir.display().to_string());
     let given = [
         ("iterations", args.iterations.map(Value::from)),
         ("agent", args.agent.map(Value::from)),

@@ -9,15 +9,15 @@ use serde_json::{Map, Value, json};
 use self::check::read_file;
 use self::show::{ended, row, status};
 use super::steady::Steady;
-use crate::app::{App, escaped};
+use crate::app::{App, escaped, query};
 use crate::cli::{PlanArgs, PlanRunArgs, PlanVerb};
 use crate::render::{bold, count, field, name, table};
 use crate::trouble::Trouble;
 
 /// The exit code where a plan is not completed.
 const NOT_COMPLETED: u8 = 1;
-/// So many plans are listed.
-const LISTED: u32 = 100;
+/// So many plans are asked for at once.
+const PAGE: u32 = 1000;
 
 /// Runs, shows or ends plans.
 pub(crate) async fn run(app: &App, args: PlanArgs) -> Result<(), Trouble> {
@@ -134,25 +134,23 @@ async fn one(app: &App, named: &str) -> Result<(), Trouble> {
 
 /// The plan that runs, or the only one there ever was; else a list.
 async fn current(app: &App) -> Result<(), Trouble> {
-    let plans = app.client().await?.get_json("/api/plans?limit=1000").await?;
-    let all = plans["plans"].as_array().map(Vec::as_slice).unwrap_or_default();
-    match (running(&plans).as_slice(), all) {
+    let mut steady = Steady::new(app).await?;
+    let plans = every(&mut steady).await?;
+    match (running(&plans).as_slice(), plans.as_slice()) {
         ([only], _) => one(app, only).await,
         (_, [only]) => one(app, &field(only, "name")).await,
-        _ => list(app).await,
+        _ => listed(app, &plans),
     }
 }
 
-fn running(plans: &Value) -> Vec<String> {
-    let plans = plans["plans"].as_array().map(Vec::as_slice).unwrap_or_default();
+fn running(plans: &[Value]) -> Vec<String> {
     let runs = plans.iter().filter(|plan| plan["state"] == "running");
     runs.map(|plan| field(plan, "name")).collect()
 }
 
 /// The name of the plan that runs.
 async fn the_one(steady: &mut Steady<'_>) -> Result<String, Trouble> {
-    let plans = steady.get("/api/plans?limit=1000").await?;
-    let mut running = running(&plans);
+    let mut running = running(&every(steady).await?);
     match (running.pop(), running.is_empty()) {
         (Some(only), true) => Ok(only),
         (None, _) => Err(Trouble::new(engine::Code::ResourceNotFound, "no plan runs")
@@ -162,11 +160,31 @@ async fn the_one(steady: &mut Steady<'_>) -> Result<String, Trouble> {
     }
 }
 
+/// All plans, newest first.
+async fn every(steady: &mut Steady<'_>) -> Result<Vec<Value>, Trouble> {
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let cursor = after.map(|after: i64| after.to_string());
+        let path = query("/api/plans", [("after", cursor), ("limit", Some(PAGE.to_string()))]);
+        let mut page = steady.get(&path).await?;
+        if let Value::Array(more) = page["plans"].take() {
+            all.extend(more);
+        }
+        after = page["nextCursor"].as_i64();
+        if after.is_none() {
+            return Ok(all);
+        }
+    }
+}
+
 async fn list(app: &App) -> Result<(), Trouble> {
-    let path = format!("/api/plans?limit={LISTED}");
-    let answer = app.client().await?.get_json(&path).await?;
+    let mut steady = Steady::new(app).await?;
+    listed(app, &every(&mut steady).await?)
+}
+
+fn listed(app: &App, plans: &[Value]) -> Result<(), Trouble> {
+    let answer = json!({ "plans": plans });
     Ok(app.render.answer(&answer, || {
-        let plans = answer["plans"].as_array().map(Vec::as_slice).unwrap_or_default();
         if plans.is_empty() {
             return format!(
                 "There is no plan.\nRun one with {}",

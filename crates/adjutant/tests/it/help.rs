@@ -111,7 +111,7 @@ async fn what_is_mistyped_names_what_was_perhaps_meant() {
     insta::assert_snapshot!(stderr(&["tsaks"]).await, @r"
     error: unrecognized subcommand 'tsaks'
 
-      tip: some similar subcommands exist: 'status', 'tasks'
+      tip: some similar subcommands exist: 'slack', 'status', 'tasks'
 
     Usage: adjutant [OPTIONS] <COMMAND>
 
@@ -134,7 +134,7 @@ async fn what_is_mistyped_names_what_was_perhaps_meant() {
     For more information, try '--help'.
     ");
     let error = world.run(&["tsaks", "--json"]).await.unwrap().error().unwrap();
-    insta::assert_snapshot!(error.to_string(), @r#"{"code":"INVALID_INPUT","message":"unrecognized subcommand 'tsaks'","suggestions":["did you mean `status`?","did you mean `tasks`?","`--help` shows what can be typed"]}"#);
+    insta::assert_snapshot!(error.to_string(), @r#"{"code":"INVALID_INPUT","message":"unrecognized subcommand 'tsaks'","suggestions":["did you mean `slack`?","did you mean `status`?","did you mean `tasks`?","`--help` shows what can be typed"]}"#);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! What `--json` prints: the shape of every command's answer, taken from a crew at work, as scripts may rely on
 //! it and as `docs/reference/json.md` tells it.
 
+mod orders;
 mod shape;
 mod stories;
 
@@ -13,7 +14,7 @@ use crate::BINARY;
 use crate::help::commands;
 
 /// Every answer, and the story in which it is taken. Flags that change the shape belong to the name.
-const ANSWERS: [(&str, &str); 68] = [
+const ANSWERS: [(&str, &str); 89] = [
     ("init", "alone"),
     ("up", "crew"),
     ("down", "crew"),
@@ -70,6 +71,27 @@ const ANSWERS: [(&str, &str); 68] = [
     ("webhooks retry --all", "webhooks"),
     ("webhooks test", "webhooks"),
     ("webhooks enable", "webhooks"),
+    ("loop NAME", "loops"),
+    ("loop NAME --detach", "loops"),
+    ("loop list", "loops"),
+    ("loop status", "loops"),
+    ("loop pause", "loops"),
+    ("loop resume", "loops"),
+    ("loop stop", "loops"),
+    ("loop say", "loops"),
+    ("loop follow", "loops"),
+    ("loop template", "loops"),
+    ("plan run", "plans"),
+    ("plan check", "plans"),
+    ("plan status", "plans"),
+    ("plan list", "plans"),
+    ("plan follow", "plans"),
+    ("plan stop", "plans"),
+    ("plan resume", "plans"),
+    ("slack", "slack"),
+    ("slack status", "slack"),
+    ("slack threads", "slack"),
+    ("slack retry", "slack"),
     ("tool", "alone"),
     ("tool NAME", "crew"),
     ("mcp install", "alone"),
@@ -110,32 +132,47 @@ const RULES: Rules = Rules {
         "agents[].startedAt",
         "assignedAgentId",
         "branchName",
+        "budgetUsd",
         "checkOutput",
         "costUsd",
+        "cwd",
+        "deliveredAt",
         "description",
         "disabledAt",
         "endedAt",
         "epicId",
+        "extra",
         "fromAgentId",
+        "iterations[].agentId",
+        "iterations[].commit",
+        "iterations[].state",
+        "iterations[].summary",
+        "iterations[].task",
         "lastError",
         "lastFailedAt",
         "lastOkAt",
         "lastStatus",
+        "loop.agentId",
+        "loops[].agentId",
         "mergedCommit",
+        "messages[].iteration",
         "nextTryAt",
         "position",
         "prUrl",
         "problem",
+        "questions[].agentId",
         "readAt",
         "reason",
         "rescued",
+        "specPath",
         "taskId",
+        "wish",
         "worktreePath",
     ],
 };
 
 /// What fields hold that the stories never bring about.
-const KNOWN: [(&str, &str); 34] = [
+const KNOWN: [(&str, &str); 36] = [
     ("agentId", "string"),
     ("approvedBy", "string"),
     ("assignedAgentId", "string"),
@@ -145,6 +182,7 @@ const KNOWN: [(&str, &str); 34] = [
     ("code", "string"),
     ("conflicts", "{ file: string, kind: string, lines: [{ from: number, to: number }] }"),
     ("costUsd", "number"),
+    ("deliveredAt", "string"),
     ("dependsOn", "string"),
     ("description", "string"),
     ("disabledAt", "string"),
@@ -153,6 +191,7 @@ const KNOWN: [(&str, &str); 34] = [
     ("folder", "string"),
     ("inProgress", "string"),
     ("issues", "string"),
+    ("iteration", "number"),
     ("lastMerge", "object"),
     ("lastOkAt", "string"),
     ("mergedCommit", "string"),
@@ -214,6 +253,15 @@ impl Taken {
         let printed = self.take(world, answer, typed).await;
         assert_eq!(printed.lines().count(), 1, "{typed:?}: {printed}");
         serde_json::from_str(&printed).unwrap()
+    }
+
+    /// What tells of the same thing looks the same, whatever each of them has shown.
+    fn alike(&mut self, answers: &[&str]) {
+        let mut all = Shape::default();
+        for answer in answers {
+            all.merge(&self.shapes[*answer]);
+        }
+        self.shapes.extend(answers.iter().map(|answer| ((*answer).to_owned(), all.clone())));
     }
 
     /// Holds the shapes against the table, the ones that were read, and the manual.

@@ -71,7 +71,7 @@ scenarios:
 "#;
 
 /// A project whose coordinator and hands play scenarios, with a plan.
-async fn stage(scenarios: &str, plan: &str, variables: &[(&str, &str)]) -> World {
+pub(crate) async fn stage(scenarios: &str, plan: &str, variables: &[(&str, &str)]) -> World {
     let world = scene(scenarios, variables).await;
     cast(&world, "coordinator", "category: conversational");
     cast(&world, "hand", "category: worker");
@@ -95,7 +95,7 @@ fn allow(world: &World, what: &str) {
 }
 
 /// Waits until a plan is as somebody wants it, and gives it.
-async fn plan_when(world: &World, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+pub(crate) async fn plan_when(world: &World, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
     let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(90);
     loop {
         let plan = plan(world).await;
@@ -107,7 +107,7 @@ async fn plan_when(world: &World, what: &str, is_so: impl Fn(&Value) -> bool) ->
 }
 
 /// The states of the steps, in their order.
-fn states(plan: &Value) -> Vec<&str> {
+pub(crate) fn states(plan: &Value) -> Vec<&str> {
     let steps = plan["steps"].as_array().unwrap().iter();
     steps.map(|step| step["state"].as_str().unwrap()).collect()
 }

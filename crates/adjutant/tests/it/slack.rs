@@ -14,7 +14,7 @@ use testkit::{Http, Server, World};
 use crate::world;
 
 /// Somebody whom we obey.
-const USER: &str = "U1";
+pub(crate) const USER: &str = "U1";
 /// What each agent that ran has left: one line.
 const RAN: &str = "ran.txt";
 
@@ -39,7 +39,7 @@ fn configure(world: &World, changes: &[(&str, &str)]) {
 }
 
 /// A home that is on speaking terms with a Slack, and roles that need no model.
-async fn stage(changes: &[(&str, &str)]) -> (World, FakeSlack) {
+pub(crate) async fn stage(changes: &[(&str, &str)]) -> (World, FakeSlack) {
     let (mut world, slack) = (world().await, FakeSlack::start().await.unwrap());
     world.set("SLACK_BOT_TOKEN", slack.bot_token());
     world.set("SLACK_APP_TOKEN", slack.app_token());
@@ -75,7 +75,7 @@ fn go(world: &World) {
 }
 
 /// Waits until the bot has said so much in a thread.
-async fn until_said(slack: &FakeSlack, thread: &str, count: usize) -> Vec<String> {
+pub(crate) async fn until_said(slack: &FakeSlack, thread: &str, count: usize) -> Vec<String> {
     slack
         .until(&format!("{count} said in {thread}"), |slack| slack.said_in(thread).len() >= count)
         .await
@@ -83,7 +83,7 @@ async fn until_said(slack: &FakeSlack, thread: &str, count: usize) -> Vec<String
     slack.said_in(thread)
 }
 
-async fn until_mark(slack: &FakeSlack, ts: &str, marks: &[&str]) {
+pub(crate) async fn until_mark(slack: &FakeSlack, ts: &str, marks: &[&str]) {
     slack.until(&format!("{marks:?} at {ts}"), |slack| slack.reactions(ts) == marks).await.unwrap();
 }
 

@@ -69,6 +69,20 @@ impl Shape {
         }
     }
 
+    /// Looks at all that another has seen.
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.plain.extend(&other.plain);
+        self.objects += other.objects;
+        for (name, field) in &other.fields {
+            let mine = self.fields.entry(name.clone()).or_default();
+            mine.seen += field.seen;
+            mine.shape.merge(&field.shape);
+        }
+        if let Some(items) = &other.items {
+            self.items.get_or_insert_default().merge(items);
+        }
+    }
+
     /// It in words. `known` says what fields hold that were never seen with anything in them.
     pub(super) fn text(&self, known: &[(&str, &str)]) -> String {
         self.words("", 0, known)
@@ -109,14 +123,17 @@ impl Shape {
 
 #[test]
 fn a_shape_has_names_and_types_and_no_values() {
-    let mut shape = Shape::default();
-    for answer in [
+    let (mut shape, mut other) = (Shape::default(), Shape::default());
+    let seen = [&mut shape, &mut other];
+    let answers = [
         json!({ "a": 1, "list": [{ "x": "y" }, { "x": null, "z": true }], "any": { "k": 1 } }),
         json!({ "a": null, "list": [], "any": {}, "never": null, "more": {} }),
-    ] {
+    ];
+    for (shape, answer) in seen.into_iter().zip(answers) {
         let rules = Rules { open: &["any"], nullable: &["x"], ..Rules::default() };
         shape.add(&answer, "", &rules);
     }
+    shape.merge(&other);
     insta::assert_snapshot!(shape.text(&[("never", "string")]), @r"
     {
       a: number | null
