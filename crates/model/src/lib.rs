@@ -27,6 +27,7 @@ pub mod task;
 pub mod text;
 pub mod time;
 pub mod webhook;
+mod words;
 
 pub use agent::{AgentState, AgentStateName, AgentType};
 pub use board::Column;

@@ -5,38 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{AgentStateName, ReviewStatus};
-
-macro_rules! words {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$each:meta])* $variant:ident = $text:literal,)* })*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-        #[schemars(inline)]
-        pub enum $name {
-            $($(#[$each])* #[serde(rename = $text)] $variant,)*
-        }
-
-        impl $name {
-            /// Every one of them.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
-
-            /// As it is stored and sent.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text,)* }
-            }
-
-            /// The one of that name.
-            pub fn parse(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|one| one.name() == name)
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-    )*};
-}
+use crate::words::words;
 
 words! {
     /// How a review stands, or how it ended.

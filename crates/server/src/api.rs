@@ -171,6 +171,17 @@ pub(crate) struct Listing {
     limit: Option<u32>,
 }
 
+/// Which part of a list is wanted that begins with the newest.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct Newest {
+    /// `nextCursor` of the page before
+    after: Option<i64>,
+    /// How many, at most 1000
+    limit: Option<u32>,
+}
+
 /// How many items a page may have.
 fn page_limit(asked: Option<u32>) -> Result<u32, ToolError> {
     match asked {

@@ -33,7 +33,6 @@ pub struct PlanRow {
     /// How it stands
     pub state: PlanState,
     /// Why it is over
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How many steps are done or given up
     pub closed: u32,
@@ -46,7 +45,6 @@ pub struct PlanRow {
     /// When it was first begun
     pub created_at: Timestamp,
     /// When it ended
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<Timestamp>,
 }
 
@@ -68,7 +66,6 @@ pub struct PlanView {
     /// What a person is asked and has not answered
     pub questions: Vec<AskedView>,
     /// What whoever ran it last said in the end
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// The number of the last event when this was so
     pub last: i64,
@@ -84,7 +81,6 @@ pub struct CoordinatorView {
     /// How it stands
     pub state: AgentStateName,
     /// Why it ended
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
@@ -104,21 +100,16 @@ pub struct StepView {
     /// How it stands
     pub state: TaskStateName,
     /// Why it is so, where somebody said
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The steps that must be done before it
     pub depends_on: Vec<u32>,
     /// In which role it is to be done, where the plan says so
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// What whoever works on it may spend, where the plan says so
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_usd: Option<f64>,
     /// Who is at it
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<WorkerView>,
     /// What came of it last, in a line
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
     /// What it has cost, where that is known
     pub cost_usd: Option<f64>,

@@ -1,5 +1,4 @@
 //! Loops: how each stands, and what the operator does with them.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 
@@ -9,26 +8,15 @@ use engine::{LoopChange, LoopStart, LoopView, LoopsView, MessageView, PauseWhen,
 use http::StatusCode;
 use model::{Line, Text};
 use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use super::page_limit;
+use super::{Newest, page_limit};
 use crate::answer::{Answer, ErrorBody, Input, Params};
 use crate::server::Shared;
 
-/// Which loops to list.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct Which {
-    /// `nextCursor` of the page before
-    after: Option<i64>,
-    /// How many, at most 1000
-    limit: Option<u32>,
-}
-
 /// List the loops, newest first
 #[utoipa::path(
-    get, path = "/api/loops", tag = "loops", params(Which),
+    get, path = "/api/loops", tag = "loops", params(Newest),
     responses(
         (status = 200, body = ref("#/components/schemas/Loops")),
         (status = "4XX", body = ErrorBody)
@@ -36,7 +24,7 @@ pub(crate) struct Which {
 )]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<Which>,
+    Params(asked): Params<Newest>,
 ) -> Answer<Json<LoopsView>> {
     let limit = page_limit(asked.limit)?;
     Ok(Json(shared.app.engine.loops(asked.after, limit).await?))

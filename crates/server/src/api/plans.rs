@@ -1,5 +1,4 @@
 //! Plans: how each stands, and how the operator begins, ends and goes on with one.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 
@@ -10,31 +9,20 @@ use engine::{Again, PlanView, PlanWish};
 use http::StatusCode;
 use model::{Line, Text};
 use serde::Deserialize;
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use super::page_limit;
+use super::{Newest, page_limit};
 use crate::answer::{Answer, ErrorBody, Input, Params};
 use crate::server::Shared;
 
-/// Which plans to list.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct Which {
-    /// `nextCursor` of the page before
-    after: Option<i64>,
-    /// How many, at most 1000
-    limit: Option<u32>,
-}
-
 /// List the plans, newest first
 #[utoipa::path(
-    get, path = "/api/plans", tag = "plans", params(Which),
+    get, path = "/api/plans", tag = "plans", params(Newest),
     responses((status = 200, body = ref("#/components/schemas/Plans")), (status = "4XX", body = ErrorBody))
 )]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<Which>,
+    Params(asked): Params<Newest>,
 ) -> Answer<Json<PlansView>> {
     let (before, limit) = (asked.after.unwrap_or(i64::MAX), page_limit(asked.limit)?);
     let page = shared.app.engine.plans(before, limit)?;

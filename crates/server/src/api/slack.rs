@@ -1,15 +1,14 @@
 //! Slack: how it stands, its threads, and what the operator has said again.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use engine::{SlackThreadsView, SlackView};
-use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use serde::Serialize;
+use utoipa::ToSchema;
 
-use super::page_limit;
+use super::{Newest, page_limit};
 use crate::answer::{Answer, ErrorBody, Params};
 use crate::server::Shared;
 
@@ -22,20 +21,9 @@ pub(crate) async fn status(State(shared): State<Arc<Shared>>) -> Answer<Json<Sla
     Ok(Json(shared.app.engine.slack_status().await?))
 }
 
-/// Which threads to list.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct Which {
-    /// `nextCursor` of the page before
-    after: Option<i64>,
-    /// How many, at most 1000
-    limit: Option<u32>,
-}
-
 /// List the threads in Slack that are tasks here, newest first
 #[utoipa::path(
-    get, path = "/api/slack/threads", tag = "slack", params(Which),
+    get, path = "/api/slack/threads", tag = "slack", params(Newest),
     responses(
         (status = 200, body = ref("#/components/schemas/SlackThreads")),
         (status = "4XX", body = ErrorBody)
@@ -43,7 +31,7 @@ pub(crate) struct Which {
 )]
 pub(crate) async fn threads(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<Which>,
+    Params(asked): Params<Newest>,
 ) -> Answer<Json<SlackThreadsView>> {
     let limit = page_limit(asked.limit)?;
     Ok(Json(shared.app.engine.slack_threads(asked.after, limit).await?))

@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 use testkit::World;
 
-use super::{allow, begin, dispatches, plan, plan_when, said, stage, states};
+use super::{allow, at_work, begin, dispatches, plan, plan_when, said, stage, states};
 use crate::crew::{crew, leftovers, until};
 use crate::kill::{answer, events, is_there, lines};
 
@@ -101,7 +101,8 @@ async fn a_coordinator_that_is_killed_has_a_successor_who_awaits_who_is_still_at
     until("the second step is at work", || is_there(&world, "begun-two")).await;
     kill_the_lead(&world);
     until("somebody goes on", || is_there(&world, "taken-over")).await;
-    let middle = plan(&world).await;
+    let goes_on = |plan: &Value| at_work(plan, 1) && plan["coordinators"][1]["state"] == "running";
+    let middle = plan_when(&world, "both are on record as running", goes_on).await;
     let led = middle["coordinators"].as_array().unwrap();
     assert_eq!((led.len(), &led[0]["state"]), (2, &json!("failed")));
     let agents = crew(&world).await;
