@@ -195,7 +195,10 @@ impl Tx<'_> {
     /// Notes that an agent did something; false if it has ended.
     pub fn agent_touch(&mut self, id: AgentId, now: Timestamp) -> Result<bool, StoreError> {
         let changed = self.execute(
-            "UPDATE agent SET last_active_at = $2 WHERE id = $1 AND ended_at IS NULL",
+            // A row that was written late must not make the last sign of life older than it is.
+            "UPDATE agent
+             SET last_active_at = CASE WHEN last_active_at > $2 THEN last_active_at ELSE $2 END
+             WHERE id = $1 AND ended_at IS NULL",
             params![id.to_string(), now.as_millis()],
         )?;
         Ok(changed > 0)

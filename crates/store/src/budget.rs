@@ -4,9 +4,10 @@ use model::money::Usd;
 use model::{AgentId, Timestamp};
 use rusqlite::{Row, params};
 
+use crate::amount::{added, stored, stored_money, sum};
 use crate::error::StoreError;
 use crate::row::Cells;
-use crate::run::{Tokens, read_tokens, stored};
+use crate::run::{Tokens, read_tokens};
 use crate::tx::Tx;
 
 /// Caps. An absent one is none.
@@ -22,11 +23,22 @@ pub struct Caps {
     pub seconds: Option<u64>,
 }
 
+/// Money and tokens that an agent without a cap of its own holds of the caps above it until it ends.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reserve {
+    /// Money; absent where no cap on money stands above it
+    pub money: Option<Usd>,
+    /// Tokens, in and out; absent where no cap on tokens stands above it
+    pub tokens: Option<u64>,
+}
+
 /// What an agent and those below it may spend, and have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// Its caps
     pub caps: Caps,
+    /// What it holds of the caps above it
+    pub reserve: Reserve,
     /// Money spent
     pub money: Usd,
     /// Tokens used
@@ -84,8 +96,13 @@ fn read(row: &Row<'_>) -> Result<Budget, StoreError> {
         agents: cells.large_opt()?,
         seconds: cells.large_opt()?,
     };
+    let reserve = Reserve {
+        money: cells.get::<Option<i64>>()?.map(Usd::from_nanos),
+        tokens: cells.large_opt()?,
+    };
     Ok(Budget {
         caps,
+        reserve,
         money: Usd::from_nanos(cells.get()?),
         tokens: cells.large()?,
         agents: cells.large()?,
@@ -103,7 +120,7 @@ impl Tx<'_> {
              ON CONFLICT (agent_id) DO NOTHING",
             params![
                 agent.to_string(),
-                caps.money.map(Usd::nanos),
+                caps.money.map(stored_money),
                 caps.tokens.map(stored),
                 caps.agents.map(stored),
                 caps.seconds.map(stored)
@@ -115,8 +132,8 @@ impl Tx<'_> {
     /// What an agent may spend and has; nothing for one that nobody bounded.
     pub fn budget_get(&self, agent: AgentId) -> Result<Option<Budget>, StoreError> {
         self.one(
-            "SELECT cap_nanos, cap_tokens, cap_agents, cap_seconds, spent_nanos, spent_tokens,
-                spent_agents, warned
+            "SELECT cap_nanos, cap_tokens, cap_agents, cap_seconds, reserved_nanos, reserved_tokens,
+                spent_nanos, spent_tokens, spent_agents, warned
              FROM budget WHERE agent_id = $1",
             params![agent.to_string()],
             read,
@@ -127,12 +144,16 @@ impl Tx<'_> {
     pub fn budget_charge(&mut self, agent: AgentId, spend: Spend) -> Result<Budget, StoreError> {
         self.budget_insert(agent, &Caps::default())?;
         self.execute(
-            "UPDATE budget SET spent_nanos = spent_nanos + $2, spent_tokens = spent_tokens + $3,
-                spent_agents = spent_agents + $4
-             WHERE agent_id = $1",
+            &format!(
+                "UPDATE budget SET spent_nanos = {}, spent_tokens = {}, spent_agents = {}
+                 WHERE agent_id = $1",
+                added("spent_nanos", "$2"),
+                added("spent_tokens", "$3"),
+                added("spent_agents", "$4"),
+            ),
             params![
                 agent.to_string(),
-                spend.money.nanos(),
+                stored_money(spend.money),
                 stored(spend.tokens),
                 stored(spend.agents)
             ],
@@ -161,20 +182,23 @@ impl Tx<'_> {
         const HOUR: i64 = 3_600_000;
         let hour = now.as_millis().div_euclid(HOUR) * HOUR;
         self.execute(
-            "INSERT INTO spend (agent_id, model, hour, nanos, tokens_in, tokens_out, cache_read,
-                cache_write)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-             ON CONFLICT (agent_id, model, hour) DO UPDATE SET
-                nanos = spend.nanos + excluded.nanos,
-                tokens_in = spend.tokens_in + excluded.tokens_in,
-                tokens_out = spend.tokens_out + excluded.tokens_out,
-                cache_read = spend.cache_read + excluded.cache_read,
-                cache_write = spend.cache_write + excluded.cache_write",
+            &format!(
+                "INSERT INTO spend (agent_id, model, hour, nanos, tokens_in, tokens_out, cache_read,
+                    cache_write)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                 ON CONFLICT (agent_id, model, hour) DO UPDATE SET
+                    nanos = {}, tokens_in = {}, tokens_out = {}, cache_read = {}, cache_write = {}",
+                added("spend.nanos", "excluded.nanos"),
+                added("spend.tokens_in", "excluded.tokens_in"),
+                added("spend.tokens_out", "excluded.tokens_out"),
+                added("spend.cache_read", "excluded.cache_read"),
+                added("spend.cache_write", "excluded.cache_write"),
+            ),
             params![
                 agent.to_string(),
                 model,
                 hour,
-                money.nanos(),
+                stored_money(money),
                 stored(tokens.input),
                 stored(tokens.output),
                 stored(tokens.cache_read),
@@ -200,11 +224,15 @@ impl Tx<'_> {
         };
         self.all(
             &format!(
-                "SELECT {key}, COUNT(DISTINCT s.agent_id), SUM(s.nanos), SUM(s.tokens_in),
-                    SUM(s.tokens_out), SUM(s.cache_read), SUM(s.cache_write)
+                "SELECT {key}, COUNT(DISTINCT s.agent_id), {}, {}, {}, {}, {}
                  FROM spend AS s JOIN agent AS a ON a.id = s.agent_id
                     LEFT JOIN task AS t ON t.id = a.task_id
-                 WHERE s.hour >= $1 GROUP BY 1 ORDER BY {order} LIMIT $2"
+                 WHERE s.hour >= $1 GROUP BY 1 ORDER BY {order} LIMIT $2",
+                sum("s.nanos"),
+                sum("s.tokens_in"),
+                sum("s.tokens_out"),
+                sum("s.cache_read"),
+                sum("s.cache_write"),
             ),
             params![since.as_millis(), limit],
             |row| {

@@ -54,6 +54,31 @@ impl Tx<'_> {
         )
     }
 
+    /// Those whose model does not answer them for a while, when they may go on, and since when they wait.
+    pub fn agents_limited_since(&self) -> Result<Vec<(AgentId, Timestamp, Timestamp)>, StoreError> {
+        self.all(
+            "SELECT id, limited_until, last_active_at FROM agent
+             WHERE ended_at IS NULL AND state = 'limited'",
+            [],
+            |row| {
+                let mut cells = Cells::of(row);
+                Ok((cells.parse()?, cells.time()?, cells.time()?))
+            },
+        )
+    }
+
+    /// Everybody whom somebody else runs and who has not ended.
+    pub fn agents_enlisted(&self) -> Result<Vec<Agent>, StoreError> {
+        self.all(
+            &format!(
+                "SELECT {COLUMNS} FROM agent WHERE ended_at IS NULL AND kind = 'enlisted'
+                 ORDER BY number"
+            ),
+            [],
+            agent::read,
+        )
+    }
+
     /// Those whose model does not answer them for a while, and when they may go on.
     pub fn agents_limited(&self) -> Result<Vec<(AgentId, Timestamp)>, StoreError> {
         self.all(

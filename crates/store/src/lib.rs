@@ -7,11 +7,13 @@
 //! See ARCHITECTURE.md, “store”.
 
 mod agent;
+mod amount;
 mod answered;
 mod audit;
 mod audit_search;
 mod board;
 mod budget;
+mod budget_reserve;
 mod crew;
 mod crew_page;
 mod delivery;
@@ -68,7 +70,8 @@ pub use audit_search::{
 pub use board::{
     BoardFilter, BoardMark, BoardPage, BoardPart, Card, Found, InvalidMark, MOST_FOUND,
 };
-pub use budget::{Budget, Caps, Spend, SpendBy, SpendSum};
+pub use budget::{Budget, Caps, Reserve, Spend, SpendBy, SpendSum};
+pub use budget_reserve::Held;
 pub use crew::Place;
 pub use crew_page::{CrewOrder, CrewStanding, Glance, Living};
 pub use delivery::{AGAIN, Delivery, NewDelivery};

@@ -16,6 +16,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0006_loop.sql"),
     include_str!("../migrations/0007_plan.sql"),
     include_str!("../migrations/0008_slack.sql"),
+    include_str!("../migrations/0012_money.sql"),
 ];
 
 /// The newest schema that this Adjutant knows.

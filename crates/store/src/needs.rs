@@ -5,6 +5,7 @@ use model::{AgentId, Timestamp};
 use rusqlite::params;
 
 use crate::agent::{self, Agent, COLUMNS};
+use crate::amount::sum;
 use crate::error::StoreError;
 use crate::merge::{self, Merge};
 use crate::row::Cells;
@@ -87,9 +88,11 @@ impl Tx<'_> {
     /// What was spent since a time: money, and tokens in and out.
     pub fn spend_total(&self, since: Timestamp) -> Result<(Usd, u64), StoreError> {
         let sum = self.one(
-            "SELECT COALESCE(SUM(nanos), 0),
-                COALESCE(SUM(tokens_in + tokens_out + cache_read + cache_write), 0)
-             FROM spend WHERE hour >= $1",
+            &format!(
+                "SELECT COALESCE({}, 0), COALESCE({}, 0) FROM spend WHERE hour >= $1",
+                sum("nanos"),
+                sum("tokens_in + tokens_out + cache_read + cache_write"),
+            ),
             params![since.as_millis()],
             |row| {
                 let mut cells = Cells::of(row);

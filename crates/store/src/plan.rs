@@ -5,6 +5,7 @@ use model::{AgentId, PlanState, TaskId, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::agent::{self, Agent};
+use crate::amount::sum;
 use crate::error::StoreError;
 use crate::mail::{self, Mail};
 use crate::page::Page;
@@ -343,8 +344,11 @@ impl Tx<'_> {
     /// What a plan has cost: what everybody who ran it, and all below them, have spent.
     pub fn plan_spent(&self, plan: i64) -> Result<Usd, StoreError> {
         let nanos = self.number(
-            "SELECT COALESCE(SUM(b.spent_nanos), 0) FROM plan_coordinator AS c
-             JOIN budget AS b ON b.agent_id = c.agent_id WHERE c.plan_number = $1",
+            &format!(
+                "SELECT COALESCE({}, 0) FROM plan_coordinator AS c
+                 JOIN budget AS b ON b.agent_id = c.agent_id WHERE c.plan_number = $1",
+                sum("b.spent_nanos"),
+            ),
             params![plan],
         )?;
         Ok(Usd::from_nanos(nanos))

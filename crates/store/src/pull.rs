@@ -4,9 +4,9 @@ use model::review::PullState;
 use model::{AgentId, EpicId, Timestamp};
 use rusqlite::{Row, params};
 
+use crate::amount::stored;
 use crate::error::StoreError;
 use crate::row::Cells;
-use crate::run::stored;
 use crate::tx::Tx;
 
 /// A pull request.

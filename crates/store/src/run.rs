@@ -8,6 +8,7 @@ use model::money::Usd;
 use model::{AgentId, Timestamp};
 use rusqlite::{Row, params};
 
+use crate::amount::{added, stored, stored_money};
 use crate::error::StoreError;
 use crate::row::Cells;
 use crate::tx::Tx;
@@ -181,11 +182,6 @@ pub(crate) fn read_tokens(cells: &mut Cells<'_>) -> Result<Tokens, StoreError> {
     })
 }
 
-/// A count as it is stored.
-pub(crate) fn stored(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
 impl Tx<'_> {
     /// Records what an agent is asked.
     pub fn run_insert(&mut self, new: &NewRun) -> Result<(), StoreError> {
@@ -263,18 +259,23 @@ impl Tx<'_> {
         cost: Option<Usd>,
     ) -> Result<(), StoreError> {
         self.execute(
-            "UPDATE run SET tokens_in = tokens_in + $2, tokens_out = tokens_out + $3,
-                cache_read = cache_read + $4, cache_write = cache_write + $5,
-                cost_nanos = CASE WHEN $6 IS NULL THEN cost_nanos
-                                  ELSE COALESCE(cost_nanos, 0) + $6 END
-             WHERE agent_id = $1",
+            &format!(
+                "UPDATE run SET tokens_in = {}, tokens_out = {}, cache_read = {}, cache_write = {},
+                    cost_nanos = CASE WHEN $6 IS NULL THEN cost_nanos ELSE {} END
+                 WHERE agent_id = $1",
+                added("tokens_in", "$2"),
+                added("tokens_out", "$3"),
+                added("cache_read", "$4"),
+                added("cache_write", "$5"),
+                added("COALESCE(cost_nanos, 0)", "$6"),
+            ),
             params![
                 agent.to_string(),
                 stored(tokens.input),
                 stored(tokens.output),
                 stored(tokens.cache_read),
                 stored(tokens.cache_write),
-                cost.map(Usd::nanos)
+                cost.map(stored_money)
             ],
         )?;
         Ok(())

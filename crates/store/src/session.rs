@@ -4,6 +4,7 @@ use model::money::Usd;
 use model::{AgentId, AgentStateName, TaskStateName, Timestamp};
 use rusqlite::{Row, params};
 
+use crate::amount::{stored_money, sum};
 use crate::error::StoreError;
 use crate::row::Cells;
 use crate::tx::Tx;
@@ -184,7 +185,7 @@ impl Tx<'_> {
                 now.as_millis(),
                 end.outcome.stored(),
                 end.reason,
-                end.spent.nanos()
+                stored_money(end.spent)
             ],
         )?;
         Ok(())
@@ -248,7 +249,8 @@ impl Tx<'_> {
 
     /// What the iterations of a session have cost.
     pub fn session_spent(&self, session: &str) -> Result<Usd, StoreError> {
-        let sql = "SELECT COALESCE(SUM(spent_nanos), 0) FROM iteration WHERE session = $1";
-        self.number(sql, params![session]).map(Usd::from_nanos)
+        let sum = sum("spent_nanos");
+        let sql = format!("SELECT COALESCE({sum}, 0) FROM iteration WHERE session = $1");
+        self.number(&sql, params![session]).map(Usd::from_nanos)
     }
 }

@@ -7,6 +7,7 @@ use model::money::Usd;
 use model::{AgentId, TaskId, Timestamp};
 use rusqlite::params;
 
+use crate::amount::sum;
 use crate::budget::SpendBy;
 use crate::error::StoreError;
 use crate::row::Cells;
@@ -82,11 +83,15 @@ impl Tx<'_> {
         };
         self.all(
             &format!(
-                "SELECT s.hour, {key}, SUM(s.nanos), SUM(s.tokens_in), SUM(s.tokens_out),
-                    SUM(s.cache_read), SUM(s.cache_write)
+                "SELECT s.hour, {key}, {}, {}, {}, {}, {}
                  FROM spend AS s JOIN agent AS a ON a.id = s.agent_id
                     LEFT JOIN task AS t ON t.id = a.task_id
-                 WHERE s.hour >= $1 AND s.hour < $2 GROUP BY 1, 2 ORDER BY 1, 2"
+                 WHERE s.hour >= $1 AND s.hour < $2 GROUP BY 1, 2 ORDER BY 1, 2",
+                sum("s.nanos"),
+                sum("s.tokens_in"),
+                sum("s.tokens_out"),
+                sum("s.cache_read"),
+                sum("s.cache_write"),
             ),
             params![from.as_millis(), to.as_millis()],
             |row| {
@@ -170,9 +175,9 @@ impl Tx<'_> {
         let tasks = self.spend_on_tasks(failed, span)?;
         let alone = self.number(
             &format!(
-                "SELECT COALESCE(SUM(r.cost_nanos), 0) FROM agent AS a
-                    JOIN run AS r ON r.agent_id = a.id
-                 WHERE a.task_id IS NULL AND {failed}"
+                "SELECT COALESCE({}, 0) FROM agent AS a JOIN run AS r ON r.agent_id = a.id
+                 WHERE a.task_id IS NULL AND {failed}",
+                sum("r.cost_nanos"),
             ),
             params![span.0.as_millis(), span.1.as_millis(), ENDED],
         )?;
@@ -182,11 +187,12 @@ impl Tx<'_> {
     fn spend_on_tasks(&self, which: &str, span: Span) -> Result<Vec<TaskCost>, StoreError> {
         self.all(
             &format!(
-                "SELECT t.id, t.number, t.slug, t.title, SUM(r.cost_nanos)
+                "SELECT t.id, t.number, t.slug, t.title, {}
                  FROM task AS t JOIN agent AS a ON a.task_id = t.id
                     JOIN run AS r ON r.agent_id = a.id
                  WHERE {which} GROUP BY t.id HAVING COUNT(r.cost_nanos) > 0
-                 ORDER BY 5 DESC, t.number"
+                 ORDER BY 5 DESC, t.number",
+                sum("r.cost_nanos"),
             ),
             params![span.0.as_millis(), span.1.as_millis(), ENDED],
             |row| {

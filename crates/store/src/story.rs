@@ -4,6 +4,7 @@ use model::money::Usd;
 use model::{AgentId, Timestamp};
 use rusqlite::params;
 
+use crate::amount::sum;
 use crate::audit::BLOCK;
 use crate::error::StoreError;
 use crate::mail::Recipient;
@@ -48,7 +49,10 @@ impl Tx<'_> {
     /// What an agent spent itself, hour by hour, oldest first: when the hour began, and how much.
     pub fn agent_spend(&self, id: AgentId) -> Result<Vec<(Timestamp, Usd)>, StoreError> {
         self.all(
-            "SELECT hour, SUM(nanos) FROM spend WHERE agent_id = $1 GROUP BY hour ORDER BY hour",
+            &format!(
+                "SELECT hour, {} FROM spend WHERE agent_id = $1 GROUP BY hour ORDER BY hour",
+                sum("nanos"),
+            ),
             params![id.to_string()],
             |row| {
                 let mut cells = Cells::of(row);

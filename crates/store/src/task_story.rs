@@ -6,6 +6,7 @@ use model::{AgentId, EpicId, TaskId};
 use rusqlite::params;
 
 use crate::agent::{self, Agent};
+use crate::amount::sum;
 use crate::epic::{self, Epic};
 use crate::error::StoreError;
 use crate::event::{self, Event};
@@ -80,8 +81,11 @@ impl Tx<'_> {
     /// What the agents on a task have cost, where any of them said so, and how many they are.
     pub fn task_cost(&self, task: TaskId) -> Result<(Option<Usd>, i64), StoreError> {
         let found = self.one(
-            "SELECT SUM(r.cost_nanos), COUNT(*) FROM agent AS a
-             LEFT JOIN run AS r ON r.agent_id = a.id WHERE a.task_id = $1",
+            &format!(
+                "SELECT {}, COUNT(*) FROM agent AS a
+                 LEFT JOIN run AS r ON r.agent_id = a.id WHERE a.task_id = $1",
+                sum("r.cost_nanos"),
+            ),
             params![task.to_string()],
             |row| {
                 let mut cells = Cells::of(row);
@@ -127,9 +131,12 @@ impl Tx<'_> {
     pub fn epic_costs(&self) -> Result<Vec<(EpicId, Usd)>, StoreError> {
         // `spend` is read and not `run`, whose rows are as long as the prompts in them.
         self.all(
-            "SELECT a.epic_id, SUM(s.nanos) AS nanos FROM agent AS a
-             JOIN spend AS s ON s.agent_id = a.id
-             WHERE a.epic_id IS NOT NULL GROUP BY a.epic_id",
+            &format!(
+                "SELECT a.epic_id, {} AS nanos FROM agent AS a
+                 JOIN spend AS s ON s.agent_id = a.id
+                 WHERE a.epic_id IS NOT NULL GROUP BY a.epic_id",
+                sum("s.nanos"),
+            ),
             [],
             |row| {
                 let mut cells = Cells::of(row);

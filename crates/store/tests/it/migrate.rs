@@ -48,3 +48,66 @@ fn a_file_that_is_no_database_is_said_so() {
     assert!(Store::open(&path).is_err());
     assert!(Store::open(Path::new("/nonexistent/state.db")).is_err());
 }
+
+/// The schema before reports of use were bounded.
+const UNBOUNDED: [&str; 8] = [
+    include_str!("../../migrations/0001_begin.sql"),
+    include_str!("../../migrations/0002_run.sql"),
+    include_str!("../../migrations/0003_review.sql"),
+    include_str!("../../migrations/0004_page.sql"),
+    include_str!("../../migrations/0005_webhook.sql"),
+    include_str!("../../migrations/0006_loop.sql"),
+    include_str!("../../migrations/0007_plan.sql"),
+    include_str!("../../migrations/0008_slack.sql"),
+];
+
+#[test]
+fn a_database_with_absurd_figures_is_healed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let file = rusqlite::Connection::open(&path).unwrap();
+    for sql in UNBOUNDED {
+        file.execute_batch(sql).unwrap();
+    }
+    file.pragma_update(None, "user_version", 8).unwrap();
+    let id = model::AgentId::from_bits;
+    for (bits, nanos, tokens) in
+        [(1, "9223372036854775807", "9223372036854775807"), (2, "2500000000", "1200")]
+    {
+        file.execute_batch(&format!(
+            "INSERT INTO agent (id, role, category, kind, depth, session, state, attempt, created_at,
+                updated_at, last_active_at)
+             VALUES ('{id}', 'worker', 'worker', 'command', 0, 'default', 'running', 1, 0, 0, 0);
+             INSERT INTO run (agent_id, prompt, summary, wish, segment, position, ran_ms, cost_nanos,
+                tokens_in, tokens_out, cache_read, cache_write)
+             VALUES ('{id}', 'p', 's', '{{}}', 0, 0, 0, {nanos}, {tokens}, {tokens}, {tokens}, {tokens});
+             INSERT INTO spend VALUES ('{id}', 'm', 0, {nanos}, {tokens}, {tokens}, {tokens}, {tokens});
+             INSERT INTO spend VALUES ('{id}', 'n', 0, {nanos}, {tokens}, {tokens}, {tokens}, {tokens});
+             INSERT INTO budget VALUES ('{id}', NULL, NULL, NULL, NULL, {nanos} + {nanos},
+                {tokens} + {tokens}, 0, 0);",
+            id = id(bits)
+        ))
+        .unwrap();
+    }
+    drop(file);
+    let store = Store::open(&path).unwrap();
+    let since = model::Timestamp::from_millis(0);
+    let healed = store.read(|tx| {
+        let sums = tx.spend_sums(store::SpendBy::Agent, since, 10)?;
+        let total = tx.spend_total(since)?;
+        let budgets = [tx.budget_get(id(1))?.unwrap(), tx.budget_get(id(2))?.unwrap()];
+        let runs = [tx.run_get(id(1))?.unwrap(), tx.run_get(id(2))?.unwrap()];
+        Ok::<_, StoreError>((sums, total, budgets, runs))
+    });
+    let (sums, (money, tokens), budgets, runs) = healed.unwrap();
+    assert_eq!(sums.len(), 2);
+    assert_eq!((money.dollars(), tokens), (2_000_005.0, 8_000_009_600));
+    assert_eq!((budgets[0].money.dollars(), budgets[0].tokens), (1_000_000.0, 1_000_000_000));
+    assert_eq!(
+        (runs[0].cost.unwrap().dollars(), runs[0].tokens.input),
+        (1_000_000.0, 1_000_000_000)
+    );
+    // What is plausible stays as it was.
+    assert_eq!((budgets[1].money.dollars(), budgets[1].tokens), (5.0, 2400));
+    assert_eq!((runs[1].cost.unwrap().dollars(), runs[1].tokens.output), (2.5, 1200));
+}

@@ -151,3 +151,97 @@ async fn a_lineage_is_told_from_its_root_and_is_bounded() {
     assert_eq!((tree[3].parent, tree[3].task), (Some(id(2)), Some(2)));
     assert_eq!(store.read(|tx| tx.spend_lineage(id(1), 2)).unwrap().len(), 2);
 }
+
+#[tokio::test]
+async fn amounts_saturate_instead_of_overflowing() {
+    let (_dir, store) = open();
+    crew(&store).await;
+    let most = Tokens { input: u64::MAX, output: u64::MAX, cache_read: u64::MAX, cache_write: 1 };
+    for money in [Usd::from_nanos(i64::MAX), Usd::from_nanos(i64::MAX), Usd::from_dollars(1.0)] {
+        let claim = move |tx: &mut store::Tx<'_>| {
+            // Several models, so that the sums over rows are put to the test too.
+            for (bits, model) in [(2, "large"), (2, "small"), (4, "large")] {
+                tx.run_use(id(bits), most, Some(money))?;
+                tx.spend_add(id(bits), model, (money, most), NOW)?;
+                for charged in [1, bits] {
+                    let spend = Spend { money, tokens: u64::MAX, agents: u64::MAX };
+                    tx.budget_charge(id(charged), spend)?;
+                }
+            }
+            Ok::<_, StoreError>(())
+        };
+        store.write(claim).await.unwrap();
+    }
+    for bits in [2, 4] {
+        end(&store, bits, Outcome::Failed, NOW).await;
+    }
+    let span = (Timestamp::from_millis(0), NOW.after_millis(10 * HOUR));
+    let read = store.read(|tx| {
+        for by in [SpendBy::Role, SpendBy::Model, SpendBy::Task, SpendBy::Agent, SpendBy::Hour] {
+            for sum in tx.spend_sums(by, span.0, 10)? {
+                assert!(sum.money > Usd::from_dollars(1e6) && sum.tokens.all() > 0, "{sum:?}");
+            }
+            assert!(!tx.spend_points(by, span)?.is_empty());
+        }
+        tx.spend_points_by_lineage(span)?;
+        tx.spend_on_done(span)?;
+        tx.spend_on_failed(span)?;
+        tx.spend_total(span.0)?;
+        tx.agent_spend(id(2))?;
+        tx.epic_costs()?;
+        tx.task_cost(TaskId::from_bits(1))?;
+        tx.spend_lineage(id(1), 10)?;
+        assert!(tx.run_get(id(2))?.unwrap().tokens.input > 1_000_000_000);
+        tx.budget_get(id(1))
+    });
+    let budget = read.unwrap().unwrap();
+    assert!(budget.money > Usd::from_dollars(1e6) && budget.tokens > 1_000_000_000, "{budget:?}");
+}
+
+#[tokio::test]
+async fn money_that_was_charged_too_much_is_given_back_exactly() {
+    let (_dir, store) = open();
+    crew(&store).await;
+    for nanos in [3_000_000_001, -1_000_000_000, 7] {
+        let spend = Spend { money: Usd::from_nanos(nanos), ..Spend::default() };
+        store.write(move |tx| tx.budget_charge(id(1), spend)).await.unwrap();
+    }
+    let budget = store.read(|tx| tx.budget_get(id(1))).unwrap().unwrap();
+    assert_eq!(budget.money, Usd::from_nanos(2_000_000_008));
+}
+
+#[tokio::test]
+async fn what_is_held_below_an_agent_is_counted_once_and_let_go_by_an_end() {
+    let (_dir, store) = open();
+    crew(&store).await;
+    let dollars = Usd::from_dollars;
+    let reserve = |bits: u64, usd: f64, tokens: u64| {
+        let reserve = store::Reserve { money: Some(dollars(usd)), tokens: Some(tokens) };
+        store.write(move |tx| {
+            tx.budget_insert(id(bits), &Caps::default())?;
+            tx.budget_reserve(id(bits), &reserve)
+        })
+    };
+    reserve(2, 1.0, 100).await.unwrap();
+    reserve(3, 1.0, 100).await.unwrap();
+    reserve(4, 0.75, 300).await.unwrap();
+    let held = |top: u64| store.read(|tx| tx.budget_held_below(id(top))).unwrap();
+    // The fourth stands below the second, whose reservation covers its money and not its tokens.
+    assert_eq!(held(1), store::Held { money: dollars(2.0), tokens: 400 });
+    assert_eq!(held(2), store::Held { money: dollars(0.75), tokens: 300 });
+    assert_eq!(held(5), store::Held::default(), "another tree");
+    let spend = Spend { money: dollars(0.25), tokens: 50, agents: 0 };
+    for bits in [1, 3] {
+        store.write(move |tx| tx.budget_charge(id(bits), spend)).await.unwrap();
+    }
+    assert_eq!(
+        held(1),
+        store::Held { money: dollars(1.75), tokens: 350 },
+        "it spends what it holds"
+    );
+    end(&store, 3, Outcome::Succeeded, NOW).await;
+    assert_eq!(held(1), store::Held { money: dollars(1.0), tokens: 300 });
+    // One that has ended holds nothing itself; those it left behind do.
+    end(&store, 2, Outcome::Succeeded, NOW).await;
+    assert_eq!(held(1), store::Held { money: dollars(0.75), tokens: 300 });
+}
