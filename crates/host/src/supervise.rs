@@ -192,6 +192,7 @@ fn not_started(why: &str, at: Timestamp) -> ExitRecord {
         bytes: 0,
         dropped_lines: 0,
         dropped_bytes: 0,
+        unwritten_bytes: 0,
         last: Position::default(),
     }
 }

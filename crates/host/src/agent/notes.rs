@@ -63,6 +63,17 @@ impl Tokens {
     }
 }
 
+/// A count as programs write it. One that is too large to be an integer is as large as a count can be, so that an
+/// absurd figure is not free; a negative one, or no number at all, is 0.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a cast saturates, and NaN becomes 0"
+)]
+pub(super) fn count(value: &Value) -> u64 {
+    value.as_u64().or_else(|| value.as_f64().map(|number| number as u64)).unwrap_or_default()
+}
+
 /// What a tool is given, as [`super::Event`] tells it.
 pub(super) fn input(value: &Value) -> String {
     if value.is_null() { "{}".to_owned() } else { clip(&value.to_string(), 2_000) }

@@ -71,7 +71,7 @@ pub(super) fn events(report: &Value, cost: &mut Usd) -> Vec<Event> {
 }
 
 fn usage(usage: &Value, cost: &mut Usd, events: &mut Vec<Event>) {
-    let tokens = |name: &str| usage[name].as_u64().unwrap_or_default();
+    let tokens = |name: &str| notes::count(&usage[name]);
     let used = Usage {
         input: tokens("input_tokens"),
         output: tokens("output_tokens"),

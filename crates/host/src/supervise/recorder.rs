@@ -46,6 +46,8 @@ pub(super) struct Recorder {
     kept: [Tally; 2],
     all: Tally,
     dropped: Tally,
+    /// How much of the dropped never reached the disk
+    unwritten_bytes: u64,
     limit: u64,
 }
 
@@ -61,6 +63,7 @@ impl Recorder {
             kept: [Tally::default(); 2],
             all: Tally::default(),
             dropped: Tally::default(),
+            unwritten_bytes: 0,
             limit,
         })
     }
@@ -73,6 +76,11 @@ impl Recorder {
     /// How much there was, and how much of it is not on disk any more.
     pub(super) fn tally(&self) -> (Tally, Tally) {
         (self.all, self.dropped)
+    }
+
+    /// How many bytes could not be written.
+    pub(super) fn unwritten_bytes(&self) -> u64 {
+        self.unwritten_bytes
     }
 
     /// Keeps a whole line that was said to the agent.
@@ -111,6 +119,7 @@ impl Recorder {
         if serde_json::to_writer(&mut self.batch, &piece).is_err() {
             self.batch.truncate(before);
             self.dropped.add(tally);
+            self.unwritten_bytes += tally.bytes;
             return;
         }
         self.batch.push(b'\n');
@@ -141,6 +150,7 @@ impl Recorder {
             // even be cut off, readers pass it over.
             drop(self.file.set_len(self.end.offset));
             self.dropped.add(self.batched);
+            self.unwritten_bytes += self.batched.bytes;
         }
         self.batched = Tally::default();
         self.batch.clear();

@@ -119,6 +119,7 @@ impl Watch {
             bytes: all.bytes,
             dropped_lines: dropped.lines,
             dropped_bytes: dropped.bytes,
+            unwritten_bytes: self.recorder.unwritten_bytes(),
             last: self.recorder.end(),
         })
     }

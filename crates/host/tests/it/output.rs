@@ -2,7 +2,7 @@
 
 use host::run::{Ended, Position, Standing, Stdin, Stream};
 
-use crate::support::{prepared, program, sh, start, texts};
+use crate::support::{Run, prepared, program, sh, start, texts};
 
 #[tokio::test]
 async fn every_line_is_kept_with_its_stream_and_time() {
@@ -101,4 +101,17 @@ async fn only_the_owner_may_look() {
         let path = entry.unwrap().path();
         assert_eq!(mode(&path), 0o600, "{}", path.display());
     }
+}
+
+#[tokio::test]
+async fn what_the_disk_does_not_take_is_told_apart_from_what_was_left_out() {
+    let (dir, folder) = prepared(sh("echo one; echo two"));
+    // A disk that is always full.
+    std::os::unix::fs::symlink("/dev/full", folder.path().join("output.jsonl")).unwrap();
+    let mut begun = folder.start(&program()).unwrap();
+    begun.ready().await.unwrap();
+    let mut run = Run { dir, folder, begun };
+    let exit = run.exit().await;
+    assert_eq!((exit.ended, exit.code), (Ended::Exited, Some(0)));
+    assert_eq!((exit.bytes, exit.dropped_bytes, exit.unwritten_bytes), (8, 8, 8));
 }

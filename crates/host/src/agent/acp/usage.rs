@@ -8,7 +8,7 @@
 
 use serde_json::Value;
 
-use crate::agent::notes::Tokens;
+use crate::agent::notes::{self, Tokens};
 
 /// What the answer to a prompt says that the prompt used.
 pub(super) fn of_prompt(result: &Value) -> Tokens {
@@ -27,7 +27,9 @@ pub(super) fn model(result: &Value) -> Option<&str> {
 /// One count of tokens. Whether the input has the cached ones in it, and the output the thoughts,
 /// shows in the total.
 pub(super) fn tokens(count: &Value) -> Tokens {
-    let number = |names: &[&str]| names.iter().find_map(|name| count[*name].as_u64());
+    let is_count = |value: &&Value| value.is_number();
+    let number =
+        |names: &[&str]| names.iter().map(|name| &count[*name]).find(is_count).map(notes::count);
     let mut input = number(&["inputTokens", "input_tokens"]).unwrap_or_default();
     let mut output = number(&["outputTokens", "output_tokens"]).unwrap_or_default();
     let cache_read = number(&["cachedReadTokens", "cachedInputTokens", "cached_tokens"]);

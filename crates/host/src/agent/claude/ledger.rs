@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::Event;
-use super::super::notes::Tokens;
+use super::super::notes::{Tokens, count};
 
 /// As many messages may be under way at once, in the main thread and in subagents.
 const MESSAGES: usize = 32;
@@ -108,7 +108,7 @@ impl Ledger {
 }
 
 fn of_message(usage: &Value) -> Tokens {
-    let tokens = |name: &str| usage[name].as_u64().unwrap_or_default();
+    let tokens = |name: &str| count(&usage[name]);
     Tokens {
         input: tokens("input_tokens"),
         output: tokens("output_tokens"),
@@ -119,7 +119,7 @@ fn of_message(usage: &Value) -> Tokens {
 
 fn of_models(models: &Value) -> Option<Tokens> {
     let of_model = |usage: &Value| {
-        let tokens = |name: &str| usage[name].as_u64().unwrap_or_default();
+        let tokens = |name: &str| count(&usage[name]);
         Tokens {
             input: tokens("inputTokens"),
             output: tokens("outputTokens"),

@@ -128,7 +128,7 @@ fn complaint(item: &Value) -> String {
 /// A count of tokens. Those that were read from a cache or written to one are part of the input.
 pub(super) fn tokens(count: &Value) -> Tokens {
     let number = |snake: &str, camel: &str| {
-        count.get(snake).or_else(|| count.get(camel)).and_then(Value::as_u64).unwrap_or_default()
+        count.get(snake).or_else(|| count.get(camel)).map(notes::count).unwrap_or_default()
     };
     let cache_read = number("cached_input_tokens", "cachedInputTokens");
     let cache_write = number("cache_write_input_tokens", "cacheWriteInputTokens");
