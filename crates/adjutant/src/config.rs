@@ -183,6 +183,7 @@ impl Config {
             calls_per_minute: self.limits.calls_per_minute,
             tool_timeout_ms: self.mcp.tool_timeout,
             grace_ms: self.limits.grace,
+            max_limited_hours: self.limits.max_limited_hours,
         };
         let Agents { claude, codex, acp, command, script, .. } = &self.agents;
         let runners = [
@@ -212,6 +213,7 @@ impl Config {
                 .into(),
             asks: self.agents.asks.into(),
             root_budget: self.budget.default.into(),
+            child_reserve: self.budget.child.into(),
             prices: self
                 .prices
                 .models

@@ -11,8 +11,10 @@ use crate::cx::{find_agent, find_task, fresh};
 use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::identity::hash_token;
-use crate::run::draft::find_role;
-use crate::run::finish;
+use crate::run::draft::{caps_of, find_role};
+use crate::run::finish::{self, Figures};
+use crate::run::{Draft, reserve};
+use crate::settings::Budget;
 use crate::tools::task_change;
 
 /// Who is to join.
@@ -101,6 +103,7 @@ fn join(
     (id, category, token_hash): (AgentId, &str, &str),
     now: Timestamp,
 ) -> Result<(), ToolError> {
+    let settings = engine.settings();
     let parent = match recruit.parent {
         Some(parent) => {
             let parent = find_agent(tx, parent)?;
@@ -133,6 +136,15 @@ fn join(
         token_hash: Some(token_hash.to_owned()),
     };
     tx.agent_insert(&new, now)?;
+    let role = find_role(&settings, &recruit.role)?;
+    let usual = if parent.is_none() { settings.root_budget } else { Budget::default() };
+    let caps = caps_of(tx, &Draft::default(), task.as_ref(), (Some(role), usual))?;
+    let mut above = Vec::new();
+    if let Some(parent) = parent {
+        above = tx.agent_ancestors(&parent)?;
+        above.insert(0, parent);
+    }
+    reserve::fund(tx, &settings, &new, &caps, &above)?;
     for kind in [EventKind::AgentCreated, EventKind::AgentStarted] {
         let data = json!({ "role": new.role, "category": new.category, "kind": new.kind });
         let event = EventDraft { kind, agent: Some(id), task: new.task, data };
@@ -189,6 +201,7 @@ fn leave(
     let event =
         EventDraft { kind: EventKind::AgentFinished, agent: Some(id), task: agent.task, data };
     tx.event_append(now, &event)?;
+    finish::charge_unmetered(tx, &engine.settings(), &agent, Figures::Whole, now)?;
     finish::followed(tx, &engine.settings(), &agent, now)?;
     let output = json!({ "agentId": id, "state": agent.state.name() });
     let input = json!({ "agentId": id, "reason": reason });

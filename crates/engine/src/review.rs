@@ -14,6 +14,7 @@ use store::{Agent, EventDraft, Recipient, Review, ReviewPage, Stop, Tx};
 use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::letter::{self, Letter, Word};
+use crate::run::finish::Lasted;
 use crate::run::{ask, reconcile, stop};
 use crate::settings::Settings;
 
@@ -179,10 +180,16 @@ pub(crate) fn waits(tx: &Tx<'_>, agent: &Agent) -> Result<bool, ToolError> {
     Ok(agent.state == AgentState::WaitingReview && tx.review_open_of(agent.id)?.is_some())
 }
 
-/// What an agent was told at the end of a review and ended without having heard.
+/// What an agent was told at the end of a review and ended without having heard. It is told again once, by its
+/// next attempt; an end after that is its end.
+///
+/// An agent has heard it if it gave any sign of life since, if it committed on top of the feedback, or if its
+/// process lived on for longer than one that was leaving anyway would have.
 pub(crate) fn unheard(
     tx: &mut Tx<'_>,
+    settings: &Settings,
     agent: &Agent,
+    lasted: &Lasted,
     now: Timestamp,
 ) -> Result<Option<String>, ToolError> {
     let last = tx.reviews_of(agent.id)?.pop();
@@ -190,16 +197,25 @@ pub(crate) fn unheard(
     let told = last.as_ref().is_some_and(|review| {
         matches!(review.state, ReviewState::Feedback | ReviewState::Silent | ReviewState::TimedOut)
     });
-    if !told || agent.last_active_at > ended {
+    let grace = i64::try_from(settings.limits.grace_ms).unwrap_or(i64::MAX);
+    let lived_on = lasted.until.is_some_and(|until| until > ended.after_millis(grace));
+    if !told || agent.last_active_at > ended || lived_on {
         return Ok(None);
     }
-    let inbox = tx.mail_inbox(Recipient::Agent(agent.id), store::Inbox::Unread, 0, MANY)?;
     let from = last.map(|review| review.reviewer);
-    let Some(mail) = inbox.items.into_iter().rev().find(|mail| mail.from == from) else {
+    let feedback = tx.feedback_of(agent.id)?.into_iter().rev();
+    let merge = feedback.filter(|said| Some(said.reviewer) == from).find_map(|said| said.commit);
+    if merge.is_some() && lasted.head.is_some() && merge != lasted.head {
         return Ok(None);
-    };
-    tx.mail_mark_read(mail.id, now)?;
-    Ok(Some(format!("{}\n\n{}", mail.subject, mail.body)))
+    }
+    // All of them are told now, so that none of them is a reason to tell it once more.
+    let inbox = tx.mail_inbox(Recipient::Agent(agent.id), store::Inbox::Unread, 0, MANY)?;
+    let mut words = Vec::new();
+    for mail in inbox.items.into_iter().filter(|mail| mail.from == from) {
+        tx.mail_mark_read(mail.id, now)?;
+        words.push(format!("{}\n\n{}", mail.subject, mail.body));
+    }
+    Ok((!words.is_empty()).then(|| words.join("\n\n")))
 }
 
 /// Ends reviews that take too long and reviewers that have said their word. Says when to look again.

@@ -40,6 +40,8 @@ pub struct Settings {
     pub asks: Asks,
     /// What an agent without a parent and without a budget may spend
     pub root_budget: Budget,
+    /// What an agent with a parent and without a cap of its own reserves of the caps above it
+    pub child_reserve: ChildReserve,
     /// What models cost that do not say so themselves, by the beginning of their names
     pub prices: BTreeMap<String, Price>,
     /// What an agent is told of the project
@@ -225,6 +227,15 @@ pub struct Budget {
     pub seconds: Option<u64>,
 }
 
+/// What a child without a cap of its own reserves. An absent amount is a tenth of the nearest cap above it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ChildReserve {
+    /// Dollars
+    pub usd: Option<f64>,
+    /// Tokens, in and out
+    pub tokens: Option<u64>,
+}
+
 /// Which worktree an agent works in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Worktree {
@@ -265,6 +276,8 @@ pub struct Limits {
     pub tool_timeout_ms: u64,
     /// How long an agent may take to end after it was asked to
     pub grace_ms: u64,
+    /// How long an agent waits at most when its model refuses to answer, in hours
+    pub max_limited_hours: u32,
 }
 
 impl Default for Limits {
@@ -278,6 +291,7 @@ impl Default for Limits {
             calls_per_minute: 6000,
             tool_timeout_ms: 30_000,
             grace_ms: 5_000,
+            max_limited_hours: 7 * 24,
         }
     }
 }

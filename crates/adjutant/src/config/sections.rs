@@ -11,7 +11,7 @@ mod webhook;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
-use engine::settings::{Budget, Limits, Price};
+use engine::settings::{Budget, ChildReserve, Limits, Price};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
@@ -165,6 +165,9 @@ pub(crate) struct LimitsConfig {
     pub(crate) calls_per_minute: u32,
     /// How long an agent may take to end after it was asked to, in milliseconds
     pub(crate) grace: u64,
+    /// How long an agent waits at most when its model refuses to answer, in hours
+    #[serde(deserialize_with = "limited_hours")]
+    pub(crate) max_limited_hours: u32,
 }
 
 impl Default for LimitsConfig {
@@ -178,8 +181,13 @@ impl Default for LimitsConfig {
             max_output_bytes: limits.max_output_bytes,
             calls_per_minute: limits.calls_per_minute,
             grace: limits.grace_ms,
+            max_limited_hours: limits.max_limited_hours,
         }
     }
+}
+
+fn limited_hours<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    review::within(from, 1..=8760)
 }
 
 /// What may be spent.
@@ -189,11 +197,30 @@ pub(crate) struct Budgets {
     /// By an agent that has no parent and no budget of its own
     #[serde(deserialize_with = "root_cap")]
     pub(crate) default: CapConfig,
+    /// Reserved by an agent that has a parent and no cap of its own
+    pub(crate) child: ChildConfig,
 }
 
 impl Default for Budgets {
     fn default() -> Self {
-        Self { default: CapConfig::root() }
+        Self { default: CapConfig::root(), child: ChildConfig::default() }
+    }
+}
+
+/// What an agent that has a parent and no cap of its own reserves. `null` is a tenth of the nearest cap above it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+pub(crate) struct ChildConfig {
+    /// Dollars
+    #[serde(deserialize_with = "money")]
+    pub(crate) usd: Option<f64>,
+    /// Tokens, in and out
+    pub(crate) tokens: Option<u64>,
+}
+
+impl From<ChildConfig> for ChildReserve {
+    fn from(ChildConfig { usd, tokens }: ChildConfig) -> Self {
+        Self { usd, tokens }
     }
 }
 

@@ -91,6 +91,8 @@ fn what_makes_no_sense_is_refused_with_its_line() {
         ("github:\n  remote: --all", "2: must name a remote, as `origin`"),
         ("github:\n  pollSeconds: 86401", "2: 86401 is not between 0 and 86400"),
         ("checkTimeout: 0", "1: 0 is not between 1 and 86400"),
+        ("limits:\n  maxLimitedHours: 0", "2: 0 is not between 1 and 8760"),
+        ("budget:\n  child:\n    usd: -1", "3: -1 is not an amount of dollars"),
         ("mirror: true\ncheck: ''", "2: names no command, as `make test`; `null` is none"),
         ("check: []", "1: names no command, as `make test`; `null` is none"),
         ("check: make 'test", "1: `make 'test` has a quote or a backslash without its end"),

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use testkit::World;
 
-use crate::crew::{crew, leftovers};
+use crate::crew::{crew, leftovers, role};
 use crate::going_on::claude;
-use crate::kill::{answer, cast, ended, events, reason, stage, states};
+use crate::kill::{answer, cast, ended, events, operator, reason, stage, states};
 
 /// What one step of a scripted agent costs, in cents.
 const STEP: i64 = 5;
@@ -52,6 +52,12 @@ scenarios:
       - &nap {sleep: 100}
   nap:
     steps: [*nap]
+  watcher:
+    steps:
+      - {call: draft_agent, with: {role: full, prompt: go}, save: one}
+      - {call: await_agent, with: {agentId: '{{one.agentId}}'}, until: {status: crashed}}
+      - burn: {cost_usd: 0}
+      - result: {summary: watched}
   buyer:
     steps:
       - {call: draft_agent, with: {role: capped, prompt: '{{args.1}}'}, save: one}
@@ -213,4 +219,114 @@ async fn a_cap_that_only_warns_lets_its_own_agent_go_on() {
     let input = json!({ "prompt": "ponder", "max_cost_usd": 0.5 });
     let spawned = answer(&world, &["tool", "spawn_claude", "--input", &input.to_string()]).await;
     assert_eq!((&spawned["success"], &spawned["state"]), (&json!(false), &json!("over_budget")));
+}
+
+/// What an agent has spent with all below it.
+fn charged(world: &World, agent: &str) -> f64 {
+    let store = engine::store::Store::open(&world.home().join("state.db")).unwrap();
+    let budget = store.read(|tx| tx.budget_get(agent.parse().unwrap())).unwrap().unwrap();
+    budget.money.dollars()
+}
+
+/// Claims more than can be counted, again and again.
+const ABSURD: &str = r#"
+echo '{"adjutant": {"usage": {"input_tokens": 18446744073709551615, "output_tokens": 1e30}}}'
+echo '{"adjutant": {"usage": {"input_tokens": 18446744073709551615, "cost_usd": '$1'}}}'
+echo '{"adjutant": {"usage": {"input_tokens": -1, "cost_usd": -1e300}}}'
+"#;
+
+#[tokio::test]
+async fn an_absurd_figure_keeps_no_agent_alive_and_breaks_no_sum() {
+    let world = stage(SCENARIOS, &[]).await;
+    std::fs::write(world.project().join("absurd.sh"), ABSURD).unwrap();
+    for (name, cost) in [("modest", "0"), ("boaster", "1e300")] {
+        let front = format!("category: worker\nagent: command\ncommand: [sh, absurd.sh, '{cost}']");
+        role(&world, name, &front);
+    }
+    let server = world.up().await.unwrap();
+    let modest = answer(&world, &["run", "--role", "modest", "go"]).await;
+    assert_eq!(modest["state"], "succeeded", "{modest}");
+    assert_eq!(modest["tokens"]["input"], 2_000_000_000_u64, "{modest}");
+    let boaster = answer(&world, &["run", "--role", "boaster", "go"]).await;
+    assert_eq!(boaster["state"], "over_budget", "{boaster}");
+    let warned = events(&world, "agent.warned").await;
+    let said = |words: &str| warned.iter().any(|event| event.to_string().contains(words));
+    assert!(said("18446744073709551615 tokens"), "{warned:?}");
+    for by in ["role", "model", "task", "agent", "hour"] {
+        world.run(&["costs", "--by", by]).await.unwrap().ok().unwrap();
+    }
+    let http = operator(&world, &server).await;
+    for path in ["/api/costs", "/api/costs/summary", "/api/costs/series?by=role", "/api/overview"] {
+        let (status, body) = http.get(path).await.unwrap();
+        assert_eq!(status, 200, "{path}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn a_tree_below_an_enlisted_agent_spends_what_that_was_given() {
+    let world = stage(SCENARIOS, &[]).await;
+    cast(&world, "miser", "category: conversational\nbudget: {usd: 0.2, agents: 1}");
+    let _server = world.up().await.unwrap();
+    let miser = world.enlist("miser", &[]).await.unwrap();
+    let order = ["tool", "draft_agent", "--role", "hand", "--prompt", "burn", "--json"];
+    let drafted = world.run_as(&miser, &order).await.unwrap().ok().unwrap().json().unwrap();
+    let more = world.run_as(&miser, &order).await.unwrap();
+    assert_eq!(more.error().unwrap()["code"], "BUDGET_EXCEEDED");
+    let state = tokio::select! {
+        state = ended(&world, drafted["agentId"].as_str().unwrap()) => state,
+        never = let_them_step(&world) => match never {},
+    };
+    assert_eq!(state, "over_budget");
+    assert_eq!(states(&world).await, ["over_budget"; 2]);
+    let total: i64 = spent(&world).await.iter().sum();
+    assert!((20..=20 + STEP).contains(&total), "{total}");
+}
+
+#[tokio::test]
+async fn an_enlisted_agent_is_over_when_its_seconds_are() {
+    let world = stage(SCENARIOS, &[]).await;
+    cast(&world, "brief", "category: conversational\nbudget: {seconds: 1}");
+    let _server = world.up().await.unwrap();
+    let brief = world.enlist("brief", &[]).await.unwrap();
+    assert_eq!(ended(&world, &brief.id).await, "over_budget");
+    let late = world.run_as(&brief, &["tool", "task_list", "--json"]).await.unwrap();
+    assert_ne!(late.code, Some(0), "its token is void: {late:?}");
+}
+
+/// Its first file takes half of the room; the next one takes nothing, as on a full disk.
+const FULL: &str = r#"
+echo '{"adjutant": {"usage": {"cost_usd": 0.05}}}'
+ln -s /proc/self/coredump_filter "$ADJUTANT_RUN/output.1.jsonl"
+yes 0123456789 | head -c 1000000
+echo '{"summary": "what nobody will read"}'
+"#;
+
+#[tokio::test]
+async fn a_result_that_a_full_disk_took_is_a_failure_and_costs_the_cap() {
+    let world = stage(SCENARIOS, &[("ADJUTANT_LIMITS_MAX_OUTPUT_BYTES", "200000")]).await;
+    std::fs::write(world.project().join("full.sh"), FULL).unwrap();
+    let front = "category: worker\nagent: command\ncommand: [sh, full.sh]\nbudget: {usd: 0.3}";
+    role(&world, "full", front);
+    let _server = world.up().await.unwrap();
+    let lead = answer(&world, &["run", "--role", "lead", "watcher"]).await;
+    assert_eq!(lead["state"], "succeeded", "{lead}");
+    let full = crew(&world).await.pop().unwrap();
+    let full = full["id"].as_str().unwrap();
+    assert_eq!(ended(&world, full).await, "failed");
+    let why = reason(&world, full).await;
+    assert!(why.contains("could not be written to the disk"), "{why}");
+    for agent in [full, lead["agentId"].as_str().unwrap()] {
+        assert!((charged(&world, agent) - 0.3).abs() < 1e-9, "{}", charged(&world, agent));
+    }
+}
+
+#[tokio::test]
+async fn an_unmetered_child_without_a_cap_costs_what_it_reserved() {
+    let world = stage(SCENARIOS, &[]).await;
+    cast(&world, "capped", "category: worker");
+    let _server = world.up().await.unwrap();
+    let lead = answer(&world, &["run", "--role", "lead", "--budget", "5", "buyer quick"]).await;
+    assert_eq!(lead["state"], "succeeded", "{lead}");
+    let spent = charged(&world, lead["agentId"].as_str().unwrap());
+    assert!((spent - 1.0).abs() < 1e-9, "a tenth for each of the two: {spent}");
 }

@@ -109,6 +109,53 @@ async fn to_wait_for_a_model_takes_no_time_from_the_budget() {
     assert_eq!(lines(&world, "often").len(), 3);
 }
 
+/// Its model will answer again when nobody lives any more.
+const FOREVER: &str = r#"
+echo '{"adjutant": {"limited": {"until": "9999-12-01T00:00:00Z"}}}'
+exit 1
+"#;
+
+#[tokio::test]
+async fn a_limit_lasts_no_longer_than_the_configuration_lets_it() {
+    let world = stage(SCENARIOS, &[("ADJUTANT_LIMITS_MAX_LIMITED_HOURS", "2")]).await;
+    fs::write(world.project().join("forever.sh"), FOREVER).unwrap();
+    role(&world, "patient", "category: worker\nagent: command\ncommand: [sh, forever.sh]");
+    let _server = world.up().await.unwrap();
+    let agent = draft(&world, "patient", "Wait").await;
+    until_is(&world, &agent, "limited").await;
+    let changes = events(&world, "agent.state_changed").await;
+    let limited = changes.iter().find(|event| event["data"]["state"] == "limited").unwrap();
+    let time = |value: &Value| value.as_str().unwrap().parse::<model::Timestamp>().unwrap();
+    let (at, until) = (time(&limited["at"]), time(&limited["data"]["until"]));
+    assert!(until <= at.after_seconds(2 * 3600), "{limited}");
+    let warned = events(&world, "agent.warned").await;
+    assert!(warned[0]["data"].to_string().contains("limits.maxLimitedHours"), "{warned:?}");
+}
+
+#[tokio::test]
+async fn an_agent_that_gave_its_result_and_does_not_exit_has_succeeded() {
+    let mut world = stage(SCENARIOS, &[("ADJUTANT_LIMITS_GRACE", "300")]).await;
+    claude(&mut world, &[INIT, DONE, "trap '' TERM\nwhile :; do sleep 0.05; done\n"].concat());
+    let _server = world.up().await.unwrap();
+    let ran = answer(&world, &["run", "--role", "claude-hand", "--timeout", "60", "Go"]).await;
+    assert_eq!(
+        (&ran["state"], &ran["result"]["summary"]),
+        (&json!("succeeded"), &json!("done")),
+        "{ran}"
+    );
+    assert_eq!(leftovers(&world), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_result_counts_though_nobody_was_there_to_end_the_process() {
+    // The server waits for an hour; the time limit comes first.
+    let mut world = stage(SCENARIOS, &[("ADJUTANT_LIMITS_GRACE", "3600000")]).await;
+    claude(&mut world, &[INIT, DONE, "sleep 100\n"].concat());
+    let _server = world.up().await.unwrap();
+    let ran = answer(&world, &["run", "--role", "claude-hand", "--timeout", "1", "Go"]).await;
+    assert_eq!(ran["state"], "succeeded", "{ran}");
+}
+
 const ASKS: &str = r#"
 say '{"type":"control_request","request_id":"r-1","request":{"subtype":"can_use_tool","tool_name":"WebFetch","input":{"url":"https://example.com"}}}'
 hear

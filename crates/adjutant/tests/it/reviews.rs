@@ -114,6 +114,24 @@ scenarios:
         - write: {path: feature.txt, text: "two\n"}
         - commit: Keep the last line
         - result: {summary: went on}
+  silent:
+    steps:
+      - write: {path: feature.txt, text: "one\n"}
+      - commit: Add the feature
+      - call: request_review
+        with: {reviewer_prompt: late}
+      - run: [sh, -c, 'until [ -e "$ADJUTANT_HOME/leave" ]; do sleep 0.02; done']
+    attempts:
+      2: [{sleep: 0.01}]
+  diligent:
+    steps:
+      - write: {path: feature.txt, text: "one\n"}
+      - commit: Add the feature
+      - call: request_review
+        with: {reviewer_prompt: late}
+      - run: [sh, -c, 'until [ -e "$ADJUTANT_HOME/leave" ]; do sleep 0.02; done']
+      - write: {path: feature.txt, text: "two\n"}
+      - commit: Keep the last line
   unheard:
     steps:
       - write: {path: feature.txt, text: "one\n"}
@@ -309,6 +327,35 @@ async fn a_coder_whose_process_ends_while_it_waits_goes_on_with_the_feedback() {
     assert!(logs.contains("The parser loses the last line"), "{logs}");
     settled(&world).await;
     in_order(&world).await;
+}
+
+/// Plays a coder that says nothing after its feedback, and gives how many attempts it had.
+async fn attempts_of(scenario: &str, grace: &str) -> usize {
+    let world = stage(&[("ADJUTANT_LIMITS_GRACE", grace)]).await;
+    let coder = draft(&world, "coder", scenario).await;
+    until_is(&world, &coder, "waiting_review").await;
+    fs::write(world.home().join("go"), "").unwrap();
+    until_is(&world, &coder, "running").await;
+    fs::write(world.home().join("leave"), "").unwrap();
+    assert_eq!(ended(&world, &coder).await, "succeeded");
+    settled(&world).await;
+    in_order(&world).await;
+    fs::read_dir(world.home().join("runs").join(&coder)).unwrap().count()
+}
+
+#[tokio::test]
+async fn a_coder_that_lived_on_with_its_feedback_is_not_run_again() {
+    assert_eq!(attempts_of("silent", "1").await, 1);
+}
+
+#[tokio::test]
+async fn a_coder_that_worked_on_its_feedback_is_not_run_again() {
+    assert_eq!(attempts_of("diligent", "3600000").await, 1);
+}
+
+#[tokio::test]
+async fn a_coder_that_ended_as_its_feedback_came_is_told_once() {
+    assert_eq!(attempts_of("silent", "3600000").await, 2);
 }
 
 #[tokio::test]

@@ -20,7 +20,7 @@ use crate::engine::{Engine, Options};
 use crate::error::ToolError;
 use crate::identity::Principal;
 use crate::result;
-use crate::run::finish::{self, Ending};
+use crate::run::finish::{self, Ending, Figures};
 use crate::settings::{Role, Settings, Worktree};
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -184,8 +184,12 @@ impl Yard {
             .write(move |tx| {
                 let agent = tx.agent_get(id)?.unwrap();
                 let reason = "its life is over".to_owned();
-                let ending =
-                    Ending { outcome, result: result::read_result(None, &reason, None), reason };
+                let ending = Ending {
+                    outcome,
+                    result: result::read_result(None, &reason, None),
+                    reason,
+                    account: Figures::Whole,
+                };
                 finish::finish(tx, &settings, &agent, &ending, now)
             })
             .await

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use model::event::EventKind;
-use model::{AgentId, MailId};
+use model::{AgentId, MailId, Timestamp};
 use store::{Agent, Event, EventFilter, Run};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::keeper::{self, Begin, CallNote, Order};
+use super::overdue;
 use super::place::{self, Turn};
 use super::reconcile;
 use crate::engine::Engine;
@@ -121,8 +122,11 @@ impl Keeping {
     async fn turn(&mut self, until: i64) -> Result<Instant, ToolError> {
         self.route(until)?;
         let wake = self.wake_limited().await?;
+        let overdue = overdue::end_overdue(&self.engine).await?;
         self.place().await?;
-        Ok(wake)
+        let now = self.engine.now();
+        let left = overdue.and_then(|at| u64::try_from(at.millis_since(now)).ok());
+        Ok(left.map_or(wake, |left| wake.min(Instant::now() + Duration::from_millis(left))))
     }
 
     fn route(&mut self, until: i64) -> Result<(), ToolError> {
@@ -169,7 +173,13 @@ impl Keeping {
     /// Puts back into the queue whose model answers again, and says when the next one is due.
     async fn wake_limited(&self) -> Result<Instant, ToolError> {
         let now = self.engine.now();
-        let limited = self.engine.store.read(|tx| tx.agents_limited())?;
+        let bound = i64::from(self.engine.settings().limits.max_limited_hours) * 3_600_000;
+        let limited = self.engine.store.read(|tx| tx.agents_limited_since())?;
+        // Whoever was recorded under another bound, or under none, is held to today's.
+        let limited: Vec<(AgentId, Timestamp)> = limited
+            .into_iter()
+            .map(|(agent, until, since)| (agent, until.min(since.after_millis(bound))))
+            .collect();
         let due: Vec<AgentId> =
             limited.iter().filter(|(_, until)| *until <= now).map(|(agent, _)| *agent).collect();
         if !due.is_empty() {
@@ -178,7 +188,8 @@ impl Keeping {
             };
             self.engine.store.write(wake).await?;
         }
-        let next = limited.iter().map(|(_, until)| until.millis_since(now)).find(|left| *left > 0);
+        let left = limited.iter().map(|(_, until)| until.millis_since(now));
+        let next = left.filter(|left| *left > 0).min();
         let left = next.and_then(|left| u64::try_from(left).ok()).unwrap_or(3_600_000);
         Ok(Instant::now() + Duration::from_millis(left))
     }

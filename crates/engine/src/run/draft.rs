@@ -7,8 +7,9 @@ use model::event::EventKind;
 use model::money::Usd;
 use model::{AgentId, EpicId, TaskRef, Timestamp};
 use serde_json::json;
-use store::{Agent, Caps, EventDraft, NewAgent, NewRun, Spend, Task, Tx};
+use store::{Agent, Caps, EventDraft, NewAgent, NewRun, Task, Tx};
 
+use super::reserve;
 use super::wish::{Claims, Draft};
 use crate::cx::{Caller, WriteCx, find_agent, find_task, fresh};
 use crate::error::{Code, ToolError};
@@ -134,10 +135,7 @@ fn enrol(
         (false, _) => Budget::default(),
     };
     let caps = caps_of(cx.tx, draft, task.as_ref(), (role, usual))?;
-    cx.tx.budget_insert(id, &caps)?;
-    for ancestor in above {
-        cx.tx.budget_charge(ancestor.id, Spend { agents: 1, ..Spend::default() })?;
-    }
+    reserve::fund(cx.tx, settings, &new, &caps, above)?;
     if let Some(task) = &task {
         cx.tx.dispatch_begin(task.number, id, &name, cx.now)?;
     }
@@ -375,7 +373,7 @@ fn directory(
 }
 
 /// What it may spend: what the call says, else a plan of its task, else the role, else what is usual for it.
-fn caps_of(
+pub(crate) fn caps_of(
     tx: &Tx<'_>,
     draft: &Draft,
     task: Option<&Task>,

@@ -7,8 +7,9 @@ use model::money::Usd;
 use model::review::WorktreeState;
 use model::task::{TaskMove, TaskStateName};
 use serde_json::{Value, json};
-use store::{Agent, EventDraft, Run, Spend, Stop, Tx};
+use store::{Agent, EventDraft, Run, Spend, Stop, Tokens, Tx};
 
+use super::reserve;
 use super::wish::Wish;
 use crate::errand;
 use crate::error::ToolError;
@@ -33,6 +34,28 @@ pub(crate) struct Ending {
     pub(crate) reason: String,
     /// What came of it
     pub(crate) result: AgentResult,
+    /// Whether its own figures can be relied on
+    pub(crate) account: Figures,
+}
+
+/// How far a process came.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lasted {
+    /// How long it ran, in milliseconds
+    pub(crate) ran_ms: i64,
+    /// When it was gone, where that is known
+    pub(crate) until: Option<Timestamp>,
+    /// The commit that was checked out where it worked when it had ended
+    pub(crate) head: Option<String>,
+}
+
+/// Whether what an agent reported of its use is all that it used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Figures {
+    /// As far as is known
+    Whole,
+    /// Output was lost, and figures may have been in it
+    Lost,
 }
 
 impl Ending {
@@ -42,6 +65,7 @@ impl Ending {
             outcome: stop.outcome,
             reason: stop.reason.clone(),
             result: result::read_result(None, &stop.reason, None),
+            account: Figures::Whole,
         }
     }
 }
@@ -71,7 +95,7 @@ pub(crate) fn finish(
     tx.dispatch_end(agent.id, status, Some(&result), now)?;
     tx.mcp_session_delete_of(&agent.id.to_string())?;
     settle_tasks(tx, &ended, ending, now)?;
-    charge_unmetered(tx, settings, &ended, now)?;
+    charge_unmetered(tx, settings, &ended, ending.account, now)?;
     let run = tx.run_get(agent.id)?;
     let data = finished_data(&ended, run.as_ref(), ending, now);
     let event = EventDraft {
@@ -177,19 +201,43 @@ fn settle_tasks(
     Ok(())
 }
 
-/// An agent that never said what it cost is charged its cap: what is not known is not free.
-fn charge_unmetered(
+/// An agent that never said what it used is charged its cap, or what it reserved of a cap above it: what is not
+/// known is not free. One whose figures were lost is charged the rest of it.
+pub(crate) fn charge_unmetered(
     tx: &mut Tx<'_>,
     settings: &Settings,
     agent: &Agent,
+    figures: Figures,
     now: Timestamp,
 ) -> Result<(), ToolError> {
+    let Some(budget) = tx.budget_get(agent.id)? else { return Ok(()) };
     let run = tx.run_get(agent.id)?;
-    if !run.is_some_and(|run| run.started_at.is_some() && run.cost.is_none()) {
+    // Whoever runs an enlisted agent knows what it used; nobody tells us.
+    let started = run.as_ref().map_or(agent.kind == "enlisted", |run| run.started_at.is_some());
+    if !started {
         return Ok(());
     }
-    let cap = tx.budget_get(agent.id)?.and_then(|budget| budget.caps.money);
-    let spend = Spend { money: cap.unwrap_or_default(), ..Spend::default() };
+    let (cost, used) = run.map_or((None, Tokens::default()), |run| (run.cost, run.tokens));
+    let (money, tokens) = reserve::price_of_silence(&budget);
+    let spend = match figures {
+        Figures::Lost => Spend {
+            money: (money - cost.unwrap_or_default()).max(Usd::ZERO),
+            tokens: tokens.saturating_sub(used.all()),
+            agents: 0,
+        },
+        Figures::Whole => Spend {
+            money: if cost.is_none() { money } else { Usd::ZERO },
+            tokens: if used == Tokens::default() { tokens } else { 0 },
+            agents: 0,
+        },
+    };
+    if figures == Figures::Lost {
+        // So that whoever looks at it, or adds it up, sees that it is used up.
+        tx.budget_charge(agent.id, spend)?;
+    }
+    if spend == Spend::default() {
+        return Ok(());
+    }
     super::report::charge_above(tx, settings, agent, spend, now)
 }
 

@@ -68,6 +68,8 @@ pub(crate) struct Keeper {
     silent_since: Instant,
     warned_silent: bool,
     stopping: Option<Stopping>,
+    /// When it gave its result and had nothing left to do but to exit
+    finished_since: Option<Instant>,
     /// Questions that are to be put to a person
     asked: Vec<(String, String, String)>,
     /// What it is to be told
@@ -241,6 +243,7 @@ impl Keeper {
     ) -> Self {
         let from = Position { segment: run.read.segment, offset: run.read.position };
         let reader = folder.output(from);
+        let finished_since = notes.finished.then(Instant::now);
         Self {
             engine: engine.clone(),
             agent: agent.clone(),
@@ -259,6 +262,7 @@ impl Keeper {
             silent_since: Instant::now(),
             warned_silent: false,
             stopping: None,
+            finished_since,
             asked: Vec::new(),
             to_tell: Vec::new(),
             stuck: None,

@@ -8,6 +8,8 @@ use model::habits::Habits;
 use model::money::Usd;
 use serde::{Deserialize, Serialize};
 
+use super::meter::MAX_ATTEMPT_COST;
+
 /// So much of what came last on its standard error is kept for the reason of a failure.
 const LAST_ERRORS: usize = 2_000;
 
@@ -33,6 +35,8 @@ pub(crate) struct Notes {
     pub(crate) open: BTreeMap<String, OpenTool>,
     /// Its account of its own end
     pub(crate) done: Option<Account>,
+    /// Whether its input was closed after it gave that account: it has nothing left to do but to exit
+    pub(crate) finished: bool,
     /// What came last on its standard error
     pub(crate) errors: String,
     /// How many warnings it had
@@ -78,13 +82,15 @@ pub(crate) enum Verdict {
     Failure(String),
     /// A bound of its own stopped it
     Aborted(String),
+    /// Its account was lost with output that could not be written
+    Lost(String),
 }
 
 impl From<Account> for host::agent::Done {
     fn from(account: Account) -> Self {
         let verdict = match account.verdict {
             Verdict::Success => host::agent::DoneAs::Success,
-            Verdict::Failure(why) => host::agent::DoneAs::Failure(why),
+            Verdict::Failure(why) | Verdict::Lost(why) => host::agent::DoneAs::Failure(why),
             Verdict::Aborted(why) => host::agent::DoneAs::Aborted(why),
         };
         Self { verdict, text: account.text, value: account.value }
@@ -105,7 +111,11 @@ impl From<host::agent::Done> for Account {
 impl Notes {
     /// The notes that were written down; those that cannot be read are as good as none.
     pub(crate) fn read(text: Option<&str>) -> Self {
-        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+        let mut notes: Self =
+            text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        // Written before claims were bounded, it may be more than the record has by now.
+        notes.charged = notes.charged.clamp(0, MAX_ATTEMPT_COST.nanos());
+        notes
     }
 
     /// As they are written down.
@@ -131,9 +141,12 @@ impl Notes {
         more
     }
 
-    /// Adds an estimate.
-    pub(crate) fn charge(&mut self, more: Usd) {
-        self.charged = (Usd::from_nanos(self.charged) + more).nanos();
+    /// Adds an estimate, as far as an attempt may cost so much, and gives what was added.
+    pub(crate) fn charge(&mut self, more: Usd) -> Usd {
+        let before = Usd::from_nanos(self.charged);
+        let after = (before + more).min(MAX_ATTEMPT_COST);
+        self.charged = after.nanos();
+        after - before
     }
 
     /// Since when the oldest of its open tools is at work.

@@ -66,9 +66,35 @@ fn deadline(
         let millis = i64::try_from(seconds).unwrap_or(i64::MAX).saturating_mul(1000);
         now.after_millis(millis.saturating_sub(ran_ms))
     });
-    let mut deadlines: Vec<Timestamp> = own.into_iter().collect();
+    let inherited = inherited_deadline(tx, agent)?;
+    Ok(own.into_iter().chain(inherited).min())
+}
+
+/// When an agent that somebody else runs must be over. It has no process whose time could be counted, so its time
+/// began when it was enlisted.
+pub(crate) fn enlisted_deadline(
+    tx: &Tx<'_>,
+    agent: &Agent,
+) -> Result<Option<Timestamp>, ToolError> {
+    let own = enlisted_own_deadline(tx, agent)?;
+    let inherited = inherited_deadline(tx, agent)?;
+    Ok(own.into_iter().chain(inherited).min())
+}
+
+fn enlisted_own_deadline(tx: &Tx<'_>, agent: &Agent) -> Result<Option<Timestamp>, ToolError> {
+    let seconds = tx.budget_get(agent.id)?.and_then(|budget| budget.caps.seconds);
+    Ok(seconds
+        .map(|seconds| agent.created_at.after_seconds(i64::try_from(seconds).unwrap_or(i64::MAX))))
+}
+
+/// The first deadline of those above an agent.
+fn inherited_deadline(tx: &Tx<'_>, agent: &Agent) -> Result<Option<Timestamp>, ToolError> {
+    let mut deadlines = Vec::new();
     for above in tx.agent_ancestors(agent)? {
-        deadlines.extend(tx.run_get(above.id)?.and_then(|run| run.deadline_at));
+        deadlines.extend(match tx.run_get(above.id)? {
+            Some(run) => run.deadline_at,
+            None => enlisted_own_deadline(tx, &above)?,
+        });
     }
     Ok(deadlines.into_iter().min())
 }

@@ -3,6 +3,7 @@
 
 mod asking;
 mod board;
+mod budgets;
 mod context;
 mod crew;
 mod door;

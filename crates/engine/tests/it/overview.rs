@@ -1,8 +1,6 @@
 //! The frame around every page: how much there is of everything, and what a person is needed for.
 
-use engine::store::{
-    Caps, MergeChange, NewMail, NewMerge, NewReview, Question, Recipient, Spend, Tx,
-};
+use engine::store::{MergeChange, NewMail, NewMerge, NewReview, Question, Recipient, Spend, Tx};
 use engine::{About, OverviewView, ToolError};
 use model::agent::{AgentState, Outcome};
 use model::money::Usd;
@@ -260,14 +258,11 @@ async fn held_and_abandoned_merges_need_a_person() {
 
 #[tokio::test]
 async fn a_budget_that_ran_out_needs_a_person_until_somebody_goes_on() {
-    let world = World::new();
+    let world = World::with_budgets(&[("orchestrator", 10.0), ("worker", 3.0)]);
     let (parent, now) = (world.enlist("orchestrator").await, world.engine.now());
     let spent = world.enlist_under("worker", parent).await;
     let along = world.enlist_under("worker", spent).await;
     write(&world, move |tx| {
-        let caps = |usd| Caps { money: Some(Usd::from_dollars(usd)), ..Caps::default() };
-        tx.budget_insert(parent, &caps(10.0))?;
-        tx.budget_insert(spent, &caps(3.0))?;
         for agent in [parent, spent] {
             tx.budget_charge(agent, Spend { money: Usd::from_dollars(3.0), ..Spend::default() })?;
         }

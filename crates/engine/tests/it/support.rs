@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::settings::{Limits, Role, Settings};
+use engine::settings::{Budget, Limits, Role, Settings};
 use engine::{Call, Engine, Enlisted, Options, Principal, Progress, Recruit, by_name};
 use host::clock::Clock;
 use model::agent::AgentState;
@@ -88,8 +88,20 @@ impl World {
         Self::with(settings)
     }
 
+    /// The same, in which roles have budgets in dollars.
+    pub(crate) fn with_budgets(budgets: &[(&str, f64)]) -> Self {
+        let mut settings = Settings::default();
+        for (name, usd) in budgets {
+            let budget = Budget { usd: Some(*usd), ..Budget::default() };
+            let (name, category) = (String::from(*name), String::from(*name));
+            let role = Role { name: name.clone(), category, budget, ..Role::default() };
+            settings.roles.insert(name, role);
+        }
+        Self::with(settings)
+    }
+
     /// A new world with these settings.
-    fn with(settings: Settings) -> Self {
+    pub(crate) fn with(settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open_with_patience(&folder.path().join("state.db"), PATIENCE).unwrap();
         let clock = Clock::manual(Timestamp::from_millis(1_763_208_309_042));

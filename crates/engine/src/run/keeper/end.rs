@@ -14,9 +14,9 @@ use crate::error::ToolError;
 use crate::identity::hash_token;
 use crate::result::{self, AgentResult};
 use crate::review;
-use crate::run::finish::{self, Ending};
+use crate::run::finish::{self, Ending, Figures, Lasted};
 use crate::run::launch::{LaunchError, directory_of};
-use crate::run::notes::{Account, Verdict};
+use crate::run::notes::{Account, Limit, Verdict};
 use crate::run::reconcile;
 use crate::run::terminal;
 use crate::run::wish::Wish;
@@ -38,8 +38,8 @@ pub(super) async fn never_started(
         reason = format!("{reason}: {cause}");
     }
     let result = result::read_result(None, &reason, None);
-    let ending = Ending { outcome: Outcome::Failed, reason, result };
-    close(engine, (agent.id, agent.attempt), ending, 0).await
+    let ending = Ending { outcome: Outcome::Failed, reason, result, account: Figures::Whole };
+    close(engine, (agent.id, agent.attempt), ending, Lasted::default()).await
 }
 
 /// Records an end, unless it is another attempt's. Who waits for a review is not over when its process
@@ -48,8 +48,9 @@ async fn close(
     engine: &Engine,
     (id, attempt): (AgentId, u32),
     ending: Ending,
-    ran_ms: i64,
+    lasted: Lasted,
 ) -> Result<(), Leave> {
+    let ran_ms = lasted.ran_ms;
     let (settings, clock) = (engine.settings(), engine.clone());
     // Its process is gone, and with it the token: nobody knows the one in its place.
     let nobodys = hash_token(&host::random::secret("adjag_").map_err(ToolError::internal)?);
@@ -76,7 +77,7 @@ async fn close(
                 return Ok(());
             }
             if ending.outcome == Outcome::Succeeded
-                && let Some(word) = review::unheard(tx, &agent, now)?
+                && let Some(word) = review::unheard(tx, &settings, &agent, &lasted, now)?
             {
                 tx.agent_begin(id, attempt, &nobodys, now)?;
                 tx.run_pause(id, ran_ms)?;
@@ -94,9 +95,15 @@ async fn close(
 impl Keeper {
     /// Judges and records the end.
     pub(super) async fn end(mut self, standing: Standing) -> Result<(), Leave> {
+        let told = self.notes.done.is_some();
         let steps = self.talk.end();
         let at = self.engine.now();
         self.take(steps, at.as_millis());
+        if let Standing::Ended(exit) = &standing
+            && !told
+        {
+            self.miss_result(exit);
+        }
         if let Standing::Ended(exit) = &standing
             && exit.dropped_bytes > 0
         {
@@ -118,16 +125,20 @@ impl Keeper {
         let done = self.notes.done.clone();
         let said_well = matches!(done, Some(Account { verdict: Verdict::Success, .. }));
         if let (Some(limit), Standing::Ended(exit)) = (self.notes.limited, &standing)
-            && (run.stop.is_none() && exit.ended == Ended::Exited)
-            && !(said_well && exit.code == Some(0))
+            && (run.stop.is_none() && (exit.ended == Ended::Exited || self.notes.finished))
+            && !(said_well && (exit.code == Some(0) || self.notes.finished))
         {
-            let until = limit.until.unwrap_or(at.as_millis() + LIMIT_MILLIS);
+            let until = self.limited_until(limit, at);
+            if self.seen.matters() {
+                self.report().await?;
+            }
             let ran_ms = exit.ended_at.millis_since(exit.started_at).max(1);
-            return self.limited(ran_ms, Timestamp::from_millis(until)).await;
+            return self.limited(ran_ms, until).await;
         }
         let wish = Wish::read(&run.wish);
         let mut result = self.result(&wish).await;
-        let (outcome, reason) = judge(&standing, &run, done.as_ref(), &self.notes.errors);
+        let account = done.as_ref().map(|done| (done, self.notes.finished));
+        let (outcome, reason) = judge(&standing, &run, account, &self.notes.errors);
         let (outcome, reason) = match outcome {
             Outcome::Succeeded if !result.problems.is_empty() => (
                 Outcome::Failed,
@@ -140,12 +151,61 @@ impl Keeper {
         }
         self.take_along(outcome, &reason).await?;
         terminal::close(&self.engine, &self.agent).await;
-        let ran_ms = match &standing {
-            Standing::Ended(exit) => exit.ended_at.millis_since(exit.started_at).max(1),
-            Standing::NotBegun | Standing::Running | Standing::Gone => 1,
+        let lasted = match &standing {
+            Standing::Ended(exit) => Lasted {
+                ran_ms: exit.ended_at.millis_since(exit.started_at).max(1),
+                until: Some(exit.ended_at),
+                head: self.head().await?,
+            },
+            Standing::NotBegun | Standing::Running | Standing::Gone => {
+                Lasted { ran_ms: 1, ..Lasted::default() }
+            }
         };
-        let ending = Ending { outcome, reason, result };
-        close(&self.engine, (self.agent.id, self.agent.attempt), ending, ran_ms).await
+        let lost = matches!(done, Some(Account { verdict: Verdict::Lost(_), .. }));
+        let account = if lost { Figures::Lost } else { Figures::Whole };
+        let ending = Ending { outcome, reason, result, account };
+        close(&self.engine, (self.agent.id, self.agent.attempt), ending, lasted).await
+    }
+
+    /// The commit that is checked out where a reviewed agent works.
+    async fn head(&self) -> Result<Option<String>, Leave> {
+        let reviews = self.engine.store.read(|tx| tx.reviews_of(self.agent.id));
+        if reviews.map_err(ToolError::from)?.is_empty() {
+            return Ok(None);
+        }
+        let place = directory_of(&self.engine, &self.agent);
+        let head = tokio::task::spawn_blocking(move || host::git::head(&place));
+        Ok(head.await.unwrap_or_default())
+    }
+
+    /// Notes that its result was lost, where output never reached the disk and there is none in the rest. What it
+    /// printed before must not pass for a success.
+    fn miss_result(&mut self, exit: &ExitRecord) {
+        let given = self.notes.done.as_ref().is_some_and(|done| done.value.is_some());
+        if exit.unwritten_bytes == 0 || given {
+            return;
+        }
+        let reason = format!(
+            "{} of the {} bytes of its output could not be written to the disk, and there is no result \
+             in the rest; make room on the disk and start it again",
+            exit.unwritten_bytes, exit.bytes
+        );
+        let text = self.notes.done.take().map(|done| done.text).unwrap_or_default();
+        self.notes.done = Some(Account { verdict: Verdict::Lost(reason), text, value: None });
+    }
+
+    /// Until when a usage limit holds: what the agent said, at most as long as the configuration lets it wait.
+    fn limited_until(&mut self, limit: Limit, now: Timestamp) -> Timestamp {
+        let hours = self.engine.settings().limits.max_limited_hours;
+        let most = now.after_millis(i64::from(hours) * 3_600_000);
+        let said = limit.until.map(Timestamp::from_millis);
+        if said.is_some_and(|said| said > most) {
+            self.warning(&format!(
+                "its model's usage limit was reported to last beyond the {hours} hours of \
+                 `limits.maxLimitedHours`; it goes on at {most}"
+            ));
+        }
+        said.unwrap_or_else(|| now.after_millis(LIMIT_MILLIS)).min(most)
     }
 
     /// What came of it: what it said, and what git says where it is silent.
@@ -211,7 +271,7 @@ impl Keeper {
 fn judge(
     standing: &Standing,
     run: &Run,
-    done: Option<&Account>,
+    account: Option<(&Account, bool)>,
     errors: &str,
 ) -> (Outcome, String) {
     if let Some(stop) = &run.stop {
@@ -220,20 +280,36 @@ fn judge(
     let exit = match standing {
         Standing::Ended(exit) => exit,
         Standing::NotBegun | Standing::Running | Standing::Gone => {
+            // It had said all it had to say.
+            if let Some((done, true)) = account {
+                return of_account(done);
+            }
             return (Outcome::Lost, "its supervisor died and took it along".to_owned());
         }
     };
-    match exit.ended {
-        Ended::TimedOut => timed_out(run, exit),
-        Ended::NotStarted => {
+    let done = account.map(|(done, _)| done);
+    match (exit.ended, account) {
+        // It had said all it had to say, and only its process did not exit.
+        (Ended::TimedOut | Ended::Stopped, Some((done, true))) => of_account(done),
+        (Ended::TimedOut, _) => timed_out(run, exit),
+        (Ended::NotStarted, _) => {
             let why = exit.why.as_deref().unwrap_or("it could not be started");
             (Outcome::Failed, why.to_owned())
         }
-        Ended::Stopped => {
+        (Ended::Stopped, _) => {
             let why = exit.why.as_deref().unwrap_or("it was stopped");
             (Outcome::Killed, why.to_owned())
         }
-        Ended::Exited => by_itself(exit, done, errors),
+        (Ended::Exited, _) => by_itself(exit, done, errors),
+    }
+}
+
+/// How an agent ended by its own account alone.
+fn of_account(done: &Account) -> (Outcome, String) {
+    match &done.verdict {
+        Verdict::Success => (Outcome::Succeeded, "done".to_owned()),
+        Verdict::Failure(why) | Verdict::Lost(why) => (Outcome::Failed, why.clone()),
+        Verdict::Aborted(why) => (Outcome::OverBudget, why.clone()),
     }
 }
 
@@ -255,11 +331,11 @@ fn by_itself(exit: &ExitRecord, done: Option<&Account>, errors: &str) -> (Outcom
     };
     let last = errors.trim_end().lines().next_back().unwrap_or_default();
     let ended = if last.is_empty() { code } else { format!("{code}; its last words: {last}") };
-    match done.map(|done| &done.verdict) {
-        Some(Verdict::Success) if exit.code == Some(0) => (Outcome::Succeeded, "done".to_owned()),
-        Some(Verdict::Failure(why)) => (Outcome::Failed, why.clone()),
-        Some(Verdict::Aborted(why)) => (Outcome::OverBudget, why.clone()),
-        Some(Verdict::Success) => (Outcome::Failed, format!("it ended with {ended}")),
+    match done {
+        Some(Account { verdict: Verdict::Success, .. }) if exit.code != Some(0) => {
+            (Outcome::Failed, format!("it ended with {ended}"))
+        }
+        Some(done) => of_account(done),
         None => (Outcome::Failed, format!("it ended without a result: {ended}")),
     }
 }

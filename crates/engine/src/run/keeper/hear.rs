@@ -4,10 +4,11 @@ use host::agent::{Event, Step, Usage};
 use host::run::{OutputLine, Stream};
 use model::habits::Verdict;
 use model::money::Usd;
-use store::Tokens;
+use tokio::time::Instant;
 
 use super::Keeper;
 use crate::doings::{self, Span, SpanKind};
+use crate::run::meter::{self, MAX_MODEL_NAME};
 use crate::run::notes::{Limit, OpenTool};
 use crate::run::prices;
 
@@ -41,7 +42,13 @@ impl Keeper {
         for step in steps {
             match step {
                 Step::Saw(event) => self.saw(event, at),
-                say => says.push(say),
+                say => {
+                    if say == Step::Close && self.notes.done.is_some() && !self.notes.finished {
+                        self.notes.finished = true;
+                        self.finished_since = Some(Instant::now());
+                    }
+                    says.push(say);
+                }
             }
         }
         says
@@ -51,6 +58,7 @@ impl Keeper {
         match event {
             Event::Conversation(name) => self.seen.report.conversation = Some(name),
             Event::Model(model) => {
+                let model: String = model.chars().take(MAX_MODEL_NAME).collect();
                 self.notes.model = Some(model.clone());
                 self.seen.report.model = Some(model);
             }
@@ -59,6 +67,8 @@ impl Keeper {
             Event::ToolEnded { id, error } => self.tool_ended(&id, error.as_deref()),
             Event::Usage(usage) => self.used(usage),
             Event::Cost(total) => {
+                let (total, warning) = meter::bounded_cost(total);
+                self.doubted(warning);
                 let more = self.notes.charge_to(total);
                 self.cost(more);
             }
@@ -119,19 +129,25 @@ impl Keeper {
     }
 
     fn used(&mut self, usage: Usage) {
-        let tokens = Tokens {
-            input: usage.input,
-            output: usage.output,
-            cache_read: usage.cache_read,
-            cache_write: usage.cache_write,
-        };
+        let (tokens, warning) = meter::bounded_tokens(usage);
+        self.doubted(warning);
         self.seen.tokens += tokens;
         let model = self.model();
         if let Some(price) = prices::price(&self.engine.settings().prices, &model, tokens) {
-            self.notes.charge(price);
-            self.cost(price);
+            let more = self.notes.charge(price);
+            self.cost(more);
         }
         self.seen.model = model;
+    }
+
+    /// Records that a figure was out of bounds.
+    fn doubted(&mut self, warning: Option<String>) {
+        if let Some(warning) = warning {
+            if self.notes.warnings < WARNINGS {
+                tracing::warn!(id = %self.agent.id, warning, "agent reported an absurd figure");
+            }
+            self.warning(&warning);
+        }
     }
 
     fn cost(&mut self, more: Usd) {
