@@ -96,7 +96,7 @@ impl Mirror {
     /// Writes the pages anew, and the log of runs from its beginning.
     pub fn rebuild(&mut self, until: i64) -> Result<(), MirrorError> {
         let (log, day) = self.engine.store.read(|tx| projection::iac_whole(tx, until))?;
-        files::write(&self.dir.join("IAC.md"), &log, Mode::Shared)?;
+        files::write_derived(&self.dir.join("IAC.md"), &log, Mode::Shared)?;
         self.write_context()?;
         self.day = day;
         // A server that was killed may have left files of tasks behind; not further than this.
@@ -150,7 +150,7 @@ impl Mirror {
     fn write_context(&self) -> Result<(), MirrorError> {
         let now = self.engine.now();
         let page = self.engine.store.read(|tx| projection::context_page(tx, now))?;
-        Ok(files::write(&self.dir.join("CONTEXT.md"), &page, Mode::Shared)?)
+        Ok(files::write_derived(&self.dir.join("CONTEXT.md"), &page, Mode::Shared)?)
     }
 
     fn write_task(&self, task: TaskId) -> Result<(), MirrorError> {
@@ -165,7 +165,7 @@ impl Mirror {
         let Some((slug, json, context)) = found else { return Ok(()) };
         let dir: &Path = &self.dir.join("tasks").join(slug);
         files::make_dir(dir, Mode::Shared)?;
-        files::write(&dir.join("task.json"), &format!("{json:#}\n"), Mode::Shared)?;
-        Ok(files::write(&dir.join("context.md"), &context, Mode::Shared)?)
+        files::write_derived(&dir.join("task.json"), &format!("{json:#}\n"), Mode::Shared)?;
+        Ok(files::write_derived(&dir.join("context.md"), &context, Mode::Shared)?)
     }
 }

@@ -54,6 +54,24 @@ pub fn make_dir(path: &Path, mode: Mode) -> Result<(), FileError> {
 
 /// Writes a file so that a reader sees the old text or the new one and never half of it.
 pub fn write(path: &Path, text: &str, mode: Mode) -> Result<(), FileError> {
+    write_renamed(path, text, mode, File::sync_all)
+}
+
+/// Writes a file that can be made again, so that a reader sees the old text or the new one. It does not
+/// wait for the disk, and leaves a file alone that says the same already.
+pub fn write_derived(path: &Path, text: &str, mode: Mode) -> Result<(), FileError> {
+    if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+        return Ok(());
+    }
+    write_renamed(path, text, mode, |_| Ok(()))
+}
+
+fn write_renamed(
+    path: &Path,
+    text: &str,
+    mode: Mode,
+    sync: impl FnOnce(&File) -> io::Result<()>,
+) -> Result<(), FileError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     // The process id keeps two writers from sharing a scratch file.
     name.push(format!(".{}.new", std::process::id()));
@@ -66,7 +84,7 @@ pub fn write(path: &Path, text: &str, mode: Mode) -> Result<(), FileError> {
         }
         let mut file = options.open(&scratch)?;
         file.write_all(text.as_bytes())?;
-        file.sync_all()?;
+        sync(&file)?;
         fs::rename(&scratch, path)
     })();
     written.map_err(|error| {
@@ -137,6 +155,33 @@ pub fn remove(path: &Path) -> Result<(), FileError> {
     }
 }
 
+/// Removes a folder with all that is in it, and says how many bytes its files had. Links are removed and
+/// not followed; what is not a folder is left alone, and one that is not there is no error.
+pub fn remove_tree(path: &Path) -> Result<u64, FileError> {
+    let bytes = tree_bytes(path)?;
+    if !fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir()) {
+        return Ok(0);
+    }
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at("remove", path)(error)),
+        _ => Ok(bytes),
+    }
+}
+
+/// How many bytes the files below a folder have. Links are not followed.
+pub fn tree_bytes(path: &Path) -> Result<u64, FileError> {
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+        Err(error) => return Err(at("measure", path)(error)),
+    };
+    if !meta.is_dir() {
+        return Ok(if meta.is_file() { meta.len() } else { 0 });
+    }
+    let names = list(path)?;
+    names.iter().try_fold(0_u64, |sum, name| Ok(sum.saturating_add(tree_bytes(&path.join(name))?)))
+}
+
 /// A lock that is held as long as this value lives, and let go by the kernel if the process dies.
 #[derive(Debug)]
 pub struct Lock(#[expect(dead_code, reason = "held for its drop")] File);
@@ -170,6 +215,39 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(read(&path).unwrap().as_deref(), Some("s"));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no scratch file is left");
+    }
+
+    #[test]
+    fn a_derived_file_that_says_the_same_is_left_alone() {
+        use std::os::unix::fs::MetadataExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("page.md");
+        let inode = || fs::metadata(&path).unwrap().ino();
+        write_derived(&path, "one", Mode::Shared).unwrap();
+        let first = inode();
+        write_derived(&path, "one", Mode::Shared).unwrap();
+        assert_eq!(inode(), first);
+        write_derived(&path, "two", Mode::Shared).unwrap();
+        assert_eq!(read(&path).unwrap().as_deref(), Some("two"));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_tree_is_removed_and_a_link_out_of_it_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (tree, other) = (dir.path().join("tree"), dir.path().join("other"));
+        fs::create_dir_all(tree.join("deep")).unwrap();
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("kept"), "kept").unwrap();
+        fs::write(tree.join("deep/file"), "12345").unwrap();
+        std::os::unix::fs::symlink(&other, tree.join("link")).unwrap();
+        assert_eq!(tree_bytes(&tree).unwrap(), 5);
+        assert_eq!(remove_tree(&tree).unwrap(), 5);
+        assert!(!tree.exists() && other.join("kept").exists());
+        assert_eq!(remove_tree(&tree).unwrap(), 0, "gone already");
+        std::os::unix::fs::symlink(&other, &tree).unwrap();
+        assert_eq!(remove_tree(&tree).unwrap(), 0);
+        assert!(other.join("kept").exists(), "a link in its place is not followed either");
     }
 
     #[test]

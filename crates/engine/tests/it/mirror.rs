@@ -55,3 +55,24 @@ fn check(folder: &Path, [agent, gone]: &[&str; 2], task: &Value) {
     assert_eq!(file["dispatches"][0]["agentId"], *agent);
     assert!(read(folder, &format!("tasks/{slug}/context.md")).contains("> half way"));
 }
+
+#[tokio::test]
+async fn files_that_are_true_already_are_not_written_again() {
+    use std::os::unix::fs::MetadataExt as _;
+    let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
+    let task = world.ok(Who::Operator, "mcp__task__create", json!({ "title": "Fix it" })).await;
+    let until = world.engine.store().read(|tx| tx.event_last()).unwrap();
+    let run = || {
+        let mut mirror = Mirror::new(world.engine.clone(), folder.path().to_owned());
+        mirror.rebuild(until).unwrap();
+    };
+    run();
+    let slug = task["slug"].as_str().unwrap();
+    let names =
+        [format!("tasks/{slug}/task.json"), format!("tasks/{slug}/context.md"), "IAC.md".into()];
+    let inodes =
+        || names.clone().map(|name| std::fs::metadata(folder.path().join(name)).unwrap().ino());
+    let before = inodes();
+    run();
+    assert_eq!(inodes(), before);
+}
