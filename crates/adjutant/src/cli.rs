@@ -1,6 +1,7 @@
 //! The command line's grammar. The doc comments are the help.
 
 mod agents;
+mod house;
 mod looping;
 mod mcp;
 mod office;
@@ -20,6 +21,7 @@ pub(crate) use self::agents::{
     AttachArgs, AwaitArgs, BoundArgs, CostsArgs, DischargeArgs, EnlistArgs, KillArgs, LogsArgs,
     PsArgs, ResumeArgs, RunArgs,
 };
+pub(crate) use self::house::{BackupArgs, CleanArgs, RestoreArgs};
 pub(crate) use self::looping::{LoopArgs, LoopVerb};
 pub(crate) use self::mcp::{
     Client, ConsentArgs, InstallArgs, McpArgs, McpVerb, ServeArgs, TargetArgs, UninstallArgs,
@@ -302,6 +304,12 @@ Example:
   adjutant audit list --tool mail_send
   adjutant audit export record.jsonl")]
     Audit(AuditArgs),
+    /// Remove what is over and old; with --dry-run only count it
+    Clean(CleanArgs),
+    /// Write the record, the configuration, roles and templates into one file
+    Backup(BackupArgs),
+    /// Put a backup into a home that has no server running
+    Restore(RestoreArgs),
     /// List, try and mend the webhooks that are told of events
     #[command(after_help = "\
 Example:

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use permissions::PolicyError;
 use sections::{
     Agents, Budgets, Categories, Check, Context, ContextFile, Github, LimitsConfig, Looping, Mcp,
-    Models, Office, Part, Plan, Prices, Review, Routing, Server, Slack, Worktrees,
+    Models, Office, Part, Plan, Prices, Retention, Review, Routing, Server, Slack, Worktrees,
 };
 pub(crate) use sections::{CapConfig, Kind, Pattern, Webhook};
 
@@ -73,6 +73,8 @@ pub(crate) struct Config {
     /// Who is told of events
     #[serde(deserialize_with = "sections::webhooks")]
     pub(crate) webhooks: Vec<Webhook>,
+    /// How long what is over is kept
+    pub(crate) retention: Retention,
     /// Whether the mirror files are written
     pub(crate) mirror: bool,
     /// The command that a branch must pass before it is merged
@@ -104,6 +106,7 @@ impl Default for Config {
             slack: Slack::default(),
             github: Github::default(),
             webhooks: Vec::new(),
+            retention: Retention::default(),
             mirror: true,
             check: None,
             check_timeout: CheckSettings::TIMEOUT_S,
@@ -238,6 +241,7 @@ impl Config {
             webhooks: self.webhooks.iter().map(|hook| hook.settings(told.env)).collect(),
             slack: (&self.slack).into(),
             routing: (&self.routing).into(),
+            retention: (&self.retention).into(),
         })
     }
 

@@ -3,6 +3,7 @@
 //! The face for people, and the server. See ARCHITECTURE.md, “adjutant”.
 
 mod app;
+mod backup;
 mod bridge;
 mod cli;
 mod client;

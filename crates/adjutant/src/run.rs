@@ -94,6 +94,7 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
         }
         Command::Config(args) => commands::config::run(app, args.verb),
         Command::Completions(args) => commands::completions::run(args.shell),
+        Command::Restore(args) => commands::restore::run(app, &args),
         Command::Up(args) => commands::server::up(app, &args),
         Command::Demo(args) => one_thread()?.block_on(demo::run(app, &args)),
         Command::Play(args) => one_thread()?.block_on(play::run(app, &args.scenario)),
@@ -149,6 +150,8 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         Command::Events(args) => commands::events::run(app, args).await,
         Command::Decisions(args) => commands::decisions::run(app, args).await,
         Command::Audit(args) => commands::audit::run(app, args.verb).await,
+        Command::Clean(args) => commands::clean::run(app, args).await,
+        Command::Backup(args) => commands::backup::run(app, &args).await,
         Command::Tool(args) => commands::tool::run(app, args).await,
         Command::Webhooks(args) => commands::webhooks::run(app, args).await,
         Command::Slack(args) => commands::slack::run(app, args).await,
@@ -163,6 +166,7 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         | Command::Doctor
         | Command::Config(_)
         | Command::Completions(_)
+        | Command::Restore(_)
         | Command::Demo(_)
         | Command::Play(_) => Ok(()),
     }

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use engine::store::Store;
 use engine::{
-    Desk, Engine, GithubSecrets, Hooks, Keeping, Loops, Mirror, Options, Point, SlackSecrets,
-    Slackline, ToolError,
+    Cleaner, Desk, Engine, GithubSecrets, Hooks, Keeping, Loops, Mirror, Options, Point,
+    SlackSecrets, Slackline, ToolError,
 };
 use host::clock::Clock;
 use server::{Activity, ReloadReport};
@@ -151,6 +151,7 @@ pub(crate) fn prepare(
     tasks.spawn(Hooks::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
     tasks.spawn(Loops::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
     tasks.spawn(Slackline::new(engine.clone(), shutdown.clone()).run());
+    tasks.spawn(Cleaner::new(engine.clone(), shutdown.clone()).run());
     if config.mirror {
         let mirror = Mirror::new(engine.clone(), stage.home.dir.clone());
         tasks.spawn(mirror.run(shutdown.clone()));

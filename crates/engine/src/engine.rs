@@ -114,6 +114,8 @@ pub struct Inner {
     /// Who is live, as it was last looked up
     pub(crate) memo: Memo,
     pub(crate) errands: Errands,
+    /// Its one permit is held while something is cleaned
+    pub(crate) cleaning: tokio::sync::Semaphore,
     pub(crate) hooking: crate::webhook::Hooking,
     pub(crate) slacking: crate::slack::Slacking,
     /// The project's repository, once it was needed
@@ -144,6 +146,7 @@ impl Engine {
             doings: Doings::default(),
             memo: Memo::default(),
             errands: Errands::default(),
+            cleaning: tokio::sync::Semaphore::new(1),
             hooking: crate::webhook::Hooking::default(),
             slacking: crate::slack::Slacking::default(),
             repo: Mutex::default(),

@@ -4,6 +4,7 @@
 
 mod agree;
 mod board;
+mod clean;
 mod context;
 mod crew_view;
 mod cx;
@@ -34,6 +35,7 @@ mod review;
 mod run;
 pub mod settings;
 mod slack;
+mod snapshot;
 mod supervised;
 pub mod templates;
 mod tool;
@@ -49,6 +51,7 @@ mod worktrees;
 pub use agree::Disagreement;
 pub use board::{BoardSlice, BoardView, BoardWish, ColumnView, EpicRow, EpicsView, GraphView};
 pub use board::{HistoryView, TaskRow, TasksView, WholeTask};
+pub use clean::{CleanPart, CleanReport, CleanRequest, CleanedPart, Cleaner};
 pub use crew_view::{
     About, CrewRow, CrewRowsView, CrewView, CrewWish, OverviewView, Past, RolesView,
 };

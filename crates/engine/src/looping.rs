@@ -23,6 +23,7 @@ use crate::engine::Engine;
 use crate::error::ToolError;
 
 pub use acts::{LoopChange, LoopStart, PauseWhen};
+pub(crate) use hook::hook_folder_name;
 pub use template::{Unknown, unknown};
 
 /// The text of a loop's prompt that is built in.

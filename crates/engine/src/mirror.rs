@@ -21,6 +21,10 @@ const GATHER: Duration = Duration::from_millis(100);
 /// At its start a mirror writes the tasks anew that so many last events told of.
 const CATCH_UP: i64 = 10_000;
 
+/// Tasks whose files are still written once the server ends. The next start writes the others: an end
+/// must not take longer the more there is to tell.
+const LAST_TASKS: usize = 2_000;
+
 /// Why a mirror file was not written.
 #[derive(Debug, thiserror::Error)]
 pub enum MirrorError {
@@ -47,17 +51,20 @@ pub struct Mirror {
     seen: i64,
     /// The day of the last entry of `IAC.md`.
     day: String,
+    /// Cancelled when the server ends.
+    stop: CancellationToken,
 }
 
 impl Mirror {
     /// A mirror of the engine's record in `dir`.
     pub fn new(engine: Engine, dir: PathBuf) -> Self {
-        Self { engine, dir, seen: 0, day: String::new() }
+        Self { engine, dir, seen: 0, day: String::new(), stop: CancellationToken::new() }
     }
 
     /// Follows the record until `stop`, and tells of all that happened before it. A file that cannot be
     /// written is tried again with the next change.
     pub async fn run(mut self, stop: CancellationToken) {
+        self.stop = stop.clone();
         let mut last = self.engine.store.last_event();
         let mut whole = true;
         loop {
@@ -119,7 +126,16 @@ impl Mirror {
     }
 
     fn write_tasks(&self, tasks: BTreeSet<TaskId>) -> Result<(), MirrorError> {
-        tasks.into_iter().try_for_each(|task| self.write_task(task))
+        let all = tasks.len();
+        for (written, task) in tasks.into_iter().enumerate() {
+            if written >= LAST_TASKS && self.stop.is_cancelled() {
+                let left = all - written;
+                tracing::info!(left, "server is shutting down; the next start writes the rest");
+                return Ok(());
+            }
+            self.write_task(task)?;
+        }
+        Ok(())
     }
 
     /// Writes what changed since the last time.

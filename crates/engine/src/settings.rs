@@ -1,6 +1,7 @@
 //! What an engine is told from outside: permissions, roles, limits. Read elsewhere, plain here.
 
 mod looping;
+mod retention;
 mod review;
 mod slack;
 mod webhook;
@@ -12,6 +13,7 @@ use model::Policy;
 use model::policy::Rules;
 
 pub use self::looping::{HookSettings, LoopSettings};
+pub use self::retention::RetentionSettings;
 pub use self::review::{
     CheckSettings, GithubSettings, OfficeSettings, PlanSettings, ReviewSettings, WorktreeSettings,
 };
@@ -72,6 +74,8 @@ pub struct Settings {
     pub slack: SlackSettings,
     /// Which role a message goes to
     pub routing: RoutingSettings,
+    /// How long what is over is kept
+    pub retention: RetentionSettings,
 }
 
 /// Which model plays whom.

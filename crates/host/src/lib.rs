@@ -16,3 +16,4 @@ pub mod random;
 pub mod run;
 pub mod slack;
 pub mod supervise;
+pub mod whole_file;

@@ -3,6 +3,7 @@
 //! See ARCHITECTURE.md, “model”.
 #![deny(clippy::wildcard_enum_match_arm)]
 
+pub mod age;
 pub mod agent;
 pub mod board;
 pub mod epic;
@@ -29,6 +30,7 @@ pub mod time;
 pub mod webhook;
 mod words;
 
+pub use age::Age;
 pub use agent::{AgentState, AgentStateName, AgentType};
 pub use board::Column;
 pub use epic::EpicState;

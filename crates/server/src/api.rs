@@ -3,6 +3,7 @@
 pub(crate) mod agents;
 pub(crate) mod audit;
 mod audit_query;
+pub(crate) mod clean;
 pub(crate) mod costs;
 pub(crate) mod costs_series;
 pub(crate) mod costs_summary;
@@ -152,6 +153,8 @@ fn acts() -> Router<Arc<Shared>> {
         .route("/api/webhooks/{name}/enable", post(webhooks::enable))
         .route("/api/settings/check", post(settings::check))
         .route("/api/settings/save", post(settings::save))
+        .route("/api/clean", post(clean::clean))
+        .route("/api/snapshot", post(clean::snapshot))
         .route("/api/reload", post(running::reload))
         .route("/api/shutdown", post(running::shutdown))
 }

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use utoipa::OpenApi;
 
 use crate::api::{
-    agents, audit, costs, costs_series, costs_summary, costs_tools, crew, decisions, epics, events,
-    github, login, loops, mail, merge_queue, overview, plans, record, reviews, running, runs,
-    settings, slack, tasks, tools, webhooks, worktrees,
+    agents, audit, clean, costs, costs_series, costs_summary, costs_tools, crew, decisions, epics,
+    events, github, login, loops, mail, merge_queue, overview, plans, record, reviews, running,
+    runs, settings, slack, tasks, tools, webhooks, worktrees,
 };
 use crate::{answer, execute};
 
@@ -20,7 +20,7 @@ use crate::{answer, execute};
         agents::discharge, agents::enlist, agents::list, agents::one::show, agents::diff::diff, agents::story::story,
         agents::stream::stream, costs::costs,
         costs::usage, crew::list, crew::roles, crew::rows, decisions::decisions, epics::list, epics::show, events::events, events::ws::follow, execute::execute, github::webhook, login::links, login::log_in, login::log_out, login::make_link, login::revoke_link, loops::list, loops::pause, loops::resume, loops::say, loops::show, loops::start, loops::stop, mail::list, mail::thread, merge_queue::list, merge_queue::one,
-        merge_queue::retry, merge_queue::reviewed, overview::overview, audit::audit, audit::verify, record::call::one, record::histogram, record::list,
+        merge_queue::retry, merge_queue::reviewed, overview::overview, audit::audit, audit::verify, clean::clean, clean::snapshot, record::call::one, record::histogram, record::list,
         costs_series::show, costs_summary::lineage, costs_summary::show, costs_tools::tools,
         plans::list, plans::resume, plans::run, plans::show, plans::stop,
         reviews::abandon, reviews::allow_more, reviews::list, reviews::story, running::reload,

@@ -9,6 +9,7 @@ use model::{AgentId, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use sha2::{Digest as _, Sha256};
 
+use crate::audit_blocks::BlockCheck;
 use crate::error::StoreError;
 use crate::page::Page;
 use crate::row::Cells;
@@ -20,8 +21,8 @@ pub(crate) const BLOCK: i64 = 1024;
 /// Where the chain and the sequence of events stand.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Chain {
-    audit: i64,
-    hash: [u8; 64],
+    pub(crate) audit: i64,
+    pub(crate) hash: [u8; 64],
     event: i64,
 }
 
@@ -58,6 +59,13 @@ impl Chain {
     pub(crate) const fn next_event(&mut self) -> i64 {
         self.event += 1;
         self.event
+    }
+
+    /// The state of the chain right behind a row.
+    pub(crate) fn behind(number: i64, hash: &str) -> Self {
+        let mut chain = Self { audit: number, ..Self::default() };
+        chain.hash = hash.as_bytes().try_into().unwrap_or(chain.hash);
+        chain
     }
 
     fn link(&self, body: &str) -> [u8; 64] {
@@ -309,15 +317,25 @@ impl Tx<'_> {
 
     /// Follows the whole chain and says whether it holds.
     pub fn audit_verify(&self) -> Result<Verdict, StoreError> {
-        self.audit_follow(Chain::default(), i64::MAX)
+        let unchecked = Verdict { rows: 0, head: String::new(), broken: None, archived: 0 };
+        self.audit_verify_on(&unchecked, i64::MAX)
     }
 
     /// Follows the chain from where an earlier check found it good, for `most` rows, and says whether
     /// it still holds there and further on.
     pub fn audit_verify_on(&self, good: &Verdict, most: i64) -> Result<Verdict, StoreError> {
-        let mut chain = Chain { audit: good.rows, ..Chain::default() };
-        chain.hash = good.head.as_bytes().try_into().unwrap_or(chain.hash);
-        if good.rows > 0 {
+        let checkpoints = self.audit_checkpoints()?;
+        if let Some(broken) = self.audit_checkpoints_problem(&checkpoints)? {
+            return Ok(Chain::default().verdict(Some(broken)));
+        }
+        let cut = checkpoints.last();
+        let archived = cut.map_or(0, |cut| cut.last_row);
+        let chain = match cut {
+            // What was checked before is in archives by now.
+            Some(cut) if good.rows <= cut.last_row => Chain::behind(cut.last_row, &cut.last_hash),
+            _ => Chain::behind(good.rows, &good.head),
+        };
+        if good.rows > archived {
             let changed = match self.audit_get(good.rows)? {
                 None => Some(format!("row {} is missing", good.rows)),
                 Some(row) if row.hash != good.head => {
@@ -329,7 +347,7 @@ impl Tx<'_> {
                 return Ok(chain.verdict(Some((good.rows, problem))));
             }
         }
-        self.audit_follow(chain, most)
+        Ok(Verdict { archived, ..self.audit_follow(chain, most)? })
     }
 
     fn audit_follow(&self, mut chain: Chain, most: i64) -> Result<Verdict, StoreError> {
@@ -337,9 +355,14 @@ impl Tx<'_> {
             "SELECT {COLUMNS} FROM audit WHERE number > $1 ORDER BY number LIMIT $2"
         ))?;
         let mut rows = statement.query(params![chain.audit, most])?;
+        let mut blocks = BlockCheck::default();
         while let Some(row) = rows.next()? {
             let row = read(row)?;
-            if let Some(problem) = problem(&chain, &row) {
+            let problem = match problem(&chain, &row) {
+                None => blocks.problem(self, &row)?,
+                problem => problem,
+            };
+            if let Some(problem) = problem {
                 return Ok(chain.verdict(Some((row.number, problem))));
             }
             chain.audit = row.number;
@@ -355,11 +378,15 @@ impl Tx<'_> {
     ) -> Result<(String, Option<String>), StoreError> {
         let mut chain = Chain { audit: row.number - 1, ..Chain::default() };
         if row.number > 1 {
-            let Some(before) = self.audit_get(row.number - 1)? else {
+            let before = match self.audit_get(row.number - 1)? {
+                Some(before) => Some(before.hash),
+                None => self.audit_checkpoint_hash(row.number - 1)?,
+            };
+            let Some(before) = before else {
                 let problem = format!("row {} is missing", row.number - 1);
                 return Ok((String::new(), Some(problem)));
             };
-            chain.hash = before.hash.as_bytes().try_into().unwrap_or(chain.hash);
+            chain.hash = before.as_bytes().try_into().unwrap_or(chain.hash);
         }
         Ok((String::from_utf8_lossy(&chain.hash).into_owned(), problem(&chain, row)))
     }
@@ -379,11 +406,14 @@ pub struct Verdict {
     pub head: String,
     /// The first bad row, and what is wrong with it
     pub broken: Option<(i64, String)>,
+    /// Number of the last row that is in an archive and was not checked here; 0 where none is
+    pub archived: i64,
 }
 
 impl Chain {
-    fn verdict(&self, broken: Option<(i64, String)>) -> Verdict {
-        Verdict { rows: self.audit, head: String::from_utf8_lossy(&self.hash).into_owned(), broken }
+    pub(crate) fn verdict(&self, broken: Option<(i64, String)>) -> Verdict {
+        let head = String::from_utf8_lossy(&self.hash).into_owned();
+        Verdict { rows: self.audit, head, broken, archived: 0 }
     }
 }
 
@@ -407,7 +437,14 @@ fn problem(chain: &Chain, row: &AuditRow) -> Option<String> {
 
 /// Follows an exported chain: pairs of body and hash, from the first row.
 pub fn verify_chain<'a>(rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> Verdict {
-    let mut chain = Chain::default();
+    follow_export(Chain::default(), rows)
+}
+
+/// Follows an export that begins behind `chain`.
+pub(crate) fn follow_export<'a>(
+    mut chain: Chain,
+    rows: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Verdict {
     for (body, hash) in rows {
         if chain.link(body) != hash.as_bytes() {
             let number = chain.audit + 1;

@@ -259,6 +259,8 @@ impl Tx<'_> {
     fn audit_range(&self, search: &AuditSearch) -> Result<Option<Stretch>, StoreError> {
         let last = self.audit_last()?;
         let mut first = search.after.max(0) + 1;
+        // Rows before that are in archives.
+        first = first.max(self.audit_archived()? + 1);
         let mut end = search.before.map_or(last, |before| (before - 1).min(last));
         if let Some(since) = search.since {
             first = first.max(self.audit_number_at(since.after_millis(-SLACK), last)?);
@@ -270,7 +272,7 @@ impl Tx<'_> {
     }
 
     /// The number of the first row from a time on, as far as times are in order.
-    fn audit_number_at(&self, at: Timestamp, last: i64) -> Result<i64, StoreError> {
+    pub(crate) fn audit_number_at(&self, at: Timestamp, last: i64) -> Result<i64, StoreError> {
         let (mut low, mut high) = (1, last + 1);
         while low < high {
             let middle = low + (high - low) / 2;

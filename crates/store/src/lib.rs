@@ -10,6 +10,8 @@ mod agent;
 mod amount;
 mod answered;
 mod audit;
+mod audit_blocks;
+mod audit_cut;
 mod audit_search;
 mod board;
 mod budget;
@@ -37,6 +39,7 @@ mod pull;
 mod question;
 mod reader;
 mod reservation;
+mod retention;
 mod review;
 mod row;
 mod run;
@@ -50,6 +53,7 @@ mod task_list;
 mod task_story;
 mod tool_use;
 mod tx;
+mod wal;
 mod webhook;
 mod worktree;
 mod writer;
@@ -63,6 +67,7 @@ use tokio::sync::watch;
 pub use agent::{Agent, AgentPage, NewAgent};
 pub use answered::{Answered, Keyed};
 pub use audit::{AuditDraft, AuditFilter, AuditRow, Verdict, verify_chain};
+pub use audit_cut::{AuditCheckpoint, AuditCut, CHECKPOINT_TOOL, verify_archived};
 pub use audit_search::{
     AuditAround, AuditBody, AuditBy, AuditCall, AuditCount, AuditEnd, AuditFound, AuditOrder,
     AuditSearch, AuditSpan, AuditTask, ToolFigures,
@@ -84,7 +89,7 @@ pub use mail::{Inbox, Mail, NewMail, Recipient};
 pub use mail_list::{MailLine, Mailbox};
 pub use mcp_session::McpSession;
 pub use merge::{Merge, MergeChange, MergePage, NewMerge};
-pub use migrate::{SCHEMA_VERSION, schema_version};
+pub use migrate::{SCHEMA_VERSION, check_database, schema_version};
 pub use note::{NewNote, Note};
 pub use page::Page;
 pub use pass::{NewPass, Pass, PassKind, Rights};
@@ -92,6 +97,7 @@ pub use plan::{NewPlan, Plan, PlanStep, PlanTurn};
 pub use pull::{GithubIssue, PullRequest};
 pub use question::Question;
 pub use reservation::{NewReservation, Reservation};
+pub use retention::{CleanableBranch, EventPin, EventRetention};
 pub use review::{Feedback, NewReview, Review, ReviewPage};
 pub use run::{NewRun, ReadTo, Report, Run, Stop, Tokens};
 pub use session::{Iteration, IterationEnd, Session};
@@ -183,6 +189,13 @@ impl Store {
     /// The number of the last event that is safely on disk, and every later one as it comes.
     pub fn last_event(&self) -> watch::Receiver<i64> {
         self.writer.last_event()
+    }
+
+    /// Writes a compact copy of the record, as it is at one moment, to a file that must not exist yet.
+    ///
+    /// Blocks for as long as that takes; reads and writes go on meanwhile.
+    pub fn snapshot(&self, to: &Path) -> Result<(), StoreError> {
+        self.readers.snapshot(to)
     }
 
     /// Ends the writer after everything that waits is on disk.

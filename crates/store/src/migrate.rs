@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0007_plan.sql"),
     include_str!("../migrations/0008_slack.sql"),
     include_str!("../migrations/0012_money.sql"),
+    include_str!("../migrations/0015_retention.sql"),
 ];
 
 /// The newest schema that this Adjutant knows.
@@ -31,6 +32,27 @@ pub fn schema_version(path: &Path) -> Result<i64, StoreError> {
         file.query_row("PRAGMA user_version", [], |row| row.get(0))
     };
     open().map_err(|source| StoreError::Open { path: path.display().to_string(), source })
+}
+
+/// Checks that a database file is whole and of a schema that this Adjutant knows. It must be in use by
+/// nobody.
+pub fn check_database(path: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::Open { path: path.display().to_string(), source };
+    let open = || Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+    let file = open().map_err(failed)?;
+    let found: i64 = file.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
+    if found > SCHEMA_VERSION {
+        return Err(StoreError::Newer { found, known: SCHEMA_VERSION });
+    }
+    let said: String =
+        file.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(failed)?;
+    let tables = "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('agent', 'audit', 'event')";
+    let tables: i64 = file.query_row(tables, [], |row| row.get(0)).map_err(failed)?;
+    match (said.as_str(), tables) {
+        ("ok", 3) => Ok(()),
+        ("ok", _) => Err(StoreError::Corrupt("it is not a record of Adjutant".to_owned())),
+        _ => Err(StoreError::Corrupt(said)),
+    }
 }
 
 /// Brings the database to the newest schema, or refuses one that is newer still.

@@ -43,6 +43,13 @@ impl Readers {
         answer
     }
 
+    /// Writes a compact copy of the database into a new file.
+    pub(crate) fn snapshot(&self, to: &Path) -> Result<(), StoreError> {
+        let connection = connect(&self.path, self.patience)?;
+        connection.execute("VACUUM INTO ?1", [to.to_string_lossy().as_ref()])?;
+        Ok(())
+    }
+
     fn open(&self) -> Result<Connection, StoreError> {
         let connection = connect(&self.path, self.patience)?;
         // A slip in an operation that should only look is refused by the database itself.

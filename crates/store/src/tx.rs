@@ -83,6 +83,8 @@ pub(crate) fn connect(path: &Path, patience: Duration) -> Result<Connection, Sto
         connection.pragma_update(None, "synchronous", "FULL")?;
         // Moving pages from the log into the database pays off in larger portions.
         connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+        // A log that grew beside a long reader shrinks to this size once it starts again.
+        connection.pragma_update(None, "journal_size_limit", crate::wal::KEPT_WAL_BYTES)?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
         Ok(connection)
     };

@@ -16,6 +16,7 @@ use crate::audit::{AuditDraft, Chain};
 use crate::error::StoreError;
 use crate::tool_use::Uses;
 use crate::tx::Tx;
+use crate::wal::WalBound;
 
 /// At most so many operations share a commit: the first of them has waited long enough.
 const BATCH: usize = 512;
@@ -120,7 +121,8 @@ impl Writer {
             let rows = Arc::clone(&rows);
             let work = move || {
                 let (last_event, uses) = (event_sender, Uses::new());
-                Worker { connection, chain, uses, last_event, rows }.work(&inbox);
+                let wal = WalBound::of(&connection);
+                Worker { connection, chain, uses, last_event, rows, wal }.work(&inbox);
             };
             std::thread::Builder::new().name("store-writer".into()).spawn(work).map_err(
                 |error| StoreError::Corrupt(format!("could not start the writer: {error}")),
@@ -174,6 +176,7 @@ struct Worker {
     uses: Uses,
     last_event: watch::Sender<i64>,
     rows: Arc<Rows>,
+    wal: WalBound,
 }
 
 /// What one commit will hold.
@@ -258,6 +261,7 @@ impl Worker {
             self.last_event.send_if_modified(|last| {
                 std::mem::replace(last, self.chain.last_event()) != self.chain.last_event()
             });
+            self.wal.after_commit(&self.connection);
         }
     }
 

@@ -31,6 +31,8 @@ const LONGEST_PAUSE = 10_000;
 /** The server says something at least every 15 s; silence for longer is a break. */
 const SILENCE = 40_000;
 const CAUGHT_UP_SHOWN = 5_000;
+/** Behind every number there is: only what is to come. */
+const NOW = Number.MAX_SAFE_INTEGER;
 
 class Live {
   #state: LiveState = { phase: 'connecting', last: -1, retryAt: null, caughtUp: null };
@@ -94,8 +96,12 @@ class Live {
     const abort = new AbortController();
     this.#abort = abort;
     try {
-      const path = withQuery('/api/events', { stream: 'sse', after: this.#state.last });
+      const path = withQuery('/api/events', { stream: 'sse', after: this.#state.last === NOW ? 'now' : this.#state.last });
       const response = await request(path, { signal: abort.signal, headers: { Accept: 'text/event-stream' } });
+      if (response.status === 410) {
+        this.#begin();
+        throw new ApiError('GONE', 'Events were removed that this page has not heard.', 410);
+      }
       if (!response.ok || response.body === null) {
         throw new ApiError('AWAY', 'The stream of events did not open.', response.status);
       }
@@ -132,6 +138,7 @@ class Live {
   #take(kind: string, data: string): void {
     const value: unknown = JSON.parse(data);
     if (kind === 'head') return this.#head(value);
+    if (kind === 'failed' && isRemoved(value)) return this.#begin();
     if (kind !== 'message' || !isEvent(value)) return;
     this.#queue.push(value);
     if (!this.#frame) {
@@ -147,7 +154,7 @@ class Live {
     const head = typeof last === 'number' ? last : 0;
     const before = this.#state.last;
     if (before > head) {
-      // Another record than the one that was followed: nothing that is shown holds any more.
+      // Another record than the one that was followed, or events were removed: nothing that is shown holds any more.
       this.#set({ phase: 'live', last: head, retryAt: null, caughtUp: null });
       for (const reset of this.#resets) reset();
       return;
@@ -156,6 +163,11 @@ class Live {
     this.#behind = wasAway && head > before ? { from: before, to: head } : null;
     this.#set({ phase: 'live', retryAt: null, caughtUp: null });
     if (wasAway && this.#behind === null) this.#showCaughtUp(0);
+  }
+
+  /** Begins again with what comes next: the next head is before this place, so that everything shown is read again. */
+  #begin(): void {
+    this.#set({ last: NOW });
   }
 
   #flush(): void {
@@ -185,6 +197,12 @@ function isEvent(value: unknown): value is LiveEvent {
     typeof Reflect.get(value, 'number') === 'number' &&
     typeof Reflect.get(value, 'kind') === 'string'
   );
+}
+
+/** Whether a stream ended because events were removed. */
+function isRemoved(value: unknown): boolean {
+  const details: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'details') : null;
+  return typeof details === 'object' && details !== null && typeof Reflect.get(details, 'oldest') === 'number';
 }
 
 export const live = new Live();

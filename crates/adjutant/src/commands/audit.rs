@@ -1,12 +1,14 @@
 //! `adjutant audit`: the record of every call: listed, checked, and carried away.
 
+mod archives;
+
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::Code;
-use engine::store::{Verdict, verify_chain};
+use engine::store::Verdict;
 use serde_json::{Value, json};
 
 use super::steady::Steady;
@@ -14,7 +16,7 @@ use crate::app::{App, query};
 use crate::cli::{AuditListArgs, AuditVerb};
 use crate::client::Client;
 use crate::progress::Progress;
-use crate::render::{bad, cell, count, dim, field, good, line, table};
+use crate::render::{bad, cell, count, dim, field, good, line, name, table};
 use crate::trouble::Trouble;
 
 /// How many rows are fetched at once.
@@ -26,7 +28,7 @@ pub(crate) async fn run(app: &App, verb: Option<AuditVerb>) -> Result<(), Troubl
     match verb {
         None => list(app, AuditListArgs { limit: 50, ..AuditListArgs::default() }).await,
         Some(AuditVerb::List(args)) => list(app, args).await,
-        Some(AuditVerb::Verify { file: None }) => {
+        Some(AuditVerb::Verify { file: None, archive }) => {
             let client = app.client().await?;
             let progress = Progress::waiting(app, "following the chain");
             if progress.is_seen() {
@@ -35,10 +37,15 @@ pub(crate) async fn run(app: &App, verb: Option<AuditVerb>) -> Result<(), Troubl
                 progress.say(&format!("following the chain of {}", count(rows, "row")));
             }
             let verdict = client.get_json("/api/audit/verify").await?;
+            let verdict = with_archives(verdict, &archive)?;
             drop(progress);
             judge(app, &verdict)
         }
-        Some(AuditVerb::Verify { file: Some(file) }) => judge(app, &verify_export(app, &file)?),
+        Some(AuditVerb::Verify { file: Some(_), archive }) if !archive.is_empty() => {
+            Err(Trouble::usage("archives are checked together with the server's record")
+                .hint("give either an export or `--archive FILE…`"))
+        }
+        Some(AuditVerb::Verify { file: Some(file), .. }) => judge(app, &verify_export(app, &file)?),
         Some(AuditVerb::Export { file }) => export(app, file.as_deref()).await,
     }
 }
@@ -213,7 +220,17 @@ fn judge(app: &App, verdict: &Value) -> Result<(), Trouble> {
     app.render.answer(verdict, || {
         if holds {
             let head = dim(format!("head {}", field(verdict, "head")));
-            return format!("{} {} in an unbroken chain\n{head}", good("ok"), count(rows, "row"));
+            let held =
+                format!("{} {} in an unbroken chain\n{head}", good("ok"), count(rows, "row"));
+            return match verdict["archived"].as_i64().unwrap_or_default() {
+                0 => held,
+                last => {
+                    let said =
+                        format!("rows 1 to {last} are in archives and were not checked here");
+                    let how = name("adjutant audit verify --archive FILE…");
+                    format!("{held}\n{}; {how} checks them", dim(said))
+                }
+            };
         }
         let (at, why) = (field(verdict, "brokenAt"), field(verdict, "problem"));
         format!("{} row {at}: {why}\n{} before it are good", bad("broken"), count(rows, "row"))
@@ -236,6 +253,12 @@ async fn export(app: &App, file: Option<&Path>) -> Result<(), Trouble> {
         progress = Progress::steps(app, "exporting rows", calls.unwrap_or_default());
     }
     let (mut after, mut written) = (0, 0);
+    let known = client.get_json("/api/audit/verify?full=false").await?;
+    if let Some(cut) = archives::archives_in(&known)?.pop() {
+        // So that the rest can be followed by itself.
+        let start = archives::Start { row: cut.last_row, hash: cut.last_hash };
+        progress.aside(|| writeln!(out, "{}", start.line()))?;
+    }
     loop {
         let (page, next) = record.page(after, PAGE).await?;
         let rows = page.iter().map(exported).collect::<Result<Vec<_>, _>>()?;
@@ -269,28 +292,35 @@ fn exported(row: &Value) -> Result<Value, Trouble> {
     Ok(json!({ "number": row["number"], "hash": hash, "body": body }))
 }
 
-/// Follows the chain of an export. It must begin with the first row.
+/// Checks archives together with the record that names them, where any are given.
+fn with_archives(mut verdict: Value, files: &[PathBuf]) -> Result<Value, Trouble> {
+    if files.is_empty() || verdict["ok"] != true {
+        return Ok(verdict);
+    }
+    match archives::problem_in(&archives::archives_in(&verdict)?, files)? {
+        None => verdict["archived"] = 0.into(),
+        Some((row, problem)) => {
+            verdict["ok"] = false.into();
+            verdict["rows"] = (row - 1).max(0).into();
+            verdict["brokenAt"] = row.into();
+            verdict["problem"] = problem.into();
+        }
+    }
+    Ok(verdict)
+}
+
+/// Follows the chain of an export, from its first row or from the checkpoint with which it begins.
 fn verify_export(app: &App, path: &Path) -> Result<Value, Trouble> {
-    let input: Box<dyn BufRead> = if path.as_os_str() == "-" {
+    let mut input: Box<dyn BufRead> = if path.as_os_str() == "-" {
         Box::new(std::io::stdin().lock())
     } else {
         Box::new(BufReader::new(File::open(path).map_err(host::files::at("open", path))?))
     };
-    let progress = Progress::waiting(app, "reading");
-    let mut rows: Vec<(String, String)> = Vec::new();
-    for (index, text) in input.lines().enumerate() {
-        let row: Value = serde_json::from_str(&text?)
-            .map_err(|error| Trouble::usage(format!("line {} is not JSON: {error}", index + 1)))?;
-        let part = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
-        rows.push((part("body"), part("hash")));
-        if rows.len().is_multiple_of(PAGE) {
-            progress.say(&format!("read {}", count(rows.len(), "row")));
-        }
-    }
-    progress.say(&format!("following the chain of {}", count(rows.len(), "row")));
-    let Verdict { rows, head, broken } =
-        verify_chain(rows.iter().map(|(body, hash)| (body.as_str(), hash.as_str())));
-    let mut verdict = json!({ "ok": broken.is_none(), "rows": rows, "head": head });
+    let progress = Progress::waiting(app, "following the chain");
+    let Verdict { rows, head, broken, archived } = archives::follow_export(&mut *input)?;
+    drop(progress);
+    let mut verdict =
+        json!({ "ok": broken.is_none(), "rows": rows, "head": head, "archived": archived });
     if let Some((at, problem)) = broken {
         verdict["brokenAt"] = at.into();
         verdict["problem"] = problem.into();

@@ -84,7 +84,8 @@ impl Which {
         query(
             "/api/events",
             [
-                ("after", Some(after.to_string())),
+                // From nought on is from the oldest there is, which is not refused.
+                ("after", Some(after).filter(|after| *after != 0).map(|after| after.to_string())),
                 ("limit", limit.map(|limit| limit.to_string())),
                 ("kind", self.kind.clone()),
                 ("agentId", self.agent.clone()),
@@ -157,6 +158,10 @@ impl Events<'_> {
                     while let Ok(Ok(Some(message))) = timeout(SILENCE, stream.next()).await {
                         let said: Value = serde_json::from_slice(&message).unwrap_or_default();
                         if said["code"].is_string() {
+                            if let Some(oldest) = said["details"]["oldest"].as_i64() {
+                                after = skip_removed(app, oldest)?;
+                                break;
+                            }
                             let error = ApiError::read(StatusCode::SERVICE_UNAVAILABLE, &message);
                             let (status, body) = (StatusCode::SERVICE_UNAVAILABLE, error.into());
                             return Err(ClientError::Api { status, body }.into());
@@ -169,11 +174,22 @@ impl Events<'_> {
                     sleep(PAUSE).await;
                 }
                 Err(error) if is_gone(&error) => {}
+                Err(ClientError::Api { status: StatusCode::GONE, body }) => {
+                    let oldest = body.whole["details"]["oldest"].as_i64();
+                    after = skip_removed(app, oldest.unwrap_or(after))?;
+                }
                 Err(error) => return Err(error.into()),
             }
             self.line.back_some_day().await?;
         }
     }
+}
+
+/// Says that events which were not heard yet are gone, and from where it goes on.
+fn skip_removed(app: &App, oldest: i64) -> std::io::Result<i64> {
+    let said = format!("Events up to {oldest} were removed meanwhile; going on behind them.");
+    app.render.aside(&dim(said))?;
+    Ok(oldest)
 }
 
 /// From where to go on after a message: an event, where the stream began, or how far it was looked.

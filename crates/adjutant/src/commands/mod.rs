@@ -3,6 +3,8 @@
 pub(crate) mod agents;
 pub(crate) mod attach;
 pub(crate) mod audit;
+pub(crate) mod backup;
+pub(crate) mod clean;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod costs;
@@ -22,6 +24,7 @@ pub(crate) mod office;
 pub(crate) mod open;
 pub(crate) mod plan;
 pub(crate) mod reload;
+pub(crate) mod restore;
 pub(crate) mod reviews;
 mod role;
 pub(crate) mod run;

@@ -125,6 +125,10 @@ async fn serve_home(
             return Ok(app.render.answer(&server, || running_text(&server, "runs already"))?);
         }
     };
+    // A restore that was killed in the middle is brought to its end, and its configuration counts.
+    let restored = crate::backup::finish_restore(&stage.home, &stage.env)?;
+    let reread = if restored { Some(stage.config()?.0) } else { None };
+    let config = reread.as_ref().unwrap_or(config);
     let store = serve::open(stage, config)?;
     let (bound, note) = listen(stage, config, &store, (background, &ownership)).await?;
     // Before any agent is told of it.

@@ -39,6 +39,7 @@ pages! {
     how_to_connect_codex => "docs/how-to/connect-codex.md",
     how_to_install => "docs/how-to/install.md",
     how_to_install_in_a_client => "docs/how-to/install-in-a-client.md",
+    how_to_keep_house => "docs/how-to/keep-house.md",
     how_to_merge_queue => "docs/how-to/merge-queue.md",
     how_to_loop => "docs/how-to/loop.md",
     how_to_page => "docs/how-to/page.md",

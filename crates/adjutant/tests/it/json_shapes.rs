@@ -1,6 +1,7 @@
 //! What `--json` prints: the shape of every command's answer, taken from a crew at work, as scripts may rely on
 //! it and as `docs/reference/json.md` tells it.
 
+mod house;
 mod orders;
 mod shape;
 mod stories;
@@ -14,7 +15,7 @@ use crate::BINARY;
 use crate::help::commands;
 
 /// Every answer, and the story in which it is taken. Flags that change the shape belong to the name.
-const ANSWERS: [(&str, &str); 89] = [
+const ANSWERS: [(&str, &str); 92] = [
     ("init", "alone"),
     ("up", "crew"),
     ("down", "crew"),
@@ -64,6 +65,9 @@ const ANSWERS: [(&str, &str); 89] = [
     ("audit verify", "crew"),
     ("audit export", "crew"),
     ("audit export FILE", "crew"),
+    ("clean", "house"),
+    ("backup", "house"),
+    ("restore", "house"),
     ("webhooks", "webhooks"),
     ("webhooks list", "webhooks"),
     ("webhooks dead", "webhooks"),
@@ -172,9 +176,13 @@ const RULES: Rules = Rules {
 };
 
 /// What fields hold that the stories never bring about.
-const KNOWN: [(&str, &str); 36] = [
+const KNOWN: [(&str, &str); 38] = [
     ("agentId", "string"),
     ("approvedBy", "string"),
+    (
+        "archives",
+        "{ archive: string, firstRow: number, lastHash: string, lastRow: number, sha256: string }",
+    ),
     ("assignedAgentId", "string"),
     ("branchName", "string"),
     ("changes", "string"),
@@ -192,6 +200,7 @@ const KNOWN: [(&str, &str); 36] = [
     ("inProgress", "string"),
     ("issues", "string"),
     ("iteration", "number"),
+    ("kept", "string"),
     ("lastMerge", "object"),
     ("lastOkAt", "string"),
     ("mergedCommit", "string"),

@@ -19,6 +19,7 @@ mod floods;
 mod going_on;
 mod governance;
 mod help;
+mod house;
 mod json_shapes;
 mod kill;
 mod life;

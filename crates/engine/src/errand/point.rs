@@ -103,6 +103,22 @@ points! {
     LoopJudged = "loop.judged",
     /// What an iteration changed is a commit
     LoopCommitted = "loop.committed",
+    /// An archive of the audit chain is on disk, and the chain is not cut yet
+    CleanArchived = "clean.archived",
+    /// The chain is cut
+    CleanCut = "clean.cut",
+    /// A backup has a copy of the record, and nothing else yet
+    BackupSnapshot = "backup.snapshot",
+    /// A backup is written under its scratch name
+    BackupWritten = "backup.written",
+    /// A restore has unpacked and checked everything
+    RestoreStaged = "restore.staged",
+    /// A restore is decided on, and nothing is moved yet
+    RestoreDecided = "restore.decided",
+    /// A restore has moved one of the old things aside
+    RestoreAside = "restore.aside",
+    /// A restore has moved one of the new things in
+    RestoreMoved = "restore.moved",
 }
 
 impl std::fmt::Display for Point {

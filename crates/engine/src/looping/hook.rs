@@ -38,10 +38,16 @@ pub(super) enum Came {
     Leaving,
 }
 
-/// The folder of one run of a hook. A name may be long, and a socket's path must be short.
-fn folder(engine: &Engine, session: &str, run: u32) -> RunFolder {
+/// Name of the folder with all hook runs of a session. A session's name may be long, and a socket's
+/// path must be short.
+pub(crate) fn hook_folder_name(session: &str) -> String {
     let name: String = hash_token(session).chars().take(12).collect();
-    let home = engine.options.home.join("runs").join(format!("loop-{name}"));
+    format!("loop-{name}")
+}
+
+/// The folder of one run of a hook.
+fn folder(engine: &Engine, session: &str, run: u32) -> RunFolder {
+    let home = engine.options.home.join("runs").join(hook_folder_name(session));
     RunFolder::open(home.join(run.to_string()))
 }
 

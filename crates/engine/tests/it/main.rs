@@ -4,6 +4,7 @@
 mod asking;
 mod board;
 mod budgets;
+mod clean;
 mod context;
 mod crew;
 mod door;

@@ -76,3 +76,39 @@ async fn files_that_are_true_already_are_not_written_again() {
     run();
     assert_eq!(inodes(), before);
 }
+
+#[tokio::test]
+async fn an_end_writes_a_bounded_number_of_tasks_and_the_next_start_the_rest() {
+    let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
+    let now = world.engine.now();
+    let add = move |tx: &mut store::Tx<'_>| {
+        for bits in 1..=2100 {
+            let task = tx.task_insert(
+                &store::NewTask {
+                    id: model::TaskId::from_bits(bits),
+                    slug: format!("task-{bits}"),
+                    session: "default".into(),
+                    title: format!("Task {bits}"),
+                    description: None,
+                    priority: model::Priority::default(),
+                    epic: None,
+                    iteration: 0,
+                },
+                now,
+            )?;
+            let (kind, data) = (model::event::EventKind::TaskCreated, json!({}));
+            let event = store::EventDraft { kind, agent: None, task: Some(task.id), data };
+            tx.event_append(now, &event)?;
+        }
+        Ok::<_, store::StoreError>(())
+    };
+    world.engine.store().write(add).await.unwrap();
+    world.engine.store().last_event().wait_for(|last| *last == 2100).await.unwrap();
+    let stop = CancellationToken::new();
+    stop.cancel();
+    Mirror::new(world.engine.clone(), folder.path().to_owned()).run(stop).await;
+    let written = || std::fs::read_dir(folder.path().join("tasks")).unwrap().count();
+    assert_eq!(written(), 2000);
+    Mirror::new(world.engine.clone(), folder.path().to_owned()).rebuild(2100).unwrap();
+    assert_eq!(written(), 2100);
+}

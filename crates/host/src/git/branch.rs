@@ -100,6 +100,14 @@ impl Repo {
         Err(last.unwrap_or_else(|| GitError::Busy(format!("`{name}` keeps moving"))))
     }
 
+    /// Whether a branch could be deleted without a commit being lost: it is not checked out, and another
+    /// reference has its head.
+    pub fn branch_is_deletable(&self, name: &str) -> Result<bool, GitError> {
+        check_name(name)?;
+        let Some(at) = self.branch(name)? else { return Ok(false) };
+        Ok(self.checked_out_at(name)?.is_none() && self.also_in(name, &at)?.is_some())
+    }
+
     /// A reference other than this branch, and no mere alias, that has the commit; with what it is.
     fn also_in(&self, name: &str, commit: &str) -> Result<Option<(String, String)>, GitError> {
         let format = "--format=%(objectname) %(refname) %(symref)";

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::extract::State;
 use axum::{Extension, Json};
 use engine::ToolError;
-use engine::store::{AuditFilter, AuditOrder, AuditRow, Page, StoreError, Tx, Verdict};
+use engine::store::{
+    AuditCheckpoint, AuditFilter, AuditOrder, AuditRow, Page, Store, StoreError, Tx, Verdict,
+};
 use model::{AgentId, Timestamp};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
@@ -135,6 +137,33 @@ pub(crate) struct Verified {
     /// What is wrong with it
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
+    /// Number of the last row that is in an archive and was not checked; 0 where none is
+    archived: i64,
+    /// The archives, oldest first
+    archives: Vec<ArchiveView>,
+}
+
+/// A part of the chain that was moved into an archive.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ArchiveView {
+    /// First row in it
+    first_row: i64,
+    /// Last row in it
+    last_row: i64,
+    /// Hash of that row
+    last_hash: String,
+    /// Name of the file
+    archive: String,
+    /// SHA-256 of the file, in hex
+    sha256: String,
+}
+
+impl From<AuditCheckpoint> for ArchiveView {
+    fn from(cut: AuditCheckpoint) -> Self {
+        let AuditCheckpoint { first_row, last_row, last_hash, archive, sha256, .. } = cut;
+        Self { first_row, last_row, last_hash, archive, sha256 }
+    }
 }
 
 /// How far the chain was found good, so that this need not be found out again for every look at it.
@@ -172,18 +201,15 @@ pub(crate) async fn verify(
     let known = last.get().filter(|_| !full);
     let since = known.as_ref().map_or(now, |good| good.since);
     let start = known.map_or_else(
-        || Verdict { rows: 0, head: String::new(), broken: None },
+        || Verdict { rows: 0, head: String::new(), broken: None, archived: 0 },
         |good| good.verdict,
     );
-    let most = if full { i64::MAX } else { FOLLOWED };
-    let (verdict, of) = shared
-        .app
-        .engine
-        .store()
-        .scan(move |tx: &Tx<'_>| {
-            Ok::<_, StoreError>((tx.audit_verify_on(&start, most)?, tx.audit_last()?))
-        })
-        .await?;
+    let (verdict, of) = if full {
+        follow_all(shared.app.engine.store(), start).await?
+    } else {
+        follow(shared.app.engine.store(), start).await?
+    };
+    let archives = shared.app.engine.store().read(|tx: &Tx<'_>| tx.audit_checkpoints())?;
     last.set(Good { verdict: Verdict { broken: None, ..verdict.clone() }, since });
     let (broken_at, problem) = verdict.broken.unzip();
     Ok(Json(Verified {
@@ -195,5 +221,28 @@ pub(crate) async fn verify(
         from_first_at: since,
         broken_at,
         problem,
+        archived: verdict.archived,
+        archives: archives.into_iter().map(ArchiveView::from).collect(),
     }))
+}
+
+/// Follows the chain to its end. Each stretch looks at a snapshot of its own, so that the log of the
+/// database can be emptied in between.
+async fn follow_all(store: &Store, mut good: Verdict) -> Result<(Verdict, i64), StoreError> {
+    loop {
+        let (verdict, of) = follow(store, good.clone()).await?;
+        if verdict.broken.is_some() || verdict.rows >= of || verdict.rows == good.rows {
+            return Ok((verdict, of));
+        }
+        good = verdict;
+    }
+}
+
+/// Follows the chain for one stretch from where it was found good, and counts its rows.
+async fn follow(store: &Store, good: Verdict) -> Result<(Verdict, i64), StoreError> {
+    store
+        .scan(move |tx: &Tx<'_>| {
+            Ok::<_, StoreError>((tx.audit_verify_on(&good, FOLLOWED)?, tx.audit_last()?))
+        })
+        .await
 }

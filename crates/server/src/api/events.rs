@@ -14,6 +14,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use engine::store::{Event, EventSearch, EventSpan, StoreError, Tx};
 use engine::{Tab, ToolError};
+use http::StatusCode;
 use http::header::{ACCEPT, HeaderMap};
 use model::event::EventKind;
 use model::{AgentId, TaskId, TaskRef, Timestamp};
@@ -23,7 +24,7 @@ use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
 
 use super::{agents, page_limit};
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, ErrorBody, Params, Refusal};
 use crate::server::Shared;
 
 pub(crate) use tail::Tail;
@@ -121,6 +122,8 @@ struct Wanted {
     search: EventSearch,
     /// After which number; nothing is from now on
     after: Option<i64>,
+    /// Whether that number was asked for; where not, it begins with the oldest event there is
+    exact: bool,
 }
 
 impl Wanted {
@@ -129,6 +132,31 @@ impl Wanted {
     fn after(&self, last: i64) -> i64 {
         self.after.unwrap_or(last).min(last)
     }
+
+    /// Where to begin, and the number of the last event. Whoever comes with a number behind which events
+    /// were removed is refused: it would miss them without a word.
+    fn begin(&self, shared: &Shared) -> Answer<(i64, i64)> {
+        let (last, floor) = shared
+            .app
+            .engine
+            .store()
+            .read(|tx: &Tx<'_>| Ok::<_, ToolError>((tx.event_last()?, tx.event_floor()?)))?;
+        let after = self.after(last);
+        if after < floor && self.exact {
+            return Err(Refusal::with(StatusCode::GONE, removed(after, floor)));
+        }
+        Ok((after.max(floor), last))
+    }
+}
+
+/// Events that were asked for have been removed.
+fn removed(after: i64, floor: i64) -> ToolError {
+    let said =
+        format!("events after {after} were removed; the oldest that are kept follow {floor}");
+    ToolError::not_found(said)
+        .hint(format!("read what you show again, then follow with `after={floor}` or `after=now`"))
+        .detail("field", "after")
+        .detail("oldest", floor)
 }
 
 /// List events, wait for them, or follow them
@@ -136,7 +164,8 @@ impl Wanted {
 /// With `Accept: text/event-stream` or `stream=sse` the answer goes on: each event is a message with its
 /// number as `id`, resumed with `after` or `Last-Event-ID`. The first is named `head` and says where the
 /// sequence stands: `{last, after, started}`. One named `seen` says how far it was looked where nothing was
-/// asked for; one named `failed` says why the stream ends.
+/// asked for; one named `failed` says why the stream ends. An `after` behind which events were removed is
+/// answered with 410, and `details.oldest` is the smallest `after` that is not.
 #[utoipa::path(
     get, path = "/api/events", tag = "record", params(WhichEvents),
     responses(
@@ -185,15 +214,15 @@ fn takes_only_streams(headers: &HeaderMap) -> bool {
 }
 
 /// A page of events; the wait for its first one, if need be.
-async fn page(shared: &Shared, wanted: Wanted, limit: u32, wait: u64) -> Result<Events, ToolError> {
+async fn page(shared: &Shared, wanted: Wanted, limit: u32, wait: u64) -> Answer<Events> {
     if wait > LONGEST_WAIT {
         let error = ToolError::invalid(format!("`waitSeconds` must be at most {LONGEST_WAIT}"));
-        return Err(error.detail("field", "waitSeconds").detail("limit", LONGEST_WAIT));
+        return Err(error.detail("field", "waitSeconds").detail("limit", LONGEST_WAIT).into());
     }
     let deadline = Instant::now() + Duration::from_secs(wait);
     let store = shared.app.engine.store();
     let mut news = store.last_event();
-    let mut seen = wanted.after(last_event(shared)?);
+    let (mut seen, _) = wanted.begin(shared)?;
     let mut events = Vec::new();
     loop {
         news.mark_unchanged();
@@ -246,7 +275,7 @@ async fn wanted(shared: &Shared, which: WhichStream) -> Result<Wanted, ToolError
         });
         (search.agent, search.task) = named.await?;
     }
-    Ok(Wanted { search, after })
+    Ok(Wanted { search, after, exact: which.after.is_some() })
 }
 
 fn agent_named(tx: &Tx<'_>, name: &str) -> Result<AgentId, ToolError> {

@@ -3,6 +3,7 @@
 
 mod api;
 mod board;
+mod clean;
 mod conformance;
 mod costs;
 mod crew;

@@ -344,7 +344,7 @@ async fn a_call_is_shown_with_its_beginning_and_its_neighbours() {
 async fn a_check_goes_on_where_the_last_one_ended_and_finds_what_was_changed_since() {
     let (dir, store) = open();
     let on = |good: &Verdict| store.read(|tx| tx.audit_verify_on(good, 1000)).unwrap();
-    let start = Verdict { rows: 0, head: String::new(), broken: None };
+    let start = Verdict { rows: 0, head: String::new(), broken: None, archived: 0 };
     write(&store, (1..=20).map(nth).collect()).await;
     let first = on(&start);
     assert_eq!(first, store.read(|tx| tx.audit_verify()).unwrap());

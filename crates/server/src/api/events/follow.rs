@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::store::{EventSearch, StoreError};
+use engine::store::{EventSearch, StoreError, Tx};
 use engine::{Tab, ToolError};
 use model::Timestamp;
 use serde::Serialize;
@@ -15,8 +15,9 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout_at
 use tokio_util::sync::CancellationToken;
 
 use super::tail::Told;
-use super::{Wanted, last_event};
+use super::{Wanted, removed};
 use crate::activity::Counted;
+use crate::answer::Answer;
 use crate::server::Shared;
 
 /// How often an open stream shows that it is alive.
@@ -60,6 +61,8 @@ pub(super) enum End {
     Token,
     /// The record cannot be read
     Record(StoreError),
+    /// Events that it has not heard yet were removed
+    Removed(ToolError),
 }
 
 /// One who follows.
@@ -90,10 +93,9 @@ impl Follow {
         shared: &Arc<Shared>,
         wanted: Wanted,
         tab: Option<Tab>,
-    ) -> Result<(Self, Head), ToolError> {
+    ) -> Answer<(Self, Head)> {
         let news = shared.app.engine.store().last_event();
-        let last = last_event(shared)?;
-        let after = wanted.after(last);
+        let (after, last) = wanted.begin(shared)?;
         let now = Instant::now();
         let tab = tab.map(|tab| {
             let left = tab.expires_at.millis_since(shared.app.engine.now());
@@ -148,6 +150,13 @@ impl Place {
             let last = *self.news.borrow_and_update();
             while self.seen < last {
                 let store = shared.app.engine.store();
+                match store.read(|tx: &Tx<'_>| tx.event_floor()) {
+                    Ok(floor) if self.seen < floor => {
+                        return News::End(End::Removed(removed(self.seen, floor)));
+                    }
+                    Ok(_) => {}
+                    Err(error) => return News::End(End::Record(error)),
+                }
                 match shared.tail.look(store, &self.search, (self.seen, last)).await {
                     Err(error) => return News::End(End::Record(error)),
                     Ok(found) => {

@@ -62,6 +62,7 @@ fn chunk(news: News) -> Option<(Bytes, bool)> {
         News::End(End::Record(error)) => {
             (named("failed", None, &body(&ToolError::from(error))), false)
         }
+        News::End(End::Removed(error)) => (named("failed", None, &body(&error)), false),
     };
     Some((text.into(), goes_on))
 }

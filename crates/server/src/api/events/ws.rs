@@ -149,6 +149,10 @@ fn farewell(end: &End) -> CloseFrame {
             tracing::error!(%error, "events could not be read");
             frame(close_code::ERROR, "the record cannot be read; the server's log says why")
         }
+        End::Removed(_) => frame(
+            close_code::AGAIN,
+            "events were removed; read again, then follow with `after=now`",
+        ),
     }
 }
 

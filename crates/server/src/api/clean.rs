@@ -1,0 +1,133 @@
+//! Keeping house: cleaning what is old, and copies of the record for backups.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use engine::{CleanPart, CleanReport, CleanRequest, CleanedPart, ToolError};
+use model::Age;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::answer::{Answer, ErrorBody, Input};
+use crate::server::Shared;
+
+/// Age from which on things go, where none is given.
+const OLDER_THAN: Age = Age::days(30);
+
+/// What to clean.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct CleanBody {
+    /// Only what has been over for this long, as `30d` (the default) or `12h`
+    older_than: Option<String>,
+    /// Count only, and remove nothing
+    #[serde(default)]
+    dry_run: bool,
+    /// Only these parts: runs, output, branches, deliveries, answers, events, audit
+    only: Option<Vec<String>>,
+}
+
+/// What was cleaned.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Cleaned {
+    /// Whether it was only counted
+    dry_run: bool,
+    /// What became of each part
+    parts: Vec<CleanedView>,
+}
+
+/// What became of one part.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CleanedView {
+    /// Which part
+    #[schema(value_type = String, example = "runs")]
+    part: &'static str,
+    /// How many folders, files, branches or rows went, or would go
+    removed: u64,
+    /// How many bytes their files had; 0 for rows and branches
+    bytes: u64,
+    /// Archives that were written
+    archives: Vec<String>,
+    /// Why something old stays
+    kept: Vec<String>,
+}
+
+impl From<CleanedPart> for CleanedView {
+    fn from(done: CleanedPart) -> Self {
+        let CleanedPart { part, removed, bytes, archives, kept } = done;
+        Self { part: part.name(), removed, bytes, archives, kept }
+    }
+}
+
+impl CleanBody {
+    fn request(self) -> Result<CleanRequest, ToolError> {
+        let age = match self.older_than {
+            None => OLDER_THAN,
+            Some(text) => text.parse().map_err(|error: model::age::InvalidAge| {
+                ToolError::invalid(format!("`olderThan`: {error}")).detail("field", "olderThan")
+            })?,
+        };
+        let mut parts: Vec<(CleanPart, Age)> = Vec::new();
+        match self.only {
+            None => parts.extend(CleanPart::ALL.map(|part| (part, age))),
+            Some(names) => {
+                for name in names {
+                    let part = CleanPart::parse(&name).ok_or_else(|| no_part(&name))?;
+                    if !parts.iter().any(|(known, _)| *known == part) {
+                        parts.push((part, age));
+                    }
+                }
+            }
+        }
+        Ok(CleanRequest { parts, dry_run: self.dry_run, by_operator: true })
+    }
+}
+
+fn no_part(name: &str) -> ToolError {
+    let shown: String = name.chars().take(80).collect();
+    let known = CleanPart::ALL.map(CleanPart::name).join(", ");
+    ToolError::invalid(format!("there is no part `{shown}` to clean"))
+        .hint(format!("the parts are {known}"))
+        .detail("field", "only")
+}
+
+/// Remove what is over and old
+///
+/// Nothing goes that a live agent, an open task or review, an undelivered message or a live cursor needs.
+/// Rows of the audit chain move into archives, behind a checkpoint in the chain.
+#[utoipa::path(
+    post, path = "/api/clean", tag = "record", request_body = CleanBody,
+    responses((status = 200, body = Cleaned), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn clean(
+    State(shared): State<Arc<Shared>>,
+    Input(asked): Input<CleanBody>,
+) -> Answer<Json<Cleaned>> {
+    let request = asked.request()?;
+    let engine = shared.app.engine.clone();
+    // A caller that leaves does not stop it half way.
+    let cleaned = shared.tasks.spawn(async move { engine.clean(request).await });
+    let CleanReport { dry_run, parts } = cleaned.await.map_err(ToolError::internal)??;
+    Ok(Json(Cleaned { dry_run, parts: parts.into_iter().map(CleanedView::from).collect() }))
+}
+
+/// A copy of the record.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Snapshot {
+    /// Where it is; it belongs to whoever asked for it, and is removed after an hour
+    file: String,
+}
+
+/// Write a copy of the record as it is now, for a backup
+#[utoipa::path(
+    post, path = "/api/snapshot", tag = "record",
+    responses((status = 200, body = Snapshot), (status = "4XX", body = ErrorBody))
+)]
+pub(crate) async fn snapshot(State(shared): State<Arc<Shared>>) -> Answer<Json<Snapshot>> {
+    let file = shared.app.engine.snapshot().await?;
+    Ok(Json(Snapshot { file: file.display().to_string() }))
+}

@@ -1,0 +1,33 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { live } from './live';
+
+const asked: string[] = [];
+
+/** A stream that says where the log stands, and stays open. */
+function stream(head: object): Response {
+  const text = `id: 1\nevent: head\ndata: ${JSON.stringify(head)}\n\n`;
+  const body = new ReadableStream<Uint8Array>({ start: (to) => to.enqueue(new TextEncoder().encode(text)) });
+  return new Response(body, { status: 200 });
+}
+
+afterEach(() => {
+  live.stop();
+  vi.unstubAllGlobals();
+});
+
+test('events that were removed mean that everything shown is read again', async () => {
+  const gone = { code: 'RESOURCE_NOT_FOUND', message: 'removed', details: { oldest: 90 } };
+  const answers = [
+    () => new Response(JSON.stringify(gone), { status: 410 }),
+    () => stream({ last: 120, after: 120, started: '2026-11-16T00:00:00.000Z' }),
+  ];
+  vi.stubGlobal('fetch', async (path: string) => {
+    asked.push(path);
+    return answers.shift()?.() ?? new Response(null, { status: 503 });
+  });
+  const reset = new Promise<void>((resolve) => live.onReset(resolve));
+  live.start(5);
+  await reset;
+  expect(asked.map((path) => new URLSearchParams(path.split('?')[1]).get('after'))).toEqual(['5', 'now']);
+  expect(live.state()).toMatchObject({ phase: 'live', last: 120 });
+});
