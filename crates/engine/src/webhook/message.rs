@@ -3,11 +3,13 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use model::event::EventKind;
 use model::{DeliveryId, Timestamp};
 use serde_json::{Value, json};
 use sha2::Sha256;
 use store::Event;
 
+use crate::redact::redact;
 use crate::settings::{WebhookForm, WebhookKey, WebhookSettings, webhook_key};
 
 /// What a message says.
@@ -39,10 +41,21 @@ impl Content {
             }
             // It takes several at once; one each keeps what belongs together in order.
             WebhookForm::Inngest => json!([{
-                "id": id, "name": format!("adjutant/{}", self.kind), "ts": self.at.as_millis(),
-                "data": self.data,
+                "id": id, "name": self.kind, "ts": self.at.as_millis(), "data": self.inngest_data(),
             }]),
         }
+    }
+
+    /// What Inngest functions read: the details of the event, side by side with whom they concern. The data of
+    /// `mail.sent` is an agreed form, which has nothing else in it.
+    fn inngest_data(&self) -> Value {
+        let Value::Object(mut data) = self.data.clone() else { return self.data.clone() };
+        let Some(Value::Object(details)) = data.remove("details") else { return data.into() };
+        if self.kind == EventKind::MailSent.name() {
+            return details.into();
+        }
+        data.extend(details);
+        data.into()
     }
 }
 
@@ -64,7 +77,7 @@ pub(super) fn message(
     content: &Content,
     now: Timestamp,
 ) -> Message {
-    let body = content.body(hook.form, id).to_string();
+    let body = redact(content.body(hook.form, id).to_string());
     let seconds = (now.as_millis() / 1000).to_string();
     let mut headers = vec![("webhook-id", id.to_string()), ("webhook-timestamp", seconds.clone())];
     let secret = match &hook.key {
@@ -92,7 +105,6 @@ fn sign(key: &[u8], text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::event::EventKind;
     use model::{AgentId, TaskId};
 
     use crate::settings::Secret;
@@ -151,10 +163,24 @@ mod tests {
         let sent = message(&hook(WebhookForm::Inngest, "k3y"), id, &content, now);
         let body: Value = serde_json::from_str(&sent.body).unwrap();
         let expected = json!([{
-            "id": "msg_0000000000000003", "name": "adjutant/agent.finished",
-            "ts": 1_763_208_309_042_i64, "data": data,
+            "id": "msg_0000000000000003", "name": "agent.finished", "ts": 1_763_208_309_042_i64,
+            "data": {
+                "number": 7, "project": "shop", "agentId": "sp_0000000000000001",
+                "taskId": "task_0000000000000002", "outcome": "succeeded",
+            },
         }]);
         assert_eq!((body, sent.url.as_str()), (expected, "http://127.0.0.1:1/x/e/k3y"));
         assert_eq!(sent.headers.len(), 2, "the key lets it in");
+    }
+
+    #[test]
+    fn inngest_gets_mail_in_the_agreed_form() {
+        let details = json!({
+            "mailId": "mail_1", "toAgentId": null, "isForHuman": true, "subject": "Need help",
+        });
+        let event = Event { kind: EventKind::MailSent, data: details.clone(), ..event() };
+        let content = Content::of(&event, "shop");
+        let body = content.body(WebhookForm::Inngest, DeliveryId::from_bits(3));
+        assert_eq!((&body[0]["name"], &body[0]["data"]), (&json!("mail.sent"), &details));
     }
 }

@@ -280,7 +280,7 @@ async fn inngest_gets_events_as_it_takes_them() {
     let (body, now) = (got[0].json(), stage.world.engine.now());
     assert_eq!(got[0].path, "/e/event-key");
     assert_eq!(body.as_array().unwrap().len(), 1);
-    assert_eq!(body[0]["name"], "adjutant/note.added");
+    assert_eq!(body[0]["name"], "note.added");
     assert_eq!(
         (&body[0]["ts"], &body[0]["data"]["number"]),
         (&json!(now.as_millis()), &json!(number))
