@@ -26,7 +26,7 @@ pub(crate) fn context_page(tx: &Tx<'_>, now: Timestamp) -> Result<String, ToolEr
         text.push_str("| - | No active agents | - | - |\n");
     }
     for agent in &live.items {
-        let task = task_name(tx, agent)?;
+        let task = task_label(tx, agent)?;
         // Writing to a String cannot fail.
         _ = writeln!(
             text,
@@ -43,7 +43,7 @@ pub(crate) fn context_page(tx: &Tx<'_>, now: Timestamp) -> Result<String, ToolEr
         "\n## Recent Runs\n\n| Time | Agent | Task | Duration | Result |\n|---|---|---|---|---|\n",
     );
     for agent in tx.agents_ended(RECENT)? {
-        let (AgentState::Ended { outcome, at, .. }, task) = (&agent.state, task_name(tx, &agent)?)
+        let (AgentState::Ended { outcome, at, .. }, task) = (&agent.state, task_label(tx, &agent)?)
         else {
             continue;
         };
@@ -60,6 +60,13 @@ fn task_name(tx: &Tx<'_>, agent: &Agent) -> Result<String, ToolError> {
         None => None,
     };
     Ok(task.map_or_else(|| "-".to_owned(), |task| cell(&task.slug)))
+}
+
+/// The task of an agent and the summary that its spawner gave, as a cell of a table.
+fn task_label(tx: &Tx<'_>, agent: &Agent) -> Result<String, ToolError> {
+    let name = task_name(tx, agent)?;
+    let run = tx.run_get(agent.id)?.filter(|run| !run.summary.is_empty());
+    Ok(run.map_or(name.clone(), |run| format!("{name}: {}", cell(&run.summary))))
 }
 
 /// Keeps a table's rows whole.
@@ -101,6 +108,10 @@ pub(crate) fn iac_entry(
         agent.kind,
         task_name(tx, &agent)?
     );
+    let run = tx.run_get(agent.id)?;
+    if let Some(run) = run.as_ref().filter(|run| !run.summary.is_empty()) {
+        _ = writeln!(text, "- **Task Summary:** {}", cell(&run.summary));
+    }
     if finished {
         let state = event.data["state"].as_str().unwrap_or("ended");
         let reason = event.data["reason"].as_str().unwrap_or_default();
@@ -108,10 +119,9 @@ pub(crate) fn iac_entry(
             "succeeded" => "SUCCESS".to_owned(),
             other => format!("FAILED: {other} {}", cell(reason)),
         };
-        let run = tx.run_get(agent.id)?;
         let started = run.as_ref().and_then(|run| run.started_at).unwrap_or(agent.created_at);
         let seconds = event.at.millis_since(started) / 1000;
-        let cost = run.and_then(|run| run.cost);
+        let cost = run.as_ref().and_then(|run| run.cost);
         let cost = cost.map_or_else(|| "unknown".to_owned(), |cost| cost.to_string());
         let summary = event.data["summary"].as_str().unwrap_or(reason);
         _ = write!(
@@ -121,7 +131,7 @@ pub(crate) fn iac_entry(
             cell(&summary.chars().take(200).collect::<String>())
         );
     } else {
-        if let Some(run) = tx.run_get(agent.id)? {
+        if let Some(run) = &run {
             let preview: String = run.prompt.chars().take(500).collect();
             _ = writeln!(text, "- **Prompt Preview:** {}", cell(&redact(preview)));
         }

@@ -112,3 +112,31 @@ async fn an_end_writes_a_bounded_number_of_tasks_and_the_next_start_the_rest() {
     Mirror::new(world.engine.clone(), folder.path().to_owned()).rebuild(2100).unwrap();
     assert_eq!(written(), 2100);
 }
+
+#[tokio::test]
+async fn the_summary_that_a_spawner_gave_is_in_the_mirrors() {
+    let world = World::new();
+    let summary = "Test impact | of the schema";
+    let spawn = json!({ "prompt": "Look at it", "task_summary": summary, "async": true });
+    world.ok(Who::Operator, "mcp__agents__spawn_claude", spawn).await;
+    let (folder, stop) = (tempfile::tempdir().unwrap(), CancellationToken::new());
+    stop.cancel();
+    // It waits for its turn; the record is told that the turn has come.
+    let now = world.engine.now();
+    let start = move |tx: &mut store::Tx<'_>| {
+        let agent = tx.agent_page(store::AgentPage::Live, 0, 9)?.items.remove(0);
+        let event = store::EventDraft {
+            kind: model::event::EventKind::AgentStarted,
+            agent: Some(agent.id),
+            task: agent.task,
+            data: json!({}),
+        };
+        tx.event_append(now, &event)
+    };
+    world.engine.store().write(start).await.unwrap();
+    Mirror::new(world.engine.clone(), folder.path().to_owned()).run(stop).await;
+    let log = read(folder.path(), "IAC.md");
+    assert!(log.contains("- **Task Summary:** Test impact \\| of the schema\n"), "{log}");
+    let page = read(folder.path(), "CONTEXT.md");
+    assert!(page.contains(": Test impact \\| of the schema | "), "{page}");
+}
