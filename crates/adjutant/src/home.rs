@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use host::files::{self, FileError, Mode};
 use miette::Diagnostic;
-use model::Timestamp;
+use model::{AgentId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -47,6 +47,16 @@ pub(crate) enum HomeError {
         /// What is wrong with it
         #[source]
         source: serde_json::Error,
+    },
+    /// An agent of this home has started this program.
+    #[error("agent `{agent}` started this program, and an agent may not use the operator's token")]
+    #[diagnostic(help(
+        "use the agent's own tools; a command of the agent needs its `ADJUTANT_AGENT_ID` and \
+         `ADJUTANT_TOKEN` in the environment, and an MCP client that starts `adjutant mcp` must hand both on"
+    ))]
+    BelowAgent {
+        /// The agent
+        agent: AgentId,
     },
     /// The system gave no random bytes.
     #[error("could not make a token: {0}")]
@@ -172,7 +182,10 @@ impl Home {
     }
 
     /// The operator's token: outside the project, where no agent has business.
+    ///
+    /// Nor has a program that an agent of this home started, whatever its environment says.
     pub(crate) fn operator_token_file(&self, env: &Environment) -> Result<PathBuf, HomeError> {
+        crate::ancestry::refuse_below_agent(self)?;
         let state = match (&env.xdg_state_home, &env.user_home) {
             (Some(state), _) => state.clone(),
             (None, Some(home)) => home.join(".local").join("state"),

@@ -2,6 +2,7 @@
 //!
 //! The face for people, and the server. See ARCHITECTURE.md, “adjutant”.
 
+mod ancestry;
 mod app;
 mod backup;
 mod bridge;

@@ -152,6 +152,7 @@ pub(crate) fn prepare(
     tasks.spawn(Loops::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
     tasks.spawn(Slackline::new(engine.clone(), shutdown.clone()).run());
     tasks.spawn(Cleaner::new(engine.clone(), shutdown.clone()).run());
+    tasks.spawn(engine.clone().forget_texts(shutdown.clone()));
     if config.mirror {
         let mirror = Mirror::new(engine.clone(), stage.home.dir.clone());
         tasks.spawn(mirror.run(shutdown.clone()));

@@ -222,6 +222,7 @@ impl From<ConnectError> for Trouble {
 impl From<HomeError> for Trouble {
     fn from(error: HomeError) -> Self {
         let code = match &error {
+            HomeError::BelowAgent { .. } => Code::PermissionDenied,
             HomeError::NotFound { .. } | HomeError::NotThere { .. } => Code::ResourceNotFound,
             HomeError::NoStateFolder | HomeError::ServerFile { .. } => Code::InvalidInput,
             HomeError::Random(_) | HomeError::File(_) => Code::ExternalError,

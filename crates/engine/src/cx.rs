@@ -140,6 +140,15 @@ pub(crate) fn find_task(tx: &Tx<'_>, name: &TaskRef) -> Result<Task, ToolError> 
     })
 }
 
+/// The task as its reader may see it: exactly for the agent that it was given to, else without secrets.
+pub(crate) fn task_for(tx: &Tx<'_>, caller: &Caller, task: Task) -> Result<Task, StoreError> {
+    let Some(agent) = &caller.agent else { return Ok(task) };
+    let is_given = agent.task == Some(task.id)
+        || task.assigned_agent == Some(agent.id)
+        || task.state.claim().is_some_and(|claim| claim.holder == agent.id);
+    if is_given { tx.task_exact(task) } else { Ok(task) }
+}
+
 /// The task of that id, if there is one: what an agent has to do, say.
 pub(crate) fn task_of(tx: &Tx<'_>, id: Option<TaskId>) -> Result<Option<Task>, StoreError> {
     Ok(id.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten())

@@ -7,6 +7,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use model::AgentId;
+use model::redact::{MARK, is_key_line};
 use serde_json::Value;
 
 use crate::mail_view::short;
@@ -168,6 +169,9 @@ fn plain(value: &Value) -> String {
 /// The first line of a text that says something, without secrets and not too long.
 pub(crate) fn one_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    if is_key_line(line) {
+        return MARK.to_owned();
+    }
     // A little more than is shown: a secret that is cut in two would not be known for one.
     let clean = redact(line.chars().take(LINE * 2).collect());
     match clean.char_indices().nth(LINE) {

@@ -26,7 +26,7 @@ use crate::engine::Engine;
 use crate::error::{Code, ToolError};
 use crate::escalate;
 use crate::identity::Principal;
-use crate::redact::redact;
+use crate::redact::{redact, tell_writer};
 use crate::run::CallNote;
 use crate::settings::Settings;
 use crate::tool::{Asking, Effect, Output, Seen, Shape, ToolDef, bare_of};
@@ -332,7 +332,7 @@ impl Passage {
         let look = |cx: &ReadCx<'_>| ask.look(cx, &self.call.input, ticket);
         let store = &self.engine.store;
         let see = || store.read(|tx| look(&self.reading(tx, caller)));
-        let output = self.wait(progress, see).await?;
+        let output = tell_writer(&self.call.input, self.wait(progress, see).await?);
         self.record_look(caller, &output).await?;
         Ok(output)
     }
@@ -372,7 +372,7 @@ impl Passage {
             tx.audit_append_uncounted(&self.draft(&caller, None, output.text.clone()))?;
             return Ok(output);
         }
-        let output = self.act(tx, &caller, write)?;
+        let output = self.act(tx, &caller, |cx, raw| Ok(tell_writer(raw, write(cx, raw)?)))?;
         tx.audit_append(&self.draft(&caller, None, output.text.clone()))?;
         Ok(output)
     }

@@ -10,16 +10,21 @@ use host::clock::Clock;
 use host::git::Repo;
 use model::Timestamp;
 use store::Store;
+use tokio_util::sync::CancellationToken;
 
 use crate::crew_view::Memo;
 use crate::doings::Doings;
 use crate::errand::{Errands, Point};
+use crate::error::ToolError;
 use crate::identity::Tokens;
 use crate::pass::Guesses;
 use crate::rate::Rates;
 use crate::run::Crew;
 use crate::settings::Settings;
 use crate::topics::{Topics, Waits};
+
+/// Interval at which expired texts are removed; so none is kept longer than a day and an hour.
+const TEXT_SWEEP_INTERVAL: Duration = Duration::from_secs(60 * 60);
 
 /// What an engine is opened with.
 #[derive(Debug, Clone)]
@@ -132,6 +137,8 @@ impl Deref for Engine {
 impl Engine {
     /// An engine over an open record.
     pub fn new(store: Store, settings: Settings, options: Options) -> Self {
+        crate::redact::learn_options(&options);
+        crate::redact::learn_settings(&settings);
         Self(Arc::new(Inner {
             store,
             options,
@@ -175,7 +182,30 @@ impl Engine {
 
     /// Replaces the settings.
     pub fn set_settings(&self, settings: Settings) {
+        crate::redact::learn_settings(&settings);
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+    }
+
+    /// Removes exact texts and remembered answers that are older than a day.
+    pub async fn forget_expired_texts(&self) -> Result<(), ToolError> {
+        let now = self.now();
+        while self.store.write(move |tx| Ok::<_, ToolError>(tx.exact_sweep(now)?)).await? {}
+        Ok(())
+    }
+
+    /// Keeps removing them until `stop`.
+    pub async fn forget_texts(self, stop: CancellationToken) {
+        loop {
+            if let Err(error) = self.forget_expired_texts().await {
+                tracing::error!(
+                    causes = error.causes(),
+                    "failed to remove expired texts; retrying in an hour"
+                );
+            }
+            if stop.run_until_cancelled(tokio::time::sleep(TEXT_SWEEP_INTERVAL)).await.is_none() {
+                return;
+            }
+        }
     }
 
     /// A place between two steps of an effect on the outside, where tests let the server die.

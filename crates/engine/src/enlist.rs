@@ -11,6 +11,7 @@ use crate::cx::{find_agent, find_task, fresh};
 use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::identity::hash_token;
+use crate::redact::redact;
 use crate::run::draft::{caps_of, find_role};
 use crate::run::finish::{self, Figures};
 use crate::run::{Draft, reserve};
@@ -87,9 +88,9 @@ impl Engine {
             agent,
             by_operator: true,
             tool: tool.to_owned(),
-            input,
+            input: redact(input),
             code: None,
-            output: output.to_string(),
+            output: redact(output.to_string()),
             duration_micros: 0,
             git_commit: host::git::head(&self.options.project),
         }

@@ -72,7 +72,7 @@ pub use mirror::{Mirror, MirrorError};
 pub use pass::{LinkView, LoggedIn, MadeLink, Opened};
 pub use planning::view::{PlanRow, PlanView};
 pub use planning::{Again, PlanWish};
-pub use redact::redact;
+pub use redact::{redact, scrub};
 pub use resources::{RESOURCE_TEMPLATES, ResourceInfo, resources_touched};
 pub use review::view::{CoderView, FeedbackView, PullView, ReviewView, StoryView, Whose};
 pub use run::{Draft, Keeping, OnCap, OutputPage, OutputWish, Wish};

@@ -1,78 +1,83 @@
-//! Takes secrets out of what is about to be stored.
+//! Secrets in the engine: what this server knows to be one, and who is told that a text had one.
 
-/// How secrets begin that people and agents paste by mistake, ours among them.
-const PREFIXES: &[&str] = &[
-    "adjop_",
-    "adjag_",
-    "adjlink_",
-    "adjtab_",
-    "Bearer ",
-    "ghp_",
-    "gho_",
-    "ghs_",
-    "ghu_",
-    "github_pat_",
-    "sk-",
-    "xoxb-",
-    "xoxp-",
-    "xapp-",
-    "whsec_",
-];
-/// Shorter runs behind a prefix are words, not secrets.
-const SHORTEST: usize = 16;
+use model::redact::{is_secret_name, learn_secrets};
+use serde_json::{Value, json};
 
-/// Replaces every secret in the text, leaving its prefix so that one sees what it was.
-pub fn redact(text: String) -> String {
-    if !PREFIXES.iter().any(|prefix| text.contains(prefix)) {
-        return text;
-    }
-    let mut clean = text;
-    for prefix in PREFIXES {
-        clean = redact_prefix(&clean, prefix);
-    }
-    clean
+use crate::engine::Options;
+use crate::settings::{Settings, WebhookKey};
+use crate::tool::Output;
+
+pub(crate) use model::redact::LineRedactor;
+pub use model::redact::{redact, scrub};
+
+/// Learns the secrets that the server was started with.
+pub(crate) fn learn_options(options: &Options) {
+    let agents = options.agent_environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let operator = options
+        .operator_environment
+        .iter()
+        .filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+    learn_secrets(agents.chain(operator).filter(is_secret_variable).map(|(_, value)| value));
+    let given = [
+        &options.github.token,
+        &options.github.webhook,
+        &options.slack.bot,
+        &options.slack.app,
+    ];
+    learn_secrets(given.into_iter().flatten().map(String::as_str));
 }
 
-fn redact_prefix(text: &str, prefix: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once(prefix) {
-        let secret = after
-            .find(|c: char| {
-                !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+'))
-            })
-            .unwrap_or(after.len());
-        clean.push_str(before);
-        clean.push_str(prefix);
-        let (run, behind) = after.split_at(secret);
-        clean.push_str(if run.len() >= SHORTEST { "[redacted]" } else { run });
-        rest = behind;
+/// Learns the secrets that the configuration names.
+pub(crate) fn learn_settings(settings: &Settings) {
+    for runner in settings.runners.values() {
+        let variables = runner.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        learn_secrets(variables.filter(is_secret_variable).map(|(_, value)| value));
     }
-    clean.push_str(rest);
-    clean
+    learn_secrets(settings.webhooks.iter().filter_map(|hook| match &hook.key {
+        WebhookKey::Secret(secret) => Some(secret.reveal()),
+        WebhookKey::None | WebhookKey::Missing(_) | WebhookKey::Wrong(..) => None,
+    }));
+}
+
+/// Whether a variable holds a secret. A path is none: it says where one is.
+fn is_secret_variable((name, value): &(&str, &str)) -> bool {
+    is_secret_name(name) && !value.starts_with('/')
+}
+
+/// Tells the writer of a call that its input had secrets: the answer gets a field `redacted` that names the
+/// fields. What goes to the addressee is exact, so that nothing has to be sent again.
+pub(crate) fn tell_writer(input: &Value, output: Output) -> Output {
+    let Some(fields) = input.as_object() else { return output };
+    let fields: Vec<&str> = fields
+        .iter()
+        .filter(|(_, value)| scrub(&value.to_string()).is_some())
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let Some(text) = output.text.strip_suffix('}').filter(|_| !fields.is_empty()) else {
+        return output;
+    };
+    let note = json!({
+        "fields": fields,
+        "note": "The record keeps this text without its secrets. The addressee gets it as you wrote it, for 24 hours. \
+            Give secrets as environment variables instead.",
+    });
+    let comma = if text == "{" { "" } else { "," };
+    Output { text: format!("{text}{comma}\"redacted\":{note}}}") }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
 
     #[test]
-    fn secrets_go_and_words_stay() {
-        let text =
-            r#"{"a":"Bearer abcdefghijklmnop123","b":"sk-learn and ghp_0123456789abcdef0123"}"#;
-        assert_eq!(
-            redact(text.to_owned()),
-            r#"{"a":"Bearer [redacted]","b":"sk-learn and ghp_[redacted]"}"#
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn json_stays_json(words in prop::collection::vec("(sk-|adjop_|Bearer )?[a-zA-Z0-9\"\\\\ü]{0,30}", 0..5)) {
-            let json = serde_json::to_string(&words).unwrap();
-            let clean = redact(json);
-            prop_assert!(serde_json::from_str::<Vec<String>>(&clean).is_ok(), "{}", clean);
+    fn the_writer_is_told_which_fields_had_secrets() {
+        let input = json!({ "subject": "keys", "body": "Bearer abcdefghijklmnop123", "n": 1 });
+        for text in ["{}", r#"{"mailId":"mail_1"}"#] {
+            let told = tell_writer(&input, Output { text: text.to_owned() });
+            let told: Value = serde_json::from_str(&told.text).unwrap();
+            assert_eq!(told["redacted"]["fields"], json!(["body"]));
         }
+        let quiet = tell_writer(&json!({ "body": "plain" }), Output { text: "{}".to_owned() });
+        assert_eq!(quiet.text, "{}");
     }
 }

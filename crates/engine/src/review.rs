@@ -213,6 +213,7 @@ pub(crate) fn unheard(
     let mut words = Vec::new();
     for mail in inbox.items.into_iter().filter(|mail| mail.from == from) {
         tx.mail_mark_read(mail.id, now)?;
+        let mail = tx.mail_exact(mail)?;
         words.push(format!("{}\n\n{}", mail.subject, mail.body));
     }
     Ok((!words.is_empty()).then(|| words.join("\n\n")))

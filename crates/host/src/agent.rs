@@ -19,7 +19,7 @@ mod said;
 mod script;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use model::Timestamp;
 use model::money::Usd;
@@ -52,6 +52,21 @@ pub trait Kind: Sync {
 
     /// How it is started.
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError>;
+
+    /// Files of the user and the project from which the program itself takes MCP servers, although it is given ours.
+    /// None where it can be told to leave them.
+    fn config_files(
+        &self,
+        _directory: &Path,
+        _variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// The names of the servers in such a file that are Adjutant: an agent must not come in as its user.
+    fn adjutant_servers(&self, _config: &str, _adjutant: &Path) -> Vec<String> {
+        Vec::new()
+    }
 
     /// A conversation that has not begun.
     fn conversation(&self, brief: &Brief) -> Box<dyn Conversation>;
@@ -99,6 +114,8 @@ pub struct Brief {
     pub asks: Asks,
     /// The MCP servers it is given; the token for them is in `ADJUTANT_TOKEN`
     pub servers: Vec<McpServer>,
+    /// Servers of the user's own files that it must not load
+    pub disabled_servers: Vec<String>,
     /// How long a call of a tool may take, in milliseconds
     pub call_timeout_ms: u64,
     /// How long Claude Code keeps a stream open, in milliseconds

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 /// A file operation that failed.
@@ -127,10 +127,27 @@ pub fn free_bytes(path: &Path) -> Result<u64, FileError> {
     Ok(room.f_bavail.saturating_mul(room.f_frsize))
 }
 
+/// Makes a folder that is there the owner's alone.
+pub fn restrict_dir(path: &Path) -> Result<(), FileError> {
+    match fs::set_permissions(path, fs::Permissions::from_mode(0o700)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at("restrict", path)(error)),
+        _ => Ok(()),
+    }
+}
+
 /// Adds to the end of a file in one write, so that entries of two writers do not mix.
 pub fn append(path: &Path, text: &str) -> Result<(), FileError> {
-    let mut file =
-        OpenOptions::new().append(true).create(true).open(path).map_err(at("open", path))?;
+    append_as(path, text, Mode::Shared)
+}
+
+/// The same; a new file gets that mode.
+pub fn append_as(path: &Path, text: &str, mode: Mode) -> Result<(), FileError> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    if mode == Mode::Private {
+        options.mode(0o600);
+    }
+    let mut file = options.open(path).map_err(at("open", path))?;
     file.write_all(text.as_bytes()).map_err(at("write", path))
 }
 
@@ -205,7 +222,6 @@ pub fn lock(path: &Path) -> Result<Option<Lock>, FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn a_private_file_is_the_owners_alone() {

@@ -14,6 +14,7 @@
 //! | `exit.json` | the supervisor | how it ended; written whole, last |
 //! | `supervisor.log` | the supervisor | why it could not do its work, if it could not |
 
+mod ancestry;
 mod control;
 mod folder;
 mod output;
@@ -26,6 +27,7 @@ use std::path::PathBuf;
 use model::Timestamp;
 use serde::{Deserialize, Serialize};
 
+pub use ancestry::supervisors_above;
 pub use control::{Control, ControlReceiver, ControlSender, Notice};
 pub use folder::{Begun, RunFolder, Standing};
 pub use output::OutputReader;

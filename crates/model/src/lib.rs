@@ -20,6 +20,7 @@ pub mod path_glob;
 pub mod plan;
 pub mod plan_issues;
 pub mod policy;
+pub mod redact;
 pub mod review;
 pub mod session;
 pub mod slack;

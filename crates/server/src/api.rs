@@ -21,6 +21,7 @@ pub(crate) mod merge_queue;
 pub(crate) mod overview;
 pub(crate) mod plans;
 pub(crate) mod record;
+mod redaction;
 pub(crate) mod reviews;
 pub(crate) mod running;
 pub(crate) mod runs;
@@ -52,6 +53,7 @@ const LONGEST_PAGE: u32 = 1000;
 /// All routes under `/api`.
 pub(crate) fn routes() -> Router<Arc<Shared>> {
     reads()
+        .route_layer(middleware::from_fn(redaction::redact_reads))
         .route_layer(middleware::from_fn(auth::no_agents))
         .merge(acts().route_layer(middleware::from_fn(auth::operator_only)))
         .route(auth::GITHUB, post(github::webhook))
@@ -68,7 +70,7 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
         )
 }
 
-/// What the operator and visitors may look at. None of it changes anything.
+/// What the operator and visitors may look at. None of it changes anything, and all of it is redacted.
 fn reads() -> Router<Arc<Shared>> {
     Router::new()
         .route("/api/agents", get(agents::list))

@@ -5,6 +5,7 @@ use model::{AgentId, EpicId, TaskId, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::error::StoreError;
+use crate::exact::clean;
 use crate::page::Page;
 use crate::row::Cells;
 use crate::tx::Tx;
@@ -221,7 +222,14 @@ impl Tx<'_> {
                 updated_at = $6,
                 token_hash = CASE WHEN $5 IS NULL THEN token_hash ELSE NULL END
              WHERE id = $1",
-            params![id.to_string(), to.name().stored(), reason, until, ended_at, now.as_millis()],
+            params![
+                id.to_string(),
+                to.name().stored(),
+                reason.map(|reason| clean(reason)),
+                until,
+                ended_at,
+                now.as_millis()
+            ],
         )?;
         Ok(())
     }

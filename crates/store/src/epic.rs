@@ -4,6 +4,7 @@ use model::{EpicId, EpicState, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::error::StoreError;
+use crate::exact::clean;
 use crate::page::Page;
 use crate::row::Cells;
 use crate::tx::Tx;
@@ -78,8 +79,8 @@ impl Tx<'_> {
             params![
                 number,
                 new.id.to_string(),
-                new.title,
-                new.description,
+                clean(&new.title),
+                new.description.as_deref().map(clean),
                 new.linear_issue_id,
                 new.linear_issue_url,
                 EpicState::Planning.name(),

@@ -1,6 +1,7 @@
 //! Events: every state change, numbered in commit order.
 
 use model::event::EventKind;
+use model::redact::redact;
 use model::{AgentId, TaskId, Timestamp};
 use rusqlite::{Row, params};
 use serde_json::Value;
@@ -136,7 +137,7 @@ impl Tx<'_> {
                 now.as_millis(),
                 draft.agent.map(|id| id.to_string()),
                 draft.task.map(|id| id.to_string()),
-                draft.data.to_string()
+                redact(draft.data.to_string())
             ],
         )?;
         Ok(number)

@@ -23,6 +23,7 @@ mod epic;
 mod errand;
 mod error;
 mod event;
+mod exact;
 mod looping;
 mod mail;
 mod mail_list;

@@ -6,6 +6,7 @@ use model::{AgentId, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::error::StoreError;
+use crate::exact::Field;
 use crate::page::Page;
 use crate::row::Cells;
 use crate::tx::Tx;
@@ -269,6 +270,7 @@ impl Tx<'_> {
         now: Timestamp,
     ) -> Result<LoopMessage, StoreError> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM loop_message", [])?;
+        let body = self.keep_exact(&format!("loop:{number}"), Field::Body, body, now)?;
         self.execute(
             "INSERT INTO loop_message (number, session, source, body, created_at)
              VALUES ($1, $2, $3, $4, $5)",
@@ -277,7 +279,7 @@ impl Tx<'_> {
         Ok(LoopMessage {
             number,
             source: source.to_owned(),
-            body: body.to_owned(),
+            body: body.into_owned(),
             created_at: now,
             iteration: None,
             delivered_at: None,
@@ -290,12 +292,17 @@ impl Tx<'_> {
         session: &str,
         limit: u32,
     ) -> Result<Vec<LoopMessage>, StoreError> {
-        self.all(
+        let mut waiting = self.all(
             "SELECT number, source, body, created_at, iteration, delivered_at FROM loop_message
              WHERE session = $1 AND delivered_at IS NULL ORDER BY number LIMIT $2",
             params![session, limit],
             read_message,
-        )
+        )?;
+        for message in &mut waiting {
+            let body = std::mem::take(&mut message.body);
+            message.body = self.loop_message_exact(message.number, body)?;
+        }
+        Ok(waiting)
     }
 
     /// How much of it there is of a person's.
@@ -319,7 +326,7 @@ impl Tx<'_> {
              WHERE number = $1 AND delivered_at IS NULL",
             params![number, iteration, now.as_millis()],
         )?;
-        Ok(())
+        self.exact_forget(&format!("loop:{number}"))
     }
 
     /// The last messages of a loop, oldest of them first.

@@ -5,6 +5,7 @@ use model::{AgentId, MailId, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::error::StoreError;
+use crate::exact::Field;
 use crate::page::Page;
 use crate::row::Cells;
 use crate::tx::Tx;
@@ -118,18 +119,21 @@ impl Tx<'_> {
     /// Puts a letter into an inbox.
     pub fn mail_insert(&mut self, new: &NewMail, now: Timestamp) -> Result<(), StoreError> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM mail", [])?;
+        let id = new.id.to_string();
+        let subject = self.keep_exact(&id, Field::Subject, &new.subject, now)?;
+        let body = self.keep_exact(&id, Field::Body, &new.body, now)?;
         self.execute(
             "INSERT INTO mail (number, id, from_agent_id, from_category, recipient, subject, body,
                 reply_to, created_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
             params![
                 number,
-                new.id.to_string(),
+                id,
                 new.from.as_ref().map(|(id, _)| id.to_string()),
                 new.from.as_ref().map(|(_, category)| category),
                 new.to.stored(),
-                new.subject,
-                new.body,
+                subject,
+                body,
                 new.reply_to.map(|id| id.to_string()),
                 now.as_millis()
             ],

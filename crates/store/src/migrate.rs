@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0008_slack.sql"),
     include_str!("../migrations/0012_money.sql"),
     include_str!("../migrations/0015_retention.sql"),
+    include_str!("../migrations/0013_exact_text.sql"),
 ];
 
 /// The newest schema that this Adjutant knows.

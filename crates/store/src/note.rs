@@ -4,6 +4,7 @@ use model::{AgentId, NoteType, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::error::StoreError;
+use crate::exact::clean;
 use crate::page::Page;
 use crate::row::Cells;
 use crate::tx::Tx;
@@ -63,7 +64,7 @@ impl Tx<'_> {
                 number,
                 new.session,
                 new.kind.name(),
-                new.content,
+                clean(&new.content),
                 new.iteration,
                 new.agent.map(|id| id.to_string()),
                 now.as_millis()

@@ -7,6 +7,7 @@ use rusqlite::{Row, params};
 use crate::agent::{self, Agent};
 use crate::amount::sum;
 use crate::error::StoreError;
+use crate::exact::{Field, clean};
 use crate::mail::{self, Mail};
 use crate::page::Page;
 use crate::row::Cells;
@@ -144,6 +145,7 @@ impl Tx<'_> {
     /// Records a plan that is begun, and gives its number.
     pub fn plan_insert(&mut self, new: &NewPlan, now: Timestamp) -> Result<i64, StoreError> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM plan", [])?;
+        let text = self.keep_exact(&format!("plan:{number}"), Field::Text, &new.text, now)?;
         self.execute(
             "INSERT INTO plan (number, name, title, path, text, hash, state, role, kind, task_id,
                 coordinator_id, tries, closed, cap_nanos, created_at, updated_at)
@@ -151,9 +153,9 @@ impl Tx<'_> {
             params![
                 number,
                 new.name,
-                new.title,
+                clean(&new.title),
                 new.path,
-                new.text,
+                text,
                 new.hash,
                 PlanState::Running.name(),
                 new.role,
@@ -240,12 +242,14 @@ impl Tx<'_> {
         self.one(&format!("SELECT {COLUMNS} FROM plan WHERE name = $1"), params![name], read)
     }
 
-    /// What a plan says.
+    /// What a plan says, exactly, for its coordinator.
     pub fn plan_text(&self, number: i64) -> Result<String, StoreError> {
         let text = self.one("SELECT text FROM plan WHERE number = $1", params![number], |row| {
             Cells::of(row).get()
         })?;
-        text.ok_or_else(|| StoreError::Corrupt(format!("plan {number} is gone")))
+        let text =
+            text.ok_or_else(|| StoreError::Corrupt(format!("plan {number} is gone")))?;
+        self.plan_text_exact(number, text)
     }
 
     /// The plan that an agent runs, or ran.

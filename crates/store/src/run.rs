@@ -10,6 +10,7 @@ use rusqlite::{Row, params};
 
 use crate::amount::{added, stored, stored_money};
 use crate::error::StoreError;
+use crate::exact::{Field, clean};
 use crate::row::Cells;
 use crate::tx::Tx;
 
@@ -185,15 +186,18 @@ pub(crate) fn read_tokens(cells: &mut Cells<'_>) -> Result<Tokens, StoreError> {
 impl Tx<'_> {
     /// Records what an agent is asked.
     pub fn run_insert(&mut self, new: &NewRun) -> Result<(), StoreError> {
+        let id = new.agent.to_string();
+        let at = self.run_told_at(&id)?;
+        let prompt = self.keep_exact(&id, Field::Prompt, &new.prompt, at)?;
         self.execute(
             "INSERT INTO run (agent_id, prompt, summary, wish, resumed_from, conversation, segment,
                 position, ran_ms, tokens_in, tokens_out, cache_read, cache_write)
              VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, 0, 0, 0, 0)",
             params![
-                new.agent.to_string(),
-                new.prompt,
-                new.summary,
-                new.wish,
+                id,
+                prompt,
+                clean(&new.summary),
+                clean(&new.wish),
                 new.resumed_from.map(|id| id.to_string()),
                 new.conversation
             ],
@@ -311,11 +315,20 @@ impl Tx<'_> {
 
     /// Says what the next attempt is told instead of the prompt.
     pub fn run_next_prompt(&mut self, agent: AgentId, prompt: &str) -> Result<(), StoreError> {
-        self.execute(
-            "UPDATE run SET next_prompt = $2 WHERE agent_id = $1",
-            params![agent.to_string(), prompt],
-        )?;
+        let id = agent.to_string();
+        let at = self.run_told_at(&id)?;
+        let prompt = self.keep_exact(&id, Field::NextPrompt, prompt, at)?;
+        self.execute("UPDATE run SET next_prompt = $2 WHERE agent_id = $1", params![id, prompt])?;
         Ok(())
+    }
+
+    /// When something was last heard of an agent: from then on its exact texts are kept.
+    fn run_told_at(&self, agent: &str) -> Result<Timestamp, StoreError> {
+        let millis = self.number(
+            "SELECT COALESCE(MAX(last_active_at), 0) FROM agent WHERE id = $1",
+            params![agent],
+        )?;
+        Ok(Timestamp::from_millis(millis))
     }
 
     /// Notes what came of a run.

@@ -6,6 +6,7 @@ use rusqlite::{Row, params};
 
 use crate::amount::{stored_money, sum};
 use crate::error::StoreError;
+use crate::exact::clean;
 use crate::row::Cells;
 use crate::tx::Tx;
 
@@ -147,7 +148,7 @@ impl Tx<'_> {
              ON CONFLICT (session, number) DO UPDATE SET summary = excluded.summary,
                 ended_at = CASE WHEN iteration.agent_id IS NULL THEN excluded.ended_at
                     ELSE iteration.ended_at END",
-            params![session, number, now.as_millis(), summary],
+            params![session, number, now.as_millis(), clean(summary)],
         )?;
         Ok(())
     }

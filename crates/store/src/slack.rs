@@ -205,7 +205,19 @@ impl Tx<'_> {
     /// Notes that a message was acted on. False if it was before.
     pub fn slack_message_taken(&mut self, number: i64) -> Result<bool, StoreError> {
         let sql = "UPDATE slack_message SET due_at = NULL WHERE number = $1 AND due_at IS NOT NULL";
-        Ok(self.execute(sql, params![number])? > 0)
+        if self.execute(sql, params![number])? == 0 {
+            return Ok(false);
+        }
+        // From here on it is a task or a mail, which are exact for their addressee: nobody needs it here.
+        let text: Option<String> =
+            self.one("SELECT text FROM slack_message WHERE number = $1", params![number], |row| {
+                Cells::of(row).get()
+            })?;
+        if let Some(text) = text.as_deref().and_then(model::redact::scrub) {
+            let sql = "UPDATE slack_message SET text = $2 WHERE number = $1";
+            self.execute(sql, params![number, text])?;
+        }
+        Ok(true)
     }
 
     /// The thread that begins with a message.

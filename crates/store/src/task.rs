@@ -5,6 +5,7 @@ use model::{AgentId, EpicId, TaskId, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::error::StoreError;
+use crate::exact::{Field, clean};
 use crate::row::Cells;
 use crate::tx::Tx;
 
@@ -187,24 +188,31 @@ fn read_claim(cells: &mut Cells<'_>) -> Result<(i64, Option<Claim>), StoreError>
 
 /// The title of an open task, as it is compared with others.
 fn content_key(title: &str, state: TaskStateName) -> Option<String> {
-    (!state.is_closed()).then(|| title.trim().to_lowercase())
+    (!state.is_closed()).then(|| clean(title).trim().to_lowercase())
 }
 
 impl Tx<'_> {
     /// Records a new task.
     pub fn task_insert(&mut self, new: &NewTask, now: Timestamp) -> Result<Task, StoreError> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM task", [])?;
+        let id = new.id.to_string();
+        let title = self.keep_exact(&id, Field::Title, &new.title, now)?;
+        let description = new
+            .description
+            .as_ref()
+            .map(|text| self.keep_exact(&id, Field::Description, text, now))
+            .transpose()?;
         self.execute(
             "INSERT INTO task (number, id, slug, session, title, description, state, priority,
                 epic_id, claim_number, attempts, needs, iteration, content_key, created_at, updated_at)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, 0, 0, $10, $11, $12, $12)",
             params![
                 number,
-                new.id.to_string(),
+                id,
                 new.slug,
                 new.session,
-                new.title,
-                new.description,
+                title,
+                description,
                 TaskStateName::Pending.stored(),
                 new.priority.number(),
                 new.epic.map(|id| id.to_string()),
@@ -384,7 +392,7 @@ impl Tx<'_> {
         self.execute(
             "INSERT INTO task_comment (number, task_number, agent_id, body, created_at)
              VALUES ($1, $2, $3, $4, $5)",
-            params![number, task, agent.map(|id| id.to_string()), body, now.as_millis()],
+            params![number, task, agent.map(|id| id.to_string()), clean(body), now.as_millis()],
         )?;
         Ok(number)
     }

@@ -86,6 +86,8 @@ pub(crate) fn connect(path: &Path, patience: Duration) -> Result<Connection, Sto
         // A log that grew beside a long reader shrinks to this size once it starts again.
         connection.pragma_update(None, "journal_size_limit", crate::wal::KEPT_WAL_BYTES)?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;
+        // What is deleted may have been a secret: its bytes go, too.
+        connection.pragma_update(None, "secure_delete", "ON")?;
         Ok(connection)
     };
     open().map_err(|source| StoreError::Open { path: path.display().to_string(), source })

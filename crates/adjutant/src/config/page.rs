@@ -141,6 +141,9 @@ impl Editor {
         let path = files::path_of(home, &policy, &role.name).map_err(refused)?;
         let (file, place) = (TextFile::read(&path).map_err(told)?, self.place(&path));
         let (text, notes) = match files::check((&place, &role.name), &role.text, &policy) {
+            Ok(_) if has_new_mark(&role.text, &file.text) => {
+                (Err(vec![redacted_text(&place)]), Vec::new())
+            }
             Ok(warnings) => {
                 let notes = warnings.iter().map(ToString::to_string).collect();
                 (Ok(role.text.clone()), notes)
@@ -172,6 +175,21 @@ impl Editor {
             }
         };
         describe::keys().iter().map(view).collect()
+    }
+}
+
+/// Whether a text was read redacted and would now take the place of the secrets themselves.
+fn has_new_mark(new: &str, old: &str) -> bool {
+    let marks = |text: &str| text.matches(model::redact::MARK).count();
+    marks(new) > marks(old)
+}
+
+fn redacted_text(place: &str) -> FileProblem {
+    FileProblem {
+        line: None,
+        key: None,
+        message: format!("the text has `{}` where the file has a secret", model::redact::MARK),
+        hint: Some(format!("edit `{place}` itself, or give the secret as an environment variable")),
     }
 }
 

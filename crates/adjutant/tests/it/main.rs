@@ -1,6 +1,7 @@
 //! The real binary, in worlds of its own: what people and scripts rely on.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod ancestry;
 mod book;
 mod budgets;
 mod clients;
@@ -39,6 +40,7 @@ mod release;
 mod review_faces;
 mod reviews;
 mod runs;
+mod secrets;
 mod settings;
 mod slack;
 mod tables;

@@ -14,14 +14,25 @@ const BUDGET: usize = 16 * 1024;
 /// …and so much of each.
 const LETTER: usize = 4 * 1024;
 
-/// The unread letters of an inbox; nothing where there is none.
-pub(crate) fn unread_mail(tx: &Tx<'_>, recipient: Recipient) -> Result<String, ToolError> {
+const TOOLS: &str =
+    " `mcp__mail__reply` answers a letter, `mcp__mail__read` marks it as read.";
+const LISTS_THEM: &str = "; `mcp__mail__list_inbox` lists them";
+
+/// The unread letters of an inbox; nothing where there is none. The tools for mail are named to agents that have
+/// them.
+pub(crate) fn unread_mail(
+    tx: &Tx<'_>,
+    recipient: Recipient,
+    has_tools: bool,
+) -> Result<String, ToolError> {
     let count = tx.mail_unread_count(recipient)?;
     let newest = tx.mail_unread_newest(recipient, NEWEST)?;
     if count == 0 {
         return Ok(String::new());
     }
     let mut room = BUDGET;
+    let newest = newest.into_iter().map(|mail| tx.mail_exact(mail));
+    let newest = newest.collect::<Result<Vec<Mail>, _>>()?;
     let mut letters: Vec<String> = newest.iter().map(letter).collect();
     let fitting = letters.iter().take_while(|letter| {
         let fits = letter.len() <= room;
@@ -29,13 +40,12 @@ pub(crate) fn unread_mail(tx: &Tx<'_>, recipient: Recipient) -> Result<String, T
         fits
     });
     letters.truncate(fitting.count());
-    let mut text = format!(
-        "## Unread Mail\n\n{count} unread. `mcp__mail__reply` answers a letter, `mcp__mail__read` marks it as read.\n"
-    );
+    let (tools, list) = if has_tools { (TOOLS, LISTS_THEM) } else { ("", "") };
+    let mut text = format!("## Unread Mail\n\n{count} unread.{tools}\n");
     let left_out = count - i64::try_from(letters.len()).unwrap_or(count);
     if left_out > 0 {
         // Writing to a String cannot fail.
-        _ = write!(text, "\n{CUT} {left_out} earlier; `mcp__mail__list_inbox` lists them\n");
+        _ = write!(text, "\n{CUT} {left_out} earlier{list}\n");
     }
     text.extend(letters.into_iter().rev());
     Ok(text)

@@ -122,7 +122,9 @@ pub(crate) fn followed(
     review::ended(tx, settings, agent, now)?;
     office::ended(tx, settings, agent, now)?;
     planning::ended(tx, settings, agent, now)?;
-    settle_worktree(tx, agent, now)
+    settle_worktree(tx, agent, now)?;
+    // Last, so that mail that goes on to somebody else goes on exactly.
+    Ok(tx.exact_forget_agent(agent.id)?)
 }
 
 /// Nobody needs an agent's worktree any more: it is taken away as soon as nobody works in it.

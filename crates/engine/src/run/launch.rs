@@ -1,7 +1,8 @@
 //! From the record to a process: what an agent is told, with what, and where. Blocks for as long as it
 //! takes to read and write a few files.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use host::agent::{Asks, Brief, Conversation, Kind, McpServer, Plan};
 use host::files::{self, FileError, Mode};
@@ -14,12 +15,14 @@ use crate::context::{self, PromptParts};
 use crate::cx::{Caller, task_of};
 use crate::engine::Engine;
 use crate::error::ToolError;
-use crate::settings::{Role, Sandbox, Settings};
+use crate::settings::{Role, Runner, Sandbox, Settings};
 use crate::templates::tools_of;
 use crate::toolsets::TOOLSETS;
 
 /// No call of ours waits longer than 240 s; a client that notices a lost server late loses only this.
 const CALL_TIMEOUT_MS: u64 = 300_000;
+/// No configuration of an agent's program is longer.
+const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 /// What is said to an agent that goes on after its model refused to answer for a while.
 const GO_ON: &str = "Your work was interrupted because the model's usage limit was reached. \
     The limit is over. Go on where you stopped.";
@@ -141,6 +144,9 @@ struct Parts<'a> {
 
 fn brief(engine: &Engine, settings: &Settings, parts: Parts<'_>) -> Result<Brief, LaunchError> {
     let Parts { agent, run, wish, role, kind } = parts;
+    let run = &engine
+        .store
+        .read(|tx| Ok::<_, ToolError>(tx.run_exact(agent.id, run.clone())?))?;
     let runner = settings.runners.get(kind.name()).cloned().unwrap_or_default();
     let caller = Caller { agent: Some(agent.clone()), by_operator: false };
     let servers = servers(engine, settings, &caller);
@@ -177,6 +183,7 @@ fn brief(engine: &Engine, settings: &Settings, parts: Parts<'_>) -> Result<Brief
         disallowed_tools: role.map(|role| role.disallowed_tools.clone()).unwrap_or_default(),
         asks,
         servers,
+        disabled_servers: disabled_servers(engine, kind, (&directory_of(engine, agent), &runner)),
         call_timeout_ms: CALL_TIMEOUT_MS,
         stream_timeout_ms: settings.stream_timeout_ms,
         schema: wish.schema.clone(),
@@ -192,12 +199,10 @@ fn brief(engine: &Engine, settings: &Settings, parts: Parts<'_>) -> Result<Brief
 
 /// One MCP server for each toolset that has a tool for the agent.
 fn servers(engine: &Engine, settings: &Settings, caller: &Caller) -> Vec<McpServer> {
-    let in_loop = caller.agent.as_ref().is_some_and(|agent| agent.session.is_some());
     let tools = tools_of(settings);
     TOOLSETS
         .iter()
-        // One vocabulary for tasks is enough.
-        .filter(|set| **set != if in_loop { "task" } else { "session" })
+        .filter(|set| is_mounted(caller, set))
         .filter(|set| {
             tools.iter().any(|tool| tool.toolset() == **set && caller.is_offered(settings, tool))
         })
@@ -206,6 +211,35 @@ fn servers(engine: &Engine, settings: &Settings, caller: &Caller) -> Vec<McpServ
             url: format!("{}/mcp/{set}", engine.options.url),
         })
         .collect()
+}
+
+/// The servers of Adjutant in the files that the agent's program reads by itself: through them it would come in as
+/// the operator.
+fn disabled_servers(
+    engine: &Engine,
+    kind: &dyn Kind,
+    (directory, runner): (&Path, &Runner),
+) -> Vec<String> {
+    let variable = |name: &str| {
+        let mut all = runner.environment.iter().chain(&engine.options.agent_environment);
+        all.find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    };
+    let mut names = BTreeSet::new();
+    for path in kind.config_files(directory, &variable) {
+        // Agents can write some of them: no pipe is waited for, and nothing endless is read.
+        let found = host::inside::read(Path::new("/"), &path, MAX_CONFIG_BYTES);
+        let Ok(found) = found else { continue };
+        let text = String::from_utf8_lossy(&found.bytes);
+        names.extend(kind.adjutant_servers(&text, &engine.options.adjutant));
+    }
+    names.into_iter().collect()
+}
+
+/// Whether an agent is given the MCP server of a toolset, should it have a tool there. One vocabulary for tasks is
+/// enough: `session` in a loop, `task` elsewhere.
+fn is_mounted(caller: &Caller, toolset: &str) -> bool {
+    let in_loop = caller.agent.as_ref().is_some_and(|agent| agent.session.is_some());
+    toolset != if in_loop { "task" } else { "session" }
 }
 
 /// The whole prompt: context first, the task last.
@@ -222,16 +256,18 @@ fn prompt(
     } else {
         context::project_context(&engine.options.project, &settings.context, supports.reads)
     };
-    let (history, mail) = engine.store.read(|tx| {
-        let task = task_of(tx, agent.task)?;
-        let history = task.map(|task| context::task_context(tx, &task)).transpose()?;
-        Ok::<_, ToolError>((history, context::unread_mail(tx, Recipient::Agent(agent.id))?))
-    })?;
     let tools: Vec<&str> = tools_of(settings)
         .into_iter()
-        .filter(|tool| caller.is_offered(settings, tool))
+        .filter(|tool| is_mounted(&caller, tool.toolset()) && caller.is_offered(settings, tool))
         .map(|tool| tool.name)
         .collect();
+    let has_mail = tools.iter().any(|tool| tool.starts_with("mcp__mail__"));
+    let (history, mail) = engine.store.read(|tx| {
+        let task = task_of(tx, agent.task)?.map(|task| tx.task_exact(task)).transpose()?;
+        let history = task.map(|task| context::task_context(tx, &task)).transpose()?;
+        let mail = context::unread_mail(tx, Recipient::Agent(agent.id), has_mail)?;
+        Ok::<_, ToolError>((history, mail))
+    })?;
     let asked = match &run.next_prompt {
         Some(next) => format!("{}\n\n{next}", run.prompt.trim_end()),
         None => run.prompt.clone(),
@@ -323,7 +359,7 @@ fn set(environment: &mut Vec<(String, String)>, name: &str, value: &str) {
 }
 
 /// The arguments with which bubblewrap runs a program: it sees everything but the operator's secrets.
-fn sandboxed(engine: &Engine, program: &std::path::Path, arguments: Vec<String>) -> Vec<String> {
+fn sandboxed(engine: &Engine, program: &Path, arguments: Vec<String>) -> Vec<String> {
     let secrets = engine.options.secrets.display().to_string();
     let wrapped = ["--dev-bind", "/", "/", "--tmpfs", &secrets, "--unshare-pid", "--proc", "/proc"];
     let mut all: Vec<String> = wrapped.map(str::to_owned).into();
@@ -338,3 +374,6 @@ fn time_limit(bounds: &Bounds<'_>) -> Option<u64> {
     let left = bounds.run.deadline_at.map(|deadline| deadline.millis_since(bounds.now).max(1));
     given.into_iter().chain(left).min().and_then(|millis| u64::try_from(millis).ok())
 }
+
+#[cfg(test)]
+mod tests;

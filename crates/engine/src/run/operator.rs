@@ -1,6 +1,7 @@
 //! What the operator does with agents beside calling tools: starts them with every choice there is,
 //! types to them, reads their output.
 
+use host::files::FileError;
 use host::run::{OutputLine, Position, RunFolder};
 use model::AgentId;
 use serde_json::json;
@@ -13,6 +14,7 @@ use super::wish::Draft;
 use crate::cx::{Caller, WriteCx, find_agent};
 use crate::engine::Engine;
 use crate::error::ToolError;
+use crate::redact::LineRedactor;
 
 /// Which part of an agent's output.
 #[derive(Debug, Clone, Copy, Default)]
@@ -85,17 +87,36 @@ impl Engine {
             if !folder.path().is_dir() {
                 return Ok((Vec::new(), wish.from));
             }
+            let mut redactor = redactor_at(&folder, wish.from)?;
             let mut reader = folder.output(wish.from);
             let mut lines = reader.next(wish.bytes.max(1))?;
             if over && lines.is_empty() {
                 // A last line that a crash cut off.
                 lines = reader.finish();
             }
-            Ok::<_, host::files::FileError>((lines, reader.position()))
+            for line in &mut lines {
+                line.text = redactor.line(std::mem::take(&mut line.text));
+            }
+            Ok::<_, FileError>((lines, reader.position()))
         });
         let (lines, next) =
             read.await.map_err(ToolError::internal)?.map_err(ToolError::internal)?;
         let complete = over && lines.is_empty();
         Ok(OutputPage { lines, next, attempt, complete })
     }
+}
+
+/// Lines before a place that are read to know whether a private key is open there.
+const KEY_LOOKBACK_LINES: usize = 128;
+
+/// A redactor for the lines that follow a place: a key may have begun before it.
+fn redactor_at(folder: &RunFolder, from: Position) -> Result<LineRedactor, FileError> {
+    let mut redactor = LineRedactor::default();
+    let Some(before) = folder.tail(Some(from), KEY_LOOKBACK_LINES)? else { return Ok(redactor) };
+    let bytes = usize::try_from(before.bytes).unwrap_or(usize::MAX);
+    for line in folder.output(before.from).next(bytes)? {
+        // Only what it remembers counts here.
+        drop(redactor.line(line.text));
+    }
+    Ok(redactor)
 }

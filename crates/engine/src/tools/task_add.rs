@@ -8,6 +8,7 @@ use store::{NewTask, Task, Tx};
 
 use crate::cx::{WriteCx, fresh};
 use crate::error::ToolError;
+use crate::redact::redact;
 
 /// What a task is to be.
 #[derive(Debug, Default)]
@@ -36,7 +37,11 @@ pub(crate) fn add(cx: &mut WriteCx<'_, '_>, draft: TaskDraft) -> Result<Task, To
                 .hint("choose another, or leave `slug` out"));
         }
         Some(slug) => slug,
-        None => free_slug(cx.tx, &model::slug::slug(&draft.title, cx.now), id)?,
+        None => {
+            // A slug is made of the words that everybody may read.
+            let title = redact(draft.title.clone());
+            free_slug(cx.tx, &model::slug::slug(&title, cx.now), id)?
+        },
     };
     let new = NewTask {
         id,

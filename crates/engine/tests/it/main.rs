@@ -22,6 +22,7 @@ mod office;
 mod overview;
 mod passes;
 mod registry;
+mod secrets;
 mod session;
 mod support;
 mod tasks;

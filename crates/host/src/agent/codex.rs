@@ -17,6 +17,9 @@ mod items;
 mod server;
 #[cfg(test)]
 mod tests;
+mod user_config;
+
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +103,18 @@ impl Kind for Codex {
         })
     }
 
+    fn config_files(
+        &self,
+        directory: &Path,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Vec<PathBuf> {
+        user_config::files(directory, variable)
+    }
+
+    fn adjutant_servers(&self, config: &str, adjutant: &Path) -> Vec<String> {
+        user_config::adjutant_servers(config, adjutant)
+    }
+
     fn conversation(&self, brief: &Brief) -> Box<dyn Conversation> {
         Box::new(if is_steered(brief) {
             Talk::Server(Box::new(Server::new(brief)))
@@ -143,8 +158,13 @@ fn settings(brief: &Brief) -> Vec<String> {
             server.name
         )
     });
+    // A table comes first, for it takes the place of what was set before it.
+    let mut disabled: Vec<String> =
+        brief.disabled_servers.iter().map(|name| user_config::disabled(name)).collect();
+    disabled.sort_by_key(|setting| !setting.starts_with("mcp_servers={"));
     std::iter::once("approval_policy=\"never\"".to_owned())
         .chain(off)
+        .chain(disabled)
         .chain(servers)
         .flat_map(|setting| ["-c".to_owned(), setting])
         .collect()

@@ -51,6 +51,7 @@ pub(super) fn brief() -> Brief {
             name: "h".to_owned(),
             url: "http://127.0.0.1:4000/mcp".to_owned(),
         }],
+        disabled_servers: Vec::new(),
         call_timeout_ms: 600_000,
         stream_timeout_ms: 600_000,
         schema: None,

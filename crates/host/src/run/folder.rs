@@ -22,6 +22,10 @@ use crate::process::{self, Exit, Launch, StartError};
 const GIVEN_UP: &str = "given up\n";
 /// What `claim` says if a supervisor began it.
 pub(crate) const TAKEN: &str = "supervisor\n";
+/// Files that an agent is started with and that may hold what it was told.
+const GIVEN: [&str; 4] = ["spec.json", "prompt.md", "system-prompt.md", "schema.json"];
+/// Larger files than this were not written by us.
+const MAX_GIVEN_BYTES: u64 = 64 * 1024 * 1024;
 /// A socket's address has room for this many bytes on every system we know.
 const SHORT_PATH: usize = 100;
 
@@ -163,6 +167,25 @@ impl RunFolder {
     /// A file that the agent was given beside its arguments, if it was.
     pub fn given(&self, name: &str) -> Result<Option<String>, FileError> {
         files::read(&self.file(name))
+    }
+
+    /// Takes secrets out of what the agent was started with, once it has ended: until then its program needs them.
+    /// Blocks for the moment that takes.
+    pub fn redact_given(&self) -> Result<(), FileError> {
+        for name in GIVEN {
+            let path = self.file(name);
+            // The agent can write here: what is not a plain file of a sensible size is not opened.
+            let is_ours = std::fs::symlink_metadata(&path)
+                .is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_GIVEN_BYTES);
+            if !is_ours {
+                continue;
+            }
+            let clean = files::read(&path)?.as_deref().and_then(model::redact::scrub);
+            if let Some(clean) = clean {
+                files::write(&path, &clean, Mode::Private)?;
+            }
+        }
+        Ok(())
     }
 
     /// Ends what is left of an agent whose supervisor is gone, and says how many processes that were.

@@ -38,6 +38,66 @@ fn say(folder: &Path, lines: &[(&str, &str)]) {
     fs::write(path, before + &kept).unwrap();
 }
 
+#[tokio::test]
+async fn a_viewer_reads_no_secret_in_output_in_steps_or_in_rows_of_older_versions() {
+    let world = World::new();
+    let id = started(&world, "command").await;
+    let key = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
+    let token = "adjag_0123456789abcdef0123456789abcdef";
+    let lines = [
+        ("out", token),
+        ("out", "-----BEGIN PRIVATE KEY-----"),
+        ("out", key),
+        ("out", key),
+        ("err", "-----END PRIVATE KEY-----"),
+        ("out", "https://me:hunter2-s3cret@host.example/"),
+    ];
+    say(&folder(&world, &id, 1), &lines);
+    // An older version kept what it did not recognise.
+    let now = world.engine().now();
+    let old = format!("note {token}");
+    world
+        .engine()
+        .store()
+        .write(move |tx| {
+            let mut row = engine::store::AuditDraft {
+                at: now,
+                agent: None,
+                by_operator: true,
+                tool: "mcp__task__create".to_owned(),
+                input: json!({ "title": old }).to_string(),
+                code: None,
+                output: "{}".to_owned(),
+                duration_micros: 1,
+                git_commit: None,
+            };
+            row.output = row.input.clone();
+            tx.audit_append(&row)
+        })
+        .await
+        .unwrap();
+    let viewer = world.visitor().await;
+    // Line by line, so that the key begins before what is asked for.
+    let mut routes = vec![format!("/api/agents/{id}/stream")];
+    let mut offset = 0;
+    for _ in lines {
+        let route = format!("/api/agents/{id}/output?bytes=1&offset={offset}");
+        offset = world.get(&route).await["next"]["offset"].as_u64().unwrap();
+        routes.push(route);
+    }
+    routes.extend(["/api/audit", "/api/record", "/api/record/2"].map(str::to_owned));
+    for route in routes {
+        let (status, body) = world.ask(Method::GET, &route, &viewer, None).await;
+        assert_eq!(status, StatusCode::OK, "{route}: {body}");
+        for secret in [key, token, "hunter2"] {
+            assert!(!body.to_string().contains(secret), "{route}: {body}");
+        }
+    }
+    // The operator verifies the chain, whose hashes cover every byte.
+    let chain = world.get("/api/audit").await;
+    assert!(chain.to_string().contains(token), "{chain}");
+}
+
 /// A recorded talk, as it was kept.
 fn recorded(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/tests/transcripts").join(name);

@@ -7,6 +7,7 @@ mod board;
 mod chain;
 mod cut;
 mod events;
+mod exact;
 mod lists;
 mod looping;
 mod mails;

@@ -248,3 +248,16 @@ fn a_file_with_a_mistake_can_be_seen_and_mended() {
         desk.editor.save(&change("limits.depth", Some(json!(2))), Some(&view.config.hash)).unwrap();
     assert!(saved.ok && desk.config() == "limits:\n  depth: 2\n", "{}", desk.config());
 }
+
+#[test]
+fn a_role_that_was_read_redacted_is_not_written_over_its_secret() {
+    let desk = desk(&[]);
+    let text = "---\nname: keeper\ncategory: worker\n---\nAsk http://me:hunter2-s3cret@host.\n";
+    let path = desk.dir.path().join(".adjutant/roles/keeper.md");
+    std::fs::write(&path, text).unwrap();
+    let seen = engine::redact(text.to_owned());
+    let checked = desk.editor.check(&role("keeper", &seen)).unwrap();
+    let problem = &checked.problems[0];
+    assert!(problem.message.contains("[redacted]"), "{problem:?}");
+    assert!(problem.hint.as_ref().unwrap().contains("keeper.md"), "{problem:?}");
+}

@@ -97,6 +97,11 @@ impl Keeper {
     pub(super) async fn end(mut self, standing: Standing) -> Result<(), Leave> {
         let told = self.notes.done.is_some();
         let steps = self.talk.end();
+        let folder = self.folder.clone();
+        let redacted = tokio::task::spawn_blocking(move || folder.redact_given()).await;
+        if !matches!(redacted, Ok(Ok(()))) {
+            tracing::warn!(id = %self.agent.id, ?redacted, "failed to redact the run folder");
+        }
         let at = self.engine.now();
         self.take(steps, at.as_millis());
         if let Standing::Ended(exit) = &standing

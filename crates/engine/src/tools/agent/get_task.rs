@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::current_task;
-use crate::cx::ReadCx;
+use crate::cx::{ReadCx, task_for};
 use crate::error::ToolError;
 use crate::tool::{Read, Tool};
 use crate::tools::task::TaskView;
@@ -26,6 +26,6 @@ impl Tool for GetTask {
 impl Read for GetTask {
     fn read(cx: &ReadCx<'_>, Args {}: Args) -> Result<TaskView, ToolError> {
         let task = current_task(cx, cx.caller.agent()?)?;
-        TaskView::of(cx.tx, task)
+        TaskView::of(cx.tx, task_for(cx.tx, cx.caller, task)?)
     }
 }

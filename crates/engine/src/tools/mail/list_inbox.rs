@@ -66,7 +66,8 @@ impl Wait for ListInbox {
         let after = args.cursor.map_or(0, Cursor::number);
         let page = cx.tx.mail_inbox(inbox, which, after, Limit::or(args.limit, 50))?;
         let unread_count = cx.tx.mail_unread_count(inbox)?;
-        let mails: Vec<MailView> = page.items.into_iter().map(MailView::from).collect();
+        let exact = page.items.into_iter().map(|mail| cx.tx.mail_exact(mail).map(MailView::from));
+        let mails = exact.collect::<Result<Vec<MailView>, _>>()?;
         let next_cursor = page.next.map(Cursor::from);
         let answer = Answer { count: mails.len(), unread_count, mails, next_cursor };
         Ok(if unread_count > 0 { Look::Settled(answer) } else { Look::NotYet(answer) })

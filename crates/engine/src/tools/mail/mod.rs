@@ -78,7 +78,11 @@ fn received(
         ToolError::not_found(format!("there is no mail `{id}`"))
             .hint("`list_inbox` with `includeRead: true` lists yours")
     })?;
-    if mail.to == inbox_of(caller) { Ok(mail) } else { Err(ToolError::denied(refusal)) }
+    if mail.to == inbox_of(caller) {
+        Ok(tx.mail_exact(mail)?)
+    } else {
+        Err(ToolError::denied(refusal))
+    }
 }
 
 /// Puts a letter from the caller into an inbox and tells of it.

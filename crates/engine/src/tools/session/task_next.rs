@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::begin;
-use crate::cx::WriteCx;
+use crate::cx::{WriteCx, task_for};
 use crate::error::ToolError;
 use crate::tool::{Tool, Write};
 
@@ -64,6 +64,7 @@ impl Write for TaskNext {
             return Ok(Answer { task: None, claim: None });
         };
         let claim = if wants { begin(cx, &mut task)? } else { None };
+        let task = task_for(cx.tx, cx.caller, task)?;
         let next = Next {
             id: TaskRef::Number(task.number),
             status: task.state.name().session(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use store::{Comment, Dispatch};
 
 use super::TaskView;
-use crate::cx::{ReadCx, find_task};
+use crate::cx::{ReadCx, find_task, task_for};
 use crate::error::ToolError;
 use crate::tool::{Read, Tool};
 
@@ -95,7 +95,7 @@ impl Tool for Get {
 
 impl Read for Get {
     fn read(cx: &ReadCx<'_>, Args { task_id }: Args) -> Result<Answer, ToolError> {
-        let task = find_task(cx.tx, &task_id)?;
+        let task = task_for(cx.tx, cx.caller, find_task(cx.tx, &task_id)?)?;
         let comments = cx.tx.comment_list(task.number, 50)?;
         let history = cx.tx.dispatch_list(task.number)?;
         Ok(Answer {

@@ -39,6 +39,24 @@ fn without_steering_it_is_run_once() {
 }
 
 #[test]
+fn servers_of_adjutant_in_the_users_files_are_disabled() {
+    for steer in [true, false] {
+        let names = vec!["adjutant".to_owned(), "a.b".to_owned()];
+        let mut brief = Brief { disabled_servers: names, ..brief() };
+        brief.runner.steer = steer;
+        let arguments = Codex.plan(&brief).unwrap().arguments;
+        let place = |setting: &str| {
+            let found = arguments.windows(2).position(|pair| pair == ["-c", setting]);
+            found.unwrap_or_else(|| panic!("no `{setting}`: {arguments:?}"))
+        };
+        let table = place(r#"mcp_servers={"a.b"={enabled=false}}"#);
+        let plain = place("mcp_servers.adjutant.enabled=false");
+        let ours = arguments.iter().position(|word| word.starts_with("mcp_servers.h=")).unwrap();
+        assert!(table < plain && plain < ours, "a table takes the place of what came before");
+    }
+}
+
+#[test]
 fn a_conversation_is_gone_on_with_through_the_app_server() {
     let mut brief = Brief { resume: Some("thread-1".to_owned()), ..brief() };
     brief.runner.steer = false;

@@ -41,7 +41,7 @@ impl From<Event> for Told {
         let Event { number, kind, agent, task, .. } = event;
         let view = EventView::from(event);
         // Plain fields and JSON from the store: there is nothing that could not be written.
-        let text = serde_json::to_string(&view).unwrap_or_default().into();
+        let text = engine::redact(serde_json::to_string(&view).unwrap_or_default()).into();
         Self { number, kind, agent, task, text }
     }
 }

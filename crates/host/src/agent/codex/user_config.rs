@@ -1,0 +1,109 @@
+//! MCP servers of Adjutant in the user's and the project's configuration of Codex.
+//!
+//! Codex starts every server of these files, with a clean environment, for each of its sessions: there `adjutant mcp`
+//! would not know that it runs inside an agent. There is no switch that leaves the files out, but a server can be
+//! disabled by its name.
+
+use std::path::{Path, PathBuf};
+
+use toml_edit::{DocumentMut, Item, TableLike};
+
+/// The file of a folder.
+const FILE: &str = ".codex/config.toml";
+/// The administrator's file.
+const SYSTEM_FILE: &str = "/etc/codex/config.toml";
+
+/// The files that a session in a directory reads.
+pub(super) fn files(directory: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
+    let home = variable("CODEX_HOME").map(|home| PathBuf::from(home).join("config.toml"));
+    let home = home.or_else(|| variable("HOME").map(|home| Path::new(&home).join(FILE)));
+    let above = directory.ancestors().map(|folder| folder.join(FILE));
+    home.into_iter().chain([SYSTEM_FILE.into()]).chain(above).collect()
+}
+
+/// The names of the servers in such a file that are Adjutant. A file that cannot be understood has none: Codex
+/// refuses it, too.
+pub(super) fn adjutant_servers(text: &str, adjutant: &Path) -> Vec<String> {
+    let Ok(document) = text.parse::<DocumentMut>() else { return Vec::new() };
+    let Some(servers) = document.get("mcp_servers").and_then(Item::as_table_like) else {
+        return Vec::new();
+    };
+    let ours = servers.iter().filter(|(name, server)| {
+        *name == "adjutant"
+            || server.as_table_like().is_some_and(|server| starts_adjutant(server, adjutant))
+    });
+    ours.map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Whether the command or one of its arguments names Adjutant: it may be started through `env`, `sh -c` or `npx`.
+fn starts_adjutant(server: &dyn TableLike, adjutant: &Path) -> bool {
+    let command = server.get("command").and_then(Item::as_str);
+    let arguments = server.get("args").and_then(Item::as_array).into_iter().flatten();
+    let words = command.into_iter().chain(arguments.filter_map(|argument| argument.as_str()));
+    words.flat_map(|word| word.split([' ', '\t', '\n', ';', '&', '|', '"', '\''])).any(|word| {
+        let path = Path::new(word);
+        path == adjutant || path.file_name().is_some_and(|name| name == "adjutant")
+    })
+}
+
+/// The setting that disables a server. Codex splits the path at its dots, so that a name with one needs a table.
+pub(super) fn disabled(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if name.chars().all(is_plain) {
+        return format!("mcp_servers.{name}.enabled=false");
+    }
+    // A JSON string is a TOML string.
+    format!("mcp_servers={{{}={{enabled=false}}}}", serde_json::Value::from(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_of_adjutant_are_found_however_they_are_started() {
+        let text = r#"
+            [mcp_servers.adjutant]
+            command = "/opt/old/bin/other-name"
+            [mcp_servers.plain]
+            command = "adjutant"
+            args = ["mcp"]
+            [mcp_servers.path]
+            command = "/home/me/.cargo/bin/adjutant"
+            [mcp_servers."with.dot"]
+            command = "sh"
+            args = ["-c", "exec env X=1 adjutant mcp"]
+            [mcp_servers.renamed]
+            command = "/usr/bin/crew"
+            [mcp_servers.github]
+            command = "npx"
+            args = ["-y", "@modelcontextprotocol/server-github"]
+            [mcp_servers.remote]
+            url = "https://adjutant.example/mcp"
+        "#;
+        let found = adjutant_servers(text, Path::new("/usr/bin/crew"));
+        assert_eq!(found, ["adjutant", "plain", "path", "with.dot", "renamed"]);
+        assert_eq!(adjutant_servers("not [ toml", Path::new("/a")), [""; 0]);
+        assert_eq!(adjutant_servers("mcp_servers = 3", Path::new("/a")), [""; 0]);
+    }
+
+    #[test]
+    fn every_file_that_a_session_reads_is_looked_at() {
+        let variable = |name: &str| (name == "HOME").then(|| "/home/me".to_owned());
+        let all = files(Path::new("/srv/p/sub"), &variable);
+        let text: Vec<_> = all.iter().map(|path| path.to_str().unwrap()).collect();
+        assert_eq!(
+            text,
+            [
+                "/home/me/.codex/config.toml",
+                "/etc/codex/config.toml",
+                "/srv/p/sub/.codex/config.toml",
+                "/srv/p/.codex/config.toml",
+                "/srv/.codex/config.toml",
+                "/.codex/config.toml",
+            ]
+        );
+        let elsewhere = |name: &str| (name == "CODEX_HOME").then(|| "/c".to_owned());
+        assert_eq!(files(Path::new("/"), &elsewhere)[0], Path::new("/c/config.toml"));
+    }
+}
