@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::client::Client;
 use crate::program;
-use crate::subject::Subject;
+use crate::subject::{Subject, state_of};
 use crate::wire::Call;
 
 /// The smallest program that says something.
@@ -79,7 +79,7 @@ impl Crew {
 
     /// The file of an agent's first run.
     pub(crate) fn file(&self, agent: &str, name: &str) -> PathBuf {
-        self.subject.project().join(".adjutant/runs").join(agent).join("1").join(name)
+        state_of(self.subject.project()).join("runs").join(agent).join("1").join(name)
     }
 
     /// Has so many agents come to rest, and gives their ids.

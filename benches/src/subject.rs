@@ -167,6 +167,15 @@ fn configure(file: &Path, changes: &[(&str, &str)]) -> Result<()> {
     std::fs::write(file, text).context("could not write config.yaml")
 }
 
+/// The folder of a project's record and run folders, wherever the version that is measured keeps it.
+pub(crate) fn state_of(project: &Path) -> PathBuf {
+    let inside = std::fs::read_dir(project.join(".git/adjutant"));
+    let inside = inside.into_iter().flatten().flatten().map(|entry| entry.path()).next();
+    let home = project.join(".adjutant");
+    let own = Some(home.join("state")).filter(|state| state.is_dir());
+    inside.or(own).unwrap_or(home)
+}
+
 async fn wait_until_up(program: &Program, project: &Path) -> Result<SocketAddr> {
     let file: PathBuf = project.join(".adjutant/server.json");
     let began = Instant::now();

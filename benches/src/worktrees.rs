@@ -12,6 +12,7 @@ use crate::crew::{self, Crew, SPEAKS, STAYS};
 use crate::drafts::Spread;
 use crate::program::{self, Program};
 use crate::report::say;
+use crate::subject::state_of;
 
 /// So many begin at once.
 pub(crate) const MANY: usize = 40;
@@ -61,7 +62,7 @@ pub(crate) async fn measure(file: &Path) -> Result<Worktrees> {
     for agent in &agents {
         crew::over(&mut client, agent).await?;
     }
-    let mut alone = recorded(&project.join(".adjutant/state.db"))?;
+    let mut alone = recorded(&state_of(&project).join("state.db"))?;
     let ours = alone.split_off(ALONE.min(alone.len()));
     crew.subject().stop().await?;
     Ok(Worktrees {

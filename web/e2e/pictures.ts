@@ -84,7 +84,7 @@ test('pictures', async () => {
     await expect.poll(async () => ((await stage.get('/api/overview')) as { mail: { unread: number } }).mail.unread).toBeGreaterThan(1);
     await expect.poll(async () => ((await stage.get('/api/overview')) as { agents: { all: number } }).agents.all, { timeout: 60_000 }).toBe(13);
     await stage.stop();
-    execFileSync('python3', ['-c', STRETCH, join(stage.home, 'state.db')]);
+    execFileSync('python3', ['-c', STRETCH, join(stage.state, 'state.db')]);
     await stage.start();
     const shots: Shot[] = [
       { name: 'crew', path: '/crew', ready: watched },

@@ -192,7 +192,7 @@ scene('a changed record is found out', { as: 'nobody' }, async (at) => {
   await played(at);
   const { page, stage } = at;
   await stage.stop();
-  const file = join(stage.home, 'state.db');
+  const file = join(stage.state, 'state.db');
   const bytes = await readFile(file);
   const text = '"title":"choice 3"';
   expect(bytes.indexOf(text)).toBeGreaterThan(0);

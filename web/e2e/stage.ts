@@ -99,6 +99,14 @@ export class Stage {
     return join(this.project, '.adjutant');
   }
 
+  /** The folder of the record and the run folders, in the repository. */
+  get state(): string {
+    const all = join(this.project, '.git', 'adjutant');
+    const [only] = readdirSync(all);
+    if (only === undefined) throw new Error(`there is no state in ${all}`);
+    return join(all, only);
+  }
+
   /** Where the server is, without a slash at the end. It is the same after every start. */
   get url(): string {
     return this.#url;

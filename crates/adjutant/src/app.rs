@@ -55,18 +55,27 @@ impl App {
             Ok(home) => home,
             // Whoever is told the address needs no home.
             Err(_) if self.env.url.is_some() => {
-                Home { root: self.env.cwd.clone(), dir: self.env.cwd.join(FOLDER) }
+                Home::unplaced(self.env.cwd.clone(), self.env.cwd.join(FOLDER))
             }
             Err(trouble) => return Err(trouble),
         };
         let token = match (&self.env.token, &self.env.agent_id) {
-            (None, None) => Token::File(home.operator_token_file(&self.env)?),
+            (None, None) => {
+                let served = home.before_rename();
+                let served = served.as_ref().unwrap_or(&home);
+                Token::File(served.operator_token_file(&self.env)?)
+            }
             (given, agent) => Token::choose(given.as_deref(), agent.as_deref(), PathBuf::new()),
         };
         let mut start_args: Vec<OsString> = vec!["--home".into(), home.dir.clone().into()];
+        if self.env.state.is_some() {
+            start_args.extend(["--state".into(), home.state_dir().into()]);
+        }
         start_args.extend(["up"].iter().chain(up).map(OsString::from));
         Ok(Where {
             server_file: home.server_file(),
+            copies: home.server_file_copies(),
+            lock: home.lock(),
             log: home.server_log(),
             url_override: self.env.url.clone(),
             token,

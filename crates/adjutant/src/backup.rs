@@ -123,7 +123,7 @@ fn is_same(a: &Path, b: &Path) -> Result<bool, Trouble> {
 
 /// Where the server keeps its state. The one place that says so to backups.
 pub(crate) fn state_dir(home: &Home) -> PathBuf {
-    home.dir.clone()
+    home.state_dir().to_owned()
 }
 
 /// Where a backup is unpacked before it counts.
@@ -149,7 +149,7 @@ pub(crate) fn staged_places(
     env: &Environment,
     staging: &Path,
 ) -> Result<Places, Trouble> {
-    let staged = Home { root: home.root.clone(), dir: staging.to_owned() };
+    let staged = Home::unplaced(home.root.clone(), staging.to_owned());
     let from = if staged.config().is_file() { &staged } else { home };
     let config = if from.config().is_file() || from.dir == home.dir {
         Config::load(from, env, &[])?.config

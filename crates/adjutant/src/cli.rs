@@ -65,6 +65,10 @@ pub(crate) struct Cli {
     /// What every command takes
     #[command(flatten)]
     pub(crate) global: Global,
+    /// The folder of the home's record and run folders (default: in the repository's `.git`, else in the home)
+    // Not for every command: some have a `--state` of their own.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Everywhere")]
+    pub(crate) state: Option<PathBuf>,
     /// What to do
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -396,6 +400,9 @@ pub(crate) struct UpArgs {
     /// The address to listen on
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) host: Option<String>,
+    /// The folder of the home's record and run folders, as `adjutant --state DIR` names it
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) state: Option<PathBuf>,
     /// Stay in the background, and come back after a crash
     #[arg(long)]
     pub(crate) detach: bool,

@@ -1,7 +1,13 @@
 //! A small HTTP client for our own server: loopback, HTTP/1.1, no TLS.
 //!
+//! A token leaves only after the other side has proved that it knows the token's hash, see `prove.rs`.
+//!
 //! It tells a request that never left from one whose outcome nobody knows: only the first may be
 //! sent again without thinking.
+
+mod prove;
+
+use std::sync::Arc;
 
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Uri};
@@ -12,6 +18,11 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde::Deserialize;
 use serde_json::Value;
+
+use prove::Challenge;
+pub(crate) use prove::Named;
+#[cfg(test)]
+pub(crate) use prove::stand_in;
 
 /// `application/json`.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -25,6 +36,8 @@ pub(crate) struct Client {
     pool: Pool<HttpConnector, Full<Bytes>>,
     url: String,
     authorization: Option<HeaderValue>,
+    /// What the server has to prove before the token is sent; shared by all clones
+    challenge: Option<Arc<Challenge>>,
 }
 
 /// A call that brought no answer to be used.
@@ -38,6 +51,14 @@ pub(crate) enum ClientError {
         /// Why it could not be reached
         #[source]
         source: Box<hyper_util::client::legacy::Error>,
+    },
+    /// Whoever listens there is not the server that the token is for.
+    #[error(
+        "what listens at `{url}` is not the server of this home: it could not prove that it knows your token"
+    )]
+    NotOurs {
+        /// Where it was asked
+        url: String,
     },
     /// The server refused.
     #[error("{}", body.message)]
@@ -137,7 +158,14 @@ impl Client {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         let pool = Pool::builder(TokioExecutor::new()).build(connector);
-        Ok(Self { pool, url, authorization })
+        Ok(Self { pool, url, authorization, challenge: None })
+    }
+
+    /// The same, for a server that has to prove that it knows the token before the token is sent.
+    pub(crate) fn proving(url: &str, token: &str, named: Named) -> Result<Self, ClientError> {
+        let client = Self::new(url, Some(token))?;
+        let challenge = Some(Arc::new(Challenge::new(token, named)));
+        Ok(Self { challenge, ..client })
     }
 
     /// Where the server is.
@@ -205,18 +233,21 @@ impl Client {
             })?;
         *request.headers_mut() = headers;
         if let Some(authorization) = &self.authorization {
+            self.prove().await?;
             request.headers_mut().insert(AUTHORIZATION, authorization.clone());
         }
         // Lets the end of a connection that has arrived be noticed before the connection is used
         // again: of a request written to it nobody could say whether it was done.
         tokio::task::yield_now().await;
-        self.pool.request(request).await.map_err(|error| {
-            if error.is_connect() {
-                ClientError::NoServer { url: self.url.clone(), source: Box::new(error) }
-            } else {
-                self.broken(error)
-            }
-        })
+        self.pool.request(request).await.map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: hyper_util::client::legacy::Error) -> ClientError {
+        if error.is_connect() {
+            ClientError::NoServer { url: self.url.clone(), source: Box::new(error) }
+        } else {
+            self.broken(error)
+        }
     }
 
     /// Reads an answer to its end.

@@ -34,7 +34,7 @@ use crate::yaml::{self, Problem};
 pub(crate) struct Config {
     /// Where the server listens, and how long it stays
     pub(crate) server: Server,
-    /// The database, a path relative to the home
+    /// The database, a path relative to the state folder
     #[serde(deserialize_with = "sections::database")]
     pub(crate) database: String,
     /// Which model plays whom
@@ -254,7 +254,7 @@ impl Config {
 
     /// Where the database is.
     pub(crate) fn database_path(&self, home: &Home) -> PathBuf {
-        home.dir.join(&self.database)
+        home.database(&self.database)
     }
 
     /// The variable that decides a key, or a part of it, whatever the file says.

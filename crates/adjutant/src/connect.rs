@@ -1,5 +1,7 @@
 //! Finds the server that owns the home, and starts one in the background where none runs.
 //!
+//! What `server.json` says is a hint: a server counts as ours once it has proved that it knows our token.
+//!
 //! Inside an agent nothing is ever started: an agent must not bring up the server that an operator
 //! took down, and the operator's token is not its to use.
 
@@ -10,11 +12,12 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host::files::{self, FileError};
+use host::files::{self, FileError, Mode};
+use host::owner::{self, Holder};
 use host::process::{self, Exit, Launch, StartError};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use crate::client::{Client, ClientError};
+use crate::client::{Client, ClientError, Named};
 use crate::home::ServerFile;
 
 /// How often a starting server is looked for.
@@ -31,8 +34,12 @@ const TAIL: u64 = 4096;
 /// Where the server is looked for, and how one is started.
 #[derive(Debug, Clone)]
 pub(crate) struct Where {
-    /// `server.json`
+    /// `server.json` in the state folder
     pub(crate) server_file: PathBuf,
+    /// Where else it may be noted: the copy in the home, and the folder that the state is about to be moved to
+    pub(crate) copies: Vec<PathBuf>,
+    /// The lock that the server of this home holds
+    pub(crate) lock: PathBuf,
     /// Where a server in the background writes what it has to say
     pub(crate) log: PathBuf,
     /// A server that was named by its address: then no other will do
@@ -102,6 +109,16 @@ pub(crate) enum ConnectError {
         /// Its address
         url: String,
     },
+    /// A server of this home runs that does not prove who it is, as those before this version did not.
+    #[error(
+        "the server of this home (process {pid}, version {version}) is too old to be talked to"
+    )]
+    Older {
+        /// Its process
+        pid: u32,
+        /// What it says its version is
+        version: String,
+    },
     /// An agent found no server, and may not start one.
     #[error("no server has come up within {} s, and an agent does not start one", after.as_secs())]
     NoneForAgent {
@@ -152,24 +169,41 @@ fn said(tail: &str) -> String {
     if tail.is_empty() { String::new() } else { format!("; its log says:\n{tail}") }
 }
 
-/// A client of the server that seems to run. Nothing is sent: the first call shows whether it does.
+/// A client of the server that seems to run. Nothing is sent: the first call shows whether it does, and sends
+/// the token only after the server has proved who it is.
 pub(crate) fn locate(at: &Where) -> Result<Option<Client>, ConnectError> {
-    let url = match &at.url_override {
-        Some(url) => url.clone(),
-        None => match noted(at) {
-            Some(server) => server.url,
-            None => return Ok(None),
-        },
-    };
-    Ok(Some(Client::new(&url, at.token.read()?.as_deref())?))
+    if let Some(url) = &at.url_override {
+        return Ok(Some(client(url, at, Named::ByEnvironment)?));
+    }
+    let Some(server) = noted(at) else { return Ok(None) };
+    Ok(Some(client(&server.url, at, Named::ByFile)?))
+}
+
+fn client(url: &str, at: &Where, named: Named) -> Result<Client, ConnectError> {
+    let Some(token) = at.token.read()? else { return Ok(Client::new(url, None)?) };
+    Ok(match (&at.token, named) {
+        // Address and token were given together.
+        (Token::Given(_), Named::ByEnvironment) => Client::new(url, Some(&token))?,
+        _ => Client::proving(url, &token, named)?,
+    })
+}
+
+/// A client of the server that a file names.
+pub(crate) fn client_of(at: &Where, server: &ServerFile) -> Result<Client, ConnectError> {
+    client(&server.url, at, Named::ByFile)
 }
 
 /// Finds the server, or starts one, and returns a client of it.
 pub(crate) async fn connect(at: &Where) -> Result<Client, ConnectError> {
-    if let Some(client) = locate(at)?
-        && is_well(&client).await
-    {
-        return Ok(client);
+    if let Some(client) = locate(at)? {
+        match health(&client).await {
+            Health::Ours => return Ok(client),
+            Health::NotOurs if at.url_override.is_some() && !at.inside_agent => {
+                return Err(ClientError::NotOurs { url: client.url().to_owned() }.into());
+            }
+            Health::NotOurs => refuse_older(at)?,
+            Health::Silent => {}
+        }
     }
     if at.inside_agent {
         return await_for_agent(at, AGENT_PATIENCE).await;
@@ -178,13 +212,27 @@ pub(crate) async fn connect(at: &Where) -> Result<Client, ConnectError> {
         return Err(ConnectError::NoServer { url: url.clone() });
     }
     let server = start(at, START).await?;
-    Ok(Client::new(&server.url, at.token.read()?.as_deref())?)
+    client(&server.url, at, Named::ByFile)
 }
 
 /// The server that runs, if one does. Starts none.
 pub(crate) async fn running(at: &Where) -> Result<Option<ServerFile>, ConnectError> {
     let Some(server) = noted(at) else { return Ok(None) };
-    Ok(is_well(&Client::new(&server.url, None)?).await.then_some(server))
+    match health(&client(&server.url, at, Named::ByFile)?).await {
+        Health::Ours => Ok(Some(server)),
+        Health::NotOurs => refuse_older(at).map(|()| None),
+        Health::Silent => Ok(None),
+    }
+}
+
+/// Refuses a server that holds our lock and does not prove who it is. Any other is a stranger, and no server
+/// of ours.
+pub(crate) fn refuse_older(at: &Where) -> Result<(), ConnectError> {
+    let Some(server) = noted(at) else { return Ok(()) };
+    if at.inside_agent || owner::holder(&at.lock)? != Holder::Process(server.pid) {
+        return Ok(());
+    }
+    Err(ConnectError::Older { pid: server.pid, version: server.version })
 }
 
 /// The server that runs, else a new one in the background.
@@ -195,33 +243,72 @@ pub(crate) async fn ensure(at: &Where) -> Result<ServerFile, ConnectError> {
     }
 }
 
-/// The server that `server.json` names, unless its process is gone.
+/// The server that is noted, unless its process is gone.
 fn noted(at: &Where) -> Option<ServerFile> {
-    // A file that cannot be read names no server; the next one to start replaces it.
-    let server = read_note(&at.server_file).ok()??;
     // An agent in a sandbox sees other process numbers than ours.
-    (at.inside_agent || process::is_alive(server.pid)).then_some(server)
+    note(at).filter(|server| at.inside_agent || process::is_alive(server.pid))
 }
 
-/// Reads `server.json`. What is not ours counts as nothing.
+/// What is noted of a server that runs or has crashed, wherever it is noted.
+pub(crate) fn note(at: &Where) -> Option<ServerFile> {
+    let mut files = std::iter::once(&at.server_file).chain(&at.copies);
+    // A file that cannot be read names no server; the next one to start replaces it.
+    files.find_map(|path| read_note(path).ok().flatten())
+}
+
+/// Reads `server.json`. What is not ours counts as nothing, be it text or not.
 pub(crate) fn read_note(path: &Path) -> Result<Option<ServerFile>, FileError> {
-    Ok(files::read(path)?.and_then(|text| serde_json::from_str(&text).ok()))
+    // Agents can write to the home: nobody waits for a pipe that is put there.
+    if !std::fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
+        return Ok(None);
+    }
+    Ok(files::read_bytes(path)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
-async fn is_well(client: &Client) -> bool {
-    matches!(timeout(HEALTH, client.get_json("/healthz")).await, Ok(Ok(_)))
+/// What answers at a server's address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Health {
+    /// Our server
+    Ours,
+    /// Something else, or a server that cannot prove that it is ours
+    NotOurs,
+    /// Nothing
+    Silent,
+}
+
+async fn health(client: &Client) -> Health {
+    let asked = async {
+        if client.is_proving() {
+            return client.prove().await;
+        }
+        // Without a token there is nothing to prove by, and nothing to lose.
+        let health = client.get_json("/healthz").await?;
+        let is_server = health["status"] == "ok";
+        let not_ours = || ClientError::NotOurs { url: client.url().to_owned() };
+        is_server.then_some(()).ok_or_else(not_ours)
+    };
+    match timeout(HEALTH, asked).await {
+        Ok(Ok(())) => Health::Ours,
+        Ok(Err(ClientError::NoServer { .. })) | Err(_) => Health::Silent,
+        Ok(Err(_)) => Health::NotOurs,
+    }
+}
+
+/// Whether our server answers.
+pub(crate) async fn is_well(client: &Client) -> bool {
+    health(client).await == Health::Ours
 }
 
 async fn await_for_agent(at: &Where, patience: Duration) -> Result<Client, ConnectError> {
-    let token = at.token.read()?;
     let deadline = Instant::now() + patience;
     let mut look = looks();
     while Instant::now() < deadline {
         look.tick().await;
         // After a restart the server may stand elsewhere than where the agent was told.
-        let noted = noted(at).map(|server| server.url);
-        for url in at.url_override.iter().chain(&noted) {
-            let client = Client::new(url, token.as_deref())?;
+        let told = at.url_override.iter().map(|url| (url.clone(), Named::ByEnvironment));
+        let noted = noted(at).map(|server| (server.url, Named::ByFile));
+        for (url, named) in told.chain(noted) {
+            let client = client(&url, at, named)?;
             if is_well(&client).await {
                 return Ok(client);
             }
@@ -238,6 +325,9 @@ async fn start(at: &Where, patience: Duration) -> Result<ServerFile, ConnectErro
         environment: at.environment.clone(),
         directory: at.cwd.clone(),
     };
+    if let Some(folder) = at.log.parent() {
+        files::make_dir(folder, Mode::Private)?;
+    }
     let log_from = std::fs::metadata(&at.log).map_or(0, |is| is.len());
     let mut started = process::start_detached(&launch, &at.log)?;
     let deadline = Instant::now() + patience;
@@ -280,106 +370,4 @@ fn tail(log: &Path, from: u64) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use axum::Router;
-    use axum::routing::get;
-
-    fn at(dir: &Path, script: &str) -> Where {
-        Where {
-            server_file: dir.join("server.json"),
-            log: dir.join("server.log"),
-            url_override: None,
-            token: Token::Given("t".to_owned()),
-            inside_agent: false,
-            exe: "/bin/sh".into(),
-            start_args: vec!["-c".into(), script.into()],
-            environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
-            cwd: dir.to_owned(),
-        }
-    }
-
-    /// A server that is well, and its `server.json`.
-    async fn well() -> (String, tokio::task::JoinSet<()>) {
-        let router = Router::new().route("/healthz", get(|| async { "{\"status\":\"ok\"}" }));
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let mut tasks = tokio::task::JoinSet::new();
-        tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
-        (url, tasks)
-    }
-
-    fn note(url: &str, pid: u32) -> String {
-        let started_at = model::Timestamp::from_millis(0);
-        let server = ServerFile { url: url.into(), pid, version: "0".into(), started_at };
-        serde_json::to_string(&server).unwrap()
-    }
-
-    #[test]
-    fn an_agent_never_falls_back_to_the_operators_token() {
-        let file = PathBuf::from("/operator.token");
-        assert_eq!(Token::choose(Some("t"), Some("sp_1"), file.clone()), Token::Given("t".into()));
-        assert_eq!(Token::choose(None, Some("sp_1"), file.clone()), Token::Missing);
-        assert_eq!(Token::choose(None, None, file.clone()), Token::File(file));
-        assert_eq!(format!("{:?}", Token::Given("secret".into())), "Given(..)");
-    }
-
-    #[tokio::test]
-    async fn a_running_server_is_found_and_none_is_started() {
-        let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), well().await);
-        let at = at(dir.path(), "exit 1");
-        std::fs::write(&at.server_file, note(&url, std::process::id())).unwrap();
-        assert_eq!(connect(&at).await.unwrap().url(), url);
-        assert_eq!(ensure(&at).await.unwrap().url, url);
-        assert!(!at.log.exists());
-    }
-
-    #[tokio::test]
-    async fn a_file_of_a_dead_server_is_not_believed() {
-        let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), well().await);
-        let new = note(&url, std::process::id());
-        // Whoever listens on the dead server's port is not our server.
-        let at = at(dir.path(), &format!("echo '{new}' > next; mv next server.json"));
-        std::fs::write(&at.server_file, note(&url, u32::MAX)).unwrap();
-        assert_eq!(running(&at).await.unwrap(), None);
-        assert!(locate(&at).unwrap().is_none());
-        assert_eq!(ensure(&at).await.unwrap().pid, std::process::id());
-    }
-
-    #[tokio::test]
-    async fn a_failed_start_shows_its_own_log() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = at(dir.path(), "echo 'port on fire' >&2; exit 4");
-        std::fs::write(&at.log, "an older story\n").unwrap();
-        let error = connect(&at).await;
-        assert_eq!(
-            error.unwrap_err().to_string(),
-            "the server ended at its start (exit code 4); its log says:\nport on fire"
-        );
-    }
-
-    #[tokio::test]
-    async fn an_agent_waits_and_starts_nothing() {
-        let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), well().await);
-        let at = Where {
-            url_override: Some("http://127.0.0.1:1".into()),
-            inside_agent: true,
-            ..at(dir.path(), "echo started")
-        };
-        let error = await_for_agent(&at, Duration::from_millis(20)).await.unwrap_err();
-        assert!(matches!(error, ConnectError::NoneForAgent { .. }));
-        // The process number is of another namespace.
-        std::fs::write(&at.server_file, note(&url, u32::MAX)).unwrap();
-        assert_eq!(connect(&at).await.unwrap().url(), url);
-        assert!(!at.log.exists());
-    }
-
-    #[tokio::test]
-    async fn a_named_server_that_is_not_there_is_an_error() {
-        let dir = tempfile::tempdir().unwrap();
-        let url = Some("http://127.0.0.1:1".to_owned());
-        let at = Where { url_override: url, ..at(dir.path(), "echo started") };
-        assert!(matches!(connect(&at).await, Err(ConnectError::NoServer { .. })));
-        assert!(!at.log.exists());
-    }
-}
+mod tests;

@@ -91,7 +91,8 @@ pub(crate) fn examine(flag: Option<&Path>, env: &Environment) -> Vec<Check> {
             config = settings(&home, env, &mut checks);
             checks.extend(secrets(&home, env));
             checks.push(database(&config.database_path(&home)));
-            checks.push(server(&home));
+            checks.extend(state(&home));
+            checks.push(server(&home, env));
             checks.push(room(&home.dir));
             checks.extend(git::worktrees(&home.root, env));
             checks.extend(git::agreement(&home, env));
@@ -175,6 +176,20 @@ fn secrets(home: &Home, env: &Environment) -> Vec<Check> {
     checks
 }
 
+/// Where the record and the run folders are, and who may read them.
+fn state(home: &Home) -> Vec<Check> {
+    let dir = home.state_dir();
+    let mut checks = Vec::new();
+    if let Some(wanted) = home.wanted_state_dir() {
+        let message = format!("`{}` is moved to `{}`", dir.display(), wanted.display());
+        let next = "run `adjutant down` and `adjutant up`, once no agent runs";
+        checks.push(Check::warn("state", message, next));
+    } else if dir.exists() {
+        checks.push(private("state", dir, 0o700));
+    }
+    checks
+}
+
 /// Whether a file or folder is its owner's alone.
 fn private(name: &'static str, path: &Path, wanted: u32) -> Check {
     let shown = path.display();
@@ -237,7 +252,16 @@ fn not_a_database(path: &Path) -> Check {
 }
 
 /// Whether a server runs and answers.
-fn server(home: &Home) -> Check {
+fn server(home: &Home, env: &Environment) -> Check {
+    if let Some(before) = home.before_rename() {
+        let message = format!(
+            "the project was at `{}` when its server was started, and is at `{}` now",
+            before.root.display(),
+            home.root.display()
+        );
+        let next = "run `adjutant down`, then `adjutant up --detach`";
+        return Check::fail("server", message, next);
+    }
     let file = match home.read_server() {
         Ok(Some(file)) => file,
         Ok(None) => return Check::ok("server", "none runs; it starts when it is needed"),
@@ -246,11 +270,18 @@ fn server(home: &Home) -> Check {
         }
     };
     match is_healthy(&file.url) {
-        Ok(()) => Check::ok("server", format!("{} answers (process {})", file.url, file.pid)),
+        Ok(()) if git::is_ours(home, env, &file.url) => {
+            Check::ok("server", format!("{} answers (process {})", file.url, file.pid))
+        }
+        Ok(()) => Check::warn(
+            "server",
+            format!("what listens at {} is not the server of this home", file.url),
+            "run `adjutant down`, then `adjutant up`",
+        ),
         Err(why) => Check::warn(
             "server",
             format!("{} does not answer: {why}", file.url),
-            "run `adjutant up`; `.adjutant/server.log` says what happened",
+            format!("run `adjutant up`; `{}` says what happened", home.server_log().display()),
         ),
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The variables that mean something by themselves; every other `ADJUTANT_*` is a setting.
-const OWN: [&str; 8] = [
+const OWN: [&str; 9] = [
     "ADJUTANT_HOME",
     "ADJUTANT_URL",
     "ADJUTANT_TOKEN",
@@ -14,6 +14,7 @@ const OWN: [&str; 8] = [
     "ADJUTANT_MCP_CONFIG",
     "ADJUTANT_ATTEMPT",
     "ADJUTANT_CRASH_AT",
+    "ADJUTANT_STATE",
 ];
 
 /// What the environment says. An empty variable is an absent one.
@@ -23,6 +24,8 @@ pub(crate) struct Environment {
     pub(crate) cwd: PathBuf,
     /// `ADJUTANT_HOME`: which home
     pub(crate) home: Option<PathBuf>,
+    /// `ADJUTANT_STATE` or `--state`: the folder of the home's state
+    pub(crate) state: Option<PathBuf>,
     /// `ADJUTANT_URL`: the server, inside an agent
     pub(crate) url: Option<String>,
     /// `ADJUTANT_TOKEN`: the agent's own token
@@ -107,7 +110,8 @@ impl Environment {
         let mut raw = |name: &str| vars.remove(name);
         let text = |value: OsString| value.to_string_lossy().into_owned();
         // The agent's MCP configuration is for the agent itself.
-        let [home, url, token, agent_id, task, _mcp_config, attempt, crash_at] = OWN.map(&mut raw);
+        let [home, url, token, agent_id, task, _mcp_config, attempt, crash_at, state_dir] =
+            OWN.map(&mut raw);
         let mcp_server_port = raw("MCP_SERVER_PORT").map(text);
         let mcp_database_path = raw("MCP_DATABASE_PATH").map(text);
         let mcp_log_level = raw("MCP_LOG_LEVEL").map(text);
@@ -118,6 +122,7 @@ impl Environment {
         Self {
             cwd: cwd.into(),
             home: home.map(PathBuf::from),
+            state: state_dir.map(PathBuf::from),
             crash_at: crash_at.map(text),
             url: url.map(text),
             token: token.map(text),

@@ -1,18 +1,29 @@
-//! A project's home, the folder `.adjutant`: how it is found, and where everything in it lies.
+//! A project's home, the folder `.adjutant`: how it is found, and where everything that belongs to it lies.
 //!
-//! The operator's token is the one thing that belongs to a home and does not lie in it.
+//! The folder holds what people write (configuration, roles, templates) and the mirrors. What the program
+//! writes is in the home's state folder, see `state.rs`; the operator's token is outside the project.
+
+pub(crate) mod good;
+pub(crate) mod moving;
+mod state;
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use host::files::{self, FileError, Mode};
+use host::git::Checkout;
+use host::owner::{self, Holder};
 use miette::Diagnostic;
 use model::{AgentId, Timestamp};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::environment::Environment;
+use state::Placement;
+
+/// File in the state folder that says where the home was when its server started.
+const PLACE: &str = "home";
 
 /// The name of the folder.
 pub(crate) const FOLDER: &str = ".adjutant";
@@ -33,6 +44,21 @@ pub(crate) enum HomeError {
     NotThere {
         /// What was named
         path: PathBuf,
+    },
+    /// The record of one home was found twice.
+    #[error(
+        "this home has two states: `{}` and `{}`",
+        first.display(),
+        second.display()
+    )]
+    #[diagnostic(help(
+        "move away the one that you do not want, or name the one that counts with `--state DIR`"
+    ))]
+    TwoStates {
+        /// One folder
+        first: PathBuf,
+        /// The other one
+        second: PathBuf,
     },
     /// There is no place outside the project.
     #[error("neither `XDG_STATE_HOME` nor `HOME` is set, so the operator's token has no place")]
@@ -73,6 +99,8 @@ pub(crate) struct Home {
     pub(crate) root: PathBuf,
     /// The folder itself
     pub(crate) dir: PathBuf,
+    /// Where its state lies
+    state: Placement,
 }
 
 impl Home {
@@ -80,65 +108,83 @@ impl Home {
     pub(crate) fn find(flag: Option<&Path>, env: &Environment) -> Result<Self, HomeError> {
         match flag.or(env.home.as_deref()) {
             Some(named) => {
-                let home = Self::named(&env.cwd.join(named));
-                if home.dir.is_dir() {
-                    Ok(home)
+                let (root, dir) = named_folders(&env.cwd.join(named));
+                // Cleaned away or never committed, the folder may be missing: the state is what counts.
+                if dir.is_dir() || state::remains(&dir, env) {
+                    Self::placed(root, dir, env)
                 } else {
                     Err(HomeError::NotThere { path: named.to_owned() })
                 }
             }
-            None => {
-                Self::above(&env.cwd).ok_or_else(|| HomeError::NotFound { from: env.cwd.clone() })
-            }
+            None => match above(env) {
+                Some((root, dir)) => Self::placed(root, dir, env),
+                None => Err(HomeError::NotFound { from: env.cwd.clone() }),
+            },
         }
     }
 
     /// Where `init` makes a home: as named, else where one is, else at the top of the repository,
     /// else here.
     pub(crate) fn for_init(flag: Option<&Path>, env: &Environment) -> Self {
-        if let Some(named) = flag.or(env.home.as_deref()) {
-            return Self::named(&env.cwd.join(named));
-        }
-        Self::above(&env.cwd).unwrap_or_else(|| {
+        let (root, dir) = if let Some(named) = flag.or(env.home.as_deref()) {
+            named_folders(&env.cwd.join(named))
+        } else if let Some(found) = above(env) {
+            found
+        } else {
             let here = canonical(&env.cwd);
             let root = here.ancestors().find(|dir| is_repository(dir)).unwrap_or(&here);
-            Self::in_project(root)
-        })
+            (root.to_owned(), root.join(FOLDER))
+        };
+        // What is wrong with its state is reported by whoever uses it.
+        let fallback = Self::unplaced(root.clone(), dir.clone());
+        Self::placed(root, dir, env).unwrap_or(fallback)
     }
 
-    /// The home of a project.
-    fn in_project(root: &Path) -> Self {
-        Self { root: root.to_owned(), dir: root.join(FOLDER) }
+    fn placed(root: PathBuf, dir: PathBuf, env: &Environment) -> Result<Self, HomeError> {
+        let state = state::place(&dir, env)?;
+        Ok(Self { root, dir, state })
     }
 
-    /// A home by its own path or by its project's: people mean either.
-    fn named(path: &Path) -> Self {
-        let path = canonical(path);
-        let is_home = path.file_name().is_some_and(|name| name == FOLDER)
-            || (path.join("config.yaml").is_file() && !path.join(FOLDER).is_dir());
-        match path.parent() {
-            Some(root) if is_home => Self { root: root.to_owned(), dir: path },
-            _ => Self::in_project(&path),
-        }
+    /// A home of which only the folders are known, with its state where it usually is.
+    pub(crate) fn unplaced(root: PathBuf, dir: PathBuf) -> Self {
+        let state = Placement { dir: state::usual(&dir), wanted: None };
+        Self { root, dir, state }
     }
 
-    fn above(cwd: &Path) -> Option<Self> {
-        let here = canonical(cwd);
-        here.ancestors()
-            // A worktree has the project's files, its `.adjutant` too; the home is outside it.
-            .filter(|dir| !dir.components().any(|part| part.as_os_str() == FOLDER))
-            .find(|dir| dir.join(FOLDER).is_dir())
-            .map(Self::in_project)
+    /// The folder of the record, the lock, the run folders, the log and `server.json`.
+    pub(crate) fn state_dir(&self) -> &Path {
+        &self.state.dir
+    }
+
+    /// The folder that the next start moves the state to, where that is another one.
+    pub(crate) fn wanted_state_dir(&self) -> Option<&Path> {
+        self.state.wanted.as_deref()
+    }
+
+    /// The record, by its name in the configuration: relative to the state folder.
+    pub(crate) fn database(&self, name: &str) -> PathBuf {
+        self.state.dir.join(name)
+    }
+
+    /// The run folders.
+    pub(crate) fn runs(&self) -> PathBuf {
+        self.state.dir.join("runs")
+    }
+
+    /// The folder that configuration, roles and templates are read from: the home's, or the copy of what
+    /// was good last where nothing of it is left there.
+    fn written(&self) -> PathBuf {
+        good::folder(&self.dir, &self.state.dir)
     }
 
     /// The configuration.
     pub(crate) fn config(&self) -> PathBuf {
-        self.dir.join("config.yaml")
+        self.written().join("config.yaml")
     }
 
     /// The home's own roles.
     pub(crate) fn roles(&self) -> PathBuf {
-        self.dir.join("roles")
+        self.written().join("roles")
     }
 
     /// Claude Code's roles, read after the home's own.
@@ -148,32 +194,44 @@ impl Home {
 
     /// What a reviewer is asked, if the home says so.
     pub(crate) fn review_template(&self) -> PathBuf {
-        self.dir.join("review.md")
+        self.written().join("review.md")
     }
 
     /// The templates.
     pub(crate) fn templates(&self) -> PathBuf {
-        self.dir.join("templates")
+        self.written().join("templates")
     }
 
     /// Where the running server is.
     pub(crate) fn server_file(&self) -> PathBuf {
+        self.state.dir.join("server.json")
+    }
+
+    /// The copy of `server.json` that scripts read.
+    pub(crate) fn server_file_copy(&self) -> PathBuf {
         self.dir.join("server.json")
     }
 
+    /// Everywhere else that the running server may be noted.
+    pub(crate) fn server_file_copies(&self) -> Vec<PathBuf> {
+        let wanted = self.wanted_state_dir().map(|dir| dir.join("server.json"));
+        let copy = Some(self.server_file_copy()).filter(|copy| *copy != self.server_file());
+        wanted.into_iter().chain(copy).collect()
+    }
+
     /// The lock of the running server.
-    pub(crate) fn server_lock(&self) -> PathBuf {
-        self.dir.join("server.lock")
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.state.dir.join("server.lock")
     }
 
     /// Where the last server was, as the agents that it started know it.
     pub(crate) fn address_file(&self) -> PathBuf {
-        self.dir.join("runs").join("address")
+        self.runs().join("address")
     }
 
     /// What a server in the background says.
     pub(crate) fn server_log(&self) -> PathBuf {
-        self.dir.join("server.log")
+        self.state.dir.join("server.log")
     }
 
     /// What git is told to ignore.
@@ -235,11 +293,30 @@ impl Home {
         Ok(token)
     }
 
+    /// Notes where the home is, for whoever finds its state after the project was renamed.
+    pub(crate) fn note_place(&self) -> Result<(), FileError> {
+        let Some(path) = self.dir.to_str() else { return Ok(()) };
+        files::write(&self.state.dir.join(PLACE), &format!("{path}\n"), Mode::Private)
+    }
+
+    /// The home as the server that runs knows it, if the project was renamed under it: its token lies where the
+    /// old path says. Only a server that holds this home's lock counts.
+    pub(crate) fn before_rename(&self) -> Option<Self> {
+        let noted = files::read_bytes(&self.state.dir.join(PLACE)).ok().flatten()?;
+        let place = PathBuf::from(std::str::from_utf8(&noted).ok()?.trim_end_matches('\n'));
+        let held = matches!(owner::holder(&self.lock()), Ok(Holder::Process(_)));
+        if !held || place == self.dir || !place.is_absolute() {
+            return None;
+        }
+        let root = place.parent()?.to_owned();
+        Some(Self { root, dir: place, state: self.state.clone() })
+    }
+
     /// Reads where the running server is. What is written there may be out of date.
     pub(crate) fn read_server(&self) -> Result<Option<ServerFile>, HomeError> {
         let path = self.server_file();
-        let Some(text) = files::read(&path)? else { return Ok(None) };
-        serde_json::from_str(&text)
+        let Some(bytes) = files::read_bytes(&path)? else { return Ok(None) };
+        serde_json::from_slice(&bytes)
             .map(Some)
             .map_err(|source| HomeError::ServerFile { path, source })
     }
@@ -257,6 +334,51 @@ pub(crate) struct ServerFile {
     pub(crate) version: String,
     /// When it started
     pub(crate) started_at: Timestamp,
+}
+
+impl ServerFile {
+    /// A server of which the system names the process and nobody the address.
+    pub(crate) fn unknown(pid: u32) -> Self {
+        let started_at = Timestamp::from_millis(0);
+        Self { url: String::new(), pid, version: String::new(), started_at }
+    }
+
+    /// Whether nobody has said where it listens.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.url.is_empty()
+    }
+
+    /// The server as people are told of it.
+    pub(crate) fn shown(&self) -> String {
+        if self.is_unknown() { format!("process {}", self.pid) } else { format!("at {}", self.url) }
+    }
+}
+
+/// The project and the home's folder, by the path of either: people mean either.
+fn named_folders(path: &Path) -> (PathBuf, PathBuf) {
+    let path = canonical(path);
+    let is_home = path.file_name().is_some_and(|name| name == FOLDER)
+        || (path.join("config.yaml").is_file() && !path.join(FOLDER).is_dir());
+    match path.parent() {
+        Some(root) if is_home => (root.to_owned(), path),
+        _ => (path.clone(), path.join(FOLDER)),
+    }
+}
+
+/// Finds a home from the working directory: by the pointer of a worktree that Adjutant made, else upwards, by
+/// its folder or by what it left in the repository.
+fn above(env: &Environment) -> Option<(PathBuf, PathBuf)> {
+    let here = canonical(&env.cwd);
+    if let Some(home) = Checkout::around(&here).and_then(|checkout| checkout.home())
+        && (home.is_dir() || state::remains(&home, env))
+    {
+        return Some(named_folders(&home));
+    }
+    here.ancestors()
+        // A worktree has the project's files, its `.adjutant` too; the home is outside it.
+        .filter(|dir| !dir.components().any(|part| part.as_os_str() == FOLDER))
+        .find(|dir| dir.join(FOLDER).is_dir() || state::remains(&dir.join(FOLDER), env))
+        .map(|root| (root.to_owned(), root.join(FOLDER)))
 }
 
 /// Whether a repository's root is here: an empty `.git`, as sandboxes leave them, is none.
@@ -292,10 +414,14 @@ mod tests {
         (dir, root)
     }
 
+    fn in_project(root: &Path) -> Home {
+        Home::unplaced(root.to_owned(), root.join(FOLDER))
+    }
+
     #[test]
     fn it_is_found_upwards_and_by_name() {
         let (_dir, root) = project();
-        let home = Home::in_project(&root);
+        let home = in_project(&root);
         for cwd in ["", "src/deep", ".adjutant", ".adjutant/worktrees/one"] {
             assert_eq!(Home::find(None, &at(&root.join(cwd))).unwrap(), home, "from `{cwd}`");
         }
@@ -306,6 +432,66 @@ mod tests {
         let env = Environment { home: Some(home.dir.clone()), ..elsewhere };
         assert_eq!(Home::find(None, &env).unwrap(), home);
         assert_eq!(Home::for_init(None, &at(&root.join("src"))), home);
+    }
+
+    fn git(dir: &Path, arguments: &[&str]) {
+        let launch = host::process::Launch {
+            program: "git".into(),
+            arguments: arguments.iter().map(Into::into).collect(),
+            environment: [
+                ("PATH", "/usr/local/bin:/usr/bin:/bin"),
+                ("GIT_CONFIG_GLOBAL", "/dev/null"),
+            ]
+            .map(|(name, value)| (name.into(), value.into()))
+            .into(),
+            directory: dir.to_owned(),
+        };
+        let ran = host::process::run(&launch, std::time::Duration::from_secs(60)).unwrap();
+        assert!(ran.exit.is_success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    }
+
+    #[test]
+    fn each_checkout_and_subfolder_has_a_state_of_its_own_in_the_common_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap().join("project");
+        fs::create_dir(&root).unwrap();
+        git(&root, &["init", "-q", "-b", "main"]);
+        let me = ["-c", "user.name=A", "-c", "user.email=a@localhost", "commit", "-q"];
+        git(&root, &[&me[..], &["--allow-empty", "-m", "Begin"]].concat());
+        git(&root, &["worktree", "add", "-q", "../linked"]);
+        let linked = root.with_file_name("linked");
+        let homes = [root.clone(), root.join("packages/web"), linked.clone()];
+        let common = root.join(".git/adjutant");
+        let mut seen = Vec::new();
+        for root in &homes {
+            fs::create_dir_all(root.join(FOLDER)).unwrap();
+            let home = Home::find(None, &at(root)).unwrap();
+            assert_eq!(&home.root, root);
+            assert_eq!(home.state_dir().parent(), Some(&*common), "{home:?}");
+            assert!(!seen.contains(&home.state_dir().to_owned()), "{seen:?}");
+            seen.push(home.state_dir().to_owned());
+        }
+        let names = seen.iter().map(|state| state.file_name().unwrap().to_str().unwrap());
+        let readable: Vec<&str> = names.map(|name| name.rsplit_once('-').unwrap().0).collect();
+        assert_eq!(readable, ["main", "main-packages-web", "worktree-linked"]);
+
+        // Cleaned away, a home is found by what it left.
+        for (root, state) in homes.iter().zip(&seen) {
+            fs::remove_dir_all(root.join(FOLDER)).unwrap();
+            fs::create_dir_all(state.join("runs")).unwrap();
+        }
+        for root in &homes {
+            assert_eq!(&Home::find(None, &at(root)).unwrap().root, root);
+        }
+        // A worktree that Adjutant made belongs to the home it points to, whatever is in it.
+        fs::create_dir_all(linked.join(FOLDER)).unwrap();
+        Checkout::around(&linked).unwrap().set_home(&root.join(FOLDER)).unwrap();
+        assert_eq!(Home::find(None, &at(&linked)).unwrap().root, root);
+        // A renamed project keeps its state.
+        let renamed = root.with_file_name("renamed");
+        fs::rename(&root, &renamed).unwrap();
+        let state = Home::find(None, &at(&renamed)).unwrap().state_dir().to_owned();
+        assert_eq!(state.file_name(), seen[0].file_name());
     }
 
     #[test]
@@ -327,7 +513,7 @@ mod tests {
     #[test]
     fn the_operators_token_is_made_once_and_is_private() {
         let (_dir, root) = project();
-        let (home, env) = (Home::in_project(&root), at(&root));
+        let (home, env) = (in_project(&root), at(&root));
         assert_eq!(home.operator_token(&env).unwrap(), None);
         let token = home.make_operator_token(&env).unwrap();
         assert!(token.starts_with("adjop_"));
@@ -345,7 +531,7 @@ mod tests {
     #[test]
     fn the_servers_file_is_what_scripts_read() {
         let (_dir, root) = project();
-        let home = Home::in_project(&root);
+        let home = in_project(&root);
         assert_eq!(home.read_server().unwrap(), None);
         let server = ServerFile {
             url: "http://127.0.0.1:3001".into(),
@@ -358,7 +544,7 @@ mod tests {
             text,
             r#"{"url":"http://127.0.0.1:3001","pid":7,"version":"0.1.0","startedAt":"1970-01-01T00:00:00.000Z"}"#
         );
-        fs::create_dir_all(&home.dir).unwrap();
+        fs::create_dir_all(home.state_dir()).unwrap();
         fs::write(home.server_file(), text).unwrap();
         assert_eq!(home.read_server().unwrap(), Some(server));
         fs::write(home.server_file(), "{").unwrap();

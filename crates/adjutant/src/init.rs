@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use host::files::{self, FileError, Mode};
 
-use crate::home::Home;
+use crate::home::{Home, good};
 
 /// The configuration, with every key and its default.
 pub(crate) const CONFIG: &str = include_str!("init/config.yaml");
@@ -52,8 +52,11 @@ pub(crate) struct Step {
 
 /// Makes a home.
 pub(crate) fn init(home: &Home) -> Result<Report, FileError> {
-    files::make_dir(&home.roles(), Mode::Shared)?;
-    files::make_dir(&home.templates(), Mode::Shared)?;
+    // A home that was cleaned away gets back what was good last.
+    good::restore(&home.dir, home.state_dir())?;
+    for name in ["roles", "templates"] {
+        files::make_dir(&home.dir.join(name), Mode::Shared)?;
+    }
     let mut plan = vec![(home.config(), CONFIG), (home.gitignore(), GITIGNORE)];
     plan.extend(ROLES.iter().map(|&(name, text)| (home.roles().join(name), text)));
     plan.extend(TEMPLATES.iter().map(|&(name, text)| (home.templates().join(name), text)));

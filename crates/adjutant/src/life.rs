@@ -1,7 +1,8 @@
 //! A server's life as a process: one per home, found by its file, watched over, ended with care.
 //!
-//! The lock says whether a server runs. `server.json` says where, and that it is wanted: a server
-//! that crashed leaves its file behind and is started again; one that was ended takes it along.
+//! The lock says whether a server runs and which process it is. `server.json` says where, and that it is wanted: a
+//! server that crashed leaves its file behind and is started again; one that was ended takes it along. A signal goes
+//! only to the process that holds the lock.
 
 mod watch;
 
@@ -14,12 +15,13 @@ use std::time::Duration;
 
 use host::clock::Clock;
 use host::files::{self, FileError, Lock, Mode};
+use host::owner::{self, Holder};
 use host::process;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, interval, sleep, timeout};
 
-use crate::client::{Client, ClientError};
+use crate::client::ClientError;
 use crate::connect::{self, ConnectError, Where};
 use crate::home::ServerFile;
 pub(crate) use watch::{WatchError, watch};
@@ -199,6 +201,8 @@ pub(crate) enum Claim {
 #[derive(Debug)]
 pub(crate) struct Ownership {
     server_file: PathBuf,
+    /// Where scripts read the same
+    copies: Vec<PathBuf>,
     /// What a server that crashed has left
     crashed: Option<ServerFile>,
     _lock: Lock,
@@ -231,10 +235,10 @@ async fn claim_within(at: &Where, lock: &Path, patience: Duration) -> Result<Cla
     let mut look = interval(LOOK);
     loop {
         look.tick().await;
-        if let Some(held) = files::lock(lock)? {
-            let crashed = connect::read_note(&at.server_file)?;
-            let server_file = at.server_file.clone();
-            return Ok(Claim::Ours(Ownership { server_file, crashed, _lock: held }));
+        if let Some(held) = owner::lock(lock)? {
+            let crashed = connect::note(at);
+            let (server_file, copies) = (at.server_file.clone(), at.copies.clone());
+            return Ok(Claim::Ours(Ownership { server_file, copies, crashed, _lock: held }));
         }
         if let Some(server) = connect::running(at).await? {
             return Ok(Claim::Theirs(server));
@@ -251,17 +255,52 @@ impl Ownership {
         self.crashed.as_ref().and_then(port_of)
     }
 
+    /// The same right, after the state was moved: its lock, and the files to be written from now on.
+    pub(crate) fn moved(self, at: &Where, lock: Lock) -> Self {
+        Self {
+            server_file: at.server_file.clone(),
+            copies: at.copies.clone(),
+            crashed: self.crashed,
+            _lock: lock,
+        }
+    }
+
     /// Tells everybody where the server is. To be called once it listens.
     pub(crate) fn announce(&self, server: &ServerFile) -> Result<(), FileError> {
-        // Four plain fields always make JSON.
-        let text = serde_json::to_string(server).unwrap_or_default();
-        files::write(&self.server_file, &format!("{text}\n"), Mode::Private)
+        files::write(&self.server_file, &text_of(server), Mode::Private)?;
+        for path in &self.copies {
+            files::remove(path)?;
+        }
+        self.copy(server)
+    }
+
+    /// Writes the copies that scripts read, where there is none. What an agent may have put there is not read.
+    pub(crate) fn copy(&self, server: &ServerFile) -> Result<(), FileError> {
+        for path in self.copies.iter().filter(|path| path.symlink_metadata().is_err()) {
+            if let Some(folder) = path.parent() {
+                files::make_dir(folder, Mode::Shared)?;
+            }
+            files::write(path, &text_of(server), Mode::Private)?;
+        }
+        Ok(())
     }
 
     /// Gives the home up: whoever looks now finds no server, and may start the next.
-    pub(crate) fn give_up(self) -> Result<(), FileError> {
-        files::remove(&self.server_file)
+    pub(crate) fn give_up(self, server: &ServerFile) -> Result<(), FileError> {
+        // A file that names another server is that one's: the home may have been taken away from under us.
+        for path in std::iter::once(&self.server_file).chain(&self.copies) {
+            if connect::read_note(path)?.is_none_or(|noted| noted.pid == server.pid) {
+                files::remove(path)?;
+            }
+        }
+        Ok(())
     }
+}
+
+fn text_of(server: &ServerFile) -> String {
+    // Plain fields always make JSON.
+    let text = serde_json::to_string(server).unwrap_or_default();
+    format!("{text}\n")
 }
 
 /// Listens from now on for the wish to end, from a terminal or from another process, and gives what
@@ -325,6 +364,15 @@ pub(crate) enum DownError {
     /// It does not answer, and an agent sends no signals.
     #[error("the server does not answer, and only the operator may end it by force")]
     NotAllowed,
+    /// It does not answer, and nobody can tell which process it is.
+    #[error("the server does not answer, and the system does not say which process holds `{}`", lock.display())]
+    UnknownHolder {
+        /// The lock
+        lock: PathBuf,
+    },
+    /// The other server's files are of no use.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
     /// It could not be sent a signal.
     #[error("could not send a signal to process {pid}")]
     Signal {
@@ -360,45 +408,76 @@ impl Default for Patience {
     }
 }
 
-/// Ends the server: asks it, then sends a signal, then kills it.
+/// Ends the server: asks it, then sends a signal, then kills it. What `server.json` says of its process is not
+/// believed: only the process that holds the lock is sent a signal.
 pub(crate) async fn down(at: &Where, lock: &Path, patience: Patience) -> Result<Down, DownError> {
-    let Some(server) = connect::read_note(&at.server_file)? else { return Ok(Down::NotRunning) };
-    let pid = server.pid;
-    if !at.inside_agent && !process::is_alive(pid) {
-        // It crashed. Without its file it is not started again either.
-        if files::lock(lock)?.is_some() {
-            files::remove(&at.server_file)?;
+    let note = connect::note(at);
+    let holder = if at.inside_agent { Holder::Unknown } else { owner::holder(lock)? };
+    if holder == Holder::Nobody {
+        // It crashed, or never ran. Without its file it is not started again either.
+        if note.is_some() && files::lock(lock)?.is_some() {
+            forget(at)?;
         }
         return Ok(Down::NotRunning);
     }
-    let client = Client::new(&server.url, at.token.read()?.as_deref())?;
-    match timeout(ASK, client.post_json("/api/shutdown", &json!({}))).await {
-        Ok(Ok(_)) => {
-            if gone(pid, patience.asked).await {
-                return Ok(Down::Asked(server));
-            }
-        }
-        Ok(Err(error @ (ClientError::Api { .. } | ClientError::Unusable { .. }))) => {
-            return Err(error.into());
-        }
-        // It hangs, or nobody listens.
-        Err(_) | Ok(Err(ClientError::NoServer { .. } | ClientError::Broken { .. })) => {}
+    let server = match (note, holder) {
+        (Some(server), Holder::Unknown | Holder::Nobody) => server,
+        (Some(server), Holder::Process(pid)) if server.pid == pid => server,
+        (_, Holder::Process(pid)) => ServerFile::unknown(pid),
+        (None, _) if at.inside_agent => return Ok(Down::NotRunning),
+        (None, _) => return Err(DownError::UnknownHolder { lock: lock.to_owned() }),
+    };
+    if ask(at, &server).await? && gone(server.pid, patience.asked).await {
+        return Ok(Down::Asked(server));
     }
     if at.inside_agent {
         return Err(DownError::NotAllowed);
     }
+    // It may have ended since, and its number may be somebody else's by now.
+    let pid = match owner::holder(lock)? {
+        Holder::Process(pid) if pid == server.pid => pid,
+        Holder::Nobody => return Ok(Down::Asked(server)),
+        _ => return Err(DownError::UnknownHolder { lock: lock.to_owned() }),
+    };
     let failed = |source| DownError::Signal { pid, source };
     process::terminate(pid).map_err(failed)?;
     if gone(pid, patience.signalled).await {
         return Ok(Down::Terminated(server));
     }
     // Its watcher starts it again as long as the file is there.
-    files::remove(&at.server_file)?;
+    forget(at)?;
     process::kill(pid).map_err(failed)?;
     if gone(pid, patience.signalled).await {
         return Ok(Down::Killed(server));
     }
     Err(DownError::StillThere { pid })
+}
+
+/// Removes what is noted of a server.
+fn forget(at: &Where) -> Result<(), FileError> {
+    for path in std::iter::once(&at.server_file).chain(&at.copies) {
+        files::remove(path)?;
+    }
+    Ok(())
+}
+
+/// Asks a server to end, and says whether it has agreed. One that hangs, that does not listen, or that does not
+/// prove who it is has not.
+async fn ask(at: &Where, server: &ServerFile) -> Result<bool, DownError> {
+    if server.is_unknown() {
+        return Ok(false);
+    }
+    let client = connect::client_of(at, server)?;
+    match timeout(ASK, client.post_json("/api/shutdown", &json!({}))).await {
+        Ok(Ok(_)) => Ok(true),
+        Ok(Err(error @ (ClientError::Api { .. } | ClientError::Unusable { .. }))) => {
+            Err(error.into())
+        }
+        Err(_)
+        | Ok(Err(
+            ClientError::NoServer { .. } | ClientError::Broken { .. } | ClientError::NotOurs { .. },
+        )) => Ok(false),
+    }
 }
 
 async fn gone(pid: u32, patience: Duration) -> bool {

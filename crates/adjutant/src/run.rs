@@ -41,7 +41,8 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
         .and_then(|matches| Cli::from_arg_matches(&matches))
     {
         Ok(cli) => Environment::read().map_err(Trouble::from).and_then(|env| {
-            let app = App::new(env, cli.global.clone());
+            let state = cli.state.or_else(|| env.state.clone());
+            let app = App::new(Environment { state, ..env }, cli.global);
             perform(&app, cli.command)
         }),
         Err(error) => refused(&error, render),

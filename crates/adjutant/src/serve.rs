@@ -20,7 +20,7 @@ use tokio_util::task::TaskTracker;
 use crate::config::page::Editor;
 use crate::config::{Config, Flag, Told};
 use crate::environment::Environment;
-use crate::home::{Home, ServerFile};
+use crate::home::{Home, ServerFile, good};
 use crate::life::{self, Bound};
 use crate::roles;
 use crate::templates;
@@ -86,7 +86,12 @@ pub(crate) struct Ready {
 
 /// Opens the record.
 pub(crate) fn open(stage: &Stage, config: &Config) -> Result<Store, Trouble> {
-    Ok(Store::open(&config.database_path(&stage.home))?)
+    let path = config.database_path(&stage.home);
+    if let Some(folder) = path.parent().filter(|folder| folder.starts_with(stage.home.state_dir()))
+    {
+        host::files::make_dir(folder, host::files::Mode::Private)?;
+    }
+    Ok(Store::open_guarded(&path, &[&stage.home.lock()])?)
 }
 
 /// The one port that will do, if agents run that know the server there. Those that somebody else
@@ -108,10 +113,12 @@ pub(crate) fn prepare(
     for warning in warnings {
         tracing::warn!("{warning}");
     }
+    keep_good(stage);
     let options = Options {
         // Nought would report without end.
         progress_every: Duration::from_millis(config.mcp.progress_interval.max(10)),
         home: stage.home.dir.clone(),
+        state: stage.home.state_dir().to_owned(),
         url: url_of(&bound),
         adjutant: std::env::current_exe()?,
         agent_environment: stage.env.for_agents(),
@@ -182,6 +189,13 @@ fn url_of(bound: &Bound) -> String {
     }
 }
 
+/// Keeps a copy of the configuration that is in force now, for when the home's folder is cleaned away.
+fn keep_good(stage: &Stage) {
+    if let Err(error) = good::keep(&stage.home.dir, stage.home.state_dir()) {
+        tracing::warn!(%error, "could not copy the configuration to the state folder");
+    }
+}
+
 /// Reads configuration and roles again and puts them in force.
 fn reload(stage: Stage, engine: Engine) -> server::Reload {
     Arc::new(move || {
@@ -191,11 +205,17 @@ fn reload(stage: Stage, engine: Engine) -> server::Reload {
         })?;
         let roles = settings.roles.len();
         engine.set_settings(settings);
+        keep_good(&stage);
         Ok(ReloadReport { roles, warnings })
     })
 }
 
 impl Ready {
+    /// The record.
+    pub(crate) fn store(&self) -> Store {
+        self.engine.store().clone()
+    }
+
     /// Ends the server once nobody has needed it for that long.
     pub(crate) fn end_when_idle(&self, limit: Duration) {
         let (engine, activity) = (self.engine.clone(), Arc::clone(&self.activity));

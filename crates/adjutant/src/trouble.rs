@@ -191,6 +191,9 @@ impl From<ClientError> for Trouble {
             ClientError::NoServer { .. } => {
                 Self::no_server(error.to_string()).hint("start one with `adjutant up --detach`")
             }
+            ClientError::NotOurs { .. } => Self::no_server(error.to_string())
+                .hint("start this home's with `adjutant up --detach`")
+                .hint("inside an agent: `ADJUTANT_TOKEN` may be void, because the agent has ended"),
             ClientError::Broken { .. } => Self::chain(Code::ExternalError, &error)
                 .hint("whether the call took effect is not known; look before you repeat it"),
             ClientError::Unusable { .. } => Self::chain(Code::InvalidInput, &error),
@@ -205,6 +208,9 @@ impl From<ConnectError> for Trouble {
             ConnectError::File(error) => error.into(),
             ConnectError::NoServer { .. } => Self::no_server(error.to_string())
                 .hint("`ADJUTANT_URL` names that server; unset it to use this project's"),
+            ConnectError::Older { .. } => Self::new(Code::Conflict, error.to_string()).hint(
+                "end it with `adjutant down`, then start this one with `adjutant up --detach`",
+            ),
             ConnectError::NoneForAgent { .. } => {
                 Self::no_server(error.to_string()).hint("ask the operator for `adjutant up`")
             }
@@ -224,6 +230,7 @@ impl From<HomeError> for Trouble {
         let code = match &error {
             HomeError::BelowAgent { .. } => Code::PermissionDenied,
             HomeError::NotFound { .. } | HomeError::NotThere { .. } => Code::ResourceNotFound,
+            HomeError::TwoStates { .. } => Code::Conflict,
             HomeError::NoStateFolder | HomeError::ServerFile { .. } => Code::InvalidInput,
             HomeError::Random(_) | HomeError::File(_) => Code::ExternalError,
         };
@@ -257,6 +264,9 @@ impl From<DownError> for Trouble {
         match error {
             DownError::Client(error) => error.into(),
             DownError::File(error) => error.into(),
+            DownError::Connect(error) => error.into(),
+            DownError::UnknownHolder { .. } => Self::new(Code::ExternalError, error.to_string())
+                .hint("end that process yourself; it may run in another container"),
             DownError::NotAllowed => Self::new(Code::PermissionDenied, error.to_string()),
             DownError::Signal { .. } | DownError::StillThere { .. } => {
                 Self::chain(Code::ExternalError, &error)

@@ -39,8 +39,10 @@ pub struct Options {
     pub progress_every: Duration,
     /// How long to wait before a transient failure is tried again
     pub retry_after: Duration,
-    /// The home, where runs are kept
+    /// The home, where worktrees and mirrors are
     pub home: PathBuf,
+    /// The home's state, where the run folders are
+    pub state: PathBuf,
     /// Where agents reach us
     pub url: String,
     /// The program itself, which supervises agents
@@ -79,6 +81,7 @@ impl Options {
     pub fn new(project: PathBuf, operator_hash: String) -> Self {
         Self {
             home: project.join(".adjutant"),
+            state: project.join(".adjutant"),
             url: String::new(),
             adjutant: PathBuf::new(),
             agent_environment: Vec::new(),

@@ -243,7 +243,7 @@ impl From<StoreError> for ToolError {
             };
         }
         match error {
-            StoreError::Full(_) => Self {
+            StoreError::Full(_) | StoreError::Replaced { .. } => Self {
                 message: error.to_string(),
                 source: Some(Box::new(error)),
                 ..Self::new(Code::ExternalError, "")

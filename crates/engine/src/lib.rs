@@ -27,6 +27,7 @@ mod office;
 mod pass;
 mod planning;
 mod projection;
+pub mod proof;
 mod rate;
 mod redact;
 mod resources;

@@ -15,7 +15,7 @@ const ABANDONED_MILLIS: i64 = 3_600_000;
 impl Engine {
     /// Where copies of the record wait for whoever asked for them.
     fn snapshot_dir(&self) -> PathBuf {
-        self.options.home.join("snapshots")
+        self.options.state.join("snapshots")
     }
 
     /// Writes a copy of the record as it is now, for its caller to move away. Copies that a killed

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use host::git::{Git, GitError, Repo, Who};
+use host::git::{Checkout, Git, GitError, Repo, Who};
 use host::hooks;
 use model::event::EventKind;
 use model::review::{ErrandKind, WorktreeState};
@@ -346,6 +346,7 @@ async fn make(engine: &Engine, agent: &Agent, worktree: Worktree) -> Result<Agen
             let repo = engine.repo(&project)?;
             let path = Path::new(&wanted.path);
             repo.worktree_add(path, &wanted.branch, &wanted.base)?;
+            point_to_home(engine, path)?;
             if settings.worktrees.guard {
                 guard(engine, path)?;
             }
@@ -375,9 +376,17 @@ async fn make(engine: &Engine, agent: &Agent, worktree: Worktree) -> Result<Agen
     Ok(found)
 }
 
+/// Notes beside a worktree whose it is, so that commands typed in it find this home.
+pub(crate) fn point_to_home(engine: &Engine, worktree: &Path) -> Result<(), ToolError> {
+    match Checkout::around(worktree) {
+        Some(checkout) => checkout.set_home(&engine.options.home).map_err(ToolError::internal),
+        None => Ok(()),
+    }
+}
+
 /// Has git ask before a commit in a worktree whether somebody else has reserved its files.
 fn guard(engine: &Engine, worktree: &Path) -> Result<(), ToolError> {
-    let folder = engine.options.home.join("hooks");
+    let folder = engine.options.state.join("hooks");
     let environment = &engine.options.operator_environment;
     let refused = |error: hooks::HooksError| {
         ToolError::new(Code::ExternalError, format!("the guard cannot be installed: {error}"))

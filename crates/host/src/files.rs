@@ -42,6 +42,31 @@ pub fn read(path: &Path) -> Result<Option<String>, FileError> {
     }
 }
 
+/// Reads a file that need not be text, or nothing where there is none.
+pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(at("read", path)(error)),
+    }
+}
+
+/// Takes away what anybody but the owner may do with a file or folder. What is not there is no error.
+pub fn make_private(path: &Path) -> Result<(), FileError> {
+    let meta = match fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(at("look at", path)(error)),
+    };
+    let mode = meta.permissions().mode();
+    let others = mode & 0o077;
+    if meta.is_symlink() || others == 0 {
+        return Ok(());
+    }
+    let private = fs::Permissions::from_mode(mode & 0o700);
+    fs::set_permissions(path, private).map_err(at("change the permissions of", path))
+}
+
 /// Makes a folder and those above it; new ones are the owner's alone if `mode` says so.
 pub fn make_dir(path: &Path, mode: Mode) -> Result<(), FileError> {
     let mut builder = fs::DirBuilder::new();
@@ -202,6 +227,13 @@ pub fn tree_bytes(path: &Path) -> Result<u64, FileError> {
 /// A lock that is held as long as this value lives, and let go by the kernel if the process dies.
 #[derive(Debug)]
 pub struct Lock(#[expect(dead_code, reason = "held for its drop")] File);
+
+impl Lock {
+    /// A file that was locked elsewhere.
+    pub(crate) fn of(file: File) -> Self {
+        Self(file)
+    }
+}
 
 /// Takes the lock, or says that somebody else holds it.
 pub fn lock(path: &Path) -> Result<Option<Lock>, FileError> {

@@ -6,6 +6,7 @@
 
 mod branch;
 mod changes;
+mod checkout;
 mod command;
 mod commit;
 mod conflict;
@@ -31,6 +32,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use changes::{ChangesError, Git};
+pub use checkout::Checkout;
 pub use commit::Who;
 pub use error::{Conflict, GitError};
 pub use look::{Diff, DiffFile};

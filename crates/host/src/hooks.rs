@@ -110,7 +110,9 @@ pub fn original(
     // It also fails where there is none.
     let values = output.stdout.split(|byte| *byte == 0).filter(|value| !value.is_empty());
     let mut others = values.map(|value| PathBuf::from(OsString::from_vec(value.to_vec())));
-    Ok(others.rfind(|path| path != folder))
+    // Hooks of ours were kept in the home before.
+    let is_ours = |path: &PathBuf| path == folder || path.ends_with(".adjutant/hooks");
+    Ok(others.rfind(|path| !is_ours(path)))
 }
 
 /// Writes the folder of hooks, whole or as it was. What is there already stays.

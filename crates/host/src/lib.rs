@@ -9,6 +9,7 @@ pub mod git;
 pub mod github;
 pub mod hooks;
 pub mod inside;
+pub mod owner;
 pub mod post;
 pub mod process;
 pub mod program;

@@ -18,6 +18,7 @@ use tokio::time::timeout;
 
 use crate::answer::{Answer, BODY_LIMIT, Refusal};
 use crate::page;
+use crate::proof;
 use crate::server::Shared;
 
 /// What needs no token, beside the page's own files: whether the server is there,
@@ -77,7 +78,7 @@ fn admit(shared: &Shared, request: &Request) -> Answer<Option<Admission>> {
         return Err(ToolError::denied(problem).into());
     }
     let path = request.uri().path();
-    if path == HEALTH || page::wanted_by(request) {
+    if path == HEALTH || path == proof::PROOF || page::wanted_by(request) {
         return Ok(None);
     }
     if path == GITHUB || (path == LOGIN && request.method() == Method::POST) {

@@ -18,6 +18,7 @@ mod mcp;
 mod metrics;
 mod openapi;
 mod page;
+mod proof;
 mod registry;
 mod server;
 

@@ -99,7 +99,7 @@ pub(crate) fn wanted_by(request: &Request) -> bool {
 /// Whether a path may be one of the page's own, which the page itself makes sense of.
 fn is_route(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
-    !matches!(first, "api" | "mcp") && path != auth::METRICS && path != auth::HEALTH
+    !matches!(first, "api" | "mcp") && path != auth::METRICS && !path.starts_with(auth::HEALTH)
 }
 
 fn takes_html(headers: &HeaderMap) -> bool {

@@ -30,7 +30,7 @@ use crate::mcp::sessions::Sessions;
 use crate::mcp::subscriptions::{self, Subscriptions};
 use crate::metrics::Metrics;
 use crate::registry::{Mount, no_toolset};
-use crate::{api, auth, execute, metrics, page};
+use crate::{api, auth, execute, metrics, page, proof};
 
 /// How long calls that wait may take to notice that the server ends.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
@@ -99,6 +99,7 @@ impl Server {
         });
         let mut router = Router::new()
             .route(auth::HEALTH, get(health))
+            .route(proof::PROOF, get(proof::prove))
             .route(auth::METRICS, get(metrics::metrics))
             .route("/mcp/execute", post(execute::execute))
             .route("/mcp", face.route(None))
@@ -171,8 +172,16 @@ async fn end_streams(shared: Arc<Shared>) {
     shared.streams.cancel();
 }
 
-async fn health(State(shared): State<Arc<Shared>>) -> Json<Value> {
-    Json(json!({ "status": "ok", "version": shared.app.version }))
+async fn health(State(shared): State<Arc<Shared>>) -> (StatusCode, Json<Value>) {
+    let version = &shared.app.version;
+    match shared.app.engine.store().check_files() {
+        Ok(()) => (StatusCode::OK, Json(json!({ "status": "ok", "version": version }))),
+        Err(error) => {
+            let body =
+                json!({ "status": "failing", "version": version, "problem": error.to_string() });
+            (StatusCode::SERVICE_UNAVAILABLE, Json(body))
+        }
+    }
 }
 
 async fn nothing_there(request: Request) -> Response {

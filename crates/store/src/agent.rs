@@ -193,6 +193,17 @@ impl Tx<'_> {
         self.one(&format!("SELECT {COLUMNS} FROM agent WHERE token_hash = $1"), params![hash], read)
     }
 
+    /// The hash of an agent's token, by its first hex digits.
+    pub fn agent_token_hash(&self, beginning: &str) -> Result<Option<String>, StoreError> {
+        // Every hex digit sorts before this one.
+        let end = format!("{beginning}g");
+        self.one(
+            "SELECT token_hash FROM agent WHERE token_hash >= $1 AND token_hash < $2 LIMIT 1",
+            params![beginning, end],
+            |row| Ok(row.get(0)?),
+        )
+    }
+
     /// Notes that an agent did something; false if it has ended.
     pub fn agent_touch(&mut self, id: AgentId, now: Timestamp) -> Result<bool, StoreError> {
         let changed = self.execute(

@@ -37,6 +37,16 @@ pub enum StoreError {
         #[source]
         source: rusqlite::Error,
     },
+    /// A file of the record is no longer the file that was opened.
+    #[error(
+        "`{path}` was removed or replaced while the server ran ({why}), so nothing was written; the server ends, and the next command starts one where the home is now"
+    )]
+    Replaced {
+        /// Which file
+        path: String,
+        /// What is there instead
+        why: String,
+    },
     /// The writer has ended.
     #[error("the store is closed")]
     Stopped,
@@ -53,6 +63,7 @@ impl StoreError {
             | Self::Newer { .. }
             | Self::Corrupt(_)
             | Self::Open { .. }
+            | Self::Replaced { .. }
             | Self::Stopped => false,
         }
     }
@@ -67,6 +78,7 @@ impl StoreError {
             Self::Newer { found, known } => Self::Newer { found: *found, known: *known },
             Self::Corrupt(what) => Self::Corrupt(what.clone()),
             Self::Open { path, source } => Self::Open { path: path.clone(), source: copy(source) },
+            Self::Replaced { path, why } => Self::Replaced { path: path.clone(), why: why.clone() },
             Self::Stopped => Self::Stopped,
         }
     }

@@ -24,6 +24,7 @@ mod errand;
 mod error;
 mod event;
 mod exact;
+mod guard;
 mod looping;
 mod mail;
 mod mail_list;
@@ -113,6 +114,7 @@ pub use tx::Tx;
 pub use webhook::{Tried, Webhook};
 pub use worktree::{NewWorktree, Worktree, WorktreePage};
 
+use guard::Guard;
 use reader::Readers;
 use writer::Writer;
 
@@ -124,6 +126,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Store {
     writer: Arc<Writer>,
     readers: Arc<Readers>,
+    guard: Guard,
 }
 
 impl Store {
@@ -134,10 +137,29 @@ impl Store {
 
     /// The same, for who wants to hear sooner or later that somebody else holds the database.
     pub fn open_with_patience(path: &Path, patience: Duration) -> Result<Self, StoreError> {
+        Self::open_with(path, patience, &[])
+    }
+
+    /// Opens the database, and refuses every write once it, or one of these other files, is no longer the file
+    /// that it was.
+    pub fn open_guarded(path: &Path, others: &[&Path]) -> Result<Self, StoreError> {
+        Self::open_with(path, PATIENCE, others)
+    }
+
+    fn open_with(path: &Path, patience: Duration, others: &[&Path]) -> Result<Self, StoreError> {
+        guard::make_private(path);
         let connection = tx::connect(path, patience)?;
         migrate::migrate(&connection)?;
-        let writer = Writer::start(connection)?;
-        Ok(Self { writer: Arc::new(writer), readers: Arc::new(Readers::new(path, patience)) })
+        let guard = Guard::new(std::iter::once(path).chain(others.iter().copied()))?;
+        let writer = Writer::start(connection, guard.clone())?;
+        let readers = Arc::new(Readers::new(path, patience));
+        Ok(Self { writer: Arc::new(writer), readers, guard })
+    }
+
+    /// Looks whether the database and the files it was opened with are still the same files. Two calls of the
+    /// system, so that it may be asked often.
+    pub fn check_files(&self) -> Result<(), StoreError> {
+        self.guard.check()
     }
 
     /// Runs an operation and answers once it is safely on disk.

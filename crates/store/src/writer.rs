@@ -14,6 +14,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::audit::{AuditDraft, Chain};
 use crate::error::StoreError;
+use crate::guard::Guard;
 use crate::tool_use::Uses;
 use crate::tx::Tx;
 use crate::wal::WalBound;
@@ -112,7 +113,7 @@ where
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection) -> Result<Self, StoreError> {
+    pub(crate) fn start(connection: Connection, guard: Guard) -> Result<Self, StoreError> {
         let chain = Chain::load(&connection)?;
         let (jobs, inbox) = channel();
         let (event_sender, last_event) = watch::channel(chain.last_event());
@@ -122,7 +123,7 @@ impl Writer {
             let work = move || {
                 let (last_event, uses) = (event_sender, Uses::new());
                 let wal = WalBound::of(&connection);
-                Worker { connection, chain, uses, last_event, rows, wal }.work(&inbox);
+                Worker { connection, chain, uses, last_event, rows, wal, guard }.work(&inbox);
             };
             std::thread::Builder::new().name("store-writer".into()).spawn(work).map_err(
                 |error| StoreError::Corrupt(format!("could not start the writer: {error}")),
@@ -177,6 +178,7 @@ struct Worker {
     last_event: watch::Sender<i64>,
     rows: Arc<Rows>,
     wal: WalBound,
+    guard: Guard,
 }
 
 /// What one commit will hold.
@@ -267,6 +269,7 @@ impl Worker {
 
     fn try_commit(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
         let before = self.chain;
+        self.guard.check()?;
         self.begin(batch)?;
         // Nearly all operations succeed, so they are tried without a savepoint each. If one fails,
         // all are run again: that they can be is their contract.
@@ -277,7 +280,9 @@ impl Worker {
             self.run_apart(batch)?;
         }
         Tx::new(&self.connection, self.chain).tool_use_write(&self.uses)?;
-        self.run_sql("COMMIT")
+        self.run_sql("COMMIT")?;
+        // What was written while the file lost its name is lost with it.
+        self.guard.check()
     }
 
     fn run_sql(&self, sql: &str) -> Result<(), StoreError> {

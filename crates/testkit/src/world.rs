@@ -106,6 +106,13 @@ impl World {
         self.project().join(".adjutant")
     }
 
+    /// The folder of the record, the run folders, the lock and the log: in the repository, if there is one.
+    pub fn state_dir(&self) -> PathBuf {
+        let inside = std::fs::read_dir(self.project().join(".git/adjutant"));
+        let only = inside.into_iter().flatten().flatten().map(|entry| entry.path()).next();
+        only.unwrap_or_else(|| self.home().join("state"))
+    }
+
     /// Where the operator's secrets are.
     pub fn state(&self) -> PathBuf {
         self.dir.path().join("state")
@@ -144,12 +151,17 @@ impl World {
 
     /// Runs a script of commands in the project, with their errors among their answers.
     pub async fn shell(&self, script: &str) -> Result<Ran> {
+        self.shell_in(&self.project(), script).await
+    }
+
+    /// Runs a script of commands in another folder, with their errors among their answers.
+    pub async fn shell_in(&self, dir: &Path, script: &str) -> Result<Ran> {
         let mut command = Command::new("bash");
         command
             .args(["-c", &format!("exec 2>&1\n{script}")])
             .env_clear()
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .current_dir(self.project())
+            .current_dir(dir)
             .stdin(Stdio::null())
             .kill_on_drop(true);
         ran(command).await

@@ -19,7 +19,7 @@ struct Stage {
 impl Stage {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let home = Home { root: dir.path().to_owned(), dir: dir.path().join(".adjutant") };
+        let home = Home::unplaced(dir.path().to_owned(), dir.path().join(".adjutant"));
         for (name, text) in [
             ("config.yaml", "mirror: false\n"),
             ("roles/deep/coder.md", "a role"),
@@ -34,11 +34,12 @@ impl Stage {
             ("server.json", "{}"),
             ("tasks/one/task.json", "{}"),
         ] {
-            let path = home.dir.join(name);
+            let is_state = ["archive/", "runs/", "server."].iter().any(|kept| name.starts_with(kept));
+            let path = if is_state { home.database(name) } else { home.dir.join(name) };
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        drop(Store::open(&home.dir.join("state.db")).unwrap());
+        drop(Store::open(&home.database("state.db")).unwrap());
         Self { env: Environment::from_vars(dir.path(), [("X", "y")]), dir, home }
     }
 
@@ -52,7 +53,7 @@ impl Stage {
 
     fn backup_as(&self, change: impl FnOnce(Backup<'_>) -> Backup<'_>) -> PathBuf {
         let snapshot = self.dir.path().join("snapshot.db");
-        Store::open(&self.home.dir.join("state.db")).unwrap().snapshot(&snapshot).unwrap();
+        Store::open(&self.home.database("state.db")).unwrap().snapshot(&snapshot).unwrap();
         let file = self.dir.path().join("backup.tar");
         let places = self.places();
         let (places, snapshot_file) = (&places, &snapshot);
@@ -185,7 +186,7 @@ fn a_restore_that_was_killed_anywhere_is_finished_by_the_next_start() {
     let file = stage.backup();
     fs::write(stage.home.config(), "mirror: true\n").unwrap();
     fs::write(stage.home.dir.join("roles/new.md"), "came later").unwrap();
-    fs::write(stage.home.dir.join("state.db-wal"), "a log of the old record").unwrap();
+    fs::write(stage.home.database("state.db-wal"), "a log of the old record").unwrap();
     let staging = staging_dir(&stage.home);
     fs::create_dir(&staging).unwrap();
     unpack(&file, &staging).unwrap();
@@ -202,10 +203,10 @@ fn a_restore_that_was_killed_anywhere_is_finished_by_the_next_start() {
     assert_eq!(fs::read_to_string(stage.home.config()).unwrap(), "mirror: false\n");
     assert!(!stage.home.dir.join("roles/new.md").exists());
     assert!(
-        !stage.home.dir.join("state.db-wal").exists() && !stage.home.dir.join("tasks").exists()
+        !stage.home.database("state.db-wal").exists() && !stage.home.dir.join("tasks").exists()
     );
     assert!(aside.join("roles/new.md").exists() && aside.join("state.db-wal").exists());
-    assert!(Store::open(&stage.home.dir.join("state.db")).is_ok());
+    assert!(Store::open(&stage.home.database("state.db")).is_ok());
 }
 
 #[test]

@@ -106,9 +106,9 @@ impl Failure {
         match error {
             ClientError::Broken { source, .. } => Self::Broken { source, heard: false },
             ClientError::Api { body, .. } => Self::Refused(body),
-            error @ (ClientError::NoServer { .. } | ClientError::Unusable { .. }) => {
-                Self::NotSent(error)
-            }
+            error @ (ClientError::NoServer { .. }
+            | ClientError::NotOurs { .. }
+            | ClientError::Unusable { .. }) => Self::NotSent(error),
         }
     }
 
@@ -245,15 +245,16 @@ impl Link {
             };
             // One server owes nothing to the failures of the one before: a call that waits may outlive
             // several.
-            let noted = connect::read_note(&self.at.server_file).ok().flatten();
+            let noted = connect::note(&self.at);
             if servers > 0 && noted != failed_at {
                 (tries, servers, failed_at) = (TRIES, servers - 1, noted);
             }
             tries = if waiting { tries } else { tries - 1 };
             match failure {
                 _ if tries == 0 => return Err(failure),
-                Failure::NotSent(ClientError::NoServer { .. }) if waiting => {}
-                Failure::NotSent(ClientError::NoServer { .. }) => {
+                Failure::NotSent(ClientError::NoServer { .. } | ClientError::NotOurs { .. })
+                    if waiting => {}
+                Failure::NotSent(ClientError::NoServer { .. } | ClientError::NotOurs { .. }) => {
                     self.reconnect(server.generation).await?;
                 }
                 Failure::Broken { heard, .. } if message.may_be_repeated() => {

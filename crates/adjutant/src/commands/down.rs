@@ -30,8 +30,7 @@ pub(crate) async fn run(app: &App, args: &DownArgs) -> Result<(), Trouble> {
         Some(agents) => agents.len(),
         None => 0,
     };
-    let lock = app.home()?.server_lock();
-    let ended = life::down(&at, &lock, Patience::default()).await?;
+    let ended = life::down(&at, &at.lock, Patience::default()).await?;
     let (how, server) = match &ended {
         Down::NotRunning => ("not_running", None),
         Down::Asked(server) => ("asked", Some(server)),
@@ -42,12 +41,12 @@ pub(crate) async fn run(app: &App, args: &DownArgs) -> Result<(), Trouble> {
     Ok(app.render.answer(&value, || {
         let text = match &ended {
             Down::NotRunning => "No server runs.".to_owned(),
-            Down::Asked(server) => format!("The server at {} has stopped.", server.url),
+            Down::Asked(server) => format!("The server {} has stopped.", server.shown()),
             Down::Terminated(server) => {
-                format!("The server at {} did not answer; a signal stopped it.", server.url)
+                format!("The server {} did not answer; a signal stopped it.", server.shown())
             }
             Down::Killed(server) => {
-                format!("The server at {} did not stop when told to; it was killed.", server.url)
+                format!("The server {} did not stop when told to; it was killed.", server.shown())
             }
         };
         if left == 0 {

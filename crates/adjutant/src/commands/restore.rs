@@ -4,13 +4,14 @@ use std::path::Path;
 
 use engine::{Code, Point};
 use host::files::{self, Mode};
+use host::owner;
 use host::run::{RunFolder, Standing};
 use serde_json::json;
 
 use crate::app::{App, now};
 use crate::backup::{self, Places, Swap};
 use crate::cli::RestoreArgs;
-use crate::home::Home;
+use crate::home::{Home, moving};
 use crate::progress::Progress;
 use crate::render::{dim, good, name};
 use crate::trouble::Trouble;
@@ -26,7 +27,8 @@ pub(crate) fn run(app: &App, args: &RestoreArgs) -> Result<(), Trouble> {
     // Before anything is made: most often it is the name that is wrong.
     std::fs::File::open(&file).map_err(files::at("open", &file))?;
     files::make_dir(&home.dir, Mode::Shared)?;
-    let Some(_lock) = files::lock(&home.server_lock())? else {
+    moving::make_folder(home.state_dir())?;
+    let Some(_lock) = owner::lock(&home.lock())? else {
         return Err(Trouble::new(Code::Conflict, "a server runs for this home")
             .hint("stop it with `adjutant down`"));
     };

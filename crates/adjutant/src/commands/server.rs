@@ -4,16 +4,20 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use engine::Code;
-use engine::store::Store;
+use engine::store::{Store, StoreError};
+use host::files::{self, FileError};
 use host::process::{self, Launch};
 use serde_json::{Value, json};
+use tokio::time::MissedTickBehavior;
 
 use crate::app::{App, now};
 use crate::cli::{Background, UpArgs};
+use crate::client::ClientError;
 use crate::config::Config;
 use crate::connect::{self, Where};
+use crate::home::moving::{self, Moved};
 use crate::home::{Home, ServerFile};
-use crate::life::{self, Bound, Claim, Ownership, Port};
+use crate::life::{self, Bound, Claim, ClaimError, Ownership, Port};
 use crate::logging;
 use crate::progress::Progress;
 use crate::render::{ago, bold, count, dim, field, good, name, odd};
@@ -21,12 +25,18 @@ use crate::run;
 use crate::serve::{self, Stage};
 use crate::trouble::Trouble;
 
+/// Interval at which a server looks whether its files are still there.
+const GUARD_INTERVAL: Duration = Duration::from_secs(1);
+
 /// Starts the server, here or in the background.
 pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), Trouble> {
     if app.env.agent_id.is_some() {
         return Err(Trouble::new(Code::PermissionDenied, "an agent does not start the server")
             .hint("ask the operator for `adjutant up`"));
     }
+    let mut app = app.clone();
+    app.env.state = args.state.clone().or(app.env.state);
+    let app = &app;
     let home = app.home()?;
     let stage = Stage {
         home: home.clone(),
@@ -104,7 +114,8 @@ fn keep(app: &App, args: &UpArgs, home: &Home) -> Result<(), Trouble> {
     let (program, environment, directory) = (at.exe, at.environment, at.cwd);
     let launch = Launch { program, arguments, environment, directory };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(life::watch(&launch, &home.server_file()))?;
+    let files = [vec![home.server_file()], home.server_file_copies()].concat();
+    runtime.block_on(life::watch(&launch, &files))?;
     Ok(())
 }
 
@@ -119,12 +130,17 @@ async fn serve_home(
         tracing::warn!(%error, "fewer can wait at once: the number of open files stays as it is");
     }
     let at = Where { url_override: None, ..app.place(&[])? };
-    let ownership = match life::claim(&at, &stage.home.server_lock()).await? {
+    if stage.home.wanted_state_dir().is_none() {
+        moving::make_folder(stage.home.state_dir()).map_err(no_state_folder)?;
+    }
+    let ownership = match life::claim(&at, &stage.home.lock()).await? {
         Claim::Ours(ownership) => ownership,
         Claim::Theirs(server) => {
             return Ok(app.render.answer(&server, || running_text(&server, "runs already"))?);
         }
     };
+    let (stage, ownership) = settle(stage, config, at, ownership)?;
+    let stage = &stage;
     // A restore that was killed in the middle is brought to its end, and its configuration counts.
     let restored = crate::backup::finish_restore(&stage.home, &stage.env)?;
     let reread = if restored { Some(stage.config()?.0) } else { None };
@@ -151,12 +167,74 @@ async fn serve_home(
             welcome(&file, &stage.home, &token.display().to_string(), note.as_deref())
         })?;
     }
-    let served = ready.serve().await;
-    ownership.give_up()?;
+    let (file, shutdown, store) = (ready.file.clone(), ready.shutdown.clone(), ready.store());
+    let (served, lost) = tokio::join!(ready.serve(), async {
+        let lost = shutdown.run_until_cancelled(guard(&store, &ownership, &file)).await;
+        shutdown.cancel();
+        lost
+    });
+    ownership.give_up(&file)?;
+    if let Some(lost) = lost {
+        return Err(lost.into());
+    }
     if background.is_none() {
         app.render.aside("The server has stopped.")?;
     }
     served
+}
+
+/// Moves the state to where it belongs, unless agents run from where it lies.
+fn settle(
+    stage: &Stage,
+    config: &Config,
+    at: Where,
+    ownership: Ownership,
+) -> Result<(Stage, Ownership), Trouble> {
+    let mut stage = stage.clone();
+    let mut ownership = ownership;
+    match (stage.home.wanted_state_dir(), stage.home.state_dir()) {
+        (None, _) => moving::finish(&stage.home, &config.database)?,
+        (Some(to), from) => match moving::begin(&stage.home, &config.database)? {
+            Moved::Done(home, lock) => {
+                tracing::info!(from = %from.display(), to = %to.display(), "moved the state of this home");
+                let (server_file, copies) = (home.server_file(), home.server_file_copies());
+                let at = Where { server_file, copies, lock: home.lock(), ..at };
+                ownership = ownership.moved(&at, lock);
+                stage.home = home;
+            }
+            Moved::Later => {
+                let why = "agents run from it; the next start without any moves it";
+                tracing::warn!(from = %from.display(), to = %to.display(), "the state stays where it is: {why}");
+            }
+            Moved::Busy => return Err(ClaimError::Stuck { lock: to.join("server.lock") }.into()),
+        },
+    }
+    stage.home.note_place()?;
+    for entry in ["runs", "server.log", "server.log.1", "server.lock"] {
+        files::make_private(&stage.home.state_dir().join(entry))?;
+    }
+    Ok((stage, ownership))
+}
+
+fn no_state_folder(error: FileError) -> Trouble {
+    Trouble::from(error).hint("name a folder that you may write to with `adjutant up --state DIR`")
+}
+
+/// Waits until the record or the lock is no longer the file that was opened. Meanwhile the copy of `server.json`
+/// is written again whenever it is missing.
+async fn guard(store: &Store, ownership: &Ownership, file: &ServerFile) -> StoreError {
+    let mut look = tokio::time::interval(GUARD_INTERVAL);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        look.tick().await;
+        if let Err(error) = store.check_files() {
+            tracing::error!(%error, "the server ends: what it would write would be lost");
+            return error;
+        }
+        if let Err(error) = ownership.copy(file) {
+            tracing::debug!(%error, "the copy of server.json is missing and could not be written");
+        }
+    }
 }
 
 /// Listens where agents know the server, else where it was asked for. Says what is odd about that.
@@ -228,7 +306,14 @@ pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
         }
     };
     let client = connect::locate(&at)?.ok_or_else(absent)?;
-    let status = client.get_json("/api/status").await?;
+    let status = match client.get_json("/api/status").await {
+        // Whoever listens there now is not ours.
+        Err(ClientError::NotOurs { .. }) if at.url_override.is_none() => {
+            connect::refuse_older(&at)?;
+            return Err(absent());
+        }
+        answer => answer?,
+    };
     Ok(app.render.answer(&status, || status_text(&status))?)
 }
 

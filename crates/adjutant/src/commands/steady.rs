@@ -6,7 +6,7 @@ use std::time::Duration;
 use engine::Code;
 use http::HeaderValue;
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, sleep};
 
 use crate::app::{App, escaped};
 use crate::client::{Client, ClientError};
@@ -20,8 +20,6 @@ const BY_ITSELF: Duration = Duration::from_secs(3);
 const BY_SOMEBODY: Duration = Duration::from_secs(60);
 /// How often it is looked for.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long it may take to say that it is well.
-const HEALTH: Duration = Duration::from_secs(2);
 /// So often may one question find the server gone.
 const TRIES: u32 = 20;
 
@@ -144,7 +142,7 @@ impl<'a> Steady<'a> {
             self.client = client;
             return Ok(true);
         }
-        let crashed = connect::read_note(&at.server_file)?.is_some();
+        let crashed = connect::note(at).is_some();
         if crashed || at.inside_agent || at.url_override.is_some() {
             self.client = connect::connect(at).await?;
             return Ok(true);
@@ -159,7 +157,7 @@ async fn look(at: &Where, patience: Duration) -> Result<Option<Client>, Trouble>
     let deadline = Instant::now() + patience;
     loop {
         if let Some(client) = connect::locate(at)?
-            && matches!(timeout(HEALTH, client.get_json("/healthz")).await, Ok(Ok(_)))
+            && connect::is_well(&client).await
         {
             return Ok(Some(client));
         }
@@ -172,5 +170,8 @@ async fn look(at: &Where, patience: Duration) -> Result<Option<Client>, Trouble>
 
 /// Whether the server is gone, as far as one can tell.
 pub(super) fn is_gone(error: &ClientError) -> bool {
-    matches!(error, ClientError::NoServer { .. } | ClientError::Broken { .. })
+    matches!(
+        error,
+        ClientError::NoServer { .. } | ClientError::NotOurs { .. } | ClientError::Broken { .. }
+    )
 }

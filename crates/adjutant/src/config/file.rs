@@ -9,7 +9,7 @@ use engine::Code;
 use host::files::{self, FileError, Lock, Mode};
 use tokio::time::{Instant, interval};
 
-use crate::home::Home;
+use crate::home::{Home, good};
 use crate::trouble::Trouble;
 
 /// How often the lock is tried.
@@ -30,6 +30,7 @@ pub(crate) struct TextFile {
 
 /// Waits until nobody else changes the configuration.
 pub(crate) async fn lock(home: &Home) -> Result<Lock, Trouble> {
+    good::restore(&home.dir, home.state_dir())?;
     let path = home.dir.join("config.lock");
     let deadline = Instant::now() + PATIENCE;
     let mut look = interval(LOOK);
@@ -46,6 +47,7 @@ pub(crate) async fn lock(home: &Home) -> Result<Lock, Trouble> {
 
 /// The same, for a thread that may wait.
 pub(crate) fn lock_blocking(home: &Home) -> Result<Lock, Trouble> {
+    good::restore(&home.dir, home.state_dir())?;
     let path = home.dir.join("config.lock");
     let tries = PATIENCE.as_millis() / LOOK.as_millis().max(1);
     for _ in 0..tries {

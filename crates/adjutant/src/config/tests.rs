@@ -154,7 +154,7 @@ check: make test
 checkTimeout: 60
 ";
     let settings = |text: &str| {
-        let home = Home { root: "/p".into(), dir: "/p/.adjutant".into() };
+        let home = Home::unplaced("/p".into(), "/p/.adjutant".into());
         let env = Environment::default();
         let told =
             Told { home: &home, env: &env, roles: BTreeMap::new(), templates: BTreeMap::new() };
@@ -352,7 +352,7 @@ fn every_key_has_a_variable_of_its_own() {
 #[test]
 fn a_home_is_read_and_a_missing_file_is_the_default() {
     let dir = tempfile::tempdir().unwrap();
-    let home = Home { root: dir.path().to_owned(), dir: dir.path().join(".adjutant") };
+    let home = Home::unplaced(dir.path().to_owned(), dir.path().join(".adjutant"));
     let env = Environment::from_vars("/", [("ADJUTANT_LIMITS_DEPTH", "6")]);
     assert_eq!(Config::load(&home, &env, &[]).unwrap().config.limits.depth, 6);
     std::fs::create_dir(&home.dir).unwrap();
@@ -360,7 +360,7 @@ fn a_home_is_read_and_a_missing_file_is_the_default() {
     let config = Config::load(&home, &env, &[]).unwrap().config;
     assert_eq!((config.limits.depth, config.limits.running), (6, 2));
     assert_eq!(config.database_path(&home), Path::new("/tmp/x.db"));
-    assert_eq!(Config::default().database_path(&home), home.dir.join("state.db"));
+    assert_eq!(Config::default().database_path(&home), home.state_dir().join("state.db"));
     let env = Environment::from_vars("/", [("ADJUTANT_CATEGORIES_CODING_MAY_DRAFT", "nobody")]);
     let said = Config::load(&home, &env, &[]).unwrap_err().to_string();
     assert!(said.contains("names the unknown category `nobody`"), "{said}");

@@ -100,9 +100,12 @@ impl Stage {
         let home = Home::for_init(Some(&project), &env);
         let global = Global { home: Some(project), json: false, verbose: 0 };
         init::init(&home)?;
-        let at = App::new(env.clone(), global).place(&["--background", "needed"])?;
-        let stage = Self { scratch, home, env, at, servers: Vec::new() };
+        let app = App::new(env.clone(), global);
+        let at = app.place(&["--background", "needed"])?;
+        let mut stage = Self { scratch, home, env, at, servers: Vec::new() };
         stage.furnish()?;
+        // Now that there is a repository, the state lies in it.
+        (stage.home, stage.at) = (app.home()?, app.place(&["--background", "needed"])?);
         Ok(stage)
     }
 
@@ -229,7 +232,7 @@ impl Stage {
         }
         let patience =
             Patience { asked: Duration::from_secs(5), signalled: Duration::from_secs(2) };
-        let down = life::down(&self.at, &self.home.server_lock(), patience).await;
+        let down = life::down(&self.at, &self.at.lock, patience).await;
         let left = processes(&self.scratch.path);
         let alive = self.servers.iter().filter(|pid| process::is_alive(**pid));
         let all: Vec<u32> = left.iter().chain(alive).copied().collect();

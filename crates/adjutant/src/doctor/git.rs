@@ -1,24 +1,24 @@
 //! Whether agents can have worktrees, and whether git and the record agree on those they have.
 
-use std::io::{Read as _, Write as _};
-use std::net::{TcpStream, ToSocketAddrs as _};
 use std::path::Path;
 use std::time::Duration;
 
 use host::git::{Git, GitError};
 use serde_json::Value;
 
-use super::{Check, PATIENCE, which};
+use tokio::time::timeout;
+
+use super::{Check, which};
+use crate::client::{Client, Named};
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::render::line;
+use crate::run;
 
 /// How long git may take for a look.
 const LOOK: Duration = Duration::from_secs(10);
 /// How long the server may take to compare every worktree.
 const COMPARE: Duration = Duration::from_secs(60);
-/// No answer of ours is longer.
-const LONGEST: u64 = 16 << 20;
 /// So many disagreements are told.
 const TOLD: usize = 3;
 
@@ -76,29 +76,23 @@ pub(super) fn agreement(home: &Home, env: &Environment) -> Option<Check> {
     Some(Check::warn("agreement", message, "`adjutant worktrees check` lists everything"))
 }
 
-/// Has the server compare. One request needs no client library and no runtime.
+/// Has the server compare, once it has proved that it is this home's.
 fn ask(url: &str, token: &str) -> Result<Value, String> {
-    let host = url.strip_prefix("http://").unwrap_or(url).trim_end_matches('/');
-    let talk = || -> std::io::Result<String> {
-        let address = host.to_socket_addrs()?.next().ok_or(std::io::ErrorKind::NotFound)?;
-        let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-        stream.set_read_timeout(Some(COMPARE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
-        let request = format!(
-            "GET /api/worktrees/check HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n\
-             Connection: close\r\n\r\n"
-        );
-        stream.write_all(request.as_bytes())?;
-        let mut answer = String::new();
-        stream.take(LONGEST).read_to_string(&mut answer)?;
-        Ok(answer)
-    };
-    let answer = talk().map_err(|error| error.to_string())?;
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
-    let body: Value = serde_json::from_str(body).unwrap_or_default();
-    match (head.split(' ').nth(1), body["message"].as_str()) {
-        (Some("200"), _) => Ok(body),
-        (_, Some(message)) => Err(message.to_owned()),
-        (_, None) => Err(head.lines().next().unwrap_or_default().to_owned()),
+    let client = Client::proving(url, token, Named::ByFile).map_err(|error| error.to_string())?;
+    let compared = async { timeout(COMPARE, client.get_json("/api/worktrees/check")).await };
+    let runtime = run::one_thread().map_err(|trouble| trouble.message().to_owned())?;
+    match runtime.block_on(compared) {
+        Ok(answer) => answer.map_err(|error| error.to_string()),
+        Err(late) => Err(late.to_string()),
     }
+}
+
+/// Whether a server proves that it is this home's. Without a token nobody can tell.
+pub(super) fn is_ours(home: &Home, env: &Environment, url: &str) -> bool {
+    let Ok(Some(token)) = home.operator_token(env) else { return true };
+    let proved = || {
+        let client = Client::proving(url, &token, Named::ByFile).ok()?;
+        run::one_thread().ok()?.block_on(client.prove()).ok()
+    };
+    proved().is_some()
 }

@@ -55,8 +55,9 @@ fn what_is_wrong_is_named() {
     fs::set_permissions(&token, fs::Permissions::from_mode(0o644)).unwrap();
     fs::write(home.config(), "limits: {dept: 1}\n").unwrap();
     fs::write(home.roles().join("broken.md"), "nothing").unwrap();
+    fs::create_dir_all(home.state_dir()).unwrap();
     fs::write(
-        home.dir.join("state.db"),
+        home.state_dir().join("state.db"),
         "not a database, but long enough to be looked at. ".repeat(3),
     )
     .unwrap();
@@ -101,11 +102,12 @@ async fn a_newer_schema_is_refused() {
 
 #[test]
 fn a_server_is_asked() {
-    let (_dir, home, _env) = world();
+    let (_dir, home, env) = world();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let started_at = Timestamp::from_millis(0);
     let file = ServerFile { url, pid: 1, version: "0.1.0".into(), started_at };
+    fs::create_dir_all(home.state_dir()).unwrap();
     fs::write(home.server_file(), serde_json::to_string(&file).unwrap()).unwrap();
     let answer = std::thread::spawn(move || {
         for status in ["200 OK", "500 Internal Server Error"] {
@@ -116,8 +118,40 @@ fn a_server_is_asked() {
             write!(stream, "HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n").unwrap();
         }
     });
-    assert_eq!(server(&home).status, Status::Ok);
-    assert_eq!(server(&home).status, Status::Warn);
+    assert_eq!(server(&home, &env).status, Status::Ok);
+    assert_eq!(server(&home, &env).status, Status::Warn);
     answer.join().unwrap();
-    assert_eq!(server(&home).status, Status::Warn, "nobody listens now");
+    assert_eq!(server(&home, &env).status, Status::Warn, "nobody listens now");
+}
+
+#[test]
+fn a_project_that_was_renamed_under_its_server_is_reported() {
+    let (dir, home, env) = world();
+    fs::create_dir_all(home.state_dir()).unwrap();
+    home.note_place().unwrap();
+    assert_eq!(server(&home, &env).status, Status::Ok, "none runs");
+    fs::write(home.state_dir().join("home"), "/srv/before/.adjutant\n").unwrap();
+    assert_eq!(server(&home, &env).status, Status::Ok, "nor now");
+    // Another process, for the kernel does not tell us of our own locks.
+    let hold = format!("exec flock -n -o '{}' cat", home.lock().display());
+    let launch = host::process::Launch {
+        program: "/bin/sh".into(),
+        arguments: vec![
+            "-c".into(),
+            format!("mkfifo '{0}/over'; {hold} '{0}/over'", dir.path().display()).into(),
+        ],
+        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        directory: dir.path().to_owned(),
+    };
+    let mut holder = host::process::start_sharing(&launch).unwrap();
+    while host::owner::holder(&home.lock()).unwrap() == host::owner::Holder::Nobody {
+        std::thread::yield_now();
+    }
+    let check = server(&home, &env);
+    assert_eq!(check.status, Status::Fail);
+    assert!(check.message.contains("was at `/srv/before`"), "{}", check.message);
+    assert!(check.next.unwrap().contains("adjutant down"));
+    fs::write(dir.path().join("over"), "").unwrap();
+    assert!(host::process::wait_gone(holder.pid(), Duration::from_secs(10)));
+    assert!(holder.exited().unwrap().is_some());
 }

@@ -3,12 +3,13 @@
 use std::net::Ipv4Addr;
 
 use axum::Router;
-use axum::routing::{get, post};
+use axum::routing::post;
 use http::StatusCode;
 use model::Timestamp;
 use tokio::task::JoinSet;
 
 use super::*;
+use crate::client::stand_in;
 use crate::connect::Token;
 use host::process::{Exit, Launch, Started, start_sharing};
 
@@ -17,9 +18,11 @@ const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 fn at(dir: &Path) -> Where {
     Where {
         server_file: dir.join("server.json"),
+        copies: vec![dir.join("copy.json")],
+        lock: dir.join("server.lock"),
         log: dir.join("server.log"),
         url_override: None,
-        token: Token::Missing,
+        token: Token::Given("t".to_owned()),
         inside_agent: false,
         exe: "/bin/false".into(),
         start_args: Vec::new(),
@@ -41,11 +44,11 @@ fn ours(claim: Claim) -> Ownership {
 }
 
 fn serve(shutdown: StatusCode) -> (String, JoinSet<()>) {
-    let router = Router::new()
-        .route("/healthz", get(|| async { "{}" }))
-        .route("/api/shutdown", post(move || async move { shutdown }));
     let bound = listen(HERE, Port::Chosen(0), None).unwrap();
     let url = bound.url();
+    let router = Router::new()
+        .merge(stand_in::proving("t", &url))
+        .route("/api/shutdown", post(move || async move { shutdown }));
     let listener = tokio::net::TcpListener::from_std(bound.listener).unwrap();
     let mut tasks = JoinSet::new();
     tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
@@ -122,8 +125,13 @@ async fn a_home_has_one_server_and_the_second_finds_the_first() {
     drop(first);
     let third = ours(claim(&at, &lock).await.unwrap());
     assert_eq!(third.previous_port(), url.rsplit(':').next().unwrap().parse().ok());
-    third.give_up().unwrap();
-    assert!(!at.server_file.exists());
+    let server = file(&url, 7);
+    third.announce(&server).unwrap();
+    std::fs::remove_file(&at.copies[0]).unwrap();
+    third.copy(&server).unwrap();
+    assert_eq!(connect::read_note(&at.copies[0]).unwrap(), Some(server.clone()));
+    third.give_up(&server).unwrap();
+    assert!(!at.server_file.exists() && !at.copies[0].exists());
 }
 
 #[tokio::test]
@@ -159,20 +167,41 @@ async fn an_idle_server_ends_once_no_agent_lives() {
     assert_eq!(minutes, 3, "after two agents' minutes a whole one passes");
 }
 
-/// A process that stands for a server; what it does on a signal is the script's.
-fn stand_in(script: &str, dir: &Path) -> Started {
-    let launch = |script: &str| Launch {
-        program: "/bin/sh".into(),
-        arguments: vec!["-c".into(), script.into()],
-        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
-        directory: dir.to_owned(),
-    };
-    let made = process::run(&launch("mkfifo ready never"), Duration::from_secs(10)).unwrap();
-    assert_eq!(made.exit, Exit::Code(0));
-    let script = format!("{script}; echo > ready; while :; do read x 2> /dev/null < never; done");
-    let started = start_sharing(&launch(&script)).unwrap();
-    std::fs::read_to_string(dir.join("ready")).unwrap();
-    started
+/// A process that stands for a server: it holds the lock, and what it does on a signal is the script's.
+struct StandIn {
+    process: Started,
+    /// What it waits for
+    child: u32,
+}
+
+impl StandIn {
+    fn start(script: &str, dir: &Path) -> Self {
+        let launch = |script: &str| Launch {
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".into(), script.into()],
+            environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            directory: dir.to_owned(),
+        };
+        let made = process::run(&launch("mkfifo ready never"), Duration::from_secs(10)).unwrap();
+        assert_eq!(made.exit, Exit::Code(0));
+        // The lock is held by `flock` itself: whatever it starts has it closed.
+        let script = format!(
+            "{script}; exec flock -n -o server.lock \
+             sh -c 'echo $$ > ready; while :; do read x 2> /dev/null < never; done'"
+        );
+        let process = start_sharing(&launch(&script)).unwrap();
+        let child = std::fs::read_to_string(dir.join("ready")).unwrap().trim().parse().unwrap();
+        Self { process, child }
+    }
+
+    fn end(mut self) {
+        for pid in [self.process.pid(), self.child] {
+            // It may have ended before.
+            drop(process::kill(pid));
+        }
+        assert!(process::wait_gone(self.process.pid(), Duration::from_secs(10)));
+        assert!(self.process.exited().unwrap().is_some());
+    }
 }
 
 async fn down_of(
@@ -181,23 +210,21 @@ async fn down_of(
     is_agent: Option<&str>,
 ) -> (Result<Down, DownError>, bool) {
     let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), serve(status));
-    let mut process = stand_in(script, dir.path());
+    let stand_in = StandIn::start(script, dir.path());
     let at = Where { inside_agent: is_agent.is_some(), ..at(dir.path()) };
-    let server = file(&url, process.pid());
+    let server = file(&url, stand_in.process.pid());
     files::write(&at.server_file, &serde_json::to_string(&server).unwrap(), Mode::Private).unwrap();
     let short = Duration::from_millis(20);
     let patience = Patience { asked: short, signalled: Duration::from_millis(200) };
-    let answer = down(&at, &dir.path().join("server.lock"), patience).await;
-    process::kill(process.pid()).unwrap();
-    assert!(process::wait_gone(process.pid(), Duration::from_secs(10)));
-    assert!(process.exited().unwrap().is_some());
+    let answer = down(&at, &at.lock, patience).await;
+    stand_in.end();
     (answer, at.server_file.exists())
 }
 
 #[tokio::test]
 async fn a_server_is_asked_then_told_then_killed() {
     let accepted = StatusCode::ACCEPTED;
-    let (told, _) = down_of("trap 'exit 0' TERM", accepted, None).await;
+    let (told, _) = down_of("true", accepted, None).await;
     assert!(matches!(told.unwrap(), Down::Terminated(_)));
     let (killed, file_left) = down_of("trap '' TERM", accepted, None).await;
     assert!(matches!(killed.unwrap(), Down::Killed(_)));
@@ -224,4 +251,63 @@ async fn no_server_is_nothing_to_end() {
     files::write(&at.server_file, &crashed, Mode::Private).unwrap();
     assert_eq!(ended().await.unwrap(), Down::NotRunning);
     assert!(!at.server_file.exists(), "it is not started again");
+}
+
+#[tokio::test]
+async fn a_process_that_only_a_leftover_file_names_is_sent_no_signal() {
+    let dir = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    // It holds a lock, too, but not this home's.
+    let mut innocent = StandIn::start("true", elsewhere.path());
+    let at = at(dir.path());
+    let note = serde_json::to_string(&file("http://127.0.0.1:1", innocent.process.pid())).unwrap();
+    files::write(&at.server_file, &note, Mode::Private).unwrap();
+    assert_eq!(down(&at, &at.lock, Patience::default()).await.unwrap(), Down::NotRunning);
+    assert_eq!(innocent.process.exited().unwrap(), None, "it lives");
+    assert!(!at.server_file.exists(), "and nobody starts a server for that file again");
+    innocent.end();
+}
+
+#[tokio::test]
+async fn the_holder_of_the_lock_is_ended_whatever_the_file_says() {
+    let dir = tempfile::tempdir().unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (holder, mut innocent) =
+        (StandIn::start("true", dir.path()), StandIn::start("true", elsewhere.path()));
+    let at = at(dir.path());
+    let note = serde_json::to_string(&file("http://127.0.0.1:1", innocent.process.pid())).unwrap();
+    for text in [note.as_bytes(), &[0xff, b'{']] {
+        std::fs::write(&at.server_file, text).unwrap();
+    }
+    let ended = down(&at, &at.lock, Patience::default()).await.unwrap();
+    assert!(matches!(ended, Down::Terminated(server) if server.pid == holder.process.pid()));
+    assert_eq!(innocent.process.exited().unwrap(), None, "it lives");
+    holder.end();
+    innocent.end();
+}
+
+#[tokio::test]
+async fn a_server_of_an_older_version_is_named_and_can_be_ended() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = StandIn::start("true", dir.path());
+    // It answers, and knows nothing of proofs.
+    let bound = listen(HERE, Port::Chosen(0), None).unwrap();
+    let url = bound.url();
+    let listener = tokio::net::TcpListener::from_std(bound.listener).unwrap();
+    let mut tasks = JoinSet::new();
+    let router = Router::new().fallback(|| async { StatusCode::UNAUTHORIZED });
+    tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
+    let at = at(dir.path());
+    let note = serde_json::to_string(&file(&url, server.process.pid())).unwrap();
+    files::write(&at.server_file, &note, Mode::Private).unwrap();
+    for error in
+        [connect::running(&at).await.unwrap_err(), connect::connect(&at).await.unwrap_err()]
+    {
+        let trouble = crate::trouble::Trouble::from(error);
+        assert!(trouble.message().contains("is too old"), "{}", trouble.message());
+        assert!(trouble.hints()[0].contains("adjutant down"), "{:?}", trouble.hints());
+    }
+    let ended = down(&at, &at.lock, Patience::default()).await.unwrap();
+    assert!(matches!(ended, Down::Terminated(_)), "{ended:?}");
+    server.end();
 }

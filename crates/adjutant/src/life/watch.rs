@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use host::process::{self, Exit, Launch, StartError, Started};
@@ -38,12 +38,12 @@ pub(crate) enum WatchError {
 }
 
 /// Serves in a session of its own through a child, until the child ends content or is not wanted.
-pub(crate) async fn watch(serve: &Launch, server_file: &Path) -> Result<(), WatchError> {
+pub(crate) async fn watch(serve: &Launch, server_files: &[PathBuf]) -> Result<(), WatchError> {
     process::own_session()?;
-    keep_up(serve, server_file).await
+    keep_up(serve, server_files).await
 }
 
-async fn keep_up(serve: &Launch, server_file: &Path) -> Result<(), WatchError> {
+async fn keep_up(serve: &Launch, server_files: &[PathBuf]) -> Result<(), WatchError> {
     let mut signals = Signals::new()?;
     let mut restarts = Restarts::default();
     loop {
@@ -51,7 +51,8 @@ async fn keep_up(serve: &Launch, server_file: &Path) -> Result<(), WatchError> {
         let pid = child.pid();
         let (exit, asked) = follow(&mut child, &mut signals).await?;
         // A server that never came up has no file, and one that was ended has taken it along.
-        let noted = connect::read_note(server_file).ok().flatten().is_some();
+        let mut notes = server_files.iter().filter_map(|file| connect::read_note(file).ok()?);
+        let noted = notes.any(|noted| noted.pid == pid);
         let wish = if noted && !asked { Wish::Up } else { Wish::Down };
         match restarts.after(exit, wish, Instant::now()) {
             Next::End => return Ok(()),
@@ -148,6 +149,7 @@ impl Restarts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[tokio::test]
     async fn a_server_that_keeps_crashing_is_given_up() {
@@ -177,7 +179,8 @@ mod tests {
         }
     }
 
-    const NOTE: &str = r#"{"url":"http://127.0.0.1:1","pid":1,"version":"0",
+    /// What a server writes down; the shell puts its own process into it.
+    const NOTE: &str = r#"{"url":"http://127.0.0.1:1","pid":'$$',"version":"0",
         "startedAt":"2026-01-01T00:00:00.000Z"}"#;
 
     #[tokio::test]
@@ -189,7 +192,7 @@ mod tests {
             "echo life >> lives; [ -e server.json ] && exit 0; \
              echo '{NOTE}' > server.json; kill -9 $$"
         );
-        keep_up(&sh(&script, dir.path()), &file).await.unwrap();
+        keep_up(&sh(&script, dir.path()), &[file]).await.unwrap();
         let lives = std::fs::read_to_string(dir.path().join("lives")).unwrap();
         assert_eq!(lives, "life\nlife\n");
     }
@@ -198,7 +201,7 @@ mod tests {
     async fn a_server_that_never_came_up_is_not_started_again() {
         let dir = tempfile::tempdir().unwrap();
         let serve = sh("echo life >> lives; exit 2", dir.path());
-        let error = keep_up(&serve, &dir.path().join("server.json")).await.unwrap_err();
+        let error = keep_up(&serve, &[dir.path().join("server.json")]).await.unwrap_err();
         assert_eq!(error.to_string(), "the server ended (exit code 2)");
         assert_eq!(std::fs::read_to_string(dir.path().join("lives")).unwrap(), "life\n");
     }

@@ -149,7 +149,7 @@ fn a_broken_file_names_its_line() {
 #[test]
 fn a_broken_file_does_not_stop_the_others() {
     let dir = tempfile::tempdir().unwrap();
-    let home = Home { root: dir.path().to_owned(), dir: dir.path().join(".adjutant") };
+    let home = Home::unplaced(dir.path().to_owned(), dir.path().join(".adjutant"));
     assert!(load(&home, &Policy::default()).roles.is_empty(), "no folder is no role");
     fs::create_dir_all(home.roles()).unwrap();
     fs::create_dir_all(home.claude_agents()).unwrap();

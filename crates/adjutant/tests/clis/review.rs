@@ -48,7 +48,7 @@ async fn is_reviewed(by: &str) {
     crowd.world.run(&["reload"]).await.unwrap().ok().unwrap();
     let agent = crowd.draft("coder", "[[script:coder]] Write it.").await;
     crowd.llm.reached("critic", 0).await.unwrap();
-    let first = crowd.world.home().join("runs").join(&agent).join("1/exit.json");
+    let first = crowd.world.state_dir().join("runs").join(&agent).join("1/exit.json");
     let mut look = tokio::time::interval(std::time::Duration::from_millis(10));
     while !first.exists() {
         look.tick().await;

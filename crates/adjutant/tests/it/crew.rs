@@ -74,7 +74,7 @@ pub(crate) async fn repository(world: &World) {
 /// Waits until nothing is left to be done outside.
 pub(crate) async fn settled(world: &World) {
     until("every errand is over", || {
-        let store = Store::open(&world.home().join("state.db")).unwrap();
+        let store = Store::open(&world.state_dir().join("state.db")).unwrap();
         store.read(|tx| tx.errands_open()).unwrap().is_empty()
     })
     .await;

@@ -103,7 +103,7 @@ impl Stage {
 
     /// Puts the guard into a worktree, as Adjutant does when it makes one.
     fn guard(&self, tree: &Path) {
-        let folder = self.world.home().join("hooks");
+        let folder = self.world.state_dir().join("hooks");
         let environment: [(OsString, OsString); 2] = [
             ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
             ("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()),

@@ -44,7 +44,7 @@ fn most_memory(server: &Server) -> u64 {
 
 /// How an agent's only attempt ended, as its supervisor wrote it down.
 fn exit(world: &World, agent: &str) -> Value {
-    let file = world.home().join("runs").join(agent).join("1/exit.json");
+    let file = world.state_dir().join("runs").join(agent).join("1/exit.json");
     serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
 }
 
@@ -69,7 +69,7 @@ async fn a_flood_is_bounded_in_memory_and_on_disk() {
     assert!(exit["bytes"].as_u64().unwrap() > 200_000_000, "{exit}");
     let dropped = exit["droppedBytes"].as_u64().unwrap();
     assert!(dropped > 190_000_000, "{exit}");
-    let kept: u64 = fs::read_dir(world.home().join("runs").join(agent).join("1"))
+    let kept: u64 = fs::read_dir(world.state_dir().join("runs").join(agent).join("1"))
         .unwrap()
         .map(|entry| entry.unwrap().metadata().unwrap().len())
         .sum();

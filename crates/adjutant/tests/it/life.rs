@@ -100,7 +100,7 @@ async fn many_commands_at_once_start_one_server() {
     for ran in runs {
         ran.unwrap().ok().unwrap();
     }
-    let log = std::fs::read_to_string(world.home().join("server.log")).unwrap();
+    let log = std::fs::read_to_string(world.state_dir().join("server.log")).unwrap();
     assert_eq!(log.matches("serving").count(), 1, "{log}");
 }
 
@@ -144,7 +144,7 @@ async fn no_token_is_ever_logged() {
     let agent = world.enlist("worker", &[]).await.unwrap();
     world.run_as(&agent, &["tool", "agent_get_status"]).await.unwrap().ok().unwrap();
     world.run(&["down"]).await.unwrap().ok().unwrap();
-    let log = std::fs::read_to_string(world.home().join("server.log")).unwrap();
+    let log = std::fs::read_to_string(world.state_dir().join("server.log")).unwrap();
     assert!(log.contains("serving") && !log.contains("adjag_") && !log.contains("adjop_"), "{log}");
 }
 

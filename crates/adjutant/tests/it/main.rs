@@ -43,6 +43,7 @@ mod runs;
 mod secrets;
 mod settings;
 mod slack;
+mod state;
 mod tables;
 mod templates;
 mod top;

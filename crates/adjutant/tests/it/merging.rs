@@ -89,7 +89,7 @@ async fn task(world: &World, slug: &str) -> Value {
 }
 
 fn merges(world: &World) -> Vec<Merge> {
-    let store = Store::open(&world.home().join("state.db")).unwrap();
+    let store = Store::open(&world.state_dir().join("state.db")).unwrap();
     store.read(|tx| tx.merge_page(MergePage::All, 0, 100)).unwrap().items
 }
 
@@ -230,7 +230,7 @@ async fn a_check_whose_supervisor_died_is_run_again() {
     let (world, epic) = stage(60).await;
     let (_server, call) = checking(&world, &epic).await;
     fs::remove_file(world.home().join("slow")).unwrap();
-    let runs = world.home().join("runs").join(merges(&world)[0].id.to_string());
+    let runs = world.state_dir().join("runs").join(merges(&world)[0].id.to_string());
     let record = fs::read_to_string(runs.join("1/supervisor.json")).unwrap();
     let record: Value = serde_json::from_str(&record).unwrap();
     sh(&world, &format!("kill -9 {}", record["pid"])).await;

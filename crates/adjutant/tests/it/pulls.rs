@@ -427,7 +427,7 @@ async fn a_coder_that_waits_without_a_process_is_done_when_its_work_is_approved(
     let stage = stage(&[]).await;
     let coder = draft(&stage.world, "coder", "leave").await;
     until_is(&stage.world, &coder, "waiting_review").await;
-    let runs = stage.world.home().join("runs").join(&coder);
+    let runs = stage.world.state_dir().join("runs").join(&coder);
     until("its process has ended", || runs.join("1/exit.json").exists()).await;
     fs::write(stage.world.home().join("go"), "").unwrap();
     assert_eq!(ended(&stage.world, &coder).await, "succeeded");

@@ -233,7 +233,7 @@ async fn stage(variables: &[(&str, &str)]) -> World {
 
 /// Waits until everybody is over and nothing is left to be done outside.
 async fn settled(world: &World) {
-    let store = engine::store::Store::open(&world.home().join("state.db")).unwrap();
+    let store = engine::store::Store::open(&world.state_dir().join("state.db")).unwrap();
     let quiet = |tx: &engine::store::Tx<'_>| {
         Ok::<_, engine::store::StoreError>(
             tx.agents_live_count()? == 0 && tx.errands_open()?.is_empty(),
@@ -243,7 +243,7 @@ async fn settled(world: &World) {
 }
 
 fn reviews(world: &World) -> Vec<engine::store::Review> {
-    let store = engine::store::Store::open(&world.home().join("state.db")).unwrap();
+    let store = engine::store::Store::open(&world.state_dir().join("state.db")).unwrap();
     store.read(|tx| tx.review_page(engine::store::ReviewPage::All, 0, 100)).unwrap().items
 }
 
@@ -315,7 +315,7 @@ async fn a_coder_whose_process_ends_while_it_waits_goes_on_with_the_feedback() {
     let world = stage(&[]).await;
     let coder = draft(&world, "coder", "leave").await;
     until_is(&world, &coder, "waiting_review").await;
-    let first = world.home().join("runs").join(&coder).join("1/exit.json");
+    let first = world.state_dir().join("runs").join(&coder).join("1/exit.json");
     until("its process has ended", || first.exists()).await;
     fs::write(world.home().join("go"), "").unwrap();
     let over = answer(&world, &["await", &coder]).await;
@@ -364,7 +364,7 @@ async fn a_coder_that_waits_without_a_process_can_be_killed_and_survives_a_resta
     let server = world.up().await.unwrap();
     let coder = draft(&world, "coder", "leave").await;
     until_is(&world, &coder, "waiting_review").await;
-    let first = world.home().join("runs").join(&coder).join("1/exit.json");
+    let first = world.state_dir().join("runs").join(&coder).join("1/exit.json");
     until("its process has ended", || first.exists()).await;
     server.kill().await.unwrap();
     let _server = world.up().await.unwrap();

@@ -213,7 +213,8 @@ async fn a_wait_that_a_killed_server_cut_short_is_answered_when_called_again() {
     let url = server.url.clone();
     let http = Http::new(&url, world.operator().await.unwrap());
     let (early, late) = (draft(&http, "early").await, draft(&http, "late").await);
-    let file = |agent: &str, name: &str| world.home().join("runs").join(agent).join("1").join(name);
+    let file =
+        |agent: &str, name: &str| world.state_dir().join("runs").join(agent).join("1").join(name);
     until("both run", || {
         [&early, &late].iter().all(|agent| file(agent, "supervisor.json").exists())
     })

@@ -227,6 +227,9 @@ async fn the_guard_keeps_an_agent_from_committing_what_another_has_reserved() {
     let id = ran["agentId"].as_str().unwrap();
     let log = sh(&world, &format!("git log --format=%s -1 adjutant/{id}")).await;
     assert_eq!(log, "Touch what is free");
+    let pointer =
+        format!("cat $(git -C .adjutant/worktrees/{id} rev-parse --git-dir)/adjutant-home");
+    assert_eq!(sh(&world, &pointer).await, "../.adjutant", "a worktree knows its home");
     // The project's own hooks are as they were.
     assert_eq!(sh(&world, "git config core.hooksPath || echo none").await, "none");
     agree(&world).await;

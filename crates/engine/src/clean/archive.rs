@@ -24,7 +24,7 @@ const ROWS_PER_READ: u32 = 500;
 impl Engine {
     /// Where archives of the audit chain are.
     pub fn archive_dir(&self) -> PathBuf {
-        self.options.home.join("archive")
+        self.options.state.join("archive")
     }
 
     /// Moves old rows of the audit chain into archives.

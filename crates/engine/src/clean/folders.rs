@@ -16,7 +16,7 @@ use crate::looping::hook_folder_name;
 impl Engine {
     /// Where the folders of all runs are.
     pub(crate) fn runs_dir(&self) -> std::path::PathBuf {
-        self.options.home.join("runs")
+        self.options.state.join("runs")
     }
 }
 

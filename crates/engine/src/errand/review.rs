@@ -77,6 +77,7 @@ fn fork(engine: &Engine, wish: &ReviewWish) -> Result<Fork, ToolError> {
     }
     let path = engine.worktree_path(wish.reviewer);
     repo.worktree_add(&path, &review_branch_of(wish.reviewer), &commit)?;
+    crate::work::point_to_home(engine, &path)?;
     let from = work.target.clone().or_else(|| work.base.clone());
     let changed = match from.map(|from| repo.changed_files(&from, &commit)).transpose() {
         Ok(files) => files.unwrap_or_default(),

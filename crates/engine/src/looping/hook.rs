@@ -47,7 +47,7 @@ pub(crate) fn hook_folder_name(session: &str) -> String {
 
 /// The folder of one run of a hook.
 fn folder(engine: &Engine, session: &str, run: u32) -> RunFolder {
-    let home = engine.options.home.join("runs").join(hook_folder_name(session));
+    let home = engine.options.state.join("runs").join(hook_folder_name(session));
     RunFolder::open(home.join(run.to_string()))
 }
 

@@ -41,7 +41,7 @@ impl Engine {
         if number == 0 {
             return Ok(None);
         }
-        let home = self.options.home.join("runs").join(merge.to_string());
+        let home = self.options.state.join("runs").join(merge.to_string());
         let folder = RunFolder::open(home.join(number.to_string()));
         if !folder.path().is_dir() {
             return Ok(None);

@@ -69,7 +69,7 @@ impl From<ToolError> for LaunchError {
 /// The folder of an agent's present attempt.
 pub(crate) fn folder_of(engine: &Engine, agent: &Agent) -> RunFolder {
     let attempt = agent.attempt.to_string();
-    RunFolder::open(engine.options.home.join("runs").join(agent.id.to_string()).join(attempt))
+    RunFolder::open(engine.options.state.join("runs").join(agent.id.to_string()).join(attempt))
 }
 
 /// Where an agent works.

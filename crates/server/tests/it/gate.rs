@@ -17,6 +17,8 @@ enum For {
 /// Every route there is.
 const ROUTES: &[(&str, &str, For)] = &[
     ("GET", "/healthz", For::Everybody),
+    // What it answers is what a token's owner asks for before sending the token.
+    ("GET", "/healthz/proof", For::Everybody),
     // It is signed instead, and nobody is heard where there is no key.
     ("POST", "/api/github/webhook", For::Everybody),
     // What is sent is a secret itself, and good once.

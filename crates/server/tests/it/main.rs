@@ -15,6 +15,7 @@ mod keys;
 mod login;
 mod mail;
 mod prompts;
+mod proof;
 mod record;
 mod reviews;
 mod runs;

@@ -8,6 +8,7 @@ mod chain;
 mod cut;
 mod events;
 mod exact;
+mod guard;
 mod lists;
 mod looping;
 mod mails;

@@ -10,7 +10,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{any, get};
+use axum::routing::any;
 use futures_util::stream;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, StatusCode};
@@ -24,6 +24,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::super::{Bridge, BridgeError};
+use crate::client::stand_in;
 use crate::connect::{Token, Where};
 use crate::home::ServerFile;
 
@@ -91,7 +92,7 @@ impl Fake {
         listener.set_nonblocking(true).unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let router = Router::new()
-            .route("/healthz", get(|| async { "{}" }))
+            .merge(stand_in::proving("secret", &url))
             .route("/mcp", any(answer))
             .route("/mcp/{toolset}", any(answer))
             .layer(axum::extract::DefaultBodyLimit::disable())
@@ -166,6 +167,8 @@ impl Fake {
         let dir = self.dir.path();
         Where {
             server_file: dir.join("server.json"),
+            copies: Vec::new(),
+            lock: dir.join("server.lock"),
             log: dir.join("server.log"),
             url_override: None,
             token: Token::Given("secret".to_owned()),

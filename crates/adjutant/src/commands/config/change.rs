@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::{shown, unknown};
 use crate::app::App;
-use crate::client::Client;
 use crate::config::edit::{self, Refusal};
 use crate::config::file::{self, TextFile};
 use crate::config::{Config, hide, key};
@@ -183,7 +182,6 @@ async fn reload(app: &App) -> Result<Server, Trouble> {
     // The home's own server, whatever the environment names.
     let at = Where { url_override: None, ..app.place(&[])? };
     let Some(server) = connect::running(&at).await? else { return Ok(Server::None) };
-    let token = at.token.read()?;
-    Client::new(&server.url, token.as_deref())?.post_json("/api/reload", &json!({})).await?;
+    connect::client_of(&at, &server)?.post_json("/api/reload", &json!({})).await?;
     Ok(Server::Told)
 }

@@ -69,7 +69,7 @@ pub(super) struct Records {
 impl Records {
     pub(super) fn new(env: &Environment) -> Result<Self, Trouble> {
         // The folder is the same for every home.
-        let any = Home { root: env.cwd.clone(), dir: env.cwd.join(FOLDER) };
+        let any = Home::unplaced(env.cwd.clone(), env.cwd.join(FOLDER));
         Ok(Self { folder: any.secrets(env)?.join("clients") })
     }
 

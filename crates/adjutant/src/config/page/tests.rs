@@ -15,7 +15,7 @@ struct Desk {
 
 fn desk(vars: &[(&str, &str)]) -> Desk {
     let dir = tempfile::tempdir().unwrap();
-    let home = Home { root: dir.path().to_owned(), dir: dir.path().join(".adjutant") };
+    let home = Home::unplaced(dir.path().to_owned(), dir.path().join(".adjutant"));
     init::init(&home).unwrap();
     let env = Environment::from_vars(dir.path(), vars.iter().copied());
     let editor = Editor::new(Stage { home, env, host: None, port: None });

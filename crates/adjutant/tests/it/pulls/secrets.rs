@@ -34,7 +34,7 @@ async fn secrets_are_in_no_log_no_record_and_no_agents_environment() {
     assert!(environment.contains("ADJUTANT_AGENT_ID="), "{environment}");
     assert!(!environment.contains("GITHUB"), "{environment}");
     answer(world, &["down"]).await;
-    assert!(world.home().join("server.log").is_file());
+    assert!(world.state_dir().join("server.log").is_file());
     let mut all = Vec::new();
     for folder in [world.project(), world.state(), stage.remote.clone()] {
         files(&folder, &mut all);

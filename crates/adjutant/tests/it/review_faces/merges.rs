@@ -130,7 +130,7 @@ async fn what_is_held_is_tried_again_when_a_person_says_so() {
     let retried = text(&world, &["merge-queue", "retry", &merge]).await;
     let told = "merge_ID is in the queue again.\nSee what comes of it with adjutant merge-queue\n";
     assert_eq!(steady(&retried), told);
-    let store = world.home().join("state.db");
+    let store = world.state_dir().join("state.db");
     until("it is merged", || {
         let store = engine::store::Store::open(&store).unwrap();
         let found = store.read(|tx| tx.merge_get(merge.parse().unwrap())).unwrap().unwrap();

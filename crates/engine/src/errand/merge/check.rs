@@ -75,7 +75,7 @@ pub(super) async fn check(
 
 /// The folder of one run of the check.
 fn folder(engine: &Engine, (merge, number): (MergeId, u32)) -> RunFolder {
-    let home = engine.options.home.join("runs").join(merge.to_string());
+    let home = engine.options.state.join("runs").join(merge.to_string());
     RunFolder::open(home.join(number.to_string()))
 }
 

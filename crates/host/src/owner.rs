@@ -1,0 +1,137 @@
+//! Locks that name their holder: who may be sent a signal is the kernel's word, never a file's.
+//!
+//! A server holds its lock twice. `flock` decides who serves a home; a record lock (`fcntl`) on the same file
+//! lets others ask the kernel for the holder's process id. A lock that was taken without the second half, by an
+//! older Adjutant, is looked up in `/proc/locks`.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use rustix::fs::FlockOperation;
+use rustix::process::{Flock, FlockType, fcntl_getlk};
+
+use crate::files::{FileError, Lock, at};
+
+/// Holder of a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Holder {
+    /// Nobody holds it
+    Nobody,
+    /// This process holds it
+    Process(u32),
+    /// Somebody holds it whom the system does not name, such as a process of another container
+    Unknown,
+}
+
+/// Takes the lock so that others can ask who holds it, or returns nothing where somebody else holds it.
+///
+/// The process must not open the file again: closing it a second time would take the name away.
+pub fn lock(path: &Path) -> Result<Option<Lock>, FileError> {
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(at("open", path))?;
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
+        Err(error) => return Err(at("lock", path)(error.into())),
+    }
+    // The lock itself holds. Without its second half nobody is sent a signal, which is the safe side.
+    _ = rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);
+    Ok(Some(Lock::of(file)))
+}
+
+/// Asks the kernel who holds the lock. Takes nothing.
+pub fn holder(path: &Path) -> Result<Holder, FileError> {
+    let file = match OpenOptions::new().read(true).write(true).open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Holder::Nobody),
+        Err(error) => return Err(at("open", path)(error)),
+    };
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => return Ok(Holder::Nobody),
+        Err(rustix::io::Errno::WOULDBLOCK) => {}
+        Err(error) => return Err(at("look at the lock of", path)(error.into())),
+    }
+    let asked = Flock::from(FlockType::WriteLock);
+    let named = fcntl_getlk(&file, &asked).ok().flatten().and_then(|lock| lock.pid);
+    let named = named.and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());
+    Ok(named.or_else(|| listed(&file)).map_or(Holder::Unknown, Holder::Process))
+}
+
+/// The process that `/proc/locks` names for a file and that still has it open, where there is such a list.
+fn listed(file: &File) -> Option<u32> {
+    let wanted = file.metadata().ok()?;
+    let all = fs::read_to_string("/proc/locks").ok()?;
+    let mut pids = all.lines().filter_map(|line| {
+        // As `1: FLOCK  ADVISORY  WRITE 4711 fe:01:1234567 0 EOF`; one that waits has an arrow behind the number.
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let (kind, _, way) = (words.next()?, words.next()?, words.next()?);
+        let (pid, place) = (words.next()?, words.next()?);
+        let inode: u64 = place.rsplit(':').next()?.parse().ok()?;
+        let is_it = kind == "FLOCK" && way == "WRITE" && inode == wanted.ino();
+        is_it.then(|| pid.parse::<u32>().ok())?
+    });
+    // Inodes of other file systems have the same numbers; what a process has open is beyond doubt.
+    pids.find(|pid| {
+        let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        let mut open = open.filter_map(|entry| fs::metadata(entry.path()).ok());
+        open.any(|meta| (meta.dev(), meta.ino()) == (wanted.dev(), wanted.ino()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::{self, Launch};
+
+    /// A process that holds the lock without its second half, as an older server does.
+    fn held_by_another(path: &Path, dir: &Path) -> crate::process::Started {
+        let launch = |program: &str, arguments: &[&str]| Launch {
+            program: program.into(),
+            arguments: arguments.iter().map(Into::into).collect(),
+            environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            directory: dir.to_owned(),
+        };
+        let made = launch("mkfifo", &["ready", "over"]);
+        process::run(&made, std::time::Duration::from_secs(10)).unwrap();
+        let script = "echo > ready; read x < over";
+        let hold = ["-n", "-o", &path.display().to_string(), "sh", "-c", script].map(str::to_owned);
+        let hold: Vec<&str> = hold.iter().map(String::as_str).collect();
+        let started = process::start_sharing(&launch("flock", &hold)).unwrap();
+        fs::read_to_string(dir.join("ready")).unwrap();
+        started
+    }
+
+    #[test]
+    fn a_lock_that_nobody_holds_has_no_holder() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        assert_eq!(holder(&path).unwrap(), Holder::Nobody, "no file");
+        drop(lock(&path).unwrap().unwrap());
+        assert_eq!(holder(&path).unwrap(), Holder::Nobody, "a file that nobody locked");
+        let first = lock(&path).unwrap().unwrap();
+        assert!(lock(&path).unwrap().is_none(), "it is held once");
+        drop(first);
+    }
+
+    #[test]
+    fn the_kernel_names_the_process_that_holds_a_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        fs::write(&path, "4711\n").unwrap();
+        let mut other = held_by_another(&path, dir.path());
+        let found = holder(&path).unwrap();
+        assert_eq!(found, Holder::Process(other.pid()), "what the file says does not count");
+        fs::write(dir.path().join("over"), "\n").unwrap();
+        assert!(process::wait_gone(other.pid(), std::time::Duration::from_secs(10)));
+        assert!(other.exited().unwrap().is_some());
+        assert_eq!(holder(&path).unwrap(), Holder::Nobody);
+    }
+}

@@ -1,0 +1,40 @@
+//! `GET /healthz/proof`: proves to whoever holds a token that this server knows it, before the token is sent.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::{Query, State};
+use serde::{Deserialize, Serialize};
+
+use crate::answer::Answer;
+use crate::server::Shared;
+
+/// Where the proof is asked for. It needs no token: it is what comes before one.
+pub(crate) const PROOF: &str = "/healthz/proof";
+
+/// What is to be proved.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct ProofQuery {
+    /// The first hex digits of the token's hash
+    key: String,
+    /// What the caller has made up for this request
+    nonce: String,
+}
+
+/// The proof, and the address that it is bound to.
+#[derive(Debug, Serialize)]
+pub(crate) struct ServerProof {
+    url: String,
+    version: String,
+    proof: String,
+}
+
+pub(crate) async fn prove(
+    State(shared): State<Arc<Shared>>,
+    Query(query): Query<ProofQuery>,
+) -> Answer<Json<ServerProof>> {
+    let url = shared.app.url.clone();
+    let proof = shared.app.engine.prove(&query.key, &query.nonce, &url)?;
+    Ok(Json(ServerProof { url, version: shared.app.version.clone(), proof }))
+}
