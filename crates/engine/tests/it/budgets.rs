@@ -1,7 +1,7 @@
 //! What agents may spend: those that somebody else runs, and those that were given no cap of their own.
 
 use engine::settings::{Budget, ChildReserve, Limits, Role, Settings};
-use engine::store::{self, Agent, Caps, NewAgent, Spend, Tokens, Tx};
+use engine::store::{Agent, Caps, NewAgent, Spend, Tokens, Tx};
 use engine::{Keeping, Principal, ToolError};
 use model::AgentId;
 use model::agent::{AgentState, AgentStateName};

@@ -79,8 +79,6 @@ impl Exec {
                 steps.push(self.outcome.badly(&why, &self.text));
             }
         }
-        // It runs one turn: after that there is nothing left for it but to exit.
-        steps.push(Step::Close);
         steps
     }
 
