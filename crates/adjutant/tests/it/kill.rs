@@ -293,7 +293,10 @@ async fn a_subtree_ends_with_its_root_the_deepest_first() {
 
 #[tokio::test]
 async fn who_is_being_killed_leaves_no_children_behind() {
-    let world = stage(SCENARIOS, &[GRACE, ("ADJUTANT_LIMITS_CHILDREN", "1000")]).await;
+    // Each reserves so little that a thousand of them fit.
+    let many =
+        [GRACE, ("ADJUTANT_LIMITS_CHILDREN", "1000"), ("ADJUTANT_BUDGET_CHILD_USD", "0.001")];
+    let world = stage(SCENARIOS, &many).await;
     let _server = world.up().await.unwrap();
     let agent = draft(&world, "lead", "breeder").await;
     until("it starts others", || is_there(&world, "ready")).await;
