@@ -207,16 +207,15 @@ impl Home {
         self.state.dir.join("server.json")
     }
 
-    /// The copy of `server.json` that scripts read.
-    pub(crate) fn server_file_copy(&self) -> PathBuf {
-        self.dir.join("server.json")
+    /// The copy of `server.json` that scripts read; none where the state still lies in the home's folder.
+    pub(crate) fn own_copy(&self) -> Option<PathBuf> {
+        Some(self.dir.join("server.json")).filter(|copy| *copy != self.server_file())
     }
 
     /// Everywhere else that the running server may be noted.
     pub(crate) fn server_file_copies(&self) -> Vec<PathBuf> {
         let wanted = self.wanted_state_dir().map(|dir| dir.join("server.json"));
-        let copy = Some(self.server_file_copy()).filter(|copy| *copy != self.server_file());
-        wanted.into_iter().chain(copy).collect()
+        wanted.into_iter().chain(self.own_copy()).collect()
     }
 
     /// The lock of the running server.

@@ -231,6 +231,10 @@ pub(crate) async fn claim(at: &Where, lock: &Path) -> Result<Claim, ClaimError> 
 }
 
 async fn claim_within(at: &Where, lock: &Path, patience: Duration) -> Result<Claim, ClaimError> {
+    // One whose state lies in a folder that was named holds another lock, and is known by its file.
+    if let Some(server) = connect::running(at).await? {
+        return Ok(Claim::Theirs(server));
+    }
     let deadline = Instant::now() + patience;
     let mut look = interval(LOOK);
     loop {
@@ -255,14 +259,14 @@ impl Ownership {
         self.crashed.as_ref().and_then(port_of)
     }
 
-    /// The same right, after the state was moved: its lock, and the files to be written from now on.
-    pub(crate) fn moved(self, at: &Where, lock: Lock) -> Self {
-        Self {
-            server_file: at.server_file.clone(),
-            copies: at.copies.clone(),
-            crashed: self.crashed,
-            _lock: lock,
-        }
+    /// The same right, after the state was moved: another lock and another file.
+    pub(crate) fn moved(self, server_file: PathBuf, lock: Lock) -> Self {
+        Self { server_file, _lock: lock, ..self }
+    }
+
+    /// The same right, with these copies to be written.
+    pub(crate) fn with_copies(self, copies: Vec<PathBuf>) -> Self {
+        Self { copies, ..self }
     }
 
     /// Tells everybody where the server is. To be called once it listens.
@@ -414,11 +418,7 @@ pub(crate) async fn down(at: &Where, lock: &Path, patience: Patience) -> Result<
     let note = connect::note(at);
     let holder = if at.inside_agent { Holder::Unknown } else { owner::holder(lock)? };
     if holder == Holder::Nobody {
-        // It crashed, or never ran. Without its file it is not started again either.
-        if note.is_some() && files::lock(lock)?.is_some() {
-            forget(at)?;
-        }
-        return Ok(Down::NotRunning);
+        return down_elsewhere(at, lock, (note, patience)).await;
     }
     let server = match (note, holder) {
         (Some(server), Holder::Unknown | Holder::Nobody) => server,
@@ -451,6 +451,26 @@ pub(crate) async fn down(at: &Where, lock: &Path, patience: Patience) -> Result<
         return Ok(Down::Killed(server));
     }
     Err(DownError::StillThere { pid })
+}
+
+/// Ends a server that does not hold this lock, because its state lies in a folder that was named: it is asked,
+/// once it has proved who it is, and never sent a signal. Whatever else is noted has crashed, and is forgotten.
+async fn down_elsewhere(
+    at: &Where,
+    lock: &Path,
+    (note, patience): (Option<ServerFile>, Patience),
+) -> Result<Down, DownError> {
+    let Some(server) = note else { return Ok(Down::NotRunning) };
+    if process::is_alive(server.pid) && ask(at, &server).await? {
+        let ended = gone(server.pid, patience.asked).await;
+        let unknown = || DownError::UnknownHolder { lock: lock.to_owned() };
+        return ended.then_some(Down::Asked(server)).ok_or_else(unknown);
+    }
+    // Without its file it is not started again either.
+    if !lock.exists() || files::lock(lock)?.is_some() {
+        forget(at)?;
+    }
+    Ok(Down::NotRunning)
 }
 
 /// Removes what is noted of a server.

@@ -92,7 +92,7 @@ mod tests {
     use crate::process::{self, Launch};
 
     /// A process that holds the lock without its second half, as an older server does.
-    fn held_by_another(path: &Path, dir: &Path) -> crate::process::Started {
+    fn held_by_another(path: &Path, dir: &Path) -> process::Started {
         let launch = |program: &str, arguments: &[&str]| Launch {
             program: program.into(),
             arguments: arguments.iter().map(Into::into).collect(),

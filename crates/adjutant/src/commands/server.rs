@@ -139,7 +139,7 @@ async fn serve_home(
             return Ok(app.render.answer(&server, || running_text(&server, "runs already"))?);
         }
     };
-    let (stage, ownership) = settle(stage, config, at, ownership)?;
+    let (stage, ownership) = settle(stage, config, ownership)?;
     let stage = &stage;
     // A restore that was killed in the middle is brought to its end, and its configuration counts.
     let restored = crate::backup::finish_restore(&stage.home, &stage.env)?;
@@ -187,7 +187,6 @@ async fn serve_home(
 fn settle(
     stage: &Stage,
     config: &Config,
-    at: Where,
     ownership: Ownership,
 ) -> Result<(Stage, Ownership), Trouble> {
     let mut stage = stage.clone();
@@ -197,9 +196,7 @@ fn settle(
         (Some(to), from) => match moving::begin(&stage.home, &config.database)? {
             Moved::Done(home, lock) => {
                 tracing::info!(from = %from.display(), to = %to.display(), "moved the state of this home");
-                let (server_file, copies) = (home.server_file(), home.server_file_copies());
-                let at = Where { server_file, copies, lock: home.lock(), ..at };
-                ownership = ownership.moved(&at, lock);
+                ownership = ownership.moved(home.server_file(), lock);
                 stage.home = home;
             }
             Moved::Later => {
@@ -209,6 +206,7 @@ fn settle(
             Moved::Busy => return Err(ClaimError::Stuck { lock: to.join("server.lock") }.into()),
         },
     }
+    ownership = ownership.with_copies(stage.home.own_copy().into_iter().collect());
     stage.home.note_place()?;
     for entry in ["runs", "server.log", "server.log.1", "server.lock"] {
         files::make_private(&stage.home.state_dir().join(entry))?;

@@ -62,10 +62,9 @@ pub(crate) fn finish(home: &Home, database: &str) -> Result<(), HomeError> {
     carry(&from, to, database)
 }
 
-/// Makes the folder of a state, for its owner alone.
+/// Makes the folder of a state, for its owner alone. One that is there, because somebody named it, stays as it is.
 pub(crate) fn make_folder(dir: &Path) -> Result<(), FileError> {
-    files::make_dir(dir, Mode::Private)?;
-    files::make_private(dir)
+    files::make_dir(dir, Mode::Private)
 }
 
 fn carry(from: &Path, to: &Path, database: &str) -> Result<(), HomeError> {

@@ -112,7 +112,7 @@ async fn a_port_that_agents_know_is_waited_for_and_no_other_will_do() {
 
 #[tokio::test]
 async fn a_home_has_one_server_and_the_second_finds_the_first() {
-    let (dir, (url, _tasks)) = (tempfile::tempdir().unwrap(), serve(StatusCode::ACCEPTED));
+    let (dir, (url, mut tasks)) = (tempfile::tempdir().unwrap(), serve(StatusCode::ACCEPTED));
     let (at, lock) = (at(dir.path()), dir.path().join("server.lock"));
     let first = ours(claim(&at, &lock).await.unwrap());
     assert_eq!(first.previous_port(), None);
@@ -123,6 +123,7 @@ async fn a_home_has_one_server_and_the_second_finds_the_first() {
     assert!(matches!(second.unwrap(), Claim::Theirs(server) if server.url == url));
     // A crash lets go of the lock and leaves the file.
     drop(first);
+    tasks.shutdown().await;
     let third = ours(claim(&at, &lock).await.unwrap());
     assert_eq!(third.previous_port(), url.rsplit(':').next().unwrap().parse().ok());
     let server = file(&url, 7);

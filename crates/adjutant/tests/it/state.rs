@@ -150,6 +150,11 @@ async fn a_named_folder_holds_the_state_and_everything_in_it_is_private() {
     }
     assert_eq!(World::mode(&state.join("runs")).unwrap(), 0o700);
     assert!(!world.project().join(".git/adjutant").exists());
+    let down = answer(&world, &["down", "--json"]).await;
+    assert_eq!(down["how"], "asked", "{down}");
+    // Named again, the record is there again.
+    let tasks = answer(&world, &["--state", &named, "tasks", "--json"]).await;
+    assert_eq!(tasks["tasks"][0]["title"], "Kept");
     world.run(&["--state", &named, "down"]).await.unwrap().ok().unwrap();
 }
 

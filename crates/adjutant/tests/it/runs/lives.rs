@@ -121,7 +121,7 @@ async fn down_refuses_while_agents_run() {
 async fn a_server_is_remembered_in_private() {
     let world = crew().await;
     let server = world.up().await.unwrap();
-    let address = world.home().join("runs/address");
+    let address = world.state_dir().join("runs/address");
     assert_eq!(std::fs::read_to_string(&address).unwrap(), format!("{}\n", server.url));
     assert_eq!(World::mode(&address).unwrap(), 0o600);
 }
