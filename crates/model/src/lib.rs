@@ -6,6 +6,7 @@
 pub mod age;
 pub mod agent;
 pub mod board;
+pub mod cursor;
 pub mod epic;
 pub mod event;
 pub mod glob;
@@ -34,6 +35,7 @@ mod words;
 pub use age::Age;
 pub use agent::{AgentState, AgentStateName, AgentType};
 pub use board::Column;
+pub use cursor::Cursor;
 pub use epic::EpicState;
 pub use id::{
     AgentId, DeliveryId, EpicId, ErrandId, FeedbackId, IncidentId, LogId, MailId, MergeId, PassId,

@@ -28,6 +28,20 @@ impl Usd {
         Self((dollars * 1e9).round() as i64)
     }
 
+    /// Largest amount of dollars that somebody may give.
+    pub const MAX_DOLLARS: f64 = 1e9;
+
+    /// Checks an amount of dollars that somebody gives: a finite number from 0 to
+    /// [`Self::MAX_DOLLARS`].
+    pub fn check_dollars(dollars: f64) -> Result<f64, InvalidDollars> {
+        // Not a number is in no range.
+        if (0.0..=Self::MAX_DOLLARS).contains(&dollars) {
+            Ok(dollars)
+        } else {
+            Err(InvalidDollars(dollars))
+        }
+    }
+
     /// In dollars, for those who read JSON.
     #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
     pub fn dollars(self) -> f64 {
@@ -40,6 +54,11 @@ impl Usd {
         Self::from_dollars(tokens as f64 * dollars_per_million / 1e6)
     }
 }
+
+/// An amount that nobody can be given.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("{0} is not an amount of dollars: it must be a number from 0 to {max}", max = Usd::MAX_DOLLARS)]
+pub struct InvalidDollars(f64);
 
 impl Add for Usd {
     type Output = Self;
@@ -87,5 +106,16 @@ mod tests {
         assert_eq!(Usd::from_dollars(f64::NAN), Usd::ZERO);
         assert_eq!(Usd::from_dollars(0.0126).to_string(), "$0.0126");
         assert_eq!((Usd::ZERO - tenth).to_string(), "-$0.1000");
+    }
+
+    #[test]
+    fn an_amount_is_a_finite_number_that_is_not_negative() {
+        for dollars in [0.0, -0.0, 0.5, 1e9] {
+            assert_eq!(Usd::check_dollars(dollars), Ok(dollars));
+        }
+        for dollars in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.01, -1e308, 1e308, 1.1e9] {
+            let said = Usd::check_dollars(dollars).unwrap_err().to_string();
+            assert!(said.ends_with("it must be a number from 0 to 1000000000"), "{said}");
+        }
     }
 }

@@ -165,7 +165,18 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Params<T> {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Answer<Self> {
         match Query::try_from_uri(&parts.uri) {
             Ok(Query(params)) => Ok(Self(params)),
-            Err(error) => Err(ToolError::invalid(error.body_text()).into()),
+            Err(error) => Err(query_error(&error.body_text()).into()),
         }
+    }
+}
+
+/// Says which parameter of a query string is wrong, and what is wrong with it.
+fn query_error(text: &str) -> ToolError {
+    let problem = text.strip_prefix("Failed to deserialize query string: ").unwrap_or(text);
+    match problem.split_once(": ") {
+        Some((name, problem)) if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => {
+            ToolError::invalid(format!("`{name}`: {problem}")).detail("field", name)
+        }
+        _ => ToolError::invalid(problem),
     }
 }

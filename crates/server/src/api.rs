@@ -38,6 +38,7 @@ use axum::extract::State;
 use axum::routing::{get, post};
 use axum::{Extension, Router, middleware};
 use engine::ToolError;
+use model::Cursor;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -171,7 +172,8 @@ pub(crate) struct Listing {
     all: bool,
     /// Only those after this cursor
     #[serde(default)]
-    after: i64,
+    #[param(value_type = i64, minimum = 0)]
+    after: Cursor,
     /// How many, at most 1000
     limit: Option<u32>,
 }
@@ -182,7 +184,8 @@ pub(crate) struct Listing {
 #[into_params(parameter_in = Query)]
 pub(crate) struct Newest {
     /// `nextCursor` of the page before
-    after: Option<i64>,
+    #[param(value_type = Option<i64>, minimum = 0)]
+    after: Option<Cursor>,
     /// How many, at most 1000
     limit: Option<u32>,
 }

@@ -253,7 +253,7 @@ impl Tx<'_> {
             return Ok(Page::cut(rows, limit, |row| row.number));
         };
         let (mut rows, mut after) = (Vec::new(), filter.after);
-        while let Some(block) = self.audit_next_block(key, (after + 1) / BLOCK)? {
+        while let Some(block) = self.audit_next_block(key, after.saturating_add(1) / BLOCK)? {
             let end = (block + 1) * BLOCK;
             let missing = wanted - i64::try_from(rows.len()).unwrap_or(i64::MAX);
             rows.extend(self.all(

@@ -258,10 +258,10 @@ impl Tx<'_> {
     /// The first and the last number in question.
     fn audit_range(&self, search: &AuditSearch) -> Result<Option<Stretch>, StoreError> {
         let last = self.audit_last()?;
-        let mut first = search.after.max(0) + 1;
+        let mut first = search.after.max(0).saturating_add(1);
         // Rows before that are in archives.
-        first = first.max(self.audit_archived()? + 1);
-        let mut end = search.before.map_or(last, |before| (before - 1).min(last));
+        first = first.max(self.audit_archived()?.saturating_add(1));
+        let mut end = search.before.map_or(last, |before| before.saturating_sub(1).min(last));
         if let Some(since) = search.since {
             first = first.max(self.audit_number_at(since.after_millis(-SLACK), last)?);
         }

@@ -173,7 +173,9 @@ impl Tx<'_> {
         search: &EventSearch,
         span: EventSpan,
     ) -> Result<EventStep, StoreError> {
-        let until = span.until.min(span.after.saturating_add(STEP));
+        // Numbers begin with 1: looking for what lies before it would take steps without end.
+        let after = span.after.max(0);
+        let until = span.until.min(after.saturating_add(STEP));
         let sql = format!(
             "SELECT number, kind, at, agent_id, task_id, data, length(data) FROM event
              WHERE number > $1 AND number <= $2{} ORDER BY number LIMIT $3",
@@ -181,7 +183,7 @@ impl Tx<'_> {
         );
         let mut statement = self.statement(&sql)?;
         // Which parameters there are depends on the search, so each is bound by its number.
-        statement.raw_bind_parameter(1, span.after)?;
+        statement.raw_bind_parameter(1, after)?;
         statement.raw_bind_parameter(2, until)?;
         statement.raw_bind_parameter(3, span.limit)?;
         if let Some(agent) = search.agent {

@@ -40,7 +40,9 @@ fn moment(given: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
             _ => return None,
         };
         let count: u32 = given.strip_suffix(unit)?.parse().ok()?;
-        Some(now.after_seconds(-(i64::from(count) * seconds)))
+        let at = now.after_seconds(-(i64::from(count) * seconds));
+        // What lies before the calendar cannot be written down.
+        at.to_string().parse().ok()
     };
     let time = || given.parse().ok();
     let day = || format!("{given}T00:00:00Z").parse().ok();
@@ -122,7 +124,7 @@ mod tests {
         assert_eq!(told("90m").unwrap(), "2026-11-15T10:30:00.000Z");
         assert_eq!(told("2026-11-01").unwrap(), "2026-11-01T00:00:00.000Z");
         assert_eq!(told("2026-11-01T10:00:00Z").unwrap(), "2026-11-01T10:00:00.000Z");
-        for wrong in ["yesterday", "d", "-1d", "7", ""] {
+        for wrong in ["yesterday", "d", "-1d", "7", "", "4294967295w", "99999999999d"] {
             assert!(told(wrong).is_err(), "{wrong}");
         }
     }

@@ -215,9 +215,14 @@ async fn until_over(
     }
 }
 
+/// The moment so many seconds from now. One that the clock cannot tell is no deadline.
+fn deadline_in(seconds: u64) -> Option<Instant> {
+    Instant::now().checked_add(Duration::from_secs(seconds))
+}
+
 /// Waits for agents, one after the other: that takes as long as the longest.
 pub(crate) async fn wait(app: &App, args: &AwaitArgs) -> Result<(), Trouble> {
-    let deadline = args.timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds));
+    let deadline = args.timeout.and_then(deadline_in);
     let mut steady = Steady::new(app).await?;
     let mut ids = Vec::new();
     for named in &args.agents {
@@ -358,5 +363,16 @@ async fn kill_one(app: &App, id: &str) -> Result<Value, Trouble> {
         }
         // It waits until the agent is gone, within bounds; whether it is shows in the next look.
         steady.call("mcp__harness__kill_agent", &json!({ "agentId": id })).await?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_beyond_the_clock_is_none() {
+        assert!(deadline_in(u64::MAX).is_none());
+        assert!(deadline_in(60).is_some());
     }
 }

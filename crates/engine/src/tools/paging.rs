@@ -82,17 +82,18 @@ impl JsonSchema for WaitSeconds {
 
 /// Where a page begins. To its reader it is text without meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cursor(i64);
+pub(crate) struct Cursor(model::Cursor);
 
 impl Cursor {
     pub(crate) const fn number(self) -> i64 {
-        self.0
+        self.0.number()
     }
 }
 
 impl From<i64> for Cursor {
     fn from(number: i64) -> Self {
-        Self(number)
+        // Rows have numbers from 1 on.
+        Self(model::Cursor::try_from(number).unwrap_or_default())
     }
 }
 
@@ -107,7 +108,6 @@ impl<'de> Deserialize<'de> for Cursor {
         let text = String::deserialize(deserializer)?;
         text.strip_prefix('c')
             .and_then(|number| number.parse().ok())
-            .filter(|number| *number >= 0)
             .map(Self)
             .ok_or_else(|| D::Error::custom("is not a cursor: pass `nextCursor` as it came"))
     }

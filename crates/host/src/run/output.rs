@@ -27,6 +27,10 @@ const LONGEST_LINE: usize = 4 * 1024 * 1024;
 /// As much as waits for the end of a line that began before it.
 const MOST_HELD: usize = 8 * 1024 * 1024;
 
+/// Beyond this offset nothing is looked for: far more than any file has, and the system takes offsets
+/// only as far as a read from there stays below 2^63.
+const MAX_OFFSET: u64 = 1 << 62;
+
 /// A line, or a piece of a long one, as it is on disk.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Piece<'a> {
@@ -157,6 +161,10 @@ impl OutputReader {
     /// Takes whole pieces from the file until there are so many bytes of them and a line, or no more of them;
     /// says how many bytes they had.
     fn take(&mut self, file: &File, most: usize, lines: &mut Vec<OutputLine>) -> io::Result<usize> {
+        if self.next.offset >= MAX_OFFSET {
+            // No file is so long, and the system refuses to look there.
+            return Ok(0);
+        }
         let mut buffer = std::mem::take(&mut self.buffer);
         buffer.resize(buffer.len().max(CHUNK), 0);
         let mut taken = 0;

@@ -210,7 +210,7 @@ pub(crate) async fn list(
     let limit = page_limit(asked.limit.or(Some(LONGEST_PAGE)))?;
     let store = shared.app.engine.store();
     let agents = store.scan(move |tx| {
-        let page = tx.agent_page(which, asked.after, limit)?;
+        let page = tx.agent_page(which, asked.after.number(), limit)?;
         let view = |agent: &Agent| {
             let run = tx.run_get(agent.id)?;
             AgentView::read(tx, agent, run.as_ref())

@@ -87,7 +87,8 @@ pub(crate) async fn audit(
     let limit = page_limit(asked.limit)?;
     let store = shared.app.engine.store();
     let page = if asked.is_plain() {
-        let filter = AuditFilter { after: asked.after, agent: asked.agent_id, tool: asked.tool };
+        let filter =
+            AuditFilter { after: asked.after.number(), agent: asked.agent_id, tool: asked.tool };
         store.scan(move |tx| tx.audit_page(&filter, limit)).await?
     } else {
         let order = asked.order(AuditOrder::Oldest)?;

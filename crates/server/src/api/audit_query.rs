@@ -2,7 +2,7 @@
 
 use engine::store::{AuditBy, AuditEnd, AuditOrder, AuditSearch, AuditTask, Tx};
 use engine::{Code, ToolError};
-use model::{AgentId, TaskRef, Timestamp};
+use model::{AgentId, Cursor, TaskRef, Timestamp};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -18,9 +18,11 @@ const LONGEST: usize = 200;
 pub(crate) struct WhichCalls {
     /// Only those after this number
     #[serde(default)]
-    pub(super) after: i64,
+    #[param(value_type = i64, minimum = 0)]
+    pub(super) after: Cursor,
     /// Only those before this number
-    pub(super) before: Option<i64>,
+    #[param(value_type = Option<i64>, minimum = 0)]
+    pub(super) before: Option<Cursor>,
     /// How many, at most 1000
     pub(super) limit: Option<u32>,
     /// `asc`, the oldest first, or `desc`. Where people look the newest come first, else the oldest
@@ -96,8 +98,8 @@ impl WhichCalls {
             until: self.until,
             task: self.task_id.as_deref().map(|name| task(tx, name)).transpose()?,
             commit: self.commit.as_deref().map(commit).transpose()?,
-            after: self.after,
-            before: self.before,
+            after: self.after.number(),
+            before: self.before.map(Cursor::number),
         })
     }
 }

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use engine::store::CrewStanding;
 use engine::{CrewRowsView, CrewView, CrewWish, Past, RolesView, ToolError};
-use model::AgentId;
+use model::{AgentId, Cursor};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -54,7 +54,8 @@ pub(crate) struct WhichCrew {
     past: Option<String>,
     /// Only those after this cursor
     #[serde(default)]
-    after: i64,
+    #[param(value_type = i64, minimum = 0)]
+    after: Cursor,
     /// How many, at most 1000
     limit: Option<u32>,
     /// Tell how each stood over so many seconds until now
@@ -100,7 +101,7 @@ pub(crate) async fn list(
         standing,
         text,
         past,
-        after: asked.after,
+        after: asked.after.number(),
         limit: page_limit(asked.limit)?,
         window: window(asked.window)?,
     };

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use engine::store::{AuditFilter, AuditRow};
-use model::{AgentId, Timestamp};
+use model::{AgentId, Cursor, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
@@ -27,7 +27,8 @@ const LOG_DECISION: &str = "mcp__system__log_decision";
 pub(crate) struct WhichDecisions {
     /// Only those of calls after this number
     #[serde(default)]
-    after: i64,
+    #[param(value_type = i64, minimum = 0)]
+    after: Cursor,
     /// Of how many calls, at most 1000
     limit: Option<u32>,
     /// Only this agent's
@@ -78,7 +79,7 @@ pub(crate) async fn decisions(
     Params(asked): Params<WhichDecisions>,
 ) -> Answer<Json<Decisions>> {
     let limit = page_limit(asked.limit)?;
-    let filter = AuditFilter { after: asked.after, agent: asked.agent_id, tool: None };
+    let filter = AuditFilter { after: asked.after.number(), agent: asked.agent_id, tool: None };
     let store = shared.app.engine.store();
     let page = store.scan(move |tx| tx.audit_page(&filter, limit)).await?;
     let decisions = page.items.into_iter().flat_map(entries).collect();

@@ -26,7 +26,7 @@ pub(crate) async fn list(
 ) -> Answer<Json<EpicsView>> {
     let which = if asked.all { EpicPage::All } else { EpicPage::Open };
     let limit = page_limit(asked.limit)?;
-    Ok(Json(shared.app.engine.epics(which, asked.after, limit).await?))
+    Ok(Json(shared.app.engine.epics(which, asked.after.number(), limit).await?))
 }
 
 /// Show one epic with how far it is

@@ -17,7 +17,7 @@ use engine::{Tab, ToolError};
 use http::StatusCode;
 use http::header::{ACCEPT, HeaderMap};
 use model::event::EventKind;
-use model::{AgentId, TaskId, TaskRef, Timestamp};
+use model::{AgentId, Cursor, TaskId, TaskRef, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -261,8 +261,8 @@ async fn wanted(shared: &Shared, which: WhichStream) -> Result<Wanted, ToolError
     let after = match which.after.as_deref() {
         None => Some(0),
         Some("now") => None,
-        Some(number) => Some(number.parse::<i64>().map_err(|_| {
-            let error = ToolError::invalid("`after` is neither a number nor `now`");
+        Some(number) => Some(number.parse().map(Cursor::number).map_err(|_| {
+            let error = ToolError::invalid("`after` is neither a number from 0 on nor `now`");
             error.detail("field", "after")
         })?),
     };

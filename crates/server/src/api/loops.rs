@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use engine::{LoopChange, LoopStart, LoopView, LoopsView, MessageView, PauseWhen, WholeLoop};
 use http::StatusCode;
-use model::{Line, Text};
+use model::{Cursor, Line, Text};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -27,7 +27,7 @@ pub(crate) async fn list(
     Params(asked): Params<Newest>,
 ) -> Answer<Json<LoopsView>> {
     let limit = page_limit(asked.limit)?;
-    Ok(Json(shared.app.engine.loops(asked.after, limit).await?))
+    Ok(Json(shared.app.engine.loops(asked.after.map(Cursor::number), limit).await?))
 }
 
 /// Show a loop with its iterations, notes and messages

@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use engine::views::{LetterBox, LetterWish, LettersView, ThreadView};
 use engine::{Code, ToolError};
-use model::{AgentId, MailId};
+use model::{AgentId, Cursor, MailId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -36,7 +36,8 @@ pub(crate) struct WhichLetters {
     #[param(max_length = 200)]
     q: Option<String>,
     /// `nextCursor` of the page before
-    after: Option<i64>,
+    #[param(value_type = Option<i64>, minimum = 0)]
+    after: Option<Cursor>,
     /// How many, at most 1000
     limit: Option<u32>,
 }
@@ -67,7 +68,8 @@ pub(crate) async fn list(
         })?;
     }
     let of = asked.of.or(if asked.agent.is_none() { Some(LetterBox::Me) } else { None });
-    let wish = LetterWish { of, agent: asked.agent, text, before: asked.after, limit };
+    let wish =
+        LetterWish { of, agent: asked.agent, text, before: asked.after.map(Cursor::number), limit };
     Ok(Json(engine.letters(wish).await?))
 }
 

@@ -9,7 +9,7 @@ use engine::store::{MergePage, Tx};
 use engine::views::{DeskView, MergesView, WatchedMerge};
 use engine::{ReviewScope, ToolError};
 use model::review::MergeState;
-use model::{EpicId, MergeId};
+use model::{Cursor, EpicId, MergeId};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -27,7 +27,8 @@ pub(crate) struct WhichMerges {
     all: bool,
     /// Only those after this cursor
     #[serde(default)]
-    after: i64,
+    #[param(value_type = i64, minimum = 0)]
+    after: Cursor,
     /// How many, at most 1000
     limit: Option<u32>,
     /// How many of those that were over last to add, at most 100
@@ -58,7 +59,7 @@ pub(crate) async fn list(
     let limit = page_limit(asked.limit)?;
     let engine = shared.app.engine.clone();
     let look = tokio::task::spawn_blocking(move || {
-        let page = engine.merge_queue(which, asked.after, limit)?;
+        let page = engine.merge_queue(which, asked.after.number(), limit)?;
         let over = if asked.over > 0 { engine.merges_over(asked.over)? } else { Vec::new() };
         Ok::<_, ToolError>(MergesView { merges: page.items, over, next_cursor: page.next })
     });
@@ -153,7 +154,7 @@ pub(crate) async fn reviewed(
 ) -> Answer<Json<DeskView>> {
     let after = asked.cursor.map_or(Ok(0), |cursor| {
         let number = cursor.strip_prefix('c').and_then(|number| number.parse().ok());
-        number.ok_or_else(|| {
+        number.map(Cursor::number).ok_or_else(|| {
             ToolError::invalid("`cursor` is none: pass `nextCursor` as it came")
                 .detail("field", "cursor")
         })

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use engine::views::PlansView;
 use engine::{Again, PlanView, PlanWish};
 use http::StatusCode;
-use model::{Line, Text};
+use model::{Cursor, Line, Text};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -24,7 +24,7 @@ pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<Newest>,
 ) -> Answer<Json<PlansView>> {
-    let (before, limit) = (asked.after.unwrap_or(i64::MAX), page_limit(asked.limit)?);
+    let (before, limit) = (asked.after.map_or(i64::MAX, Cursor::number), page_limit(asked.limit)?);
     let page = shared.app.engine.plans(before, limit)?;
     Ok(Json(PlansView { plans: page.items, next_cursor: page.next }))
 }

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use engine::store::{ReviewPage, Tx};
 use engine::views::ReviewsView;
 use engine::{StoryView, ToolError, Whose};
-use model::{AgentId, TaskRef, Text};
+use model::{AgentId, Cursor, TaskRef, Text};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -32,8 +32,12 @@ pub(crate) async fn list(
     let which = if asked.all { ReviewPage::All } else { ReviewPage::Open };
     let limit = page_limit(asked.limit)?;
     let engine = &shared.app.engine;
-    let page = engine.reviews(which, asked.after, limit).await?;
-    let limited = if asked.after == 0 { engine.coders_at_their_limit().await? } else { Vec::new() };
+    let page = engine.reviews(which, asked.after.number(), limit).await?;
+    let limited = if asked.after == Cursor::START {
+        engine.coders_at_their_limit().await?
+    } else {
+        Vec::new()
+    };
     Ok(Json(ReviewsView { limited, reviews: page.items, next_cursor: page.next }))
 }
 

@@ -10,7 +10,8 @@ use engine::settings::Budget;
 use engine::store::{Agent, Tx};
 use engine::{Code, Draft, Engine, OutputPage, OutputWish, ToolError};
 use http::StatusCode;
-use model::{AgentId, Line, TaskRef, Text, Timestamp};
+use model::money::Usd;
+use model::{AgentId, Cursor, Line, TaskRef, Text, Timestamp};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 use utoipa::{IntoParams, ToSchema};
@@ -115,8 +116,8 @@ fn draft_of(engine: &Engine, asked: NewRun) -> Result<Draft, ToolError> {
     if asked.timeout == Some(0) {
         return Err(wrong("timeout", "must be at least 1"));
     }
-    if asked.budget.usd.is_some_and(|usd| !(usd.is_finite() && usd >= 0.0)) {
-        return Err(wrong("budget.usd", "must be 0 or more"));
+    if let Some(Err(error)) = asked.budget.usd.map(Usd::check_dollars) {
+        return Err(wrong("budget.usd", &format!("is wrong: {error}")));
     }
     if asked.tools.as_ref().is_some_and(|tools| tools.len() > MOST_TOOLS) {
         return Err(wrong("tools", &format!("has more than {MOST_TOOLS} items")));
@@ -187,7 +188,8 @@ pub(crate) struct WhichOutput {
     segment: u32,
     /// From where in it, as `next` said
     #[serde(default)]
-    offset: u64,
+    #[param(value_type = u64, minimum = 0)]
+    offset: Cursor,
     /// About how many bytes, at most 4194304 (default 262144)
     bytes: Option<usize>,
     /// How long to wait where there is nothing new, at most 60
@@ -271,7 +273,7 @@ pub(crate) async fn output(
     let engine = &shared.app.engine;
     let agent = ours(engine, id_of(&id)?)?;
     let mut wish = OutputWish { attempt: asked.attempt, bytes, ..OutputWish::default() };
-    (wish.from.segment, wish.from.offset) = (asked.segment, asked.offset);
+    (wish.from.segment, wish.from.offset) = (asked.segment, asked.offset.offset());
     if asked.attempt.is_some_and(|attempt| !(1..=agent.attempt).contains(&attempt)) {
         let error = wrong("attempt", &format!("must be from 1 to {}", agent.attempt));
         return Err(error.into());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use engine::{SlackThreadsView, SlackView};
+use model::Cursor;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -34,7 +35,7 @@ pub(crate) async fn threads(
     Params(asked): Params<Newest>,
 ) -> Answer<Json<SlackThreadsView>> {
     let limit = page_limit(asked.limit)?;
-    Ok(Json(shared.app.engine.slack_threads(asked.after, limit).await?))
+    Ok(Json(shared.app.engine.slack_threads(asked.after.map(Cursor::number), limit).await?))
 }
 
 /// How much is said again.

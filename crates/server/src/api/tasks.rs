@@ -9,7 +9,7 @@ use engine::store::BoardMark;
 use engine::{
     BoardSlice, BoardView, BoardWish, GraphView, HistoryView, TasksView, ToolError, WholeTask,
 };
-use model::{Column, EpicId, TaskRef};
+use model::{Column, Cursor, EpicId, TaskRef};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -164,7 +164,8 @@ pub(crate) async fn show(
 pub(crate) struct WhichHistory {
     /// `nextCursor` of the page before, or `historyCursor` of the task
     #[serde(default)]
-    after: i64,
+    #[param(value_type = i64, minimum = 0)]
+    after: Cursor,
     /// How many, at most 1000
     limit: Option<u32>,
 }
@@ -184,7 +185,7 @@ pub(crate) async fn history(
     Params(asked): Params<WhichHistory>,
 ) -> Answer<Json<HistoryView>> {
     let (task, limit) = (task_of(&name)?, page_limit(asked.limit)?);
-    Ok(Json(shared.app.engine.task_history(task, asked.after, limit).await?))
+    Ok(Json(shared.app.engine.task_history(task, asked.after.number(), limit).await?))
 }
 
 /// Which tasks are drawn.

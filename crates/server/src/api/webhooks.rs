@@ -7,8 +7,8 @@ use axum::Json;
 use axum::extract::{Path, State};
 use engine::views::{DeliveriesView, WebhooksView};
 use engine::{DeliveryView, Resume, SentView, ToolError, WebhookView, WhichDeliveries};
-use model::DeliveryId;
 use model::webhook::DeliveryState;
+use model::{Cursor, DeliveryId};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
@@ -34,7 +34,8 @@ pub(crate) struct Which {
     #[param(value_type = Option<String>)]
     state: Option<DeliveryState>,
     /// `nextCursor` of the page before
-    after: Option<i64>,
+    #[param(value_type = Option<i64>, minimum = 0)]
+    after: Option<Cursor>,
     /// How many, at most 1000
     limit: Option<u32>,
 }
@@ -56,7 +57,8 @@ pub(crate) async fn deliveries(
     Params(asked): Params<Which>,
 ) -> Answer<Json<DeliveriesView>> {
     let limit = page_limit(asked.limit)?;
-    let which = WhichDeliveries { state: asked.state, before: asked.after, limit };
+    let which =
+        WhichDeliveries { state: asked.state, before: asked.after.map(Cursor::number), limit };
     let page = shared.app.engine.webhook_deliveries(&name, which).await?;
     Ok(Json(DeliveriesView { deliveries: page.items, next_cursor: page.next }))
 }

@@ -31,7 +31,7 @@ pub(crate) async fn list(
 ) -> Answer<Json<WorktreesView>> {
     let which = if asked.all { WorktreePage::All } else { WorktreePage::There };
     let limit = page_limit(asked.limit)?;
-    let page = shared.app.engine.worktree_views(which, asked.after, limit).await?;
+    let page = shared.app.engine.worktree_views(which, asked.after.number(), limit).await?;
     Ok(Json(WorktreesView { worktrees: page.items, next_cursor: page.next }))
 }
 

@@ -9,6 +9,7 @@ mod costs;
 mod crew;
 mod events;
 mod execute;
+mod extremes;
 mod fuzz;
 mod gate;
 mod keys;

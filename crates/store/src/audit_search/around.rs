@@ -74,11 +74,13 @@ impl Tx<'_> {
         limit: u32,
     ) -> Result<AuditFound, StoreError> {
         let side = match order {
-            AuditOrder::Oldest => {
-                AuditSearch { after: number, before: Some(number + REACH), ..search.clone() }
-            }
+            AuditOrder::Oldest => AuditSearch {
+                after: number,
+                before: Some(number.saturating_add(REACH)),
+                ..search.clone()
+            },
             AuditOrder::Newest => AuditSearch {
-                after: (number - REACH).max(0),
+                after: number.saturating_sub(REACH).max(0),
                 before: Some(number),
                 ..search.clone()
             },

@@ -63,7 +63,7 @@ pub struct AuditSpan {
 impl AuditSpan {
     /// Which part a time is in.
     fn part(&self, at: Timestamp) -> Option<usize> {
-        let since = at.as_millis() - self.from.as_millis();
+        let since = at.as_millis().saturating_sub(self.from.as_millis());
         let part = usize::try_from(since.div_euclid(self.step.max(1))).ok()?;
         (part < self.parts).then_some(part)
     }

@@ -2,8 +2,8 @@
 
 use model::{AgentId, TaskId, Timestamp};
 use store::{
-    AuditBy, AuditDraft, AuditEnd, AuditFound, AuditOrder, AuditSearch, AuditSpan, AuditTask,
-    NewAgent, Store, StoreError, Verdict,
+    AuditBy, AuditDraft, AuditEnd, AuditFilter, AuditFound, AuditOrder, AuditSearch, AuditSpan,
+    AuditTask, NewAgent, Store, StoreError, Verdict,
 };
 
 use crate::support::{NOW, agent, open, row};
@@ -381,4 +381,34 @@ async fn a_time_before_and_after_everything_is_no_trouble() {
     assert!(find(&store, &late, AuditOrder::Oldest).is_empty());
     let (_dir, empty) = open();
     assert!(find(&empty, &AuditSearch::default(), AuditOrder::Newest).is_empty());
+}
+
+#[tokio::test]
+async fn a_search_from_anywhere_ends_in_the_record() {
+    let (_dir, store) = varied(20).await;
+    for order in [AuditOrder::Newest, AuditOrder::Oldest] {
+        for by in [None, Some(AuditBy::Agent(AgentId::from_bits(1)))] {
+            let search = |after, before| {
+                let search =
+                    AuditSearch { after, before, by: by.clone(), ..AuditSearch::default() };
+                store.read(|tx| tx.audit_search(&search, order, 100, 500)).unwrap().calls.len()
+            };
+            let all = search(0, None);
+            assert!(all > 0);
+            assert_eq!(search(i64::MIN, Some(i64::MAX)), all);
+            for (after, before) in [(i64::MAX, None), (0, Some(i64::MIN)), (i64::MAX, Some(0))] {
+                assert_eq!(search(after, before), 0, "{after} {before:?}");
+            }
+        }
+    }
+    let agent = Some(AgentId::from_bits(1));
+    let filter = AuditFilter { after: i64::MAX, agent, tool: None };
+    assert_eq!(store.read(|tx| tx.audit_page(&filter, 5)).unwrap().items, []);
+    let span = AuditSpan {
+        from: Timestamp::from_millis(i64::MIN),
+        step: i64::MAX,
+        parts: usize::MAX >> 60,
+    };
+    let search = AuditSearch { after: i64::MAX, ..AuditSearch::default() };
+    store.read(|tx| tx.audit_histogram(&search, &span, &REFUSALS, 500)).unwrap();
 }

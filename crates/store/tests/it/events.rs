@@ -92,3 +92,17 @@ async fn a_search_for_what_is_not_there_ends_after_a_bounded_step_and_says_how_f
     }
     assert_eq!(steps, [10_000, 20_000, 25_000]);
 }
+
+#[tokio::test]
+async fn a_step_from_before_the_first_event_reaches_the_last_in_one() {
+    let (_dir, store) = open();
+    write(&store, 3, mixed).await;
+    for after in [i64::MIN, -1, 0] {
+        let span = EventSpan { after, ..ALL };
+        let step = store.read(|tx| tx.event_step(&EventSearch::default(), span)).unwrap();
+        assert_eq!((step.events.len(), step.seen > 3), (3, true), "{after}");
+    }
+    let span = EventSpan { after: i64::MAX, ..ALL };
+    let step = store.read(|tx| tx.event_step(&EventSearch::default(), span)).unwrap();
+    assert_eq!((step.events.len(), step.seen), (0, i64::MAX));
+}

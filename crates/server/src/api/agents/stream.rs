@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::{AgentStreamView, Beginning, Position, StreamWish, ToolError};
+use model::Cursor;
 use serde::Deserialize;
 use tokio::time::Instant;
 use utoipa::IntoParams;
@@ -29,7 +30,8 @@ pub(crate) struct WhichSteps {
     /// From which file on, as `next` said
     segment: Option<u32>,
     /// From where in it, as `next` said
-    offset: Option<u64>,
+    #[param(value_type = Option<u64>, minimum = 0)]
+    offset: Option<Cursor>,
     /// About how many bytes of output, at most 4194304 (default 262144)
     bytes: Option<usize>,
     /// How long to wait where there is nothing new, at most 60
@@ -52,7 +54,8 @@ impl WhichSteps {
         if !(1..=MOST_BYTES).contains(&bytes) {
             return Err(wrong("bytes", &format!("must be from 1 to {MOST_BYTES}")));
         }
-        let place = |segment| Position { segment, offset: self.offset.unwrap_or_default() };
+        let place =
+            |segment| Position { segment, offset: self.offset.unwrap_or_default().offset() };
         let from = match self.tail {
             None => Beginning::At(place(self.segment.unwrap_or_default())),
             Some(lines @ 1..=LONGEST_TAIL) => Beginning::Tail(lines, self.segment.map(place)),

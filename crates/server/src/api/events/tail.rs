@@ -76,7 +76,7 @@ impl Tail {
         search: &EventSearch,
         (after, until): (i64, i64),
     ) -> Result<Found, StoreError> {
-        if until - after <= KEPT / 2 {
+        if until.saturating_sub(after) <= KEPT / 2 {
             self.catch_up(store, until).await?;
             let kept = self.kept();
             if after >= kept.after {
