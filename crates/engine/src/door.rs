@@ -155,6 +155,21 @@ impl Engine {
     }
 }
 
+impl Engine {
+    /// Counts a call, or a request that costs as much as one, against the caller's rate. The operator
+    /// has none.
+    pub fn pace(&self, principal: Principal) -> Result<(), ToolError> {
+        let Principal::Agent(agent) = principal else { return Ok(()) };
+        let limit = self.settings().limits.calls_per_minute;
+        if self.rates.take(agent, limit, self.now()) {
+            return Ok(());
+        }
+        let message = format!("more than {limit} calls in a minute");
+        Err(ToolError::new(Code::RateLimited, message)
+            .hint("wait a few seconds, or use `waitSeconds` instead of polling"))
+    }
+}
+
 /// What a visitor hears who wants more than to look.
 pub fn read_only() -> ToolError {
     ToolError::denied("this link only lets you look")

@@ -12,6 +12,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
+use crate::connections::BodyTimeout;
+
 /// Bodies may be so long and no longer.
 pub(crate) const BODY_LIMIT: usize = 4 * 1024 * 1024;
 
@@ -124,8 +126,11 @@ pub(crate) fn json_response(status: StatusCode, text: String) -> Response {
 /// Reads a body that is not too long.
 pub(crate) async fn read_bytes(body: Body) -> Answer<Bytes> {
     axum::body::to_bytes(body, BODY_LIMIT).await.map_err(|error| {
-        if error.into_inner().is::<LengthLimitError>() {
+        let error = error.into_inner();
+        if error.is::<LengthLimitError>() {
             Refusal::too_long()
+        } else if let Some(late) = BodyTimeout::among(error.as_ref()) {
+            Refusal::with(StatusCode::REQUEST_TIMEOUT, ToolError::invalid(late.to_string()))
         } else {
             ToolError::invalid("the body broke off").into()
         }

@@ -9,14 +9,16 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use engine::{Admission, Code, Principal, Tab, ToolError};
 use futures_util::StreamExt as _;
-use http::Method;
 use http::header::{
     AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, SEC_WEBSOCKET_PROTOCOL,
 };
+use http::{Method, StatusCode};
+use http_body_util::BodyExt as _;
 use model::Timestamp;
 use tokio::time::timeout;
 
 use crate::answer::{Answer, BODY_LIMIT, Refusal};
+use crate::connections::LetIn;
 use crate::page;
 use crate::proof;
 use crate::server::Shared;
@@ -51,18 +53,43 @@ pub(crate) async fn gate(
             let now = shared.app.engine.now();
             shared.app.activity.touch(now);
             let _counted = (shared.app.activity.open.enter(), shared.answers.enter());
-            let Some(tab) = tab else { return next.run(request).await };
+            let let_in = LetIn::note(&request);
+            let Some(tab) = tab else { return hold(let_in, next.run(request).await) };
             request.extensions_mut().insert(tab.clone());
-            until_void(tab, now, next.run(request).await)
+            hold(let_in, until_void(tab, now, next.run(request).await))
         }
         Err(refusal) => refusal.into_response(),
     }
 }
 
+/// Exempts a connection from the limit as long as the answer on it is a stream or a WebSocket.
+fn hold(let_in: Option<LetIn>, answer: Response) -> Response {
+    let Some(let_in) = let_in else { return answer };
+    if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
+        // What happens on it now is no HTTP, and the connection never comes back to it.
+        let_in.forever();
+        return answer;
+    }
+    if !is_stream(&answer) {
+        return answer;
+    }
+    answer.map(|body| {
+        Body::new(body.map_frame(move |frame| {
+            // The frame passes; what is held goes when the body goes.
+            let _ = &let_in;
+            frame
+        }))
+    })
+}
+
+fn is_stream(answer: &Response) -> bool {
+    let kind = answer.headers().get(CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
 /// Ends a stream with the token of the tab that hears it.
 fn until_void(tab: Tab, now: Timestamp, answer: Response) -> Response {
-    let kind = answer.headers().get(CONTENT_TYPE);
-    if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
+    if !is_stream(&answer) {
         return answer;
     }
     let left = u64::try_from(tab.expires_at.millis_since(now)).unwrap_or_default();

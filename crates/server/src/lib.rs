@@ -11,6 +11,7 @@ mod api;
 mod app;
 mod auth;
 mod calls;
+mod connections;
 mod execute;
 mod files;
 mod guard;
@@ -24,6 +25,7 @@ mod server;
 
 pub use activity::Activity;
 pub use app::{App, Reload, ReloadReport};
+pub use connections::ConnectionLimits;
 pub use files::{
     Checked, ConfigView, FileChange, FileProblem, Files, FilesView, KeyChange, KeyView, RoleChange,
     RoleFile,

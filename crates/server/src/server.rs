@@ -7,7 +7,6 @@ use std::time::Duration;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
-use axum::serve::ListenerExt as _;
 use axum::{Json, Router, middleware};
 use engine::ToolError;
 use engine::toolsets::TOOLSETS;
@@ -23,10 +22,11 @@ use crate::activity::Count;
 use crate::answer::Refusal;
 use crate::api::events::Tail;
 use crate::app::App;
+use crate::connections::{self, ConnectionLimits};
 use crate::guard::Guard;
 use crate::mcp::endpoint::{Endpoint, Way};
 use crate::mcp::handler::Face;
-use crate::mcp::sessions::Sessions;
+use crate::mcp::sessions::{self, Sessions};
 use crate::mcp::subscriptions::{self, Subscriptions};
 use crate::metrics::Metrics;
 use crate::registry::{Mount, no_toolset};
@@ -60,6 +60,7 @@ pub(crate) struct Shared {
 pub struct Server {
     shared: Arc<Shared>,
     router: Router<Arc<Shared>>,
+    limits: ConnectionLimits,
 }
 
 impl std::fmt::Debug for Shared {
@@ -89,10 +90,7 @@ impl Server {
         });
         shared.tasks.spawn(subscriptions::follow(Arc::clone(&shared)));
         shared.tasks.spawn(end_streams(Arc::clone(&shared)));
-        shared.tasks.spawn({
-            let shared = Arc::clone(&shared);
-            async move { shared.sessions.prune().await }
-        });
+        shared.tasks.spawn(sessions::keep_house(Arc::clone(&shared)));
         let face = Endpoint::new(&shared, Way::Short, {
             let shared = Arc::clone(&shared);
             move || Face::new(&shared)
@@ -107,7 +105,7 @@ impl Server {
         for (set, name) in TOOLSETS.iter().enumerate() {
             router = router.route(&format!("/mcp/{name}"), face.route(Some(Mount::Alone(set))));
         }
-        Self { shared, router }
+        Self { shared, router, limits: ConnectionLimits::default() }
     }
 
     /// Serves another MCP server at a path, behind the same checks and with the same sessions.
@@ -122,9 +120,16 @@ impl Server {
         self
     }
 
+    /// Bounds its connections otherwise than by default.
+    #[must_use]
+    pub const fn with_limits(mut self, limits: ConnectionLimits) -> Self {
+        self.limits = limits;
+        self
+    }
+
     /// The router, for whoever serves it in another way.
     pub fn into_router(self) -> Router {
-        let Self { shared, router } = self;
+        let Self { shared, router, .. } = self;
         router
             .fallback(nothing_there)
             .method_not_allowed_fallback(wrong_method)
@@ -136,26 +141,21 @@ impl Server {
     pub async fn serve(self, listener: TcpListener) -> io::Result<()> {
         let shared = Arc::clone(&self.shared);
         let shutdown = shared.app.shutdown.clone();
-        let listener = listener.tap_io(|stream| {
-            // Small answers go out at once; if the system refuses, they go out a little later.
-            drop(stream.set_nodelay(true));
-        });
-        // Made ready once: otherwise each connection would hold a copy of every route.
-        let serving = axum::serve(listener, self.into_router().into_make_service())
-            .with_graceful_shutdown(shutdown.clone().cancelled_owned());
-        let ended = tokio::select! {
-            ended = serving => ended,
+        let limits = self.limits;
+        let serving = connections::serve(listener, self.into_router(), limits, shutdown.clone());
+        tokio::select! {
+            () = serving => {}
             () = async {
                 shutdown.cancelled().await;
                 tokio::time::sleep(LAST_CONNECTIONS).await;
-            } => Ok(()),
-        };
+            } => {}
+        }
         shutdown.cancel();
         shared.tasks.close();
         if timeout(LAST_CONNECTIONS, shared.tasks.wait()).await.is_err() {
             tracing::warn!("some calls were still running when the server ended");
         }
-        ended
+        Ok(())
     }
 }
 

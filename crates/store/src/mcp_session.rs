@@ -74,6 +74,27 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// The ids of every session and whose each is, the one opened first coming first.
+    pub fn mcp_session_owners(&self) -> Result<Vec<(String, String)>, StoreError> {
+        self.all("SELECT id, principal FROM mcp_session ORDER BY created_at, id", [], |row| {
+            let mut cells = Cells::of(row);
+            Ok((cells.get()?, cells.get()?))
+        })
+    }
+
+    /// The ids of sessions that were opened before a time.
+    pub fn mcp_session_outdated(
+        &self,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<String>, StoreError> {
+        self.all(
+            "SELECT id FROM mcp_session WHERE created_at < $1 ORDER BY created_at LIMIT $2",
+            params![before.as_millis(), limit],
+            |row| Cells::of(row).get(),
+        )
+    }
+
     /// Notes that a session listens to a resource.
     pub fn mcp_subscribe(&mut self, session: &str, uri: &str) -> Result<(), StoreError> {
         self.execute(

@@ -1,5 +1,6 @@
 //! Between the gate and `rmcp`: sessions belong to who opened them, and who leaves is noticed.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,10 +16,11 @@ use rmcp::ServerHandler;
 use rmcp::model::ProtocolVersion;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::answer::{Answer, BODY_LIMIT, Refusal, read_bytes};
-use crate::mcp::sessions::{OPENER, SessionRecord};
+use crate::mcp::sessions::{OPENER, OpenRequest, SessionRecord};
 use crate::mcp::short;
 use crate::registry::Mount;
 use crate::server::Shared;
@@ -102,32 +104,39 @@ impl<H: ServerHandler> Endpoint<H> {
             Some(mount) => mount,
             None => Mount::chosen(request.uri().query())?,
         };
-        let session = self.check_session(request.headers_mut(), principal)?;
-        if self.way == Way::Short && short::may_be(request.method(), request.headers()) {
+        let open = self.check_session(request.headers_mut(), principal)?;
+        if request.method() == Method::POST {
+            let is_short =
+                self.way == Way::Short && short::may_be(request.method(), request.headers());
             let (parts, body) = request.into_parts();
             let bytes = read_bytes(body).await?;
             let _due = self.shared.answers.enter();
-            let answer = short::answer(&self.shared, (principal, mount), &parts, &bytes).await;
-            match answer {
-                Some(answer) => return Ok(answer),
-                None => request = Request::from_parts(parts, Body::from(bytes)),
+            if is_short {
+                let asker = (principal, mount);
+                if let Some(answer) = short::answer(&self.shared, asker, &parts, &bytes).await {
+                    return Ok(answer);
+                }
             }
+            if is_initialize(&bytes) {
+                self.shared.app.engine.pace(principal)?;
+            }
+            request = Request::from_parts(parts, Body::from(bytes));
         }
-        let in_session = session.is_some();
-        let left = (in_session && request.method() == Method::POST).then(CancellationToken::new);
+        let left =
+            (open.is_some() && request.method() == Method::POST).then(CancellationToken::new);
         request.extensions_mut().insert(Visit { principal, mount, left: left.clone() });
         // Dropped with this future or with the body, whichever holds it: the client has left.
         let leaving = left.map(CancellationToken::drop_guard);
         let due = (request.method() == Method::POST).then(|| self.shared.answers.enter());
-        let settling = match &session {
-            Some(id) => self.shared.sessions.settle(id).await,
+        let settling = match &open {
+            Some(open) => self.shared.sessions.settle(&open.id).await,
             None => None,
         };
         let answer = OPENER.scope(principal, Box::pin(self.service.handle(request))).await;
         if let Some(settling) = settling.filter(|_| answer.status().is_success()) {
             settling.done();
         }
-        Ok(self.watched(answer.map(Body::new), (leaving, due)))
+        Ok(self.watched(answer.map(Body::new), (leaving, due, open)))
     }
 
     /// The session of the request, if it is one of a session and that the caller's own.
@@ -135,15 +144,15 @@ impl<H: ServerHandler> Endpoint<H> {
         &self,
         headers: &mut HeaderMap,
         principal: Principal,
-    ) -> Answer<Option<String>> {
+    ) -> Answer<Option<OpenRequest>> {
         let mut named = headers.get_all(SESSION).iter();
         let Some(id) = named.next() else { return Ok(None) };
         let own = match (id.to_str(), named.next()) {
-            (Ok(id), None) if self.shared.sessions.owner(id)? == Some(principal) => Some(id),
+            (Ok(id), None) => OpenRequest::enter(&self.shared, id, principal)?,
             _ => None,
         };
-        if let Some(own) = own {
-            return Ok(Some(own.to_owned()));
+        if own.is_some() {
+            return Ok(own);
         }
         // The newer era has no sessions and ignores the header; `rmcp` must not see it either.
         if headers.get(VERSION).is_some_and(is_newer_era) {
@@ -176,4 +185,14 @@ impl<H: ServerHandler> Endpoint<H> {
 
 fn is_newer_era(version: &http::HeaderValue) -> bool {
     version.to_str().is_ok_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str())
+}
+
+/// Whether a message opens a session. What cannot be read opens none.
+fn is_initialize(message: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        #[serde(borrow)]
+        method: Cow<'a, str>,
+    }
+    serde_json::from_slice(message).is_ok_and(|named: Named<'_>| named.method == "initialize")
 }

@@ -5,6 +5,7 @@ mod api;
 mod board;
 mod clean;
 mod conformance;
+mod connections;
 mod costs;
 mod crew;
 mod events;

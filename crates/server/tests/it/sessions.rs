@@ -177,3 +177,93 @@ async fn a_session_that_nobody_came_back_to_is_forgotten() {
     let world = world.restarted().await;
     assert_eq!(knock(&world, &session, Method::POST).await, StatusCode::NOT_FOUND);
 }
+
+/// The ids of the sessions in the record.
+fn stored(world: &World) -> usize {
+    world.engine().store().read(|tx| tx.mcp_session_owners()).unwrap().len()
+}
+
+/// Waits until the record has so many sessions.
+async fn until_stored(world: &World, count: usize) {
+    let wait = async {
+        while stored(world) != count {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(20), wait).await.unwrap();
+}
+
+#[tokio::test]
+async fn of_too_many_idle_sessions_the_one_idle_longest_is_closed() {
+    let world = World::new();
+    let (one, other) = (world.enlist("worker").await, world.enlist("worker").await);
+    let foreign = world.open("/mcp/mail", &other.token).await;
+    let mut sessions = Vec::new();
+    for _ in 0..32 {
+        sessions.push(world.open("/mcp/mail", &one.token).await);
+    }
+    // The first two are in use: one has a stream, one a call that waits; the third was used last.
+    let mut stream = world.hear(&sessions[0]).await;
+    let wait = json!({ "name": "list_inbox", "arguments": { "waitSeconds": 240 } });
+    let waiting = world.begin(&sessions[1], 9, "tools/call", wait).await;
+    assert_eq!(knock(&world, &sessions[2], Method::POST).await, StatusCode::OK);
+    for _ in 0..3 {
+        sessions.push(world.open("/mcp/mail", &one.token).await);
+    }
+    for (place, session) in sessions.iter().enumerate().skip(2) {
+        let is_open = knock(&world, session, Method::POST).await == StatusCode::OK;
+        assert_eq!(is_open, place != 3, "{place}");
+    }
+    assert_eq!(knock(&world, &foreign, Method::POST).await, StatusCode::OK, "another's");
+    until_stored(&world, 35).await;
+    // Those in use were never in question, and are idle now.
+    world
+        .execute(
+            OPERATOR,
+            "mcp__mail__send",
+            json!({ "toAgentId": one.id, "subject": "s", "body": "b" }),
+        )
+        .await;
+    drop(waiting);
+    assert_eq!(knock(&world, &sessions[0], Method::POST).await, StatusCode::OK);
+    world.engine().discharge(one.id, "done".to_owned()).await.unwrap();
+    assert!(stream.next().await.is_none());
+}
+
+#[tokio::test]
+async fn idle_sessions_of_an_earlier_server_are_closed_in_the_record_too() {
+    let world = World::new();
+    let member = world.enlist("worker").await;
+    let mut sessions = Vec::new();
+    for _ in 0..20 {
+        sessions.push(world.open("/mcp/mail", &member.token).await);
+    }
+    let world = world.restarted().await;
+    // The new server knows of them once it has read the record.
+    assert_eq!(knock(&world, &sessions[0], Method::POST).await, StatusCode::OK);
+    for _ in 0..20 {
+        sessions.push(world.open("/mcp/mail", &member.token).await);
+    }
+    until_stored(&world, 32).await;
+    assert_eq!(knock(&world, sessions.last().unwrap(), Method::POST).await, StatusCode::OK);
+    assert_eq!(knock(&world, &sessions[1], Method::POST).await, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn opening_a_session_counts_as_a_call() {
+    let mut settings = crate::world::settings();
+    settings.limits.calls_per_minute = 1;
+    let world = World::with_settings(settings);
+    let member = world.enlist("worker").await;
+    world.open("/mcp/mail", &member.token).await;
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": {},
+        "clientInfo": { "name": "test", "version": "1" },
+    });
+    let message = json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+    let sent = request(Method::POST, "/mcp", Some(&member.token), Body::from(message.to_string()));
+    let (status, headers, body) = whole(world.send(sent).await).await;
+    assert_eq!((status.as_u16(), &body["code"]), (429, &"RATE_LIMITED".into()), "{body}");
+    assert_eq!(headers["retry-after"], "1");
+    world.open("/mcp", OPERATOR).await;
+}
