@@ -1,5 +1,6 @@
 //! What our own MCP server answers.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -7,12 +8,12 @@ use std::time::Duration;
 use engine::{Failure, Output, Principal, ToolError};
 use http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams,
-    GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, Implementation,
+    InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::transport::streamable_http_server::session::SessionRestoreMarker;
@@ -69,6 +70,18 @@ impl Face {
     }
 }
 
+/// The same request for a version that we serve whole.
+///
+/// 2025-03-26 is the only version with JSON-RPC batches, which we do not serve. A client that asks for it
+/// knows nothing newer, so it is offered the version before, which it knows as well.
+fn agreeable(request: &InitializeRequestParams) -> InitializeRequestParams {
+    let mut request = request.clone();
+    if request.protocol_version == ProtocolVersion::V_2025_03_26 {
+        request.protocol_version = ProtocolVersion::V_2024_11_05;
+    }
+    request
+}
+
 /// How a request came in, as the gate and the endpoint wrote on it.
 fn visit(context: &Context) -> Answer<&Visit> {
     let parts = context.extensions.get::<Parts>();
@@ -90,12 +103,17 @@ impl ServerHandler for Face {
         ServerConfig::new(capabilities).with_server_info(server).with_instructions(INSTRUCTIONS)
     }
 
+    fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
+        let known = ProtocolVersion::KNOWN_VERSIONS.iter();
+        known.filter(|version| **version != ProtocolVersion::V_2025_03_26).cloned().collect()
+    }
+
     async fn initialize(
         &self,
         request: InitializeRequestParams,
         context: Context,
     ) -> Answer<InitializeResult> {
-        let answer = self.negotiate_initialize(&request)?;
+        let answer = self.negotiate_initialize(&agreeable(&request))?;
         context.peer.set_peer_info(request);
         if let Some(marker) = context.extensions.get::<SessionRestoreMarker>() {
             let session = marker.id.to_string();
@@ -120,23 +138,29 @@ impl ServerHandler for Face {
         request: CallToolRequestParams,
         context: Context,
     ) -> Answer<CallToolResponse> {
-        let visit = visit(&context)?;
-        let settings = self.shared.app.engine.settings();
-        let answer = match visit.mount.find(&request.name, &settings) {
-            Ok(entry) => {
-                let (principal, as_agent) = (visit.principal, None);
-                let input = request.arguments.map_or(Value::Null, Value::Object);
-                let parts = context.extensions.get::<Parts>();
-                let key = parts.and_then(|parts| calls::key_of(&parts.headers));
-                let wish = Wish { principal, as_agent, entry, input, key };
-                match self.call(wish, visit, &context).await {
-                    Ok(output) => done(output),
-                    Err(failure) => failed(failure.body(), entry.def.toolset()),
-                }
-            }
-            Err(error) => failed(unknown(&error, &request.name, visit), visit.mount.toolset()),
+        let input = request.arguments.map_or(Value::Null, Value::Object);
+        Ok(self.answer_call(&request.name, input, &context).await?.into())
+    }
+
+    /// `rmcp` takes a call whose `arguments` are no object for a method it does not know. It is a call,
+    /// and its caller is told what is wrong with it as with any other input.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: Context,
+    ) -> Answer<CustomResult> {
+        if request.method != "tools/call" {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        }
+        let params = request.params.unwrap_or_default();
+        let Some(name) = params["name"].as_str() else {
+            let message = "`params.name` must be the name of a tool";
+            return Err(ErrorData::invalid_params(message, None));
         };
-        Ok(answer.into())
+        let answer = self.answer_call(name, params["arguments"].clone(), &context).await?;
+        let answer =
+            serde_json::to_value(answer).map_err(|error| refused(&ToolError::internal(error)))?;
+        Ok(CustomResult::new(answer))
     }
 
     async fn list_prompts(
@@ -245,6 +269,30 @@ impl ServerHandler for Face {
 }
 
 impl Face {
+    /// Calls a tool and answers with what came of it, or with why not.
+    async fn answer_call(
+        &self,
+        name: &str,
+        input: Value,
+        context: &Context,
+    ) -> Answer<CallToolResult> {
+        let visit = visit(context)?;
+        let settings = self.shared.app.engine.settings();
+        let entry = match visit.mount.find(name, &settings) {
+            Ok(entry) => entry,
+            Err(error) => {
+                return Ok(failed(unknown(&error, name, visit), visit.mount.toolset()));
+            }
+        };
+        let parts = context.extensions.get::<Parts>();
+        let key = parts.and_then(|parts| calls::key_of(&parts.headers));
+        let wish = Wish { principal: visit.principal, as_agent: None, entry, input, key };
+        Ok(match self.call(wish, visit, context).await {
+            Ok(output) => done(output),
+            Err(failure) => failed(failure.body(), entry.def.toolset()),
+        })
+    }
+
     async fn call(&self, wish: Wish, visit: &Visit, context: &Context) -> Result<Output, Failure> {
         let gone = async {
             match &visit.left {

@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 
+use axum::body::Body;
 use engine::toolsets::TOOLSETS;
 use engine::{Effect, TOOLS};
-use http::StatusCode;
+use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::world::{OPERATOR, World, newer_request, settings, whole};
+use crate::world::{OPERATOR, Stream, World, newer_request, request, settings, whole};
 
 #[tokio::test]
 async fn a_list_holds_what_the_caller_may_use() {
@@ -252,4 +253,81 @@ async fn what_contradicts_itself_is_refused_on_the_short_way_too() {
     }
     let (status, _, body) = whole(world.send(call()).await).await;
     assert_eq!(status, StatusCode::OK, "{body}");
+}
+
+/// What a tool answers to arguments that are no object, in both eras.
+#[tokio::test]
+async fn arguments_that_are_no_object_are_a_tools_error() {
+    let world = World::new();
+    let member = world.enlist("worker").await;
+    let session = world.open("/mcp/mail", &member.token).await;
+    for arguments in [json!([]), json!("{}"), json!(5), json!(true), json!([{ "limit": 1 }])] {
+        for name in ["list_inbox", "send"] {
+            let params = json!({ "name": name, "arguments": arguments });
+            let newer = world.newer("/mcp/mail", &member.token, "tools/call", params.clone()).await;
+            let older = world.older(&session, "tools/call", params).await;
+            for answer in [newer, older] {
+                let result = &answer["result"];
+                assert_eq!(result["isError"], true, "{arguments}: {answer}");
+                let body = &result["structuredContent"];
+                assert_eq!(body["code"], "INVALID_INPUT", "{arguments}: {answer}");
+                assert_eq!(body["message"], "the input must be a JSON object");
+                assert_eq!(result["content"][0]["text"], body.to_string());
+            }
+        }
+    }
+    let failed = world.get("/api/record?outcome=failed&limit=100").await;
+    assert_eq!(failed["rows"].as_array().unwrap().len(), 20, "each is on record");
+    // No arguments are none, and a method that is not there is still not there.
+    let none = json!({ "name": "list_inbox", "arguments": null });
+    let answer = world.older(&session, "tools/call", none).await;
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    let answer = world.older(&session, "tools/fetch", json!({ "name": "list_inbox" })).await;
+    assert_eq!(answer["error"]["code"], -32601, "{answer}");
+    let answer = world.older(&session, "tools/call", json!({ "name": 5 })).await;
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+}
+
+/// The only version with batches is declined: whoever asks for it gets the one before.
+#[tokio::test]
+async fn no_version_is_agreed_on_that_has_batches() {
+    let world = World::new();
+    let open = async |version: &str| {
+        let params = json!({
+            "protocolVersion": version, "capabilities": {},
+            "clientInfo": { "name": "test", "version": "1" },
+        });
+        let message =
+            json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params });
+        let sent = request(Method::POST, "/mcp", Some(OPERATOR), Body::from(message.to_string()));
+        let response = world.send(sent).await;
+        let id = response.headers()["mcp-session-id"].to_str().unwrap().to_owned();
+        let opened = Stream::of(response).next().await.unwrap();
+        (id, opened["result"]["protocolVersion"].as_str().unwrap().to_owned())
+    };
+    for (asked, agreed) in [
+        ("2025-03-26", "2024-11-05"),
+        ("2024-11-05", "2024-11-05"),
+        ("2025-06-18", "2025-06-18"),
+        ("2025-11-25", "2025-11-25"),
+    ] {
+        assert_eq!(open(asked).await.1, agreed);
+    }
+    // Such a client has no header for the version, and works.
+    let (id, _) = open("2025-03-26").await;
+    let send = async |message: Value| {
+        let body = Body::from(message.to_string());
+        let mut sent = request(Method::POST, "/mcp", Some(OPERATOR), body);
+        sent.headers_mut().insert("mcp-session-id", id.parse().unwrap());
+        world.send(sent).await
+    };
+    let done = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(send(done).await.status(), StatusCode::ACCEPTED);
+    let list = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" });
+    let answer = Stream::of(send(list.clone()).await).answer().await;
+    assert!(answer["result"]["tools"].is_array(), "{answer}");
+    assert!(send(json!([list])).await.status().is_client_error());
+    let discovered = world.newer("/mcp", OPERATOR, "server/discover", json!({})).await;
+    let versions = discovered["result"]["supportedVersions"].as_array().unwrap();
+    assert!(!versions.contains(&"2025-03-26".into()), "{discovered}");
 }
