@@ -74,6 +74,18 @@ impl Caller {
 }
 
 impl Caller {
+    /// Checks that it may use a tool, and says it in the words of the office where it may not.
+    pub(crate) fn check_may(&self, settings: &Settings, tool: &str) -> Result<(), ToolError> {
+        if self.may(settings, tool) {
+            return Ok(());
+        }
+        let kind = self.agent.as_ref().map_or_else(
+            || "OPERATOR".to_owned(),
+            |agent| model::AgentType::of_category(&agent.category).to_string(),
+        );
+        Err(ToolError::denied(format!("Tool '{tool}' is not allowed for agent type '{kind}'")))
+    }
+
     /// Whether a tool is shown to it: it may use it, and it does not stand too deep for it.
     pub fn is_offered(&self, settings: &Settings, tool: &ToolDef) -> bool {
         let too_deep = self.agent.as_ref().is_some_and(|own| own.depth >= settings.limits.depth);

@@ -255,30 +255,13 @@ impl Passage {
 
     /// Checks what the caller may, in the words of the office.
     fn admit(&self, caller: &Caller) -> Result<(), ToolError> {
-        let tool = self.call.tool.name;
-        if !caller.may(&self.settings, tool) {
-            let kind = caller.agent.as_ref().map_or_else(
-                || "OPERATOR".to_owned(),
-                |agent| model::AgentType::of_category(&agent.category).to_string(),
-            );
-            return Err(ToolError::denied(format!(
-                "Tool '{tool}' is not allowed for agent type '{kind}'"
-            )));
-        }
-        Ok(())
+        caller.check_may(&self.settings, self.call.tool.governed_by)
     }
 
     /// Checks that the caller does not call too often. It counts, so it is done once a call and never
     /// in an operation, which may be run again.
     fn pace(&self) -> Result<(), ToolError> {
-        let Principal::Agent(agent) = self.call.principal else { return Ok(()) };
-        let limit = self.settings.limits.calls_per_minute;
-        if self.engine.rates.take(agent, limit, self.now()) {
-            return Ok(());
-        }
-        let message = format!("more than {limit} calls in a minute");
-        Err(ToolError::new(Code::RateLimited, message)
-            .hint("wait a few seconds, or use `waitSeconds` instead of polling"))
+        self.engine.pace(self.call.principal)
     }
 
     /// Runs the tool. What has begun is left in `begun`, so that another try does not begin it again.

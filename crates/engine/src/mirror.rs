@@ -168,7 +168,7 @@ impl Mirror {
 
     fn write_context(&self) -> Result<(), MirrorError> {
         let now = self.engine.now();
-        let page = self.engine.store.read(|tx| projection::context_page(tx, now))?;
+        let page = self.engine.store.read(|tx| projection::context_page(tx, now, &|_| Ok(true)))?;
         Ok(files::write_derived(&self.dir.join("CONTEXT.md"), &redact(page), Mode::Private)?)
     }
 

@@ -11,13 +11,23 @@ use store::{Agent, AgentPage, Event, EventFilter, Task, Tx};
 use crate::error::ToolError;
 use crate::redact::redact;
 
+/// Decides whether a reader may be shown what became of an agent.
+pub(crate) type IsShown<'a> = &'a dyn Fn(AgentId) -> Result<bool, ToolError>;
+
 /// So many finished runs are shown beside those at work.
 const RECENT: u32 = 10;
 /// More agents at work than this are counted, not listed.
 const LISTED: u32 = 200;
 
 /// `CONTEXT.md`: who is at work, and the last runs.
-pub(crate) fn context_page(tx: &Tx<'_>, now: Timestamp) -> Result<String, ToolError> {
+///
+/// Everybody at work is listed, as `list_agents` does; of the runs that ended, those that the reader may
+/// be shown.
+pub(crate) fn context_page(
+    tx: &Tx<'_>,
+    now: Timestamp,
+    is_shown: IsShown<'_>,
+) -> Result<String, ToolError> {
     let mut text = format!(
         "# Agent Context\n\nLast Updated: {now}\n\n## Active Agents\n\n| ID | Agent | Task | Started |\n|---|---|---|---|\n"
     );
@@ -43,6 +53,9 @@ pub(crate) fn context_page(tx: &Tx<'_>, now: Timestamp) -> Result<String, ToolEr
         "\n## Recent Runs\n\n| Time | Agent | Task | Duration | Result |\n|---|---|---|---|---|\n",
     );
     for agent in tx.agents_ended(RECENT)? {
+        if !is_shown(agent.id)? {
+            continue;
+        }
         let (AgentState::Ended { outcome, at, .. }, task) = (&agent.state, task_label(tx, &agent)?)
         else {
             continue;
@@ -140,8 +153,8 @@ pub(crate) fn iac_entry(
     Ok(Some(text))
 }
 
-/// The newest part of the log of runs.
-pub(crate) fn iac_log(tx: &Tx<'_>) -> Result<String, ToolError> {
+/// The newest part of the log of runs, of those that the reader may be shown.
+pub(crate) fn iac_log(tx: &Tx<'_>, is_shown: IsShown<'_>) -> Result<String, ToolError> {
     let mut events = Vec::new();
     for kind in [EventKind::AgentStarted, EventKind::AgentFinished] {
         events.extend(tx.event_list_newest(kind, 100)?);
@@ -149,7 +162,11 @@ pub(crate) fn iac_log(tx: &Tx<'_>) -> Result<String, ToolError> {
     events.sort_by_key(|event| event.number);
     let (mut text, mut day) = (IAC_HEAD.to_owned(), String::new());
     for event in &events {
-        text.extend(iac_entry(tx, event, &mut day)?);
+        if let Some(agent) = event.agent
+            && is_shown(agent)?
+        {
+            text.extend(iac_entry(tx, event, &mut day)?);
+        }
     }
     Ok(text)
 }

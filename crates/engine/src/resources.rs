@@ -2,14 +2,20 @@
 
 use model::event::EventKind;
 use model::{AgentId, TaskRef};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 use store::{AgentPage, Event};
 
 use crate::context::task_context;
-use crate::cx::find_task;
+use crate::cx::{ReadCx, find_task};
+use crate::door::{Call, Progress};
 use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::identity::Principal;
 use crate::projection;
+use crate::run::view::{is_within_reach, within_reach};
+use crate::tool::{Read, Tool, ToolDef};
 
 /// Something that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,59 +50,154 @@ pub const RESOURCE_TEMPLATES: &[(&str, &str, &str, &str)] = &[
 const CONTEXT: &str = "agents://context";
 const IAC_LOG: &str = "agents://iac-log";
 
+/// What a resource is read with: like any tool, through the door, so that it is counted, permitted and
+/// recorded. It is in no list of tools.
+struct ReadResource;
+
+/// Which resource.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ResourceQuery {
+    /// Its address
+    uri: String,
+}
+
+/// The text of a resource.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct ResourceText {
+    /// Markdown or JSON
+    text: String,
+}
+
+impl Tool for ReadResource {
+    const NAME: &'static str = "mcp__resources__read";
+    type Args = ResourceQuery;
+    type Answer = ResourceText;
+}
+
+impl Read for ReadResource {
+    fn read(cx: &ReadCx<'_>, query: ResourceQuery) -> Result<ResourceText, ToolError> {
+        Ok(ResourceText { text: ResourceName::parse(&query.uri)?.text(cx)? })
+    }
+}
+
+/// The tool that tells who is at work: whoever may use it may read of agents.
+const LIST_AGENTS: &str = "mcp__harness__list_agents";
+/// The tool that tells the same of a task as its resource does.
+const TASK_CONTEXT: &str = "mcp__harness__get_task_context";
+
+static READ_OF_AGENTS: ToolDef = ToolDef::read::<ReadResource>().governed_by(LIST_AGENTS);
+static READ_OF_TASK: ToolDef = ToolDef::read::<ReadResource>().governed_by(TASK_CONTEXT);
+
+/// Which resource an address names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum ResourceName {
+    Context,
+    IacLog,
+    Agent(AgentId),
+    Task(TaskRef),
+}
+
+impl ResourceName {
+    fn parse(uri: &str) -> Result<Self, ToolError> {
+        let wrong = |problem: String| ToolError::invalid(problem).detail("field", "uri");
+        if let Some(id) = uri.strip_prefix("agents://agent/") {
+            return id.parse().map(Self::Agent).map_err(|error| wrong(format!("{error}")));
+        }
+        if let Some(name) = uri.strip_prefix("agents://task/") {
+            return name.parse().map(Self::Task).map_err(|error| wrong(format!("{error}")));
+        }
+        match uri {
+            CONTEXT => Ok(Self::Context),
+            IAC_LOG => Ok(Self::IacLog),
+            _ => Err(ToolError::not_found(format!("there is no resource `{uri}`"))
+                .hint("`resources/list` and `resources/templates/list` say what there is")),
+        }
+    }
+
+    /// What it is read with; the same whether it is read or subscribed to.
+    const fn tool(&self) -> &'static ToolDef {
+        match self {
+            Self::Context | Self::IacLog | Self::Agent(_) => &READ_OF_AGENTS,
+            Self::Task(_) => &READ_OF_TASK,
+        }
+    }
+
+    /// Its text, as far as the caller's reach goes.
+    fn text(&self, cx: &ReadCx<'_>) -> Result<String, ToolError> {
+        let is_shown = |id| Ok(is_within_reach(cx.tx, cx.settings, cx.caller, id)?);
+        match self {
+            Self::Context => projection::context_page(cx.tx, cx.now, &is_shown),
+            Self::IacLog => projection::iac_log(cx.tx, &is_shown),
+            Self::Agent(id) => {
+                within_reach(cx.tx, cx.settings, cx.caller, *id)?;
+                Ok(projection::agent_file(cx.tx, *id)?.to_string())
+            }
+            Self::Task(name) => task_context(cx.tx, &find_task(cx.tx, name)?),
+        }
+    }
+}
+
 impl Engine {
-    /// What the caller can read: the two pages, the live agents, the newest tasks.
+    /// What the caller can read: the two pages, the live agents within its reach, the newest tasks.
     pub fn resource_list(&self, principal: Principal) -> Result<Vec<ResourceInfo>, ToolError> {
-        self.caller(principal, None)?;
+        let caller = self.caller(principal, None)?;
+        let settings = self.settings();
         let info = |uri: String, name: String, description: &str, mime| ResourceInfo {
             uri,
             name,
             description: description.to_owned(),
             mime,
         };
-        let mut all = vec![
-            info(
-                CONTEXT.into(),
-                "context".into(),
-                "Who is at work, and the last runs",
-                "text/markdown",
-            ),
-            info(IAC_LOG.into(), "iac-log".into(), "The log of runs", "text/markdown"),
-        ];
+        let mut all = Vec::new();
         self.store.read(|tx| {
-            for agent in tx.agent_page(AgentPage::Live, 0, 100)?.items {
-                let uri = format!("agents://agent/{}", agent.id);
-                all.push(info(uri, agent.role, "One agent", "application/json"));
+            if caller.may(&settings, LIST_AGENTS) {
+                let description = "Who is at work, and the last runs";
+                all.push(info(CONTEXT.into(), "context".into(), description, "text/markdown"));
+                let description = "The log of runs";
+                all.push(info(IAC_LOG.into(), "iac-log".into(), description, "text/markdown"));
+                for agent in tx.agent_page(AgentPage::Live, 0, 100)?.items {
+                    if is_within_reach(tx, &settings, &caller, agent.id)? {
+                        let uri = format!("agents://agent/{}", agent.id);
+                        all.push(info(uri, agent.role, "One agent", "application/json"));
+                    }
+                }
             }
-            for task in tx.task_page_newest(i64::MAX, 100)?.items {
-                let uri = format!("agents://task/{}", task.slug);
-                all.push(info(uri, task.slug, "One task", "text/markdown"));
+            if caller.may(&settings, TASK_CONTEXT) {
+                for task in tx.task_page_newest(i64::MAX, 100)?.items {
+                    let uri = format!("agents://task/{}", task.slug);
+                    all.push(info(uri, task.slug, "One task", "text/markdown"));
+                }
             }
             Ok(all)
         })
     }
 
-    /// Reads one.
-    pub fn resource_read(&self, principal: Principal, uri: &str) -> Result<String, ToolError> {
-        self.caller(principal, None)?;
-        let now = self.now();
-        self.store.read(|tx| match uri {
-            CONTEXT => projection::context_page(tx, now),
-            IAC_LOG => projection::iac_log(tx),
-            _ => {
-                if let Some(id) = uri.strip_prefix("agents://agent/") {
-                    let id: AgentId =
-                        id.parse().map_err(|error| ToolError::invalid(format!("{error}")))?;
-                    return Ok(projection::agent_file(tx, id)?.to_string());
-                }
-                if let Some(name) = uri.strip_prefix("agents://task/") {
-                    let name: TaskRef =
-                        name.parse().map_err(|error| ToolError::invalid(format!("{error}")))?;
-                    return task_context(tx, &find_task(tx, &name)?);
-                }
-                Err(ToolError::not_found(format!("there is no resource `{uri}`"))
-                    .hint("`resources/list` and `resources/templates/list` say what there is"))
-            }
+    /// Reads one, as a call through the door.
+    pub async fn resource_read(
+        &self,
+        principal: Principal,
+        uri: &str,
+    ) -> Result<String, ToolError> {
+        // What is none is read nevertheless, so that the attempt is counted and recorded.
+        let tool = ResourceName::parse(uri).map_or(&READ_OF_AGENTS, |name| name.tool());
+        let input = json!({ "uri": uri });
+        let call = Call { principal, as_agent: None, tool, input, key: None };
+        let output =
+            self.call(call, &Progress::default()).await.map_err(|failure| failure.error)?;
+        Ok(output.read::<ResourceText>()?.text)
+    }
+
+    /// Checks that the caller could read one, and so may hear that it has changed.
+    pub fn resource_check(&self, principal: Principal, uri: &str) -> Result<(), ToolError> {
+        let caller = self.caller(principal, None)?;
+        let settings = self.settings();
+        let name = ResourceName::parse(uri)?;
+        caller.check_may(&settings, name.tool().governed_by)?;
+        self.store.read(|tx| match &name {
+            ResourceName::Context | ResourceName::IacLog => Ok(()),
+            ResourceName::Agent(id) => within_reach(tx, &settings, &caller, *id).map(drop),
+            ResourceName::Task(name) => find_task(tx, name).map(drop),
         })
     }
 }

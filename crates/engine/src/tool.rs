@@ -213,6 +213,8 @@ enum Words {
 pub struct ToolDef {
     /// The canonical name
     pub name: &'static str,
+    /// The tool whose permission it needs: its own, as a rule
+    pub(crate) governed_by: &'static str,
     /// Whether a failure concerns the human at once
     pub critical: bool,
     /// Whether calling it again with the same input changes nothing more
@@ -237,6 +239,7 @@ impl ToolDef {
     const fn of<T: Tool>(shape: Shape) -> Self {
         Self {
             name: T::NAME,
+            governed_by: T::NAME,
             critical: T::CRITICAL,
             idempotent: T::IDEMPOTENT,
             starts_agents: T::STARTS_AGENTS,
@@ -252,6 +255,12 @@ impl ToolDef {
         Self::of::<T>(Shape::Read(|cx, raw| {
             Output::of(&T::read(cx, input::parse::<T::Args>(raw)?)?)
         }))
+    }
+
+    /// The same, for whoever may use another tool.
+    pub(crate) const fn governed_by(mut self, tool: &'static str) -> Self {
+        self.governed_by = tool;
+        self
     }
 
     /// A tool that looks at the machine.
@@ -291,6 +300,7 @@ impl ToolDef {
     ) -> Self {
         Self {
             name,
+            governed_by: name,
             critical: false,
             idempotent: false,
             starts_agents: true,

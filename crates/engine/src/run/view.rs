@@ -6,7 +6,7 @@ use model::{AgentId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Agent, Run, Tx};
+use store::{Agent, Run, StoreError, Tx};
 
 use crate::cx::{Caller, find_agent};
 use crate::error::ToolError;
@@ -117,6 +117,25 @@ impl Standing {
     }
 }
 
+/// Whether the caller may await, kill or read an agent. One that does not exist is within nobody's reach.
+pub(crate) fn is_within_reach(
+    tx: &Tx<'_>,
+    settings: &Settings,
+    caller: &Caller,
+    id: AgentId,
+) -> Result<bool, StoreError> {
+    let Some(own) = &caller.agent else { return Ok(true) };
+    let reach = settings.policy.get(&own.category).map_or(Reach::Itself, |own| own.reach);
+    Ok(match reach {
+        Reach::All => true,
+        Reach::Descendants if id != own.id => match tx.agent_get(id)? {
+            Some(agent) => tx.agent_ancestors(&agent)?.iter().any(|above| above.id == own.id),
+            None => false,
+        },
+        Reach::Descendants | Reach::Itself => id == own.id,
+    })
+}
+
 /// An agent that the caller may await, kill or read.
 pub(crate) fn within_reach(
     tx: &Tx<'_>,
@@ -125,17 +144,7 @@ pub(crate) fn within_reach(
     id: AgentId,
 ) -> Result<Standing, ToolError> {
     let standing = Standing::of(tx, id)?;
-    let Some(own) = &caller.agent else { return Ok(standing) };
-    let reach = settings.policy.get(&own.category).map_or(Reach::Itself, |own| own.reach);
-    let within = match reach {
-        Reach::All => true,
-        Reach::Descendants => {
-            id == own.id
-                || tx.agent_ancestors(&standing.agent)?.iter().any(|above| above.id == own.id)
-        }
-        Reach::Itself => id == own.id,
-    };
-    if within {
+    if is_within_reach(tx, settings, caller, id)? {
         return Ok(standing);
     }
     Err(ToolError::denied(format!("agent `{id}` is none of those you started"))

@@ -202,7 +202,7 @@ impl ServerHandler for Face {
         context: Context,
     ) -> Answer<ReadResourceResponse> {
         let principal = visit(&context)?.principal;
-        let contents = resources::read(&self.shared, principal, &request.uri);
+        let contents = resources::read(&self.shared, principal, &request.uri).await;
         Ok(contents.map_err(|error| refused(&error))?.into())
     }
 
@@ -213,7 +213,7 @@ impl ServerHandler for Face {
         self.shared
             .app
             .engine
-            .resource_read(visit.principal, &request.uri)
+            .resource_check(visit.principal, &request.uri)
             .map_err(|error| refused(&error))?;
         let (session, uri) = (client.session.clone(), request.uri.clone());
         let store = self.shared.app.engine.store();
@@ -241,7 +241,7 @@ impl ServerHandler for Face {
     ) -> Option<SubscriptionFilter> {
         let opener = self.opener?;
         let uris = asked.resource_subscriptions.iter().flatten();
-        let readable = |uri: &&String| self.shared.app.engine.resource_read(opener, uri).is_ok();
+        let readable = |uri: &&String| self.shared.app.engine.resource_check(opener, uri).is_ok();
         let uris: HashSet<String> = uris.filter(readable).cloned().collect();
         let filter = SubscriptionFilter::builder().resource_subscriptions(uris.iter().cloned());
         *self.early() = Some(subscriptions::listen(&self.shared, opener, uris));
@@ -254,6 +254,9 @@ impl ServerHandler for Face {
             listening.ok_or_else(|| ErrorData::internal_error("nobody listens", None))?;
         let tell = async {
             while let Some(uri) = listening.listener.next().await {
+                if !listening.may_hear(&uri) {
+                    continue;
+                }
                 if context.sink().notify_resource_updated(uri).await.is_err() {
                     break;
                 }

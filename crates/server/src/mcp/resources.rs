@@ -33,12 +33,12 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
         .with_cache_scope(CacheScope::Private)
 }
 
-pub(super) fn read(
+pub(super) async fn read(
     shared: &Shared,
     principal: Principal,
     uri: &str,
 ) -> Result<ReadResourceResult, ToolError> {
-    let text = shared.app.engine.resource_read(principal, uri)?;
+    let text = shared.app.engine.resource_read(principal, uri).await?;
     // Resources are pages for people or facts for programs, and look it.
     let mime = if text.starts_with('{') { "application/json" } else { "text/markdown" };
     let contents = ResourceContents::text(text, uri).with_mime_type(mime);

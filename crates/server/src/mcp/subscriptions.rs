@@ -89,6 +89,14 @@ pub(crate) struct Listening {
     pub(crate) listener: Arc<Listener>,
 }
 
+impl Listening {
+    /// Whether the listener may still read a resource: permissions change with a reload, and a session
+    /// that comes back listens to what it was once allowed.
+    pub(crate) fn may_hear(&self, uri: &str) -> bool {
+        self.shared.app.engine.resource_check(self.listener.owner, uri).is_ok()
+    }
+}
+
 impl Drop for Listening {
     fn drop(&mut self) {
         self.shared.subscriptions.lock().remove(self.key);
@@ -219,6 +227,9 @@ fn attach(
     shared.tasks.spawn(async move {
         let deliver = async {
             while let Some(uri) = listening.listener.next().await {
+                if !listening.may_hear(&uri) {
+                    continue;
+                }
                 let told =
                     peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await;
                 if told.is_err() {

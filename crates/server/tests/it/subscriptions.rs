@@ -1,6 +1,8 @@
 //! Resources, and being told that they changed.
 
+use engine::toolsets::TOOLSETS;
 use http::StatusCode;
+use model::glob::Glob;
 use serde_json::{Value, json};
 
 use crate::world::{OPERATOR, Stream, World, newer_request, whole};
@@ -127,4 +129,114 @@ async fn who_does_not_read_holds_nobody_up() {
         world.enlist("worker").await;
     }
     assert_eq!(updated(&stream.next().await.unwrap()), CONTEXT);
+}
+
+/// What a resource answers to a reader: its text, or the code of the refusal.
+async fn read(world: &World, token: &str, uri: &str) -> Result<String, String> {
+    let request = newer_request("/mcp", token, "resources/read", json!({ "uri": uri }));
+    let (_, _, answer) = whole(world.send(request).await).await;
+    match answer["result"]["contents"][0]["text"].as_str() {
+        Some(text) => Ok(text.to_owned()),
+        None => Err(answer["error"]["data"]["code"].as_str().unwrap().to_owned()),
+    }
+}
+
+async fn listed(world: &World, token: &str) -> Vec<String> {
+    let list = world.newer("/mcp", token, "resources/list", json!({})).await;
+    let resources = list["result"]["resources"].as_array().unwrap().clone();
+    resources.iter().map(|resource| resource["uri"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_resource_tells_no_more_than_the_readers_reach() {
+    let world = World::new();
+    let (one, other) = (world.enlist("worker").await, world.enlist("worker").await);
+    let above = world.enlist("supervisor").await;
+    let (own, foreign) =
+        (format!("agents://agent/{}", one.id), format!("agents://agent/{}", other.id));
+    assert!(read(&world, &one.token, &own).await.unwrap().contains("worker"));
+    assert_eq!(read(&world, &one.token, &foreign).await.unwrap_err(), "PERMISSION_DENIED");
+    for token in [&*above.token, OPERATOR] {
+        read(&world, token, &foreign).await.unwrap();
+    }
+    assert!(!listed(&world, &one.token).await.contains(&foreign));
+    assert!(listed(&world, &above.token).await.contains(&foreign));
+    // Nor does one hear of it, in either era.
+    let mut stream = listen(&world, &one.token, &[&own, &foreign]).await;
+    let first = stream.next().await.unwrap();
+    assert_eq!(first["params"]["notifications"]["resourceSubscriptions"], json!([own]));
+    let session = world.open("/mcp", &one.token).await;
+    let answer = world.older(&session, "resources/subscribe", json!({ "uri": foreign })).await;
+    assert_eq!(answer["error"]["data"]["code"], "PERMISSION_DENIED", "{answer}");
+    let answer = world.older(&session, "resources/subscribe", json!({ "uri": own })).await;
+    assert!(answer["error"].is_null(), "{answer}");
+    // The log of runs tells of others to who may read them.
+    world.engine().discharge(other.id, "secret reason".to_owned()).await.unwrap();
+    for (token, told) in [(&*one.token, false), (&*above.token, true), (OPERATOR, true)] {
+        let log = read(&world, token, "agents://iac-log").await.unwrap();
+        assert_eq!(log.contains(&other.id.to_string()), told, "{log}");
+        let page = read(&world, token, CONTEXT).await.unwrap();
+        let recent = page.split("## Recent Runs").nth(1).unwrap();
+        assert_eq!(recent.contains("worker"), told, "{page}");
+    }
+    let reads = world.get("/api/record?tool=mcp__resources__read&limit=100").await;
+    let agent = one.id.to_string();
+    let denied = world.get("/api/record?tool=mcp__resources__read&outcome=denied").await;
+    assert!(reads.to_string().contains(&agent), "reading is on record: {reads}");
+    assert_eq!(denied["rows"].as_array().unwrap().len(), 1, "{denied}");
+}
+
+#[tokio::test]
+async fn a_role_that_is_denied_the_tool_is_denied_the_resource() {
+    let mut settings = crate::world::settings();
+    let deny = |pattern| vec![Glob::new(pattern, &TOOLSETS).unwrap()];
+    settings.roles.get_mut("worker").unwrap().rules.deny = deny("mcp__harness__*");
+    settings.limits.calls_per_minute = 8;
+    let world = World::with_settings(settings.clone());
+    let member = world.enlist("worker").await;
+    let (_, task) = world.execute(OPERATOR, "mcp__task__create", json!({ "title": "One" })).await;
+    let task = task.to_string();
+    let task = task.split('"').find(|part| part.starts_with("task_")).unwrap();
+    let own = format!("agents://agent/{}", member.id);
+    let of_task = format!("agents://task/{task}");
+    let uris = [CONTEXT, "agents://iac-log", &*own, &*of_task];
+    for uri in uris {
+        assert_eq!(
+            read(&world, &member.token, uri).await.unwrap_err(),
+            "PERMISSION_DENIED",
+            "{uri}"
+        );
+        read(&world, OPERATOR, uri).await.unwrap();
+    }
+    assert_eq!(listed(&world, &member.token).await, Vec::<String>::new());
+    let mut stream = listen(&world, &member.token, &uris).await;
+    let first = stream.next().await.unwrap();
+    let accepted = &first["params"]["notifications"]["resourceSubscriptions"];
+    assert!(accepted.is_null(), "{first}");
+    // What is taken away by a reload is not heard of any more.
+    let mut allowed = settings.clone();
+    allowed.roles.get_mut("worker").unwrap().rules.deny.clear();
+    world.engine().set_settings(allowed);
+    let session = world.open("/mcp", &member.token).await;
+    let mut heard = world.hear(&session).await;
+    for uri in [CONTEXT, &of_task] {
+        let answer = world.older(&session, "resources/subscribe", json!({ "uri": uri })).await;
+        assert!(answer["error"].is_null(), "{answer}");
+    }
+    let mut partly = settings;
+    partly.roles.get_mut("worker").unwrap().rules.deny = deny("mcp__harness__list_agents");
+    world.engine().set_settings(partly);
+    world.enlist("worker").await;
+    let comment = json!({ "taskId": task, "body": "x" });
+    let (_, commented) = world.execute(OPERATOR, "mcp__task__add_comment", comment).await;
+    let assigned = json!({ "taskId": task, "agentId": member.id });
+    let (_, assigned) = world.execute(OPERATOR, "mcp__task__assign", assigned).await;
+    let told = heard.next().await.unwrap();
+    assert!(updated(&told).starts_with("agents://task/"), "{told} {commented} {assigned}");
+    // And reading counts as a call.
+    let mut last = String::new();
+    for _ in 0..30 {
+        last = read(&world, &member.token, &of_task).await.err().unwrap_or_default();
+    }
+    assert_eq!(last, "RATE_LIMITED");
 }
