@@ -524,5 +524,11 @@ pub(crate) enum Shell {
     Fish,
 }
 
+/// An amount of dollars, as a flag gives it.
+fn dollars(text: &str) -> Result<f64, String> {
+    let amount: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
+    model::money::Usd::check_dollars(amount).map_err(|error| error.to_string())
+}
+
 #[cfg(test)]
 mod tests;

@@ -165,7 +165,9 @@ pub(crate) fn prepare(
         tasks.spawn(mirror.run(shutdown.clone()));
     }
     let listener = TcpListener::from_std(bound.listener)?;
-    let server = server::Server::new(app);
+    let max_connections = usize::try_from(config.server.max_connections).unwrap_or(usize::MAX);
+    let limits = server::ConnectionLimits { max_connections, ..Default::default() };
+    let server = server::Server::new(app).with_limits(limits);
     let file = ServerFile { url, pid: std::process::id(), version, started_at };
     Ok(Ready { file, shutdown, engine, activity, server, listener, tasks })
 }

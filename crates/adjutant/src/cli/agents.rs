@@ -34,7 +34,7 @@ pub(crate) struct BoundArgs {
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// What it and all that it starts may spend, in dollars
-    #[arg(long, short, value_name = "USD")]
+    #[arg(long, short, value_name = "USD", value_parser = super::dollars)]
     pub(crate) budget: Option<f64>,
     /// How long it may run, in seconds
     #[arg(long, value_name = "SECONDS")]

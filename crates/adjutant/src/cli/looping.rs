@@ -39,7 +39,7 @@ pub(crate) struct LoopArgs {
     )]
     pub(crate) commit: Option<bool>,
     /// What it may spend in all, in dollars
-    #[arg(long, value_name = "USD")]
+    #[arg(long, value_name = "USD", value_parser = super::dollars)]
     pub(crate) budget: Option<f64>,
     /// Where its agents work (default: the project)
     #[arg(long, value_name = "DIR")]

@@ -83,7 +83,7 @@ Example:
         #[arg(value_name = "NAME")]
         name: String,
         /// How much more it may cost, in dollars (default: what is left)
-        #[arg(long, short, value_name = "USD")]
+        #[arg(long, short, value_name = "USD", value_parser = super::dollars)]
         budget: Option<f64>,
         /// Do not wait for its end
         #[arg(long)]
@@ -98,7 +98,7 @@ pub(crate) struct PlanRunArgs {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
     /// What all of it may cost, in dollars (default: as role or configuration say)
-    #[arg(long, short, value_name = "USD")]
+    #[arg(long, short, value_name = "USD", value_parser = super::dollars)]
     pub(crate) budget: Option<f64>,
     /// The role that runs it (default: as the configuration says)
     #[arg(long, short, value_name = "ROLE")]

@@ -80,3 +80,28 @@ fn the_exit_codes_of_the_help_are_those_of_the_errors() {
         assert!(codes.contains(&exit), "{name} exits with {exit}");
     }
 }
+
+#[test]
+fn money_on_the_command_line_is_finite_and_not_negative() {
+    let commands: [&[&str]; 4] = [
+        &["run", "Do it"],
+        &["loop", "night"],
+        &["plan", "run", "PLAN.md"],
+        &["plan", "resume", "release"],
+    ];
+    for words in commands {
+        let tried = |amount: &str| {
+            let budget = format!("--budget={amount}");
+            let line = ["adjutant"].into_iter().chain(words.iter().copied()).chain([&*budget]);
+            Cli::command().try_get_matches_from(line).map_err(|error| error.to_string())
+        };
+        for amount in ["nan", "NaN", "inf", "-inf", "infinity", "-1", "1e308", "1e999", "", "five"]
+        {
+            let said = tried(amount).unwrap_err();
+            assert!(said.contains("--budget") && said.contains(" not a"), "{words:?}: {said}");
+        }
+        for amount in ["0", "0.5", "12"] {
+            assert!(tried(amount).is_ok(), "{words:?} {amount}: {:?}", tried(amount).err());
+        }
+    }
+}

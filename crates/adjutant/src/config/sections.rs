@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 
 use engine::settings::{Budget, ChildReserve, Limits, Price};
+use model::money::Usd;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +39,9 @@ pub(crate) struct Server {
     pub(crate) allowed_hosts: Vec<String>,
     /// How long a server that started by itself stays with nothing to do; 0 is for ever
     pub(crate) idle_seconds: u64,
+    /// How many connections may be open beside those on which a caller that was let in waits or listens
+    #[serde(deserialize_with = "at_least_one")]
+    pub(crate) max_connections: u32,
     /// How much is logged
     pub(crate) log_level: LogLevel,
 }
@@ -49,6 +53,7 @@ impl Default for Server {
             port: 3001,
             allowed_hosts: Vec::new(),
             idle_seconds: 900,
+            max_connections: 1024,
             log_level: LogLevel::Info,
         }
     }
@@ -129,12 +134,15 @@ impl Default for Models {
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Mcp {
     /// How long Claude Code keeps a stream open, in milliseconds
+    #[serde(deserialize_with = "at_least_one")]
     pub(crate) stream_timeout: u64,
     /// Categories that may also use the tools that start agents
     pub(crate) full_access_categories: Vec<String>,
     /// How often a call that waits reports that it still does, in milliseconds
+    #[serde(deserialize_with = "at_least_one")]
     pub(crate) progress_interval: u64,
     /// How long a step of git, GitHub or tmux may take, in milliseconds
+    #[serde(deserialize_with = "at_least_one")]
     pub(crate) tool_timeout: u64,
 }
 
@@ -156,12 +164,15 @@ pub(crate) struct LimitsConfig {
     /// How deep agents may start agents
     pub(crate) depth: u32,
     /// How many agents run at once
+    #[serde(deserialize_with = "at_least_one")]
     pub(crate) running: u32,
     /// How many children an agent may have
     pub(crate) children: u32,
     /// How long a prompt may be
+    #[serde(deserialize_with = "at_least_one")]
     pub(crate) max_prompt_bytes: u64,
     /// How much of an agent's output is kept
+    #[serde(deserialize_with = "at_least_one")]
     pub(crate) max_output_bytes: u64,
     /// How many calls an agent may make in a minute; 0 is no limit
     pub(crate) calls_per_minute: u32,
@@ -283,11 +294,20 @@ fn amount<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
 }
 
 fn dollars<E: serde::de::Error>(usd: f64) -> Result<f64, E> {
-    if usd.is_finite() && usd >= 0.0 {
-        Ok(usd)
-    } else {
-        Err(E::custom(format!("{usd} is not an amount of dollars")))
+    Usd::check_dollars(usd).map_err(E::custom)
+}
+
+/// A limit that would let nothing through if it were 0.
+fn at_least_one<'de, D, T>(from: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + PartialEq + From<u8>,
+{
+    let number = T::deserialize(from)?;
+    if number == T::from(0) {
+        return Err(D::Error::custom("is 0, with which nothing could run; it must be at least 1"));
     }
+    Ok(number)
 }
 
 /// What tokens cost, for models that do not say so themselves.

@@ -63,7 +63,7 @@ fn a_wrong_value_is_refused_with_its_line() {
     );
     assert_eq!(
         line("budget:\n  default:\n    usd: -1"),
-        "config.yaml:3: -1 is not an amount of dollars"
+        "config.yaml:3: -1 is not an amount of dollars: it must be a number from 0 to 1000000000"
     );
     assert_eq!(
         refused("server:\n  logLevel: inof"),
@@ -385,5 +385,48 @@ proptest! {
         let all = Config::default().leaves();
         let name = overlay::variable(&all[index % all.len()].0);
         drop(over(&[(name.as_str(), value.as_str())], &[]));
+    }
+}
+
+#[test]
+fn a_limit_that_lets_nothing_through_is_refused_where_it_stands() {
+    let cases = [
+        ("limits", "running"),
+        ("limits", "maxPromptBytes"),
+        ("limits", "maxOutputBytes"),
+        ("mcp", "streamTimeout"),
+        ("mcp", "progressInterval"),
+        ("mcp", "toolTimeout"),
+        ("server", "maxConnections"),
+    ];
+    let why = "is 0, with which nothing could run; it must be at least 1";
+    for (section, key) in cases {
+        let text = format!("mirror: true\n{section}:\n  # nothing\n  {key}: 0\n");
+        assert_eq!(refused(&text).0, format!("config.yaml:4: {why}"), "{key}");
+        let one = Config::parse("c", &format!("{section}: {{{key}: 1}}"));
+        assert!(one.is_ok(), "{key}");
+    }
+    for zero in
+        ["limits: {depth: 0, children: 0, callsPerMinute: 0, grace: 0}", "server: {port: 0}"]
+    {
+        assert!(Config::parse("c", zero).is_ok(), "{zero}");
+    }
+    let env = Environment::from_vars("/", [("ADJUTANT_LIMITS_RUNNING", "0")]);
+    let said = overlay::apply(&Config::default(), &env, &[]).unwrap_err().to_string();
+    assert!(said.contains("ADJUTANT_LIMITS_RUNNING") && said.contains(why), "{said}");
+}
+
+#[test]
+fn money_is_finite_and_not_negative_wherever_the_file_has_some() {
+    for amount in [".nan", ".inf", "-.inf", "-0.5", "1e308", "-1"] {
+        for text in [
+            format!("budget:\n  default:\n    usd: {amount}"),
+            format!("prices:\n  models:\n    x: {{input: {amount}, output: 1}}"),
+            format!("prices:\n  models:\n    x: {{input: 1, output: 1, cacheRead: {amount}}}"),
+        ] {
+            let said = refused(&text).0;
+            assert!(said.contains("is not an amount of dollars"), "{text}: {said}");
+            assert!(said.starts_with("config.yaml:3: "), "{text}: {said}");
+        }
     }
 }

@@ -7,6 +7,7 @@ use model::Line;
 use model::nearest::nearest;
 use model::policy::Rules;
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
 
 use crate::config::{CapConfig, Kind, Pattern};
 use crate::matter::{Names, cut};
@@ -58,6 +59,7 @@ struct Front {
     #[serde(default)]
     deny: Vec<Pattern>,
     cwd: Option<String>,
+    #[serde(default, deserialize_with = "some_timeout")]
     timeout: Option<u32>,
     inactivity: Option<u32>,
     #[serde(default)]
@@ -67,6 +69,16 @@ struct Front {
     tmux: bool,
     #[serde(default)]
     sandbox: SandboxName,
+}
+
+/// A timeout of 0 would end every agent before it began.
+fn some_timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    match Option::<u32>::deserialize(from)? {
+        Some(0) => {
+            Err(D::Error::custom("is 0, with which nothing could run; it must be at least 1"))
+        }
+        given => Ok(given),
+    }
 }
 
 #[derive(Debug, Clone, Copy, Deserialize)]

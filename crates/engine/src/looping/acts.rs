@@ -371,7 +371,7 @@ fn order(
             format!("`iterations` must be from 0, which is no limit, to {MOST_ITERATIONS}");
         return Err(ToolError::invalid(message).detail("field", "iterations"));
     }
-    if change.budget.is_some_and(|usd| !usd.is_finite() || usd <= 0.0) {
+    if change.budget.is_some_and(|usd| Usd::check_dollars(usd).is_err() || usd <= 0.0) {
         return Err(
             ToolError::invalid("`budget` must be more than nothing").detail("field", "budget")
         );

@@ -94,8 +94,9 @@ impl Spawn {
                 TIMEOUT.end()
             )));
         }
-        if self.max_cost_usd.is_some_and(|usd| !usd.is_finite() || usd < 0.0) {
-            return Err(ToolError::invalid("`max_cost_usd` must be an amount of dollars"));
+        if let Some(Err(error)) = self.max_cost_usd.map(Usd::check_dollars) {
+            return Err(ToolError::invalid(format!("`max_cost_usd`: {error}"))
+                .detail("field", "max_cost_usd"));
         }
         let schema = self
             .structured_output
