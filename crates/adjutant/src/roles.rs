@@ -27,21 +27,40 @@ pub(crate) struct Report {
     pub(crate) warnings: Vec<Problem>,
 }
 
-/// Reads every role of a home. The first file of a name wins.
+/// Where a role's file comes from, which decides how strictly its keys are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// `.adjutant/roles/`
+    Home,
+    /// `.claude/agents/`: keys that only Claude Code knows are let pass
+    Claude,
+}
+
+/// Reads every role of a home. The first file of a name wins, also when it is broken: otherwise a mistake in a file would put
+/// another one with fewer rules in its place.
 pub(crate) fn load(home: &Home, policy: &Policy) -> Report {
     let mut report = Report::default();
     let mut taken = BTreeSet::new();
-    for dir in [home.roles(), home.claude_agents()] {
+    for (dir, source) in [(home.roles(), Source::Home), (home.claude_agents(), Source::Claude)] {
         let mut here = BTreeSet::new();
-        let paths = matter::markdown_in(&dir).unwrap_or_else(|problem| {
-            report.errors.push(*problem);
-            Vec::new()
-        });
+        let paths = match matter::markdown_in(&dir) {
+            Ok(paths) => paths,
+            Err(problem) => {
+                report.errors.push(*problem);
+                // Which roles the folder has is unknown, so none may take their place.
+                break;
+            }
+        };
         for path in paths {
             let name = shown(home, &path);
-            let read = fs::read_to_string(&path)
+            let text = fs::read(&path);
+            let read = match &text {
+                Ok(bytes) => std::str::from_utf8(bytes).map_err(|error| error.to_string()),
+                Err(error) => Err(error.to_string()),
+            };
+            let read = read
                 .map_err(|error| Problem::of(&name, format!("cannot be read: {error}")))
-                .and_then(|text| parse(&name, &text, policy));
+                .and_then(|text| parse((&name, source), text, policy));
             match read {
                 Ok((role, _)) if here.contains(&role.name) => report.warnings.push(*Problem::of(
                     &name,
@@ -54,7 +73,11 @@ pub(crate) fn load(home: &Home, policy: &Policy) -> Report {
                     report.roles.insert(role.name.clone(), role);
                     report.warnings.extend(warnings);
                 }
-                Err(problem) => report.errors.push(*problem),
+                Err(problem) => {
+                    let text = String::from_utf8_lossy(text.as_deref().unwrap_or_default());
+                    here.insert(name_of(&path, &text));
+                    report.errors.push(*problem);
+                }
             }
         }
         taken.append(&mut here);
@@ -62,13 +85,26 @@ pub(crate) fn load(home: &Home, policy: &Policy) -> Report {
     report
 }
 
+/// The role that a broken file is meant to be: what a line `name:` says, or the file's own name where no line does.
+pub(crate) fn name_of(path: &Path, text: &str) -> String {
+    let mut matter = text
+        .trim_start_matches('\u{feff}')
+        .lines()
+        .skip(1)
+        .take_while(|line| line.trim_end() != "---");
+    let said = matter.find_map(|line| line.strip_prefix("name:"));
+    let said = said.map(|name| name.trim().trim_matches(['"', '\'']).to_owned());
+    let stem = || path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    said.filter(|name| !name.is_empty()).unwrap_or_else(stem)
+}
+
 /// Reads one role. `name` is what the file is called in messages.
 pub(crate) fn parse(
-    name: &str,
+    (name, source): (&str, Source),
     text: &str,
     policy: &Policy,
 ) -> Result<(Role, Vec<Problem>), Box<Problem>> {
-    let (role, warnings) = front::read(name, text)?;
+    let (role, warnings) = front::read((name, source), text)?;
     if policy.get(&role.category).is_none() {
         let message = format!("unknown category `{}`", role.category);
         let help = match nearest(&role.category, policy.names()) {

@@ -102,7 +102,7 @@ pub(crate) fn only_port(stage: &Stage, store: &Store) -> Result<Option<u16>, Tro
 }
 
 /// Makes everything ready. To be called inside a runtime.
-pub(crate) fn prepare(
+pub(crate) async fn prepare(
     stage: &Stage,
     config: &Config,
     store: Store,
@@ -134,7 +134,11 @@ pub(crate) fn prepare(
         },
         ..Options::new(stage.home.root.clone(), engine::hash_token(&token))
     };
-    let engine = Engine::new(store, settings, Options { crash_at: crash_at(stage)?, ..options });
+    let options = Options { crash_at: crash_at(stage)?, ..options };
+    let engine = Engine::new(store, settings.clone(), options);
+    for warning in engine.adopt_settings(settings).await? {
+        tracing::warn!("{warning}");
+    }
     let started_at = engine.now();
     let (shutdown, activity) = (CancellationToken::new(), Arc::new(Activity::default()));
     activity.touch(started_at);
@@ -200,13 +204,18 @@ fn keep_good(stage: &Stage) {
 
 /// Reads configuration and roles again and puts them in force.
 fn reload(stage: Stage, engine: Engine) -> server::Reload {
+    let turn = std::sync::Mutex::new(());
     Arc::new(move || {
-        let (settings, warnings) = stage.settings().map_err(|trouble| {
+        // One after the other, so that what was read first does not take effect last.
+        let _turn = turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (settings, mut warnings) = stage.settings().map_err(|trouble| {
             let error = ToolError::invalid(trouble.message());
             trouble.hints().iter().fold(error, ToolError::hint)
         })?;
         let roles = settings.roles.len();
-        engine.set_settings(settings);
+        // Called on a thread for blocking work, which has the runtime at hand.
+        let kept = tokio::runtime::Handle::current().block_on(engine.adopt_settings(settings))?;
+        warnings.extend(kept);
         keep_good(&stage);
         Ok(ReloadReport { roles, warnings })
     })

@@ -1,7 +1,6 @@
 //! What a tool is given: who calls, what time it is, the settings, and the record.
 
 use model::event::EventKind;
-use model::policy::Rules;
 use model::task::TaskRef;
 use model::{AgentId, TaskId, Timestamp};
 use serde_json::Value;
@@ -64,11 +63,7 @@ impl Caller {
             {
                 false
             }
-            Some(agent) => {
-                static NONE: Rules = Rules { allow: Vec::new(), deny: Vec::new() };
-                let rules = settings.roles.get(&agent.role).map_or(&NONE, |role| &role.rules);
-                settings.policy.permits(&agent.category, rules, tool)
-            }
+            Some(agent) => settings.permits(agent, tool),
         }
     }
 }

@@ -18,6 +18,7 @@ mod escalate;
 mod github;
 mod identity;
 mod input;
+mod last_good;
 mod letter;
 mod looping;
 mod mail_view;

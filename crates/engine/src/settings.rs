@@ -11,6 +11,8 @@ use std::path::PathBuf;
 
 use model::Policy;
 use model::policy::Rules;
+use serde::{Deserialize, Serialize};
+use store::Agent;
 
 pub use self::looping::{HookSettings, LoopSettings};
 pub use self::retention::RetentionSettings;
@@ -30,6 +32,9 @@ pub struct Settings {
     pub policy: Policy,
     /// The roles by name
     pub roles: BTreeMap<String, Role>,
+    /// Last readable version of each role whose file is broken or gone. Its live agents keep these rules; no new agent
+    /// gets them.
+    pub last_good_roles: BTreeMap<String, Role>,
     /// Numbers that bound things
     pub limits: Limits,
     /// Which model plays whom
@@ -76,6 +81,33 @@ pub struct Settings {
     pub routing: RoutingSettings,
     /// How long what is over is kept
     pub retention: RetentionSettings,
+}
+
+impl Settings {
+    /// The role of that name as it applies to agents that have it already: as read, else as it could last be read.
+    pub fn role_of(&self, name: &str) -> Option<&Role> {
+        self.roles.get(name).or_else(|| self.last_good_roles.get(name))
+    }
+
+    /// Whether an agent may use a tool. An agent whose role could never be read may use none.
+    pub(crate) fn permits(&self, agent: &Agent, tool: &str) -> bool {
+        let permits = |category: &str, rules: &Rules| self.policy.permits(category, rules, tool);
+        match self.role_of(&agent.role) {
+            // A role may have got another category since the agent began: both bound it.
+            Some(role) => {
+                permits(&agent.category, &role.rules)
+                    && (role.category == agent.category || permits(&role.category, &role.rules))
+            }
+            None => {
+                is_bare(&agent.role, &agent.kind) && permits(&agent.category, &Rules::default())
+            }
+        }
+    }
+}
+
+/// Whether an agent was made of a bare prompt and so has no role: then its kind is recorded in its place.
+pub fn is_bare(role: &str, kind: &str) -> bool {
+    role == kind && host::agent::kind(kind).is_some()
 }
 
 /// Which model plays whom.
@@ -172,7 +204,7 @@ pub struct TemplateArgument {
 }
 
 /// A role: a prompt, and how whoever plays it is run.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Role {
     /// Its name
     pub name: String,
@@ -219,7 +251,7 @@ pub struct Role {
 }
 
 /// What may be spent. An absent cap is no cap.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     /// Dollars
     pub usd: Option<f64>,
@@ -241,7 +273,7 @@ pub struct ChildReserve {
 }
 
 /// Which worktree an agent works in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Worktree {
     /// None: the project itself
     None,
@@ -252,7 +284,7 @@ pub enum Worktree {
 }
 
 /// What an agent is shut into.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sandbox {
     /// Nothing
     #[default]

@@ -136,7 +136,7 @@ enum Place {
 }
 
 fn place(settings: &settings::Settings, agent: &Agent) -> Place {
-    let Some(role) = settings.roles.get(&agent.role) else { return Place::Given };
+    let Some(role) = settings.role_of(&agent.role) else { return Place::Given };
     // A folder with a whole path is where somebody wants it, and not in a worktree.
     let elsewhere = agent.cwd.as_ref().is_some_and(|cwd| Path::new(cwd).is_absolute());
     let usual = settings.worktrees.fresh.contains(&agent.category);

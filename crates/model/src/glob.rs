@@ -2,8 +2,11 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 /// A pattern such as `mcp__mail__*`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Glob(String);
 
 /// A pattern that can match no tool.
@@ -27,10 +30,7 @@ pub enum BadGlob {
 impl Glob {
     /// Takes a pattern that can match something, given the toolsets there are.
     pub fn new(pattern: &str, toolsets: &[&'static str]) -> Result<Self, BadGlob> {
-        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*');
-        if pattern.is_empty() || !pattern.chars().all(fits) {
-            return Err(BadGlob::Character(pattern.chars().take(80).collect()));
-        }
+        Self::check_characters(pattern)?;
         if let Some((toolset, _)) =
             pattern.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"))
             && !toolset.contains('*')
@@ -46,6 +46,14 @@ impl Glob {
             return Err(BadGlob::Character(pattern.chars().take(80).collect()));
         }
         Ok(Self(pattern.to_owned()))
+    }
+
+    fn check_characters(pattern: &str) -> Result<(), BadGlob> {
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*');
+        if pattern.is_empty() || !pattern.chars().all(fits) {
+            return Err(BadGlob::Character(pattern.chars().take(80).collect()));
+        }
+        Ok(())
     }
 
     /// A pattern that is known to be good because it stands in the code.
@@ -67,6 +75,22 @@ impl Glob {
             }
         }
         rest.ends_with(last)
+    }
+}
+
+/// Takes a pattern that was written down earlier. Its toolset may be gone since; then it matches nothing.
+impl TryFrom<String> for Glob {
+    type Error = BadGlob;
+
+    fn try_from(pattern: String) -> Result<Self, BadGlob> {
+        Self::check_characters(&pattern)?;
+        Ok(Self(pattern))
+    }
+}
+
+impl From<Glob> for String {
+    fn from(glob: Glob) -> Self {
+        glob.0
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::glob::Glob;
 
 /// The categories every home has.
@@ -32,7 +34,7 @@ impl Reach {
 }
 
 /// Two lists of patterns; deny wins.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
     /// What may be used
     pub allow: Vec<Glob>,

@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0012_money.sql"),
     include_str!("../migrations/0015_retention.sql"),
     include_str!("../migrations/0013_exact_text.sql"),
+    include_str!("../migrations/0016_spec.sql"),
 ];
 
 /// The newest schema that this Adjutant knows.

@@ -149,7 +149,7 @@ async fn serve_home(
     let (bound, note) = listen(stage, config, &store, (background, &ownership)).await?;
     // Before any agent is told of it.
     life::remember(&stage.home.address_file(), &bound)?;
-    let ready = serve::prepare(stage, config, store, bound)?;
+    let ready = serve::prepare(stage, config, store, bound).await?;
     ready.end_when_asked()?;
     if background == Some(Background::Needed) && config.server.idle_seconds > 0 {
         ready.end_when_idle(Duration::from_secs(config.server.idle_seconds));

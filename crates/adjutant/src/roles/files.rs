@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use model::Policy;
 
-use super::{parse, shown};
+use super::{Source, name_of, parse, shown};
 use crate::home::Home;
 use crate::matter;
 use crate::yaml::Problem;
@@ -17,7 +17,7 @@ const LONGEST_NAME: usize = 64;
 /// A role's file.
 #[derive(Debug, Clone)]
 pub(crate) struct File {
-    /// The role, or the file's name where it cannot be read
+    /// The role, also where the rest of the file cannot be read
     pub(crate) name: String,
     /// Where it is
     pub(crate) path: PathBuf,
@@ -34,14 +34,14 @@ pub(crate) struct File {
 /// Every role's file: the home's, and those of Claude Code's that the home's do not stand in for.
 pub(crate) fn list(home: &Home, policy: &Policy) -> Vec<File> {
     let (mut all, mut taken) = (Vec::new(), BTreeSet::new());
-    for (dir, is_own) in [(home.roles(), true), (home.claude_agents(), false)] {
+    for (dir, source) in [(home.roles(), Source::Home), (home.claude_agents(), Source::Claude)] {
+        let is_own = source == Source::Home;
         for path in matter::markdown_in(&dir).unwrap_or_default() {
             let place = shown(home, &path);
             let text = fs::read_to_string(&path).unwrap_or_default();
-            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let (name, problem, warnings) = match parse(&place, &text, policy) {
+            let (name, problem, warnings) = match parse((&place, source), &text, policy) {
                 Ok((role, warnings)) => (role.name, None, warnings),
-                Err(problem) => (stem, Some(*problem), Vec::new()),
+                Err(problem) => (name_of(&path, &text), Some(*problem), Vec::new()),
             };
             if is_own || !taken.contains(&name) {
                 taken.insert(name.clone());
@@ -75,7 +75,7 @@ pub(crate) fn check(
     text: &str,
     policy: &Policy,
 ) -> Result<Vec<Problem>, Box<Problem>> {
-    let (role, warnings) = parse(place, text, policy)?;
+    let (role, warnings) = parse((place, Source::Home), text, policy)?;
     if role.name != name {
         let message = format!("this is the role `{name}`, and its text names `{}`", role.name);
         let help = format!("write `name: {name}`, or make a new role of the other name");

@@ -9,6 +9,7 @@ use model::policy::Rules;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
+use super::Source;
 use crate::config::{CapConfig, Kind, Pattern};
 use crate::matter::{Names, cut};
 use crate::yaml::{self, Problem};
@@ -35,6 +36,22 @@ const KEYS: [&str; 20] = [
     "worktree",
     "tmux",
     "sandbox",
+];
+
+/// Keys that Claude Code gives a meaning to and Adjutant does not. They bound nothing here, so they may stand.
+const CLAUDE_KEYS: [&str; 12] = [
+    "background",
+    "color",
+    "effort",
+    "hooks",
+    "initialPrompt",
+    "isolation",
+    "maxTurns",
+    "mcpServers",
+    "memory",
+    "permissionMode",
+    "skills",
+    "version",
 ];
 
 /// The front matter. Unknown keys are found by a second reading.
@@ -98,7 +115,10 @@ enum SandboxName {
 }
 
 /// Reads a role's file.
-pub(super) fn read(name: &str, text: &str) -> Result<(Role, Vec<Problem>), Box<Problem>> {
+pub(super) fn read(
+    (name, source): (&str, Source),
+    text: &str,
+) -> Result<(Role, Vec<Problem>), Box<Problem>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.len() > yaml::MAX_BYTES {
         return Err(Problem::of(name, format!("is larger than {} bytes", yaml::MAX_BYTES)));
@@ -122,14 +142,14 @@ pub(super) fn read(name: &str, text: &str) -> Result<(Role, Vec<Problem>), Box<P
                 let help = Some("put it in quotes, or under `>-`".to_owned());
                 *Problem::at_key(name, text, key, message).with_help(help)
             }));
-            return finish(name, text, front, (&mended, prompt), warnings);
+            return finish((name, source), text, front, (&mended, prompt), warnings);
         }
     };
-    finish(name, text, front, (&matter, prompt), warnings)
+    finish((name, source), text, front, (&matter, prompt), warnings)
 }
 
 fn finish(
-    name: &str,
+    (name, source): (&str, Source),
     text: &str,
     front: Front,
     (matter, prompt): (&str, &str),
@@ -138,9 +158,20 @@ fn finish(
     let mut other: BTreeMap<String, serde_json::Value> = yaml::parse(name, matter, text)?;
     other.retain(|key, _| !KEYS.contains(&key.as_str()));
     for key in other.keys() {
-        let help = nearest(key, KEYS).map(|near| format!("did you mean `{near}`?"));
-        let message = format!("unknown key `{key}`, kept but not used");
-        warnings.push(*Problem::at_key(name, text, key, message).with_help(help));
+        let near = nearest(key, KEYS);
+        let is_claudes = CLAUDE_KEYS.contains(&key.as_str());
+        if is_claudes || (source == Source::Claude && near.is_none()) {
+            let message = format!("key `{key}` has no effect in Adjutant");
+            warnings.push(*Problem::at_key(name, text, key, message));
+            continue;
+        }
+        // A mistyped `deny` would deny nothing.
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known: {}", KEYS.join(", ")),
+        };
+        let message = format!("unknown key `{key}`");
+        return Err(Problem::at_key(name, text, key, message).with_help(Some(help)));
     }
     let kind = kind(&front).map_err(|(key, message)| Problem::at_key(name, text, key, message))?;
     let role = Role {

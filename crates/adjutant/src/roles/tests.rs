@@ -6,12 +6,16 @@ use proptest::prelude::*;
 use super::*;
 
 fn read(text: &str) -> (Role, Vec<String>) {
-    let (role, warnings) = parse("r.md", text, &Policy::default()).unwrap();
+    let (role, warnings) = parse(("r.md", Source::Home), text, &Policy::default()).unwrap();
     (role, warnings.iter().map(ToString::to_string).collect())
 }
 
 fn refused(text: &str) -> String {
-    parse("r.md", text, &Policy::default()).unwrap_err().to_string()
+    parse(("r.md", Source::Home), text, &Policy::default()).unwrap_err().to_string()
+}
+
+fn home_in(dir: &Path) -> Home {
+    Home::unplaced(dir.to_owned(), dir.join(".adjutant"))
 }
 
 #[test]
@@ -87,19 +91,52 @@ More.",
 }
 
 #[test]
-fn unknown_keys_are_kept_with_a_warning() {
-    let (role, warnings) = read("---\nname: a\ncolor: blue\ntimeot: 3\n---\n");
+fn an_unknown_key_is_refused_and_one_of_claude_codes_is_let_pass() {
+    let (role, warnings) = read("---\nname: a\ncolor: blue\n---\n");
+    assert_eq!(role.other, BTreeMap::from([("color".into(), "blue".into())]));
+    assert_eq!(warnings, ["r.md:3: key `color` has no effect in Adjutant"]);
+    // Taken for nothing, it would deny nothing.
     assert_eq!(
-        role.other,
-        BTreeMap::from([("color".into(), "blue".into()), ("timeot".into(), 3.into())])
+        refused("---\nname: a\ndenny: [mcp__mail__send]\n---\n"),
+        "r.md:3: unknown key `denny`"
     );
-    assert_eq!(
-        warnings,
-        [
-            "r.md:3: unknown key `color`, kept but not used",
-            "r.md:4: unknown key `timeot`, kept but not used"
-        ]
-    );
+    assert_eq!(refused("---\nname: a\nzebra: 1\n---\n"), "r.md:3: unknown key `zebra`");
+    // Claude Code's own files may have keys that we have never heard of, but no mistyped ones of ours.
+    let theirs = |text: &str| parse(("r.md", Source::Claude), text, &Policy::default());
+    let (_, warnings) = theirs("---\nname: a\nzebra: 1\n---\n").unwrap();
+    assert_eq!(warnings.len(), 1);
+    assert!(theirs("---\nname: a\ndisalowedTools: Bash\n---\n").is_err());
+}
+
+#[test]
+fn a_broken_role_is_not_replaced_by_another_file_of_its_name() {
+    let broken = [
+        "---\nname: guard\ndeny: [mcp__mial__*]\n---\n",
+        "---\nname: guard\ncategory: wroker\n---\n",
+        "---\nname: guard\ndenny: [mcp__mail__send]\n---\n",
+        "---\nname: 'guard'\ntools: {a: 1\n---\n",
+        "---\nname: guard\nno end",
+    ];
+    for text in broken {
+        let dir = tempfile::tempdir().unwrap();
+        let home = home_in(dir.path());
+        fs::create_dir_all(home.roles()).unwrap();
+        fs::create_dir_all(home.claude_agents()).unwrap();
+        fs::write(home.roles().join("a.md"), text).unwrap();
+        fs::write(home.roles().join("b.md"), "---\nname: guard\n---\nsecond").unwrap();
+        fs::write(home.claude_agents().join("c.md"), "---\nname: guard\n---\ntheirs").unwrap();
+        let report = load(&home, &Policy::default());
+        assert!(report.roles.is_empty(), "{text}: {:?}", report.roles);
+        assert_eq!(report.errors.len(), 1, "{text}: {:?}", report.errors);
+    }
+    // Bytes that are no text: the file's own name counts.
+    let dir = tempfile::tempdir().unwrap();
+    let home = home_in(dir.path());
+    fs::create_dir_all(home.roles()).unwrap();
+    fs::create_dir_all(home.claude_agents()).unwrap();
+    fs::write(home.roles().join("guard.md"), b"\xff\xfe").unwrap();
+    fs::write(home.claude_agents().join("guard.md"), "---\nname: guard\n---\ntheirs").unwrap();
+    assert!(load(&home, &Policy::default()).roles.is_empty());
 }
 
 #[test]
@@ -149,7 +186,7 @@ fn a_broken_file_names_its_line() {
 #[test]
 fn a_broken_file_does_not_stop_the_others() {
     let dir = tempfile::tempdir().unwrap();
-    let home = Home::unplaced(dir.path().to_owned(), dir.path().join(".adjutant"));
+    let home = home_in(dir.path());
     assert!(load(&home, &Policy::default()).roles.is_empty(), "no folder is no role");
     fs::create_dir_all(home.roles()).unwrap();
     fs::create_dir_all(home.claude_agents()).unwrap();
@@ -183,7 +220,7 @@ proptest! {
     )) {
         let matter = matter.join("\n");
         for text in [text.clone(), format!("---\n{text}\n---\n"), format!("---\n{matter}\n---\nx")] {
-            if let Err(problem) = parse("r.md", &text, &Policy::default()) {
+            if let Err(problem) = parse(("r.md", Source::Home), &text, &Policy::default()) {
                 prop_assert!(problem.to_string().starts_with("r.md"));
             }
         }

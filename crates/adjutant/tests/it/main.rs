@@ -39,6 +39,7 @@ mod pulls;
 mod release;
 mod review_faces;
 mod reviews;
+mod roles;
 mod runs;
 mod secrets;
 mod settings;

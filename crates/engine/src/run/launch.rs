@@ -87,7 +87,14 @@ pub(crate) fn launch(
     now: Timestamp,
 ) -> Result<Launch, LaunchError> {
     let settings = engine.settings();
-    let role = settings.roles.get(&agent.role);
+    let role = settings.role_of(&agent.role);
+    if role.is_none() && !crate::settings::is_bare(&agent.role, &agent.kind) {
+        // Without its role it would run without its sandbox and with tools that the role denies.
+        return Err(LaunchError::Unfit(format!(
+            "its role `{}` cannot be read; mend the role's file, run `adjutant reload` and draft it again",
+            agent.role
+        )));
+    }
     let kind = host::agent::kind(&agent.kind)
         .ok_or_else(|| LaunchError::Unfit(format!("there is no kind `{}`", agent.kind)))?;
     let directory = directory_of(engine, agent);
@@ -126,7 +133,7 @@ pub(crate) fn conversation(
     kind: &'static dyn Kind,
 ) -> Result<Box<dyn Conversation>, LaunchError> {
     let settings = engine.settings();
-    let role = settings.roles.get(&agent.role);
+    let role = settings.role_of(&agent.role);
     let wish = Wish::read(&run.wish);
     let brief = brief(engine, &settings, Parts { agent, run, wish: &wish, role, kind })?;
     Ok(kind.conversation(&brief))

@@ -13,7 +13,7 @@ use crate::engine::Engine;
 /// as well, so that a failure is only told.
 pub(crate) async fn open(engine: &Engine, agent: &Agent) {
     let settings = engine.settings();
-    if !settings.roles.get(&agent.role).is_some_and(|role| role.tmux) {
+    if !settings.role_of(&agent.role).is_some_and(|role| role.tmux) {
         return;
     }
     let id = agent.id.to_string();
@@ -39,7 +39,7 @@ pub(crate) async fn open(engine: &Engine, agent: &Agent) {
 /// Closes an agent's terminal, if it has one.
 pub(crate) async fn close(engine: &Engine, agent: &Agent) {
     let settings = engine.settings();
-    if settings.roles.get(&agent.role).is_some_and(|role| role.tmux) {
+    if settings.role_of(&agent.role).is_some_and(|role| role.tmux) {
         let arguments = ["kill-session", "-t", &format!("={}", agent.id)].map(OsString::from);
         // It closes by itself when the agent ends, so that it may be gone.
         if let Err(why) = run(engine, arguments.into()).await {

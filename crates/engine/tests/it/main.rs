@@ -23,6 +23,7 @@ mod overview;
 mod passes;
 mod registry;
 mod secrets;
+mod roles;
 mod session;
 mod support;
 mod tasks;

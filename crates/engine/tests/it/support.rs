@@ -115,6 +115,21 @@ impl World {
         Self { engine, clock, next_agent: AtomicU64::new(1), folder }
     }
 
+    /// Ends the engine and opens another one over the same record.
+    pub(crate) async fn restarted(self, settings: Settings) -> Self {
+        self.engine.store().close().await;
+        let Self { engine, clock, next_agent, folder } = self;
+        drop(engine);
+        let store = Store::open_with_patience(&folder.path().join("state.db"), PATIENCE).unwrap();
+        let options = Options {
+            clock: clock.clone(),
+            ..Options::new(folder.path().to_owned(), "nobody's".into())
+        };
+        let engine = Engine::new(store, settings.clone(), options);
+        engine.adopt_settings(settings).await.unwrap();
+        Self { engine, clock, next_agent, folder }
+    }
+
     /// Enlists an agent, outside any loop.
     pub(crate) async fn enlist(&self, role: &str) -> AgentId {
         self.enlist_with_token(role).await.agent

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::settings::Budget;
+use engine::settings::{Budget, is_bare};
 use engine::store::{Agent, Tx};
 use engine::{Code, Draft, Engine, OutputPage, OutputWish, ToolError};
 use http::StatusCode;
@@ -146,7 +146,9 @@ fn draft_of(engine: &Engine, asked: NewRun) -> Result<Draft, ToolError> {
 /// is kept with both.
 fn go_on(engine: &Engine, before: &Agent, draft: &mut Draft) {
     let settings = engine.settings();
-    let role = Some(before.role.clone()).filter(|role| settings.roles.contains_key(role));
+    // A role that is gone is an error of the draft: without it the agent would have more than the role allows.
+    let has_role = |role: &String| settings.role_of(role).is_some() || !is_bare(role, &before.kind);
+    let role = Some(before.role.clone()).filter(has_role);
     draft.role = draft.role.take().or(role);
     draft.kind = draft.kind.take().or_else(|| Some(before.kind.clone()));
     draft.cwd = draft.cwd.take().or_else(|| before.cwd.clone());

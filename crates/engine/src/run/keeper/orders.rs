@@ -140,7 +140,7 @@ impl Keeper {
     /// How long it may be silent.
     fn inactivity(&self) -> Option<Duration> {
         let settings = self.engine.settings();
-        let role = settings.roles.get(&self.agent.role).and_then(|role| role.inactivity);
+        let role = settings.role_of(&self.agent.role).and_then(|role| role.inactivity);
         let category = settings.policy.get(&self.agent.category).map(|own| own.inactivity);
         let seconds = role.or(category)?;
         (seconds > 0).then(|| Duration::from_secs(u64::from(seconds)))
