@@ -323,6 +323,7 @@ impl Passage {
         let Begun { caller, ticket } = if let Some(begun) = begun {
             begun
         } else {
+            self.inspect(ask).await?;
             let passage = Arc::clone(self);
             let begin = self.engine.store.write(move |tx| passage.begin(tx, ask));
             begun.insert(begin.await?)
@@ -333,6 +334,22 @@ impl Passage {
         let output = tell_writer(&self.call.input, self.wait(progress, see).await?);
         self.record_look(caller, &output).await?;
         Ok(output)
+    }
+
+    /// Checks what an agent's call names on the machine. What the operator names may lie anywhere.
+    async fn inspect(self: &Arc<Self>, ask: &'static dyn Asking) -> Result<(), ToolError> {
+        if !ask.inspects() {
+            return Ok(());
+        }
+        let (is_answered, caller) = self.look(|cx| Ok(self.answered(cx.tx)?.is_some()))?;
+        if is_answered || caller.by_operator {
+            return Ok(());
+        }
+        let passage = Arc::clone(self);
+        let inspected = tokio::task::spawn_blocking(move || {
+            ask.inspect(&passage.engine.options.project, &passage.call.input)
+        });
+        inspected.await.map_err(ToolError::internal)?
     }
 
     /// Lets the caller in, or says why not.

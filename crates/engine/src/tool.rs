@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use schemars::JsonSchema;
@@ -93,6 +94,12 @@ pub(crate) trait Ask: Tool {
     /// What the change leaves to wait for. It is kept with the caller's key, so that the same call
     /// again waits for the same thing.
     type Ticket: Serialize + DeserializeOwned;
+    /// Whether [`Ask::inspect`] has anything to look at.
+    const INSPECTS: bool = false;
+    /// Checks what the call names on the machine, such as a folder. Blocks, so it runs before the transaction and never in it.
+    fn inspect(_project: &Path, _args: &Self::Args) -> Result<(), ToolError> {
+        Ok(())
+    }
     /// Changes the record, or fails and changes nothing. May be run again from the start.
     fn begin(cx: &mut WriteCx<'_, '_>, args: &Self::Args) -> Result<Self::Ticket, ToolError>;
     /// How long the caller is willing to wait, in seconds.
@@ -178,6 +185,14 @@ pub(crate) enum Shape {
 
 /// An [`Ask`] with its types forgotten. Its ticket is JSON.
 pub(crate) trait Asking: Sync {
+    /// Whether [`Asking::inspect`] has anything to look at.
+    fn inspects(&self) -> bool {
+        false
+    }
+    /// Checks what the call names on the machine. Blocks.
+    fn inspect(&self, _project: &Path, _raw: &Value) -> Result<(), ToolError> {
+        Ok(())
+    }
     /// Changes the record, and gives the ticket.
     fn begin(&self, cx: &mut WriteCx<'_, '_>, raw: &Value) -> Result<Output, ToolError>;
     /// Looks at what came of it.
@@ -188,6 +203,14 @@ pub(crate) trait Asking: Sync {
 struct Typed<T>(PhantomData<fn() -> T>);
 
 impl<T: Ask> Asking for Typed<T> {
+    fn inspects(&self) -> bool {
+        T::INSPECTS
+    }
+
+    fn inspect(&self, project: &Path, raw: &Value) -> Result<(), ToolError> {
+        T::inspect(project, &input::parse::<T::Args>(raw)?)
+    }
+
     fn begin(&self, cx: &mut WriteCx<'_, '_>, raw: &Value) -> Result<Output, ToolError> {
         Output::of(&T::begin(cx, &input::parse::<T::Args>(raw)?)?)
     }

@@ -30,6 +30,9 @@ pub enum InsideError {
     /// It is a folder, a pipe or a device
     #[error("it is not a plain file")]
     NotAFile,
+    /// It is not a folder
+    #[error("it is not a folder")]
+    NotAFolder,
     /// The system refused
     #[error("it could not be read")]
     Unreadable(#[from] io::Error),
@@ -56,6 +59,26 @@ pub fn read(folder: &Path, path: &Path, limit: u64) -> Result<Found, InsideError
     let mut bytes = Vec::new();
     file.take(limit).read_to_end(&mut bytes)?;
     Ok(Found { path: inside, bytes, size: facts.len() })
+}
+
+/// Resolves a folder that must lie inside one of `folders`; links are followed to where they lead. A relative path is
+/// relative to the first of them. Returns the path without links.
+pub fn folder(folders: &[&Path], path: &Path) -> Result<PathBuf, InsideError> {
+    let base = folders.first().ok_or(InsideError::Outside)?;
+    // First by the words alone, so that nobody learns what exists outside.
+    if folders.iter().all(|folder| leads_out(folder, path)) {
+        return Err(InsideError::Outside);
+    }
+    let real = fs::canonicalize(base.join(path)).map_err(missing)?;
+    let is_inside =
+        |folder: &&Path| fs::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder));
+    if !folders.iter().any(is_inside) {
+        return Err(InsideError::Outside);
+    }
+    if !real.is_dir() {
+        return Err(InsideError::NotAFolder);
+    }
+    Ok(real)
 }
 
 fn missing(error: io::Error) -> InsideError {
@@ -123,6 +146,35 @@ mod tests {
         for path in [absolute.to_str().unwrap(), around.as_str()] {
             assert_eq!(refused(&dir, path), "it lies outside the project", "{path}");
         }
+    }
+
+    #[test]
+    fn a_folder_must_lie_inside_wherever_links_lead() {
+        let outer = tempfile::tempdir().unwrap();
+        let outer = outer.path().canonicalize().unwrap();
+        let (dir, other) = (outer.join("project"), outer.join("other"));
+        fs::create_dir_all(dir.join("sub/deep")).unwrap();
+        fs::create_dir_all(other.join("place")).unwrap();
+        fs::write(dir.join("file"), "").unwrap();
+        symlink("sub", dir.join("inner")).unwrap();
+        symlink(&outer, dir.join("out")).unwrap();
+        symlink(&other, dir.join("sub/other")).unwrap();
+        let find = |path: &str| folder(&[&dir], Path::new(path)).map_err(|error| error.to_string());
+        let whole = |path: &str| dir.join(path).display().to_string();
+        for path in ["sub", "./sub", "sub/deep/..", "inner", "out/project/sub", &whole("sub")] {
+            assert_eq!(find(path).unwrap(), dir.join("sub"), "{path}");
+        }
+        assert_eq!(find(".").unwrap(), dir);
+        for path in
+            ["..", "out", "out/other", "sub/other", "inner/other/place", "/", "/etc", &whole("out")]
+        {
+            assert_eq!(find(path).unwrap_err(), "it lies outside the project", "{path}");
+        }
+        assert_eq!(find("file").unwrap_err(), "it is not a folder");
+        assert_eq!(find("nothing").unwrap_err(), "there is no such file");
+        let both = folder(&[&dir, &other], &other.join("place")).unwrap();
+        assert_eq!(both, other.join("place"));
+        assert_eq!(folder(&[&dir, &other], Path::new("sub/other")).unwrap(), other);
     }
 
     #[test]

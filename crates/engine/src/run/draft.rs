@@ -10,7 +10,7 @@ use serde_json::json;
 use store::{Agent, Caps, EventDraft, NewAgent, NewRun, Task, Tx};
 
 use super::reserve;
-use super::wish::{Claims, Draft};
+use super::wish::{Claims, Confinement, Draft};
 use crate::cx::{Caller, WriteCx, find_agent, find_task, fresh};
 use crate::error::{Code, ToolError};
 use crate::redact::redact;
@@ -99,6 +99,7 @@ fn enrol(
     let in_loop = iteration_of(cx, draft, resumed.as_ref());
     let mut wish = draft.wish.clone();
     wish.claims = claims;
+    wish.confinement = confinement(cx, draft)?;
     wish.model = model_of(cx, draft, (role, &category, &kind))?;
     wish.timeout = wish.timeout.or(role.and_then(|role| role.timeout));
     let name = role.map_or_else(|| kind.clone(), |role| role.name.clone());
@@ -354,7 +355,21 @@ fn model_of(
     }
 }
 
-/// Where it works. Paths that agents give stay inside the project; the operator's may leave it.
+/// Where the folder it works in must lie: inside the project if an agent named it, the caller or, before, the caller of
+/// the agent it goes on for.
+fn confinement(cx: &WriteCx<'_, '_>, draft: &Draft) -> Result<Confinement, ToolError> {
+    if draft.cwd.is_none() {
+        return Ok(Confinement::None);
+    }
+    if !cx.caller.by_operator {
+        return Ok(Confinement::Project);
+    }
+    let before = draft.resume.map(|id| cx.tx.run_get(id)).transpose()?.flatten();
+    Ok(before.map(|run| super::wish::Wish::read(&run.wish).confinement).unwrap_or_default())
+}
+
+/// Where it works. Paths that agents give stay inside the project; the operator's may leave it. Where links lead is
+/// checked before the call and again at the launch, since neither is done inside a transaction.
 fn directory(
     cx: &WriteCx<'_, '_>,
     draft: &Draft,

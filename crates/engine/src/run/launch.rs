@@ -10,7 +10,7 @@ use host::run::{RunFolder, Spec};
 use model::Timestamp;
 use store::{Agent, Recipient, Run};
 
-use super::wish::Wish;
+use super::wish::{Confinement, Wish};
 use crate::context::{self, PromptParts};
 use crate::cx::{Caller, task_of};
 use crate::engine::Engine;
@@ -78,6 +78,29 @@ pub(crate) fn directory_of(engine: &Engine, agent: &Agent) -> PathBuf {
     agent.cwd.as_ref().map_or_else(|| project.clone(), |cwd| project.join(cwd))
 }
 
+/// Where an agent works, once it is sure to be a folder. Nobody is led out by a link: neither out of the project by an
+/// agent that named a folder of it, nor out of a worktree by what is committed there.
+fn work_directory(engine: &Engine, agent: &Agent, wish: &Wish) -> Result<PathBuf, LaunchError> {
+    let directory = directory_of(engine, agent);
+    let unfit = |why: &str| {
+        let place = directory.display();
+        LaunchError::Unfit(format!("`{place}`, where it should work, cannot be used: {why}"))
+    };
+    let project = engine.options.project.as_path();
+    let worktree = engine.store.read(|tx| Ok::<_, ToolError>(tx.worktree_of(agent.id)?))?;
+    let inside = match &worktree {
+        Some(worktree) if directory.starts_with(&worktree.path) => {
+            host::inside::folder(&[std::path::Path::new(&worktree.path), project], &directory)
+        }
+        _ if wish.confinement == Confinement::Project => {
+            host::inside::folder(&[project], &directory)
+        }
+        _ if directory.is_dir() => return Ok(directory),
+        _ => return Err(unfit("it is no folder")),
+    };
+    inside.map(|_| directory.clone()).map_err(|error| unfit(&error.to_string()))
+}
+
 /// Makes everything ready.
 pub(crate) fn launch(
     engine: &Engine,
@@ -97,13 +120,9 @@ pub(crate) fn launch(
     }
     let kind = host::agent::kind(&agent.kind)
         .ok_or_else(|| LaunchError::Unfit(format!("there is no kind `{}`", agent.kind)))?;
-    let directory = directory_of(engine, agent);
-    if !directory.is_dir() {
-        let place = directory.display();
-        return Err(LaunchError::Unfit(format!("`{place}`, where it should work, is no folder")));
-    }
-    let folder = folder_of(engine, agent);
     let wish = Wish::read(&run.wish);
+    let directory = work_directory(engine, agent, &wish)?;
+    let folder = folder_of(engine, agent);
     let brief = brief(engine, &settings, Parts { agent, run, wish: &wish, role, kind })?;
     let plan = kind.plan(&brief).map_err(|error| LaunchError::Unfit(error.problem))?;
     let spec = spec(
@@ -382,5 +401,7 @@ fn time_limit(bounds: &Bounds<'_>) -> Option<u64> {
     given.into_iter().chain(left).min().and_then(|millis| u64::try_from(millis).ok())
 }
 
+#[cfg(test)]
+mod path_tests;
 #[cfg(test)]
 mod tests;

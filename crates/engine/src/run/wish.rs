@@ -54,6 +54,8 @@ pub struct Wish {
     pub on_cap: OnCap,
     /// Whether its task is its own; one taken over from the parent is not
     pub claims: Claims,
+    /// Where the folder it works in must lie
+    pub confinement: Confinement,
 }
 
 /// What happens when an agent reaches its own cap.
@@ -65,6 +67,17 @@ pub enum OnCap {
     Stop,
     /// It is warned, once
     Warn,
+}
+
+/// Where the folder that an agent works in must lie.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confinement {
+    /// Anywhere: the operator or a role named it
+    #[default]
+    None,
+    /// Inside the project: an agent named it
+    Project,
 }
 
 /// Whose an agent's task is.

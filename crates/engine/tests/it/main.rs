@@ -21,6 +21,7 @@ mod notes;
 mod office;
 mod overview;
 mod passes;
+mod paths;
 mod registry;
 mod secrets;
 mod roles;

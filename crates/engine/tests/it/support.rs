@@ -181,6 +181,11 @@ impl World {
         id
     }
 
+    /// The project's root.
+    pub(crate) fn project(&self) -> PathBuf {
+        self.folder.path().to_owned()
+    }
+
     /// Where the record is.
     pub(crate) fn database(&self) -> PathBuf {
         self.folder.path().join("state.db")

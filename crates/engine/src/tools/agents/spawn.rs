@@ -1,6 +1,7 @@
 //! What the tools that start an agent from a bare prompt share.
 
 use std::marker::PhantomData;
+use std::path::Path;
 
 use model::agent::AgentStateName;
 use model::money::Usd;
@@ -147,6 +148,10 @@ pub(crate) trait SpawnArgs: DeserializeOwned + JsonSchema + 'static {
     fn spawn(&self) -> Spawn;
     /// How long the caller waits for it.
     fn patience(&self) -> Patience;
+    /// The folder that the agent is to work in.
+    fn working_directory(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// How long a caller waits for its agent.
@@ -184,6 +189,19 @@ impl<A: SpawnArgs> Tool for SpawnOne<A> {
 
 impl<A: SpawnArgs> Ask for SpawnOne<A> {
     type Ticket = AgentId;
+    const INSPECTS: bool = true;
+
+    fn inspect(project: &Path, args: &A) -> Result<(), ToolError> {
+        let Some(given) = args.working_directory() else { return Ok(()) };
+        match host::inside::folder(&[project], Path::new(given)) {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                Err(ToolError::invalid(format!("`working_directory`: `{given}`: {error}"))
+                    .detail("field", "working_directory")
+                    .hint("name a folder inside the project, relative to its root"))
+            }
+        }
+    }
 
     fn begin(cx: &mut WriteCx<'_, '_>, args: &A) -> Result<AgentId, ToolError> {
         args.spawn().start(cx)

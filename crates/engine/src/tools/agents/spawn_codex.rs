@@ -63,6 +63,10 @@ impl SpawnArgs for Args {
     fn patience(&self) -> Patience {
         Patience::unless(self.r#async)
     }
+
+    fn working_directory(&self) -> Option<&str> {
+        self.working_directory.as_deref()
+    }
 }
 
 pub(crate) type SpawnCodex = SpawnOne<Args>;
