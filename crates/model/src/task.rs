@@ -111,7 +111,7 @@ pub enum Standing {
 
 /// A move that a task cannot make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a task that is {} cannot become {}{}", from.stored(), to.stored(), hint(*from, *to, *standing))]
+#[error("a task that is {} cannot become {}{}", from.stored(), to.stored(), self.advice())]
 pub struct IllegalMove {
     /// Where it stands
     pub from: TaskStateName,
@@ -121,27 +121,45 @@ pub struct IllegalMove {
     pub standing: Standing,
 }
 
-fn hint(from: TaskStateName, to: TaskStateName, standing: Standing) -> &'static str {
-    match (from, to, standing) {
-        (TaskStateName::Completed, _, _) => ": completed is final",
-        (_, TaskStateName::Completed, Standing::InEpic) => {
-            ": it belongs to an epic and is completed through review"
+impl IllegalMove {
+    /// The state to move to first, where there is one. It is always a legal move, in the office too.
+    pub const fn first_step(self) -> Option<TaskStateName> {
+        use TaskStateName as T;
+        match (self.from, self.to, self.standing) {
+            (T::InProgress, T::Completed, Standing::InEpic) => Some(T::Review),
+            (T::Completed | T::InProgress, _, _)
+            | (T::Blocked | T::Review | T::Failed, T::Assigned | T::Pending, _)
+            | (T::Cancelled, T::Pending, _) => None,
+            (T::Cancelled, _, _) => Some(T::Pending),
+            (T::Pending | T::Assigned | T::Blocked | T::Review | T::Failed, _, _) => {
+                Some(T::InProgress)
+            }
         }
-        (
-            TaskStateName::Pending | TaskStateName::Assigned,
-            TaskStateName::Review | TaskStateName::Completed,
-            _,
-        ) => ": nobody has begun it; move it to in_progress first",
-        (
-            TaskStateName::Blocked | TaskStateName::Failed | TaskStateName::Cancelled,
-            TaskStateName::Review,
-            _,
-        ) => ": only what is in_progress is handed in",
-        (TaskStateName::Review, TaskStateName::Cancelled, _) => {
-            ": send it back to in_progress first, or complete it"
+    }
+
+    /// What to do instead, in words.
+    fn advice(self) -> String {
+        use TaskStateName as T;
+        let why = match (self.from, self.to, self.standing) {
+            (T::Completed, _, _) => "completed is final",
+            (T::InProgress | T::Blocked | T::Review, T::Assigned | T::Pending, _) => {
+                "an agent has begun it; it is free again when that agent ends"
+            }
+            (T::Failed, T::Assigned | T::Pending, _) => {
+                "a failed task is tried again by the agent that moves it to in_progress"
+            }
+            (_, T::Completed, Standing::InEpic) => {
+                return ": it belongs to an epic and is completed through review".to_owned();
+            }
+            (T::Pending | T::Assigned, T::Review | T::Completed, _) => "nobody has begun it",
+            _ => "",
+        };
+        match (why, self.first_step()) {
+            ("", None) => String::new(),
+            ("", Some(first)) => format!(": move it to {} first", first.stored()),
+            (why, None) => format!(": {why}"),
+            (why, Some(first)) => format!(": {why}; move it to {} first", first.stored()),
         }
-        (_, TaskStateName::Assigned, _) => ": move it back to pending first",
-        _ => "",
     }
 }
 

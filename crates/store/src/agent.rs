@@ -266,6 +266,21 @@ impl Tx<'_> {
         Ok(())
     }
 
+    /// Notes that a live agent no longer works on a task, because another agent has it now.
+    pub fn agent_drop_task(
+        &mut self,
+        id: AgentId,
+        task: TaskId,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.execute(
+            "UPDATE agent SET task_id = NULL, updated_at = $3
+             WHERE id = $1 AND task_id = $2 AND ended_at IS NULL",
+            params![id.to_string(), task.to_string(), now.as_millis()],
+        )?;
+        Ok(())
+    }
+
     /// Says where an agent works.
     pub fn agent_set_cwd(&mut self, id: AgentId, cwd: &str) -> Result<(), StoreError> {
         self.execute("UPDATE agent SET cwd = $2 WHERE id = $1", params![id.to_string(), cwd])?;

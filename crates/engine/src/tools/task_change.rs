@@ -61,9 +61,13 @@ pub(crate) fn refusal(task: &Task, to: TaskStateName) -> ToolError {
 }
 
 fn refused(error: IllegalMove) -> ToolError {
-    ToolError::conflict(error.to_string())
+    let refused = ToolError::conflict(error.to_string())
         .detail("from", error.from.stored())
-        .detail("to", error.to.stored())
+        .detail("to", error.to.stored());
+    match error.first_step() {
+        Some(first) => refused.detail("first", first.stored()),
+        None => refused,
+    }
 }
 
 const fn standing(task: &Task) -> Standing {
@@ -75,12 +79,18 @@ fn save(tx: &mut Tx<'_>, task: &mut Task, state: TaskState, by: Mover) -> Result
         return Ok(());
     }
     let before = task.state.name();
+    let had = task.assigned_agent;
     // A task that goes back to everybody belongs to nobody.
     task.assigned_agent = match &state {
         TaskState::Assigned { to } => Some(*to),
         TaskState::Pending => None,
         _ => state.claim().map(|claim| claim.holder).or(task.assigned_agent),
     };
+    if let (Some(old), Some(new)) = (had, task.assigned_agent)
+        && old != new
+    {
+        tx.agent_drop_task(old, task.id, by.1)?;
+    }
     if let Some(claim) = state.claim() {
         task.claim_number = task.claim_number.max(claim.number);
     }

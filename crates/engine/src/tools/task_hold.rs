@@ -96,6 +96,28 @@ pub(crate) fn holder_only(cx: &WriteCx<'_, '_>, task: &Task) -> Result<(), ToolE
     other_holder(cx, task)?.map_or(Ok(()), |holder| Err(held(task, &holder)))
 }
 
+/// Categories whose agents approve work that is in review.
+const APPROVERS: [&str; 2] = ["supervisor", "orchestrator"];
+
+/// Refuses to complete what is in review to everybody who may not approve it: in an epic to all but supervisors,
+/// orchestrators and the operator, elsewhere to the agent that did the work.
+pub(crate) fn approver_only(cx: &WriteCx<'_, '_>, task: &Task) -> Result<(), ToolError> {
+    let Some(agent) = &cx.caller.agent else { return Ok(()) };
+    if task.state.name() != TaskStateName::Review || APPROVERS.contains(&agent.category.as_str()) {
+        return Ok(());
+    }
+    if task.epic.is_none() && gives_out(cx) && !is_own(agent, task) {
+        return Ok(());
+    }
+    let number = TaskRef::Number(task.number);
+    let why = if task.epic.is_some() { "belongs to an epic and is" } else { "is" };
+    Err(ToolError::denied(format!(
+        "{number} {why} in review: only a supervisor, an orchestrator or the operator completes it"
+    ))
+    .hint("wait for the review; `IN_PROGRESS` takes it back to work on it again")
+    .detail("task", number.to_string()))
+}
+
 /// Begins a task, or goes on with it. An agent thereby claims it, and it becomes the agent's
 /// current task; the claim is answered.
 pub(crate) fn start(

@@ -138,9 +138,10 @@ async fn an_assigned_task_is_its_agents_current_one() {
     let other = world.enlist("worker").await;
     world.ok(supervisor, ASSIGN, json!({ "taskId": "TAS-1", "agentId": other })).await;
     assert_eq!(world.told(EventKind::TaskAssigned).len(), 2);
-    let refusal =
-        world.refused(worker, UPDATE, json!({ "status": "IN_PROGRESS" }), "CONFLICT").await;
-    assert_eq!(refusal.body["details"]["holder"], other.to_string());
+    let begin = json!({ "status": "IN_PROGRESS" });
+    world.refused(worker, UPDATE, begin, "INVALID_AGENT_STATE").await;
+    let named = json!({ "taskId": "TAS-1", "status": "IN_PROGRESS" });
+    world.refused(worker, UPDATE, named, "PERMISSION_DENIED").await;
 }
 
 #[tokio::test]
@@ -407,4 +408,143 @@ async fn the_current_task_outlives_the_call() {
     assert_eq!(agent.state, AgentState::Running);
     assert!(agent.task.is_some());
     assert_eq!(standing(&world, "TAS-1").await, (json!("COMPLETED"), json!(worker)));
+}
+
+#[tokio::test]
+async fn a_task_that_is_given_to_another_agent_is_no_longer_the_first_ones() {
+    const CURRENT: &str = "mcp__agent__get_task";
+    let world = World::new();
+    let (first, second) = (world.enlist("worker").await, world.enlist("worker").await);
+    task(&world, "Move house").await;
+    for agent in [first, second] {
+        let give = json!({ "taskId": "TAS-1", "agentId": agent });
+        world.ok(Who::Operator, ASSIGN, give).await;
+    }
+    assert_eq!(world.ok(second, CURRENT, json!({})).await["number"], "TAS-1");
+    world.refused(first, CURRENT, json!({}), "INVALID_AGENT_STATE").await;
+    let touch = json!({ "taskId": "TAS-1", "body": "mine?" });
+    world.refused(first, COMMENT, touch, "PERMISSION_DENIED").await;
+    // The same where another agent takes it by itself.
+    task(&world, "Paint it").await;
+    world.ok(Who::Operator, ASSIGN, json!({ "taskId": "TAS-2", "agentId": first })).await;
+    let lead = world.enlist("supervisor").await;
+    world.ok(lead, UPDATE, json!({ "taskId": "TAS-2", "status": "IN_PROGRESS" })).await;
+    world.refused(first, CURRENT, json!({}), "INVALID_AGENT_STATE").await;
+    // Another task that the first one has got since stays.
+    task(&world, "Clean it").await;
+    task(&world, "Heat it").await;
+    for number in ["TAS-3", "TAS-4"] {
+        world.ok(Who::Operator, ASSIGN, json!({ "taskId": number, "agentId": first })).await;
+    }
+    world.ok(Who::Operator, ASSIGN, json!({ "taskId": "TAS-3", "agentId": second })).await;
+    assert_eq!(world.ok(first, CURRENT, json!({})).await["number"], "TAS-4");
+}
+
+/// Moves a new task to a stored state as the operator; gives its number.
+async fn task_in(world: &World, epic: Option<&Value>, state: &str) -> Value {
+    let input = json!({ "title": format!("Be {state}"), "epicId": epic });
+    let made = world.ok(Who::Operator, CREATE, input).await;
+    let steps: &[&str] = match state {
+        "pending" => &[],
+        "in_progress" => &["IN_PROGRESS"],
+        "review" => &["IN_PROGRESS", "REVIEW"],
+        "blocked" => &["IN_PROGRESS", "BLOCKED"],
+        "failed" => &["IN_PROGRESS", "FAILED"],
+        "completed" => &["IN_PROGRESS", "REVIEW", "COMPLETED"],
+        "assigned" => {
+            let agent = world.enlist("worker").await;
+            world
+                .ok(Who::Operator, ASSIGN, json!({ "taskId": made["id"], "agentId": agent }))
+                .await;
+            &[]
+        }
+        "cancelled" => {
+            let cancel = json!({ "id": made["number"], "status": "cancelled" });
+            world.ok(Who::Operator, "mcp__session__task-update", cancel).await;
+            &[]
+        }
+        _ => &["REVIEW"],
+    };
+    for status in steps {
+        world.ok(Who::Operator, UPDATE, json!({ "taskId": made["id"], "status": status })).await;
+    }
+    made["number"].clone()
+}
+
+#[tokio::test]
+async fn every_move_that_a_refusal_advises_is_accepted() {
+    let world = World::new();
+    let lead = world.enlist("supervisor").await;
+    let epic = world.ok(lead, "mcp__epic__create", json!({ "title": "All" })).await;
+    let (agent, mut advised) = (world.enlist("worker").await, 0);
+    let wanted = ["ASSIGNED", "PENDING", "IN_PROGRESS", "REVIEW", "BLOCKED", "COMPLETED", "FAILED"];
+    for state in model::TaskStateName::ALL {
+        for epic in [None, Some(&epic["id"])] {
+            for wanted in wanted {
+                let number = task_in(&world, epic, state.stored()).await;
+                let tried = match wanted {
+                    "ASSIGNED" => {
+                        world.ask(lead, ASSIGN, json!({ "taskId": number, "agentId": agent })).await
+                    }
+                    status => {
+                        world.ask(lead, UPDATE, json!({ "taskId": number, "status": status })).await
+                    }
+                };
+                let Err(refusal) = tried else { continue };
+                let Some(first) = refusal.body["details"]["first"].as_str() else { continue };
+                advised += 1;
+                let step = json!({ "taskId": number, "status": first.to_uppercase() });
+                let moved = world.ok(lead, UPDATE, step).await;
+                assert_eq!(moved["storedState"], first, "{} to {wanted}", state.stored());
+            }
+        }
+    }
+    assert!(advised > 20, "{advised}");
+}
+
+#[tokio::test]
+async fn only_who_approves_completes_what_is_in_review() {
+    const SESSION: &str = "mcp__session__task-update";
+    let world = World::new();
+    let lead = world.enlist("supervisor").await;
+    let epic = world.ok(lead, "mcp__epic__create", json!({ "title": "Login" })).await;
+    let id: model::EpicId = epic["id"].as_str().unwrap().parse().unwrap();
+    let submitted = async |by: model::AgentId, epic: Option<&Value>| {
+        let task = json!({ "title": "Work", "epicId": epic });
+        let task = world.ok(Who::Operator, CREATE, task).await["number"].clone();
+        world.ok(Who::Operator, ASSIGN, json!({ "taskId": task, "agentId": by })).await;
+        for status in ["IN_PROGRESS", "REVIEW"] {
+            world.ok(by, UPDATE, json!({ "taskId": task, "status": status })).await;
+        }
+        task
+    };
+    for category in ["worker", "coding", "planning", "conversational"] {
+        for epic in [Some(&epic["id"]), None] {
+            let agent = world.enlist_in(category, id).await;
+            let task = submitted(agent, epic).await;
+            let office = json!({ "taskId": task, "status": "COMPLETED" });
+            let session = json!({ "id": task, "status": "completed" });
+            let refusal = world.refused(agent, UPDATE, office.clone(), "PERMISSION_DENIED").await;
+            assert!(refusal.message().contains("supervisor"), "{}", refusal.body);
+            world.refused(agent, SESSION, session.clone(), "PERMISSION_DENIED").await;
+            // Its end does not complete it either.
+            world.discharge(agent).await;
+            assert_eq!(standing(&world, task.as_str().unwrap()).await.0, "REVIEW");
+            // In an epic nobody else of these categories does it for it.
+            if epic.is_some() {
+                let other = world.enlist_in(category, id).await;
+                assert!(world.ask(other, UPDATE, office).await.is_err(), "{category}");
+                assert!(world.ask(other, SESSION, session).await.is_err(), "{category}");
+            }
+        }
+    }
+    for approver in ["supervisor", "orchestrator"] {
+        let worker = world.enlist_in("worker", id).await;
+        let task = submitted(worker, Some(&epic["id"])).await;
+        let approver = world.enlist(approver).await;
+        world.ok(approver, UPDATE, json!({ "taskId": task, "status": "COMPLETED" })).await;
+    }
+    let worker = world.enlist_in("worker", id).await;
+    let task = submitted(worker, Some(&epic["id"])).await;
+    world.ok(Who::Operator, UPDATE, json!({ "taskId": task, "status": "COMPLETED" })).await;
 }

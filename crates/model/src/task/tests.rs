@@ -47,6 +47,39 @@ fn legal(from: TaskStateName, to: TaskStateName, standing: Standing) -> bool {
         }
 }
 
+#[test]
+fn every_advised_move_is_legal_and_leads_on() {
+    for from in TaskStateName::ALL {
+        for to in TaskStateName::ALL {
+            for standing in [Standing::Alone, Standing::InEpic] {
+                if legal(from, to, standing) {
+                    continue;
+                }
+                // Every step that is advised brings it nearer, until it is there or nothing is advised any more.
+                let mut at = from;
+                let mut seen = vec![from];
+                while let Some(next) = (IllegalMove { from: at, to, standing }).first_step() {
+                    assert!(legal(at, next, standing), "{at:?} to {to:?}: {next:?}");
+                    // What was begun does not go back by a word in the office.
+                    assert!(next != TaskStateName::Pending || at == TaskStateName::Cancelled);
+                    assert!(!seen.contains(&next), "{from:?} to {to:?} goes in circles: {seen:?}");
+                    seen.push(next);
+                    at = next;
+                    if legal(at, to, standing) {
+                        break;
+                    }
+                }
+                let error = IllegalMove { from, to, standing };
+                let is_told_otherwise =
+                    (to, standing) == (TaskStateName::Completed, Standing::InEpic);
+                if let Some(first) = error.first_step().filter(|_| !is_told_otherwise) {
+                    assert!(error.to_string().contains(first.stored()), "{error}");
+                }
+            }
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn only_legal_moves_are_made(moves in prop::collection::vec(any_move(), 0..40), standing in standing()) {

@@ -61,6 +61,7 @@ fn go(cx: &mut WriteCx<'_, '_>, task: &mut Task, status: SessionStatus) -> Resul
         SessionStatus::Cancelled => TaskMove::Cancel { reason: None },
         SessionStatus::Completed => {
             task_hold::holder_only(cx, task)?;
+            task_hold::approver_only(cx, task)?;
             TaskMove::Complete
         }
     };

@@ -15,7 +15,8 @@ use crate::tools::task_hold::{self, Stride};
 
 /// Move a task to another state
 ///
-/// `IN_PROGRESS` claims the task for you. A task of an epic is completed through `REVIEW`.
+/// `IN_PROGRESS` claims the task for you. A task of an epic is completed through `REVIEW`, by a
+/// supervisor, an orchestrator or the operator.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
@@ -59,7 +60,10 @@ impl Write for UpdateStatus {
             OfficeState::Pending => release(&task)?,
             OfficeState::Review => TaskMove::Submit,
             OfficeState::Blocked => TaskMove::Block { reason },
-            OfficeState::Completed => TaskMove::Complete,
+            OfficeState::Completed => {
+                task_hold::approver_only(cx, &task)?;
+                TaskMove::Complete
+            }
             OfficeState::Failed => TaskMove::Fail { reason },
         };
         let by = (cx.caller.id(), cx.now);
