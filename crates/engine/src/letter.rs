@@ -3,9 +3,9 @@
 use model::event::EventKind;
 use model::{AgentId, MailId, TaskId, Timestamp};
 use serde_json::json;
-use store::{Agent, EventDraft, NewMail, Recipient, Tx};
+use store::{Agent, EventDraft, Inbox, NewMail, Recipient, Tx};
 
-use crate::cx::fresh;
+use crate::cx::{fresh, task_of};
 use crate::error::ToolError;
 
 /// What a letter says.
@@ -42,10 +42,14 @@ impl Letter {
     }
 }
 
-/// Puts a letter into an inbox, and tells of it.
+/// Unread letters are forwarded so many at a time.
+const FORWARDED_AT_ONCE: u32 = 200;
+
+/// Puts a letter into an inbox, and tells of it. What is for an agent that has ended goes on at once.
 pub(crate) fn send(tx: &mut Tx<'_>, letter: Letter, now: Timestamp) -> Result<MailId, ToolError> {
     let id = fresh(MailId::from_bits)?;
     let Letter { from, to, subject, body, reply_to, task } = letter;
+    let to = reader(tx, to)?;
     let sender = from.as_ref().map(|(agent, _)| *agent);
     let mail = NewMail { id, from, to, subject, body, reply_to };
     tx.mail_insert(&mail, now)?;
@@ -55,6 +59,75 @@ pub(crate) fn send(tx: &mut Tx<'_>, letter: Letter, now: Timestamp) -> Result<Ma
     });
     tx.event_append(now, &EventDraft { kind: EventKind::MailSent, agent: sender, task, data })?;
     Ok(id)
+}
+
+/// Who reads mail for a recipient: the recipient, or whoever comes after an agent that has ended.
+fn reader(tx: &Tx<'_>, to: Recipient) -> Result<Recipient, ToolError> {
+    let agent = to.agent().map(|id| tx.agent_get(id)).transpose()?.flatten();
+    match agent.filter(|agent| agent.ended_at().is_some()) {
+        Some(ended) => reader_after(tx, &ended),
+        None => Ok(to),
+    }
+}
+
+/// Who reads the mail of an agent that has ended: the newest live agent of its task, the supervisor of the epic that it led,
+/// else the human.
+fn reader_after(tx: &Tx<'_>, agent: &Agent) -> Result<Recipient, ToolError> {
+    let Some(task) = task_of(tx, agent.task)? else {
+        let epic = agent.epic.filter(|_| agent.category == "supervisor");
+        let next = epic.map(|epic| tx.agent_supervising(epic)).transpose()?.flatten();
+        return Ok(next.map_or(Recipient::Human, |next| Recipient::Agent(next.id)));
+    };
+    for dispatch in tx.dispatch_list(task.number)?.into_iter().rev() {
+        if tx.agent_is_live(dispatch.agent)? {
+            return Ok(Recipient::Agent(dispatch.agent));
+        }
+    }
+    Ok(Recipient::Human)
+}
+
+/// Forwards what an agent did not read before it ended. To be called in the transaction of its end, after its successor
+/// was recorded, if it has one.
+pub(crate) fn forward_unread(
+    tx: &mut Tx<'_>,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    if tx.mail_unread_count(Recipient::Agent(agent.id))? == 0 {
+        return Ok(());
+    }
+    let to = reader_after(tx, agent)?;
+    hand_over_unread(tx, agent, to, now)
+}
+
+/// Gives every letter that an agent did not read to somebody else, and tells of each.
+pub(crate) fn hand_over_unread(
+    tx: &mut Tx<'_>,
+    agent: &Agent,
+    to: Recipient,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let note = format!(
+        "[Forwarded by Adjutant: this was for agent {} ({}), which ended without reading it.]\n\n",
+        agent.id, agent.role
+    );
+    let own = Recipient::Agent(agent.id);
+    loop {
+        let unread = tx.mail_inbox(own, Inbox::Unread, 0, FORWARDED_AT_ONCE)?.items;
+        if unread.is_empty() || to == own {
+            return Ok(());
+        }
+        for mail in unread {
+            tx.mail_forward(mail.id, to, &note)?;
+            let data = json!({
+                "mailId": mail.id, "toAgentId": to.agent(), "isForHuman": to == Recipient::Human,
+                "subject": mail.subject, "forwardedFromAgentId": agent.id,
+            });
+            let kind = EventKind::MailSent;
+            let event = EventDraft { kind, agent: mail.from, task: agent.task, data };
+            tx.event_append(now, &event)?;
+        }
+    }
 }
 
 /// Whom to tell what concerns an agent: its nearest live ancestor, else the human.

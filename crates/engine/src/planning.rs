@@ -22,6 +22,7 @@ pub(crate) use end::ended;
 
 use crate::cx::{Caller, WriteCx, find_task, fresh};
 use crate::error::ToolError;
+use crate::letter;
 use crate::run::draft::{enrol_as, find_role};
 use crate::run::{Draft, Wish};
 use crate::settings::{Budget, Role, Settings};
@@ -110,7 +111,7 @@ fn succeed(
     enrol_coordinator(tx, settings, (plan, id), (prompt, left), now)?;
     let turn = PlanTurn { coordinator: id, tries: next.tries, closed, cap: next.cap };
     tx.plan_hand_over(plan, turn, now)?;
-    tx.mail_forward(Recipient::Agent(plan.coordinator), Recipient::Agent(id))?;
+    letter::hand_over_unread(tx, next.before, Recipient::Agent(id), now)?;
     move_own(tx, plan, &TaskMove::Start { claim: None }, now)?;
     let data = json!({
         "plan": plan.name, "agentId": id, "formerAgentId": next.before.id, "attempt": next.tries,

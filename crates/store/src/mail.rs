@@ -202,11 +202,17 @@ impl Tx<'_> {
         )
     }
 
-    /// Gives every unread letter of one inbox to another.
-    pub fn mail_forward(&mut self, from: Recipient, to: Recipient) -> Result<usize, StoreError> {
+    /// Gives an unread letter to another reader, with a note above what it says.
+    pub fn mail_forward(
+        &mut self,
+        id: MailId,
+        to: Recipient,
+        note: &str,
+    ) -> Result<(), StoreError> {
         self.execute(
-            "UPDATE mail SET recipient = $2 WHERE recipient = $1 AND read_at IS NULL",
-            params![from.stored(), to.stored()],
-        )
+            "UPDATE mail SET recipient = $2, body = $3 || body WHERE id = $1 AND read_at IS NULL",
+            params![id.to_string(), to.stored(), note],
+        )?;
+        Ok(())
     }
 }

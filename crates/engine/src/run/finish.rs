@@ -122,6 +122,8 @@ pub(crate) fn followed(
     review::ended(tx, settings, agent, now)?;
     office::ended(tx, settings, agent, now)?;
     planning::ended(tx, settings, agent, now)?;
+    // After its successor is there, if it has one.
+    letter::forward_unread(tx, agent, now)?;
     settle_worktree(tx, agent, now)?;
     // Last, so that mail that goes on to somebody else goes on exactly.
     Ok(tx.exact_forget_agent(agent.id)?)

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use engine::{Call, Principal, Progress};
+use model::event::EventKind;
 use serde_json::{Value, json};
 
 use crate::support::{Who, World};
@@ -240,4 +241,92 @@ async fn the_crew_and_a_tasks_story_can_be_read() {
         .body;
     assert_eq!(body["code"], "RESOURCE_NOT_FOUND");
     assert_eq!(body["details"]["nearest"], task["slug"]);
+}
+
+/// The bodies of an inbox's unread letters, oldest first.
+async fn unread(world: &World, who: impl Into<Who>) -> Vec<String> {
+    let inbox = world.ok(who, "mcp__mail__list_inbox", json!({})).await;
+    let mails = inbox["mails"].as_array().unwrap();
+    mails.iter().map(|mail| mail["body"].as_str().unwrap().to_owned()).collect()
+}
+
+fn forwarded(from: model::AgentId, role: &str, body: &str) -> String {
+    format!(
+        "[Forwarded by Adjutant: this was for agent {from} ({role}), which ended without reading it.]\n\n{body}"
+    )
+}
+
+#[tokio::test]
+async fn what_an_agent_did_not_read_goes_on_to_the_next_agent_of_its_task() {
+    let world = World::new();
+    let task = json!({ "title": "Work" });
+    let task = world.ok(Who::Operator, "mcp__task__create", task).await["number"].clone();
+    let task = || task.as_str().unwrap().parse().unwrap();
+    let (first, second) =
+        (world.enlist_for("worker", task()).await, world.enlist_for("coding", task()).await);
+    let write =
+        |to: model::AgentId, body: &str| json!({ "toAgentId": to, "subject": "S", "body": body });
+    let read = send(&world, Who::Operator, write(first, "read")).await;
+    world.ok(first, "mcp__mail__read", json!({ "mailId": read["mailId"] })).await;
+    for body in ["one", "two"] {
+        send(&world, Who::Operator, write(first, body)).await;
+    }
+    let before = world.told(EventKind::MailSent).len();
+    world.discharge(first).await;
+    let got = |agent, role, bodies: [&str; 2]| bodies.map(|body| forwarded(agent, role, body));
+    assert_eq!(unread(&world, second).await, got(first, "worker", ["one", "two"]));
+    assert_eq!(unread(&world, Who::Operator).await, Vec::<String>::new());
+    let told = world.told(EventKind::MailSent);
+    assert_eq!(told.len(), before + 2, "each is told once, so that who waits for mail wakes");
+    assert_eq!(told[before].data["toAgentId"], json!(second));
+    assert_eq!(told[before].data["forwardedFromAgentId"], json!(first));
+    // It goes on again, and at the end of the line there is the human.
+    world.discharge(second).await;
+    let human = unread(&world, Who::Operator).await;
+    assert_eq!(
+        human,
+        got(
+            second,
+            "coding",
+            ["one", "two"]
+                .map(|body| forwarded(first, "worker", body))
+                .each_ref()
+                .map(String::as_str)
+        )
+    );
+    // What is sent later goes the same way, and nothing came twice.
+    send(&world, Who::Operator, write(first, "late")).await;
+    assert_eq!(unread(&world, Who::Operator).await.len(), 3);
+}
+
+#[tokio::test]
+async fn what_a_drafted_agent_did_not_read_goes_to_the_human_when_it_is_killed() {
+    let world = World::new();
+    let mut settings = (*world.engine.settings()).clone();
+    settings.default_kind = "script".into();
+    world.engine.set_settings(settings);
+    let lead = world.enlist("conversational").await;
+    let wish = json!({ "role": "worker", "prompt": "Work" });
+    let drafted = world.ok(lead, "mcp__harness__draft_agent", wish).await["agentId"].clone();
+    let letter = json!({ "toAgentId": drafted, "subject": "Which one?", "body": "Left or right?" });
+    send(&world, lead, letter).await;
+    world.ok(lead, "mcp__harness__kill_agent", json!({ "agentId": drafted })).await;
+    let id = drafted.as_str().unwrap().parse().unwrap();
+    assert_eq!(unread(&world, Who::Operator).await, [forwarded(id, "worker", "Left or right?")]);
+    let again = json!({ "agentId": drafted });
+    world.ok(lead, "mcp__harness__kill_agent", again).await;
+    assert_eq!(unread(&world, Who::Operator).await.len(), 1, "an end happens once");
+}
+
+#[tokio::test]
+async fn what_the_leader_of_an_epic_did_not_read_goes_to_its_next_leader() {
+    let world = World::new();
+    let epic = world.ok(Who::Operator, "mcp__epic__create", json!({ "title": "E" })).await;
+    let epic: model::EpicId = epic["id"].as_str().unwrap().parse().unwrap();
+    let (old, new) =
+        (world.enlist_in("supervisor", epic).await, world.enlist_in("supervisor", epic).await);
+    let letter = json!({ "toAgentId": old, "subject": "S", "body": "b" });
+    send(&world, Who::Operator, letter).await;
+    world.discharge(old).await;
+    assert_eq!(unread(&world, new).await, [forwarded(old, "supervisor", "b")]);
 }

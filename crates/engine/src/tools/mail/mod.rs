@@ -97,20 +97,8 @@ fn deliver(
     Ok(Sent { mail_id: letter::send(cx.tx, letter, cx.now)?, timestamp: cx.now })
 }
 
-/// Where mail for an agent goes: to it, or, if it has ended, to its task's next agent, else to the
-/// human.
-fn forwarded(tx: &store::Tx<'_>, to: AgentId) -> Result<Recipient, ToolError> {
-    let agent = crate::cx::find_agent(tx, to)?;
-    if agent.ended_at().is_none() {
-        return Ok(Recipient::Agent(to));
-    }
-    let Some(task) = agent.task else { return Ok(Recipient::Human) };
-    let task = crate::cx::find_task(tx, &model::TaskRef::Id(task))?;
-    for dispatch in tx.dispatch_list(task.number)?.into_iter().rev() {
-        let next = tx.agent_get(dispatch.agent)?;
-        if next.is_some_and(|next| next.ended_at().is_none()) {
-            return Ok(Recipient::Agent(dispatch.agent));
-        }
-    }
-    Ok(Recipient::Human)
+/// The agent that mail is for, if there is one of that id. Mail to one that has ended goes on.
+fn addressee(tx: &store::Tx<'_>, to: AgentId) -> Result<Recipient, ToolError> {
+    crate::cx::find_agent(tx, to)?;
+    Ok(Recipient::Agent(to))
 }

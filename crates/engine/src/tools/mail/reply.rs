@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Recipient;
 
-use super::{Sent, deliver, forwarded, received};
+use super::{Sent, addressee, deliver, received};
 use crate::cx::WriteCx;
 use crate::error::ToolError;
 use crate::tool::{Tool, Write};
@@ -35,7 +35,7 @@ impl Write for Reply {
         let id = args.original_mail_id;
         let original = received(cx.tx, cx.caller, id, "Can only reply to mail you received")?;
         let to = match original.from {
-            Some(agent) => forwarded(cx.tx, agent)?,
+            Some(agent) => addressee(cx.tx, agent)?,
             None => Recipient::Human,
         };
         let subject = if original.subject.starts_with("Re: ") {

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Recipient;
 
-use super::{Sent, deliver, forwarded};
+use super::{Sent, addressee, deliver};
 use crate::cx::WriteCx;
 use crate::error::ToolError;
 use crate::tool::{Tool, Write};
@@ -39,7 +39,7 @@ impl Tool for Send {
 impl Write for Send {
     fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Sent, ToolError> {
         let to = match (args.to_agent_id, args.to_human.unwrap_or(false)) {
-            (Some(agent), false) => forwarded(cx.tx, agent)?,
+            (Some(agent), false) => addressee(cx.tx, agent)?,
             (None, true) => Recipient::Human,
             (None, false) => {
                 return Err(ToolError::invalid(
