@@ -45,6 +45,7 @@ mod tools;
 pub mod toolsets;
 mod topics;
 pub mod views;
+mod visible;
 mod watch;
 mod webhook;
 mod work;

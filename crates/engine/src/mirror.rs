@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::projection;
 use crate::redact::redact;
+use crate::visible::{visible, visible_json};
 
 /// Changes that come in a burst are written once.
 const GATHER: Duration = Duration::from_millis(100);
@@ -104,7 +105,7 @@ impl Mirror {
     /// Writes the pages anew, and the log of runs from its beginning.
     pub fn rebuild(&mut self, until: i64) -> Result<(), MirrorError> {
         let (log, day) = self.engine.store.read(|tx| projection::iac_whole(tx, until))?;
-        files::write_derived(&self.dir.join("IAC.md"), &redact(log), Mode::Private)?;
+        files::write_derived(&self.dir.join("IAC.md"), &visible(&redact(log)), Mode::Private)?;
         // A folder of an earlier version was everybody's.
         files::restrict_dir(&self.dir.join("tasks"))?;
         self.write_context()?;
@@ -156,7 +157,7 @@ impl Mirror {
                 tasks.extend(event.task);
             }
             if !log.is_empty() {
-                files::append_as(&self.dir.join("IAC.md"), &redact(log), Mode::Private)?;
+                files::append_as(&self.dir.join("IAC.md"), &visible(&redact(log)), Mode::Private)?;
             }
             self.seen = last;
         }
@@ -169,7 +170,7 @@ impl Mirror {
     fn write_context(&self) -> Result<(), MirrorError> {
         let now = self.engine.now();
         let page = self.engine.store.read(|tx| projection::context_page(tx, now, &|_| Ok(true)))?;
-        Ok(files::write_derived(&self.dir.join("CONTEXT.md"), &redact(page), Mode::Private)?)
+        Ok(files::write_derived(&self.dir.join("CONTEXT.md"), &visible(&redact(page)), Mode::Private)?)
     }
 
     fn write_task(&self, task: TaskId) -> Result<(), MirrorError> {
@@ -184,8 +185,9 @@ impl Mirror {
         let Some((slug, json, context)) = found else { return Ok(()) };
         let dir: &Path = &self.dir.join("tasks").join(slug);
         files::make_dir(dir, Mode::Private)?;
-        let json = redact(format!("{json:#}\n"));
+        let json = visible_json(&redact(format!("{json:#}\n")));
         files::write_derived(&dir.join("task.json"), &json, Mode::Private)?;
-        Ok(files::write_derived(&dir.join("context.md"), &redact(context), Mode::Private)?)
+        let context = visible(&redact(context));
+        Ok(files::write_derived(&dir.join("context.md"), &context, Mode::Private)?)
     }
 }

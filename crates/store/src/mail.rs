@@ -213,6 +213,10 @@ impl Tx<'_> {
             "UPDATE mail SET recipient = $2, body = $3 || body WHERE id = $1 AND read_at IS NULL",
             params![id.to_string(), to.stored(), note],
         )?;
+        self.execute(
+            "UPDATE exact_text SET text = $2 || text WHERE subject = $1 AND field = 'body'",
+            params![id.to_string(), note],
+        )?;
         Ok(())
     }
 }

@@ -85,6 +85,15 @@ impl Tx<'_> {
         Ok(newest_first)
     }
 
+    /// How many notes of a session come before the one of a number.
+    pub fn note_count_before(&self, session: &str, before: i64) -> Result<u64, StoreError> {
+        let count = self.number(
+            "SELECT COUNT(*) FROM note WHERE session = $1 AND number < $2",
+            params![session, before],
+        )?;
+        Ok(u64::try_from(count).unwrap_or_default())
+    }
+
     /// Lists the notes of a session, oldest first.
     pub fn note_page(
         &self,

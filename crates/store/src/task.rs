@@ -399,14 +399,34 @@ impl Tx<'_> {
 
     /// The last remarks on a task, in order.
     pub fn comment_list(&self, task: i64, limit: u32) -> Result<Vec<Comment>, StoreError> {
+        self.comment_list_before(task, i64::MAX, limit)
+    }
+
+    /// The last remarks on a task before the one of a number, in order.
+    pub fn comment_list_before(
+        &self,
+        task: i64,
+        before: i64,
+        limit: u32,
+    ) -> Result<Vec<Comment>, StoreError> {
         let mut newest_first = self.all(
-            "SELECT number, agent_id, body, created_at FROM task_comment WHERE task_number = $1
-             ORDER BY number DESC LIMIT $2",
-            params![task, limit],
+            "SELECT number, agent_id, body, created_at FROM task_comment
+             WHERE task_number = $1 AND number < $2
+             ORDER BY number DESC LIMIT $3",
+            params![task, before, limit],
             read_comment,
         )?;
         newest_first.reverse();
         Ok(newest_first)
+    }
+
+    /// How many remarks on a task come before the one of a number.
+    pub fn comment_count_before(&self, task: i64, before: i64) -> Result<u64, StoreError> {
+        let count = self.number(
+            "SELECT COUNT(*) FROM task_comment WHERE task_number = $1 AND number < $2",
+            params![task, before],
+        )?;
+        Ok(u64::try_from(count).unwrap_or_default())
     }
 
     /// Notes that an agent works on a task.

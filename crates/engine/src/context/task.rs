@@ -27,6 +27,13 @@ const WORK: usize = 0;
 const COMMENT: usize = 1;
 const NOTE: usize = 2;
 
+/// How to read the entries of each section that are left out.
+const WHERE: [&str; 3] = [
+    "`mcp__task__get` lists who worked on it",
+    "`mcp__task__get` with `commentsCursor` lists them",
+    "`mcp__session__note-list` lists them",
+];
+
 /// Something that somebody left on a task.
 struct Entry {
     section: usize,
@@ -49,18 +56,22 @@ pub(crate) fn task_context(tx: &Tx<'_>, task: &Task) -> Result<String, ToolError
         text.push_str(&quote(&clip(description, ENTRY)));
     }
     text.push_str(&needed(tx, task)?);
-    let mut entries = entries(tx, task)?;
+    let (mut entries, earlier) = entries(tx, task)?;
     let left_out = keep_newest(&mut entries, BUDGET.saturating_sub(text.len()));
     for (section, title) in SECTIONS.iter().enumerate() {
         let mut kept = entries.iter().filter(|entry| entry.section == section).peekable();
         let (count, bytes) = left_out[section];
-        if kept.peek().is_none() && count == 0 {
+        let unread = earlier[section];
+        if kept.peek().is_none() && count == 0 && unread == 0 {
             continue;
         }
         // Writing to a String cannot fail.
         _ = write!(text, "\n### {title}\n");
-        if count > 0 {
-            _ = write!(text, "\n{CUT} {count} earlier, {bytes} bytes\n");
+        if unread > 0 {
+            let count = u64::try_from(count).unwrap_or_default() + unread;
+            _ = write!(text, "\n{CUT} {count} earlier; {}\n", WHERE[section]);
+        } else if count > 0 {
+            _ = write!(text, "\n{CUT} {count} earlier, {bytes} bytes; {}\n", WHERE[section]);
         }
         if section == NOTE {
             text.push('\n');
@@ -96,8 +107,8 @@ fn needed(tx: &Tx<'_>, task: &Task) -> Result<String, ToolError> {
     Ok(text)
 }
 
-/// Everything that was left on a task, oldest first.
-fn entries(tx: &Tx<'_>, task: &Task) -> Result<Vec<Entry>, ToolError> {
+/// What was left on a task last, oldest first, and how many entries of each section come before that.
+fn entries(tx: &Tx<'_>, task: &Task) -> Result<(Vec<Entry>, [u64; 3]), ToolError> {
     let mut entries = Vec::new();
     for dispatch in tx.dispatch_list(task.number)? {
         if let Some(result) = &dispatch.result {
@@ -105,18 +116,27 @@ fn entries(tx: &Tx<'_>, task: &Task) -> Result<Vec<Entry>, ToolError> {
             entries.push(Entry { section: WORK, at, text: previous_work(&dispatch, result) });
         }
     }
-    for comment in tx.comment_list(task.number, RECENT)? {
+    let mut earlier = [0; 3];
+    let comments = tx.comment_list(task.number, RECENT)?;
+    if let Some(first) = comments.first() {
+        earlier[COMMENT] = tx.comment_count_before(task.number, first.number)?;
+    }
+    for comment in comments {
         let who = comment.agent.map_or_else(|| "the human".to_owned(), |id| id.to_string());
         let body = quote(&clip(&comment.body, ENTRY));
         let text = format!("\n{who}, {}:\n\n{body}", comment.created_at);
         entries.push(Entry { section: COMMENT, at: comment.created_at, text });
     }
-    for note in tx.note_newest(&task.session, RECENT)? {
+    let notes = tx.note_newest(&task.session, RECENT)?;
+    if let Some(first) = notes.first() {
+        earlier[NOTE] = tx.note_count_before(&task.session, first.number)?;
+    }
+    for note in notes {
         let text = quote(&format!("[{}] {}", note.kind.name(), clip(&note.content, ENTRY)));
         entries.push(Entry { section: NOTE, at: note.created_at, text });
     }
     entries.sort_by_key(|entry| entry.at);
-    Ok(entries)
+    Ok((entries, earlier))
 }
 
 /// Drops the oldest entries until the rest fits; says how many of each section, and how large they were.

@@ -140,3 +140,37 @@ async fn the_summary_that_a_spawner_gave_is_in_the_mirrors() {
     let page = read(folder.path(), "CONTEXT.md");
     assert!(page.contains(": Test impact \\| of the schema | "), "{page}");
 }
+
+#[tokio::test]
+async fn no_raw_control_character_stands_in_a_mirror_file() {
+    let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
+    let stop = CancellationToken::new();
+    let mirror = Mirror::new(world.engine.clone(), folder.path().to_owned());
+    let wild = "red\u{1b}[31m \u{9b}2J \u{202e}back\u{7}";
+    let story = async {
+        let lead = world.enlist("supervisor").await;
+        let task = json!({ "title": "Fix it", "slug": "fix-it", "description": wild });
+        world.ok(lead, "mcp__task__create", task).await;
+        let comment = json!({ "taskId": "fix-it", "body": wild });
+        world.ok(lead, "mcp__task__add_comment", comment).await;
+        let note = json!({ "notes": [{ "content": wild, "type": "tip" }] });
+        world.ok(lead, "mcp__session__note-add", note).await;
+        let worker = world.enlist_for("worker", "fix-it".parse().unwrap()).await;
+        world.engine.discharge(worker, wild.to_owned()).await.unwrap();
+        stop.cancel();
+    };
+    tokio::join!(mirror.run(stop.clone()), story);
+    for round in ["followed", "rebuilt"] {
+        for name in ["IAC.md", "CONTEXT.md", "tasks/fix-it/task.json", "tasks/fix-it/context.md"] {
+            let text = read(folder.path(), name);
+            let raw = |c: char| !matches!(c, '\n' | '\t') && (c.is_control() || c == '\u{202e}');
+            assert!(!text.contains(raw), "{round}: {name}: {text:?}");
+        }
+        let context = read(folder.path(), "tasks/fix-it/context.md");
+        assert!(context.contains("red\\u{1b}[31m"), "{context}");
+        let file: Value =
+            serde_json::from_str(&read(folder.path(), "tasks/fix-it/task.json")).unwrap();
+        assert_eq!(file["description"], wild);
+        Mirror::new(world.engine.clone(), folder.path().to_owned()).run(stop.clone()).await;
+    }
+}

@@ -548,3 +548,50 @@ async fn only_who_approves_completes_what_is_in_review() {
     let task = submitted(worker, Some(&epic["id"])).await;
     world.ok(Who::Operator, UPDATE, json!({ "taskId": task, "status": "COMPLETED" })).await;
 }
+
+#[tokio::test]
+async fn remarks_that_are_left_out_are_counted_and_can_be_read_on() {
+    let world = World::new();
+    task(&world, "Talk").await;
+    for number in 1..=120 {
+        let body = format!("remark {number}.");
+        world.ok(Who::Operator, COMMENT, json!({ "taskId": "TAS-1", "body": body })).await;
+    }
+    let (mut seen, mut cursor, mut left) = (Vec::new(), Value::Null, vec![]);
+    loop {
+        let input = json!({ "taskId": "TAS-1", "commentsCursor": cursor });
+        let got = world.ok(Who::Operator, GET, input).await;
+        let bodies = got["comments"].as_array().unwrap().iter();
+        let page: Vec<String> =
+            bodies.map(|one| one["body"].as_str().unwrap().to_owned()).collect();
+        seen.splice(0..0, page);
+        left.push(got["earlierComments"].as_u64());
+        cursor = got["commentsCursor"].clone();
+        if cursor.is_null() {
+            break;
+        }
+    }
+    assert_eq!(left, [Some(70), Some(20), None]);
+    let all: Vec<String> = (1..=120).map(|number| format!("remark {number}.")).collect();
+    assert_eq!(seen, all);
+    let context = json!({ "taskSlug": "TAS-1" });
+    let context = world.ok(Who::Operator, "mcp__harness__get_task_context", context).await;
+    let context = context["context"].as_str().unwrap();
+    assert!(context.contains("remark 71.") && !context.contains("remark 70."), "{context}");
+    let said = "[... truncated ...] 70 earlier; `mcp__task__get` with `commentsCursor` lists them";
+    assert!(context.contains(said), "{context}");
+}
+
+#[tokio::test]
+async fn notes_that_are_left_out_of_the_context_are_counted() {
+    let world = World::new();
+    task(&world, "Talk").await;
+    for number in 1..=60 {
+        let note = json!({ "notes": [{ "content": format!("note {number}."), "type": "tip" }] });
+        world.ok(Who::Operator, "mcp__session__note-add", note).await;
+    }
+    let context = json!({ "taskSlug": "TAS-1" });
+    let context = world.ok(Who::Operator, "mcp__harness__get_task_context", context).await;
+    let context = context["context"].as_str().unwrap();
+    assert!(context.contains("10 earlier; `mcp__session__note-list` lists them"), "{context}");
+}

@@ -16,8 +16,8 @@ use crate::tools::task_needs;
 
 /// Create a task
 ///
-/// Nobody has it yet: `assign` gives it to an agent, `task-next` with `claim` takes it. Two open
-/// tasks of a session cannot have the same title.
+/// Nobody has it yet: `assign` gives it to an agent, `task-next` with `claim` takes it. Titles may
+/// repeat; ids, slugs and numbers are unique.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {

@@ -10,13 +10,19 @@ use super::TaskView;
 use crate::cx::{ReadCx, find_task, task_for};
 use crate::error::ToolError;
 use crate::tool::{Read, Tool};
+use crate::tools::paging::Cursor;
 
 /// Get a task with its remarks and who worked on it
+///
+/// The last 50 remarks come first. Where there are more, `earlierComments` says how many and
+/// `commentsCursor` gets the 50 before.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
     /// The task: its id, slug or number (`TAS-12`)
     task_id: TaskRef,
+    /// Earlier remarks: `commentsCursor` of the answer before
+    comments_cursor: Option<Cursor>,
 }
 
 /// A task and its story.
@@ -26,8 +32,14 @@ pub(crate) struct Answer {
     // Only ever written, so that flattening cannot swallow a field.
     #[serde(flatten)]
     task: TaskView,
-    /// The last 50 remarks, oldest first
+    /// The last 50 remarks, or the last 50 before the cursor, oldest first
     comments: Vec<CommentView>,
+    /// How many earlier remarks are not in this answer; absent where there are none
+    #[serde(skip_serializing_if = "Option::is_none")]
+    earlier_comments: Option<u64>,
+    /// Where the earlier remarks go on; absent where there are none
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comments_cursor: Option<Cursor>,
     /// The agents that worked on it, in order
     history: Vec<DispatchView>,
 }
@@ -85,6 +97,9 @@ impl From<Dispatch> for DispatchView {
     }
 }
 
+/// Remarks in one answer.
+const COMMENTS: u32 = 50;
+
 pub(crate) struct Get;
 
 impl Tool for Get {
@@ -94,13 +109,18 @@ impl Tool for Get {
 }
 
 impl Read for Get {
-    fn read(cx: &ReadCx<'_>, Args { task_id }: Args) -> Result<Answer, ToolError> {
-        let task = task_for(cx.tx, cx.caller, find_task(cx.tx, &task_id)?)?;
-        let comments = cx.tx.comment_list(task.number, 50)?;
+    fn read(cx: &ReadCx<'_>, args: Args) -> Result<Answer, ToolError> {
+        let task = task_for(cx.tx, cx.caller, find_task(cx.tx, &args.task_id)?)?;
+        let before = args.comments_cursor.map_or(i64::MAX, Cursor::number);
+        let comments = cx.tx.comment_list_before(task.number, before, COMMENTS)?;
+        let first = comments.first().map_or(before, |comment| comment.number);
+        let earlier = cx.tx.comment_count_before(task.number, first)?;
         let history = cx.tx.dispatch_list(task.number)?;
         Ok(Answer {
             task: TaskView::of(cx.tx, task)?,
             comments: comments.into_iter().map(CommentView::from).collect(),
+            earlier_comments: (earlier > 0).then_some(earlier),
+            comments_cursor: (earlier > 0).then(|| Cursor::from(first)),
             history: history.into_iter().map(DispatchView::from).collect(),
         })
     }
