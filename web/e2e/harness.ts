@@ -120,7 +120,7 @@ export async function play(name: string, browser: Browser, stage: Stage, options
     reducedMotion: 'reduce',
     hasTouch: width === 390,
   });
-  context.setDefaultTimeout(20_000);
+  context.setDefaultTimeout(60_000);
   if (options.before !== undefined) await context.addInitScript(options.before);
   if (process.env['E2E_PAGE'] === 'dist') await fromDist(context, stage);
   const page = await context.newPage();

@@ -324,7 +324,7 @@ impl Tx<'_> {
         )
     }
 
-    /// The letters to the human, of those who run a plan and all below them, that nobody has answered, oldest first.
+    /// The letters to the human of those who run a plan and all below them, answered or not, oldest first.
     pub fn plan_letters(&self, plan: i64) -> Result<Vec<Mail>, StoreError> {
         self.all(
             &format!(
@@ -335,8 +335,7 @@ impl Tx<'_> {
                  SELECT {COLUMNS} FROM (
                     SELECT * FROM mail WHERE recipient = 'human' ORDER BY number DESC LIMIT $2
                  ) AS m
-                 WHERE from_agent_id IN (SELECT id FROM crew) AND NOT EXISTS (
-                    SELECT 1 FROM mail AS r WHERE r.reply_to = m.id AND r.from_agent_id IS NULL)
+                 WHERE from_agent_id IN (SELECT id FROM crew)
                  ORDER BY number",
                 COLUMNS = mail::COLUMNS
             ),

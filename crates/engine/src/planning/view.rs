@@ -65,6 +65,8 @@ pub struct PlanView {
     pub steps: Vec<StepView>,
     /// What a person is asked and has not answered
     pub questions: Vec<AskedView>,
+    /// Everything that a person was asked, answered or not, oldest first
+    pub asked: Vec<AskedView>,
     /// What whoever ran it last said in the end
     pub summary: Option<String>,
     /// The number of the last event when this was so
@@ -141,6 +143,8 @@ pub struct AskedView {
     pub subject: String,
     /// Since when
     pub sent_at: Timestamp,
+    /// When a person answered it
+    pub answered_at: Option<Timestamp>,
 }
 
 impl PlanRow {
@@ -170,8 +174,9 @@ impl PlanView {
         let own = crate::cx::find_task(tx, &TaskRef::Id(plan.task))?;
         let coordinators = tx.plan_coordinators(plan.number)?;
         let coordinators = coordinators.into_iter().map(|agent| coordinator(tx, agent));
+        let all = ever_asked(tx, plan)?;
         let questions = match plan.state {
-            PlanState::Running => asked(tx, plan)?,
+            PlanState::Running => open(tx, &all)?,
             _ => Vec::new(),
         };
         let result = Standing::of(tx, plan.coordinator)?.result();
@@ -182,19 +187,22 @@ impl PlanView {
             coordinators: coordinators.collect::<Result<_, ToolError>>()?,
             steps: steps.collect::<Result<_, ToolError>>()?,
             questions: questions.into_iter().map(AskedView::from).collect(),
+            asked: all.into_iter().map(AskedView::from).collect(),
             summary: result.map(|result| result.summary).filter(|_| plan.ended_at.is_some()),
             last: tx.event_last()?,
         })
     }
 }
 
-impl From<Mail> for AskedView {
-    fn from(mail: Mail) -> Self {
+impl From<Asked> for AskedView {
+    fn from(asked: Asked) -> Self {
+        let Asked { mail, answered_at } = asked;
         Self {
             mail_id: mail.id,
             agent_id: mail.from,
             subject: mail.subject,
             sent_at: mail.created_at,
+            answered_at,
         }
     }
 }
@@ -242,21 +250,43 @@ pub(super) fn first_line(text: &str) -> String {
     line.chars().take(LINE).collect()
 }
 
-/// What those who run a plan, and all below them, have asked a person and have no answer to. What somebody else asked who
-/// has ended nobody waits for.
-pub(super) fn asked(tx: &Tx<'_>, plan: &Plan) -> Result<Vec<Mail>, ToolError> {
+/// A question to a person, and when it was answered.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub(super) mail: Mail,
+    answered_at: Option<Timestamp>,
+}
+
+/// Everything that those who run a plan, and all below them, have asked a person.
+fn ever_asked(tx: &Tx<'_>, plan: &Plan) -> Result<Vec<Asked>, ToolError> {
     let mut asked = Vec::new();
     for mail in tx.plan_letters(plan.number)? {
         let asks = asking::is_question(&mail.subject, &mail.body)
             || tx.question_by_mail(mail.id)?.is_some();
-        let Some(from) = mail.from.filter(|_| asks && !asking::is_alert(&mail.subject)) else {
-            continue;
-        };
-        if tx.agent_is_live(from)? || tx.plan_of_coordinator(from)?.is_some() {
-            asked.push(mail);
+        if asks && !asking::is_alert(&mail.subject) {
+            let answered_at = tx.mail_settled_by(mail.id)?.map(|answer| answer.created_at);
+            asked.push(Asked { mail, answered_at });
         }
     }
     Ok(asked)
+}
+
+/// The questions that have no answer. What an agent asked that has ended and runs no plan nobody waits for.
+fn open(tx: &Tx<'_>, all: &[Asked]) -> Result<Vec<Asked>, ToolError> {
+    let mut open = Vec::new();
+    for asked in all.iter().filter(|asked| asked.answered_at.is_none()) {
+        let Some(from) = asked.mail.from else { continue };
+        if tx.agent_is_live(from)? || tx.plan_of_coordinator(from)?.is_some() {
+            open.push(asked.clone());
+        }
+    }
+    Ok(open)
+}
+
+/// What those who run a plan, and all below them, have asked a person and have no answer to.
+pub(super) fn asked(tx: &Tx<'_>, plan: &Plan) -> Result<Vec<Mail>, ToolError> {
+    let open = open(tx, &ever_asked(tx, plan)?)?;
+    Ok(open.into_iter().map(|asked| asked.mail).collect())
 }
 
 impl Engine {

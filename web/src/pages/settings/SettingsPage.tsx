@@ -16,7 +16,7 @@ import { NotificationsPart } from './NotificationsPart';
 import { PermissionsPart } from './PermissionsPart';
 import { useCheck, useSave, useSettings } from './queries';
 import { RolesPart, type RoleDraft } from './RolesPart';
-import { standingOf } from './saving';
+import { leftOf, standingOf } from './saving';
 import { isPart, partOf, PARTS, type PartId } from './sections';
 import type { Change, SettingsView } from './shapes';
 import { typed, wishOf, type Draft } from './values';
@@ -68,9 +68,10 @@ function Whole({ settings, part }: { readonly settings: SettingsView; readonly p
   const change: Change | null = isRole ? (role === null ? null : { role }) : wish.changes.length === 0 ? null : { changes: wish.changes };
   const was = isRole ? (file?.isOwn === true ? file.hash : null) : hash;
   const check = useCheck(change, was ?? '');
-  const save = useSave((saved) => {
-    if (isRole) setRole(null);
-    else setDraft(NONE);
+  const save = useSave((saved, kept) => {
+    // The answer may take a while, and whatever was typed meanwhile is not saved yet.
+    setRole((now) => leftOf({ draft: NONE, role: now }, kept, true).role);
+    setDraft((now) => leftOf({ draft: now, role: null }, kept, false).draft);
     toast(saved.reloaded.warnings.length === 0 ? 'Saved, and in force' : `Saved. Odd: ${saved.reloaded.warnings[0]}`);
   });
   const changes = isRole ? Number(role !== null && role.text !== file?.text) : draft.size;
@@ -146,7 +147,8 @@ function Whole({ settings, part }: { readonly settings: SettingsView; readonly p
           readOnly={readOnly}
           refusal={save.error}
           onSave={() => {
-            if (change !== null) save.mutate({ change, was });
+            const kept = isRole ? { draft: NONE, role } : { draft, role: null };
+            if (change !== null) save.mutate({ change, was, form: kept });
           }}
           onDrop={() => {
             save.reset();

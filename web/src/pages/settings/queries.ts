@@ -3,6 +3,7 @@ import { keepPreviousData, useMutation, useQuery, useQueryClient, type UseQueryR
 import { useEffect, useState } from 'react';
 import { get, post } from '../../api/client';
 import { kinds, useRefresh } from '../../api/live';
+import type { Form } from './saving';
 import type { Change, Checked, Saved, SettingsView } from './shapes';
 
 const KEY = ['settings'] as const;
@@ -52,14 +53,20 @@ export function useCheck(change: Change | null, was: string): Check {
   };
 }
 
-export function useSave(onSaved: (saved: Saved) => void) {
+/** What is saved: the change, the file that it is made to, and the form as it stood. */
+export interface Saving {
+  readonly change: Change;
+  readonly was: string | null;
+  readonly form: Form;
+}
+
+export function useSave(onSaved: (saved: Saved, form: Form) => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ change, was }: { readonly change: Change; readonly was: string | null }) =>
-      post<Saved>('/api/settings/save', { ...change, ...(was === null ? {} : { was }) }),
-    onSuccess: async (saved) => {
+    mutationFn: ({ change, was }: Saving) => post<Saved>('/api/settings/save', { ...change, ...(was === null ? {} : { was }) }),
+    onSuccess: async (saved, { form }) => {
       await client.invalidateQueries({ queryKey: KEY });
-      onSaved(saved);
+      onSaved(saved, form);
     },
   });
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Check } from './queries';
-import { standingOf } from './saving';
+import { leftOf, standingOf } from './saving';
 import type { Checked } from './shapes';
 
 const checked = (change: Partial<Checked> = {}): Checked => ({ ok: true, problems: [], notes: [], diff: 'x', hash: 'h', ...change });
@@ -24,4 +24,18 @@ test('the reason names the key or the line', () => {
   expect(bad(null, 3)).toBe('line 3: expected a number');
   expect(bad(null, null)).toBe('expected a number');
   expect(standingOf(form(1, [['mirror', 'This is not JSON.']]), check()).reason).toBe('mirror: This is not JSON.');
+});
+
+test('what was typed while the server was saving stays', () => {
+  const role = (name: string, text: string) => ({ draft: new Map<string, string>(), role: { name, text } });
+  const saved = role('coder', 'one');
+  expect(leftOf(role('coder', 'one'), saved, true).role).toBeNull();
+  expect(leftOf(role('coder', 'two'), saved, true).role).toEqual({ name: 'coder', text: 'two' });
+  expect(leftOf(role('scribe', 'one'), saved, true).role).toEqual({ name: 'scribe', text: 'one' });
+  const keys = (...entries: [string, string][]) => ({ draft: new Map(entries), role: null });
+  const left = leftOf(keys(['limits.depth', '4'], ['limits.running', '9'], ['check', 'x']), keys(['limits.depth', '4'], ['limits.running', '8']), false);
+  expect([...left.draft]).toEqual([
+    ['limits.running', '9'],
+    ['check', 'x'],
+  ]);
 });

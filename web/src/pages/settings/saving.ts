@@ -1,12 +1,29 @@
 // Whether a change can be saved, and why not, in a sentence.
 import type { Check } from './queries';
+import type { RoleDraft } from './RolesPart';
+import type { Draft } from './values';
 
 export interface Standing {
   readonly can: boolean;
   readonly reason: string;
 }
 
-interface Form {
+/** What somebody has typed and not saved. */
+export interface Form {
+  readonly draft: Draft;
+  readonly role: RoleDraft | null;
+}
+
+/** What is left of a form once a part of it is saved: whatever was typed since stays. */
+export function leftOf(now: Form, saved: Form, isRole: boolean): Form {
+  if (isRole) {
+    const isSame = now.role !== null && now.role.name === saved.role?.name && now.role.text === saved.role.text;
+    return isSame ? { ...now, role: null } : now;
+  }
+  return { ...now, draft: new Map([...now.draft].filter(([key, text]) => saved.draft.get(key) !== text)) };
+}
+
+interface Asked {
   /** How many keys, or whether a text, differ from the file. */
   readonly changes: number;
   /** What cannot even be asked. */
@@ -15,7 +32,7 @@ interface Form {
 }
 
 /** The reason stands beside the button, so it says what to do. */
-export function standingOf(form: Form, { checked, stale, error }: Check): Standing {
+export function standingOf(form: Asked, { checked, stale, error }: Check): Standing {
   const no = (reason: string): Standing => ({ can: false, reason });
   if (form.busy) return no('Saving…');
   const [first] = form.errors;

@@ -92,6 +92,11 @@ fn steps(plan: &Value) -> &[Value] {
     plan["steps"].as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
+/// Everything that the human was asked.
+fn asked(plan: &Value) -> &[Value] {
+    plan["asked"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
 fn is_closed(state: &str) -> bool {
     matches!(state, "completed" | "failed" | "cancelled")
 }
@@ -118,7 +123,18 @@ impl Told {
             let (number, title) = (field(step, "number"), short(&field(step, "title"), LINE - 20));
             page.line(format_args!("{}  step {number} is at work: {title}", odd("→")));
         }
-        self.questions(&mut page, plan);
+        for asked in asked(plan) {
+            if asked["answeredAt"].is_null() {
+                continue;
+            }
+            self.letters.insert(field(asked, "mailId"));
+            let (who, subject) =
+                (field(asked, "agentId"), short(&field(asked, "subject"), LINE - 30));
+            page.line(dim(format!("?  {who} asked you, and you answered: {subject}")));
+        }
+        for open in plan["questions"].as_array().into_iter().flatten() {
+            self.question(&mut page, open);
+        }
         page.into_text()
     }
 
@@ -144,20 +160,25 @@ impl Told {
                     let (id, role) = (field(data, "agentId"), field(plan, "role"));
                     page.line(dim(format!("led by {id} ({role}) now")));
                 }
-                "mail.sent" => self.questions(&mut page, plan),
+                // Also one that was answered since: whoever follows sees every question.
+                "mail.sent" => {
+                    let is_it = |asked: &&Value| asked["mailId"] == data["mailId"];
+                    if let Some(asked) = asked(plan).iter().find(is_it) {
+                        self.question(&mut page, asked);
+                    }
+                }
                 _ => {}
             }
         }
         page.into_text()
     }
 
-    fn questions(&mut self, page: &mut Page, plan: &Value) {
-        for asked in plan["questions"].as_array().into_iter().flatten() {
-            if self.letters.insert(field(asked, "mailId")) {
-                let who = field(asked, "agentId");
-                page.line(format_args!("{}  {who} asks you", odd("?")));
-                page.text(&question(asked));
-            }
+    /// A question to the human, once.
+    fn question(&mut self, page: &mut Page, asked: &Value) {
+        if self.letters.insert(field(asked, "mailId")) {
+            let who = field(asked, "agentId");
+            page.line(format_args!("{}  {who} asks you", odd("?")));
+            page.text(&question(asked));
         }
     }
 
@@ -194,5 +215,52 @@ impl Told {
         if let Some(said) = said.filter(|_| is_closed(&to)) {
             page.line(format_args!("   {}", dim(short(said, LINE))));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn plan(questions: &Value, asked: &Value) -> Value {
+        json!({ "name": "door", "title": "Door", "state": "running", "total": 2, "closed": 0,
+            "steps": [{ "number": 1, "title": "Choose", "taskSlug": "choose", "state": "pending" }],
+            "coordinators": [], "questions": questions, "asked": asked })
+    }
+
+    fn letter(id: &str, answered: Option<&str>) -> Value {
+        json!({ "mailId": id, "agentId": "sp_1", "subject": format!("Which, {id}?"), "answeredAt": answered })
+    }
+
+    #[test]
+    fn a_question_that_was_answered_before_anybody_looked_is_told_in_its_place() {
+        let none = json!([]);
+        let mut told = Told::default();
+        told.beginning(&plan(&none, &none));
+        let both = json!([letter("mail_1", Some("now")), letter("mail_2", None)]);
+        let now = plan(&json!([letter("mail_2", None)]), &both);
+        let sent = |id: &str| json!({ "kind": "mail.sent", "data": { "mailId": id } });
+        let began = json!({ "kind": "task.updated",
+            "data": { "slug": "choose", "from": "pending", "to": "in_progress" } });
+        let events = [sent("mail_1"), began, sent("mail_2"), sent("mail_1"), sent("mail_9")];
+        let news = told.news(&now, &events);
+        let places = ["Which, mail_1?", "step 1 begins", "Which, mail_2?"].map(|said| {
+            assert_eq!(news.matches(said).count(), 1, "{news}");
+            news.find(said)
+        });
+        assert!(places.is_sorted(), "{news}");
+    }
+
+    #[test]
+    fn whoever_begins_to_follow_is_told_what_was_answered_before() {
+        let both = json!([letter("mail_1", Some("now")), letter("mail_2", None)]);
+        let now = plan(&json!([letter("mail_2", None)]), &both);
+        let mut told = Told::default();
+        let shown = told.beginning(&now);
+        assert!(shown.contains("and you answered: Which, mail_1?"), "{shown}");
+        assert!(shown.contains("adjutant mail reply mail_2"), "{shown}");
+        let sent = |id: &str| json!({ "kind": "mail.sent", "data": { "mailId": id } });
+        assert_eq!(told.news(&now, &[sent("mail_1"), sent("mail_2")]), "", "each is told once");
     }
 }
