@@ -1,6 +1,6 @@
 //! Reviews: what follows when one begins, ends, stays silent or takes too long.
 
-mod acts;
+pub(crate) mod acts;
 pub(crate) mod prompt;
 pub(crate) mod view;
 

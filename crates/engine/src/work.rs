@@ -11,7 +11,7 @@ use model::event::EventKind;
 use model::review::{ErrandKind, WorktreeState};
 use model::{AgentId, Timestamp};
 use serde_json::json;
-use store::{Agent, EventDraft, NewWorktree, Run, Tx, Worktree};
+use store::{Agent, AgentPage, EventDraft, NewWorktree, Run, Tx, Worktree};
 
 use crate::cx::task_of;
 use crate::engine::Engine;
@@ -23,6 +23,8 @@ use crate::settings;
 
 /// The beginning of the names of all our branches.
 pub(crate) const BRANCHES: &str = "adjutant/";
+/// Live agents read at once.
+const LIVE_PAGE: u32 = 500;
 
 /// The branch of an agent that does a task.
 pub(crate) fn branch_of(agent: AgentId) -> String {
@@ -88,13 +90,14 @@ impl Engine {
         if !(dir == self.options.project || dir.starts_with(self.worktrees())) {
             return self.git().open(dir, limit);
         }
-        let mut known = self.repo.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(repo) = known.as_ref() {
+        let known = || self.repo.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(repo) = known().as_ref() {
             return Ok(repo.clone());
         }
+        // Git may take long, and nobody may wait for it under the lock. The first to open it wins, since what it
+        // learns is shared.
         let repo = self.git().open(&self.options.project, limit)?;
-        *known = Some(repo.clone());
-        Ok(repo)
+        Ok(known().get_or_insert(repo).clone())
     }
 
     /// Does something with the machine that blocks, on a thread of its own.
@@ -156,8 +159,8 @@ pub(crate) async fn prepare(engine: &Engine, agent: &Agent, run: &Run) -> Result
     }
     match place(&engine.settings(), agent) {
         Place::Given => Ok(agent.clone()),
-        Place::FreshIfThere if !host::git::is_around(&engine.options.project) => Ok(agent.clone()),
-        Place::Parent => Ok(in_parents(engine, agent)?),
+        Place::FreshIfThere if !is_repository_around(engine).await? => Ok(agent.clone()),
+        Place::Parent => in_parents(engine, agent).await,
         wanted => {
             if let Some(before) = worked_before(engine, agent)? {
                 settled(engine, before).await?;
@@ -240,11 +243,47 @@ async fn settled(engine: &Engine, before: AgentId) -> Result<(), ToolError> {
     tokio::time::timeout(patience, looked).await.unwrap_or(Ok(()))
 }
 
-/// An agent that works where its parent does.
-fn in_parents(engine: &Engine, agent: &Agent) -> Result<Agent, ToolError> {
+/// Whether the project lies in a repository, as far as its files tell.
+async fn is_repository_around(engine: &Engine) -> Result<bool, ToolError> {
+    engine.outside(|engine| Ok(host::git::is_around(&engine.options.project))).await
+}
+
+/// Records that an agent works where its parent does, so that its directory is known while it lives.
+async fn in_parents(engine: &Engine, agent: &Agent) -> Result<Agent, ToolError> {
     let parent = agent.parent.map(|id| engine.store.read(|tx| tx.agent_get(id))).transpose()?;
     let cwd = parent.flatten().and_then(|parent| parent.cwd).or_else(|| agent.cwd.clone());
+    if let Some(cwd) = cwd.clone().filter(|cwd| agent.cwd.as_ref() != Some(cwd)) {
+        let id = agent.id;
+        engine.store.write(move |tx| tx.agent_set_cwd(id, &cwd)).await?;
+    }
     Ok(Agent { cwd, ..agent.clone() })
+}
+
+/// The directories of all live agents that do not simply work in the project, also of those that wait for their
+/// start.
+pub(crate) fn live_directories(
+    tx: &Tx<'_>,
+    settings: &settings::Settings,
+    project: &Path,
+) -> Result<Vec<(AgentId, PathBuf)>, ToolError> {
+    let mut found = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = tx.agent_page(AgentPage::Live, after, LIVE_PAGE)?;
+        for agent in page.items {
+            let shared = match (place(settings, &agent), agent.parent) {
+                (Place::Parent, Some(parent)) => tx.agent_get(parent)?.and_then(|one| one.cwd),
+                _ => None,
+            };
+            // Once it was prepared both are the same.
+            let own = [agent.cwd, shared].into_iter().flatten();
+            found.extend(own.map(|cwd| (agent.id, project.join(cwd))));
+        }
+        match page.next {
+            Some(next) => after = next,
+            None => return Ok(found),
+        }
+    }
 }
 
 /// Where a worktree begins, and what its work is for.

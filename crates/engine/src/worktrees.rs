@@ -16,6 +16,7 @@ use crate::cx::{find_agent, task_of};
 use crate::engine::Engine;
 use crate::errand;
 use crate::error::ToolError;
+use crate::review::acts::occupied;
 
 /// Commits are counted up to here.
 const MOST_COMMITS: usize = 1000;
@@ -101,6 +102,8 @@ struct Tidied {
     branch: Option<String>,
     head: Option<String>,
     rescued: Option<String>,
+    #[serde(default)]
+    occupants: Vec<AgentId>,
 }
 
 impl WorktreeView {
@@ -184,8 +187,11 @@ impl Engine {
                 break None;
             }
         };
-        let (is_done, Tidied { branch, head, rescued }) =
-            (done.is_some(), done.unwrap_or_default());
+        let is_done = done.is_some();
+        let Tidied { branch, head, rescued, occupants } = done.unwrap_or_default();
+        if let Some(guest) = occupants.first() {
+            return Err(occupied(*guest));
+        }
         Ok(PrunedView { agent_id: agent, done: is_done, branch, head, rescued })
     }
 }

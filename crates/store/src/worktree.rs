@@ -124,6 +124,19 @@ impl Tx<'_> {
         )
     }
 
+    /// The worktrees that are there and have a folder in them, by its path.
+    pub fn worktrees_around(&self, folder: &str) -> Result<Vec<Worktree>, StoreError> {
+        self.all(
+            &format!(
+                "SELECT {COLUMNS} FROM worktree
+                 WHERE state <> 'gone' AND substr($1, 1, length(path) + 1) = path || '/'
+                 ORDER BY number"
+            ),
+            params![format!("{folder}/")],
+            read,
+        )
+    }
+
     /// Lists worktrees, oldest first.
     pub fn worktree_page(
         &self,

@@ -9,7 +9,7 @@ use host::process::{Launch, Output};
 use model::agent::{AgentState, Outcome};
 use model::{AgentId, Timestamp};
 use proptest::prelude::*;
-use store::{Agent, NewAgent, NewRun, Store};
+use store::{Agent, NewAgent, NewRun, Run, Store};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -22,6 +22,8 @@ use crate::identity::Principal;
 use crate::result;
 use crate::run::finish::{self, Ending, Figures};
 use crate::settings::{Role, Settings, Worktree};
+
+mod occupied;
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -112,8 +114,15 @@ impl Yard {
         };
         let reviewer =
             Role { name: "reviewer".into(), category: "review".into(), ..Role::default() };
+        let helper = Role {
+            name: "helper".into(),
+            category: "coding".into(),
+            worktree: Some(Worktree::Parent),
+            ..Role::default()
+        };
+        let roles = [role, reviewer, helper].map(|role| (role.name.clone(), role));
         let settings = Settings {
-            roles: [("coder".to_owned(), role), ("reviewer".to_owned(), reviewer)].into(),
+            roles: roles.into(),
             default_kind: "script".into(),
             project: project.clone(),
             ..Settings::default()
@@ -138,20 +147,30 @@ impl Yard {
 
     /// An agent that perhaps goes on for another.
     async fn hire_after(&mut self, before: Option<AgentId>) -> Agent {
+        let (agent, run) = self.draft("coder", None, before).await;
+        crate::work::prepare(&self.engine, &agent, &run).await.unwrap()
+    }
+
+    /// An agent on record whose place is not prepared yet.
+    async fn draft(
+        &mut self,
+        role: &'static str,
+        parent: Option<AgentId>,
+        before: Option<AgentId>,
+    ) -> (Agent, Run) {
         let id = AgentId::from_bits(self.next);
         self.next += 1;
         let now = self.engine.now();
-        let (agent, run) = self
-            .engine
+        self.engine
             .store
             .write(move |tx| {
                 let new = NewAgent {
                     id,
-                    role: "coder".into(),
+                    role: role.into(),
                     category: "coding".into(),
                     kind: "script".into(),
-                    parent: None,
-                    depth: 0,
+                    parent,
+                    depth: u32::from(parent.is_some()),
                     task: None,
                     epic: None,
                     session: None,
@@ -173,8 +192,7 @@ impl Yard {
                 Ok::<_, ToolError>((tx.agent_get(id)?.unwrap(), tx.run_get(id)?.unwrap()))
             })
             .await
-            .unwrap();
-        crate::work::prepare(&self.engine, &agent, &run).await.unwrap()
+            .unwrap()
     }
 
     async fn end(&self, id: AgentId, outcome: Outcome) {

@@ -1,9 +1,10 @@
 //! Looks after a worktree whose agent has ended. Nothing that was done in it is ever lost: what is
 //! committed stays on its branch, and what is not is committed first.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use host::git::{GitError, Repo};
+use model::AgentId;
 use model::agent::{AgentState, Outcome};
 use model::review::WorktreeState;
 use serde_json::json;
@@ -12,7 +13,7 @@ use store::{Agent, Errand, Worktree};
 use super::{Ending, Point, Setback};
 use crate::engine::Engine;
 use crate::error::ToolError;
-use crate::work::{ourselves, rescue_branch_of, tell};
+use crate::work::{live_directories, ourselves, rescue_branch_of, tell};
 
 /// What was found and done.
 #[derive(Debug, Clone, Default)]
@@ -23,6 +24,8 @@ struct Tidied {
     rescued: Option<String>,
     /// Whether it is gone
     gone: bool,
+    /// Live agents that work in it; while there are any, nothing is touched
+    occupants: Vec<AgentId>,
 }
 
 /// Keeps what is in a worktree safe, and takes it away if nobody wants it.
@@ -37,8 +40,19 @@ pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setb
     }) else {
         return Ok(Box::new(|_, _| Ok(json!({ "worktree": "none" }))));
     };
+    let settings = engine.settings();
+    let live = engine.store.read(|tx| live_directories(tx, &settings, &engine.options.project))?;
     let (owner, place) = (agent.clone(), worktree.clone());
-    let done = engine.outside(move |engine| tidy(engine, &owner, &place)).await?;
+    let done = engine
+        .outside(move |engine| {
+            let occupants = occupants(Path::new(&place.path), &live);
+            if occupants.is_empty() {
+                return tidy(engine, &owner, &place);
+            }
+            // The end of the last one of them asks again.
+            Ok::<_, Setback>(Tidied { occupants, ..Tidied::default() })
+        })
+        .await?;
     Ok(Box::new(move |tx, now| {
         if let Some(rescued) = &done.rescued {
             tx.worktree_rescued(id, rescued)?;
@@ -56,8 +70,18 @@ pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setb
         }
         Ok(json!({
             "worktree": state, "branch": worktree.branch, "head": done.head, "rescued": rescued,
+            "occupants": done.occupants,
         }))
     }))
+}
+
+/// The agents whose directory lies in a worktree, by its name or by where it really is.
+fn occupants(worktree: &Path, live: &[(AgentId, PathBuf)]) -> Vec<AgentId> {
+    let real = worktree.canonicalize().unwrap_or_else(|_| worktree.to_owned());
+    let is_inside = |dir: &Path| {
+        dir.starts_with(worktree) || dir.canonicalize().is_ok_and(|dir| dir.starts_with(&real))
+    };
+    live.iter().filter(|(_, dir)| is_inside(dir)).map(|(id, _)| *id).collect()
 }
 
 fn tidy(engine: &Engine, agent: &Agent, worktree: &Worktree) -> Result<Tidied, Setback> {
@@ -69,7 +93,7 @@ fn tidy(engine: &Engine, agent: &Agent, worktree: &Worktree) -> Result<Tidied, S
         repo.worktree_remove(path)?;
         let head = repo.resolve(&format!("refs/heads/{}", worktree.branch))?;
         let rescued = repo.branches(&rescue_branch_of(agent.id))?.pop().map(|(name, _)| name);
-        return Ok(Tidied { head, rescued, gone: true });
+        return Ok(Tidied { head, rescued, gone: true, ..Tidied::default() });
     }
     let mut state = repo.state(path)?;
     let succeeded = matches!(agent.state, AgentState::Ended { outcome: Outcome::Succeeded, .. });
@@ -85,7 +109,7 @@ fn tidy(engine: &Engine, agent: &Agent, worktree: &Worktree) -> Result<Tidied, S
     }
     let untouched = state.is_clean() && state.head.as_deref() == Some(&worktree.base) && on_branch;
     if !(worktree.unwanted || untouched) {
-        return Ok(Tidied { head: state.head, rescued: None, gone: false });
+        return Ok(Tidied { head: state.head, ..Tidied::default() });
     }
     let about = format!("Work that was left uncommitted in the worktree of {}", agent.id);
     let branch = rescue_branch_of(agent.id);
@@ -103,7 +127,7 @@ fn tidy(engine: &Engine, agent: &Agent, worktree: &Worktree) -> Result<Tidied, S
     {
         repo.branch_delete_if_reachable(&worktree.branch)?;
     }
-    Ok(Tidied { head, rescued, gone: true })
+    Ok(Tidied { head, rescued, gone: true, ..Tidied::default() })
 }
 
 /// Whether a branch has nothing that the one it is meant for has not.

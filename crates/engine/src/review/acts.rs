@@ -9,6 +9,7 @@ use crate::cx::find_agent;
 use crate::engine::Engine;
 use crate::errand;
 use crate::error::ToolError;
+use crate::work::live_directories;
 
 /// Refuses what is only for an agent that has not ended.
 fn not_ended(tx: &Tx<'_>, id: AgentId, instead: &str) -> Result<(), ToolError> {
@@ -72,11 +73,15 @@ impl Engine {
                 let now = engine.now();
                 let found = find_agent(tx, agent)?;
                 if found.ended_at().is_none() {
-                    return Err(ToolError::wrong_state(format!("agent `{agent}` works in it"))
-                        .hint("end it first: `adjutant kill`, or `adjutant review abandon`"));
+                    return Err(occupied(agent));
                 }
-                if tx.worktree_of(agent)?.is_none() {
+                let Some(worktree) = tx.worktree_of(agent)? else {
                     return Err(ToolError::not_found(format!("agent `{agent}` has no worktree")));
+                };
+                let live = live_directories(tx, &engine.settings(), &engine.options.project)?;
+                let mut guests = live.iter().filter(|(_, dir)| dir.starts_with(&worktree.path));
+                if let Some((guest, _)) = guests.next() {
+                    return Err(occupied(*guest));
                 }
                 tx.worktree_unwanted(agent)?;
                 let errand = errand::send_tidy(tx, agent, now)?;
@@ -88,4 +93,10 @@ impl Engine {
             })
             .await
     }
+}
+
+/// Says that a live agent works in a worktree, which therefore stays.
+pub(crate) fn occupied(agent: AgentId) -> ToolError {
+    ToolError::wrong_state(format!("agent `{agent}` works in it"))
+        .hint("end it first: `adjutant kill`, or `adjutant review abandon`")
 }

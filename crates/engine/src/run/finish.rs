@@ -125,8 +125,27 @@ pub(crate) fn followed(
     // After its successor is there, if it has one.
     letter::forward_unread(tx, agent, now)?;
     settle_worktree(tx, agent, now)?;
+    settle_worktrees_around(tx, settings, agent, now)?;
     // Last, so that mail that goes on to somebody else goes on exactly.
     Ok(tx.exact_forget_agent(agent.id)?)
+}
+
+/// Has the worktrees looked after in which an agent worked as a guest and whose owners ended before it.
+fn settle_worktrees_around(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let Some(cwd) = &agent.cwd else { return Ok(()) };
+    let cwd = settings.project.join(cwd);
+    for worktree in tx.worktrees_around(&cwd.display().to_string())? {
+        let owner = tx.agent_get(worktree.agent)?.filter(|owner| owner.id != agent.id);
+        if let Some(owner) = owner.filter(|owner| owner.ended_at().is_some()) {
+            errand::send_tidy(tx, owner.id, now)?;
+        }
+    }
+    Ok(())
 }
 
 /// Nobody needs an agent's worktree any more: it is taken away as soon as nobody works in it.
