@@ -262,7 +262,7 @@ pub(crate) fn read_note(path: &Path) -> Result<Option<ServerFile>, FileError> {
     if !std::fs::metadata(path).is_ok_and(|meta| meta.is_file()) {
         return Ok(None);
     }
-    Ok(files::read_bytes(path)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
+    Ok(files::read_optional(path)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
 /// What answers at a server's address.

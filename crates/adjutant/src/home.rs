@@ -301,7 +301,7 @@ impl Home {
     /// The home as the server that runs knows it, if the project was renamed under it: its token lies where the
     /// old path says. Only a server that holds this home's lock counts.
     pub(crate) fn before_rename(&self) -> Option<Self> {
-        let noted = files::read_bytes(&self.state.dir.join(PLACE)).ok().flatten()?;
+        let noted = files::read_optional(&self.state.dir.join(PLACE)).ok().flatten()?;
         let place = PathBuf::from(std::str::from_utf8(&noted).ok()?.trim_end_matches('\n'));
         let held = matches!(owner::holder(&self.lock()), Ok(Holder::Process(_)));
         if !held || place == self.dir || !place.is_absolute() {
@@ -314,7 +314,7 @@ impl Home {
     /// Reads where the running server is. What is written there may be out of date.
     pub(crate) fn read_server(&self) -> Result<Option<ServerFile>, HomeError> {
         let path = self.server_file();
-        let Some(bytes) = files::read_bytes(&path)? else { return Ok(None) };
+        let Some(bytes) = files::read_optional(&path)? else { return Ok(None) };
         serde_json::from_slice(&bytes)
             .map(Some)
             .map_err(|source| HomeError::ServerFile { path, source })

@@ -1,10 +1,16 @@
 //! Files that are whole or not there, private where they hold secrets.
+//!
+//! Most of them lie where agents can write. So nothing here waits for another process: what is opened is a regular
+//! file, or it is refused, and what is read has a limit.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+
+/// Upper bound on a file that is read into memory as a whole.
+const MAX_WHOLE_FILE: u64 = 64 * 1024 * 1024;
 
 /// A file operation that failed.
 #[derive(Debug, thiserror::Error)]
@@ -33,9 +39,13 @@ pub enum Mode {
     Private,
 }
 
-/// Reads a file, or nothing where there is none.
+/// Reads a regular file of at most 64 MiB, or nothing where there is none.
 pub fn read(path: &Path) -> Result<Option<String>, FileError> {
-    match fs::read_to_string(path) {
+    let text = read_bytes(path, MAX_WHOLE_FILE).and_then(|bytes| {
+        String::from_utf8(bytes)
+            .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+    });
+    match text {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(at("read", path)(error)),
@@ -43,8 +53,8 @@ pub fn read(path: &Path) -> Result<Option<String>, FileError> {
 }
 
 /// Reads a file that need not be text, or nothing where there is none.
-pub fn read_bytes(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
-    match fs::read(path) {
+pub fn read_optional(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
+    match read_bytes(path, MAX_WHOLE_FILE) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(at("read", path)(error)),
@@ -67,6 +77,34 @@ pub fn make_private(path: &Path) -> Result<(), FileError> {
     fs::set_permissions(path, private).map_err(at("change the permissions of", path))
 }
 
+/// Reads a regular file of at most `limit` bytes; a longer one is an error. Links are followed.
+pub fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
+    let mut bytes = Vec::new();
+    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    if u64::try_from(bytes.len()).is_ok_and(|length| length > limit) {
+        let problem = format!("it is larger than {limit} bytes");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
+    }
+    Ok(bytes)
+}
+
+/// Opens a regular file for reading. A pipe, a socket, a device or a folder is an error, and is never waited for.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    open_with(OpenOptions::new().read(true), path)
+}
+
+/// Opens a file with these options if it is a regular one, or becomes one. Never waits for another process.
+pub fn open_with(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+    let file = options.open(path)?;
+    if file.metadata()?.is_file() {
+        return Ok(file);
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file"))
+}
+
 /// Makes a folder and those above it; new ones are the owner's alone if `mode` says so.
 pub fn make_dir(path: &Path, mode: Mode) -> Result<(), FileError> {
     let mut builder = fs::DirBuilder::new();
@@ -85,7 +123,10 @@ pub fn write(path: &Path, text: &str, mode: Mode) -> Result<(), FileError> {
 /// Writes a file that can be made again, so that a reader sees the old text or the new one. It does not
 /// wait for the disk, and leaves a file alone that says the same already.
 pub fn write_derived(path: &Path, text: &str, mode: Mode) -> Result<(), FileError> {
-    if fs::read(path).is_ok_and(|old| old == text.as_bytes()) {
+    let length = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    let is_open_to_others = |meta: fs::Metadata| meta.permissions().mode() & 0o077 != 0;
+    let is_exposed = mode == Mode::Private && fs::symlink_metadata(path).is_ok_and(is_open_to_others);
+    if !is_exposed && read_bytes(path, length).is_ok_and(|old| old == text.as_bytes()) {
         return Ok(());
     }
     write_renamed(path, text, mode, |_| Ok(()))
@@ -126,8 +167,8 @@ pub fn write_quickly(path: &Path, text: &str, mode: Mode) -> Result<(), FileErro
     if mode == Mode::Private {
         options.mode(0o600);
     }
-    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(at("write", path))
+    let opened = open_with(&mut options, path);
+    opened.and_then(|mut file| file.write_all(text.as_bytes())).map_err(at("write", path))
 }
 
 /// Writes a file unless there is one, and says whether it did. Of two writers one wins, whole.
@@ -172,7 +213,7 @@ pub fn append_as(path: &Path, text: &str, mode: Mode) -> Result<(), FileError> {
     if mode == Mode::Private {
         options.mode(0o600);
     }
-    let mut file = options.open(path).map_err(at("open", path))?;
+    let mut file = open_with(&mut options, path).map_err(at("open", path))?;
     file.write_all(text.as_bytes()).map_err(at("write", path))
 }
 
@@ -255,6 +296,17 @@ pub fn lock(path: &Path) -> Result<Option<Lock>, FileError> {
 mod tests {
     use super::*;
 
+    fn make_pipe(path: &Path) {
+        let launch = crate::process::Launch {
+            program: "mkfifo".into(),
+            arguments: vec![path.into()],
+            environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            directory: "/".into(),
+        };
+        let made = crate::process::run(&launch, std::time::Duration::from_secs(60)).unwrap();
+        assert!(made.exit.is_success());
+    }
+
     #[test]
     fn a_private_file_is_the_owners_alone() {
         let dir = tempfile::tempdir().unwrap();
@@ -276,6 +328,9 @@ mod tests {
         write_derived(&path, "one", Mode::Shared).unwrap();
         assert_eq!(inode(), first);
         write_derived(&path, "two", Mode::Shared).unwrap();
+        // One that an earlier version left open to others is written again.
+        write_derived(&path, "two", Mode::Private).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(read(&path).unwrap().as_deref(), Some("two"));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
@@ -307,6 +362,36 @@ mod tests {
         assert_eq!(read(&path).unwrap().as_deref(), Some("first"));
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no scratch file is left");
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_refused_and_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let pipe = dir.path().join("pipe");
+        make_pipe(&pipe);
+        let refused = |error: FileError| error.source.to_string();
+        assert_eq!(refused(read(&pipe).unwrap_err()), "it is not a regular file");
+        assert_eq!(refused(read(dir.path()).unwrap_err()), "it is not a regular file");
+        // Nobody reads it, and then somebody does.
+        append(&pipe, "x").unwrap_err();
+        let _reader = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+        assert_eq!(refused(append(&pipe, "x").unwrap_err()), "it is not a regular file");
+        let error = write_quickly(&pipe, "x", Mode::Private).unwrap_err();
+        assert_eq!(refused(error), "it is not a regular file");
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("large");
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        let error = read_bytes(&path, 10).unwrap_err();
+        assert_eq!(error.to_string(), "it is larger than 10 bytes");
+        File::create(&path).unwrap().set_len(10).unwrap();
+        assert_eq!(read_bytes(&path, 10).unwrap().len(), 10);
+        let link = dir.path().join("loop");
+        std::os::unix::fs::symlink(&link, &link).unwrap();
+        read(&link).unwrap_err();
     }
 
     #[test]

@@ -28,8 +28,7 @@ mod worktree;
 #[cfg(test)]
 mod support;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 pub use changes::{ChangesError, Git};
 pub use checkout::Checkout;
@@ -43,25 +42,50 @@ pub use repo::{Facts, Repo};
 pub use state::TreeState;
 pub use worktree::WorktreeEntry;
 
+use crate::files;
+
+/// Upper bound on the small files of git: HEAD, a branch, where a worktree's git directory is.
+const MAX_SMALL_FILE: u64 = 64 * 1024;
+/// Upper bound on the list of packed branches; a longer one is not searched.
+const MAX_PACKED_REFS: u64 = 64 * 1024 * 1024;
+
 /// The commit that is checked out in the repository around `dir`, if there is one.
+///
+/// Blocks while it reads files that agents can write: not for a tokio worker, the writer thread or a place under a
+/// lock. It never waits for a pipe, and never reads more than a limit.
 pub fn head(dir: &Path) -> Option<String> {
     let git_dir = dir.ancestors().find_map(git_dir)?;
-    let head = fs::read_to_string(git_dir.join("HEAD")).ok()?;
+    let head = read_small(&git_dir.join("HEAD"))?;
     let Some(name) = head.trim().strip_prefix("ref: ") else { return hash(&head) };
+    let name = Some(name).filter(|name| is_ref(name))?;
     let common = common_dir(&git_dir);
-    let loose = fs::read_to_string(common.join(name)).ok().and_then(|text| hash(&text));
+    let loose = read_small(&common.join(name)).and_then(|text| hash(&text));
     loose.or_else(|| {
-        let packed = fs::read_to_string(common.join("packed-refs")).ok()?;
-        let line = packed.lines().find(|line| line.split(' ').nth(1) == Some(name))?;
-        hash(line.split(' ').next()?)
+        let packed = files::read_bytes(&common.join("packed-refs"), MAX_PACKED_REFS).ok()?;
+        let mut lines = packed.split(|byte| *byte == b'\n');
+        lines.find_map(|line| {
+            let (commit, found) = std::str::from_utf8(line).ok()?.split_once(' ')?;
+            (found == name).then(|| hash(commit)).flatten()
+        })
     })
+}
+
+/// A small file of git's that is text.
+fn read_small(path: &Path) -> Option<String> {
+    String::from_utf8(files::read_bytes(path, MAX_SMALL_FILE).ok()?).ok()
+}
+
+/// Whether HEAD may name this: something below `refs`, and nothing that leads out of it.
+fn is_ref(name: &str) -> bool {
+    let is_inside = |part| matches!(part, Component::Normal(_));
+    name.starts_with("refs/") && Path::new(name).components().all(is_inside)
 }
 
 /// The branch and the commit that are checked out in the repository around `dir`, if both can be told from its
 /// files.
 pub fn checked_out(dir: &Path) -> Option<(String, String)> {
     let git_dir = dir.ancestors().find_map(git_dir)?;
-    let name = fs::read_to_string(git_dir.join("HEAD")).ok()?;
+    let name = read_small(&git_dir.join("HEAD"))?;
     let branch = name.trim().strip_prefix("ref: refs/heads/")?.to_owned();
     // Git's newer store of branches has a HEAD that says nothing.
     (branch != ".invalid").then_some(())?;
@@ -81,13 +105,13 @@ fn git_dir(dir: &Path) -> Option<PathBuf> {
     if dot.is_dir() {
         return Some(dot);
     }
-    let text = fs::read(&dot).ok()?;
+    let text = files::read_bytes(&dot, MAX_SMALL_FILE).ok()?;
     Some(dir.join(command::os(text.trim_ascii_end().strip_prefix(b"gitdir: ")?)))
 }
 
 /// The repository that a git directory is part of: a worktree keeps its own HEAD and shares the branches.
 fn common_dir(git_dir: &Path) -> PathBuf {
-    match fs::read(git_dir.join("commondir")) {
+    match files::read_bytes(&git_dir.join("commondir"), MAX_SMALL_FILE) {
         Ok(text) => git_dir.join(command::os(text.trim_ascii_end())),
         Err(_) => git_dir.to_owned(),
     }

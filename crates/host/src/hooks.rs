@@ -19,6 +19,9 @@ use crate::process::RunError;
 
 use self::config::{Config, Git};
 
+/// No hook that we wrote is longer.
+const MAX_HOOK: u64 = 1024 * 1024;
+
 /// Every hook that git runs for somebody who works in a working tree. Those of a server are not among
 /// them: some of them change what git does merely by being there.
 const NAMES: [&str; 21] = [
@@ -152,7 +155,7 @@ pub fn install(folder: &Path, adjutant: &Path, original: Option<&Path>) -> Resul
 fn is_current(path: &Path, text: &[u8]) -> bool {
     let executable =
         fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o777 == 0o755);
-    executable && fs::read(path).is_ok_and(|there| there == text)
+    executable && files::read_bytes(path, MAX_HOOK).is_ok_and(|there| there == text)
 }
 
 /// What a hook does. Whatever it reads and is told goes on to the repository's own.

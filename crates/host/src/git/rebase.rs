@@ -1,6 +1,5 @@
 //! Rebasing: the commits of a working tree are put on top of another commit, or everything stays as it was.
 
-use std::fs;
 use std::path::Path;
 
 use super::command::{os, text};
@@ -11,6 +10,9 @@ use super::state::{NOT_OURS, in_progress, nothing_in_progress};
 use super::status::{Entry, Kind, Status};
 use super::{GitError, Repo, Who};
 use crate::files;
+
+/// A larger file in conflict is named without its lines.
+const MAX_CONFLICT_FILE: u64 = 16 * 1024 * 1024;
 
 /// The file by which we know that a rebase in progress is one of ours that a crash interrupted.
 const OURS: &str = "adjutant-rebase";
@@ -102,7 +104,8 @@ impl Repo {
 fn conflicts(tree: &Tree, status: &Status) -> Vec<Conflict> {
     let conflict = |entry: &Entry| {
         let Kind::Unmerged { ours, theirs } = entry.kind else { return None };
-        let content = fs::read(tree.top.join(os(&entry.path))).unwrap_or_default();
+        let path = tree.top.join(os(&entry.path));
+        let content = files::read_bytes(&path, MAX_CONFLICT_FILE).unwrap_or_default();
         let lines = lines(&content);
         let kind = match (ours, theirs) {
             (b'U', b'U') if lines.is_empty() => "binary",

@@ -11,7 +11,7 @@ use super::command::{os, split};
 use super::repo::Tree;
 use super::state::precious;
 use super::status::{Kind, Status};
-use super::{GitError, Repo, hash};
+use super::{GitError, Repo, hash, read_small};
 use crate::files::{self, at};
 
 /// Where git notes commits that something in progress still needs, in each line a hash.
@@ -60,9 +60,11 @@ impl IndexCopy {
 /// Copies an index with its time. Git reads a file that is as old as the index, for it may have been changed within the same
 /// second; from a copy that is younger it would believe that nothing has changed.
 fn copy_dated(index: &Path, copy: &Path) -> io::Result<()> {
-    let time = fs::metadata(index)?.modified()?;
-    fs::copy(index, copy)?;
-    fs::File::options().append(true).open(copy)?.set_modified(time)
+    let mut from = files::open_regular(index)?;
+    let time = from.metadata()?.modified()?;
+    let mut to = fs::File::create(copy)?;
+    io::copy(&mut from, &mut to)?;
+    to.set_modified(time)
 }
 
 impl Drop for IndexCopy {
@@ -154,7 +156,7 @@ impl Repo {
             commits.extend(status.head.clone());
         }
         for file in NOTED {
-            let text = fs::read_to_string(tree.git_dir.join(file)).unwrap_or_default();
+            let text = read_small(&tree.git_dir.join(file)).unwrap_or_default();
             commits.extend(text.lines().filter_map(hash));
         }
         commits.dedup();

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use super::branch::full;
 use super::command::{os, split, text};
-use super::{GitError, Repo, hash};
-use crate::files::at;
+use super::{GitError, MAX_SMALL_FILE, Repo, hash};
+use crate::files::{self, at};
 
 /// The reason in git's lock by which we know a worktree that nobody works in.
 const SCRATCH: &str = "adjutant scratch";
@@ -44,7 +44,7 @@ pub(super) struct Registration {
 
 impl Registration {
     fn lock_reason(&self) -> Option<String> {
-        let reason = fs::read(self.admin.join("locked")).ok()?;
+        let reason = files::read_bytes(&self.admin.join("locked"), MAX_SMALL_FILE).ok()?;
         Some(text(reason.trim_ascii()))
     }
 
@@ -87,7 +87,7 @@ impl Repo {
     pub(super) fn registrations(&self) -> Vec<Registration> {
         let Ok(all) = fs::read_dir(self.common().join("worktrees")) else { return Vec::new() };
         let read = |admin: PathBuf| {
-            let noted = fs::read(admin.join("gitdir")).ok()?;
+            let noted = files::read_bytes(&admin.join("gitdir"), MAX_SMALL_FILE).ok()?;
             let dot = admin.join(os(noted.trim_ascii_end()));
             let path = dot.parent()?.to_owned();
             Some(Registration { admin, path })

@@ -106,7 +106,7 @@ impl RunFolder {
     /// Whether a supervisor lives. It had the lock before the claim, so that asking cannot get in its way.
     fn is_locked(&self) -> Result<bool, FileError> {
         let path = self.file("lock");
-        let file = match File::open(&path) {
+        let file = match files::open_regular(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(at("open", &path)(error)),

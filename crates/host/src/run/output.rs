@@ -16,7 +16,7 @@ use model::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{OutputLine, Position, Stream, segment_name};
-use crate::files::{FileError, at};
+use crate::files::{self, FileError, at};
 
 /// As much as is read at once.
 const CHUNK: usize = 64 * 1024;
@@ -114,7 +114,7 @@ impl OutputReader {
             // Asked first: whatever is in this segment was written before the next was begun.
             let later = self.later()?;
             let path = self.folder.join(segment_name(self.next.segment));
-            let file = match File::open(&path) {
+            let file = match files::open_regular(&path) {
                 Ok(file) => Some(file),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(error) => return Err(at("open", &path)(error)),

@@ -120,12 +120,9 @@ pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), File
     let written = || -> io::Result<()> {
         let mut text = serde_json::to_vec(value)?;
         text.push(b'\n');
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&scratch)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let mut file = files::open_with(&mut options, &scratch)?;
         file.write_all(&text)?;
         fs::rename(&scratch, path)
     };

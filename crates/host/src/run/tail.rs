@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::output::segments;
 use super::{Position, segment_name};
-use crate::files::{FileError, at};
+use crate::files::{self, FileError, at};
 
 /// As much as is looked at once, going back.
 const CHUNK: u64 = 64 * 1024;
@@ -40,7 +40,7 @@ pub(super) fn tail(
             _ => None,
         };
         let path = folder.join(segment_name(segment));
-        let file = match File::open(&path) {
+        let file = match files::open_regular(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => return Err(at("open", &path)(error)),

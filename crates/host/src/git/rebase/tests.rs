@@ -1,5 +1,7 @@
 //! Rebases in real working trees.
 
+use std::fs;
+
 use super::*;
 use crate::git::support::{Repository, any, commit, head, plain, read, who, write};
 
