@@ -10,6 +10,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,6 +18,8 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
 /// A log is set aside at the next start once it is this long.
 const LOG_LIMIT: u64 = 8 * 1024 * 1024;
+/// How long the output of a program that has ended is waited for while something it started holds it open.
+const LEFT_BEHIND: Duration = Duration::from_secs(2);
 /// How often a process without a descriptor to wait on is looked at.
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -224,7 +227,8 @@ pub enum RunError {
     },
 }
 
-/// Runs a short command to its end; past the limit it is killed with everything it started.
+/// Runs a short command to its end; past the limit it is killed with everything it started. Where the system can
+/// see to that, it dies with the caller.
 pub fn run(launch: &Launch, limit: Duration) -> Result<Output, RunError> {
     run_with_input(launch, &[], limit)
 }
@@ -236,13 +240,12 @@ pub fn run_with_input(launch: &Launch, input: &[u8], limit: Duration) -> Result<
     if !input.is_empty() {
         command.stdin(Stdio::piped());
     }
-    let mut child = command
-        .process_group(0)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|error| launch.failed(error))?;
-    let (stdout, stderr) = (drain(child.stdout.take()), drain(child.stderr.take()));
+    command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // It is the thread whose death counts, and this one waits for the end.
+    #[cfg(target_os = "linux")]
+    die_with_parent(&mut command);
+    let mut child = command.spawn().map_err(|error| launch.failed(error))?;
+    let (stdout, stderr) = (Drain::of(child.stdout.take()), Drain::of(child.stderr.take()));
     if let Some(mut pipe) = child.stdin.take() {
         let input = input.to_owned();
         // Whoever does not read to the end ends for a reason of its own, which it tells.
@@ -254,27 +257,61 @@ pub fn run_with_input(launch: &Launch, input: &[u8], limit: Duration) -> Result<
         _ = rustix::process::kill_process_group(group, Signal::KILL);
     }
     let status = child.wait().map_err(follow)?;
-    let read = |pipe: thread::JoinHandle<io::Result<Vec<u8>>>| {
-        pipe.join().unwrap_or_else(|_| Err(io::Error::other("the reader panicked")))
-    };
     if !in_time {
         return Err(RunError::TooSlow { program: launch.program.clone(), limit });
     }
+    let until = Instant::now() + LEFT_BEHIND;
     Ok(Output {
         exit: status.into(),
-        stdout: read(stdout).map_err(follow)?,
-        stderr: read(stderr).map_err(follow)?,
+        stdout: stdout.take(until).map_err(follow)?,
+        stderr: stderr.take(until).map_err(follow)?,
     })
 }
 
-fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<io::Result<Vec<u8>>> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            pipe.read_to_end(&mut bytes)?;
+/// What a program has written so far, read by a thread.
+struct Drain {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    over: mpsc::Receiver<io::Result<()>>,
+}
+
+impl Drain {
+    fn of(pipe: Option<impl Read + Send + 'static>) -> Self {
+        let (bytes, (done, over)) = (Arc::<Mutex<Vec<u8>>>::default(), mpsc::channel());
+        let kept = Arc::clone(&bytes);
+        thread::spawn(move || {
+            let mut part = vec![0; 64 * 1024];
+            let read = || -> io::Result<()> {
+                let Some(mut pipe) = pipe else { return Ok(()) };
+                loop {
+                    match pipe.read(&mut part) {
+                        Ok(0) => return Ok(()),
+                        Ok(count) => {
+                            let mut bytes = kept.lock().unwrap_or_else(PoisonError::into_inner);
+                            bytes.extend_from_slice(part.get(..count).unwrap_or_default());
+                        }
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+            };
+            // Whoever asked may have gone.
+            drop(done.send(read()));
+        });
+        Self { bytes, over }
+    }
+
+    /// Everything that was written, once the program has ended. What it started and left behind may hold the pipe
+    /// open for ever, such as a helper that remembers passwords: nobody waits for that.
+    fn take(self, until: Instant) -> io::Result<Vec<u8>> {
+        match self.over.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(read) => read?,
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                return Err(io::Error::other("the reader panicked"));
+            }
         }
-        Ok(bytes)
-    })
+        Ok(std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
 }
 
 /// Whether a process runs; one that has ended and waits to be reaped does not.
@@ -409,6 +446,17 @@ mod tests {
         // One that does not care is not waited for.
         let output = run_with_input(&sh("exit 4", dir.path()), &input, SOON).unwrap();
         assert_eq!(output.exit, Exit::Code(4));
+    }
+
+    #[test]
+    fn what_a_program_leaves_behind_is_not_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        // The one left behind has the pipes, and is in a session of its own.
+        let script = "setsid sleep 1000 & echo $! > left; echo said";
+        let output = run(&sh(script, dir.path()), SOON).unwrap();
+        assert_eq!(output.stdout, b"said\n");
+        let left = fs::read_to_string(dir.path().join("left")).unwrap();
+        kill(left.trim().parse().unwrap()).unwrap();
     }
 
     #[test]

@@ -268,10 +268,12 @@ fn nothing(base: &str) -> ToolError {
 fn push(engine: &Engine, source: &Source, commit: String) -> Result<(), Setback> {
     let push = Push {
         remote: source.remote.clone(),
+        url: source.url.clone(),
         commit,
         branch: source.branch.clone(),
         environment: engine.git_environment(),
         header: engine.push_header(&source.url),
+        scratch: Some(engine.options.secrets.clone()).filter(|folder| folder.is_dir()),
     };
     match engine.repo(&engine.options.project)?.push(&push) {
         Ok(()) => Ok(()),

@@ -2,17 +2,17 @@
 //!
 //! Every git process of the product but `push` goes through an [`Order`] of this file.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use super::error::GitError;
+use crate::files::{self, at};
 use crate::process::{self, Launch, Output, RunError};
 use crate::program;
 
@@ -45,8 +45,7 @@ const CALM: [&str; 23] = [
     "submodule.recurse=false",
 ];
 /// What makes a program of the repository part of git's work, and what hides such settings from us.
-const ARMED: &str =
-    r"^(filter\..*|merge\..*\.driver|core\.(bare|sparsecheckout)|include(if)?\..*)$";
+const ARMED: &str = r"^(filter\..*|merge\..*\.driver|core\.(bare|sparsecheckout)|extensions\.worktreeconfig|include(if)?\..*)$";
 /// The first pause before somebody's lock is tried again; each pause is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// No pause is longer: all in all they are two and a half seconds.
@@ -125,6 +124,8 @@ impl Order {
             plain("GIT_CONFIG_NOSYSTEM", "1"),
             plain("GIT_CONFIG_GLOBAL", "/dev/null"),
             plain("GIT_NO_LAZY_FETCH", "1"),
+            // Unlike `protocol.allow`, no setting of the repository holds against it.
+            plain("GIT_ALLOW_PROTOCOL", "none"),
             plain("GIT_TERMINAL_PROMPT", "0"),
             plain("GIT_EDITOR", "true"),
             plain("GIT_SEQUENCE_EDITOR", "true"),
@@ -213,35 +214,57 @@ pub(super) fn is_busy(stderr: &[u8]) -> bool {
 
 /// What the configuration of a repository says that matters to us.
 #[derive(Debug, Clone, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub(super) struct Armed {
     /// What puts every program that it names out of action
     pub(super) off: Vec<Pair>,
     pub(super) bare: bool,
     pub(super) sparse: bool,
-    /// Whether it includes files of which we do not see when they change
-    includes: bool,
 }
 
-impl Armed {
-    /// Asks for it; it takes one process.
-    pub(super) fn ask(order: Order) -> Result<Self, RunError> {
-        let git = find(&order.path, &order.directory);
-        // It also fails where there is nothing; if the configuration cannot be read, so fails what follows.
-        let output = order.args(["config", "-z", "--get-regexp", ARMED]).run()?.stdout;
-        let mut armed = Self::default();
-        for entry in split(&output) {
+/// What one text of a configuration says.
+#[derive(Debug, Clone, Default)]
+struct ConfigFacts {
+    off: Vec<Pair>,
+    bare: Option<bool>,
+    sparse: Option<bool>,
+    /// Whether it includes files, of which only git in its place knows which
+    has_includes: bool,
+    /// Whether worktrees have settings of their own
+    per_worktree: Option<bool>,
+}
+
+impl ConfigFacts {
+    /// Reads what `git config` has listed.
+    fn read(listed: &[u8], git: &Path) -> Self {
+        let mut facts = Self::default();
+        for entry in split(listed) {
             let end = entry.iter().position(|byte| *byte == b'\n').unwrap_or(entry.len());
             let (name, value) = entry.split_at(end);
             let is_on = !matches!(value, b"\nfalse" | b"\nno" | b"\noff" | b"\n0" | b"\n");
             match name {
-                b"core.bare" => armed.bare = is_on,
-                b"core.sparsecheckout" => armed.sparse = is_on,
-                name if name.starts_with(b"include") => armed.includes = true,
-                name => armed.off.push((os(name), disarmed(name, &git))),
+                b"core.bare" => facts.bare = Some(is_on),
+                b"core.sparsecheckout" => facts.sparse = Some(is_on),
+                b"extensions.worktreeconfig" => facts.per_worktree = Some(is_on),
+                name if name.starts_with(b"include") => facts.has_includes = true,
+                name => facts.off.push((os(name), disarmed(name, git))),
             }
         }
-        Ok(armed)
+        facts
+    }
+
+    fn armed(self) -> Armed {
+        let Self { off, bare, sparse, .. } = self;
+        Armed { off, bare: bare.unwrap_or(false), sparse: sparse.unwrap_or(false) }
+    }
+}
+
+impl Armed {
+    /// Asks git in its place; it takes one process.
+    pub(super) fn ask(order: Order) -> Result<Self, RunError> {
+        let git = find(&order.path, &order.directory);
+        // It also fails where there is nothing; if the configuration cannot be read, so fails what follows.
+        let output = order.args(["config", "-z", "--get-regexp", ARMED]).run()?.stdout;
+        Ok(ConfigFacts::read(&output, &git).armed())
     }
 }
 
@@ -255,49 +278,65 @@ fn disarmed(name: &[u8], git: &Path) -> OsString {
     if name.ends_with(b".required") { "false".into() } else { OsString::new() }
 }
 
-/// What is known of configurations, for as long as their files stay as they are.
+/// What texts of configurations say. The same text always says the same, so that an agent cannot slip a setting in
+/// behind what is remembered: neither a file's number nor its length nor its time is trusted.
 #[derive(Debug, Default)]
-pub(super) struct Known(Mutex<BTreeMap<PathBuf, (Vec<Seen>, Armed)>>);
+pub(super) struct Known(Mutex<HashMap<Vec<u8>, ConfigFacts>>);
 
-/// By what we see that a file was replaced: its number, its length, when it was written.
-type Seen = Option<(u64, u64, i64, i64)>;
-
-/// More configurations than this are not worth remembering.
-const REMEMBERED: usize = 256;
+/// More texts than this are not worth remembering.
+const MAX_REMEMBERED: usize = 64;
+/// Longer texts are read anew each time.
+const MAX_REMEMBERED_TEXT: usize = 64 * 1024;
+/// A configuration that is longer is refused.
+const MAX_CONFIG: u64 = 4 * 1024 * 1024;
 
 impl Known {
-    /// What the configuration says that holds in a git directory; asked again only when it has changed.
+    /// What the configuration says that holds in a git directory, read anew; git is asked for what was never seen.
     pub(super) fn get(
         &self,
         (common, git_dir): (&Path, &Path),
-        order: impl FnOnce() -> Order,
-    ) -> Result<Armed, RunError> {
-        let own = git_dir.join("config.worktree");
-        let files = [common.join("config"), own.clone()];
-        let seen: Vec<Seen> = files.iter().map(|file| look(file)).collect();
-        // Most worktrees have no settings of their own and share an entry.
-        let key = if seen[1].is_some() { own } else { common.to_owned() };
-        {
-            let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((_, armed)) = known.get(&key).filter(|(before, _)| *before == seen) {
-                return Ok(armed.clone());
-            }
+        order: impl Fn() -> Order,
+    ) -> Result<Armed, GitError> {
+        let mut facts = self.facts_of(&common.join("config"), &order)?;
+        if facts.per_worktree == Some(true) {
+            let own = self.facts_of(&git_dir.join("config.worktree"), &order)?;
+            facts.off.extend(own.off);
+            facts.bare = own.bare.or(facts.bare);
+            facts.sparse = own.sparse.or(facts.sparse);
+            facts.has_includes |= own.has_includes;
         }
-        let armed = Armed::ask(order())?;
-        if !armed.includes {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.len() >= REMEMBERED {
+        if facts.has_includes {
+            return Ok(Armed::ask(order())?);
+        }
+        Ok(facts.armed())
+    }
+
+    fn facts_of(&self, file: &Path, order: &impl Fn() -> Order) -> Result<ConfigFacts, GitError> {
+        let text = match files::read_bytes(file, MAX_CONFIG) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(ConfigFacts::default());
+            }
+            Err(error) => return Err(at("read", file)(error).into()),
+        };
+        let known = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(facts) = known().get(&text) {
+            return Ok(facts.clone());
+        }
+        // From this text and not from the file, which may be another one by now.
+        let asked = order().args(["config", "-z", "--file", "-", "--get-regexp", ARMED]);
+        let asked = asked.input(if text.is_empty() { b"\n".to_vec() } else { text.clone() });
+        let listed = asked.ask_maybe()?.unwrap_or_default();
+        let facts = ConfigFacts::read(&listed, &find(&asked.path, &asked.directory));
+        if text.len() <= MAX_REMEMBERED_TEXT {
+            let mut known = known();
+            if known.len() >= MAX_REMEMBERED {
                 known.clear();
             }
-            known.insert(key, (seen, armed.clone()));
+            known.insert(text, facts.clone());
         }
-        Ok(armed)
+        Ok(facts)
     }
-}
-
-fn look(file: &Path) -> Seen {
-    let meta = fs::metadata(file).ok()?;
-    Some((meta.ino(), meta.len(), meta.mtime(), meta.mtime_nsec()))
 }
 
 /// The fields of a list that zeros end.

@@ -1,16 +1,25 @@
-//! Remotes: where they are, and pushing to them. Pushing alone is done in the surroundings of the user, for there
-//! the credentials are; hooks stay off.
+//! Remotes: where they are, and pushing to them.
+//!
+//! A push has the operator's environment, for there the credentials are, and the operator's own configuration. The
+//! repository's, which agents can write, is not read: it could run programs or send a token elsewhere. So git runs in
+//! a folder of its own that has nothing but the repository's objects, and hooks stay off.
 
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::PathBuf;
+use std::{fs, io};
 
 use super::branch::{check_name, is_plain};
-use super::command::{Pair, find, is_busy, line, numbered, text};
+use super::command::{Pair, find, is_busy, line, numbered, os, text};
 use super::error::{said, without_secrets};
 use super::{GitError, Repo};
+use crate::files::{self, Mode, at};
 use crate::process::{self, Launch, Output};
+use crate::random;
 
 /// What would lead git elsewhere, were it in the environment we were given.
 const LEADING: [&str; 9] = [
+    "LC_ALL",
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_COMMON_DIR",
@@ -19,15 +28,20 @@ const LEADING: [&str; 9] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_NAMESPACE",
     "GIT_PREFIX",
-    "GIT_CONFIG_COUNT",
 ];
-/// What stays off even here.
-const OFF: [&str; 4] = [
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "push.gpgSign=false",
-    "push.followTags=false",
+/// What stays off even if the operator has it on; nobody is there to answer a question.
+const OFF: [(&str, &str); 5] = [
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.askPass", ""),
+    ("push.gpgSign", "false"),
+    ("push.followTags", "false"),
 ];
+/// The configuration of a bare repository whose objects have longer names.
+const SHA256_CONFIG: &str =
+    "[core]\n\tbare = true\n\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n";
+/// Upper bound on the list of commits at which a history is cut off.
+const MAX_SHALLOW: u64 = 64 * 1024 * 1024;
 /// Words by which one knows that a remote does not know us.
 const STRANGER: [&str; 8] = [
     "Authentication failed",
@@ -57,8 +71,10 @@ const SILENT: [&str; 11] = [
 /// What is pushed where, and in which surroundings.
 #[derive(Debug, Clone, Default)]
 pub struct Push {
-    /// The remote's name, or its address
+    /// The remote's name
     pub remote: String,
+    /// The address, as [`Repo::remote_url`] says it and the caller has checked it
+    pub url: String,
     /// The commit
     pub commit: String,
     /// The branch there
@@ -67,10 +83,12 @@ pub struct Push {
     pub environment: Vec<(OsString, OsString)>,
     /// A header for addresses that begin with the first, such as `Authorization: …`
     pub header: Option<(String, String)>,
+    /// Where a folder is made that agents should not reach; the system's place for such where there is none
+    pub scratch: Option<PathBuf>,
 }
 
 impl Repo {
-    /// The address of a remote.
+    /// The address of a remote, as the repository says it; what the operator's `insteadOf` makes of it is not applied.
     pub fn remote_url(&self, remote: &str) -> Result<Option<String>, GitError> {
         if !is_plain(remote) {
             return Ok(None);
@@ -82,39 +100,110 @@ impl Repo {
     /// Pushes a commit to a branch of a remote, never by force. Where it is there already, nothing happens.
     pub fn push(&self, push: &Push) -> Result<(), GitError> {
         check_name(&push.branch)?;
-        if !is_plain(&push.remote) {
-            return Err(GitError::NoRemote(push.remote.clone()));
+        if !is_plain(&push.url) || names_helper(&push.url) {
+            return Err(GitError::NoRemote(without_secrets(&push.remote)));
         }
         let commit = self.commit(&push.commit)?;
+        let settings = self.settings(push)?;
+        let apart = self.apart(push, &settings)?;
         let options = ["--porcelain", "--no-verify", "--no-follow-tags", "--recurse-submodules=no"];
-        let mut arguments: Vec<OsString> = vec!["--no-pager".into()];
-        arguments.extend(OFF.iter().flat_map(|setting| ["-c".into(), OsString::from(setting)]));
-        arguments.push("push".into());
+        let mut arguments: Vec<OsString> = vec!["--no-pager".into(), "push".into()];
         arguments.extend(options.iter().map(OsString::from));
         let target = format!("{commit}:refs/heads/{}", push.branch);
-        arguments.extend(["--".into(), OsString::from(&push.remote), target.into()]);
+        arguments.extend(["--".into(), OsString::from(&push.url), target.into()]);
         let launch = Launch {
             program: find(self.path(), self.common()),
             arguments,
-            environment: self.surroundings(push)?,
+            environment: self.surroundings(push, &settings, &apart)?,
+            directory: apart.0.clone(),
+        };
+        let output = process::run(&launch, self.limit())?;
+        if !output.exit.is_success() {
+            return Err(push.failed(&output));
+        }
+        self.note_pushed(push, &settings, &commit);
+        Ok(())
+    }
+
+    /// Asks git which settings there are and who made them. It runs nothing that they name.
+    fn settings(&self, push: &Push) -> Result<Settings, GitError> {
+        let mut environment = self.given(push);
+        environment.push(("GIT_DIR".into(), self.common().into()));
+        let launch = Launch {
+            program: find(self.path(), self.common()),
+            arguments: ["--no-pager", "config", "--list", "--show-scope", "-z"]
+                .map(OsString::from)
+                .into(),
+            environment,
             directory: self.common().to_owned(),
         };
         let output = process::run(&launch, self.limit())?;
-        if output.exit.is_success() { Ok(()) } else { Err(push.failed(&output)) }
+        if !output.exit.is_success() {
+            return Err(GitError::of("config".into(), &output.stderr));
+        }
+        let mut settings = Settings::default();
+        let mut fields = output.stdout.split(|byte| *byte == 0);
+        while let (Some(scope), Some(entry)) = (fields.next(), fields.next()) {
+            let end = entry.iter().position(|byte| *byte == b'\n');
+            let (key, value) = entry.split_at(end.unwrap_or(entry.len()));
+            // A key without a value means yes.
+            let value = value.strip_prefix(b"\n").unwrap_or(b"true");
+            let pair = (os(key), os(value));
+            match scope {
+                b"system" | b"global" | b"command" => settings.operators.push(pair),
+                _ => settings.repositorys.push(pair),
+            }
+        }
+        Ok(settings)
     }
 
-    /// The environment that was given, pointed at this repository and with the header added.
-    fn surroundings(&self, push: &Push) -> Result<Vec<Pair>, GitError> {
-        let is = |name: &OsStr, what: &str| name == OsStr::new(what);
-        let given = push.environment.iter().find(|(name, _)| is(name, "GIT_CONFIG_COUNT"));
-        let given = given.and_then(|(_, count)| count.to_str()?.parse::<usize>().ok()).unwrap_or(0);
-        let leads = |name: &OsStr| LEADING.iter().any(|what| is(name, what));
+    /// Makes the folder that git pushes from.
+    fn apart(&self, push: &Push, settings: &Settings) -> Result<Apart, GitError> {
+        let above = push.scratch.clone().unwrap_or_else(std::env::temp_dir);
+        let name = random::secret("adjutant-push-").map_err(io::Error::other);
+        let name = name.map_err(at("name a folder in", &above))?;
+        let apart = Apart(above.join(name));
+        files::make_dir(&apart.0.join("refs"), Mode::Private)?;
+        files::write_quickly(&apart.0.join("HEAD"), "ref: refs/heads/none\n", Mode::Private)?;
+        let config = match settings.of_repository("extensions.objectformat") {
+            Some("sha256") => SHA256_CONFIG,
+            _ => "[core]\n\tbare = true\n",
+        };
+        files::write_quickly(&apart.0.join("config"), config, Mode::Private)?;
+        let shallow = files::read_bytes(&self.common().join("shallow"), MAX_SHALLOW);
+        match shallow.map(String::from_utf8) {
+            Ok(Ok(text)) => files::write_quickly(&apart.0.join("shallow"), &text, Mode::Private)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            _ => return Err(GitError::Shallow),
+        }
+        Ok(apart)
+    }
+
+    /// The environment that was given, without what would lead git elsewhere.
+    fn given(&self, push: &Push) -> Vec<Pair> {
+        let leads = |name: &OsStr| LEADING.iter().any(|what| name == OsStr::new(what));
         let kept = push.environment.iter().filter(|(name, _)| !leads(name));
         let mut environment: Vec<Pair> = kept.cloned().collect();
-        if !environment.iter().any(|(name, _)| is(name, "PATH")) {
+        if !environment.iter().any(|(name, _)| name == "PATH") {
             environment.push(("PATH".into(), self.path().clone()));
         }
-        let mut configs: Vec<Pair> = Vec::new();
+        environment.push(("LC_ALL".into(), "C".into()));
+        environment
+    }
+
+    /// What git is started with: the operator's environment and settings, our own settings, and the objects.
+    fn surroundings(
+        &self,
+        push: &Push,
+        settings: &Settings,
+        apart: &Apart,
+    ) -> Result<Vec<Pair>, GitError> {
+        let mut environment = self.given(push);
+        // They are among the settings already.
+        environment.retain(|(name, _)| !name.as_bytes().starts_with(b"GIT_CONFIG"));
+        let plain = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
+        let mut configs = settings.operators.clone();
+        configs.extend(OFF.iter().map(|(name, value)| plain(name, value)));
         if let Some((prefix, header)) = &push.header {
             if header.contains(['\n', '\r', '\0']) || prefix.contains(['\n', '\0']) {
                 let said = "the header has more than one line; check the token".to_owned();
@@ -122,13 +211,63 @@ impl Repo {
             }
             configs.push((format!("http.{prefix}.extraHeader").into(), header.into()));
         }
-        // Nobody is there to answer; and with at least one, those given before are counted again.
-        configs.push(("core.askPass".into(), OsString::new()));
-        environment.extend(numbered(&configs, given));
-        let plain = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
-        environment.extend([plain("LC_ALL", "C"), plain("GIT_TERMINAL_PROMPT", "0")]);
-        environment.push(("GIT_DIR".into(), self.common().into()));
+        environment.extend(numbered(&configs, 0));
+        environment.extend([
+            plain("GIT_CONFIG_NOSYSTEM", "1"),
+            plain("GIT_CONFIG_GLOBAL", "/dev/null"),
+            plain("GIT_TERMINAL_PROMPT", "0"),
+            plain("GIT_NO_LAZY_FETCH", "1"),
+        ]);
+        environment.push(("GIT_DIR".into(), apart.0.clone().into()));
+        environment.push(("GIT_OBJECT_DIRECTORY".into(), self.common().join("objects").into()));
         Ok(environment)
+    }
+
+    /// Notes where the remote's branch stands now, as git does for a remote that it fetches from. Best effort.
+    fn note_pushed(&self, push: &Push, settings: &Settings, commit: &str) {
+        let remote = &push.remote;
+        let usual = format!("+refs/heads/*:refs/remotes/{remote}/*");
+        if !is_plain(remote)
+            || settings.of_repository(&format!("remote.{remote}.fetch")) != Some(usual.as_str())
+        {
+            return;
+        }
+        let branch = format!("refs/remotes/{remote}/{}", push.branch);
+        // Whoever fetches next notes it, too.
+        drop(self.git().and_then(|git| git.args(["update-ref", &branch, commit]).ask()));
+    }
+}
+
+/// Whether an address has git start a helper of that name, such as `ext::`, which runs any program.
+fn names_helper(url: &str) -> bool {
+    url.split_once("::").is_some_and(|(name, _)| !name.contains(['/', '[']))
+}
+
+/// Settings of git by who made them.
+#[derive(Debug, Default)]
+struct Settings {
+    /// Those of the system, the user and the environment
+    operators: Vec<Pair>,
+    /// Those of the repository and its worktrees, where agents can write
+    repositorys: Vec<Pair>,
+}
+
+impl Settings {
+    /// The value that holds in the repository.
+    fn of_repository(&self, key: &str) -> Option<&str> {
+        let found = self.repositorys.iter().rev().find(|(name, _)| name == key);
+        found.and_then(|(_, value)| value.to_str())
+    }
+}
+
+/// A folder that git takes for a repository; gone when this is dropped.
+#[derive(Debug)]
+struct Apart(PathBuf);
+
+impl Drop for Apart {
+    fn drop(&mut self) {
+        // Best effort: it holds nothing but a few settings.
+        drop(fs::remove_dir_all(&self.0));
     }
 }
 

@@ -188,7 +188,12 @@ impl Repo {
 
     /// Git, asked about a git directory. It is named, so that git does not look for another one further up.
     pub(super) fn order(&self, directory: &Path, git_dir: &Path) -> Result<Order, GitError> {
-        let order = || Order::new(&self.0.path, directory, self.0.limit).env("GIT_DIR", git_dir);
+        // Named too, since a worktree's note of where the repository is can be changed after it was checked.
+        let order = || {
+            Order::new(&self.0.path, directory, self.0.limit)
+                .env("GIT_DIR", git_dir)
+                .env("GIT_COMMON_DIR", self.common())
+        };
         let armed = self.0.known.get((self.common(), git_dir), order)?;
         Ok(order().configs(armed.off))
     }

@@ -134,7 +134,7 @@ impl Repo {
         let parent = own.parent().unwrap_or(own);
         fs::create_dir_all(parent).map_err(at("create the folder", parent))?;
         let clone = Order::new(self.path(), parent, self.limit());
-        let clone = clone.configs([("protocol.file.allow".into(), "always".into())]);
+        let clone = clone.env("GIT_ALLOW_PROTOCOL", "file");
         let mut separate = std::ffi::OsString::from("--separate-git-dir=");
         separate.push(own);
         let options = ["clone", "--quiet", "--no-checkout", "--local"];

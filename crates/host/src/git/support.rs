@@ -110,6 +110,17 @@ pub(super) fn executable(top: &Path, name: &str, text: &str) {
     fs::set_permissions(top.join(name), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+/// A named pipe, to which nobody writes.
+pub(super) fn pipe(path: &Path) {
+    let launch = Launch {
+        program: "mkfifo".into(),
+        arguments: vec![path.into()],
+        environment: vec![("PATH".into(), USUAL_PATH.into())],
+        directory: "/".into(),
+    };
+    assert!(process::run(&launch, SOON).unwrap().exit.is_success());
+}
+
 pub(super) fn read(top: &Path, name: &str) -> String {
     fs::read_to_string(top.join(name)).unwrap()
 }

@@ -8,5 +8,6 @@ mod github;
 mod output;
 mod post;
 mod reader;
+mod short;
 mod standing;
 mod support;

@@ -17,8 +17,13 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The supervisor as a program. `cargo test` and `cargo nextest` build it with the tests, beside them.
 pub(crate) fn program() -> PathBuf {
+    example("supervise")
+}
+
+/// A program of the `examples` folder.
+pub(crate) fn example(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
-    let built = tests.parent().and_then(Path::parent).unwrap().join("examples/supervise");
+    let built = tests.parent().and_then(Path::parent).unwrap().join("examples").join(name);
     assert!(built.exists(), "`{}` is not there: cargo build --examples", built.display());
     built
 }

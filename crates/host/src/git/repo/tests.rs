@@ -1,7 +1,7 @@
 //! Repositories of every kind, opened.
 
 use super::*;
-use crate::git::support::{Repository, SOON, executable, head, open, plain, write};
+use crate::git::support::{Repository, SOON, executable, head, open, pipe, plain, write};
 
 #[test]
 fn a_repository_says_what_it_is() {
@@ -57,6 +57,45 @@ fn files_tell_what_is_checked_out_unless_it_is_not_that_simple() {
     assert_eq!(told(), None);
     repository.git(&["checkout", "-q", "--orphan", "new"]);
     assert_eq!(told(), None);
+}
+
+#[test]
+fn git_files_that_are_no_files_or_endless_are_passed_over() {
+    let repository = Repository::with_commit();
+    let commit = head(repository.top());
+    let there = repository.top().join(".git");
+    let aside = repository.beside("aside");
+    let told = || crate::git::head(&repository.top().join("sub"));
+    assert_eq!(told(), Some(commit.clone()));
+    // A pipe, which nobody writes to.
+    for name in ["HEAD", "refs/heads/main"] {
+        let path = there.join(name);
+        fs::rename(&path, &aside).unwrap();
+        pipe(&path);
+        assert_eq!(told(), None, "{name}");
+        assert_eq!(crate::git::checked_out(repository.top()), None, "{name}");
+        fs::rename(&aside, &path).unwrap();
+    }
+    // A gigabyte of nothing, and a link to itself.
+    let head_file = there.join("HEAD");
+    fs::File::create(&head_file).unwrap().set_len(1 << 30).unwrap();
+    assert_eq!(told(), None);
+    fs::remove_file(&head_file).unwrap();
+    std::os::unix::fs::symlink("HEAD", &head_file).unwrap();
+    assert_eq!(told(), None);
+    fs::remove_file(&head_file).unwrap();
+    // What lies elsewhere is no branch, whatever is in it.
+    fs::write(repository.beside("x"), format!("{commit}\n")).unwrap();
+    let outside = repository.beside("x").display().to_string();
+    for name in ["../../x", "refs/../../../x", &outside, "HEAD"] {
+        fs::write(&head_file, format!("ref: {name}\n")).unwrap();
+        assert_eq!(told(), None, "{name}");
+    }
+    fs::remove_dir_all(&there).unwrap();
+    pipe(&there);
+    assert_eq!(told(), None);
+    assert!(!crate::git::is_around(repository.top()));
+    Git::default().open(repository.top(), SOON).unwrap_err();
 }
 
 #[test]
@@ -195,4 +234,64 @@ fn settings_that_change_are_seen() {
     repository.write("new", "y");
     repository.git(&["add", "new"]);
     assert!(trace.exists(), "this test would notice");
+}
+
+/// Writes another text into a file so that its number, its length and its time stay the same.
+fn swap(path: &Path, text: &str) {
+    let file = fs::File::options().write(true).open(path).unwrap();
+    let facts = file.metadata().unwrap();
+    assert_eq!(facts.len(), text.len() as u64);
+    std::os::unix::fs::FileExt::write_all_at(&file, text.as_bytes(), 0).unwrap();
+    file.set_modified(facts.modified().unwrap()).unwrap();
+}
+
+#[test]
+fn a_filter_that_is_slipped_in_unseen_is_not_run() {
+    let repository = Repository::with_commit();
+    let trace = repository.beside("trace");
+    let script = format!("#!/bin/sh\necho $0 >> '{}'\ncat\n", trace.display());
+    executable(repository.dir.path(), "program", &script);
+    let program = repository.beside("program");
+    let config = repository.top().join(".git/config");
+    let plain_text = fs::read_to_string(&config).unwrap();
+    let armed = format!(
+        "{plain_text}[filter \"late\"]\n\tclean = {0}\n\tsmudge = {0}\n\tprocess = {0}\n",
+        program.display()
+    );
+    let harmless = format!("{plain_text}#{}\n", "x".repeat(armed.len() - plain_text.len() - 2));
+    fs::write(&config, &harmless).unwrap();
+    fs::write(repository.top().join(".git/info/attributes"), "* filter=late\n").unwrap();
+    let repo = repository.repo();
+    repo.state(repository.top()).unwrap();
+    swap(&config, &armed);
+    repository.write("new", "x");
+    let who = crate::git::support::who();
+    repo.commit_all(repository.top(), "m", &who).unwrap().unwrap();
+    repo.worktree_add(&repository.beside("w"), "w", "HEAD").unwrap();
+    assert!(!trace.exists(), "{}", fs::read_to_string(&trace).unwrap());
+    // Back and forth: what was seen once still means the same.
+    swap(&config, &harmless);
+    repo.state(repository.top()).unwrap();
+    swap(&config, &armed);
+    repository.write("more", "x");
+    repo.commit_all(repository.top(), "m", &who).unwrap().unwrap();
+    assert!(!trace.exists(), "{}", fs::read_to_string(&trace).unwrap());
+    repository.write("more", "y");
+    repository.git(&["add", "more"]);
+    assert!(trace.exists(), "this test would notice");
+}
+
+#[test]
+fn a_configuration_that_is_no_file_or_too_long_is_refused() {
+    let repository = Repository::with_commit();
+    let repo = repository.repo();
+    let config = repository.top().join(".git/config");
+    fs::remove_file(&config).unwrap();
+    pipe(&config);
+    let error = repo.branch_create("b", "HEAD").unwrap_err();
+    assert!(matches!(error, GitError::File(_)), "{error}");
+    fs::remove_file(&config).unwrap();
+    fs::File::create(&config).unwrap().set_len(1 << 40).unwrap();
+    let error = repo.branch_create("b", "HEAD").unwrap_err();
+    assert!(matches!(error, GitError::File(_)), "{error}");
 }
