@@ -322,7 +322,7 @@ pub(crate) fn asked_to_stop() -> io::Result<impl Future<Output = ()> + Send + 's
 
 /// Waits until nobody has needed the server for that long.
 ///
-/// `last_activity` holds the time of the last request, in milliseconds of `clock`; `is_busy` says
+/// `last_activity` holds the time of the last request, in milliseconds of the monotonic `clock`; `is_busy` says
 /// whether an agent lives or a client is connected, and is asked only when time is up.
 pub(crate) async fn idle<F: Future<Output = bool>>(
     last_activity: Arc<AtomicI64>,
@@ -331,15 +331,17 @@ pub(crate) async fn idle<F: Future<Output = bool>>(
     is_busy: impl Fn() -> F,
 ) {
     let limit_ms = i64::try_from(limit.as_millis()).unwrap_or(i64::MAX);
+    // A wall clock that is set back would keep the server for ever.
+    let now = || i64::try_from(clock.elapsed().as_millis()).unwrap_or(i64::MAX);
     loop {
-        let quiet = clock.now().as_millis().saturating_sub(last_activity.load(Ordering::Relaxed));
+        let quiet = now().saturating_sub(last_activity.load(Ordering::Relaxed));
         let left = limit_ms.saturating_sub(quiet);
         if left <= 0 {
             if !is_busy().await {
                 return;
             }
             // The time counts from when the last agent is gone.
-            last_activity.fetch_max(clock.now().as_millis(), Ordering::Relaxed);
+            last_activity.fetch_max(now(), Ordering::Relaxed);
         }
         let left = if left <= 0 { limit_ms } else { left };
         sleep(Duration::from_millis(u64::try_from(left).unwrap_or_default())).await;

@@ -141,7 +141,7 @@ pub(crate) async fn prepare(
     }
     let started_at = engine.now();
     let (shutdown, activity) = (CancellationToken::new(), Arc::new(Activity::default()));
-    activity.touch(started_at);
+    activity.touch(engine.elapsed());
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let url = url_of(&bound);
     let app = server::App {
@@ -233,17 +233,17 @@ impl Ready {
         let shutdown = self.shutdown.clone();
         let idle = async move {
             let is_busy = || {
-                let quiet = activity.idle_since().is_some_and(|since| {
-                    let millis = engine.now().millis_since(since);
-                    u128::try_from(millis).is_ok_and(|millis| millis >= limit.as_millis())
-                });
+                let quiet = activity
+                    .idle_since()
+                    .is_some_and(|since| engine.elapsed().saturating_sub(since) >= limit);
                 // Agents that others run may come back at any time, and know only this address.
                 let alone = engine.store().read(|tx| tx.agents_live_count()).is_ok_and(|n| n == 0);
                 // A loop may be between two agents.
                 let looping = engine.loops_live().map_or(true, |live| !live.is_empty());
                 std::future::ready(!(quiet && alone) || looping)
             };
-            let last = Arc::new(AtomicI64::new(engine.now().as_millis()));
+            let now = i64::try_from(engine.elapsed().as_millis()).unwrap_or(i64::MAX);
+            let last = Arc::new(AtomicI64::new(now));
             life::idle(last, Clock::System, limit, is_busy).await;
             tracing::info!("nobody needs the server any more");
             shutdown.cancel();

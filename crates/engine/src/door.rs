@@ -8,9 +8,7 @@ mod keys;
 mod tests;
 mod waiting;
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use model::agent::AgentState;
@@ -79,29 +77,13 @@ pub struct Progress {
     pub report: Option<tokio::sync::mpsc::Sender<Duration>>,
 }
 
-/// What was checked out where agents work, looked up at most once a second for each place.
-#[derive(Debug, Default)]
-pub(crate) struct Heads(Mutex<HashMap<PathBuf, (Timestamp, Option<String>)>>);
-
-impl Heads {
-    fn at(&self, place: PathBuf, now: Timestamp) -> Option<String> {
-        let mut heads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match heads.get(&place) {
-            Some((seen, head)) if now.millis_since(*seen) < 1000 => head.clone(),
-            _ => {
-                let head = host::git::head(&place);
-                heads.insert(place, (now, head.clone()));
-                head
-            }
-        }
-    }
-}
-
 /// One call on its way through the door.
 struct Passage {
     engine: Engine,
     settings: Arc<Settings>,
     call: Call,
+    /// The input with the files in it that it names, where the tool has such
+    loaded: OnceLock<Value>,
     began: Instant,
 }
 
@@ -119,6 +101,7 @@ impl Engine {
             engine: self.clone(),
             settings: self.settings(),
             call,
+            loaded: OnceLock::new(),
             began: Instant::now(),
         });
         if let Err(error) = passage.check_key().and_then(|()| passage.pace()) {
@@ -161,7 +144,7 @@ impl Engine {
     pub fn pace(&self, principal: Principal) -> Result<(), ToolError> {
         let Principal::Agent(agent) = principal else { return Ok(()) };
         let limit = self.settings().limits.calls_per_minute;
-        if self.rates.take(agent, limit, self.now()) {
+        if self.rates.take(agent, limit, self.elapsed()) {
             return Ok(());
         }
         let message = format!("more than {limit} calls in a minute");
@@ -288,8 +271,8 @@ impl Passage {
             // as the largest thing that they may do: what waits has a place of its own.
             Shape::Wait(look) => Box::pin(self.run_wait(look, progress)).await,
             Shape::Write(write) => {
-                let passage = Arc::clone(self);
-                self.engine.store.write(move |tx| passage.change(tx, write)).await
+                let (passage, head) = (Arc::clone(self), self.head().await);
+                self.engine.store.write(move |tx| passage.change(tx, write, head.clone())).await
             }
             Shape::Ask(ask) => Box::pin(self.run_ask(ask, begun, progress)).await,
         }
@@ -324,11 +307,12 @@ impl Passage {
             begun
         } else {
             self.inspect(ask).await?;
-            let passage = Arc::clone(self);
-            let begin = self.engine.store.write(move |tx| passage.begin(tx, ask));
+            self.load().await?;
+            let (passage, head) = (Arc::clone(self), self.head().await);
+            let begin = self.engine.store.write(move |tx| passage.begin(tx, ask, head.clone()));
             begun.insert(begin.await?)
         };
-        let look = |cx: &ReadCx<'_>| ask.look(cx, &self.call.input, ticket);
+        let look = |cx: &ReadCx<'_>| ask.look(cx, self.input(), ticket);
         let store = &self.engine.store;
         let see = || store.read(|tx| look(&self.reading(tx, caller)));
         let output = tell_writer(&self.call.input, self.wait(progress, see).await?);
@@ -350,6 +334,36 @@ impl Passage {
             ask.inspect(&passage.engine.options.project, &passage.call.input)
         });
         inspected.await.map_err(ToolError::internal)?
+    }
+
+    /// The commit that is checked out where the caller works. Awaited before a transaction, never in one.
+    async fn head(&self) -> Option<String> {
+        self.engine.head_of(self.subject()).await
+    }
+
+    /// Reads the files that the input names, on a blocking thread: a transaction must not wait for them.
+    async fn load(&self) -> Result<(), ToolError> {
+        let Some(load) = self.call.tool.load_files else { return Ok(()) };
+        let is_answered = self.engine.store.read(|tx| {
+            self.enter(tx)?;
+            Ok::<_, ToolError>(self.answered(tx)?.is_some())
+        })?;
+        if is_answered || self.loaded.get().is_some() {
+            return Ok(());
+        }
+        let (settings, mut input) = (Arc::clone(&self.settings), self.call.input.clone());
+        let loaded = self.engine.outside(move |_| {
+            load(&settings.project, &mut input)?;
+            Ok::<_, ToolError>(input)
+        });
+        // Nobody else sets it.
+        drop(self.loaded.set(loaded.await?));
+        Ok(())
+    }
+
+    /// The input as the tool gets it.
+    fn input(&self) -> &Value {
+        self.loaded.get().unwrap_or(&self.call.input)
     }
 
     /// Lets the caller in, or says why not.
@@ -381,25 +395,31 @@ impl Passage {
         &self,
         tx: &mut Tx<'_>,
         write: fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>,
+        head: Option<String>,
     ) -> Result<Output, ToolError> {
         let caller = self.enter(tx)?;
         if let Some(output) = self.answered(tx)? {
-            tx.audit_append_uncounted(&self.draft(&caller, None, output.text.clone()))?;
+            tx.audit_append_uncounted(&self.draft(&caller, None, output.text.clone(), head))?;
             return Ok(output);
         }
         let output = self.act(tx, &caller, |cx, raw| Ok(tell_writer(raw, write(cx, raw)?)))?;
-        tx.audit_append(&self.draft(&caller, None, output.text.clone()))?;
+        tx.audit_append(&self.draft(&caller, None, output.text.clone(), head))?;
         Ok(output)
     }
 
     /// Begins an effect on the outside: remembers it, with the first of its two audit rows.
-    fn begin(&self, tx: &mut Tx<'_>, ask: &dyn Asking) -> Result<Begun, ToolError> {
+    fn begin(
+        &self,
+        tx: &mut Tx<'_>,
+        ask: &dyn Asking,
+        head: Option<String>,
+    ) -> Result<Begun, ToolError> {
         let caller = self.enter(tx)?;
         if let Some(ticket) = self.answered(tx)? {
             return Ok(Begun { caller, ticket });
         }
         let ticket = self.act(tx, &caller, |cx, raw| ask.begin(cx, raw))?;
-        tx.audit_append_uncounted(&self.draft(&caller, None, BEGUN.to_owned()))?;
+        tx.audit_append_uncounted(&self.draft(&caller, None, BEGUN.to_owned(), head))?;
         Ok(Begun { caller, ticket })
     }
 
@@ -412,7 +432,7 @@ impl Passage {
     ) -> Result<Output, ToolError> {
         let now = self.now();
         let mut cx = WriteCx { tx, caller, settings: &self.settings, now };
-        let output = act(&mut cx, &self.call.input)?;
+        let output = act(&mut cx, self.input())?;
         if let Some(call) = self.keyed() {
             tx.answered_insert(&call, &output.text, now)?;
         }
@@ -423,15 +443,19 @@ impl Passage {
     }
 
     async fn record_look(&self, caller: &Caller, output: &Output) -> Result<(), ToolError> {
-        Ok(self.engine.store.audit_later(self.draft(caller, None, output.text.clone())).await?)
+        let row = self.draft(caller, None, output.text.clone(), self.head().await);
+        Ok(self.engine.store.audit_later(row).await?)
     }
 
-    fn draft(&self, caller: &Caller, code: Option<&'static str>, output: String) -> AuditDraft {
-        let now = self.now();
-        let place = caller.agent.as_ref().and_then(|agent| agent.cwd.as_ref());
-        let place = place.map_or_else(|| self.engine.options.project.clone(), PathBuf::from);
+    fn draft(
+        &self,
+        caller: &Caller,
+        code: Option<&'static str>,
+        output: String,
+        head: Option<String>,
+    ) -> AuditDraft {
         AuditDraft {
-            at: now,
+            at: self.now(),
             agent: caller.id(),
             by_operator: caller.by_operator,
             tool: self.call.tool.name.to_owned(),
@@ -439,7 +463,7 @@ impl Passage {
             code,
             output: redact(output),
             duration_micros: i64::try_from(self.began.elapsed().as_micros()).unwrap_or(i64::MAX),
-            git_commit: self.engine.heads.at(place, now),
+            git_commit: head,
         }
     }
 
@@ -455,7 +479,7 @@ impl Passage {
         {
             record.insert("causes".into(), causes.into());
         }
-        let passage = Arc::clone(self);
+        let (passage, head) = (Arc::clone(self), self.head().await);
         let code = error.code;
         let written = self
             .engine
@@ -464,7 +488,8 @@ impl Passage {
                 // A name that nobody has must not stand in the record as an agent's.
                 let known = agent.map(|id| tx.agent_get(id)).transpose()?.flatten();
                 let caller = Caller { agent: known, by_operator };
-                tx.audit_append(&passage.draft(&caller, Some(code.name()), record.to_string()))?;
+                let (code, output) = (Some(code.name()), record.to_string());
+                tx.audit_append(&passage.draft(&caller, code, output, head.clone()))?;
                 if let Some(agent) = caller.agent.as_ref().filter(|_| !by_operator) {
                     // Who fails is there.
                     tx.agent_touch(agent.id, passage.now())?;

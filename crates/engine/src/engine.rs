@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::ops::Deref;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
 use host::clock::Clock;
 use host::git::Repo;
 use model::Timestamp;
-use store::Store;
+use store::{Store, WriterState};
 use tokio_util::sync::CancellationToken;
 
 use crate::crew_view::Memo;
@@ -57,8 +58,12 @@ pub struct Options {
     pub github: GithubSecrets,
     /// What Slack knows us by
     pub slack: crate::slack::SlackSecrets,
+    /// How long the writer may be busy with one commit before the server counts as unhealthy
+    pub writer_stall: Duration,
     /// Where to die, so that a test can see that nothing is lost
     pub crash_at: Option<Point>,
+    /// Where to panic, once, so that a test can see that what panicked is begun again
+    pub panic_at: Option<Point>,
 }
 
 /// Secrets between GitHub and the operator.
@@ -90,6 +95,8 @@ impl Options {
             github: GithubSecrets::default(),
             slack: crate::slack::SlackSecrets::default(),
             crash_at: None,
+            panic_at: None,
+            writer_stall: Duration::from_secs(10),
             project,
             operator_hash,
             clock: Clock::System,
@@ -113,7 +120,7 @@ pub struct Inner {
     pub(crate) tokens: Tokens,
     pub(crate) rates: Rates,
     pub(crate) guesses: Guesses,
-    pub(crate) heads: crate::door::Heads,
+    pub(crate) heads: crate::heads::Heads,
     pub(crate) topics: Topics,
     pub(crate) waits: Waits,
     pub(crate) crew: Crew,
@@ -128,6 +135,8 @@ pub struct Inner {
     pub(crate) slacking: crate::slack::Slacking,
     /// The project's repository, once it was needed
     pub(crate) repo: Mutex<Option<Repo>>,
+    /// Whether it has panicked where it was told to
+    has_panicked: AtomicBool,
 }
 
 impl Deref for Engine {
@@ -149,7 +158,7 @@ impl Engine {
             tokens: Tokens::default(),
             rates: Rates::default(),
             guesses: Guesses::default(),
-            heads: crate::door::Heads::default(),
+            heads: crate::heads::Heads::default(),
             topics: Topics::default(),
             waits: Waits::default(),
             crew: Crew::default(),
@@ -160,6 +169,7 @@ impl Engine {
             hooking: crate::webhook::Hooking::default(),
             slacking: crate::slack::Slacking::default(),
             repo: Mutex::default(),
+            has_panicked: AtomicBool::new(false),
         }))
     }
 
@@ -211,11 +221,33 @@ impl Engine {
         }
     }
 
-    /// A place between two steps of an effect on the outside, where tests let the server die.
+    /// A place between two steps of an effect on the outside, where tests let the server die or panic.
     pub(crate) fn point(&self, point: Point) {
         if self.options.crash_at == Some(point) {
             tracing::warn!(%point, "dies here because it was told to");
             host::process::die();
+        }
+        let is_told =
+            self.options.panic_at == Some(point) && !self.has_panicked.swap(true, Ordering::SeqCst);
+        assert!(!is_told, "told to panic at {point}");
+    }
+
+    /// How long it is since some fixed moment; for what is measured in memory, since the wall clock may be set back.
+    pub fn elapsed(&self) -> Duration {
+        self.options.clock.elapsed()
+    }
+
+    /// Why the server cannot do its work, if it cannot.
+    pub fn unhealthy(&self) -> Option<String> {
+        match self.store.writer_state() {
+            WriterState::Stopped => Some("the database writer has stopped".to_owned()),
+            WriterState::Busy(time) if time >= self.options.writer_stall => Some(format!(
+                "the database writer has been busy with one commit for {} s",
+                time.as_secs()
+            )),
+            WriterState::Busy(_) | WriterState::Idle => {
+                self.store.check_files().err().map(|error| error.to_string())
+            }
         }
     }
 

@@ -67,6 +67,7 @@ impl Engine {
         let agent = self.store.write(move |tx| leave(tx, &engine, id, &reason, now)).await?;
         self.tokens.forget(id);
         self.rates.forget(id);
+        self.heads.forget(id);
         Ok(agent)
     }
 
@@ -75,7 +76,8 @@ impl Engine {
         self.operator_row(act, None, input.to_string(), output)
     }
 
-    /// A row of the record about something that the operator did.
+    /// A row of the record about something that the operator did. It may be made in a transaction, so that its
+    /// commit is the one that was [read before](Self::refresh_project_head).
     pub(crate) fn operator_row(
         &self,
         tool: &str,
@@ -92,7 +94,7 @@ impl Engine {
             code: None,
             output: redact(output.to_string()),
             duration_micros: 0,
-            git_commit: host::git::head(&self.options.project),
+            git_commit: self.heads.last(None),
         }
     }
 }

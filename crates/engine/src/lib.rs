@@ -16,6 +16,7 @@ mod errand;
 mod error;
 mod escalate;
 mod github;
+mod heads;
 mod identity;
 mod input;
 mod last_good;

@@ -1,6 +1,7 @@
 //! Ways into the page: links that the operator makes, tabs that come by them, and how both end.
 
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use model::{PassId, Timestamp};
 use serde_json::json;
@@ -82,7 +83,7 @@ pub struct LinkView {
 pub(crate) struct Guesses(Mutex<Option<Bucket>>);
 
 impl Guesses {
-    fn with<T>(&self, now: Timestamp, act: impl FnOnce(&mut Bucket) -> T) -> T {
+    fn with<T>(&self, now: Duration, act: impl FnOnce(&mut Bucket) -> T) -> T {
         let mut bucket = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         act(bucket.get_or_insert_with(|| Bucket::full(GUESSES, now)))
     }
@@ -116,8 +117,8 @@ impl Engine {
 
     /// Lets a tab in that shows a link's code.
     pub async fn log_in(&self, code: &str) -> Result<LoggedIn, ToolError> {
-        let now = self.now();
-        if !self.guesses.with(now, |bucket| bucket.fill(GUESSES, now)) {
+        let (now, elapsed) = (self.now(), self.options.clock.elapsed());
+        if !self.guesses.with(elapsed, |bucket| bucket.fill(GUESSES, elapsed)) {
             let message = format!("more than {GUESSES} wrong codes in a minute");
             return Err(ToolError::new(Code::RateLimited, message).hint("wait a few seconds"));
         }
@@ -129,7 +130,7 @@ impl Engine {
             Ok((rights, expires_at)) => Ok(LoggedIn { token, rights, expires_at }),
             Err(error) => {
                 if error.code == Code::Unauthenticated {
-                    self.guesses.with(now, |bucket| bucket.take(GUESSES, now));
+                    self.guesses.with(elapsed, |bucket| bucket.take(GUESSES, elapsed));
                 }
                 Err(error)
             }

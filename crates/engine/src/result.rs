@@ -7,7 +7,7 @@ use host::agent::{Done, DoneAs};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub(crate) use schema::load_schema;
+pub(crate) use schema::{load_schema_file, parse_schema};
 
 use crate::context::{CUT, clip, tail};
 

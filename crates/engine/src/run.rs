@@ -30,7 +30,7 @@ pub(crate) use crew::Crew;
 pub use crew::Keeping;
 pub(crate) use draft::Drafted;
 pub(crate) use keeper::CallNote;
-pub(crate) use launch::folder_of;
+pub(crate) use launch::{directory_of, folder_of};
 pub use operator::{OutputPage, OutputWish};
 pub(crate) use wish::Claims;
 pub use wish::{Draft, OnCap, Wish};

@@ -24,6 +24,9 @@ use crate::input;
 use crate::tools::{ALIASES, TOOLS};
 use crate::topics::Topic;
 
+/// Puts what files of the project say into an input that names them. Blocks.
+pub(crate) type LoadFiles = fn(&Path, &mut Value) -> Result<(), ToolError>;
+
 /// What every tool declares.
 pub(crate) trait Tool: 'static {
     /// Its canonical name: `mcp__<toolset>__<tool>`.
@@ -38,6 +41,8 @@ pub(crate) trait Tool: 'static {
     const STARTS_AGENTS: bool = false;
     /// Whether it has limits of its own, so that calling it again and again is no going in circles.
     const BOUNDED: bool = false;
+    /// Reads the files that the input names and puts what they say in their place. Runs before the transaction.
+    const LOAD_FILES: Option<LoadFiles> = None;
     /// What goes in. Its doc comment is the tool's description.
     type Args: DeserializeOwned + JsonSchema;
     /// What comes out.
@@ -248,6 +253,8 @@ pub struct ToolDef {
     pub destructive: bool,
     /// Whether it has limits of its own
     pub(crate) bounded: bool,
+    /// How the files are read that its input names, if it names any
+    pub(crate) load_files: Option<LoadFiles>,
     pub(crate) shape: Shape,
     words: Words,
 }
@@ -268,6 +275,7 @@ impl ToolDef {
             starts_agents: T::STARTS_AGENTS,
             destructive: T::DESTRUCTIVE,
             bounded: T::BOUNDED,
+            load_files: T::LOAD_FILES,
             shape,
             words: Words::Types { input: schema::<T::Args>, output: schema::<T::Answer> },
         }
@@ -329,6 +337,7 @@ impl ToolDef {
             starts_agents: true,
             destructive: false,
             bounded: false,
+            load_files: None,
             shape: Shape::Ask(asking),
             words: Words::Made(words),
         }

@@ -1,9 +1,8 @@
 //! Whether anybody is there: a server that nobody uses may end.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-
-use model::Timestamp;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// How many of something there are at the moment.
 #[derive(Debug, Clone, Default)]
@@ -35,21 +34,22 @@ impl Drop for Counted {
 /// What is known about the use of a server.
 #[derive(Debug, Default)]
 pub struct Activity {
-    /// When somebody was last seen, in milliseconds
-    last: AtomicI64,
+    /// When somebody was last seen, in milliseconds of the monotonic clock
+    last: AtomicU64,
     /// How many requests and streams are open
     pub(crate) open: Count,
 }
 
 impl Activity {
-    /// Notes that somebody was there.
-    pub fn touch(&self, now: Timestamp) {
-        self.last.fetch_max(now.as_millis(), Ordering::Relaxed);
+    /// Notes that somebody was there, at a moment of [`engine::Engine::elapsed`].
+    pub fn touch(&self, elapsed: Duration) {
+        let millis = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+        self.last.fetch_max(millis, Ordering::Relaxed);
     }
 
-    /// Since when nobody has been there; nothing while a request or a stream is open.
-    pub fn idle_since(&self) -> Option<Timestamp> {
-        let at = Timestamp::from_millis(self.last.load(Ordering::Relaxed));
+    /// Since which moment nobody has been there; nothing while a request or a stream is open.
+    pub fn idle_since(&self) -> Option<Duration> {
+        let at = Duration::from_millis(self.last.load(Ordering::Relaxed));
         (self.open.get() == 0).then_some(at)
     }
 }

@@ -34,10 +34,13 @@ pub(crate) mod worktrees;
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Extension, Router, middleware};
 use engine::ToolError;
+use http::Method;
 use model::Cursor;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -52,11 +55,14 @@ const PAGE: u32 = 100;
 const LONGEST_PAGE: u32 = 1000;
 
 /// All routes under `/api`.
-pub(crate) fn routes() -> Router<Arc<Shared>> {
+pub(crate) fn routes(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
+    let acts = acts()
+        .route_layer(middleware::from_fn_with_state(Arc::clone(shared), with_head))
+        .route_layer(middleware::from_fn(auth::operator_only));
     reads()
         .route_layer(middleware::from_fn(redaction::redact_reads))
         .route_layer(middleware::from_fn(auth::no_agents))
-        .merge(acts().route_layer(middleware::from_fn(auth::operator_only)))
+        .merge(acts)
         .route(auth::GITHUB, post(github::webhook))
         .route(auth::LOGIN, post(login::log_in))
         .route(auth::LOGOUT, post(login::log_out))
@@ -69,6 +75,14 @@ pub(crate) fn routes() -> Router<Arc<Shared>> {
                 json_response(http::StatusCode::OK, document)
             }),
         )
+}
+
+/// Has the commit read that the record of an act names, before the act's transaction.
+async fn with_head(State(shared): State<Arc<Shared>>, request: Request, next: Next) -> Response {
+    if request.method() != Method::GET {
+        shared.app.engine.refresh_project_head().await;
+    }
+    next.run(request).await
 }
 
 /// What the operator and visitors may look at. None of it changes anything, and all of it is redacted.

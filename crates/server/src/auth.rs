@@ -51,7 +51,7 @@ pub(crate) async fn gate(
         Ok(Some(Admission { principal, tab })) => {
             request.extensions_mut().insert(principal);
             let now = shared.app.engine.now();
-            shared.app.activity.touch(now);
+            shared.app.activity.touch(shared.app.engine.elapsed());
             let _counted = (shared.app.activity.open.enter(), shared.answers.enter());
             let let_in = LetIn::note(&request);
             let Some(tab) = tab else { return hold(let_in, next.run(request).await) };

@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use engine::store::Tx;
 use engine::{Code, TOOLS};
 use http::header::CONTENT_TYPE;
+use tokio::time::Instant;
 
 use crate::answer::Answer;
 use crate::registry::Entry;
@@ -28,6 +29,7 @@ pub(crate) struct Metrics {
     tools: Vec<Row>,
     /// Those that come and go, by name; what was counted stays
     templates: Mutex<BTreeMap<&'static str, Arc<Row>>>,
+    began: Instant,
 }
 
 /// What is counted for one tool.
@@ -43,7 +45,7 @@ struct Row {
 impl Metrics {
     pub(crate) fn new() -> Self {
         let tools = TOOLS.iter().map(|_| Row::default()).collect();
-        Self { tools, templates: Mutex::default() }
+        Self { tools, templates: Mutex::default(), began: Instant::now() }
     }
 
     /// Counts a call.
@@ -181,9 +183,7 @@ pub(crate) async fn metrics(State(shared): State<Arc<Shared>>) -> Answer<Respons
         "Requests that are not answered yet.",
         shared.answers.get(),
     );
-    let up = seconds(
-        u64::try_from(engine.now().millis_since(shared.app.started_at)).unwrap_or(0) * 1000,
-    );
+    let up = seconds(u64::try_from(shared.metrics.began.elapsed().as_micros()).unwrap_or(u64::MAX));
     gauge(&mut text, "adjutant_uptime_seconds", "How long the server has run.", up);
     if let Some(bytes) = memory() {
         gauge(&mut text, "process_resident_memory_bytes", "Memory held.", bytes);

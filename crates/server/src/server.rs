@@ -101,7 +101,7 @@ impl Server {
             .route(auth::METRICS, get(metrics::metrics))
             .route("/mcp/execute", post(execute::execute))
             .route("/mcp", face.route(None))
-            .merge(api::routes());
+            .merge(api::routes(&shared));
         for (set, name) in TOOLSETS.iter().enumerate() {
             router = router.route(&format!("/mcp/{name}"), face.route(Some(Mount::Alone(set))));
         }
@@ -174,11 +174,10 @@ async fn end_streams(shared: Arc<Shared>) {
 
 async fn health(State(shared): State<Arc<Shared>>) -> (StatusCode, Json<Value>) {
     let version = &shared.app.version;
-    match shared.app.engine.store().check_files() {
-        Ok(()) => (StatusCode::OK, Json(json!({ "status": "ok", "version": version }))),
-        Err(error) => {
-            let body =
-                json!({ "status": "failing", "version": version, "problem": error.to_string() });
+    match shared.app.engine.unhealthy() {
+        None => (StatusCode::OK, Json(json!({ "status": "ok", "version": version }))),
+        Some(reason) => {
+            let body = json!({ "status": "unhealthy", "reason": reason, "version": version });
             (StatusCode::SERVICE_UNAVAILABLE, Json(body))
         }
     }

@@ -115,6 +115,7 @@ pub use tool_use::{RoleToolUse, ToolUse};
 pub use tx::Tx;
 pub use webhook::{Tried, Webhook};
 pub use worktree::{NewWorktree, Worktree, WorktreePage};
+pub use writer::WriterState;
 
 use guard::Guard;
 use reader::Readers;
@@ -221,6 +222,11 @@ impl Store {
     /// Blocks for as long as that takes; reads and writes go on meanwhile.
     pub fn snapshot(&self, to: &Path) -> Result<(), StoreError> {
         self.readers.snapshot(to)
+    }
+
+    /// What the writing thread is doing, for whoever has to say whether the server is well.
+    pub fn writer_state(&self) -> WriterState {
+        self.writer.state()
     }
 
     /// Ends the writer after everything that waits is on disk.

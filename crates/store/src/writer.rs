@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
 
 use crate::audit::{AuditDraft, Chain};
 use crate::error::StoreError;
@@ -28,9 +29,35 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// With so many rows waiting, whoever brings more has to wait too.
 const CROWD: usize = 20_000;
 
+/// What the writing thread is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriterState {
+    /// It waits for work
+    Idle,
+    /// It has been at one commit for so long
+    Busy(Duration),
+    /// It has ended; nothing is written any more
+    Stopped,
+}
+
+/// Since when the writing thread has been at its present commit.
+#[derive(Debug, Default)]
+struct Heartbeat(Mutex<Option<Instant>>);
+
+impl Heartbeat {
+    fn set(&self, busy_since: Option<Instant>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = busy_since;
+    }
+
+    fn busy_for(&self) -> Option<Duration> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).map(|since| since.elapsed())
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Writer {
     jobs: Sender<Message>,
+    heartbeat: Arc<Heartbeat>,
     rows: Arc<Rows>,
     last_event: watch::Receiver<i64>,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -117,19 +144,19 @@ impl Writer {
         let chain = Chain::load(&connection)?;
         let (jobs, inbox) = channel();
         let (event_sender, last_event) = watch::channel(chain.last_event());
-        let rows = Arc::new(Rows::default());
+        let (rows, heartbeat) = (Arc::new(Rows::default()), Arc::new(Heartbeat::default()));
         let thread = {
-            let rows = Arc::clone(&rows);
+            let (rows, heartbeat) = (Arc::clone(&rows), Arc::clone(&heartbeat));
             let work = move || {
                 let (last_event, uses) = (event_sender, Uses::new());
                 let wal = WalBound::of(&connection);
-                Worker { connection, chain, uses, last_event, rows, wal, guard }.work(&inbox);
+                Worker { connection, chain, uses, last_event, rows, wal, guard, heartbeat }.work(&inbox);
             };
             std::thread::Builder::new().name("store-writer".into()).spawn(work).map_err(
                 |error| StoreError::Corrupt(format!("could not start the writer: {error}")),
             )?
         };
-        Ok(Self { jobs, rows, last_event, thread: Mutex::new(Some(thread)) })
+        Ok(Self { jobs, heartbeat, rows, last_event, thread: Mutex::new(Some(thread)) })
     }
 
     pub(crate) async fn write<T, E>(
@@ -159,6 +186,14 @@ impl Writer {
         self.last_event.clone()
     }
 
+    pub(crate) fn state(&self) -> WriterState {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread.as_ref().is_none_or(JoinHandle::is_finished) {
+            return WriterState::Stopped;
+        }
+        self.heartbeat.busy_for().map_or(WriterState::Idle, WriterState::Busy)
+    }
+
     pub(crate) async fn close(&self) {
         // Everything sent before is done first: the queue keeps its order.
         drop(self.jobs.send(Message::Stop));
@@ -179,6 +214,7 @@ struct Worker {
     rows: Arc<Rows>,
     wal: WalBound,
     guard: Guard,
+    heartbeat: Arc<Heartbeat>,
 }
 
 /// What one commit will hold.
@@ -222,7 +258,9 @@ impl Worker {
             }
             let stop = batch.stop;
             batch.rows = self.rows.take();
+            self.heartbeat.set(Some(Instant::now()));
             self.commit(batch);
+            self.heartbeat.set(None);
             if stop {
                 return;
             }

@@ -424,6 +424,7 @@ async fn a_call_takes_little_room_while_it_waits() {
         engine: world.engine.clone(),
         settings: world.engine.settings(),
         call: call.clone(),
+        loaded: OnceLock::new(),
         began: Instant::now(),
     });
     let Shape::Wait(look) = WATCH.shape else { panic!("it waits") };

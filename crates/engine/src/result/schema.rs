@@ -29,13 +29,43 @@ const PROBLEM: usize = 300;
 /// How large a pattern may become.
 const PATTERN: usize = 1024 * 1024;
 
-/// The schema that `structured_output` names: a file inside the project, or the schema itself as text.
-pub(crate) fn load_schema(project: &Path, given: &str) -> Result<Value, ToolError> {
+/// Puts the schema in the place of the file that `structured_output` of an input names. Blocks.
+pub(crate) fn load_schema_file(project: &Path, input: &mut Value) -> Result<(), ToolError> {
+    let Some(given) = input.get_mut("structured_output") else { return Ok(()) };
+    let Some(path) = given.as_str().filter(|text| !is_schema(text)) else { return Ok(()) };
+    let schema = match load_schema(project, path)? {
+        // As objects, which say the same: other text would be taken for the name of a file.
+        Value::Bool(true) => Value::Object(serde_json::Map::new()),
+        Value::Bool(false) => serde_json::json!({ "not": {} }),
+        schema => schema,
+    };
+    *given = Value::String(schema.to_string());
+    Ok(())
+}
+
+/// Whether a text is a schema itself and not the name of its file.
+fn is_schema(text: &str) -> bool {
+    text.trim_start().starts_with('{')
+}
+
+/// The schema that `structured_output` has as text. Its file was put in its place before.
+pub(crate) fn parse_schema(given: &str) -> Result<Value, ToolError> {
+    if is_schema(given) {
+        return load_schema(Path::new(""), given);
+    }
+    Err(ToolError::invalid(
+        "`structured_output` is neither a schema nor the path of a file with one",
+    )
+    .detail("field", "structured_output"))
+}
+
+/// A schema: a file inside the project, or the schema itself as text.
+pub(super) fn load_schema(project: &Path, given: &str) -> Result<Value, ToolError> {
     let refuse = |why: String| {
         ToolError::invalid(format!("`structured_output`: {why}"))
             .detail("field", "structured_output")
     };
-    let (name, text) = if given.trim_start().starts_with('{') {
+    let (name, text) = if is_schema(given) {
         if u64::try_from(given.len()).is_ok_and(|length| length > BYTES) {
             return Err(refuse(format!("the schema is larger than {BYTES} bytes")));
         }

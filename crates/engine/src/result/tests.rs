@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::schema::load_schema;
 use super::*;
 
 fn done(text: &str) -> Done {

@@ -194,7 +194,8 @@ impl Keeper {
         // An error means that the supervisor is gone; its folder tells the rest.
         drop(begun.ready().await);
         let Some(kind) = host::agent::kind(&agent.kind) else { return Err(Leave::Fenced) };
-        let notes = Notes { base: host::git::head(&launch.directory), ..Notes::default() };
+        let base = engine.head_in(&launch.directory).await;
+        let notes = Notes { base, ..Notes::default() };
         let mut keeper = Self::over(
             engine,
             (agent, run),
@@ -226,7 +227,7 @@ impl Keeper {
         let mut keeper =
             Self::over(engine, (agent, run), (kind, talk), (orders, shutdown), (folder, notes));
         if !recorded {
-            keeper.notes.base = host::git::head(&launch::directory_of(engine, agent));
+            keeper.notes.base = engine.head_in(&launch::directory_of(engine, agent)).await;
             keeper.started().await?;
         }
         keeper.greet().await;

@@ -11,6 +11,7 @@ mod door;
 mod epics;
 mod files;
 mod git;
+mod heads;
 mod keys;
 mod letters;
 mod mails;

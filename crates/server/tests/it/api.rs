@@ -185,6 +185,41 @@ async fn the_record_is_paged_and_holds() {
     assert_eq!(log["decisions"][10]["context"]["code"], "PERMISSION_DENIED");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_writer_that_hangs_makes_the_server_unhealthy_until_it_goes_on() {
+    let world = World::with_writer_stall(Duration::from_millis(1));
+    let health = async || {
+        let asked = crate::world::request(Method::GET, "/healthz", None, axum::body::Body::empty());
+        crate::world::whole(world.send(asked).await).await
+    };
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let store = world.engine().store().clone();
+    let hanging = tokio_util::task::TaskTracker::new().spawn(async move {
+        let wait = move |_: &mut engine::store::Tx<'_>| {
+            // Ends when the sender is gone.
+            _ = released.recv();
+            Ok::<_, engine::store::StoreError>(())
+        };
+        store.write(wait).await
+    });
+    let (status, _, body) = loop {
+        let answer = health().await;
+        if answer.0 != StatusCode::OK {
+            break answer;
+        }
+    };
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(body["status"], "unhealthy");
+    assert_eq!(body["reason"], "the database writer has been busy with one commit for 0 s");
+    drop(release);
+    hanging.await.unwrap().unwrap();
+    while health().await.0 != StatusCode::OK {}
+    world.engine().store().close().await;
+    let (status, _, body) = health().await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(body["reason"], "the database writer has stopped");
+}
+
 #[tokio::test]
 async fn the_server_tells_how_it_does() {
     let world = World::new();

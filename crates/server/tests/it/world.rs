@@ -55,6 +55,19 @@ impl World {
         Self { home, app, router }
     }
 
+    /// A world whose writer may not be at one commit for longer.
+    pub(crate) fn with_writer_stall(writer_stall: Duration) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let store = Store::open(&home.path().join("stalling.db")).unwrap();
+        let options =
+            Options { writer_stall, ..Options::new(home.path().to_owned(), hash_token(OPERATOR)) };
+        let engine = Engine::new(store, settings(), options);
+        let mut app = app(home.path(), settings());
+        app.engine = engine;
+        let router = server::router(app.clone());
+        Self { home, app, router }
+    }
+
     /// Ends the server and starts another one over the same record.
     pub(crate) async fn restarted(self) -> Self {
         let Self { home, app, router } = self;

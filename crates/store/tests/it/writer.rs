@@ -1,7 +1,7 @@
 //! Group commit: many at once, each on its own.
 
 use model::AgentId;
-use store::{StoreError, Tx};
+use store::{StoreError, Tx, WriterState};
 
 use crate::support::{NOW, add_task, agent, open};
 
@@ -87,4 +87,30 @@ async fn news_of_an_event_comes_after_its_commit() {
         .await;
     assert!(undone.is_err());
     assert_eq!(*store.last_event().borrow(), 1, "what was undone is not told");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_writer_that_hangs_is_seen_to_be_busy_and_one_that_ended_to_have_stopped() {
+    let (_dir, store) = open();
+    let (begun, has_begun) = std::sync::mpsc::channel();
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let hanging = store.clone();
+    let hangs = tokio::task::spawn_blocking(move || {
+        let wait = move |_: &mut Tx<'_>| {
+            begun.send(()).unwrap();
+            // Ends when the sender is gone.
+            _ = released.recv();
+            Ok::<_, StoreError>(())
+        };
+        tokio::runtime::Handle::current().block_on(hanging.write(wait))
+    });
+    tokio::task::spawn_blocking(move || has_begun.recv().unwrap()).await.unwrap();
+    assert!(matches!(store.writer_state(), WriterState::Busy(_)));
+    drop(release);
+    hangs.await.unwrap().unwrap();
+    while store.writer_state() != WriterState::Idle {
+        tokio::task::yield_now().await;
+    }
+    store.close().await;
+    assert_eq!(store.writer_state(), WriterState::Stopped);
 }

@@ -29,9 +29,8 @@ async fn a_child_keeps_its_parents_worktree_and_its_work_is_kept_when_it_ends() 
     std::fs::write(dir.join("late.txt"), "late\n").unwrap();
     yard.end(last.id, Outcome::Failed).await;
     yard.settle().await;
-    let show = |file: &str| {
-        git(&yard.project(), &["show", &format!("adjutant/{}:{file}", parent.id)])
-    };
+    let show =
+        |file: &str| git(&yard.project(), &["show", &format!("adjutant/{}:{file}", parent.id)]);
     assert_eq!((show("work.txt"), show("late.txt")), ("work".into(), "late".into()));
 }
 

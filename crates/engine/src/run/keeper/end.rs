@@ -89,6 +89,7 @@ async fn close(
         .await?;
     engine.tokens.forget(id);
     engine.rates.forget(id);
+    engine.heads.forget(id);
     Ok(())
 }
 

@@ -1,12 +1,13 @@
 //! What the tools that start an agent from a bare prompt share.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::path::Path;
 
 use model::agent::AgentStateName;
 use model::money::Usd;
 use model::{AgentId, Line, Text};
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,7 +19,7 @@ use crate::run::draft::draft;
 use crate::run::view::{Standing, TokensView};
 use crate::run::{Draft, OnCap, Wish};
 use crate::settings::Budget;
-use crate::tool::{Ask, Look, Tool};
+use crate::tool::{Ask, LoadFiles, Look, Tool};
 use crate::tools::items::Items;
 use crate::topics::Topic;
 
@@ -99,10 +100,8 @@ impl Spawn {
             return Err(ToolError::invalid(format!("`max_cost_usd`: {error}"))
                 .detail("field", "max_cost_usd"));
         }
-        let schema = self
-            .structured_output
-            .map(|given| result::load_schema(&cx.settings.project, &given))
-            .transpose()?;
+        let schema =
+            self.structured_output.map(|given| result::parse_schema(&given)).transpose()?;
         let on_cap = match self.abort_on_budget_exceeded {
             Some(false) => OnCap::Warn,
             _ => OnCap::Stop,
@@ -127,6 +126,32 @@ impl Spawn {
             ..Draft::default()
         };
         Ok(draft(cx, &asked)?.id)
+    }
+}
+
+/// A JSON Schema, or the path of a file with one. Callers give at most 100 000 characters; what a file says, which is
+/// put in the place of its path, may be as long as such a file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct SchemaText(Text<262_144>);
+
+impl SchemaText {
+    pub(crate) fn into_inner(self) -> String {
+        self.0.into_inner()
+    }
+}
+
+impl JsonSchema for SchemaText {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Text::<100_000>::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Text::<100_000>::json_schema(generator)
     }
 }
 
@@ -183,6 +208,7 @@ pub(crate) struct SpawnOne<A>(PhantomData<fn() -> A>);
 impl<A: SpawnArgs> Tool for SpawnOne<A> {
     const NAME: &'static str = A::NAME;
     const STARTS_AGENTS: bool = true;
+    const LOAD_FILES: Option<LoadFiles> = Some(result::load_schema_file);
     type Args = A;
     type Answer = Spawned;
 }

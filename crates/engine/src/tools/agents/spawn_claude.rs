@@ -4,7 +4,9 @@ use model::Line;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::spawn::{ClaudeModel, Patience, Prompt, Spawn, SpawnArgs, SpawnOne, Tools, names};
+use super::spawn::{
+    ClaudeModel, Patience, Prompt, SchemaText, Spawn, SpawnArgs, SpawnOne, Tools, names,
+};
 
 /// Spawn a Claude sub-agent to perform a task
 ///
@@ -28,7 +30,7 @@ pub(crate) struct Args {
     /// Whether to inject project context (default true)
     include_context: Option<bool>,
     /// Path to a JSON schema for structured output, or the schema itself
-    structured_output: Option<model::Text<100_000>>,
+    structured_output: Option<SchemaText>,
     /// Answer at once with the `spawn_id`
     r#async: Option<bool>,
     /// Write mail to the caller when it is over
@@ -50,7 +52,7 @@ impl SpawnArgs for Args {
             timeout: self.timeout.unwrap_or(usual.timeout),
             task_summary: self.task_summary.clone().map(Line::into_inner),
             include_context: self.include_context,
-            structured_output: self.structured_output.clone().map(model::Text::into_inner),
+            structured_output: self.structured_output.clone().map(SchemaText::into_inner),
             notify_on_complete: self.notify_on_complete,
             max_cost_usd: self.max_cost_usd,
             abort_on_budget_exceeded: self.abort_on_budget_exceeded,

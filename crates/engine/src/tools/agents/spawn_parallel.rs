@@ -1,16 +1,20 @@
 //! `mcp__agents__spawn_parallel`.
 
+use std::path::Path;
+
 use model::AgentId;
 use model::money::Usd;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::spawn::{Patience, SpawnArgs as _, Spawned};
 use super::spawn_claude;
 use crate::cx::{ReadCx, WriteCx};
 use crate::error::ToolError;
+use crate::result;
 use crate::run::view::{Standing, TokensView};
-use crate::tool::{Ask, Look, Tool};
+use crate::tool::{Ask, LoadFiles, Look, Tool};
 use crate::tools::items::Items;
 use crate::topics::Topic;
 
@@ -70,6 +74,7 @@ pub(crate) struct SpawnParallel;
 impl Tool for SpawnParallel {
     const NAME: &'static str = "mcp__agents__spawn_parallel";
     const STARTS_AGENTS: bool = true;
+    const LOAD_FILES: Option<LoadFiles> = Some(load_schema_files);
     type Args = Args;
     type Answer = Answer;
 }
@@ -105,6 +110,13 @@ impl Ask for SpawnParallel {
         let answer = Answer { count: agents.len(), agents, aggregate };
         Ok(if over { Look::Settled(answer) } else { Look::NotYet(answer) })
     }
+}
+
+/// Puts the schemas of all agents in the place of their files.
+fn load_schema_files(project: &Path, input: &mut Value) -> Result<(), ToolError> {
+    let agents = input.get_mut("agents").and_then(Value::as_array_mut);
+    let mut agents = agents.into_iter().flatten().take(MOST);
+    agents.try_for_each(|agent| result::load_schema_file(project, agent))
 }
 
 fn aggregate(agents: &[Spawned], standings: &[Standing]) -> Aggregate {
