@@ -151,6 +151,13 @@ impl ToolError {
         error
     }
 
+    /// Whether a task that was waited for panicked.
+    pub(crate) fn is_panic(&self) -> bool {
+        let source = self.source.as_deref();
+        let join = source.and_then(|source| source.downcast_ref::<tokio::task::JoinError>());
+        join.is_some_and(tokio::task::JoinError::is_panic)
+    }
+
     /// As it is remembered with an errand that failed.
     pub(crate) fn kept(&self) -> String {
         let kept = json!({

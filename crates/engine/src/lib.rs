@@ -26,6 +26,7 @@ mod mail_view;
 mod merging;
 mod mirror;
 mod office;
+mod panics;
 mod pass;
 mod planning;
 mod projection;

@@ -15,8 +15,9 @@ use tokio_util::task::TaskTracker;
 
 use super::{Ending, Point, Setback};
 use crate::engine::Engine;
-use crate::error::ToolError;
+use crate::error::{Code, ToolError};
 use crate::github::follow::Poll;
+use crate::panics::{self, PanicReport};
 
 /// What may go better in a moment is begun so many more times.
 const RETRIES: u32 = 3;
@@ -97,14 +98,61 @@ impl Desk {
             return;
         }
         drop(busy);
+        let lane = BusyLane {
+            engine: self.engine.clone(),
+            lane: errand.lane.clone(),
+            busy: Arc::clone(&self.busy),
+        };
         let (engine, errand) = (self.engine.clone(), errand.clone());
-        let (lanes, shutdown) = (Arc::clone(&self.busy), self.shutdown.clone());
+        let (tasks, shutdown) = (self.tasks.clone(), self.shutdown.clone());
         self.tasks.spawn(async move {
-            let lane = errand.lane.clone();
-            run(&engine, errand, &shutdown).await;
-            lanes.lock().unwrap_or_else(PoisonError::into_inner).remove(&lane);
-            engine.errands.bell.notify_one();
+            // A task of its own, so that a panic in it ends nothing else.
+            let (own, job) = (engine.clone(), errand.clone());
+            let done = tasks.spawn(async move { run(&own, job, &shutdown).await }).await;
+            if let Err(error) = done
+                && let Some(message) = panics::message_of(error)
+            {
+                panicked(&engine, &errand, message).await;
+            }
+            drop(lane);
         });
+    }
+}
+
+/// A lane in which something is being done. It is free again when this is dropped, however that comes about.
+struct BusyLane {
+    engine: Engine,
+    lane: String,
+    busy: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Drop for BusyLane {
+    fn drop(&mut self) {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.lane);
+        self.engine.errands.bell.notify_one();
+    }
+}
+
+/// Has a job that panicked begun again after a pause, or gives it up after the last attempt.
+async fn panicked(engine: &Engine, errand: &Errand, message: String) {
+    let (id, kind, is_last) = (errand.id, errand.kind, errand.tries >= RETRIES);
+    let delay = panics::restart_delay(errand.tries);
+    let next = if is_last {
+        "it is given up".to_owned()
+    } else {
+        format!("it is tried again in {} s", delay.as_secs())
+    };
+    let doing = format!("running the outbox job `{kind}` {id}");
+    panics::report(engine, PanicReport { agent: errand.agent, doing, message, next }).await;
+    let written = if is_last {
+        let error = ToolError::new(Code::InternalError, format!("the outbox job {id} panicked"));
+        give_up(engine, errand, &error).await
+    } else {
+        let due = engine.now().after_millis(i64::try_from(delay.as_millis()).unwrap_or(1000));
+        engine.store.write(move |tx| tx.errand_again(id, due)).await.map_err(ToolError::from)
+    };
+    if let Err(error) = written {
+        tracing::error!(%id, %kind, causes = error.causes(), "failed to reschedule outbox job");
     }
 }
 
@@ -125,6 +173,9 @@ pub(super) async fn run(engine: &Engine, errand: Errand, shutdown: &Cancellation
             tracing::info!(%id, %kind, message = error.message, "is tried again");
             let (id, due) = (errand.id, soon(engine));
             engine.store.write(move |tx| tx.errand_again(id, due)).await.map_err(ToolError::from)
+        }
+        Err(Setback::Again(error) | Setback::Never(error)) if error.is_panic() => {
+            return panicked(engine, &errand, error.causes()).await;
         }
         Err(Setback::Again(error) | Setback::Never(error)) => {
             give_up(engine, &errand, &error).await

@@ -24,6 +24,7 @@ use crate::run::finish::{self, Ending, Figures};
 use crate::settings::{Role, Settings, Worktree};
 
 mod occupied;
+mod panicking;
 
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -98,6 +99,11 @@ fn file_name(number: u8) -> &'static str {
 
 impl Yard {
     fn new() -> Self {
+        Self::panicking(None)
+    }
+
+    /// A yard whose engine panics once at that place.
+    fn panicking(panic_at: Option<super::Point>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let project = dir.path().join("project");
         std::fs::create_dir_all(project.join(".adjutant")).unwrap();
@@ -131,6 +137,7 @@ impl Yard {
         let options = Options {
             clock: clock.clone(),
             operator_environment: vec![("PATH".into(), PATH.into())],
+            panic_at,
             ..Options::new(project, String::new())
         };
         Self { dir, engine: Engine::new(store, settings, options), clock, next: 1 }

@@ -19,6 +19,7 @@ use super::place::{self, Turn};
 use super::reconcile;
 use crate::engine::Engine;
 use crate::error::ToolError;
+use crate::panics::{self, PanicReport};
 
 /// So many are taken from the queue at once.
 const AT_ONCE: u32 = 64;
@@ -235,6 +236,50 @@ impl Keeping {
         // Open before anybody else can have something to tell it.
         let orders = self.engine.crew.remember(found.0.id);
         let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
-        self.tasks.spawn(keeper::keep(engine, found, begin, orders, shutdown));
+        let tasks = self.tasks.clone();
+        self.tasks.spawn(async move {
+            let (id, mut restarts) = (found.0.id, 0);
+            let mut next = Some((found, begin, orders));
+            while let Some((found, begin, orders)) = next.take() {
+                // A task of its own, so that after a panic somebody is there to look after its agent.
+                let (own, stop) = (engine.clone(), shutdown.clone());
+                let kept = tasks.spawn(keeper::keep(own, found, begin, orders, stop)).await;
+                let Some(message) = kept.err().and_then(panics::message_of) else { return };
+                let Some(found) = restarted(&engine, id, (restarts, message), &shutdown).await
+                else {
+                    break;
+                };
+                restarts += 1;
+                next = Some((found, Begin::Attach, engine.crew.remember(id)));
+            }
+            engine.crew.forget(id);
+        });
+    }
+}
+
+/// Reports that the keeper of an agent panicked, and after a pause says whom the next one is to keep. An agent that
+/// was never begun goes back into the queue, and then there is nobody.
+async fn restarted(
+    engine: &Engine,
+    id: AgentId,
+    (restarts, message): (u32, String),
+    shutdown: &CancellationToken,
+) -> Option<(Agent, Run)> {
+    let attempt = engine.store.read(|tx| tx.agent_get(id)).ok().flatten()?.attempt;
+    let delay = panics::restart_delay(restarts.max(attempt.saturating_sub(1)));
+    let doing = format!("supervising agent {id}");
+    let next = format!("supervision starts again in {} s", delay.as_secs());
+    let report = PanicReport { agent: Some(id), doing, message, next };
+    panics::report(engine, report).await;
+    shutdown.run_until_cancelled(tokio::time::sleep(delay)).await?;
+    loop {
+        match reconcile::take_up(engine, id).await {
+            Ok(found) => return found,
+            Err(error) => {
+                let (message, causes) = (&error.message, error.causes());
+                tracing::error!(%id, message, causes, "failed to look up an agent; retrying");
+                shutdown.run_until_cancelled(tokio::time::sleep(AGAIN)).await?;
+            }
+        }
     }
 }

@@ -15,29 +15,25 @@ use super::launch::folder_of;
 use crate::engine::Engine;
 use crate::error::ToolError;
 
+/// What is found of an agent that has not ended.
+enum Found {
+    /// Nothing of it runs, and nothing is to be done
+    Waiting,
+    /// It was to be started and never was
+    NeverStarted,
+    /// A keeper has to look after it
+    Kept(Box<(Agent, Run)>),
+}
+
 /// Finds who is to be kept, and puts back into the queue who was never started.
 pub(crate) async fn reconcile(engine: &Engine) -> Result<Vec<(Agent, Run)>, ToolError> {
     let mut kept = Vec::new();
     let mut again = Vec::new();
     for agent in engine.store.read(|tx| tx.agents_run())? {
-        if matches!(agent.state, AgentState::Queued | AgentState::Limited { .. }) {
-            continue;
-        }
-        let run = engine.store.read(|tx| tx.run_get(agent.id))?;
-        // Its process has ended, and it waits for a review.
-        if run.as_ref().is_some_and(|run| run.parked_at.is_some()) {
-            continue;
-        }
-        let folder = folder_of(engine, &agent);
-        let standing = folder.standing().map_err(ToolError::internal)?;
-        let never = standing == Standing::NotBegun
-            && (!folder.path().is_dir() || folder.give_up().map_err(ToolError::internal)?);
-        if never {
-            tracing::info!(id = %agent.id, "was to be started and never was");
-            again.push(agent.id);
-        } else if let Some(run) = run {
-            tracing::info!(id = %agent.id, ?standing, "is taken up");
-            kept.push((agent, run));
+        match look(engine, agent.id).await? {
+            Found::Waiting => {}
+            Found::NeverStarted => again.push(agent.id),
+            Found::Kept(found) => kept.push(*found),
         }
     }
     let now = engine.now();
@@ -46,6 +42,52 @@ pub(crate) async fn reconcile(engine: &Engine) -> Result<Vec<(Agent, Run)>, Tool
         .write(move |tx| again.iter().try_for_each(|agent| requeue(tx, *agent, now)))
         .await?;
     Ok(kept)
+}
+
+/// Finds whether a single agent is to be kept. One that was never started is put back into the queue.
+pub(crate) async fn take_up(
+    engine: &Engine,
+    id: AgentId,
+) -> Result<Option<(Agent, Run)>, ToolError> {
+    match look(engine, id).await? {
+        Found::Waiting => Ok(None),
+        Found::Kept(found) => Ok(Some(*found)),
+        Found::NeverStarted => {
+            let now = engine.now();
+            engine.store.write(move |tx| requeue(tx, id, now)).await?;
+            Ok(None)
+        }
+    }
+}
+
+/// Compares the record of an agent with its run folder.
+async fn look(engine: &Engine, id: AgentId) -> Result<Found, ToolError> {
+    let (agent, run) =
+        engine.store.read(|tx| Ok::<_, ToolError>((tx.agent_get(id)?, tx.run_get(id)?)))?;
+    let Some(agent) = agent.filter(|agent| agent.ended_at().is_none()) else {
+        return Ok(Found::Waiting);
+    };
+    if matches!(agent.state, AgentState::Queued | AgentState::Limited { .. }) {
+        return Ok(Found::Waiting);
+    }
+    // Its process has ended, and it waits for a review.
+    if run.as_ref().is_some_and(|run| run.parked_at.is_some()) {
+        return Ok(Found::Waiting);
+    }
+    let folder = folder_of(engine, &agent);
+    let looked = engine.outside(move |_| {
+        let standing = folder.standing().map_err(ToolError::internal)?;
+        let never = standing == Standing::NotBegun
+            && (!folder.path().is_dir() || folder.give_up().map_err(ToolError::internal)?);
+        Ok::<_, ToolError>((standing, never))
+    });
+    let (standing, never) = looked.await?;
+    if never {
+        tracing::info!(%id, "was to be started and never was");
+        return Ok(Found::NeverStarted);
+    }
+    tracing::info!(%id, ?standing, "is taken up");
+    Ok(run.map_or(Found::Waiting, |run| Found::Kept(Box::new((agent, run)))))
 }
 
 /// Puts an agent back into the queue. Its next attempt has a number and a folder of its own.

@@ -1,0 +1,96 @@
+//! What happens after a panic in a task of ours: it is reported, and what it was doing begins again after a pause that
+//! grows each time.
+
+use std::time::Duration;
+
+use model::event::EventKind;
+use model::{AgentId, Timestamp};
+use serde_json::json;
+use store::{EventDraft, Recipient, Tx};
+use tokio::task::JoinError;
+
+use crate::engine::Engine;
+use crate::error::ToolError;
+use crate::letter::{self, Letter};
+
+/// Delay before the first restart; each further one takes twice as long.
+const FIRST_DELAY: Duration = Duration::from_secs(1);
+/// No delay is longer.
+const MAX_DELAY: Duration = Duration::from_secs(60);
+/// At most one letter in this time is written about the same agent.
+const LETTER_INTERVAL_SECONDS: i64 = 600;
+/// The name under which letters about panics are counted.
+const ESCALATED_AS: &str = "panic";
+
+/// A panic, as it is reported.
+#[derive(Debug, Clone)]
+pub(crate) struct PanicReport {
+    /// The agent that it concerns
+    pub(crate) agent: Option<AgentId>,
+    /// What was being done
+    pub(crate) doing: String,
+    /// What the panic said
+    pub(crate) message: String,
+    /// What happens next
+    pub(crate) next: String,
+}
+
+/// Delay before something is begun again that has panicked so many times before.
+pub(crate) fn restart_delay(before: u32) -> Duration {
+    FIRST_DELAY.saturating_mul(1_u32.checked_shl(before).unwrap_or(u32::MAX)).min(MAX_DELAY)
+}
+
+/// What a task's panic said; none where the task ended otherwise.
+pub(crate) fn message_of(error: JoinError) -> Option<String> {
+    let payload = error.try_into_panic().ok()?;
+    let text = payload.downcast_ref::<String>().cloned();
+    let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+    Some(text.unwrap_or_else(|| "no message".to_owned()))
+}
+
+/// Logs a panic, tells of it as an event of its agent, and writes to the human.
+pub(crate) async fn report(engine: &Engine, panic: PanicReport) {
+    let PanicReport { agent, doing, message, next } = &panic;
+    let id = agent.map(|agent| agent.to_string());
+    tracing::error!(agent = id, doing, message, next, "a task of the server panicked");
+    let (clock, noted) = (engine.clone(), panic);
+    let written = engine.store.write(move |tx| record(tx, &noted, clock.now())).await;
+    if let Err(error) = written {
+        tracing::error!(causes = error.causes(), "failed to record a panic");
+    }
+}
+
+fn record(tx: &mut Tx<'_>, panic: &PanicReport, now: Timestamp) -> Result<(), ToolError> {
+    let PanicReport { agent, doing, message, next } = panic;
+    let message = crate::redact(message.chars().take(1_000).collect());
+    let found = agent.map(|id| tx.agent_get(id)).transpose()?.flatten();
+    if let Some(agent) = &found {
+        let warning = format!("Adjutant failed inside while {doing}: {message}; {next}");
+        let (kind, data) = (EventKind::AgentWarned, json!({ "warning": warning }));
+        let event = EventDraft { kind, agent: Some(agent.id), task: agent.task, data };
+        tx.event_append(now, &event)?;
+    }
+    let since = now.after_seconds(-LETTER_INTERVAL_SECONDS);
+    if !tx.escalation_claim(*agent, ESCALATED_AS, since, now)? {
+        return Ok(());
+    }
+    let subject = format!("Adjutant failed inside while {doing}");
+    let body = format!(
+        "{message}\n\n{next}. This is a fault in Adjutant and not in your project; the server's log has more.",
+    );
+    let task = found.and_then(|agent| agent.task);
+    let to = Recipient::Human;
+    letter::send(tx, Letter { from: None, to, subject, body, reply_to: None, task }, now)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_grow_up_to_a_minute() {
+        let seconds: Vec<u64> = [0, 1, 2, 5, 6, 40].map(|n| restart_delay(n).as_secs()).into();
+        assert_eq!(seconds, [1, 2, 4, 32, 60, 60]);
+    }
+}
