@@ -11,6 +11,7 @@ use host::clock::Clock;
 use host::git::Repo;
 use model::Timestamp;
 use store::{Store, WriterState};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::crew_view::Memo;
@@ -20,7 +21,7 @@ use crate::error::ToolError;
 use crate::identity::Tokens;
 use crate::pass::Guesses;
 use crate::rate::Rates;
-use crate::run::Crew;
+use crate::run::{Crew, MissingVariables};
 use crate::settings::Settings;
 use crate::topics::{Topics, Waits};
 
@@ -124,6 +125,12 @@ pub struct Inner {
     pub(crate) topics: Topics,
     pub(crate) waits: Waits,
     pub(crate) crew: Crew,
+    /// Queued agents that lack environment variables
+    pub(crate) missing: MissingVariables,
+    /// When this engine was made: agents recorded before are an earlier server's
+    pub(crate) started_at: Timestamp,
+    /// Counts the times that the settings were replaced
+    pub(crate) reloads: watch::Sender<u64>,
     /// What agents did last
     pub(crate) doings: Doings,
     /// Who is live, as it was last looked up
@@ -153,7 +160,6 @@ impl Engine {
         crate::redact::learn_settings(&settings);
         Self(Arc::new(Inner {
             store,
-            options,
             settings: RwLock::new(Arc::new(settings)),
             tokens: Tokens::default(),
             rates: Rates::default(),
@@ -162,6 +168,9 @@ impl Engine {
             topics: Topics::default(),
             waits: Waits::default(),
             crew: Crew::default(),
+            missing: MissingVariables::default(),
+            started_at: options.clock.now(),
+            reloads: watch::Sender::new(0),
             doings: Doings::default(),
             memo: Memo::default(),
             errands: Errands::default(),
@@ -170,6 +179,7 @@ impl Engine {
             slacking: crate::slack::Slacking::default(),
             repo: Mutex::default(),
             has_panicked: AtomicBool::new(false),
+            options,
         }))
     }
 
@@ -197,6 +207,7 @@ impl Engine {
     pub fn set_settings(&self, settings: Settings) {
         crate::redact::learn_settings(&settings);
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
+        self.reloads.send_modify(|count| *count += 1);
     }
 
     /// Removes exact texts and remembered answers that are older than a day.

@@ -9,6 +9,7 @@
 pub(crate) mod ask;
 mod crew;
 pub(crate) mod draft;
+mod environment;
 pub(crate) mod finish;
 mod keeper;
 mod launch;
@@ -29,6 +30,7 @@ mod wish;
 pub(crate) use crew::Crew;
 pub use crew::Keeping;
 pub(crate) use draft::Drafted;
+pub(crate) use environment::MissingVariables;
 pub(crate) use keeper::CallNote;
 pub(crate) use launch::{directory_of, folder_of};
 pub use operator::{OutputPage, OutputWish};

@@ -126,6 +126,8 @@ pub struct Runner {
     pub launch: host::agent::Runner,
     /// Variables that its agents get beside those that everybody gets
     pub environment: Vec<(String, String)>,
+    /// Names of the variables that are handed on from the server's environment, where it has them
+    pub inherits: Vec<String>,
 }
 
 /// What happens when an agent asks for something that its role does not name.

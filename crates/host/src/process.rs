@@ -4,7 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "this is the door")]
 
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -135,23 +135,53 @@ pub fn start_sharing(launch: &Launch) -> Result<Started, StartError> {
     launch.command().spawn().map(Started).map_err(|error| launch.failed(error))
 }
 
-/// Starts a program in the background that tells through its output, a pipe, how far it is.
+/// Starts a program in the background that reads `input` and tells through its output, a pipe, how far it
+/// is.
 ///
 /// The runtime reaps it: once the handle is dropped nobody needs to wait for it.
-pub(crate) fn start_reaped(launch: &Launch) -> Result<tokio::process::Child, StartError> {
+pub(crate) fn start_reaped(
+    launch: &Launch,
+    input: Vec<u8>,
+) -> Result<tokio::process::Child, StartError> {
+    let (reader, mut writer) = io::pipe().map_err(|error| launch.failed(error))?;
     let mut command = launch.command();
-    command.stdout(Stdio::piped()).stderr(Stdio::null());
-    tokio::process::Command::from(command).spawn().map_err(|error| launch.failed(error))
+    command.stdin(reader).stdout(Stdio::piped()).stderr(Stdio::null());
+    let started = tokio::process::Command::from(command).spawn();
+    let started = started.map_err(|error| launch.failed(error))?;
+    // More than a pipe holds waits until it is read. A program that ends before says so by its end.
+    thread::spawn(move || drop(writer.write_all(&input)));
+    Ok(started)
 }
 
 /// Starts a program that leads a process group of its own, is heard through pipes, and dies with the
 /// caller, where the system can see to that. Whoever drops the handle reaps it by its process id.
-pub(crate) fn start_tied(launch: &Launch, stdin: Stdio) -> Result<Child, StartError> {
+///
+/// `group` is the file by which it moves itself into a control group before it is the program.
+pub(crate) fn start_tied(
+    launch: &Launch,
+    stdin: Stdio,
+    group: Option<&File>,
+) -> Result<Child, StartError> {
     let mut command = launch.command();
     command.process_group(0).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     #[cfg(target_os = "linux")]
     die_with_parent(&mut command);
+    if let Some(group) = group {
+        let group = group.try_clone().map_err(|error| launch.failed(error))?;
+        enter_group(&mut command, group);
+    }
     command.spawn().map_err(|error| launch.failed(error))
+}
+
+#[expect(unsafe_code, reason = "only the new process can enter, before it is the program")]
+fn enter_group(command: &mut Command, group: File) {
+    let enter = move || {
+        // One that may not enter runs without: it is then found by its other marks.
+        _ = rustix::io::write(&group, b"0");
+        Ok(())
+    };
+    // SAFETY: between fork and exec it makes one system call; it allocates nothing and takes no lock.
+    unsafe { command.pre_exec(enter) };
 }
 
 #[cfg(target_os = "linux")]
@@ -172,6 +202,11 @@ fn die_with_parent(command: &mut Command) {
 /// The monotonic clock, for what has no runtime whose clock a test could move.
 pub(crate) fn monotonic() -> Instant {
     Instant::now()
+}
+
+/// Waits, for what has no runtime and nothing to wait on.
+pub(crate) fn pause(time: Duration) {
+    thread::sleep(time);
 }
 
 /// Makes this process the leader of a session of its own, so that its starter's terminal cannot end it.
@@ -388,7 +423,7 @@ fn signal(pid: u32, signal: Signal) -> io::Result<()> {
     }
 }
 
-fn pid_of(pid: u32) -> Option<Pid> {
+pub(crate) fn pid_of(pid: u32) -> Option<Pid> {
     Pid::from_raw(i32::try_from(pid).ok()?)
 }
 

@@ -5,20 +5,28 @@
 //!
 //! | file | who writes it | what it says |
 //! |---|---|---|
-//! | `spec.json` | the server | what to run; private, the environment holds a token |
+//! | `spec.json` | the server | what to run; of the environment it has the names and never the values |
 //! | `lock` | the supervisor | held as long as it lives: the kernel lets go when it dies |
 //! | `claim` | whoever is first | that this run was begun, or that it never will be |
 //! | `supervisor.json` | the supervisor | process ids, start times, the machine's boot |
 //! | `output.jsonl`, `output.N.jsonl` | the supervisor | every line, as it came |
-//! | `control` | the supervisor | the socket |
+//! | `socket.json` | the supervisor | where its socket is: in a private folder with a short path |
+//! | `control` | a supervisor of an earlier version | the socket itself |
 //! | `exit.json` | the supervisor | how it ended; written whole, last |
 //! | `supervisor.log` | the supervisor | why it could not do its work, if it could not |
+//!
+//! Values of the environment reach the supervisor through a pipe at its start ([`Handover`]) and are kept
+//! in its memory alone.
 
 mod ancestry;
+mod cgroup;
 mod control;
 mod folder;
+mod handover;
+mod holder;
 mod output;
 mod record;
+mod socket;
 mod sweep;
 mod tail;
 
@@ -30,14 +38,18 @@ use serde::{Deserialize, Serialize};
 pub use ancestry::supervisors_above;
 pub use control::{Control, ControlReceiver, ControlSender, Notice};
 pub use folder::{Begun, RunFolder, Standing};
+pub use handover::{Handover, Variables};
 pub use output::OutputReader;
 pub use record::{Ended, ExitRecord, SupervisorRecord};
 pub use tail::Stretch;
 
+pub(crate) use cgroup::Cgroup;
 pub(crate) use control::{MOST_INPUT, MOST_MESSAGE, Request};
 pub(crate) use folder::{TAKEN, claim};
+pub(crate) use handover::has_values;
 pub(crate) use output::Piece;
 pub(crate) use record::{read_json, segment_name, write_json};
+pub(crate) use socket::Socket;
 
 /// The variable by which the processes of a run are recognised: its folder.
 pub(crate) const RUN_VARIABLE: &str = "ADJUTANT_RUN";
@@ -50,7 +62,8 @@ pub struct Spec {
     pub program: PathBuf,
     /// Its arguments
     pub arguments: Vec<String>,
-    /// Its whole environment
+    /// Its whole environment. Only the names are written to disk; what is read back has empty values
+    #[serde(with = "handover::names")]
     pub environment: Vec<(String, String)>,
     /// Where it works
     pub directory: PathBuf,

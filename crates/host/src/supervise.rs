@@ -16,7 +16,6 @@ mod watch;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::unix::net::UnixListener;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -27,8 +26,8 @@ use crate::clock::Clock;
 use crate::files::{self, FileError, at};
 use crate::process::{self, Launch};
 use crate::run::{
-    Ended, ExitRecord, Position, RUN_VARIABLE, Spec, Stdin, SupervisorRecord, TAKEN, claim,
-    read_json, write_json,
+    Cgroup, Ended, ExitRecord, Handover, Position, RUN_VARIABLE, Socket, Spec, Stdin,
+    SupervisorRecord, TAKEN, claim, has_values, read_json, write_json,
 };
 
 use self::hub::Hub;
@@ -74,49 +73,89 @@ pub fn supervise(folder: &Path) -> Result<(), SuperviseError> {
     done
 }
 
-/// The same, in the current directory: its path may be too long for a socket's address.
+/// The same, in the current directory.
 fn supervise_here() -> Result<(), SuperviseError> {
     process::own_session().map_err(system("make a session"))?;
     tree::adopt_orphans().map_err(system("adopt orphans"))?;
+    // Before the claim: a server that dies while it hands over leaves a run that was never begun.
+    let handover = receive()?;
     let Some(_lock) = files::lock(Path::new("lock"))? else { return Ok(()) };
     if !claim(Path::new("claim"), TAKEN)? {
         return Ok(());
     }
     let started_at = Clock::System.now();
-    let mut hub = Hub::new(listen()?);
-    let exit = match prepare() {
-        Ok((spec, launch, stdin)) => {
-            // Before the agent is there: neither its words nor its end may be missed.
-            let recorder = Recorder::new(spec.max_output_bytes)?;
-            let signals = Signals::new().map_err(system("wait for signals"))?;
-            match process::start_tied(&launch, stdin) {
-                Ok(child) => follow(child, &spec, (recorder, signals), &mut hub)?,
-                Err(error) => not_started(&chain(&error), started_at),
-            }
+    let folder = Path::new(".");
+    let (socket, listener) = match Socket::listen(folder) {
+        Ok(listening) => listening,
+        Err(error) => return Ok(write_exit(&not_started(&chain(&error), started_at))?),
+    };
+    let mut hub = Hub::new(listener);
+    let exit = match run_agent(handover, &mut hub, started_at) {
+        Ok(exit) => exit,
+        Err(error) => {
+            // Best effort: what went wrong before is what counts.
+            drop(socket.remove(folder));
+            return Err(error);
         }
-        Err(error) => not_started(&chain(&error), started_at),
     };
     write_exit(&exit)?;
     hub.say_exit();
-    files::remove(Path::new("control"))?;
+    socket.remove(folder)?;
     Ok(())
 }
 
-fn listen() -> Result<UnixListener, SuperviseError> {
-    let path = Path::new("control");
-    let listener = UnixListener::bind(path).map_err(at("listen on", path))?;
-    listener.set_nonblocking(true).map_err(at("listen on", path))?;
-    Ok(listener)
+/// Starts the agent and sees it to its end.
+fn run_agent(
+    handover: Handover,
+    hub: &mut Hub,
+    started_at: Timestamp,
+) -> Result<ExitRecord, SuperviseError> {
+    let (spec, launch, stdin) = match prepare(&handover) {
+        Ok(prepared) => prepared,
+        Err(error) => return Ok(not_started(&chain(&error), started_at)),
+    };
+    // Before the agent is there: neither its words nor its end may be missed.
+    let recorder = Recorder::new(spec.max_output_bytes)?;
+    let signals = Signals::new().map_err(system("wait for signals"))?;
+    let group = std::env::current_dir().ok().and_then(|folder| Cgroup::create(&folder));
+    let exit = match process::start_tied(&launch, stdin, group.as_ref().map(Cgroup::procs)) {
+        Ok(child) => {
+            let terms = terms(&spec, handover);
+            follow((child, group.as_ref()), terms, (recorder, signals), hub)?
+        }
+        Err(error) => not_started(&chain(&error), started_at),
+    };
+    if let Some(group) = group {
+        group.remove();
+    }
+    Ok(exit)
+}
+
+/// Reads what the server hands over. A server of an earlier version hands nothing over: it wrote the
+/// environment into `spec.json`.
+fn receive() -> Result<Handover, SuperviseError> {
+    let given = Handover::read(io::stdin().lock()).map_err(system("read the environment"))?;
+    if let Some(handover) = given {
+        return Ok(handover);
+    }
+    match read_json::<Spec>(Path::new("spec.json"))?.filter(has_values) {
+        Some(spec) => Ok(Handover::new(&spec.environment)),
+        None => Err(system("read the environment")(io::ErrorKind::UnexpectedEof.into())),
+    }
 }
 
 /// Reads what is to be run.
-fn prepare() -> Result<(Spec, Launch, Stdio), FileError> {
+fn prepare(handover: &Handover) -> Result<(Spec, Launch, Stdio), FileError> {
     let path = Path::new("spec.json");
     let spec: Spec =
         read_json(path)?.ok_or_else(|| at("read", path)(io::ErrorKind::NotFound.into()))?;
+    if has_values(&spec) {
+        write_json(path, &spec)?;
+    }
     let folder = std::env::current_dir().map_err(at("find", Path::new(".")))?;
-    let mut environment: Vec<(OsString, OsString)> = spec
+    let mut environment: Vec<(OsString, OsString)> = handover
         .environment
+        .0
         .iter()
         .map(|(name, value)| (OsString::from(name), OsString::from(value)))
         .collect();
@@ -135,6 +174,14 @@ fn prepare() -> Result<(Spec, Launch, Stdio), FileError> {
     Ok((spec, launch, stdin))
 }
 
+fn terms(spec: &Spec, handover: Handover) -> watch::Terms {
+    watch::Terms {
+        grace: Duration::from_millis(spec.grace_ms),
+        limit: spec.time_limit_ms.map(Duration::from_millis),
+        handover,
+    }
+}
+
 /// Opens a file of this folder, and of no other.
 fn open_inside(name: &str) -> Result<File, FileError> {
     let path = PathBuf::from(name);
@@ -148,8 +195,8 @@ fn open_inside(name: &str) -> Result<File, FileError> {
 
 /// Sees the agent to its end.
 fn follow(
-    child: Child,
-    spec: &Spec,
+    (child, group): (Child, Option<&Cgroup>),
+    terms: watch::Terms,
     (recorder, signals): (Recorder, Signals),
     hub: &mut Hub,
 ) -> Result<ExitRecord, SuperviseError> {
@@ -159,16 +206,13 @@ fn follow(
         started_at: Clock::System.now(),
         start_time: tree::start_time(),
         boot_id: tree::boot_id(),
+        cgroup: group.map(|group| group.path().to_owned()),
     };
     hub.begin(child.id());
     write_json(Path::new("supervisor.json"), &record)?;
     say_ready().map_err(system("say that the agent runs"))?;
-    let grace = Duration::from_millis(spec.grace_ms);
-    let limit = spec.time_limit_ms.map(Duration::from_millis);
-    let secret = spec.environment.iter().find(|(name, _)| name == "ADJUTANT_TOKEN");
-    let token = secret.map(|(_, token)| token.clone()).unwrap_or_default();
-    let watch = Watch::new(child, recorder, signals, watch::Terms { grace, limit, token })
-        .map_err(system("listen to the agent"))?;
+    let watch =
+        Watch::new(child, recorder, signals, terms).map_err(system("listen to the agent"))?;
     watch.run(hub, record.started_at)
 }
 

@@ -98,7 +98,12 @@ fn shown(answer: &Value, args: &PsArgs) -> String {
         ]
     };
     let headings = ["ID", "ROLE", "STATE", "TASK", "TIME", "COST"];
-    elastic(headings, tree(agents).into_iter().map(row), "TASK")
+    let mut text = elastic(headings, tree(agents).into_iter().map(row), "TASK");
+    for agent in agents.iter().filter(|agent| agent["reason"].is_string()) {
+        let note = format!("{} {}", field(agent, "id"), field(agent, "reason"));
+        text = format!("{}\n{note}\n", text.trim_end());
+    }
+    text
 }
 
 /// The agents with their children below them, and how deep each is set in. Whose parent is not in

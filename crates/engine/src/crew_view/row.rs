@@ -44,7 +44,7 @@ pub struct CrewRow {
     pub model: Option<String>,
     /// How it stands
     pub state: AgentStateName,
-    /// Why it ended
+    /// Why it ended; of one that is queued, what it waits for beside a free place
     pub reason: Option<String>,
     /// Until when its model does not answer it
     pub limited_until: Option<Timestamp>,
@@ -209,6 +209,7 @@ impl<'a> Look<'a> {
         let (reason, limited_until) = match &agent.state {
             AgentState::Ended { reason, .. } => (Some(reason.clone()), None),
             AgentState::Limited { until } => (None, Some(*until)),
+            AgentState::Queued => (self.engine.queue_reason(agent.id), None),
             _ => (None, None),
         };
         Ok(CrewRow {

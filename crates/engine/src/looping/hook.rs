@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use host::run::{Ended, ExitRecord, RunFolder, Spec, Stdin};
+use host::run::{Ended, ExitRecord, Handover, RunFolder, Spec, Stdin};
 use model::session::Moment;
 use store::Loop;
 use tokio_util::sync::CancellationToken;
@@ -70,7 +70,9 @@ pub(super) async fn run(
         let begun = engine
             .outside(move |engine| {
                 let folder = RunFolder::create(path, &spec).map_err(ToolError::internal)?;
-                folder.start(&engine.options.adjutant).map_err(ToolError::internal)
+                folder
+                    .start(&engine.options.adjutant, &Handover::new(&spec.environment))
+                    .map_err(ToolError::internal)
             })
             .await;
         let mut begun = match begun {

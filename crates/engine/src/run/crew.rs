@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::environment::{self, StartGrant};
 use super::keeper::{self, Begin, CallNote, Order};
 use super::overdue;
 use super::place::{self, Turn};
@@ -56,7 +57,11 @@ impl Crew {
     }
 
     pub(crate) fn forget(&self, agent: AgentId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&agent);
+        let mut keepers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that is open is the next attempt's, which began before this one was forgotten.
+        if keepers.get(&agent).is_some_and(UnboundedSender::is_closed) {
+            keepers.remove(&agent);
+        }
     }
 }
 
@@ -93,9 +98,13 @@ impl Keeping {
                 return;
             }
         }
+        let cleaner = self.engine.clone();
+        drop(self.tasks.spawn_blocking(move || environment::forget_values(&cleaner)));
         let (mut last, mut waits) = (self.engine.store.last_event(), self.engine.waits.changed());
+        let mut reloads = self.engine.reloads.subscribe();
         while !self.shutdown.is_cancelled() {
             waits.borrow_and_update();
+            reloads.borrow_and_update();
             let until = *last.borrow_and_update();
             let wake = match self.turn(until).await {
                 Ok(wake) => wake,
@@ -108,6 +117,7 @@ impl Keeping {
                 () = self.shutdown.cancelled() => return,
                 changed = last.changed() => if changed.is_err() { return },
                 changed = waits.changed() => if changed.is_err() { return },
+                changed = reloads.changed() => if changed.is_err() { return },
                 () = tokio::time::sleep_until(wake) => {}
             }
         }
@@ -197,17 +207,25 @@ impl Keeping {
 
     /// Starts as many as there are places for.
     async fn place(&self) -> Result<(), ToolError> {
-        let limit = self.engine.settings().limits.running;
+        let settings = self.engine.settings();
+        let (limit, missing) = (settings.limits.running, &self.engine.missing);
         let (queued, placed) = self.engine.store.read(|tx| {
-            let queued = tx.agents_queued(AT_ONCE)?;
+            // Those that lack variables keep nobody else from being looked at.
+            let queued = tx.agents_queued(AT_ONCE.saturating_add(missing.count()))?;
             let placed = if queued.is_empty() { Vec::new() } else { tx.agents_placed()? };
             Ok::<_, ToolError>((queued, placed))
         })?;
         let free = place::free_places(limit, &placed, |id| self.engine.waits.is_waiting(id));
-        let mut turns = Vec::new();
-        for place in queued.into_iter().take(usize::try_from(free).unwrap_or(usize::MAX)) {
+        missing.retain(|agent| queued.iter().any(|place| place.agent == agent));
+        let (mut turns, free) = (Vec::new(), usize::try_from(free).unwrap_or(usize::MAX));
+        for place in queued {
+            if turns.len() >= free {
+                break;
+            }
+            let values = environment::resolve(&self.engine, &settings, place.agent).await?;
+            let Some(inherited) = values else { continue };
             let token = host::random::secret("adjag_").map_err(ToolError::internal)?;
-            turns.push(Turn { agent: place.agent, token });
+            turns.push(Turn { agent: place.agent, grant: StartGrant { token, inherited } });
         }
         if turns.is_empty() {
             return Ok(());
@@ -221,13 +239,13 @@ impl Keeping {
                 for turn in &turns {
                     let agent = place::begin(tx, turn, now)?;
                     let run = tx.run_get(turn.agent)?;
-                    begun.extend(agent.zip(run).map(|found| (found, turn.token.clone())));
+                    begun.extend(agent.zip(run).map(|found| (found, turn.grant.clone())));
                 }
                 Ok::<_, ToolError>(begun)
             })
             .await?;
-        for (found, token) in begun {
-            self.keep(found, Begin::Start(token));
+        for (found, grant) in begun {
+            self.keep(found, Begin::Start(grant));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use model::{AgentId, EpicId, TaskRef, Timestamp};
 use serde_json::json;
 use store::{Agent, Caps, EventDraft, NewAgent, NewRun, Task, Tx};
 
-use super::reserve;
+use super::{environment, reserve};
 use super::wish::{Claims, Confinement, Draft};
 use crate::cx::{Caller, WriteCx, find_agent, find_task, fresh};
 use crate::error::{Code, ToolError};
@@ -102,6 +102,7 @@ fn enrol(
     wish.confinement = confinement(cx, draft)?;
     wish.model = model_of(cx, draft, (role, &category, &kind))?;
     wish.timeout = wish.timeout.or(role.and_then(|role| role.timeout));
+    wish.environment = environment::names_to_record(settings, &kind);
     let name = role.map_or_else(|| kind.clone(), |role| role.name.clone());
     let new = NewAgent {
         id,

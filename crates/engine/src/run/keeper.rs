@@ -4,6 +4,8 @@
 mod end;
 mod hear;
 mod orders;
+mod stopping;
+mod unattended;
 
 use std::time::Duration;
 
@@ -19,6 +21,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::environment::{self, StartGrant};
 use super::launch;
 use super::notes::Notes;
 use super::report::Seen;
@@ -27,6 +30,8 @@ use crate::engine::Engine;
 use crate::error::ToolError;
 
 pub(crate) use orders::{CallNote, Order};
+use stopping::Stopping;
+use unattended::Unattended;
 
 /// So much output is read before others get their turn.
 const PORTION: usize = 256 * 1024;
@@ -41,8 +46,8 @@ static STARTING: Semaphore = Semaphore::const_new(16);
 /// How a keeper begins.
 #[derive(Debug, Clone)]
 pub(crate) enum Begin {
-    /// Its agent's turn has come, and this is its token
-    Start(String),
+    /// Its agent's turn has come, and it is started with this
+    Start(StartGrant),
     /// Its agent was started by a server that is gone
     Attach,
 }
@@ -63,6 +68,8 @@ pub(crate) struct Keeper {
     seen: Seen,
     written: Instant,
     sender: Option<ControlSender>,
+    /// Whether its supervisor runs and cannot be talked to
+    unattended: Option<Unattended>,
     /// What is said as soon as somebody is there to hear it
     unsaid: Vec<(String, Step)>,
     silent_since: Instant,
@@ -76,16 +83,6 @@ pub(crate) struct Keeper {
     to_tell: Vec<String>,
     /// Why it is to be stopped
     stuck: Option<String>,
-}
-
-/// The end of an agent that is under way.
-#[derive(Debug)]
-struct Stopping {
-    wish: Stop,
-    /// When its process is told, whoever is still below it; none once it was told
-    patience: Option<Instant>,
-    /// When its supervisor is not waited for any more
-    force: Option<Instant>,
 }
 
 /// What a keeper leaves when it cannot go on.
@@ -118,8 +115,8 @@ pub(crate) async fn keep(
     loop {
         let parts = (&found.0, &found.1);
         let kept = match begin {
-            Begin::Start(token) => {
-                Keeper::start(&engine, parts, token, orders, shutdown.clone()).await
+            Begin::Start(grant) => {
+                Keeper::start(&engine, parts, grant, orders, shutdown.clone()).await
             }
             Begin::Attach => Keeper::attach(&engine, parts, orders, shutdown.clone()).await,
         };
@@ -156,7 +153,7 @@ impl Keeper {
     async fn start(
         engine: &Engine,
         (agent, run): (&Agent, &Run),
-        token: String,
+        grant: StartGrant,
         orders: mpsc::UnboundedReceiver<Order>,
         shutdown: CancellationToken,
     ) -> Result<Option<Self>, Leave> {
@@ -169,14 +166,14 @@ impl Keeper {
         };
         let agent = &placed;
         let ready = {
-            let (engine, agent, run, token) =
-                (engine.clone(), agent.clone(), run.clone(), token.clone());
+            let (engine, agent, run) = (engine.clone(), agent.clone(), run.clone());
             // Nobody closes it, so that there is always a turn.
             let _turn = STARTING.acquire().await;
             let now = engine.now();
             tokio::task::spawn_blocking(move || {
-                let launch = launch::launch(&engine, &agent, &run, &token, now)?;
-                let begun = launch.folder.start(&engine.options.adjutant).map_err(|error| {
+                let launch = launch::launch(&engine, &agent, &run, &grant, now)?;
+                let begun = launch.folder.start(&engine.options.adjutant, &launch.handover);
+                let begun = begun.map_err(|error| {
                     launch::LaunchError::Unfit(format!("{error}: {}", error.source))
                 })?;
                 Ok::<_, launch::LaunchError>((launch, begun))
@@ -259,6 +256,7 @@ impl Keeper {
             seen: Seen::default(),
             written: Instant::now(),
             sender: None,
+            unattended: None,
             unsaid: Vec::new(),
             silent_since: Instant::now(),
             warned_silent: false,
@@ -319,12 +317,15 @@ impl Keeper {
         loop {
             match self.folder.connect().await {
                 Ok(control) => {
-                    let (sender, receiver) = control.split();
+                    let (mut sender, receiver) = control.split();
+                    let key = environment::control_key(&self.engine, &self.folder);
+                    // Where it fails there is nothing to hear either.
+                    drop(sender.authenticate(&key).await);
                     self.sender = Some(sender);
                     self.resay().await;
                     self.listen(receiver).await?;
                 }
-                Err(error) => tracing::debug!(id = %self.agent.id, %error, "nobody to talk to"),
+                Err(error) => self.connect_failed(&error),
             }
             self.sender = None;
             if self.shutdown.is_cancelled() {
@@ -335,10 +336,15 @@ impl Keeper {
                 return self.end(Standing::Gone).await;
             }
             match self.folder.standing().map_err(ToolError::internal)? {
-                // The connection broke, or it was not there yet.
-                Standing::Running => tokio::time::sleep(Duration::from_millis(5)).await,
                 // It was to be started, and somebody may still be about to.
                 Standing::NotBegun if !self.folder.give_up().map_err(ToolError::internal)? => {}
+                // Whatever the files say, which an agent can write: its supervisor has not gone. The
+                // connection broke, or it was not there yet.
+                _ if self.folder.is_locked().map_err(ToolError::internal)? => {
+                    self.attend_without_connection().await?;
+                }
+                Standing::Running => {}
+                Standing::NotBegun if self.try_again().await? => return Ok(()),
                 standing => {
                     while self.read().await? {}
                     for line in self.reader.finish() {
@@ -353,6 +359,8 @@ impl Keeper {
 
     /// Listens to the supervisor until it is gone.
     async fn listen(&mut self, mut receiver: ControlReceiver) -> Result<(), Leave> {
+        self.unattended = None;
+        self.repeat_stop().await?;
         self.obey_stop().await?;
         // Orders come before what an agent says: one that never pauses can be stopped too.
         let mut behind = false;
@@ -372,7 +380,9 @@ impl Keeper {
                 () = std::future::ready(()), if behind => behind = self.read().await?,
                 notice = receiver.next() => match notice {
                     Some(Notice::Output { .. }) => behind = true,
-                    Some(Notice::Hello { .. } | Notice::Input { .. }) => {}
+                    Some(
+                        Notice::Hello { .. } | Notice::Input { .. } | Notice::Environment { .. },
+                    ) => {}
                     Some(Notice::Exit {}) | None => return Ok(()),
                 },
                 () = tokio::time::sleep_until(look) => self.look().await?,

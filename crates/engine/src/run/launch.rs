@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 
 use host::agent::{Asks, Brief, Conversation, Kind, McpServer, Plan};
 use host::files::{self, FileError, Mode};
-use host::run::{RunFolder, Spec};
+use host::run::{Handover, RunFolder, Spec, Variables};
 use model::Timestamp;
 use store::{Agent, Recipient, Run};
 
+use super::environment::{self, StartGrant};
 use super::wish::{Confinement, Wish};
 use crate::context::{self, PromptParts};
 use crate::cx::{Caller, task_of};
@@ -36,6 +37,8 @@ pub(crate) struct Launch {
     pub(crate) talk: Box<dyn Conversation>,
     /// Where it works
     pub(crate) directory: PathBuf,
+    /// What its supervisor is given and no file may hold
+    pub(crate) handover: Handover,
 }
 
 /// Why an agent could not be started. It is the reason of its end, so it says what to do.
@@ -106,7 +109,7 @@ pub(crate) fn launch(
     engine: &Engine,
     agent: &Agent,
     run: &Run,
-    token: &str,
+    grant: &StartGrant,
     now: Timestamp,
 ) -> Result<Launch, LaunchError> {
     let settings = engine.settings();
@@ -130,7 +133,7 @@ pub(crate) fn launch(
         &settings,
         &brief,
         plan.clone(),
-        Bounds { agent, run, wish: &wish, role, token, now },
+        Bounds { agent, run, wish: &wish, role, grant, now },
     )?;
     let folder = RunFolder::create(folder.path(), &spec)?;
     files::write_quickly(
@@ -142,7 +145,11 @@ pub(crate) fn launch(
         files::write_quickly(&folder.path().join(name), text, Mode::Private)?;
     }
     let talk = kind.conversation(&brief);
-    Ok(Launch { folder, talk, directory })
+    let handover = Handover {
+        environment: Variables(spec.environment),
+        control_key: Some(environment::control_key(engine, &folder)),
+    };
+    Ok(Launch { folder, talk, directory, handover })
 }
 
 /// The conversation of an agent that was started, had the server time to note it down.
@@ -318,7 +325,7 @@ struct Bounds<'a> {
     run: &'a Run,
     wish: &'a Wish,
     role: Option<&'a Role>,
-    token: &'a str,
+    grant: &'a StartGrant,
     now: Timestamp,
 }
 
@@ -334,6 +341,9 @@ fn spec(
     for (name, value) in runner.into_iter().flat_map(|runner| &runner.environment) {
         set(&mut environment, name, value);
     }
+    for (name, value) in &bounds.grant.inherited.0 {
+        set(&mut environment, name, value);
+    }
     for (name, value) in &plan.environment {
         set(&mut environment, name, value);
     }
@@ -343,7 +353,7 @@ fn spec(
     let mcp = brief.run_folder.join("mcp.json");
     for (name, value) in [
         ("ADJUTANT_URL", engine.options.url.clone()),
-        ("ADJUTANT_TOKEN", bounds.token.to_owned()),
+        ("ADJUTANT_TOKEN", bounds.grant.token.clone()),
         ("ADJUTANT_AGENT_ID", brief.agent.clone()),
         ("ADJUTANT_ATTEMPT", bounds.agent.attempt.to_string()),
         ("ADJUTANT_TASK", task.unwrap_or_default()),

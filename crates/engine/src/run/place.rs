@@ -9,6 +9,7 @@ use model::{AgentId, TaskRef, Timestamp};
 use serde_json::json;
 use store::{Agent, EventDraft, Tx};
 
+use super::environment::StartGrant;
 use super::wish::{Claims, Wish};
 use crate::cx::find_agent;
 use crate::error::ToolError;
@@ -20,8 +21,8 @@ use crate::tools::task_change;
 pub(crate) struct Turn {
     /// The agent
     pub(crate) agent: AgentId,
-    /// Its token
-    pub(crate) token: String,
+    /// What it is started with
+    pub(crate) grant: StartGrant,
 }
 
 /// How many may start now, given who takes a place and who of them waits.
@@ -43,7 +44,7 @@ pub(crate) fn begin(
     agent.attempt += u32::from(run.started_at.is_some());
     agent.state = state;
     tx.agent_advance(agent.id, &agent.state, now)?;
-    tx.agent_begin(agent.id, agent.attempt, &hash_token(&turn.token), now)?;
+    tx.agent_begin(agent.id, agent.attempt, &hash_token(&turn.grant.token), now)?;
     let deadline = deadline(tx, &agent, run.ran_ms, now)?;
     tx.run_begin(agent.id, deadline, now)?;
     if Wish::read(&run.wish).claims == Claims::Task {

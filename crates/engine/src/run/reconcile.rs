@@ -77,7 +77,9 @@ async fn look(engine: &Engine, id: AgentId) -> Result<Found, ToolError> {
     let folder = folder_of(engine, &agent);
     let looked = engine.outside(move |_| {
         let standing = folder.standing().map_err(ToolError::internal)?;
+        // A supervisor that lives is its keeper's business, whatever the files say.
         let never = standing == Standing::NotBegun
+            && !folder.is_locked().map_err(ToolError::internal)?
             && (!folder.path().is_dir() || folder.give_up().map_err(ToolError::internal)?);
         Ok::<_, ToolError>((standing, never))
     });

@@ -56,6 +56,8 @@ pub struct Wish {
     pub claims: Claims,
     /// Where the folder it works in must lie
     pub confinement: Confinement,
+    /// Names of the variables that it gets from the server's environment
+    pub environment: Vec<String>,
 }
 
 /// What happens when an agent reaches its own cap.

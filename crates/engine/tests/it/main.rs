@@ -27,6 +27,7 @@ mod registry;
 mod secrets;
 mod roles;
 mod session;
+mod starting;
 mod support;
 mod tasks;
 mod watching;

@@ -1,4 +1,4 @@
-//! The talk with a supervisor: lines of JSON over the socket in the run's folder.
+//! The talk with a supervisor: lines of JSON over its socket.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -10,12 +10,14 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
+use super::Variables;
+
 /// How much may wait to be read by the agent.
 pub(crate) const MOST_INPUT: usize = 8 * 1024 * 1024;
 /// How long a message to the supervisor may be.
 pub(crate) const MOST_MESSAGE: usize = 2 * MOST_INPUT;
-/// How long a message from the supervisor may be; all of them are short.
-const MOST_NOTICE: usize = 64 * 1024;
+/// Upper bound on a message from the supervisor; the longest has values of the environment.
+const MOST_NOTICE: usize = 1024 * 1024;
 
 /// What is said to the supervisor.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +33,10 @@ pub(crate) enum Request<'a> {
     Whisper { key: Cow<'a, str>, line: Cow<'a, str> },
     /// Say nothing more to the agent
     CloseInput { key: Cow<'a, str> },
+    /// Prove to be the server, by the key that was handed over at the start
+    Authenticate { key: Cow<'a, str> },
+    /// Give the values of these variables of the agent's environment; only the server may ask
+    Environment { names: Vec<Cow<'a, str>> },
 }
 
 /// What a supervisor says.
@@ -55,6 +61,11 @@ pub enum Notice {
         key: String,
         /// Whether it was taken, now or when it was sent before
         ok: bool,
+    },
+    /// The values that the server asked for, of those variables that the agent has
+    Environment {
+        /// Names and values
+        variables: Variables,
     },
     /// All is over and `exit.json` is there; always the last
     Exit {},
@@ -115,6 +126,21 @@ impl Control {
     pub async fn next(&mut self) -> Option<Notice> {
         self.receiver.next().await
     }
+
+    /// Asks for values of the agent's environment, as the server that started it. A supervisor of an earlier
+    /// version does not answer, nor does one that does not know the key: the caller sets a time limit.
+    pub async fn environment(&mut self, key: &str, names: &[String]) -> io::Result<Variables> {
+        self.sender.authenticate(key).await?;
+        let names = names.iter().map(Cow::from).collect();
+        self.sender.say(&Request::Environment { names }).await?;
+        loop {
+            match self.receiver.fresh().await {
+                Some(Notice::Environment { variables }) => return Ok(variables),
+                Some(notice) => self.receiver.earlier.push_back(notice),
+                None => return Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        }
+    }
 }
 
 /// The half of a connection that speaks.
@@ -147,6 +173,11 @@ impl ControlSender {
     /// Closes the agent's input once it has read everything.
     pub async fn close_input(&mut self, key: &str) -> io::Result<()> {
         self.say(&Request::CloseInput { key: key.into() }).await.map(|_| ())
+    }
+
+    /// Proves to be the server: such a connection is kept when others crowd the socket.
+    pub async fn authenticate(&mut self, key: &str) -> io::Result<()> {
+        self.say(&Request::Authenticate { key: key.into() }).await.map(|_| ())
     }
 
     async fn say(&mut self, request: &Request<'_>) -> io::Result<bool> {

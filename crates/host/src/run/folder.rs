@@ -1,19 +1,20 @@
 //! The folder of a run, as the server sees it.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FlockOperation;
+use rustix::process::Signal;
 use tokio::io::AsyncReadExt as _;
-use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStdout};
 
+use super::record::{open_regular, read_small};
 use super::{
-    Control, ExitRecord, OutputReader, Position, Spec, Stretch, SupervisorRecord, read_json, sweep,
-    tail, write_json,
+    Control, ExitRecord, Handover, OutputReader, Position, Spec, Stretch, SupervisorRecord,
+    handover, holder, read_json, socket, sweep, tail, write_json,
 };
 use crate::files::{self, FileError, Mode, at};
 use crate::process::{self, Exit, Launch, StartError};
@@ -26,8 +27,6 @@ pub(crate) const TAKEN: &str = "supervisor\n";
 const GIVEN: [&str; 4] = ["spec.json", "prompt.md", "system-prompt.md", "schema.json"];
 /// Larger files than this were not written by us.
 const MAX_GIVEN_BYTES: u64 = 64 * 1024 * 1024;
-/// A socket's address has room for this many bytes on every system we know.
-const SHORT_PATH: usize = 100;
 
 /// One attempt at running an agent: its folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,7 +48,7 @@ pub enum Standing {
 }
 
 impl RunFolder {
-    /// Makes the folder and writes down what is to be run.
+    /// Makes the folder and writes down what is to be run, without the values of its environment.
     pub fn create(path: impl Into<PathBuf>, spec: &Spec) -> Result<Self, FileError> {
         let folder = Self::open(path);
         files::make_dir(&folder.path, Mode::Private)?;
@@ -73,44 +72,70 @@ impl RunFolder {
         self.path.join(name)
     }
 
-    /// Starts a supervisor, which starts the agent. Needs a tokio runtime, which reaps it.
-    pub fn start(&self, adjutant: &Path) -> Result<Begun, StartError> {
+    /// Starts a supervisor, which starts the agent with what is handed over. Needs a tokio runtime, which
+    /// reaps it.
+    pub fn start(&self, adjutant: &Path, handover: &Handover) -> Result<Begun, StartError> {
         let launch = Launch {
             program: adjutant.to_owned(),
             arguments: vec![OsString::from("supervise"), self.path.clone().into_os_string()],
             environment: Vec::new(),
             directory: self.path.clone(),
         };
-        let mut child = process::start_reaped(&launch)?;
+        let input = serde_json::to_vec(handover).map_err(|error| StartError {
+            program: launch.program.clone(),
+            directory: launch.directory.clone(),
+            source: error.into(),
+        })?;
+        let mut child = process::start_reaped(&launch, input)?;
         let word = child.stdout.take();
         Ok(Begun { child, word })
     }
 
     /// How the run stands.
     pub fn standing(&self) -> Result<Standing, FileError> {
-        if let Some(exit) = self.exit()? {
+        if let Some(exit) = self.readable_exit()? {
             return Ok(Standing::Ended(exit));
         }
-        match files::read(&self.file("claim"))? {
-            None => return Ok(Standing::NotBegun),
-            Some(claim) if claim == GIVEN_UP => return Ok(Standing::NotBegun),
-            Some(_) => {}
+        let path = self.file("claim");
+        // A claim that is no text is not one of ours, but it keeps everybody from beginning.
+        let other = || fs::symlink_metadata(&path).is_ok().then(|| "?".to_owned());
+        let claim = read_small(&path)?.or_else(other);
+        if claim.as_deref().is_none_or(|claim| claim == GIVEN_UP) {
+            return Ok(Standing::NotBegun);
         }
         if self.is_locked()? {
             return Ok(Standing::Running);
         }
+        if claim.is_some_and(|claim| self.is_abandoned(&claim)) {
+            return Ok(Standing::NotBegun);
+        }
         // It may have ended after we looked the first time.
-        Ok(self.exit()?.map_or(Standing::Gone, Standing::Ended))
+        Ok(self.readable_exit()?.map_or(Standing::Gone, Standing::Ended))
     }
 
-    /// Whether a supervisor lives. It had the lock before the claim, so that asking cannot get in its way.
-    fn is_locked(&self) -> Result<bool, FileError> {
+    /// How it ended. The agent can write there: what makes no sense is no end, and the lock decides.
+    fn readable_exit(&self) -> Result<Option<ExitRecord>, FileError> {
+        use io::ErrorKind::{InvalidData, IsADirectory, UnexpectedEof};
+        match self.exit() {
+            Err(error) if matches!(error.source.kind(), InvalidData | IsADirectory | UnexpectedEof) => {
+                Ok(None)
+            }
+            found => found,
+        }
+    }
+
+    /// Whether a claim was left by a process that died before it wrote it, as earlier versions could. The
+    /// lock must be free: then no supervisor is about to write it, none can take it again, and the agent,
+    /// which is started after the claim is written, never began.
+    fn is_abandoned(&self, claim: &str) -> bool {
+        claim.is_empty() && !self.file("supervisor.json").exists()
+    }
+
+    /// Whether a supervisor lives. It had the lock before the claim, so that asking cannot get in its way
+    /// once there is one.
+    pub fn is_locked(&self) -> Result<bool, FileError> {
         let path = self.file("lock");
-        let file = match files::open_regular(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(at("open", &path)(error)),
-        };
+        let Some(file) = open_regular(&path).map_err(at("open", &path))? else { return Ok(false) };
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
             Ok(()) => Ok(false),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(true),
@@ -123,7 +148,34 @@ impl RunFolder {
     /// `false` means that a supervisor was first. Saying it twice does no harm.
     pub fn give_up(&self) -> Result<bool, FileError> {
         let path = self.file("claim");
-        Ok(claim(&path, GIVEN_UP)? || files::read(&path)?.is_some_and(|claim| claim == GIVEN_UP))
+        if claim(&path, GIVEN_UP)? {
+            return Ok(true);
+        }
+        let found = read_small(&path)?.unwrap_or_else(|| "?".to_owned());
+        Ok(found == GIVEN_UP || (self.is_abandoned(&found) && !self.is_locked()?))
+    }
+
+    /// Asks the supervisor to end its agent and all that it started, without its socket; says whether
+    /// there was one to ask. Blocks for the moment that finding it takes.
+    pub fn terminate_supervisor(&self) -> Result<bool, FileError> {
+        holder::signal(&self.path, Signal::TERM)
+    }
+
+    /// Ends the supervisor, and with it the agent; says whether there was one. What the agent started is
+    /// left to [`RunFolder::sweep`]. Blocks for the moment that finding it takes.
+    pub fn kill_supervisor(&self) -> Result<bool, FileError> {
+        holder::signal(&self.path, Signal::KILL)
+    }
+
+    /// Removes values of the environment that an earlier version wrote to disk; says whether there were
+    /// any. A run whose supervisor may not have read them yet is left alone.
+    pub fn forget_values(&self) -> Result<bool, FileError> {
+        let may_need_them = match self.standing()? {
+            Standing::NotBegun => !self.file("claim").exists(),
+            Standing::Running => !self.file("supervisor.json").exists(),
+            Standing::Ended(_) | Standing::Gone => false,
+        };
+        if may_need_them { Ok(false) } else { handover::forget_values(&self.path) }
     }
 
     /// How it ended, if it has.
@@ -138,16 +190,7 @@ impl RunFolder {
 
     /// Talks to the supervisor; an error where there is none (any more).
     pub async fn connect(&self) -> io::Result<Control> {
-        let path = self.file("control");
-        if path.as_os_str().len() <= SHORT_PATH {
-            return Ok(Control::new(UnixStream::connect(path).await?));
-        }
-        // A long path does not fit an address. The folder's descriptor gives it a short name.
-        let folder = File::open(&self.path)?;
-        let short = format!("/proc/self/fd/{}/control", std::os::fd::AsRawFd::as_raw_fd(&folder));
-        let connected = UnixStream::connect(&short).await?;
-        drop(folder);
-        Ok(Control::new(connected))
+        socket::connect(&self.path).await.map(Control::new)
     }
 
     /// Reads what the agent says, from there on.
@@ -166,7 +209,7 @@ impl RunFolder {
 
     /// A file that the agent was given beside its arguments, if it was.
     pub fn given(&self, name: &str) -> Result<Option<String>, FileError> {
-        files::read(&self.file(name))
+        read_small(&self.file(name))
     }
 
     /// Takes secrets out of what the agent was started with, once it has ended: until then its program needs them.
@@ -195,13 +238,22 @@ impl RunFolder {
     }
 }
 
-/// Writes `claim` unless there is one, and says whether it did: of all who try one wins.
+/// Writes `claim` unless there is one, and says whether it did: of all who try one wins. It appears whole,
+/// so that a process that dies meanwhile leaves the run unclaimed.
 pub(crate) fn claim(path: &Path, word: &str) -> Result<bool, FileError> {
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Ok(mut file) => {
-            file.write_all(word.as_bytes()).map_err(at("write", path))?;
-            Ok(true)
-        }
+    let scratch = path.with_extension(format!("{}.new", std::process::id()));
+    let written = || -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        let mut file =
+            options.write(true).create(true).truncate(true).mode(0o600).open(&scratch)?;
+        file.write_all(word.as_bytes())
+    };
+    written().map_err(at("write", &scratch))?;
+    // A link, unlike a rename, does not replace what is there.
+    let linked = fs::hard_link(&scratch, path);
+    files::remove(&scratch)?;
+    match linked {
+        Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(at("create", path)(error)),
     }

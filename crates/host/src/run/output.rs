@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 use model::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::record::open_regular;
 use super::{OutputLine, Position, Stream, segment_name};
-use crate::files::{self, FileError, at};
+use crate::files::{FileError, at};
 
 /// As much as is read at once.
 const CHUNK: usize = 64 * 1024;
@@ -114,11 +115,7 @@ impl OutputReader {
             // Asked first: whatever is in this segment was written before the next was begun.
             let later = self.later()?;
             let path = self.folder.join(segment_name(self.next.segment));
-            let file = match files::open_regular(&path) {
-                Ok(file) => Some(file),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-                Err(error) => return Err(at("open", &path)(error)),
-            };
+            let file = open_regular(&path).map_err(at("open", &path))?;
             if let Some(file) = &file {
                 let taken = self.take(file, left, &mut lines).map_err(at("read", &path))?;
                 left = left.saturating_sub(taken);

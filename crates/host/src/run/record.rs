@@ -3,17 +3,22 @@
 //! Nothing is flushed to the disk itself: a power cut ends the agents anyway, and starting many must be
 //! quick. A reader still never sees half a file.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use model::Timestamp;
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Position;
-use crate::files::{self, FileError, at};
+use crate::files::{FileError, at};
+
+/// Upper bound on what is read of a small file; the longest has a command's arguments.
+const MAX_SMALL_BYTES: u64 = 16 * 1024 * 1024;
 
 /// How a run ended: the first wish decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,6 +85,9 @@ pub struct SupervisorRecord {
     pub start_time: Option<u64>,
     /// Which start of the machine this was, where the system tells
     pub boot_id: Option<String>,
+    /// The control group that the agent was started in, where there is one
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cgroup: Option<PathBuf>,
 }
 
 mod millis {
@@ -106,9 +114,32 @@ pub(crate) fn segment_name(segment: u32) -> String {
     }
 }
 
+/// Opens a file of a run folder; none where there is none, or something else of that name. The agent can
+/// write there: whoever opens a pipe of its making would wait for ever.
+pub(super) fn open_regular(path: &Path) -> io::Result<Option<File>> {
+    match files::open_regular(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) => Ok(None),
+        // A socket.
+        Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads a small file of a run folder; none where there is none, or what is there is no text.
+pub(super) fn read_small(path: &Path) -> Result<Option<String>, FileError> {
+    let Some(file) = open_regular(path).map_err(at("open", path))? else { return Ok(None) };
+    let mut text = String::new();
+    match file.take(MAX_SMALL_BYTES).read_to_string(&mut text) {
+        Ok(_) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
+        Err(error) => Err(at("read", path)(error)),
+    }
+}
+
 /// Reads a small file, or nothing where there is none.
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, FileError> {
-    let Some(text) = files::read(path)? else { return Ok(None) };
+    let Some(text) = read_small(path)? else { return Ok(None) };
     serde_json::from_str(&text).map(Some).map_err(|error| at("understand", path)(error.into()))
 }
 

@@ -6,8 +6,9 @@ use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
 use super::output::segments;
+use super::record::open_regular;
 use super::{Position, segment_name};
-use crate::files::{self, FileError, at};
+use crate::files::{FileError, at};
 
 /// As much as is looked at once, going back.
 const CHUNK: u64 = 64 * 1024;
@@ -40,11 +41,7 @@ pub(super) fn tail(
             _ => None,
         };
         let path = folder.join(segment_name(segment));
-        let file = match files::open_regular(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            Err(error) => return Err(at("open", &path)(error)),
-        };
+        let Some(file) = open_regular(&path).map_err(at("open", &path))? else { continue };
         let length = file.metadata().map_err(at("look at", &path))?.len();
         let end = end.map_or(length, |end| end.min(length));
         if end > 0 {

@@ -8,7 +8,7 @@ use rustix::event::PollFlags;
 
 use crate::run::{MOST_MESSAGE, Notice, Position, Request};
 
-/// More than so many at once are turned away.
+/// Upper bound on connections at once: the oldest that is not the server's makes room for a new one.
 const MOST_CONNECTIONS: usize = 32;
 /// Whoever leaves so much unread is not listened to until he reads.
 const MOST_UNREAD: usize = 64 * 1024;
@@ -32,6 +32,8 @@ pub(super) struct Connection {
     unsent: Vec<u8>,
     /// How far the output went when they were told last
     told: Position,
+    /// Whether it has proved to be the server's
+    is_server: bool,
     is_gone: bool,
 }
 
@@ -55,7 +57,7 @@ impl Hub {
     pub(super) fn accept(&mut self) {
         // An error is that nobody is there any more, or that there is no room; both pass.
         while let Ok((stream, _)) = self.listener.accept() {
-            if self.connections.len() >= MOST_CONNECTIONS || stream.set_nonblocking(true).is_err() {
+            if stream.set_nonblocking(true).is_err() || !self.make_room() {
                 continue;
             }
             let mut connection = Connection {
@@ -63,6 +65,7 @@ impl Hub {
                 heard: Vec::new(),
                 unsent: Vec::new(),
                 told: Position::default(),
+                is_server: false,
                 is_gone: false,
             };
             if let Some(agent_pid) = self.agent {
@@ -70,6 +73,16 @@ impl Hub {
             }
             self.connections.push(connection);
         }
+    }
+
+    /// Makes room for one more, and says whether there is. Whoever holds connections without being the
+    /// server, such as the agent itself, cannot keep the server out.
+    fn make_room(&mut self) -> bool {
+        if self.connections.len() < MOST_CONNECTIONS {
+            return true;
+        }
+        let oldest = self.connections.iter().position(|one| !one.is_server);
+        oldest.map(|at| self.connections.remove(at)).is_some()
     }
 
     /// Everybody who was there when [`Hub::watched`] was asked, in its order.
@@ -110,11 +123,12 @@ impl Connection {
         interest
     }
 
-    /// Reads once. Every request that is whole by now is handed on, with room for the answer.
+    /// Reads once. Every request that is whole by now is handed on, with whether it is the server's and with
+    /// room for the answer.
     pub(super) fn hear(
         &mut self,
         buffer: &mut [u8],
-        mut obey: impl FnMut(Request<'_>) -> Option<Notice>,
+        mut obey: impl FnMut(Request<'_>, &mut bool) -> Option<Notice>,
     ) {
         let read = match self.stream.read(buffer) {
             Ok(0) => return self.is_gone = true,
@@ -127,7 +141,8 @@ impl Connection {
             if part.ends_with(b"\n") {
                 let message = std::mem::take(&mut self.heard);
                 // What is not understood comes from a newer server, and is not for us.
-                let answer = serde_json::from_slice(&message).ok().and_then(&mut obey);
+                let request = serde_json::from_slice(&message).ok();
+                let answer = request.and_then(|request| obey(request, &mut self.is_server));
                 if let Some(answer) = answer {
                     self.say(&answer);
                 }

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::agent::TOKEN;
 use crate::clock::Clock;
 use crate::process::monotonic;
-use crate::run::{ExitRecord, Notice, Request, Stream};
+use crate::run::{ExitRecord, Handover, Notice, Request, Stream};
 
 use super::ending::{Act, Ending, Wish, far};
 use super::hub::Hub;
@@ -34,8 +34,8 @@ pub(super) struct Terms {
     pub(super) grace: Duration,
     /// How long it may run
     pub(super) limit: Option<Duration>,
-    /// Its own secret
-    pub(super) token: String,
+    /// What the server handed over: its environment, and what the server proves itself by
+    pub(super) handover: Handover,
 }
 
 /// An agent that is being watched.
@@ -51,8 +51,8 @@ pub(super) struct Watch {
     /// When its time is up
     time_up: Option<Instant>,
     left_behind: u32,
-    /// The agent's own secret, for what is whispered to it
-    token: String,
+    /// The agent's environment, with its own secret, and the server's key
+    handover: Handover,
     buffer: Vec<u8>,
 }
 
@@ -85,7 +85,7 @@ impl Watch {
             grace: terms.grace,
             time_up: terms.limit.map(|limit| far(monotonic(), limit)),
             left_behind: 0,
-            token: terms.token,
+            handover: terms.handover,
             buffer: vec![0; CHUNK],
         })
     }
@@ -210,7 +210,8 @@ impl Watch {
         let mut buffer = std::mem::take(&mut self.buffer);
         for (connection, flags) in hub.connections().iter_mut().zip(&ready.hub.connections) {
             if flags.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR) {
-                connection.hear(&mut buffer, |request| self.obey(request, now));
+                connection
+                    .hear(&mut buffer, |request, is_server| self.obey(request, is_server, now));
             }
         }
         if ready.hub.is_asked {
@@ -219,8 +220,13 @@ impl Watch {
         self.buffer = buffer;
     }
 
-    fn obey(&mut self, request: Request<'_>, now: Instant) -> Option<Notice> {
+    fn obey(&mut self, request: Request<'_>, is_server: &mut bool, now: Instant) -> Option<Notice> {
         match request {
+            Request::Authenticate { key } => *is_server |= self.handover.is_key(&key),
+            Request::Environment { names } => {
+                return is_server
+                    .then(|| Notice::Environment { variables: self.handover.values_of(&names) });
+            }
             Request::Stop { why, grace_ms } => {
                 let grace = Duration::from_millis(grace_ms);
                 self.wish(Wish::Stop { why: why.into_owned(), grace }, now);
@@ -232,7 +238,8 @@ impl Watch {
                 return Some(self.said(&key, &line, offer));
             }
             Request::Whisper { key, line } => {
-                let offer = self.input.offer(&key, &line.replace(TOKEN, &self.token));
+                let token = self.handover.value("ADJUTANT_TOKEN").unwrap_or_default();
+                let offer = self.input.offer(&key, &line.replace(TOKEN, token));
                 return Some(self.said(&key, &line, offer));
             }
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use host::run::{Ended, Notice, Position, Stdin, Stream};
 
-use crate::support::{sh, start, texts, until};
+use crate::support::{sh, socket, start, texts, until};
 
 fn listening(script: &str) -> host::run::Spec {
     host::run::Spec { stdin: Stdin::Open, ..sh(script) }
@@ -127,8 +127,7 @@ async fn who_does_not_read_holds_up_nobody() {
 /// Somebody who connects, asks and never reads.
 fn connected(folder: &host::run::RunFolder) -> std::os::unix::net::UnixStream {
     use std::io::Write as _;
-    let mut stream =
-        std::os::unix::net::UnixStream::connect(folder.path().join("control")).unwrap();
+    let mut stream = std::os::unix::net::UnixStream::connect(socket(folder)).unwrap();
     for number in 0..1000 {
         let request = format!("{{\"input\":{{\"key\":\"{number}\",\"line\":\"x\"}}}}\n");
         stream.set_nonblocking(true).unwrap();
@@ -143,8 +142,7 @@ fn connected(folder: &host::run::RunFolder) -> std::os::unix::net::UnixStream {
 async fn nonsense_is_passed_over() {
     use std::io::Write as _;
     let mut run = start(sh("sleep 1000")).await;
-    let path = run.folder.path().join("control");
-    let mut stream = std::os::unix::net::UnixStream::connect(path).unwrap();
+    let mut stream = std::os::unix::net::UnixStream::connect(socket(&run.folder)).unwrap();
     stream.write_all(b"\n{\"dance\":{}}\n{\"stop\":1}\n\xff\n").unwrap();
     stream.write_all(b"{\"kill\":{\"why\":\"enough\"}}\n").unwrap();
     assert_eq!(run.exit().await.why.as_deref(), Some("enough"));

@@ -3,11 +3,14 @@
 
 mod control;
 mod ending;
+mod escape;
 mod floods;
 mod github;
+mod handover;
 mod output;
 mod post;
 mod reader;
 mod short;
+mod sockets;
 mod standing;
 mod support;

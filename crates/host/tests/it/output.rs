@@ -1,6 +1,6 @@
 //! What an agent says is kept, line by line.
 
-use host::run::{Ended, Position, Standing, Stdin, Stream};
+use host::run::{Ended, Handover, Position, Standing, Stdin, Stream};
 
 use crate::support::{Run, prepared, program, sh, start, texts};
 
@@ -27,7 +27,7 @@ async fn the_exit_code_is_kept() {
     let exit = run.exit().await;
     assert_eq!((exit.ended, exit.code, exit.signal), (Ended::Exited, Some(7), None));
     assert_eq!((exit.why, exit.left_behind), (None, 0));
-    assert!(!run.folder.path().join("control").exists());
+    assert!(!run.folder.path().join("socket.json").exists());
 }
 
 #[tokio::test]
@@ -42,9 +42,10 @@ async fn the_agent_has_the_surroundings_it_was_given() {
     let mut spec = sh("pwd; env; cat; ps -o pgid= -p $$ | tr -d ' '; echo $$");
     spec.environment.push(("GIVEN".into(), "given".into()));
     spec.stdin = Stdin::File("prompt.txt".into());
+    let handover = Handover::new(&spec.environment);
     let (dir, folder) = prepared(spec);
     std::fs::write(folder.path().join("prompt.txt"), "from the file\n").unwrap();
-    let mut begun = folder.start(&program()).unwrap();
+    let mut begun = folder.start(&program(), &handover).unwrap();
     begun.ended().await.unwrap();
     let real = dir.path().canonicalize().unwrap();
     let lines = crate::support::read_all(&folder);
@@ -72,7 +73,7 @@ async fn an_agent_that_cannot_be_started_is_named() {
         assert_eq!((exit.ended, exit.code, exit.signal), (Ended::NotStarted, None, None));
         assert!(exit.why.as_ref().is_some_and(|is| is.starts_with(why)), "{exit:?}");
         assert_eq!(run.folder.standing().unwrap(), Standing::Ended(exit));
-        assert!(!run.folder.path().join("control").exists());
+        assert!(!run.folder.path().join("socket.json").exists());
     }
 }
 

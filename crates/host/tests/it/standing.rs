@@ -3,14 +3,14 @@
 use host::process;
 use host::run::{Begun, Ended, RunFolder, Standing, Stream};
 
-use crate::support::{living, prepared, program, read_all, sh, start, texts, until};
+use crate::support::{living, prepared, read_all, sh, start, started, texts, until};
 
 #[tokio::test]
 async fn a_run_stands_as_it_does() {
     let (_dir, folder) = prepared(sh("while [ ! -e go ]; do sleep 0.01; done"));
     assert_eq!(folder.standing().unwrap(), Standing::NotBegun);
     assert_eq!((folder.exit().unwrap(), folder.supervisor().unwrap()), (None, None));
-    let mut begun = folder.start(&program()).unwrap();
+    let mut begun = started(&folder).unwrap();
     begun.ready().await.unwrap();
     assert_eq!(folder.standing().unwrap(), Standing::Running);
     // As a server does that was started anew.
@@ -49,11 +49,38 @@ async fn an_agent_dies_with_its_supervisor_and_what_it_left_is_swept() {
 async fn a_run_that_was_given_up_is_never_begun() {
     let (dir, folder) = prepared(sh("touch ran"));
     assert!(folder.give_up().unwrap());
-    let mut begun = folder.start(&program()).unwrap();
+    let mut begun = started(&folder).unwrap();
     assert!(begun.ended().await.unwrap().is_success());
     assert!(!dir.path().join("ran").exists());
     assert_eq!(folder.standing().unwrap(), Standing::NotBegun);
     assert!(folder.give_up().unwrap(), "it still is");
+}
+
+#[tokio::test]
+async fn a_claim_that_nobody_lived_to_write_is_none() {
+    let (dir, folder) = prepared(sh("touch ran"));
+    // As a process of an earlier version leaves it that is killed between creating and writing it.
+    std::fs::write(folder.path().join("claim"), "").unwrap();
+    let lock = host::files::lock(&folder.path().join("lock")).unwrap().unwrap();
+    assert_eq!(folder.standing().unwrap(), Standing::Running, "it may be about to write it");
+    assert!(!folder.give_up().unwrap());
+    drop(lock);
+    assert_eq!(folder.standing().unwrap(), Standing::NotBegun);
+    assert!(folder.give_up().unwrap());
+    assert!(started(&folder).unwrap().ended().await.unwrap().is_success());
+    assert!(!dir.path().join("ran").exists(), "from then on nobody begins it");
+}
+
+#[tokio::test]
+async fn a_claim_is_never_seen_half_written() {
+    for _ in 0..20 {
+        let (_dir, folder) = prepared(sh("true"));
+        let mut begun = started(&folder).unwrap();
+        let claim = folder.path().join("claim");
+        until("it is claimed", || claim.exists()).await;
+        assert_eq!(std::fs::read_to_string(&claim).unwrap(), "supervisor\n");
+        begun.ended().await.unwrap();
+    }
 }
 
 #[tokio::test]
@@ -69,11 +96,11 @@ async fn a_run_that_was_begun_is_not_given_up() {
 #[tokio::test]
 async fn of_many_supervisors_one_runs_the_agent() {
     let (_dir, folder) = prepared(sh("echo once; sleep 0.05"));
-    let mut all: Vec<Begun> = (0..8).map(|_| folder.start(&program()).unwrap()).collect();
+    let mut all: Vec<Begun> = (0..8).map(|_| started(&folder).unwrap()).collect();
     for begun in &mut all {
         assert!(begun.ended().await.unwrap().is_success());
     }
-    assert!(folder.start(&program()).unwrap().ended().await.unwrap().is_success());
+    assert!(started(&folder).unwrap().ended().await.unwrap().is_success());
     assert_eq!(texts(&read_all(&folder), Stream::Out), ["once"]);
 }
 
@@ -82,7 +109,7 @@ async fn of_giving_up_and_beginning_exactly_one_wins() {
     let (mut given_up, mut begun) = (0, 0);
     for round in 0..40_u32 {
         let (dir, folder) = prepared(sh("touch ran"));
-        let mut supervisor = folder.start(&program()).unwrap();
+        let mut supervisor = started(&folder).unwrap();
         // At another moment of its start each time.
         for _ in 0..round * 200 {
             std::hint::black_box(std::fs::metadata(folder.path()).unwrap());
@@ -104,7 +131,7 @@ async fn of_giving_up_and_beginning_exactly_one_wins() {
 async fn a_supervisor_that_fails_says_why_in_its_log() {
     let (_dir, folder) = prepared(sh("true"));
     std::fs::create_dir(folder.path().join("output.jsonl")).unwrap();
-    let mut begun = folder.start(&program()).unwrap();
+    let mut begun = started(&folder).unwrap();
     assert!(!begun.ended().await.unwrap().is_success());
     let log = std::fs::read_to_string(folder.path().join("supervisor.log")).unwrap();
     assert!(log.contains("could not create `output.jsonl`: Is a directory"), "{log}");
@@ -119,7 +146,7 @@ async fn a_folder_may_have_a_long_path() {
         path.push("a-folder-with-a-rather-long-name");
     }
     let folder = RunFolder::create(&path, &sh("echo there; sleep 1000")).unwrap();
-    let mut begun = folder.start(&program()).unwrap();
+    let mut begun = started(&folder).unwrap();
     begun.ready().await.unwrap();
     let mut control = folder.connect().await.unwrap();
     assert!(control.next().await.is_some());

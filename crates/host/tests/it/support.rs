@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use host::process::{self, is_alive};
 use host::run::{
-    Begun, Control, ExitRecord, Notice, OutputLine, Position, RunFolder, Spec, Standing, Stdin,
-    Stream,
+    Begun, Control, ExitRecord, Handover, Notice, OutputLine, Position, RunFolder, Spec, Standing,
+    Stdin, Stream,
 };
 use tempfile::TempDir;
 
@@ -57,10 +57,16 @@ pub(crate) fn prepared(mut spec: Spec) -> (TempDir, RunFolder) {
     (dir, folder)
 }
 
+/// Starts a supervisor for a folder that was [prepared], with the environment of [`sh`].
+pub(crate) fn started(folder: &RunFolder) -> Result<Begun, process::StartError> {
+    folder.start(&program(), &Handover::new(&sh("").environment))
+}
+
 /// Starts an agent; it runs when this returns.
 pub(crate) async fn start(spec: Spec) -> Run {
+    let environment = spec.environment.clone();
     let (dir, folder) = prepared(spec);
-    let mut begun = folder.start(&program()).unwrap();
+    let mut begun = folder.start(&program(), &Handover::new(&environment)).unwrap();
     begun.ready().await.unwrap();
     Run { dir, folder, begun }
 }
@@ -122,6 +128,13 @@ impl Drop for Run {
             process::terminate(pid).unwrap();
         }
     }
+}
+
+/// Where a run's supervisor listens.
+pub(crate) fn socket(folder: &RunFolder) -> PathBuf {
+    let note = fs::read_to_string(folder.path().join("socket.json")).unwrap();
+    let note: serde_json::Value = serde_json::from_str(&note).unwrap();
+    note["path"].as_str().unwrap().into()
 }
 
 /// Everything that is kept of a run.

@@ -13,7 +13,7 @@ use axum::extract::{Path, State};
 use engine::store::{Agent, AgentPage, Run, StoreError, Tx};
 use engine::{Code, Principal, Recruit, ToolError};
 use http::StatusCode;
-use model::agent::AgentStateName;
+use model::agent::{AgentState, AgentStateName};
 use model::money::Usd;
 use model::{AgentId, EpicId, TaskRef, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -151,6 +151,8 @@ pub(crate) struct AgentView {
     kind: String,
     #[schema(value_type = String)]
     state: AgentStateName,
+    /// What it waits for beside a free place, of one that is queued
+    reason: Option<String>,
     /// What it is about, in a line; null where somebody else runs it
     summary: Option<String>,
     /// The model that answers it, or that it was asked for
@@ -176,6 +178,7 @@ impl AgentView {
         let task = agent.task.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten();
         Ok(Self {
             state: agent.state.name(),
+            reason: None,
             finished_at: agent.ended_at(),
             id: agent.id,
             role: agent.role.clone(),
@@ -208,12 +211,14 @@ pub(crate) async fn list(
 ) -> Answer<Json<Agents>> {
     let which = if asked.all { AgentPage::All } else { AgentPage::Live };
     let limit = page_limit(asked.limit.or(Some(LONGEST_PAGE)))?;
-    let store = shared.app.engine.store();
-    let agents = store.scan(move |tx| {
+    let engine = shared.app.engine.clone();
+    let agents = shared.app.engine.store().scan(move |tx| {
         let page = tx.agent_page(which, asked.after.number(), limit)?;
         let view = |agent: &Agent| {
             let run = tx.run_get(agent.id)?;
-            AgentView::read(tx, agent, run.as_ref())
+            let queued = agent.state == AgentState::Queued;
+            let reason = queued.then(|| engine.queue_reason(agent.id)).flatten();
+            Ok(AgentView { reason, ..AgentView::read(tx, agent, run.as_ref())? })
         };
         let agents = page.items.iter().map(view).collect::<Result<_, StoreError>>()?;
         Ok::<_, StoreError>(Agents { agents, next_cursor: page.next })

@@ -137,11 +137,12 @@ impl Runner {
 
     /// What the engine is told: names of variables become variables.
     pub(crate) fn settings(&self, env: &Environment) -> engine::settings::Runner {
+        // Whoever has Slack's tokens speaks with the operator's voice.
+        let is_inherited = |entry: &str| !entry.contains('=') && !entry.starts_with("SLACK_");
         let variable = |entry: &String| match entry.split_once('=') {
             Some((name, value)) => Some((name.to_owned(), value.to_owned())),
-            // Whoever has Slack's tokens speaks with the operator's voice.
-            None if entry.starts_with("SLACK_") => None,
-            None => env.variable(entry).map(|value| (entry.clone(), value)),
+            None if is_inherited(entry) => env.variable(entry).map(|value| (entry.clone(), value)),
+            None => None,
         };
         engine::settings::Runner {
             launch: host::agent::Runner {
@@ -150,6 +151,12 @@ impl Runner {
                 steer: self.steer.unwrap_or(false),
             },
             environment: self.environment.iter().filter_map(variable).collect(),
+            inherits: self
+                .environment
+                .iter()
+                .filter(|entry| is_inherited(entry))
+                .cloned()
+                .collect(),
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use host::run::{Ended, ExitRecord, RunFolder, Spec, Standing, Stdin};
+use host::run::{Ended, ExitRecord, Handover, RunFolder, Spec, Standing, Stdin};
 use model::{ErrandId, MergeId};
 use tokio_util::sync::CancellationToken;
 
@@ -113,11 +113,13 @@ async fn begin(
     let begun = engine
         .outside(move |engine| {
             let folder = RunFolder::create(folder.path(), &spec).map_err(ToolError::internal)?;
-            folder.start(&engine.options.adjutant).map_err(|error| {
-                let message =
-                    format!("the check could not be supervised: {error}: {}", error.source);
-                ToolError::new(Code::ExternalError, message)
-            })
+            folder.start(&engine.options.adjutant, &Handover::new(&spec.environment)).map_err(
+                |error| {
+                    let message =
+                        format!("the check could not be supervised: {error}: {}", error.source);
+                    ToolError::new(Code::ExternalError, message)
+                },
+            )
         })
         .await;
     let mut begun = begun.map_err(Setback::Never)?;
@@ -197,11 +199,17 @@ async fn give_up(
     if run.1 == 0 || !folder.path().is_dir() {
         return Ok(());
     }
-    if folder.standing().map_err(ToolError::internal)? == Standing::Running
-        && let Ok(mut control) = folder.connect().await
-        && let Err(error) = control.kill("the branch has moved").await
-    {
-        tracing::debug!(%error, "a check ends by itself");
+    if folder.standing().map_err(ToolError::internal)? == Standing::Running {
+        let killed = match folder.connect().await {
+            Ok(mut control) => control.kill("the branch has moved").await,
+            Err(error) => Err(error),
+        };
+        // What it runs may have taken its socket away.
+        if killed.is_err() {
+            let folder = folder.clone();
+            let asked = move || folder.terminate_supervisor().map_err(ToolError::internal);
+            engine.outside(move |_| asked()).await?;
+        }
     }
     end_of(&folder, shutdown).await.map(drop)
 }

@@ -9,14 +9,12 @@ use store::{Inbox, Mail, Recipient, Stop};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::{Keeper, Leave, Stopping};
+use super::{Keeper, Leave};
 use crate::error::ToolError;
 use crate::run::ask;
 
 /// An open tool call is no silence, for so long.
 const OPEN_CALL: Duration = Duration::from_secs(30 * 60);
-/// How long a supervisor may take beyond the grace before it is ended itself.
-const BEYOND: Duration = Duration::from_secs(5);
 /// So many letters are told of after a restart.
 const UNREAD: u32 = 20;
 
@@ -65,37 +63,8 @@ impl Keeper {
         }
     }
 
-    /// Looks whether it is to end, and does what is due of it: those below it first.
-    pub(super) async fn obey_stop(&mut self) -> Result<(), Leave> {
-        let id = self.agent.id;
-        let run = self.engine.store.read(|tx| tx.run_get(id)).map_err(ToolError::from)?;
-        let Some(wish) = run.and_then(|run| run.stop) else { return Ok(()) };
-        // Who has spent too much spends no more while others take their time; it is over after them.
-        let waits = wish.outcome != Outcome::OverBudget && self.has_below()?;
-        let (patience, grace) = (Some(self.patience()), self.grace());
-        let stopping = self.stopping.get_or_insert(Stopping { wish, patience, force: None });
-        let due = stopping.patience.is_some_and(|patience| !waits || Instant::now() >= patience);
-        // Whoever is not connected yet asks again as soon as it is.
-        let Some(sender) = self.sender.as_mut().filter(|_| due) else { return Ok(()) };
-        stopping.patience = None;
-        stopping.force = Some(Instant::now() + grace + BEYOND);
-        if sender.stop(&stopping.wish.reason, grace).await.is_err() {
-            tracing::debug!(%id, "its supervisor is gone already");
-        }
-        Ok(())
-    }
-
-    fn grace(&self) -> Duration {
-        Duration::from_millis(self.engine.settings().limits.grace_ms)
-    }
-
-    /// Until when those below are waited for: everybody has a grace of its own.
-    fn patience(&self) -> Instant {
-        Instant::now() + self.grace() * 2 + BEYOND
-    }
-
     /// Whether somebody below it that we run has not ended.
-    fn has_below(&self) -> Result<bool, Leave> {
+    pub(super) fn has_below(&self) -> Result<bool, Leave> {
         let below = self.engine.store.read(|tx| tx.agent_descendants(self.agent.id));
         Ok(below.map_err(ToolError::from)?.iter().any(|agent| agent.kind != "enlisted"))
     }
@@ -122,7 +91,7 @@ impl Keeper {
     pub(super) fn next_look(&self) -> Instant {
         let mut next = Instant::now() + Duration::from_secs(3600);
         if let Some(stopping) = &self.stopping {
-            return stopping.patience.or(stopping.force).unwrap_or(next);
+            return stopping.next().unwrap_or(next);
         }
         if let Some(limit) = self.inactivity() {
             let patience = if self.warned_silent { limit + limit / 2 } else { limit };
@@ -148,11 +117,8 @@ impl Keeper {
 
     /// Looks at what did not happen.
     pub(super) async fn look(&mut self) -> Result<(), Leave> {
-        if let Some(stopping) = &self.stopping {
-            if stopping.patience.is_some() {
-                return self.obey_stop().await;
-            }
-            return self.force().await;
+        if self.stopping.is_some() {
+            return self.go_on_stopping().await;
         }
         if self.seen.matters() {
             self.report().await?;
@@ -221,27 +187,6 @@ impl Keeper {
             u128::try_from(millis).is_ok_and(|millis| millis < OPEN_CALL.as_millis())
         });
         Ok(waits || busy)
-    }
-
-    /// Ends a supervisor that does not answer, and whatever its agent has left.
-    async fn force(&mut self) -> Result<(), Leave> {
-        if let Some(stopping) = &mut self.stopping {
-            stopping.force = None;
-        }
-        let folder = self.folder.clone();
-        let swept = tokio::task::spawn_blocking(move || {
-            if let Ok(Some(supervisor)) = folder.supervisor() {
-                // Its agent dies with it.
-                drop(host::process::kill(supervisor.pid));
-            }
-            folder.sweep()
-        });
-        match swept.await {
-            Ok(Ok(count)) => tracing::warn!(id = %self.agent.id, count, "ended by force"),
-            Ok(Err(error)) => tracing::error!(id = %self.agent.id, %error, "could not sweep"),
-            Err(error) => tracing::error!(id = %self.agent.id, %error, "could not sweep"),
-        }
-        Ok(())
     }
 
     /// Tells it something while it runs; false where its kind cannot be told.

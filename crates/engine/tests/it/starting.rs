@@ -1,0 +1,57 @@
+//! An agent whose supervisor dies before it begins it.
+
+use engine::settings::{Role, Settings};
+use engine::store::Store;
+use engine::{Call, Engine, Keeping, Options, Principal, Progress, by_name};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+async fn call(engine: &Engine, tool: &str, input: Value) -> Value {
+    let tool = by_name(tool).unwrap();
+    let call = Call { principal: Principal::Operator, as_agent: None, tool, input, key: None };
+    match engine.call(call, &Progress::default()).await {
+        Ok(output) => output.value(),
+        Err(failure) => panic!("{}", failure.body()),
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_never_began_is_queued_again_and_given_up_after_three_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("state.db")).unwrap();
+    let role = Role {
+        name: "hand".into(),
+        category: "worker".into(),
+        kind: Some("command".into()),
+        command: vec!["true".into()],
+        ..Role::default()
+    };
+    let mut settings = Settings::default();
+    settings.roles.insert("hand".into(), role);
+    let options = Options {
+        // Every supervisor dies before it takes the claim.
+        adjutant: "/bin/false".into(),
+        agent_environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        ..Options::new(folder.path().to_owned(), "nobody's".into())
+    };
+    let engine = Engine::new(store, settings, options);
+    let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
+    tasks.spawn(Keeping::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
+    let draft = json!({ "role": "hand", "prompt": "work" });
+    let agent = call(&engine, "mcp__harness__draft_agent", draft).await["agentId"].clone();
+    let ended = loop {
+        let wait = json!({ "agentId": agent, "waitSeconds": 100 });
+        let answer = call(&engine, "mcp__harness__await_agent", wait).await;
+        if answer["status"] != "running" {
+            break answer;
+        }
+    };
+    assert_eq!(ended["state"], "lost", "{ended}");
+    let runs = folder.path().join(".adjutant/runs").join(agent.as_str().unwrap());
+    let attempts: Vec<bool> = (1..=4).map(|n: u32| runs.join(n.to_string()).is_dir()).collect();
+    assert_eq!(attempts, [true, true, true, false]);
+    shutdown.cancel();
+    tasks.close();
+    tasks.wait().await;
+}
