@@ -16,10 +16,10 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/0006_loop.sql"),
     include_str!("../migrations/0007_plan.sql"),
     include_str!("../migrations/0008_slack.sql"),
-    include_str!("../migrations/0012_money.sql"),
-    include_str!("../migrations/0015_retention.sql"),
-    include_str!("../migrations/0013_exact_text.sql"),
-    include_str!("../migrations/0016_spec.sql"),
+    include_str!("../migrations/0009_money.sql"),
+    include_str!("../migrations/0010_retention.sql"),
+    include_str!("../migrations/0011_exact_text.sql"),
+    include_str!("../migrations/0012_last_good.sql"),
 ];
 
 /// The newest schema that this Adjutant knows.
