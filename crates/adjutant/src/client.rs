@@ -60,6 +60,12 @@ pub(crate) enum ClientError {
         /// Where it was asked
         url: String,
     },
+    /// A server answers that does not know the token. The token was not sent.
+    #[error("the server at `{url}` does not know your token")]
+    UnknownToken {
+        /// Where it was asked
+        url: String,
+    },
     /// The server refused.
     #[error("{}", body.message)]
     Api {

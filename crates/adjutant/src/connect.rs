@@ -201,7 +201,8 @@ pub(crate) async fn connect(at: &Where) -> Result<Client, ConnectError> {
             Health::NotOurs if at.url_override.is_some() && !at.inside_agent => {
                 return Err(ClientError::NotOurs { url: client.url().to_owned() }.into());
             }
-            Health::NotOurs => refuse_older(at)?,
+            Health::NotOurs => refuse_older(at, client.url())?,
+            Health::UnknownToken => refuse_token(at, client.url())?,
             Health::Silent => {}
         }
     }
@@ -220,19 +221,31 @@ pub(crate) async fn running(at: &Where) -> Result<Option<ServerFile>, ConnectErr
     let Some(server) = noted(at) else { return Ok(None) };
     match health(&client(&server.url, at, Named::ByFile)?).await {
         Health::Ours => Ok(Some(server)),
-        Health::NotOurs => refuse_older(at).map(|()| None),
+        Health::NotOurs => refuse_older(at, &server.url).map(|()| None),
+        Health::UnknownToken => refuse_token(at, &server.url).map(|()| None),
         Health::Silent => Ok(None),
     }
 }
 
-/// Refuses a server that holds our lock and does not prove who it is. Any other is a stranger, and no server
-/// of ours.
-pub(crate) fn refuse_older(at: &Where) -> Result<(), ConnectError> {
-    let Some(server) = noted(at) else { return Ok(()) };
+/// Refuses a server that holds our lock and did not prove at this address who it is. Any other is a stranger,
+/// and no server of ours.
+pub(crate) fn refuse_older(at: &Where, url: &str) -> Result<(), ConnectError> {
+    // Another one may have started since.
+    let Some(server) = noted(at).filter(|server| server.url == url) else { return Ok(()) };
     if at.inside_agent || owner::holder(&at.lock)? != Holder::Process(server.pid) {
         return Ok(());
     }
     Err(ConnectError::Older { pid: server.pid, version: server.version })
+}
+
+/// Refuses a token that the server of this home does not know. A server of another home is a stranger.
+pub(crate) fn refuse_token(at: &Where, url: &str) -> Result<(), ConnectError> {
+    let is_named = at.url_override.is_some();
+    // An agent looks in every place before it gives up.
+    if at.inside_agent || (!is_named && owner::holder(&at.lock)? == Holder::Nobody) {
+        return Ok(());
+    }
+    Err(ClientError::UnknownToken { url: url.to_owned() }.into())
 }
 
 /// The server that runs, else a new one in the background.
@@ -272,6 +285,8 @@ enum Health {
     Ours,
     /// Something else, or a server that cannot prove that it is ours
     NotOurs,
+    /// A server that does not know the token: another home's, or ours if the token is wrong
+    UnknownToken,
     /// Nothing
     Silent,
 }
@@ -289,7 +304,10 @@ async fn health(client: &Client) -> Health {
     };
     match timeout(HEALTH, asked).await {
         Ok(Ok(())) => Health::Ours,
-        Ok(Err(ClientError::NoServer { .. })) | Err(_) => Health::Silent,
+        Ok(Err(ClientError::NoServer { .. } | ClientError::Broken { .. })) | Err(_) => {
+            Health::Silent
+        }
+        Ok(Err(ClientError::UnknownToken { .. })) => Health::UnknownToken,
         Ok(Err(_)) => Health::NotOurs,
     }
 }
@@ -307,11 +325,19 @@ async fn await_for_agent(at: &Where, patience: Duration) -> Result<Client, Conne
         // After a restart the server may stand elsewhere than where the agent was told.
         let told = at.url_override.iter().map(|url| (url.clone(), Named::ByEnvironment));
         let noted = noted(at).map(|server| (server.url, Named::ByFile));
+        let mut unknown_at = None;
+        let mut others = 0;
         for (url, named) in told.chain(noted) {
             let client = client(&url, at, named)?;
-            if is_well(&client).await {
-                return Ok(client);
+            match health(&client).await {
+                Health::Ours => return Ok(client),
+                Health::UnknownToken => unknown_at = Some(url),
+                Health::NotOurs | Health::Silent => others += 1,
             }
+        }
+        // Everybody who could know the token answers and does not: it is void.
+        if let (Some(url), 0) = (unknown_at, others) {
+            return Err(ClientError::UnknownToken { url }.into());
         }
     }
     Err(ConnectError::NoneForAgent { after: patience })

@@ -281,8 +281,9 @@ impl Ownership {
     /// Writes the copies that scripts read, where there is none. What an agent may have put there is not read.
     pub(crate) fn copy(&self, server: &ServerFile) -> Result<(), FileError> {
         for path in self.copies.iter().filter(|path| path.symlink_metadata().is_err()) {
-            if let Some(folder) = path.parent() {
-                files::make_dir(folder, Mode::Shared)?;
+            if let Some(folder) = path.parent().filter(|folder| !folder.exists()) {
+                // Only the folder itself: a project that was renamed is not made again where it was.
+                std::fs::create_dir(folder).map_err(files::at("create the folder", folder))?;
             }
             files::write(path, &text_of(server), Mode::Private)?;
         }
@@ -497,7 +498,10 @@ async fn ask(at: &Where, server: &ServerFile) -> Result<bool, DownError> {
         }
         Err(_)
         | Ok(Err(
-            ClientError::NoServer { .. } | ClientError::Broken { .. } | ClientError::NotOurs { .. },
+            ClientError::NoServer { .. }
+            | ClientError::Broken { .. }
+            | ClientError::NotOurs { .. }
+            | ClientError::UnknownToken { .. },
         )) => Ok(false),
     }
 }

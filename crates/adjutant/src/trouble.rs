@@ -194,6 +194,9 @@ impl From<ClientError> for Trouble {
             ClientError::NotOurs { .. } => Self::no_server(error.to_string())
                 .hint("start this home's with `adjutant up --detach`")
                 .hint("inside an agent: `ADJUTANT_TOKEN` may be void, because the agent has ended"),
+            ClientError::UnknownToken { .. } => Self::chain(Code::Unauthenticated, &error)
+                .hint("`adjutant token` prints the operator's; unset `ADJUTANT_TOKEN` to use it")
+                .hint("inside an agent: its token is void once the agent has ended"),
             ClientError::Broken { .. } => Self::chain(Code::ExternalError, &error)
                 .hint("whether the call took effect is not known; look before you repeat it"),
             ClientError::Unusable { .. } => Self::chain(Code::InvalidInput, &error),

@@ -108,6 +108,7 @@ impl Failure {
             ClientError::Api { body, .. } => Self::Refused(body),
             error @ (ClientError::NoServer { .. }
             | ClientError::NotOurs { .. }
+            | ClientError::UnknownToken { .. }
             | ClientError::Unusable { .. }) => Self::NotSent(error),
         }
     }

@@ -307,7 +307,11 @@ pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
     let status = match client.get_json("/api/status").await {
         // Whoever listens there now is not ours.
         Err(ClientError::NotOurs { .. }) if at.url_override.is_none() => {
-            connect::refuse_older(&at)?;
+            connect::refuse_older(&at, client.url())?;
+            return Err(absent());
+        }
+        Err(ClientError::UnknownToken { .. }) => {
+            connect::refuse_token(&at, client.url())?;
             return Err(absent());
         }
         answer => answer?,
