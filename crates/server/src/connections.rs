@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 use tokio::time::{Sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -31,6 +32,12 @@ use tokio_util::task::TaskTracker;
 const MAX_REFUSALS: usize = 64;
 /// Time that a refused connection has to take the answer.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time that a connection beyond the limit waits for a place: of many that come at once, most have a request that
+/// is let in a moment later.
+const ADMISSION_WAIT: Duration = Duration::from_secs(1);
+/// Time that a connection beyond the limit stays open after its last answer. A client that has its next request
+/// ready finds it open; one that has not is closed as an idle connection is.
+const OVERFLOW_LINGER: Duration = Duration::from_secs(2);
 /// Delay before connections are accepted again after the system refused one, for want of descriptors.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(500);
 
@@ -58,18 +65,20 @@ impl Default for ConnectionLimits {
 /// Connections that count against the limit.
 #[derive(Debug)]
 struct Places {
-    taken: AtomicUsize,
-    most: usize,
+    free: Semaphore,
 }
 
 impl Places {
+    fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self { free: Semaphore::new(most.min(Semaphore::MAX_PERMITS)) })
+    }
+
     fn take(&self) -> bool {
-        let next = |taken| (taken < self.most).then_some(taken + 1);
-        self.taken.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).is_ok()
+        self.free.try_acquire().map(|permit| permit.forget()).is_ok()
     }
 
     fn give_back(&self) {
-        self.taken.fetch_sub(1, Ordering::AcqRel);
+        self.free.add_permits(1);
     }
 }
 
@@ -84,10 +93,19 @@ pub(crate) struct Place {
 
 impl Place {
     fn take(places: &Arc<Places>) -> Option<Arc<Self>> {
-        places.take().then(|| {
-            let (places, full) = (Arc::clone(places), CancellationToken::new());
-            Arc::new(Self { places, is_held: AtomicBool::new(true), full })
-        })
+        places.take().then(|| Self::taken(places))
+    }
+
+    fn taken(places: &Arc<Places>) -> Arc<Self> {
+        let (places, full) = (Arc::clone(places), CancellationToken::new());
+        Arc::new(Self { places, is_held: AtomicBool::new(true), full })
+    }
+
+    /// Waits a moment for a place to become free.
+    async fn wait(places: &Arc<Places>) -> Option<Arc<Self>> {
+        let permit = timeout(ADMISSION_WAIT, places.free.acquire()).await.ok()?.ok()?;
+        permit.forget();
+        Some(Self::taken(places))
     }
 
     fn give_back(&self) {
@@ -146,8 +164,9 @@ pub(crate) async fn serve(
     limits: ConnectionLimits,
     shutdown: CancellationToken,
 ) {
-    let places = Arc::new(Places { taken: AtomicUsize::new(0), most: limits.max_connections });
-    let refusals = Arc::new(Places { taken: AtomicUsize::new(0), most: MAX_REFUSALS });
+    let (places, refusals) = (Places::new(limits.max_connections), Places::new(MAX_REFUSALS));
+    // Whoever comes after one that has waited in vain is refused at once.
+    let mut is_full = false;
     let open = TaskTracker::new();
     // Made ready once: otherwise each connection would hold a copy of every route.
     let router: Router = router.with_state(());
@@ -165,7 +184,12 @@ pub(crate) async fn serve(
         };
         // Small answers go out at once; if the system refuses, they go out a little later.
         drop(stream.set_nodelay(true));
-        match Place::take(&places) {
+        let place = match Place::take(&places) {
+            None if !is_full => Place::wait(&places).await,
+            place => place,
+        };
+        is_full = place.is_none();
+        match place {
             Some(place) => {
                 let service =
                     Service { router: TowerToHyperService::new(router.clone()), place, limits };
@@ -199,6 +223,10 @@ async fn connection(stream: TcpStream, service: Service, shutdown: CancellationT
     builder.timer(TokioTimer::new()).header_read_timeout(service.limits.header_timeout);
     let served = builder.serve_connection(TokioIo::new(stream), service).with_upgrades();
     let mut served = pin!(served);
+    let mut overflow = pin!(async {
+        full.cancelled().await;
+        tokio::time::sleep(OVERFLOW_LINGER).await;
+    });
     let mut is_ending = false;
     loop {
         tokio::select! {
@@ -212,7 +240,7 @@ async fn connection(stream: TcpStream, service: Service, shutdown: CancellationT
                 is_ending = true;
                 served.as_mut().graceful_shutdown();
             }
-            () = full.cancelled(), if !is_ending => {
+            () = overflow.as_mut(), if !is_ending => {
                 is_ending = true;
                 served.as_mut().graceful_shutdown();
             }
