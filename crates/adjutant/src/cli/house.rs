@@ -13,10 +13,10 @@ Example:
   adjutant clean                         all that has been over for 30 days
   adjutant clean --older-than 7d --only runs output
 
-Nothing goes that a live agent, an open task or review, an undelivered message or
-a live cursor needs. Calls in the audit record move into files in the archive, and
-`adjutant audit verify --archive` checks them. `retention` in the configuration
-lets the server do the same by itself.")]
+Whatever a live agent, an open task or review, an undelivered message or a
+live cursor needs stays. Calls in the audit record move into archive files,
+which `adjutant audit verify --archive` checks. With `retention` in the
+configuration the server cleans by itself.")]
 pub(crate) struct CleanArgs {
     /// Only what has been over for this long, as 30d, 12h or 90m
     #[arg(long, value_name = "AGE", default_value = "30d")]
@@ -37,8 +37,8 @@ Example:
   adjutant backup crew.tar --with-output
   tar -tf crew.tar
 
-The server may run meanwhile. The file is readable by you alone, and appears only
-when it is complete. Git's branches, worktrees and tokens are not in it.")]
+The server may run meanwhile. The file is readable by you alone and appears
+only when it is complete. Git branches, worktrees and tokens are not in it.")]
 pub(crate) struct BackupArgs {
     /// The file to write
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]

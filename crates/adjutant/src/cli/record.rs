@@ -63,14 +63,16 @@ Example:
 Example:
   adjutant audit verify
   adjutant audit verify record.jsonl
-  adjutant audit verify --archive .adjutant/archive/*.jsonl")]
+  adjutant audit verify --archive")]
     Verify {
         /// An export to check instead of the server's record; - reads it from stdin
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: Option<PathBuf>,
-        /// Archives that `adjutant clean` wrote, all of them: the chain is followed from its first row
-        #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath)]
-        archive: Vec<PathBuf>,
+        /// Follow the chain from its first row, through the archives that `adjutant clean` wrote
+        ///
+        /// Without FILE those in the state folder of this home are taken.
+        #[arg(long, value_name = "FILE", num_args = 0.., value_hint = ValueHint::FilePath)]
+        archive: Option<Vec<PathBuf>>,
     },
     /// Write the record as JSON Lines: each call's number, its exact body and its hash
     #[command(after_help = "\

@@ -37,11 +37,15 @@ pub(crate) async fn run(app: &App, verb: Option<AuditVerb>) -> Result<(), Troubl
                 progress.say(&format!("following the chain of {}", count(rows, "row")));
             }
             let verdict = client.get_json("/api/audit/verify").await?;
-            let verdict = with_archives(verdict, &archive)?;
+            let verdict = match archive {
+                Some(files) if files.is_empty() => with_archives(verdict, &own_archives(app)?)?,
+                Some(files) => with_archives(verdict, &files)?,
+                None => verdict,
+            };
             drop(progress);
             judge(app, &verdict)
         }
-        Some(AuditVerb::Verify { file: Some(_), archive }) if !archive.is_empty() => {
+        Some(AuditVerb::Verify { file: Some(_), archive: Some(_) }) => {
             Err(Trouble::usage("archives are checked together with the server's record")
                 .hint("give either an export or `--archive FILE…`"))
         }
@@ -227,7 +231,7 @@ fn judge(app: &App, verdict: &Value) -> Result<(), Trouble> {
                 last => {
                     let said =
                         format!("rows 1 to {last} are in archives and were not checked here");
-                    let how = name("adjutant audit verify --archive FILE…");
+                    let how = name("adjutant audit verify --archive");
                     format!("{held}\n{}; {how} checks them", dim(said))
                 }
             };
@@ -292,9 +296,16 @@ fn exported(row: &Value) -> Result<Value, Trouble> {
     Ok(json!({ "number": row["number"], "hash": hash, "body": body }))
 }
 
-/// Checks archives together with the record that names them, where any are given.
+/// The archives in the state folder of this home.
+fn own_archives(app: &App) -> Result<Vec<PathBuf>, Trouble> {
+    let folder = app.home()?.state_dir().join("archive");
+    let names = host::files::list(&folder)?;
+    Ok(names.into_iter().map(|name| folder.join(name)).collect())
+}
+
+/// Checks archives together with the record that names them.
 fn with_archives(mut verdict: Value, files: &[PathBuf]) -> Result<Value, Trouble> {
-    if files.is_empty() || verdict["ok"] != true {
+    if verdict["ok"] != true {
         return Ok(verdict);
     }
     match archives::problem_in(&archives::archives_in(&verdict)?, files)? {

@@ -118,7 +118,9 @@ pub(super) fn problem_in(
                     Ok(Some((cut.first_row, said)))
                 }
                 None => Err(Trouble::usage(format!("the archive `{}` is not given", cut.archive))
-                    .hint("name every archive, as `--archive .adjutant/archive/*.jsonl`")),
+                    .hint(
+                        "name every archive, or none: `--archive` alone takes those of this home",
+                    )),
             };
         };
         let path = &files[found];
