@@ -11,7 +11,7 @@ use crate::home::{Home, HomeError};
 
 /// Refuses where a supervised agent of this home stands above this process.
 pub(crate) fn refuse_below_agent(home: &Home) -> Result<(), HomeError> {
-    let folders = host::run::supervisors_above(&home.dir.join("runs"));
+    let folders = host::run::supervisors_above(&home.runs());
     // `runs/<agent>/<attempt>`. Hooks and checks, which the operator configured, have folders of other names.
     let agent_of = |folder: &PathBuf| -> Option<AgentId> {
         folder.parent()?.file_name()?.to_str()?.parse().ok()

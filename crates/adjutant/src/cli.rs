@@ -308,7 +308,7 @@ Example:
   adjutant audit list --tool mail_send
   adjutant audit export record.jsonl")]
     Audit(AuditArgs),
-    /// Remove what is over and old; with --dry-run only count it
+    /// Remove old data; --dry-run only counts it
     Clean(CleanArgs),
     /// Write the record, the configuration, roles and templates into one file
     Backup(BackupArgs),

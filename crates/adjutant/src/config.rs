@@ -205,6 +205,8 @@ impl Config {
             project: told.home.root.clone(),
             policy: self.policy()?,
             roles: told.roles,
+            // From the record, which the engine reads.
+            last_good_roles: BTreeMap::new(),
             limits,
             models: engine::settings::Models {
                 default: Some(self.models.default.clone()).filter(|model| !model.is_empty()),

@@ -11,7 +11,7 @@ mod task;
 use std::borrow::Cow;
 
 pub(crate) use compose::{PromptParts, compose};
-pub(crate) use mail::unread_mail;
+pub(crate) use mail::{MailTools, unread_mail};
 pub(crate) use project::project_context;
 pub(crate) use task::task_context;
 

@@ -170,7 +170,11 @@ impl Mirror {
     fn write_context(&self) -> Result<(), MirrorError> {
         let now = self.engine.now();
         let page = self.engine.store.read(|tx| projection::context_page(tx, now, &|_| Ok(true)))?;
-        Ok(files::write_derived(&self.dir.join("CONTEXT.md"), &visible(&redact(page)), Mode::Private)?)
+        Ok(files::write_derived(
+            &self.dir.join("CONTEXT.md"),
+            &visible(&redact(page)),
+            Mode::Private,
+        )?)
     }
 
     fn write_task(&self, task: TaskId) -> Result<(), MirrorError> {

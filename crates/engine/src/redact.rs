@@ -12,25 +12,23 @@ pub use model::redact::{redact, scrub};
 
 /// Learns the secrets that the server was started with.
 pub(crate) fn learn_options(options: &Options) {
-    let agents = options.agent_environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let agents =
+        options.agent_environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let operator = options
         .operator_environment
         .iter()
         .filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
     learn_secrets(agents.chain(operator).filter(is_secret_variable).map(|(_, value)| value));
-    let given = [
-        &options.github.token,
-        &options.github.webhook,
-        &options.slack.bot,
-        &options.slack.app,
-    ];
+    let given =
+        [&options.github.token, &options.github.webhook, &options.slack.bot, &options.slack.app];
     learn_secrets(given.into_iter().flatten().map(String::as_str));
 }
 
 /// Learns the secrets that the configuration names.
 pub(crate) fn learn_settings(settings: &Settings) {
     for runner in settings.runners.values() {
-        let variables = runner.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        let variables =
+            runner.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         learn_secrets(variables.filter(is_secret_variable).map(|(_, value)| value));
     }
     learn_secrets(settings.webhooks.iter().filter_map(|hook| match &hook.key {

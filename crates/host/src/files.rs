@@ -125,7 +125,8 @@ pub fn write(path: &Path, text: &str, mode: Mode) -> Result<(), FileError> {
 pub fn write_derived(path: &Path, text: &str, mode: Mode) -> Result<(), FileError> {
     let length = u64::try_from(text.len()).unwrap_or(u64::MAX);
     let is_open_to_others = |meta: fs::Metadata| meta.permissions().mode() & 0o077 != 0;
-    let is_exposed = mode == Mode::Private && fs::symlink_metadata(path).is_ok_and(is_open_to_others);
+    let is_exposed =
+        mode == Mode::Private && fs::symlink_metadata(path).is_ok_and(is_open_to_others);
     if !is_exposed && read_bytes(path, length).is_ok_and(|old| old == text.as_bytes()) {
         return Ok(());
     }

@@ -98,10 +98,13 @@ fn supervise_here() -> Result<(), SuperviseError> {
             return Err(error);
         }
     };
-    write_exit(&exit)?;
-    hub.say_exit();
+    let written = write_exit(&exit);
+    if written.is_ok() {
+        hub.say_exit();
+    }
+    // Also where its folder was taken away: the socket is elsewhere.
     socket.remove(folder)?;
-    Ok(())
+    Ok(written?)
 }
 
 /// Starts the agent and sees it to its end.

@@ -113,15 +113,17 @@ impl Tx<'_> {
     pub fn run_exact(&self, agent: AgentId, mut run: Run) -> Result<Run, StoreError> {
         let id = agent.to_string();
         run.prompt = self.exact(&id, Field::Prompt, run.prompt)?;
-        run.next_prompt = run
-            .next_prompt
-            .map(|prompt| self.exact(&id, Field::NextPrompt, prompt))
-            .transpose()?;
+        run.next_prompt =
+            run.next_prompt.map(|prompt| self.exact(&id, Field::NextPrompt, prompt)).transpose()?;
         Ok(run)
     }
 
     /// The text of a loop's message as it was written, for the agent that is told.
-    pub(crate) fn loop_message_exact(&self, number: i64, body: String) -> Result<String, StoreError> {
+    pub(crate) fn loop_message_exact(
+        &self,
+        number: i64,
+        body: String,
+    ) -> Result<String, StoreError> {
         self.exact(&format!("loop:{number}"), Field::Body, body)
     }
 

@@ -247,8 +247,7 @@ impl Tx<'_> {
         let text = self.one("SELECT text FROM plan WHERE number = $1", params![number], |row| {
             Cells::of(row).get()
         })?;
-        let text =
-            text.ok_or_else(|| StoreError::Corrupt(format!("plan {number} is gone")))?;
+        let text = text.ok_or_else(|| StoreError::Corrupt(format!("plan {number} is gone")))?;
         self.plan_text_exact(number, text)
     }
 

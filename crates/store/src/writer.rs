@@ -150,7 +150,8 @@ impl Writer {
             let work = move || {
                 let (last_event, uses) = (event_sender, Uses::new());
                 let wal = WalBound::of(&connection);
-                Worker { connection, chain, uses, last_event, rows, wal, guard, heartbeat }.work(&inbox);
+                Worker { connection, chain, uses, last_event, rows, wal, guard, heartbeat }
+                    .work(&inbox);
             };
             std::thread::Builder::new().name("store-writer".into()).spawn(work).map_err(
                 |error| StoreError::Corrupt(format!("could not start the writer: {error}")),

@@ -34,7 +34,8 @@ impl Stage {
             ("server.json", "{}"),
             ("tasks/one/task.json", "{}"),
         ] {
-            let is_state = ["archive/", "runs/", "server."].iter().any(|kept| name.starts_with(kept));
+            let is_state =
+                ["archive/", "runs/", "server."].iter().any(|kept| name.starts_with(kept));
             let path = if is_state { home.database(name) } else { home.dir.join(name) };
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();

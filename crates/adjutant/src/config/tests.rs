@@ -92,7 +92,10 @@ fn what_makes_no_sense_is_refused_with_its_line() {
         ("github:\n  pollSeconds: 86401", "2: 86401 is not between 0 and 86400"),
         ("checkTimeout: 0", "1: 0 is not between 1 and 86400"),
         ("limits:\n  maxLimitedHours: 0", "2: 0 is not between 1 and 8760"),
-        ("budget:\n  child:\n    usd: -1", "3: -1 is not an amount of dollars"),
+        (
+            "budget:\n  child:\n    usd: -1",
+            "3: -1 is not an amount of dollars: it must be a number from 0 to 1000000000",
+        ),
         ("mirror: true\ncheck: ''", "2: names no command, as `make test`; `null` is none"),
         ("check: []", "1: names no command, as `make test`; `null` is none"),
         ("check: make 'test", "1: `make 'test` has a quote or a backslash without its end"),

@@ -19,9 +19,10 @@ fn role(world: &World, script: &str) {
 /// The same variables that the operator has, and nothing of the agent's.
 fn clean(world: &World) -> String {
     let command = world.command(&[]);
-    let variables = command.as_std().get_envs().filter_map(|(name, value)| {
-        Some(format!("{}='{}'", name.to_str()?, value?.to_str()?))
-    });
+    let variables = command
+        .as_std()
+        .get_envs()
+        .filter_map(|(name, value)| Some(format!("{}='{}'", name.to_str()?, value?.to_str()?)));
     let variables: Vec<String> = variables.collect();
     format!("env -i {} {BINARY}", variables.join(" "))
 }
@@ -46,10 +47,12 @@ async fn an_agent_with_a_clean_environment_is_not_the_operator() {
     // Each by another way down: a child, an orphan in a session of its own, and below what passes for the
     // supervisor of a hook.
     let typed = |arguments: &str, name: &str| {
-        format!("{adjutant} {arguments} > {name}.part 2>&1; echo \"exit $?\" >> {name}.part; mv {name}.part {name}")
+        format!(
+            "{adjutant} {arguments} > {name}.part 2>&1; echo \"exit $?\" >> {name}.part; mv {name}.part {name}"
+        )
     };
     let orphan = typed("tasks", "orphan").replace('\'', "'\\''");
-    let mask = world.home().join("runs/loop-mask/1");
+    let mask = world.state_dir().join("runs/loop-mask/1");
     role(
         &world,
         &format!(
@@ -80,7 +83,7 @@ async fn an_agent_with_a_clean_environment_is_not_the_operator() {
 
 #[tokio::test]
 async fn an_agent_of_one_home_may_be_the_operator_of_another() {
-    let (world, other) = (crate::world().await, crate::world().await);
+    let (world, other) = (world().await, world().await);
     let script = format!(
         "{} --home {} tasks > said 2>&1; echo \"exit $?\" >> said; echo done",
         clean(&other),
@@ -92,4 +95,3 @@ async fn an_agent_of_one_home_may_be_the_operator_of_another() {
     let said = written(&world, "said").await;
     assert!(said.ends_with("exit 0\n"), "{said}");
 }
-

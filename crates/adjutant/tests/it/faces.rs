@@ -289,6 +289,8 @@ fn shape(mut value: Value) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_tool_answers_the_same_through_every_face() {
     let mut world = crate::world().await;
+    // Each agent that is started here and says nothing about its cost is charged what it reserved.
+    world.set("ADJUTANT_BUDGET_CHILD_USD", "0.001");
     for variable in ["ADJUTANT_AGENTS_CLAUDE_BINARY", "ADJUTANT_AGENTS_CODEX_BINARY"] {
         world.set(variable, "/nowhere/to-be-found");
     }

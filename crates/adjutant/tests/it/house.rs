@@ -50,7 +50,7 @@ async fn a_home_is_backed_up_while_it_runs_and_comes_back_whole() {
     let said = json(&world, &["backup", &name, "--json"]).await;
     assert_eq!(said["file"], name);
     assert_eq!(World::mode(&file).unwrap(), 0o600);
-    assert_eq!(std::fs::read_dir(world.home().join("snapshots")).unwrap().count(), 0);
+    assert_eq!(std::fs::read_dir(world.state_dir().join("snapshots")).unwrap().count(), 0);
     ok(&world, &["tasks", "add", "Came later"]).await;
 
     let refused = world.run(&["restore", &name, "--force"]).await.unwrap();
@@ -164,7 +164,7 @@ async fn a_cleaning_that_is_killed_leaves_a_whole_chain_and_the_next_one_goes_on
         ok(&world, &["down"]).await;
         assert_eq!(json(&world, &["audit", "verify", "--json"]).await["ok"], true, "{point}");
         json(&world, &clean).await;
-        let archives: Vec<String> = std::fs::read_dir(world.home().join("archive"))
+        let archives: Vec<String> = std::fs::read_dir(world.state_dir().join("archive"))
             .unwrap()
             .map(|entry| entry.unwrap().path().display().to_string())
             .collect();
@@ -189,7 +189,7 @@ async fn an_export_of_a_cut_record_can_be_followed_and_a_changed_archive_shows()
     let verdict = json(&world, &["audit", "verify", &export, "--json"]).await;
     assert_eq!(verdict["ok"], true);
     assert!(verdict["archived"].as_i64().unwrap() > 0);
-    let archive = world.home().join("archive").join(name);
+    let archive = world.state_dir().join("archive").join(name);
     let text = std::fs::read_to_string(&archive).unwrap();
     std::fs::write(&archive, text.replacen("Two", "Too", 1)).unwrap();
     let path = archive.display().to_string();

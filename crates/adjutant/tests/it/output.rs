@@ -30,6 +30,7 @@ async fn json_has_the_shapes_that_scripts_rely_on() {
             "kind",
             "model",
             "parentId",
+            "reason",
             "role",
             "startedAt",
             "state",

@@ -41,13 +41,17 @@ async fn with_key() -> World {
     stage(SCENARIOS, &variables).await
 }
 
-/// The files below a folder that have the key in them.
-fn files_with_key(folder: &Path) -> Vec<PathBuf> {
+/// The files of the project, its state among them, that have the key in them.
+fn files_with_key(world: &World) -> Vec<PathBuf> {
+    files_with_key_below(&world.project())
+}
+
+fn files_with_key_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() => found.extend(files_with_key(&path)),
+            Ok(kind) if kind.is_dir() => found.extend(files_with_key_below(&path)),
             Ok(kind) if kind.is_file() => {
                 // One that went meanwhile has nothing in it.
                 let bytes = fs::read(&path).unwrap_or_default();
@@ -74,19 +78,19 @@ async fn no_file_has_a_provider_key_while_its_agent_runs_or_after() {
     until("it runs", || is_there(&world, "ready")).await;
     assert_eq!(length(&world, &agent), Some(KEY.len().to_string()), "it has the key");
     let nothing: [PathBuf; 0] = [];
-    assert_eq!(files_with_key(&world.home()), nothing);
+    assert_eq!(files_with_key(&world), nothing);
     server.kill().await.unwrap();
-    assert_eq!(files_with_key(&world.home()), nothing, "after a SIGKILL");
+    assert_eq!(files_with_key(&world), nothing, "after a SIGKILL");
     let _server = world.up().await.unwrap();
     fs::write(world.project().join("go"), "").unwrap();
     assert_eq!(ended(&world, &agent).await, "succeeded");
-    assert_eq!(files_with_key(&world.home()), nothing, "after its end");
+    assert_eq!(files_with_key(&world), nothing, "after its end");
 }
 
 #[tokio::test]
 async fn keys_in_old_run_folders_are_removed_by_the_next_start() {
     let world = with_key().await;
-    let old = world.home().join("runs/sp_0123456789abcdef/1");
+    let old = world.state_dir().join("runs/sp_0123456789abcdef/1");
     fs::create_dir_all(&old).unwrap();
     let spec = json!({
         "program": "/bin/true", "arguments": [], "directory": "/", "stdin": "closed",
@@ -95,9 +99,9 @@ async fn keys_in_old_run_folders_are_removed_by_the_next_start() {
     });
     fs::write(old.join("spec.json"), spec.to_string()).unwrap();
     fs::write(old.join("claim"), "supervisor\n").unwrap();
-    assert_eq!(files_with_key(&world.home()).len(), 1);
+    assert_eq!(files_with_key(&world).len(), 1);
     let _server = world.up().await.unwrap();
-    until("the old folder is clean", || files_with_key(&world.home()).is_empty()).await;
+    until("the old folder is clean", || files_with_key(&world).is_empty()).await;
     let left = fs::read_to_string(old.join("spec.json")).unwrap();
     assert!(left.contains("ANTHROPIC_API_KEY"), "{left}");
 }

@@ -340,7 +340,7 @@ async fn attempts_of(scenario: &str, grace: &str) -> usize {
     assert_eq!(ended(&world, &coder).await, "succeeded");
     settled(&world).await;
     in_order(&world).await;
-    fs::read_dir(world.home().join("runs").join(&coder)).unwrap().count()
+    fs::read_dir(world.state_dir().join("runs").join(&coder)).unwrap().count()
 }
 
 #[tokio::test]

@@ -31,11 +31,7 @@ fn secrets() -> Vec<(String, String)> {
         of("sk-ant-", "api03-AbCdEfGhIjKlMnOpQrStUvWxYz", ""),
         of("eyJ", "hbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NSJ9.SflKxwRJSMeKKF2QT4", ""),
         of("postgres://app:", "hunter2-s3cret", "@db.example/app"),
-        of(
-            "-----BEGIN RSA PRIVATE KEY-----\n",
-            KEY_LINE,
-            "\n-----END RSA PRIVATE KEY-----",
-        ),
+        of("-----BEGIN RSA PRIVATE KEY-----\n", KEY_LINE, "\n-----END RSA PRIVATE KEY-----"),
     ]
 }
 
@@ -111,7 +107,8 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// What an agent gets exactly, and so may hold secrets while they are its own.
 fn is_exempt(path: &Path) -> bool {
     let name = path.file_name().unwrap().to_str().unwrap();
-    let is_output = name.starts_with("output.") && name.ends_with(".jsonl");
+    let is_output =
+        name.starts_with("output.") && path.extension().is_some_and(|end| end == "jsonl");
     is_output || name == "mcp.json" || name.starts_with("state.db")
 }
 
@@ -151,9 +148,8 @@ async fn no_secret_is_read_in_any_route_file_log_webhook_or_event() {
     world.set("ANTHROPIC_API_KEY", PROVIDER_KEY);
     configure(&world, &receiver);
     // In the background, so that its log is a file of the home.
-    world.run(&["status"]).await.unwrap();
-    let operator = world.operator().await.unwrap();
     world.run(&["tasks"]).await.unwrap().ok().unwrap();
+    let operator = world.operator().await.unwrap();
     let url = world.server_file().unwrap().unwrap()["url"].as_str().unwrap().to_owned();
     let http = Http::new(&url, &operator);
     let (_, link) = http.post("/api/links", &json!({ "readOnly": true })).await.unwrap();
@@ -174,7 +170,7 @@ async fn no_secret_is_read_in_any_route_file_log_webhook_or_event() {
     assert_eq!(told.await.unwrap().unwrap()["redacted"]["fields"], json!(["description"]));
     let as_writer = http.with_token(&writer.token);
     let comment = json!({ "taskId": "TAS-1", "body": spilled });
-    as_writer.call("mcp__task__add_comment", comment).await.unwrap().unwrap();
+    http.call("mcp__task__add_comment", comment).await.unwrap().unwrap();
     let mail = json!({ "toHuman": true, "subject": "ghp_16C7e42F292c6912E7710c838347Ae178B4a",
         "body": spilled });
     let mail = as_writer.call("mcp__mail__send", mail).await.unwrap().unwrap();
@@ -202,7 +198,8 @@ async fn no_secret_is_read_in_any_route_file_log_webhook_or_event() {
         found.extend(leaks("a webhook", &one.body.replace("\\n", "\n"), &secrets));
     }
     world.run(&["down"]).await.unwrap();
-    for path in files(&world.home()).into_iter().filter(|path| !is_exempt(path)) {
+    let written = [files(&world.home()), files(&world.state_dir())].concat();
+    for path in written.into_iter().filter(|path| !is_exempt(path)) {
         let text = String::from_utf8_lossy(&std::fs::read(&path).unwrap()).replace("\\n", "\n");
         found.extend(leaks(&path.display().to_string(), &text, &secrets));
     }

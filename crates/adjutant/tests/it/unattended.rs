@@ -49,7 +49,7 @@ async fn hiding() -> World {
 
 /// The folder of an agent's first attempt.
 fn folder(world: &World, agent: &str) -> PathBuf {
-    world.home().join("runs").join(agent).join("1")
+    world.state_dir().join("runs").join(agent).join("1")
 }
 
 #[tokio::test]

@@ -14,8 +14,16 @@ const BUDGET: usize = 16 * 1024;
 /// …and so much of each.
 const LETTER: usize = 4 * 1024;
 
-const TOOLS: &str =
-    " `mcp__mail__reply` answers a letter, `mcp__mail__read` marks it as read.";
+/// Whether a reader has the tools for mail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MailTools {
+    /// They are named to it
+    Offered,
+    /// Its role denies them
+    Missing,
+}
+
+const TOOLS: &str = " `mcp__mail__reply` answers a letter, `mcp__mail__read` marks it as read.";
 const LISTS_THEM: &str = "; `mcp__mail__list_inbox` lists them";
 
 /// The unread letters of an inbox; nothing where there is none. The tools for mail are named to agents that have
@@ -23,7 +31,7 @@ const LISTS_THEM: &str = "; `mcp__mail__list_inbox` lists them";
 pub(crate) fn unread_mail(
     tx: &Tx<'_>,
     recipient: Recipient,
-    has_tools: bool,
+    tools: MailTools,
 ) -> Result<String, ToolError> {
     let count = tx.mail_unread_count(recipient)?;
     let newest = tx.mail_unread_newest(recipient, NEWEST)?;
@@ -40,7 +48,10 @@ pub(crate) fn unread_mail(
         fits
     });
     letters.truncate(fitting.count());
-    let (tools, list) = if has_tools { (TOOLS, LISTS_THEM) } else { ("", "") };
+    let (tools, list) = match tools {
+        MailTools::Offered => (TOOLS, LISTS_THEM),
+        MailTools::Missing => ("", ""),
+    };
     let mut text = format!("## Unread Mail\n\n{count} unread.{tools}\n");
     let left_out = count - i64::try_from(letters.len()).unwrap_or(count);
     if left_out > 0 {

@@ -55,13 +55,13 @@ async fn told(letters: Vec<(String, String)>) -> String {
         store.write(move |tx| tx.mail_insert(&new, now)).await.unwrap();
     }
     let elsewhere = Recipient::Agent(AgentId::from_bits(8));
-    assert_eq!(store.read(|tx| unread_mail(tx, elsewhere, true)).unwrap(), "");
-    let text = store.read(|tx| unread_mail(tx, ME, true)).unwrap();
+    assert_eq!(store.read(|tx| unread_mail(tx, elsewhere, MailTools::Offered)).unwrap(), "");
+    let text = store.read(|tx| unread_mail(tx, ME, MailTools::Offered)).unwrap();
     let read = |tx: &mut store::Tx<'_>| -> Result<(), StoreError> {
         tx.mail_mark_read(MailId::from_bits(1), Timestamp::from_millis(0)).map(drop)
     };
     store.write(read).await.unwrap();
-    let later = store.read(|tx| unread_mail(tx, ME, true)).unwrap();
+    let later = store.read(|tx| unread_mail(tx, ME, MailTools::Offered)).unwrap();
     assert!(!later.contains("`mail_0000000000000001`"), "it has been read: {later}");
     text
 }

@@ -9,8 +9,8 @@ use model::{AgentId, EpicId, TaskRef, Timestamp};
 use serde_json::json;
 use store::{Agent, Caps, EventDraft, NewAgent, NewRun, Task, Tx};
 
-use super::{environment, reserve};
 use super::wish::{Claims, Confinement, Draft};
+use super::{environment, reserve};
 use crate::cx::{Caller, WriteCx, find_agent, find_task, fresh};
 use crate::error::{Code, ToolError};
 use crate::redact::redact;

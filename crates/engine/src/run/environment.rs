@@ -183,7 +183,7 @@ pub(crate) fn control_key(engine: &Engine, folder: &RunFolder) -> String {
 
 /// Removes the values that earlier versions wrote into run folders. Blocks while it reads all of them.
 pub(super) fn forget_values(engine: &Engine) {
-    let runs = engine.options.home.join("runs");
+    let runs = engine.options.state.join("runs");
     let below = |path: &std::path::Path| {
         let names = host::files::list(path).unwrap_or_default();
         names.into_iter().map(|name| path.join(name)).collect::<Vec<_>>()

@@ -12,7 +12,7 @@ use store::{Agent, Recipient, Run};
 
 use super::environment::{self, StartGrant};
 use super::wish::{Confinement, Wish};
-use crate::context::{self, PromptParts};
+use crate::context::{self, MailTools, PromptParts};
 use crate::cx::{Caller, task_of};
 use crate::engine::Engine;
 use crate::error::ToolError;
@@ -93,7 +93,7 @@ fn work_directory(engine: &Engine, agent: &Agent, wish: &Wish) -> Result<PathBuf
     let worktree = engine.store.read(|tx| Ok::<_, ToolError>(tx.worktree_of(agent.id)?))?;
     let inside = match &worktree {
         Some(worktree) if directory.starts_with(&worktree.path) => {
-            host::inside::folder(&[std::path::Path::new(&worktree.path), project], &directory)
+            host::inside::folder(&[Path::new(&worktree.path), project], &directory)
         }
         _ if wish.confinement == Confinement::Project => {
             host::inside::folder(&[project], &directory)
@@ -177,9 +177,7 @@ struct Parts<'a> {
 
 fn brief(engine: &Engine, settings: &Settings, parts: Parts<'_>) -> Result<Brief, LaunchError> {
     let Parts { agent, run, wish, role, kind } = parts;
-    let run = &engine
-        .store
-        .read(|tx| Ok::<_, ToolError>(tx.run_exact(agent.id, run.clone())?))?;
+    let run = &engine.store.read(|tx| Ok::<_, ToolError>(tx.run_exact(agent.id, run.clone())?))?;
     let runner = settings.runners.get(kind.name()).cloned().unwrap_or_default();
     let caller = Caller { agent: Some(agent.clone()), by_operator: false };
     let servers = servers(engine, settings, &caller);
@@ -294,11 +292,15 @@ fn prompt(
         .filter(|tool| is_mounted(&caller, tool.toolset()) && caller.is_offered(settings, tool))
         .map(|tool| tool.name)
         .collect();
-    let has_mail = tools.iter().any(|tool| tool.starts_with("mcp__mail__"));
+    let mail_tools = if tools.iter().any(|tool| tool.starts_with("mcp__mail__")) {
+        MailTools::Offered
+    } else {
+        MailTools::Missing
+    };
     let (history, mail) = engine.store.read(|tx| {
         let task = task_of(tx, agent.task)?.map(|task| tx.task_exact(task)).transpose()?;
         let history = task.map(|task| context::task_context(tx, &task)).transpose()?;
-        let mail = context::unread_mail(tx, Recipient::Agent(agent.id), has_mail)?;
+        let mail = context::unread_mail(tx, Recipient::Agent(agent.id), mail_tools)?;
         Ok::<_, ToolError>((history, mail))
     })?;
     let asked = match &run.next_prompt {

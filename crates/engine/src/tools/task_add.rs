@@ -41,7 +41,7 @@ pub(crate) fn add(cx: &mut WriteCx<'_, '_>, draft: TaskDraft) -> Result<Task, To
             // A slug is made of the words that everybody may read.
             let title = redact(draft.title.clone());
             free_slug(cx.tx, &model::slug::slug(&title, cx.now), id)?
-        },
+        }
     };
     let new = NewTask {
         id,

@@ -10,10 +10,8 @@ use tokio_util::task::TaskTracker;
 async fn call(engine: &Engine, tool: &str, input: Value) -> Value {
     let tool = by_name(tool).unwrap();
     let call = Call { principal: Principal::Operator, as_agent: None, tool, input, key: None };
-    match engine.call(call, &Progress::default()).await {
-        Ok(output) => output.value(),
-        Err(failure) => panic!("{}", failure.body()),
-    }
+    let answer = engine.call(call, &Progress::default()).await;
+    answer.map_err(|failure| failure.body()).unwrap().value()
 }
 
 #[tokio::test]

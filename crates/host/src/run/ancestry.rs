@@ -101,6 +101,9 @@ mod tests {
         assert!(above > 0);
         assert!(!arguments(std::process::id()).is_empty());
         let dir = tempfile::tempdir().unwrap();
-        assert!(supervisors_above(dir.path()).is_empty(), "no agent of these runs started the test");
+        assert!(
+            supervisors_above(dir.path()).is_empty(),
+            "no agent of these runs started the test"
+        );
     }
 }

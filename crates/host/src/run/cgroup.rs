@@ -4,7 +4,10 @@
 //! Only version 2 of control groups can end a whole group. One is used where the group that this process
 //! is in can be written by its user ("delegated"); elsewhere there is none, and sweeping finds processes
 //! by other marks.
-#![cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "there are groups on Linux alone"))]
+#![cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "there are groups on Linux alone")
+)]
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};

@@ -117,7 +117,9 @@ impl RunFolder {
     fn readable_exit(&self) -> Result<Option<ExitRecord>, FileError> {
         use io::ErrorKind::{InvalidData, IsADirectory, UnexpectedEof};
         match self.exit() {
-            Err(error) if matches!(error.source.kind(), InvalidData | IsADirectory | UnexpectedEof) => {
+            Err(error)
+                if matches!(error.source.kind(), InvalidData | IsADirectory | UnexpectedEof) =>
+            {
                 Ok(None)
             }
             found => found,
@@ -218,7 +220,7 @@ impl RunFolder {
         for name in GIVEN {
             let path = self.file(name);
             // The agent can write here: what is not a plain file of a sensible size is not opened.
-            let is_ours = std::fs::symlink_metadata(&path)
+            let is_ours = fs::symlink_metadata(&path)
                 .is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_GIVEN_BYTES);
             if !is_ours {
                 continue;

@@ -9,13 +9,12 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use model::Timestamp;
-use rustix::fs::OFlags;
 use rustix::io::Errno;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Position;
-use crate::files::{FileError, at};
+use crate::files::{self, FileError, at};
 
 /// Upper bound on what is read of a small file; the longest has a command's arguments.
 const MAX_SMALL_BYTES: u64 = 16 * 1024 * 1024;
@@ -119,7 +118,11 @@ pub(crate) fn segment_name(segment: u32) -> String {
 pub(super) fn open_regular(path: &Path) -> io::Result<Option<File>> {
     match files::open_regular(path) {
         Ok(file) => Ok(Some(file)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) => Ok(None),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidInput) =>
+        {
+            Ok(None)
+        }
         // A socket.
         Err(error) if error.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => Ok(None),
         Err(error) => Err(error),

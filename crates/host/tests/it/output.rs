@@ -2,7 +2,7 @@
 
 use host::run::{Ended, Handover, Position, Standing, Stdin, Stream};
 
-use crate::support::{Run, prepared, program, sh, start, texts};
+use crate::support::{Run, prepared, program, sh, start, started, texts};
 
 #[tokio::test]
 async fn every_line_is_kept_with_its_stream_and_time() {
@@ -109,7 +109,7 @@ async fn what_the_disk_does_not_take_is_told_apart_from_what_was_left_out() {
     let (dir, folder) = prepared(sh("echo one; echo two"));
     // A disk that is always full.
     std::os::unix::fs::symlink("/dev/full", folder.path().join("output.jsonl")).unwrap();
-    let mut begun = folder.start(&program()).unwrap();
+    let mut begun = started(&folder).unwrap();
     begun.ready().await.unwrap();
     let mut run = Run { dir, folder, begun };
     let exit = run.exit().await;

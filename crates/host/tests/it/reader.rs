@@ -178,8 +178,7 @@ async fn a_reader_follows_a_run_across_its_segments() {
 #[test]
 fn beyond_the_end_there_is_nothing_however_far() {
     let dir = tempfile::tempdir().unwrap();
-    std::fs::write(dir.path().join("output.jsonl"), "{\"at\":1,\"s\":\"out\",\"l\":\"x\"}\n")
-        .unwrap();
+    fs::write(dir.path().join("output.jsonl"), "{\"at\":1,\"s\":\"out\",\"l\":\"x\"}\n").unwrap();
     for offset in [1_000, 1 << 62, u64::MAX >> 1, u64::MAX] {
         let place = Position { segment: 0, offset };
         let mut reader = OutputReader::new(dir.path(), place);

@@ -222,7 +222,8 @@ fn base64_body(text: &[u8]) -> usize {
             at += 1;
         } else if *byte == b'\\' {
             // An escaped end of a line, however often it was escaped.
-            let letter = at + text.get(at..).unwrap_or_default().iter().take_while(|b| **b == b'\\').count();
+            let letter =
+                at + text.get(at..).unwrap_or_default().iter().take_while(|b| **b == b'\\').count();
             if !matches!(text.get(letter), Some(b'n' | b'r' | b't')) {
                 break;
             }

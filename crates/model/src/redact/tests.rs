@@ -1,3 +1,5 @@
+//! Every shape of secret, what only looks like one, and hostile inputs.
+
 use super::*;
 use proptest::prelude::*;
 
@@ -156,7 +158,18 @@ fn names_of_secrets_are_told_from_others() {
 /// Counts what is looked at instead of the time that it takes: a failed look must not be repeated.
 #[test]
 fn hostile_repetitions_are_read_in_linear_time() {
-    for unit in ["eyJ", "eyJaaaaaaaaa.", "AIza", "/sk-aaaaaaaaaaaaaaaa", "AKIA", "://a:b", "-----BEGIN PRIVATE KEY-----", "npm_", "\\n", "ghp_a "] {
+    for unit in [
+        "eyJ",
+        "eyJaaaaaaaaa.",
+        "AIza",
+        "/sk-aaaaaaaaaaaaaaaa",
+        "AKIA",
+        "://a:b",
+        "-----BEGIN PRIVATE KEY-----",
+        "npm_",
+        "\\n",
+        "ghp_a ",
+    ] {
         let text = unit.repeat(400_000 / unit.len());
         // Quadratic work would need hours here, and would not end before the test is stopped.
         let clean = redact(text.clone());

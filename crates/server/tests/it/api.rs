@@ -48,6 +48,7 @@ async fn an_agent_is_enlisted_and_discharged() {
         "kind",
         "model",
         "parentId",
+        "reason",
         "role",
         "startedAt",
         "state",

@@ -110,6 +110,8 @@ const ROUTES: &[(&str, &str, For)] = &[
     ("GET", "/api/slack", For::Operator),
     ("POST", "/api/slack/retry", For::Operator),
     ("GET", "/api/slack/threads", For::Operator),
+    ("POST", "/api/clean", For::Operator),
+    ("POST", "/api/snapshot", For::Operator),
     ("POST", "/api/reload", For::Operator),
     ("POST", "/api/shutdown", For::Operator),
 ];

@@ -3,7 +3,9 @@
 use model::event::EventKind;
 use model::{AgentId, MailId, TaskId};
 use serde_json::json;
-use store::{EventDraft, Inbox, NewMail, NewNote, NewRun, NewTask, Recipient, Store, StoreError, Tx};
+use store::{
+    EventDraft, Inbox, NewMail, NewNote, NewRun, NewTask, Recipient, Store, StoreError, Tx,
+};
 
 use crate::support::{NOW, agent, open};
 

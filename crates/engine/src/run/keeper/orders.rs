@@ -5,7 +5,7 @@ use std::time::Duration;
 use host::agent::Verdict as Answer;
 use model::MailId;
 use model::agent::{AgentState, Outcome};
-use store::{Inbox, Mail, Recipient, Stop};
+use store::{Inbox, Mail, Recipient};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -124,8 +124,7 @@ impl Keeper {
             self.report().await?;
         }
         if self.finished_since.is_some_and(|since| since.elapsed() >= self.grace()) {
-            self.dismiss().await;
-            return Ok(());
+            return self.dismiss().await;
         }
         let Some(limit) = self.inactivity() else { return Ok(()) };
         if self.silent_since.elapsed() < limit {
@@ -150,26 +149,6 @@ impl Keeper {
             self.want_stop(Outcome::Killed, reason).await?;
         }
         Ok(())
-    }
-
-    /// Ends a process that gave its result and does not exit. It ended by itself, so nobody below it is stopped.
-    async fn dismiss(&mut self) {
-        let (grace, now) = (self.grace(), Instant::now());
-        let reason = "it gave its result and did not exit".to_owned();
-        let asked = match &mut self.sender {
-            Some(sender) => sender.stop(&reason, grace).await.is_ok(),
-            None => false,
-        };
-        if !asked {
-            // The connection is gone; whoever comes after it asks again.
-            self.finished_since = Some(now);
-            return;
-        }
-        tracing::info!(id = %self.agent.id, "agent gave its result and did not exit; ending its process");
-        self.finished_since = None;
-        let wish = Stop { outcome: Outcome::Succeeded, reason };
-        let force = Some(now + grace + BEYOND);
-        self.stopping = Some(Stopping { wish, patience: None, force });
     }
 
     /// Whether its silence has a reason: it waits for somebody, or a tool is at work.

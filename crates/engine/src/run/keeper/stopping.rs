@@ -94,6 +94,17 @@ impl Keeper {
         Ok(())
     }
 
+    /// Ends a process that gave its result and does not exit. It ended by itself, so nobody below it is stopped.
+    pub(super) async fn dismiss(&mut self) -> Result<(), Leave> {
+        let reason = "it gave its result and did not exit".to_owned();
+        tracing::info!(id = %self.agent.id, "agent gave its result and did not exit; ending its process");
+        self.finished_since = None;
+        let (grace, wish) = (self.grace(), Stop { outcome: Outcome::Succeeded, reason });
+        let stage = Stage::Ending { force: Instant::now() + grace + BEYOND };
+        self.stopping = Some(Stopping { wish, stage });
+        self.order_end(grace).await
+    }
+
     /// Lets the supervisor end all processes: politely, and after the grace by force.
     async fn end_processes(&mut self, grace: Duration) -> Result<(), Leave> {
         self.enter(Stage::Ending { force: Instant::now() + grace + BEYOND });
@@ -154,7 +165,7 @@ impl Keeper {
         }
     }
 
-    fn grace(&self) -> Duration {
+    pub(super) fn grace(&self) -> Duration {
         Duration::from_millis(self.engine.settings().limits.grace_ms)
     }
 

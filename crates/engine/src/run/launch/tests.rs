@@ -1,8 +1,10 @@
+//! What a prompt names is what the agent is given.
+
 use host::clock::Clock;
 use model::agent::AgentState;
 use model::glob::Glob;
 use model::policy::Rules;
-use model::{AgentId, MailId, Timestamp};
+use model::{AgentId, MailId};
 use store::{NewAgent, NewMail, NewRun, Store};
 
 use super::*;
@@ -39,10 +41,8 @@ async fn a_prompt_names_only_toolsets_that_are_mounted() {
         ..Settings::default()
     };
     let now = Timestamp::from_millis(1_800_000_000_000);
-    let options = Options {
-        clock: Clock::manual(now),
-        ..Options::new(dir.path().to_owned(), String::new())
-    };
+    let options =
+        Options { clock: Clock::manual(now), ..Options::new(dir.path().to_owned(), String::new()) };
     let engine = Engine::new(store, settings.clone(), options);
     let mut bits = 0;
     for role in &all {
@@ -51,7 +51,8 @@ async fn a_prompt_names_only_toolsets_that_are_mounted() {
             let (agent, run) = recorded(&engine, (bits, role, session), now).await;
             for kind in host::agent::KINDS {
                 let wish = Wish::default();
-                let parts = Parts { agent: &agent, run: &run, wish: &wish, role: Some(role), kind: *kind };
+                let parts =
+                    Parts { agent: &agent, run: &run, wish: &wish, role: Some(role), kind: *kind };
                 let brief = brief(&engine, &settings, parts).unwrap();
                 let mounted: Vec<&str> =
                     brief.servers.iter().map(|server| server.name.as_str()).collect();

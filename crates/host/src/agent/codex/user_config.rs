@@ -69,7 +69,7 @@ mod tests {
             command = "adjutant"
             args = ["mcp"]
             [mcp_servers.path]
-            command = "/home/me/.cargo/bin/adjutant"
+            command = "/opt/me/.cargo/bin/adjutant"
             [mcp_servers."with.dot"]
             command = "sh"
             args = ["-c", "exec env X=1 adjutant mcp"]
@@ -89,13 +89,13 @@ mod tests {
 
     #[test]
     fn every_file_that_a_session_reads_is_looked_at() {
-        let variable = |name: &str| (name == "HOME").then(|| "/home/me".to_owned());
+        let variable = |name: &str| (name == "HOME").then(|| "/opt/me".to_owned());
         let all = files(Path::new("/srv/p/sub"), &variable);
         let text: Vec<_> = all.iter().map(|path| path.to_str().unwrap()).collect();
         assert_eq!(
             text,
             [
-                "/home/me/.codex/config.toml",
+                "/opt/me/.codex/config.toml",
                 "/etc/codex/config.toml",
                 "/srv/p/sub/.codex/config.toml",
                 "/srv/p/.codex/config.toml",
