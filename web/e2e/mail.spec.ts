@@ -40,6 +40,9 @@ scenarios:
       - call: mail_list_inbox
         with: {waitSeconds: 200}
         save: inbox
+      # What it has not read when it ends would be forwarded to the human.
+      - call: mail_read
+        with: {mailId: '{{inbox.mails.0.id}}'}
       - result: {summary: '{{inbox.mails.0.body}}'}
   talk:
     steps:
