@@ -78,7 +78,7 @@ fn supervise_here() -> Result<(), SuperviseError> {
     process::own_session().map_err(system("make a session"))?;
     tree::adopt_orphans().map_err(system("adopt orphans"))?;
     // Before the claim: a server that dies while it hands over leaves a run that was never begun.
-    let handover = receive()?;
+    let (handover, source) = receive()?;
     let Some(_lock) = files::lock(Path::new("lock"))? else { return Ok(()) };
     if !claim(Path::new("claim"), TAKEN)? {
         return Ok(());
@@ -89,6 +89,9 @@ fn supervise_here() -> Result<(), SuperviseError> {
         Ok(listening) => listening,
         Err(error) => return Ok(write_exit(&not_started(&chain(&error), started_at))?),
     };
+    if source == Source::Spec {
+        socket.link_inside(folder);
+    }
     let mut hub = Hub::new(listener);
     let exit = match run_agent(handover, &mut hub, started_at) {
         Ok(exit) => exit,
@@ -134,15 +137,24 @@ fn run_agent(
     Ok(exit)
 }
 
+/// Where the agent's environment came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// Through the pipe
+    Pipe,
+    /// From `spec.json`, where a server of an earlier version wrote it
+    Spec,
+}
+
 /// Reads what the server hands over. A server of an earlier version hands nothing over: it wrote the
 /// environment into `spec.json`.
-fn receive() -> Result<Handover, SuperviseError> {
+fn receive() -> Result<(Handover, Source), SuperviseError> {
     let given = Handover::read(io::stdin().lock()).map_err(system("read the environment"))?;
     if let Some(handover) = given {
-        return Ok(handover);
+        return Ok((handover, Source::Pipe));
     }
     match read_json::<Spec>(Path::new("spec.json"))?.filter(has_values) {
-        Some(spec) => Ok(Handover::new(&spec.environment)),
+        Some(spec) => Ok((Handover::new(&spec.environment), Source::Spec)),
         None => Err(system("read the environment")(io::ErrorKind::UnexpectedEof.into())),
     }
 }

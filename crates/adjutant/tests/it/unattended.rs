@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::os::unix::net::UnixStream;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -31,6 +31,11 @@ scenarios:
     steps:
       - *ready
       - sleep: 1000
+  buy:
+    steps:
+      - *ready
+      - wait_file: {path: go}
+      - repeat: {times: 1000, steps: [{burn: {input_tokens: 10, output_tokens: 10, cost_usd: 0.05}}, {sleep: 0.05}]}
 ";
 
 const HIDE: &str = r#"
@@ -76,6 +81,25 @@ async fn an_agent_without_a_socket_is_charged_and_stopped_at_its_budget() {
     let agent = drafted["agentId"].as_str().unwrap().to_owned();
     until("it has hidden", || is_there(&world, "ready")).await;
     server.kill().await.unwrap();
+    let _server = world.up().await.unwrap();
+    fs::write(world.project().join("go"), "").unwrap();
+    assert_eq!(ended(&world, &agent).await, "over_budget");
+    assert_eq!(leftovers(&world), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn an_agent_that_names_a_socket_of_its_own_is_charged_and_stopped_at_its_budget() {
+    let world = hiding().await;
+    let server = world.up().await.unwrap();
+    let typed = ["draft", "--role", "hand", "--budget", "0.20", "buy"];
+    let drafted = answer(&world, &typed).await;
+    let agent = drafted["agentId"].as_str().unwrap().to_owned();
+    until("it runs", || is_there(&world, "ready")).await;
+    server.kill().await.unwrap();
+    let path = world.scratch().join("forged");
+    let _listener = UnixListener::bind(&path).unwrap();
+    let note = serde_json::json!({ "path": path }).to_string();
+    fs::write(folder(&world, &agent).join("socket.json"), note).unwrap();
     let _server = world.up().await.unwrap();
     fs::write(world.project().join("go"), "").unwrap();
     assert_eq!(ended(&world, &agent).await, "over_budget");

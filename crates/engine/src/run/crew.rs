@@ -283,7 +283,9 @@ async fn restarted(
     (restarts, message): (u32, String),
     shutdown: &CancellationToken,
 ) -> Option<(Agent, Run)> {
-    let attempt = engine.store.read(|tx| tx.agent_get(id)).ok().flatten()?.attempt;
+    // Where it cannot be read now it is looked up again below.
+    let found = engine.store.read(|tx| tx.agent_get(id)).ok().flatten();
+    let attempt = found.map_or(1, |agent| agent.attempt);
     let delay = panics::restart_delay(restarts.max(attempt.saturating_sub(1)));
     let doing = format!("supervising agent {id}");
     let next = format!("supervision starts again in {} s", delay.as_secs());

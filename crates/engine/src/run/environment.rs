@@ -151,7 +151,11 @@ async fn parent_values(
     let key = control_key(engine, &folder);
     let asked = async { folder.connect().await?.environment(&key, names).await };
     Ok(match tokio::time::timeout(ASK_TIMEOUT, asked).await {
-        Ok(Ok(values)) => values,
+        Ok(Ok(mut values)) => {
+            // Nobody chooses further variables for an agent, such as ones that its loader obeys.
+            values.0.retain(|(name, _)| names.contains(name));
+            values
+        }
         Ok(Err(error)) => {
             tracing::debug!(parent = %parent.id, %error, "parent's supervisor not reached");
             Variables::default()

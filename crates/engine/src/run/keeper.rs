@@ -323,7 +323,9 @@ impl Keeper {
                     drop(sender.authenticate(&key).await);
                     self.sender = Some(sender);
                     self.resay().await;
-                    self.listen(receiver).await?;
+                    if self.sender.is_some() {
+                        self.listen(receiver).await?;
+                    }
                 }
                 Err(error) => self.connect_failed(&error),
             }
@@ -365,6 +367,10 @@ impl Keeper {
         // Orders come before what an agent says: one that never pauses can be stopped too.
         let mut behind = false;
         loop {
+            if self.sender.is_none() {
+                // Something could not be said. Without a connection an end goes by signals.
+                return Ok(());
+            }
             let look = self.next_look();
             tokio::select! {
                 biased;

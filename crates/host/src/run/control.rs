@@ -16,6 +16,8 @@ use super::Variables;
 pub(crate) const MOST_INPUT: usize = 8 * 1024 * 1024;
 /// How long a message to the supervisor may be.
 pub(crate) const MOST_MESSAGE: usize = 2 * MOST_INPUT;
+/// How long a supervisor may take to hear a message; it reads at once unless it is stopped.
+const SAY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Upper bound on a message from the supervisor; the longest has values of the environment.
 const MOST_NOTICE: usize = 1024 * 1024;
 
@@ -186,8 +188,11 @@ impl ControlSender {
         if message.len() > MOST_MESSAGE {
             return Ok(false);
         }
-        self.0.write_all(&message).await?;
-        Ok(true)
+        // An agent can stop its supervisor's process: whoever waited for it would hear no order.
+        match tokio::time::timeout(SAY_TIMEOUT, self.0.write_all(&message)).await {
+            Ok(written) => written.map(|()| true),
+            Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        }
     }
 }
 

@@ -37,6 +37,23 @@ pub(super) fn signal(folder: &Path, signal: Signal) -> Result<bool, FileError> {
     Ok(false)
 }
 
+/// Whether a process is known not to be the supervisor of a run: it does not hold the lock, and another
+/// one is seen to. Where locks cannot be seen, nobody is a stranger.
+#[cfg(target_os = "linux")]
+pub(super) fn is_stranger(folder: &Path, pid: Option<u32>) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+
+    let Ok(file) = std::fs::metadata(folder.join("lock")) else { return false };
+    let file = (file.dev(), file.ino());
+    pid.is_none_or(|pid| !holds(pid, file)) && processes().any(|other| holds(other, file))
+}
+
+/// Where open files of others cannot be seen, nobody is told apart.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn is_stranger(_folder: &Path, _pid: Option<u32>) -> bool {
+    false
+}
+
 /// Every process of the machine.
 #[cfg(target_os = "linux")]
 fn processes() -> impl Iterator<Item = u32> {

@@ -39,9 +39,16 @@ impl Socket {
         Ok((socket, listener))
     }
 
-    /// Removes the socket and the note.
+    /// Puts a link to the socket where a server of an earlier version looks for it.
+    pub(crate) fn link_inside(&self, folder: &Path) {
+        // Best effort: a server of this version does not need it.
+        drop(std::os::unix::fs::symlink(&self.path, folder.join("control")));
+    }
+
+    /// Removes the socket, the link to it and the note.
     pub(crate) fn remove(&self, folder: &Path) -> Result<(), FileError> {
         files::remove(&self.path)?;
+        files::remove(&folder.join("control"))?;
         files::remove(&folder.join(NOTE))
     }
 }
@@ -49,10 +56,19 @@ impl Socket {
 /// Connects to the supervisor of a run.
 pub(super) async fn connect(folder: &Path) -> io::Result<tokio::net::UnixStream> {
     let noted: Option<Socket> = read_json(&folder.join(NOTE)).map_err(|error| error.source)?;
-    match noted {
-        Some(socket) => tokio::net::UnixStream::connect(socket.path).await,
-        None => connect_inside(folder).await,
+    let stream = match noted {
+        Some(socket) => tokio::net::UnixStream::connect(socket.path).await?,
+        None => connect_inside(folder).await?,
+    };
+    // The agent can write the note, and listen itself where it leads.
+    let pid = stream.peer_cred()?.pid().and_then(|pid| u32::try_from(pid).ok());
+    let of = folder.to_owned();
+    let stranger = tokio::task::spawn_blocking(move || super::holder::is_stranger(&of, pid));
+    if stranger.await.map_err(io::Error::other)? {
+        let why = "whoever listens there is not its supervisor";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
+    Ok(stream)
 }
 
 /// Connects to a supervisor of an earlier version, whose socket is in the run folder.

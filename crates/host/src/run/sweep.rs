@@ -72,7 +72,8 @@ fn session_of(record: &super::SupervisorRecord) -> Option<Session> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let is_same_boot = record.boot_id.as_deref() == Some(boot.trim());
     // As long as somebody is in the session, the kernel gives its number to no other process.
-    let is_led = Path::new("/proc").join(record.pid.to_string()).exists();
+    // A supervisor that was killed and is not reaped yet keeps the number too.
+    let is_led = crate::process::is_alive(record.pid);
     let started = record.start_time.filter(|_| is_same_boot && !is_led)?;
     Some((record.pid, started))
 }
