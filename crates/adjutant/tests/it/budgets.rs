@@ -66,6 +66,11 @@ scenarios:
       - *bought
       - sleep: 2
       - result: {summary: bought}
+  unlucky:
+    steps:
+      - {call: draft_agent, with: {role: capped, prompt: go}, save: one}
+      - {call: await_agent, with: {agentId: '{{one.agentId}}'}, until: {status: crashed}}
+      - result: {summary: tried}
 ";
 
 /// Lets each agent take its next step once the one before is recorded, unless the record says that it
@@ -329,4 +334,17 @@ async fn an_unmetered_child_without_a_cap_costs_what_it_reserved() {
     assert_eq!(lead["state"], "succeeded", "{lead}");
     let spent = charged(&world, lead["agentId"].as_str().unwrap());
     assert!((spent - 1.0).abs() < 1e-9, "a tenth for each of the two: {spent}");
+}
+
+#[tokio::test]
+async fn a_child_that_could_not_be_started_costs_nothing() {
+    let world = stage(SCENARIOS, &[]).await;
+    let missing = "agent: command\ncommand: [/nowhere/at/all]\ncategory: worker";
+    let text = format!("---\nname: capped\n{missing}\n---\nWork.\n");
+    std::fs::write(world.home().join("roles/capped.md"), text).unwrap();
+    let _server = world.up().await.unwrap();
+    let lead = answer(&world, &["run", "--role", "lead", "--budget", "5", "unlucky"]).await;
+    assert_eq!(lead["state"], "succeeded", "{lead}");
+    let spent = charged(&world, lead["agentId"].as_str().unwrap());
+    assert!(spent.abs() < 1e-9, "nothing ran: {spent}");
 }

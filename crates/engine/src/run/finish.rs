@@ -56,6 +56,8 @@ pub(crate) enum Figures {
     Whole,
     /// Output was lost, and figures may have been in it
     Lost,
+    /// Its process was never started
+    Nothing,
 }
 
 impl Ending {
@@ -237,18 +239,18 @@ pub(crate) fn charge_unmetered(
     let run = tx.run_get(agent.id)?;
     // Whoever runs an enlisted agent knows what it used; nobody tells us.
     let started = run.as_ref().map_or(agent.kind == "enlisted", |run| run.started_at.is_some());
-    if !started {
+    let never_ran = figures == Figures::Nothing && run.as_ref().is_none_or(|run| run.ran_ms == 0);
+    if !started || never_ran {
         return Ok(());
     }
     let (cost, used) = run.map_or((None, Tokens::default()), |run| (run.cost, run.tokens));
     let (money, tokens) = reserve::price_of_silence(&budget);
+    // What it and those below it reported was charged when it was reported.
+    let money = (money - budget.money).max(Usd::ZERO);
+    let tokens = tokens.saturating_sub(budget.tokens);
     let spend = match figures {
-        Figures::Lost => Spend {
-            money: (money - cost.unwrap_or_default()).max(Usd::ZERO),
-            tokens: tokens.saturating_sub(used.all()),
-            agents: 0,
-        },
-        Figures::Whole => Spend {
+        Figures::Lost => Spend { money, tokens, agents: 0 },
+        Figures::Whole | Figures::Nothing => Spend {
             money: if cost.is_none() { money } else { Usd::ZERO },
             tokens: if used == Tokens::default() { tokens } else { 0 },
             agents: 0,

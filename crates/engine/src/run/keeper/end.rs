@@ -38,7 +38,7 @@ pub(super) async fn never_started(
         reason = format!("{reason}: {cause}");
     }
     let result = result::read_result(None, &reason, None);
-    let ending = Ending { outcome: Outcome::Failed, reason, result, account: Figures::Whole };
+    let ending = Ending { outcome: Outcome::Failed, reason, result, account: Figures::Nothing };
     close(engine, (agent.id, agent.attempt), ending, Lasted::default()).await
 }
 
