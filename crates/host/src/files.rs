@@ -144,8 +144,11 @@ fn write_renamed(
     name.push(format!(".{}.new", std::process::id()));
     let scratch = path.with_file_name(name);
     let written = (|| {
+        // Agents can write where most of these files lie, and can tell this name. A pipe that they put there would be
+        // waited for and a link followed, so what is there goes, and nothing but a new file is opened.
+        drop(fs::remove_file(&scratch));
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true);
+        options.write(true).create_new(true);
         if mode == Mode::Private {
             options.mode(0o600);
         }
@@ -306,6 +309,20 @@ mod tests {
         };
         let made = crate::process::run(&launch, std::time::Duration::from_secs(60)).unwrap();
         assert!(made.exit.is_success());
+    }
+
+    #[test]
+    fn what_was_put_in_the_place_of_a_scratch_file_is_neither_waited_for_nor_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, other) = (dir.path().join("server.json"), dir.path().join("other"));
+        fs::write(&other, "precious").unwrap();
+        let scratch = dir.path().join(format!("server.json.{}.new", std::process::id()));
+        make_pipe(&scratch);
+        write(&path, "one", Mode::Private).unwrap();
+        std::os::unix::fs::symlink(&other, &scratch).unwrap();
+        write(&path, "two", Mode::Private).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
+        assert_eq!(fs::read_to_string(&other).unwrap(), "precious");
     }
 
     #[test]

@@ -148,6 +148,10 @@ impl Repo {
             let (key, value) = entry.split_at(end.unwrap_or(entry.len()));
             // A key without a value means yes.
             let value = value.strip_prefix(b"\n").unwrap_or(b"true");
+            // What is included is listed itself; a relative path would be refused in an environment.
+            if key.starts_with(b"include.") || key.starts_with(b"includeif.") {
+                continue;
+            }
             let pair = (os(key), os(value));
             match scope {
                 b"system" | b"global" | b"command" => settings.operators.push(pair),

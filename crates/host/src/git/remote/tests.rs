@@ -113,7 +113,10 @@ fn hooks_are_off_and_the_users_own_settings_are_on() {
     let text = format!("[url \"{}\"]\n\tinsteadOf = short:x\n", origin.display());
     fs::write(&included, text).unwrap();
     let (top, path) = (repository.top().display(), included.display());
-    let text = format!("[includeIf \"gitdir:{top}/\"]\n\tpath = {path}\n");
+    // A file that is named as its neighbour, as people write it, is no obstacle.
+    fs::write(repository.beside("neighbour"), "[user]\n\temail = a@localhost\n").unwrap();
+    let text =
+        format!("[include]\n\tpath = neighbour\n[includeIf \"gitdir:{top}/\"]\n\tpath = {path}\n");
     fs::write(&config, text).unwrap();
     repository.git(&["remote", "set-url", "origin", "short:x"]);
     let mut push = push(&repository.repo(), "main", "b");
