@@ -3,7 +3,7 @@
 //! The environment says who the caller is, but a client may start us with a clean one: Codex starts the MCP
 //! servers of its configuration so. Then the processes above us tell.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use model::AgentId;
 
@@ -11,10 +11,13 @@ use crate::home::{Home, HomeError};
 
 /// Refuses where a supervised agent of this home stands above this process.
 pub(crate) fn refuse_below_agent(home: &Home) -> Result<(), HomeError> {
-    let folders = host::run::supervisors_above(&home.runs());
+    // All of them: where the home's state lies may have been named to its server, and not to us.
+    let folders = host::run::supervisors_above(Path::new("/"));
     // `runs/<agent>/<attempt>`. Hooks and checks, which the operator configured, have folders of other names.
     let agent_of = |folder: &PathBuf| -> Option<AgentId> {
-        folder.parent()?.file_name()?.to_str()?.parse().ok()
+        let agent = folder.parent()?;
+        let state = agent.parent()?.parent()?;
+        home.has_state_at(state).then(|| agent.file_name()?.to_str()?.parse().ok())?
     };
     match folders.iter().find_map(agent_of) {
         Some(agent) => Err(HomeError::BelowAgent { agent }),

@@ -75,6 +75,11 @@ impl Places {
         }
     }
 
+    /// The same to be read from: where nothing that people wrote is left in the home, the copy of it counts.
+    pub(crate) fn to_read(home: &Home, config: &Config) -> Self {
+        Self { home: home.written(), ..Self::of(home, config) }
+    }
+
     /// Every part, by its name in the file, with its place.
     pub(crate) fn parts(&self) -> Vec<(&'static str, PathBuf)> {
         let mut parts = vec![(DATABASE, self.database.clone())];

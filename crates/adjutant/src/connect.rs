@@ -259,7 +259,14 @@ pub(crate) async fn ensure(at: &Where) -> Result<ServerFile, ConnectError> {
 /// The server that is noted, unless its process is gone.
 fn noted(at: &Where) -> Option<ServerFile> {
     // An agent in a sandbox sees other process numbers than ours.
-    note(at).filter(|server| at.inside_agent || process::is_alive(server.pid))
+    note(at).filter(|server| at.inside_agent || (process::is_alive(server.pid) && can_be_ours(at)))
+}
+
+/// Without a token a server can prove nothing, and only our lock tells it from that of a project of which this one is
+/// a copy.
+fn can_be_ours(at: &Where) -> bool {
+    let is_held = || !matches!(owner::holder(&at.lock), Ok(Holder::Nobody));
+    !matches!(at.token.read(), Ok(None)) || is_held()
 }
 
 /// What is noted of a server that runs or has crashed, wherever it is noted.

@@ -173,7 +173,7 @@ impl Home {
 
     /// The folder that configuration, roles and templates are read from: the home's, or the copy of what
     /// was good last where nothing of it is left there.
-    fn written(&self) -> PathBuf {
+    pub(crate) fn written(&self) -> PathBuf {
         good::folder(&self.dir, &self.state.dir)
     }
 
@@ -296,6 +296,15 @@ impl Home {
     pub(crate) fn note_place(&self) -> Result<(), FileError> {
         let Some(path) = self.dir.to_str() else { return Ok(()) };
         files::write(&self.state.dir.join(PLACE), &format!("{path}\n"), Mode::Private)
+    }
+
+    /// Whether this folder holds the state of this home, by its place or by what is noted there.
+    pub(crate) fn has_state_at(&self, state: &Path) -> bool {
+        let noted = files::read_optional(&state.join(PLACE)).ok().flatten();
+        let noted = noted.and_then(|bytes| String::from_utf8(bytes).ok());
+        let is_noted =
+            |text: String| Path::new(text.trim_end_matches('\n')) == canonical(&self.dir);
+        canonical(&self.state.dir) == canonical(state) || noted.is_some_and(is_noted)
     }
 
     /// The home as the server that runs knows it, if the project was renamed under it: its token lies where the

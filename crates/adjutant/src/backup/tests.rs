@@ -9,6 +9,13 @@ use tempfile::TempDir;
 
 use super::*;
 
+/// Opens a record, and closes it whole: its last connection takes its log away.
+fn use_store(path: &Path, act: impl FnOnce(&Store)) {
+    let store = Store::open(path).unwrap();
+    act(&store);
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(store.close());
+}
+
 /// A home with a record and one of everything, and a backup of it.
 struct Stage {
     dir: TempDir,
@@ -40,7 +47,7 @@ impl Stage {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        drop(Store::open(&home.database("state.db")).unwrap());
+        use_store(&home.database("state.db"), |_| {});
         Self { env: Environment::from_vars(dir.path(), [("X", "y")]), dir, home }
     }
 
@@ -54,7 +61,8 @@ impl Stage {
 
     fn backup_as(&self, change: impl FnOnce(Backup<'_>) -> Backup<'_>) -> PathBuf {
         let snapshot = self.dir.path().join("snapshot.db");
-        Store::open(&self.home.database("state.db")).unwrap().snapshot(&snapshot).unwrap();
+        let record = self.home.database("state.db");
+        use_store(&record, |store| store.snapshot(&snapshot).unwrap());
         let file = self.dir.path().join("backup.tar");
         let places = self.places();
         let (places, snapshot_file) = (&places, &snapshot);

@@ -78,7 +78,16 @@ impl Backup<'_> {
 
     /// Collects a file, or all files below a folder, in order.
     fn collect(&self, name: &str, path: &Path, into: &mut Vec<Entry>) -> Result<(), Trouble> {
-        let Ok(meta) = fs::metadata(path) else { return Ok(()) };
+        let Ok(mut meta) = fs::symlink_metadata(path) else { return Ok(()) };
+        // People may link a whole part or a file. A folder further down may lead round in a circle, and agents can
+        // write to run folders.
+        if meta.is_symlink() && !name.starts_with("runs/") {
+            let is_part = !name.contains('/');
+            match fs::metadata(path) {
+                Ok(linked) if is_part || linked.is_file() => meta = linked,
+                _ => return Ok(()),
+            }
+        }
         if meta.is_dir() {
             for child in files::list(path)? {
                 let Some(child_name) = child.to_str() else {

@@ -29,7 +29,7 @@ pub(crate) async fn run(app: &App, args: &BackupArgs) -> Result<(), Trouble> {
             .hint("ask the operator for `adjutant backup FILE`"));
     }
     let home = app.home()?;
-    let places = Places::of(&home, &app.config(&home, &[])?);
+    let places = Places::to_read(&home, &app.config(&home, &[])?);
     let file = app.env.cwd.join(&args.file);
     if file.is_dir() {
         let said = format!("`{}` is a folder; name a file in it", args.file.display());

@@ -15,7 +15,17 @@ use host::run::{RunFolder, Standing};
 use super::{Home, HomeError, state};
 
 /// Entries of a home's folder that an older Adjutant kept there, beside the record.
-const OLD_ENTRIES: [&str; 5] = ["runs", "server.log", "server.log.1", "server.json", "last-good"];
+const OLD_ENTRIES: [&str; 8] = [
+    "runs",
+    "server.log",
+    "server.log.1",
+    "server.json",
+    "last-good",
+    // Those of a server that could not move the state yet, and of a restore.
+    "archive",
+    "home",
+    "restore",
+];
 /// What SQLite keeps beside a database.
 const DATABASE_SUFFIXES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 /// Depth at which run folders are looked for below `runs`.

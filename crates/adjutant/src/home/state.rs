@@ -46,7 +46,12 @@ pub(super) fn place(dir: &Path, env: &Environment) -> Result<Placement, HomeErro
         return Ok(Placement { dir: wanted, wanted: None });
     }
     let all = [wanted.clone(), dir.join(IN_HOME), dir.to_owned()];
-    let mut there: Vec<PathBuf> = all.into_iter().filter(|dir| has_state(dir)).collect();
+    // Where the record has an absolute path, it may lie in the home while the rest of the same state does not.
+    let is_elsewhere = wanted.join("runs").exists() && !wanted.join(DATABASE).exists();
+    let counts = |dir: &PathBuf| {
+        has_state(dir) && (*dir == wanted || !is_elsewhere || dir.join("runs").exists())
+    };
+    let mut there: Vec<PathBuf> = all.into_iter().filter(counts).collect();
     there.dedup();
     match there.as_slice() {
         [] => Ok(Placement { dir: wanted, wanted: None }),
@@ -58,9 +63,10 @@ pub(super) fn place(dir: &Path, env: &Environment) -> Result<Placement, HomeErro
     }
 }
 
-/// Whether a folder holds a record or run folders. Every server makes the latter before it serves.
+/// Whether a folder holds a record or run folders. Every server makes the latter before it serves; a restore that
+/// was killed in the middle may have taken both away.
 pub(super) fn has_state(dir: &Path) -> bool {
-    dir.join(DATABASE).exists() || dir.join("runs").exists()
+    [DATABASE, "runs", "restore/ready"].iter().any(|name| dir.join(name).exists())
 }
 
 /// The folder that a home's state belongs in.
