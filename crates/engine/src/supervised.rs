@@ -8,6 +8,7 @@ use host::run::{ExitRecord, Notice, Position, RunFolder, Standing, Stream};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::ToolError;
+use crate::redact::LineRedactor;
 
 /// So much of the end of its output is kept.
 const TAIL: usize = 16 * 1024;
@@ -70,6 +71,7 @@ async fn listen(folder: &RunFolder) {
 pub(crate) fn tail(folder: &RunFolder) -> Result<String, FileError> {
     let mut reader = folder.output(Position::default());
     let (mut kept, mut size) = (VecDeque::new(), 0);
+    let mut redactor = LineRedactor::default();
     loop {
         let mut lines = reader.next(PORTION)?;
         let last = lines.is_empty();
@@ -77,7 +79,7 @@ pub(crate) fn tail(folder: &RunFolder) -> Result<String, FileError> {
             lines = reader.finish();
         }
         for line in lines.into_iter().filter(|line| line.stream != Stream::In) {
-            let text = crate::redact(line.text);
+            let text = redactor.line(line.text);
             size += text.len() + 1;
             kept.push_back(text);
             while size > TAIL && kept.len() > 1 {

@@ -68,6 +68,13 @@ impl Tx<'_> {
         now: Timestamp,
     ) -> Result<Cow<'t, str>, StoreError> {
         let Some(clean) = scrub(text) else {
+            if text.contains(MARK) {
+                // It quotes a redacted text: an earlier exact one must not be taken for it.
+                self.execute(
+                    "DELETE FROM exact_text WHERE subject = $1 AND field = $2",
+                    params![subject, field.name()],
+                )?;
+            }
             return Ok(Cow::Borrowed(text));
         };
         self.execute(

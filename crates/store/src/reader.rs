@@ -47,6 +47,10 @@ impl Readers {
     pub(crate) fn snapshot(&self, to: &Path) -> Result<(), StoreError> {
         let connection = connect(&self.path, self.patience)?;
         connection.execute("VACUUM INTO ?1", [to.to_string_lossy().as_ref()])?;
+        // A copy lies about for longer than an exact text may be kept.
+        let copy = Connection::open(to)?;
+        copy.pragma_update(None, "secure_delete", "ON")?;
+        copy.execute("DELETE FROM exact_text", [])?;
         Ok(())
     }
 

@@ -284,11 +284,12 @@ impl Worker {
         let before = self.chain;
         let committed = self.try_commit(&mut batch);
         if let Err(error) = &committed {
-            self.chain = before;
             // The transaction may have ended by itself, as it does when the disk is full.
             if !self.connection.is_autocommit() {
                 drop(self.connection.execute_batch("ROLLBACK"));
             }
+            // Where the files were replaced during the commit, it may stand nevertheless.
+            self.chain = Chain::load(&self.connection).unwrap_or(before);
             tracing::error!(error = %error, source = ?error, "a commit failed; nothing of it was kept");
         }
         if committed.is_err() && !batch.rows.is_empty() {
@@ -320,6 +321,8 @@ impl Worker {
         }
         Tx::new(&self.connection, self.chain).tool_use_write(&self.uses)?;
         self.run_sql("COMMIT")?;
+        // They must not be written a second time.
+        batch.rows.clear();
         // What was written while the file lost its name is lost with it.
         self.guard.check()
     }

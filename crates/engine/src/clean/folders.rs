@@ -48,9 +48,17 @@ pub(super) fn clean(
         if !is_over {
             continue;
         }
-        if is_running(&folder)? {
-            done.kept.push(format!("{name}: its supervisor process still runs"));
-            continue;
+        match is_running(&folder) {
+            Ok(false) => {}
+            Ok(true) => {
+                done.kept.push(format!("{name}: its supervisor process still runs"));
+                continue;
+            }
+            // An agent can make its own folder unreadable: no reason to keep the others.
+            Err(error) => {
+                done.kept.push(format!("{name}: {error}: {}", error.source));
+                continue;
+            }
         }
         let cleaned = match part {
             CleanPart::Output => clean_output(&folder, mode),
@@ -99,10 +107,9 @@ fn attempts(folder: &Path) -> Result<Vec<std::path::PathBuf>, files::FileError> 
 }
 
 /// Whether the supervisor of one of its attempts lives, whatever the record says.
-fn is_running(folder: &Path) -> Result<bool, ToolError> {
-    for attempt in attempts(folder).map_err(ToolError::internal)? {
-        let standing = RunFolder::open(attempt).standing().map_err(ToolError::internal)?;
-        if standing == Standing::Running {
+fn is_running(folder: &Path) -> Result<bool, files::FileError> {
+    for attempt in attempts(folder)? {
+        if RunFolder::open(attempt).standing()? == Standing::Running {
             return Ok(true);
         }
     }

@@ -1,6 +1,7 @@
 //! How far the check of approved work has come, for who watches it.
 
 use host::run::{RunFolder, Stream};
+use model::redact::{MARK, is_key_line};
 use model::{MergeId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,6 +10,7 @@ use serde_json::Value;
 use super::errand_of;
 use crate::engine::Engine;
 use crate::error::ToolError;
+use crate::redact::LineRedactor;
 
 /// So many of its last lines are shown.
 const LINES: usize = 12;
@@ -57,7 +59,13 @@ fn last_lines(folder: &RunFolder) -> Result<Vec<String>, host::files::FileError>
     let Some(stretch) = folder.tail(None, LINES)? else { return Ok(Vec::new()) };
     let lines = folder.output(stretch.from).next(PORTION)?.into_iter();
     let said = lines.filter(|line| line.stream != Stream::In);
-    let shown = said.map(|line| crate::redact(line.text).chars().take(LONGEST).collect());
+    let mut redactor = LineRedactor::default();
+    let shown = said.map(|line| {
+        // A private key may have begun before the first of these lines.
+        let is_key = is_key_line(&line.text);
+        let clean = redactor.line(line.text);
+        if is_key { MARK.to_owned() } else { clean.chars().take(LONGEST).collect() }
+    });
     let shown: Vec<String> = shown.collect();
     Ok(shown.into_iter().rev().take(LINES).rev().collect())
 }

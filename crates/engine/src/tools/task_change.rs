@@ -86,8 +86,10 @@ fn save(tx: &mut Tx<'_>, task: &mut Task, state: TaskState, by: Mover) -> Result
         TaskState::Pending => None,
         _ => state.claim().map(|claim| claim.holder).or(task.assigned_agent),
     };
-    if let (Some(old), Some(new)) = (had, task.assigned_agent)
-        && old != new
+    // Nor is it the current task of an agent that was given it and has not begun it.
+    let is_taken_back = before == TaskStateName::Assigned && task.assigned_agent.is_none();
+    if let Some(old) = had
+        && (is_taken_back || task.assigned_agent.is_some_and(|new| new != old))
     {
         tx.agent_drop_task(old, task.id, by.1)?;
     }

@@ -166,7 +166,6 @@ fn userinfo(text: &[u8], from: usize) -> Option<(usize, usize)> {
     let stops = |byte: u8| {
         byte.is_ascii_whitespace()
             || matches!(byte, b'/' | b'\\' | b'"' | b'\'' | b'`' | b'<' | b'>' | b'?' | b'#')
-            || matches!(byte, b',' | b'(' | b')' | b'|')
     };
     let end = run(text, from, |byte| !stops(byte));
     let info = text.get(from..end)?;

@@ -134,6 +134,15 @@ async fn the_addressee_gets_the_exact_text() {
 }
 
 #[tokio::test]
+async fn a_text_that_quotes_a_redacted_one_is_not_taken_for_it() {
+    let (_dir, store) = written().await;
+    let quoted = "the ghp_[redacted] token is still in the history";
+    store.write(move |tx| tx.run_next_prompt(READER, quoted)).await.unwrap();
+    let run = store.read(|tx| tx.run_exact(READER, tx.run_get(READER)?.unwrap())).unwrap();
+    assert_eq!(run.next_prompt.as_deref(), Some(quoted));
+}
+
+#[tokio::test]
 async fn exact_texts_of_an_agent_go_when_it_ends_and_all_go_after_a_day() {
     let (dir, store) = written().await;
     store.write(|tx| tx.exact_forget_agent(READER)).await.unwrap();
