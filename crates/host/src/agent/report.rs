@@ -3,14 +3,14 @@
 //! A *result* is a JSON object with a `status` or a `summary`. A *report* is a line of its own in
 //! the output of a program that knows Adjutant. One line may hold several:
 //!
-//! ```json
+//! ~~~json
 //! {"adjutant": {"usage": {"input_tokens": 1200, "output_tokens": 80, "cost_usd": 0.004}}}
 //! {"adjutant": {"model": "local-7b"}}
 //! {"adjutant": {"limited": {"until": "2026-11-15T18:00:00Z"}}}
 //! {"adjutant": {"tool": {"id": "7", "name": "grep", "input": {"pattern": "x"}}}}
 //! {"adjutant": {"tool": {"id": "7", "error": "no such file", "done": true}}}
 //! {"adjutant": {"message": "I **look** at the parser first."}}
-//! ```
+//! ~~~
 //!
 //! Each `usage` adds to those before it; it may also have `cache_read_tokens` and
 //! `cache_write_tokens`. A `tool` begins, and ends with `done`; one that has both `input` and
