@@ -32,15 +32,15 @@ const MANIFEST: &str = "manifest.json";
 const SUMS: &str = "SHA256SUMS";
 /// Name of the record, wherever the configuration puts it.
 const DATABASE: &str = "state.db";
-/// What people write: files and folders of the home.
+/// Files and folders of the home that people write.
 const WRITTEN_BY_PEOPLE: [&str; 5] =
     [".gitignore", "config.yaml", "review.md", "roles", "templates"];
-/// What the server keeps beside the record.
+/// Folders that the server keeps beside the record.
 const KEPT_BY_SERVER: [&str; 2] = ["archive", "runs"];
-/// What is made anew from the record, and so only has to go.
+/// Mirror files; they are rebuilt from the record, so a restore only removes them.
 const DERIVED: [&str; 3] = ["IAC.md", "CONTEXT.md", "tasks"];
 
-/// Who wrote a backup, and when.
+/// Version and time of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Manifest {
@@ -88,7 +88,7 @@ impl Places {
         parts
     }
 
-    /// What is there and would be lost: state of a server, and what people wrote otherwise than the backup
+    /// Finds a path that a restore would destroy: state of a server, or a file that differs from the backup
     /// that is unpacked in `staging` has it.
     pub(crate) fn in_the_way(&self, staging: &Path) -> Result<Option<PathBuf>, Trouble> {
         for (name, place) in self.parts() {
@@ -108,7 +108,7 @@ impl Places {
     }
 }
 
-/// Whether two files or folders say the same.
+/// Returns whether two files or folders say the same.
 fn is_same(a: &Path, b: &Path) -> Result<bool, Trouble> {
     if !a.is_dir() || !b.is_dir() {
         let read = |path: &Path| std::fs::read(path).ok();
@@ -137,7 +137,7 @@ pub(crate) fn staging_dir(home: &Home) -> PathBuf {
 }
 
 /// Finishes a restore that was decided on and did not come to its end; says whether there was one.
-/// Whoever calls this holds the home's lock.
+/// The caller holds the home's lock.
 pub(crate) fn finish_restore(home: &Home, env: &Environment) -> Result<bool, Trouble> {
     let staging = staging_dir(home);
     if !is_pending(&staging) {
@@ -164,7 +164,7 @@ pub(crate) fn staged_places(
     Ok(Places::of(home, &config))
 }
 
-/// Whether a name may stand in a backup: one of ours, relative, and nothing that leads elsewhere.
+/// Returns whether a name may stand in a backup: one of ours, relative, and nothing that leads elsewhere.
 fn is_ours(name: &str) -> bool {
     let mut parts = name.split('/');
     let first = parts.next().unwrap_or_default();

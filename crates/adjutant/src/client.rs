@@ -36,7 +36,7 @@ pub(crate) struct Client {
     pool: Pool<HttpConnector, Full<Bytes>>,
     url: String,
     authorization: Option<HeaderValue>,
-    /// What the server has to prove before the token is sent; shared by all clones
+    /// Proof required before the token is sent; shared by all clones
     challenge: Option<Arc<Challenge>>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) enum ClientError {
         #[source]
         source: Box<hyper_util::client::legacy::Error>,
     },
-    /// Whoever listens there is not the server that the token is for.
+    /// The listener at this address is not the server of this home.
     #[error(
         "what listens at `{url}` is not the server of this home: it could not prove that it knows your token"
     )]

@@ -73,7 +73,7 @@ pub(crate) struct Config {
     /// Who is told of events
     #[serde(deserialize_with = "sections::webhooks")]
     pub(crate) webhooks: Vec<Webhook>,
-    /// How long what is over is kept
+    /// Ages at which old data is removed
     pub(crate) retention: Retention,
     /// Whether the mirror files are written
     pub(crate) mirror: bool,

@@ -1,6 +1,6 @@
 //! Finds the server that owns the home, and starts one in the background where none runs.
 //!
-//! What `server.json` says is a hint: a server counts as ours once it has proved that it knows our token.
+//! `server.json` is a hint: a server counts as ours once it has proved that it knows our token.
 //!
 //! Inside an agent nothing is ever started: an agent must not bring up the server that an operator
 //! took down, and the operator's token is not its to use.
@@ -116,7 +116,7 @@ pub(crate) enum ConnectError {
     Older {
         /// Its process
         pid: u32,
-        /// What it says its version is
+        /// Version noted in `server.json`
         version: String,
     },
     /// An agent found no server, and may not start one.
@@ -269,7 +269,7 @@ fn can_be_ours(at: &Where) -> bool {
     !matches!(at.token.read(), Ok(None)) || is_held()
 }
 
-/// What is noted of a server that runs or has crashed, wherever it is noted.
+/// Reads `server.json` of a running or crashed server, from the state folder or a copy.
 pub(crate) fn note(at: &Where) -> Option<ServerFile> {
     let mut files = std::iter::once(&at.server_file).chain(&at.copies);
     // A file that cannot be read names no server; the next one to start replaces it.
@@ -285,7 +285,7 @@ pub(crate) fn read_note(path: &Path) -> Result<Option<ServerFile>, FileError> {
     Ok(files::read_optional(path)?.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
 }
 
-/// What answers at a server's address.
+/// Result of probing a server's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Health {
     /// Our server
@@ -319,7 +319,7 @@ async fn health(client: &Client) -> Health {
     }
 }
 
-/// Whether our server answers.
+/// Returns whether our server answers.
 pub(crate) async fn is_well(client: &Client) -> bool {
     health(client).await == Health::Ours
 }

@@ -298,7 +298,7 @@ impl Home {
         files::write(&self.state.dir.join(PLACE), &format!("{path}\n"), Mode::Private)
     }
 
-    /// Whether this folder holds the state of this home, by its place or by what is noted there.
+    /// Returns whether this folder holds the state of this home, by its place or by what is noted there.
     pub(crate) fn has_state_at(&self, state: &Path) -> bool {
         let noted = files::read_optional(&state.join(PLACE)).ok().flatten();
         let noted = noted.and_then(|bytes| String::from_utf8(bytes).ok());
@@ -351,7 +351,7 @@ impl ServerFile {
         Self { url: String::new(), pid, version: String::new(), started_at }
     }
 
-    /// Whether nobody has said where it listens.
+    /// Returns whether nobody has said where it listens.
     pub(crate) fn is_unknown(&self) -> bool {
         self.url.is_empty()
     }

@@ -24,7 +24,7 @@ const ROWS_PER_COMMIT: u32 = 2_000;
 /// A call with a key may come again for this long, so that its answer is kept at least so long.
 const ANSWERS_KEPT: Age = Age::days(1);
 
-/// What can be cleaned.
+/// Parts of the state that can be cleaned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CleanPart {
@@ -88,26 +88,26 @@ impl CleanPart {
     }
 }
 
-/// Whether things go or are only counted.
+/// Mode of a cleaning: remove, or only count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Remove,
     Count,
 }
 
-/// What to clean.
+/// Request to clean.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CleanRequest {
     /// The parts, each with the age from which on it goes
     pub parts: Vec<(CleanPart, Age)>,
-    /// Whether to count only
+    /// Dry run: count, and remove nothing
     pub dry_run: bool,
-    /// Whether the operator asked for it, and not the configuration
+    /// True if the operator asked for it, and not the configuration
     pub by_operator: bool,
 }
 
 impl CleanRequest {
-    /// What the configuration asks for.
+    /// Retention from the configuration.
     pub fn from_settings(retention: &RetentionSettings) -> Self {
         let parts = CleanPart::ALL.into_iter();
         let parts = parts.filter_map(|part| Some((part, part.age_in(retention)?))).collect();
@@ -115,25 +115,25 @@ impl CleanRequest {
     }
 }
 
-/// What was cleaned.
+/// Result of a cleaning.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CleanReport {
-    /// Whether it was only counted
+    /// True if it was only counted
     pub dry_run: bool,
-    /// What became of each part that was asked for
+    /// Result for each requested part
     pub parts: Vec<CleanedPart>,
 }
 
-/// What became of one part.
+/// Result for one part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CleanedPart {
-    /// Which part
+    /// Part that was cleaned
     pub part: CleanPart,
-    /// How many folders, files, branches or rows went, or would go
+    /// Number of folders, files, branches or rows removed, or to be removed
     pub removed: u64,
-    /// How many bytes their files had; 0 for rows and branches
+    /// Bytes of their files; 0 for rows and branches
     pub bytes: u64,
     /// Archives that were written
     pub archives: Vec<String>,
@@ -214,7 +214,7 @@ impl Engine {
     }
 }
 
-/// Who needs events that are old enough to go.
+/// Lists the consumers that still need old events.
 fn pins_in_the_way(tx: &Tx<'_>, which: EventRetention) -> Result<Vec<String>, StoreError> {
     let removable = tx.event_removable(which)?;
     let free = tx.event_removable_by_age(which.before)?;

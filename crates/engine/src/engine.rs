@@ -59,7 +59,7 @@ pub struct Options {
     pub github: GithubSecrets,
     /// What Slack knows us by
     pub slack: crate::slack::SlackSecrets,
-    /// How long the writer may be busy with one commit before the server counts as unhealthy
+    /// Time in one commit after which the writer counts as stalled
     pub writer_stall: Duration,
     /// Where to die, so that a test can see that nothing is lost
     pub crash_at: Option<Point>,
@@ -142,7 +142,7 @@ pub struct Inner {
     pub(crate) slacking: crate::slack::Slacking,
     /// The project's repository, once it was needed
     pub(crate) repo: Mutex<Option<Repo>>,
-    /// Whether it has panicked where it was told to
+    /// True if it has panicked where it was told to
     has_panicked: AtomicBool,
 }
 
@@ -243,7 +243,7 @@ impl Engine {
         assert!(!is_told, "told to panic at {point}");
     }
 
-    /// How long it is since some fixed moment; for what is measured in memory, since the wall clock may be set back.
+    /// Monotonic time; use it for ages kept in memory, because the wall clock may be set back.
     pub fn elapsed(&self) -> Duration {
         self.options.clock.elapsed()
     }

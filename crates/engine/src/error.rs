@@ -151,7 +151,7 @@ impl ToolError {
         error
     }
 
-    /// Whether a task that was waited for panicked.
+    /// Returns whether a task that was waited for panicked.
     pub(crate) fn is_panic(&self) -> bool {
         let source = self.source.as_deref();
         let join = source.and_then(|source| source.downcast_ref::<tokio::task::JoinError>());

@@ -1,4 +1,4 @@
-//! Which commit is checked out where agents work, as audit rows record it.
+//! Checked-out commits of agents' directories, for audit rows.
 //!
 //! Reading it is I/O on paths that agents can write. So it happens before a transaction, on a blocking thread, at most
 //! once a second for each agent, and nobody waits for it longer than [`READ_TIMEOUT`]. A read that hangs keeps its
@@ -15,12 +15,12 @@ use tokio::sync::Semaphore;
 use crate::engine::Engine;
 use crate::run::directory_of;
 
-/// How long a commit that was read is taken for current.
+/// Age up to which a commit counts as current.
 const FRESH: Duration = Duration::from_secs(1);
-/// How long a call waits for the commit to be read; then it records the one known before.
+/// Time a call waits for the commit; after that it records the last known one.
 const READ_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// What was checked out where each agent works, and in the project for the operator.
+/// Cache of the checked-out commit per agent, and of the project's for the operator.
 #[derive(Debug, Default)]
 pub(crate) struct Heads(Mutex<HashMap<Option<AgentId>, Head>>);
 
@@ -48,7 +48,7 @@ impl Heads {
         act(heads.entry(of).or_default())
     }
 
-    /// What was read lately, if it was.
+    /// Returns a commit that is still current.
     fn fresh(&self, of: Option<AgentId>, now: Duration) -> Option<Known> {
         let heads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let head = heads.get(&of)?;
@@ -56,7 +56,7 @@ impl Heads {
         is_fresh.then(|| Known(head.commit.clone()))
     }
 
-    /// What was read last, however long ago.
+    /// Returns the last known commit, however old.
     pub(crate) fn last(&self, of: Option<AgentId>) -> Option<String> {
         let heads = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         heads.get(&of)?.commit.clone()

@@ -61,7 +61,7 @@ pub(crate) fn send(tx: &mut Tx<'_>, letter: Letter, now: Timestamp) -> Result<Ma
     Ok(id)
 }
 
-/// Who reads mail for a recipient: the recipient, or whoever comes after an agent that has ended.
+/// Resolves a recipient: the recipient itself, or the successor of an ended agent.
 fn reader(tx: &Tx<'_>, to: Recipient) -> Result<Recipient, ToolError> {
     let agent = to.agent().map(|id| tx.agent_get(id)).transpose()?.flatten();
     match agent.filter(|agent| agent.ended_at().is_some()) {
@@ -70,7 +70,7 @@ fn reader(tx: &Tx<'_>, to: Recipient) -> Result<Recipient, ToolError> {
     }
 }
 
-/// Who reads the mail of an agent that has ended: the newest live agent of its task, the supervisor of the epic that it led,
+/// Resolves the successor of an ended agent: the newest live agent of its task, the supervisor of the epic that it led,
 /// else the human.
 fn reader_after(tx: &Tx<'_>, agent: &Agent) -> Result<Recipient, ToolError> {
     let Some(task) = task_of(tx, agent.task)? else {

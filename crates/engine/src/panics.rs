@@ -1,4 +1,4 @@
-//! What happens after a panic in a task of ours: it is reported, and what it was doing begins again after a pause that
+//! Recovery from panics in the server's own tasks: a panic is reported, and the work restarts after a delay that
 //! grows each time.
 
 use std::time::Duration;
@@ -27,11 +27,11 @@ const ESCALATED_AS: &str = "panic";
 pub(crate) struct PanicReport {
     /// The agent that it concerns
     pub(crate) agent: Option<AgentId>,
-    /// What was being done
+    /// Activity that panicked
     pub(crate) doing: String,
-    /// What the panic said
+    /// Panic message
     pub(crate) message: String,
-    /// What happens next
+    /// Recovery step
     pub(crate) next: String,
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn restart_delay(before: u32) -> Duration {
     FIRST_DELAY.saturating_mul(1_u32.checked_shl(before).unwrap_or(u32::MAX)).min(MAX_DELAY)
 }
 
-/// What a task's panic said; none where the task ended otherwise.
+/// Extracts the panic message of a task; `None` if it did not panic.
 pub(crate) fn message_of(error: JoinError) -> Option<String> {
     let payload = error.try_into_panic().ok()?;
     let text = payload.downcast_ref::<String>().cloned();

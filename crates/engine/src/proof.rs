@@ -1,4 +1,4 @@
-//! How a server proves who it is before a client sends it a token.
+//! Proof of a server's identity, requested before a client sends a token.
 //!
 //! The client sends a nonce and the beginning of its token's hash. The server answers with an HMAC over the nonce
 //! and its own address, keyed by the hash, which it has on record and a stranger has not. The address is part of
@@ -26,7 +26,7 @@ pub fn key_of(token_hash: &str) -> &str {
     token_hash.get(..KEY_DIGITS).unwrap_or(token_hash)
 }
 
-/// What a server at this address answers to this nonce if it knows the hash of the token.
+/// Computes the proof for a nonce and an address, keyed by the token's hash.
 pub fn proof(token_hash: &str, nonce: &str, url: &str) -> String {
     sign(token_hash, &[DOMAIN, url, nonce])
 }

@@ -37,7 +37,7 @@ pub(crate) fn learn_settings(settings: &Settings) {
     }));
 }
 
-/// Whether a variable holds a secret. A path is none: it says where one is.
+/// Returns whether a variable holds a secret. A path is none: it says where one is.
 fn is_secret_variable((name, value): &(&str, &str)) -> bool {
     is_secret_name(name) && !value.starts_with('/')
 }

@@ -50,11 +50,11 @@ pub const RESOURCE_TEMPLATES: &[(&str, &str, &str, &str)] = &[
 const CONTEXT: &str = "agents://context";
 const IAC_LOG: &str = "agents://iac-log";
 
-/// What a resource is read with: like any tool, through the door, so that it is counted, permitted and
+/// Internal tools for reading resources: they go through the door, so that a read is counted, permitted and
 /// recorded. It is in no list of tools.
 struct ReadResource;
 
-/// Which resource.
+/// URI of a resource.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResourceQuery {
@@ -89,7 +89,7 @@ const TASK_CONTEXT: &str = "mcp__harness__get_task_context";
 static READ_OF_AGENTS: ToolDef = ToolDef::read::<ReadResource>().governed_by(LIST_AGENTS);
 static READ_OF_TASK: ToolDef = ToolDef::read::<ReadResource>().governed_by(TASK_CONTEXT);
 
-/// Which resource an address names.
+/// A parsed resource URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ResourceName {
     Context,
@@ -115,7 +115,7 @@ impl ResourceName {
         }
     }
 
-    /// What it is read with; the same whether it is read or subscribed to.
+    /// Tool that governs reads of and subscriptions to this resource.
     const fn tool(&self) -> &'static ToolDef {
         match self {
             Self::Context | Self::IacLog | Self::Agent(_) => &READ_OF_AGENTS,
@@ -139,7 +139,7 @@ impl ResourceName {
 }
 
 impl Engine {
-    /// What the caller can read: the two pages, the live agents within its reach, the newest tasks.
+    /// Lists readable resources: the two pages, live agents within reach, the newest tasks.
     pub fn resource_list(&self, principal: Principal) -> Result<Vec<ResourceInfo>, ToolError> {
         let caller = self.caller(principal, None)?;
         let settings = self.settings();

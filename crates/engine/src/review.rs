@@ -180,7 +180,7 @@ pub(crate) fn waits(tx: &Tx<'_>, agent: &Agent) -> Result<bool, ToolError> {
     Ok(agent.state == AgentState::WaitingReview && tx.review_open_of(agent.id)?.is_some())
 }
 
-/// What an agent was told at the end of a review and ended without having heard. It is told again once, by its
+/// Returns review feedback that an agent ended without hearing. It is delivered again once, by its
 /// next attempt; an end after that is its end.
 ///
 /// An agent has heard it if it gave any sign of life since, if it committed on top of the feedback, or if its

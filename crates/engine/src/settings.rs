@@ -47,7 +47,7 @@ pub struct Settings {
     pub asks: Asks,
     /// What an agent without a parent and without a budget may spend
     pub root_budget: Budget,
-    /// What an agent with a parent and without a cap of its own reserves of the caps above it
+    /// Amount that a child without a cap reserves of the caps above it
     pub child_reserve: ChildReserve,
     /// What models cost that do not say so themselves, by the beginning of their names
     pub prices: BTreeMap<String, Price>,
@@ -79,7 +79,7 @@ pub struct Settings {
     pub slack: SlackSettings,
     /// Which role a message goes to
     pub routing: RoutingSettings,
-    /// How long what is over is kept
+    /// Ages at which old data is removed
     pub retention: RetentionSettings,
 }
 
@@ -89,7 +89,7 @@ impl Settings {
         self.roles.get(name).or_else(|| self.last_good_roles.get(name))
     }
 
-    /// Whether an agent may use a tool. An agent whose role could never be read may use none.
+    /// Returns whether an agent may use a tool. An agent whose role could never be read may use none.
     pub(crate) fn permits(&self, agent: &Agent, tool: &str) -> bool {
         let permits = |category: &str, rules: &Rules| self.policy.permits(category, rules, tool);
         match self.role_of(&agent.role) {
@@ -105,7 +105,7 @@ impl Settings {
     }
 }
 
-/// Whether an agent was made of a bare prompt and so has no role: then its kind is recorded in its place.
+/// Returns whether an agent was made of a bare prompt and so has no role: then its kind is recorded in its place.
 pub fn is_bare(role: &str, kind: &str) -> bool {
     role == kind && host::agent::kind(kind).is_some()
 }
@@ -265,7 +265,7 @@ pub struct Budget {
     pub seconds: Option<u64>,
 }
 
-/// What a child without a cap of its own reserves. An absent amount is a tenth of the nearest cap above it.
+/// Amount that a child without a cap reserves. Absent means a tenth of the nearest cap above it.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ChildReserve {
     /// Dollars
@@ -314,7 +314,7 @@ pub struct Limits {
     pub tool_timeout_ms: u64,
     /// How long an agent may take to end after it was asked to
     pub grace_ms: u64,
-    /// How long an agent waits at most when its model refuses to answer, in hours
+    /// Longest wait for a model's usage limit, in hours
     pub max_limited_hours: u32,
 }
 

@@ -99,7 +99,7 @@ pub(crate) trait Ask: Tool {
     /// What the change leaves to wait for. It is kept with the caller's key, so that the same call
     /// again waits for the same thing.
     type Ticket: Serialize + DeserializeOwned;
-    /// Whether [`Ask::inspect`] has anything to look at.
+    /// True if [`Ask::inspect`] has anything to look at.
     const INSPECTS: bool = false;
     /// Checks what the call names on the machine, such as a folder. Blocks, so it runs before the transaction and never in it.
     fn inspect(_project: &Path, _args: &Self::Args) -> Result<(), ToolError> {
@@ -190,7 +190,7 @@ pub(crate) enum Shape {
 
 /// An [`Ask`] with its types forgotten. Its ticket is JSON.
 pub(crate) trait Asking: Sync {
-    /// Whether [`Asking::inspect`] has anything to look at.
+    /// Returns whether [`Asking::inspect`] has anything to look at.
     fn inspects(&self) -> bool {
         false
     }
@@ -253,7 +253,7 @@ pub struct ToolDef {
     pub destructive: bool,
     /// Whether it has limits of its own
     pub(crate) bounded: bool,
-    /// How the files are read that its input names, if it names any
+    /// Loader for files named in its input
     pub(crate) load_files: Option<LoadFiles>,
     pub(crate) shape: Shape,
     words: Words,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Whether a terminal would obey a character, or a reader would see what follows in another order.
+/// Returns whether a terminal would obey a character, or a reader would see what follows in another order.
 fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' => false,

@@ -243,7 +243,7 @@ async fn settled(engine: &Engine, before: AgentId) -> Result<(), ToolError> {
     tokio::time::timeout(patience, looked).await.unwrap_or(Ok(()))
 }
 
-/// Whether the project lies in a repository, as far as its files tell.
+/// Returns whether the project lies in a repository, as far as its files tell.
 async fn is_repository_around(engine: &Engine) -> Result<bool, ToolError> {
     engine.outside(|engine| Ok(host::git::is_around(&engine.options.project))).await
 }

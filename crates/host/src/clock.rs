@@ -62,7 +62,7 @@ impl Clock {
         })
     }
 
-    /// How long it is since some moment that stays the same while the program runs. Only differences mean something.
+    /// Monotonic time since an arbitrary origin; only differences are meaningful.
     pub fn elapsed(&self) -> Duration {
         static START: OnceLock<Instant> = OnceLock::new();
         match self {

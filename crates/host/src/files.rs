@@ -255,7 +255,7 @@ pub fn remove_tree(path: &Path) -> Result<u64, FileError> {
     }
 }
 
-/// How many bytes the files below a folder have. Links are not followed.
+/// Sums the bytes of all files below a folder. Links are not followed.
 pub fn tree_bytes(path: &Path) -> Result<u64, FileError> {
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,

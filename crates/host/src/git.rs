@@ -75,7 +75,7 @@ fn read_small(path: &Path) -> Option<String> {
     String::from_utf8(files::read_bytes(path, MAX_SMALL_FILE).ok()?).ok()
 }
 
-/// Whether HEAD may name this: something below `refs`, and nothing that leads out of it.
+/// Returns whether HEAD may name this: something below `refs`, and nothing that leads out of it.
 fn is_ref(name: &str) -> bool {
     let is_inside = |part| matches!(part, Component::Normal(_));
     name.starts_with("refs/") && Path::new(name).components().all(is_inside)

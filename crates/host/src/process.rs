@@ -18,7 +18,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
 /// A log is set aside at the next start once it is this long.
 const LOG_LIMIT: u64 = 8 * 1024 * 1024;
-/// How long the output of a program that has ended is waited for while something it started holds it open.
+/// Time limit for output that a leftover process holds open after its parent has ended.
 const LEFT_BEHIND: Duration = Duration::from_secs(2);
 /// How often a process without a descriptor to wait on is looked at.
 const LOOK: Duration = Duration::from_millis(2);
@@ -303,7 +303,7 @@ pub fn run_with_input(launch: &Launch, input: &[u8], limit: Duration) -> Result<
     })
 }
 
-/// What a program has written so far, read by a thread.
+/// Output of a program so far, read by a thread.
 struct Drain {
     bytes: Arc<Mutex<Vec<u8>>>,
     over: mpsc::Receiver<io::Result<()>>,

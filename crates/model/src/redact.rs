@@ -96,7 +96,7 @@ pub fn learn_secrets<'a>(values: impl IntoIterator<Item = &'a str>) {
     }
 }
 
-/// Whether a variable of that name holds a secret.
+/// Returns whether a variable of that name holds a secret.
 pub fn is_secret_name(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     ["API_KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PRIVATE_KEY", "ACCESS_KEY"]
@@ -147,7 +147,7 @@ impl LineRedactor {
     }
 }
 
-/// Whether a line that is shown without the lines around it may be one of a private key's: nothing but base64, as
+/// Returns whether a line that is shown without the lines around it may be one of a private key's: nothing but base64, as
 /// long as PEM makes its lines.
 pub fn is_key_line(line: &str) -> bool {
     let has = |is: fn(&u8) -> bool| line.as_bytes().iter().any(is);
@@ -158,7 +158,7 @@ pub fn is_key_line(line: &str) -> bool {
         && has(u8::is_ascii_digit)
 }
 
-/// Whether a private key begins in the line and does not end in it.
+/// Returns whether a private key begins in the line and does not end in it.
 fn opens_key(line: &str) -> bool {
     line.rsplit_once(PEM_BEGIN)
         .is_some_and(|(_, after)| is_private_key(after.as_bytes()) && !after.contains(PEM_END))

@@ -137,7 +137,7 @@ impl IllegalMove {
         }
     }
 
-    /// What to do instead, in words.
+    /// Advice for a refused move.
     fn advice(self) -> String {
         use TaskStateName as T;
         let why = match (self.from, self.to, self.standing) {

@@ -85,7 +85,7 @@ async fn with_head(State(shared): State<Arc<Shared>>, request: Request, next: Ne
     next.run(request).await
 }
 
-/// What the operator and visitors may look at. None of it changes anything, and all of it is redacted.
+/// Read-only routes for the operator and viewers; all responses are redacted.
 fn reads() -> Router<Arc<Shared>> {
     Router::new()
         .route("/api/agents", get(agents::list))

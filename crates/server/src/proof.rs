@@ -12,13 +12,13 @@ use crate::server::Shared;
 /// Where the proof is asked for. It needs no token: it is what comes before one.
 pub(crate) const PROOF: &str = "/healthz/proof";
 
-/// What is to be proved.
+/// Query of a request for proof.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ProofQuery {
     /// The first hex digits of the token's hash
     key: String,
-    /// What the caller has made up for this request
+    /// Nonce made up by the caller for this request
     nonce: String,
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct BlockCheck {
 }
 
 impl BlockCheck {
-    /// What is missing for this row to be found by its agent and by its tool.
+    /// Finds the index entries that a row lacks for its agent and its tool.
     pub(crate) fn problem(
         &mut self,
         tx: &Tx<'_>,

@@ -39,9 +39,9 @@ pub struct AuditCheckpoint {
 /// A cut whose archive is on disk.
 #[derive(Debug, Clone)]
 pub struct AuditCut {
-    /// What was archived; its `audit_row` is decided by the cut
+    /// Archived rows; `audit_row` is assigned by the cut
     pub checkpoint: AuditCheckpoint,
-    /// Whether the operator asked for it
+    /// True if the operator asked for it
     pub by_operator: bool,
     /// When
     pub at: Timestamp,
@@ -83,7 +83,7 @@ impl Tx<'_> {
         )
     }
 
-    /// What is wrong with the cuts: at which row, and what.
+    /// Finds the first faulty cut: its row and the problem.
     pub(crate) fn audit_checkpoints_problem(
         &self,
         checkpoints: &[AuditCheckpoint],
@@ -170,7 +170,7 @@ impl Tx<'_> {
     }
 }
 
-/// What a row of the chain says about a cut.
+/// Body of a checkpoint row.
 fn checkpoint_in(row: &AuditRow) -> Option<AuditCheckpoint> {
     if row.tool != CHECKPOINT_TOOL {
         return None;

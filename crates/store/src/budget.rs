@@ -37,7 +37,7 @@ pub struct Reserve {
 pub struct Budget {
     /// Its caps
     pub caps: Caps,
-    /// What it holds of the caps above it
+    /// Amount reserved of the caps above it
     pub reserve: Reserve,
     /// Money spent
     pub money: Usd,

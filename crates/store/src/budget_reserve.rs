@@ -63,7 +63,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// What the live agents below an agent hold and have not spent yet. An agent's own reservation
+    /// Sums unspent reservations of live descendants. An agent's own reservation
     /// covers those of the agents below it, as far as it goes.
     pub fn budget_held_below(&self, top: AgentId) -> Result<Held, StoreError> {
         let mut open: BTreeMap<(u32, AgentId), Holder> = BTreeMap::new();

@@ -42,9 +42,9 @@ pub enum StoreError {
         "`{path}` was removed or replaced while the server ran ({why}), so nothing was written; the server ends, and the next command starts one where the home is now"
     )]
     Replaced {
-        /// Which file
+        /// Path of the file
         path: String,
-        /// What is there instead
+        /// Description of the file found there
         why: String,
     },
     /// The writer has ended.

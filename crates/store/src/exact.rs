@@ -20,7 +20,7 @@ pub(crate) const KEPT_SECONDS: i64 = 24 * 60 * 60;
 /// Remembered answers that one sweep removes, so that no sweep holds up the writer.
 const MAX_ANSWERS_SWEPT: i64 = 5_000;
 
-/// Which text of a record it is.
+/// Field of a record that holds text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
     /// The subject of a mail
@@ -31,9 +31,9 @@ pub(crate) enum Field {
     Title,
     /// The description of a task
     Description,
-    /// What an agent is asked
+    /// Prompt of an agent
     Prompt,
-    /// What the agent's next attempt is told
+    /// Prompt of the agent's next attempt
     NextPrompt,
     /// The text of a plan
     Text,
@@ -116,7 +116,7 @@ impl Tx<'_> {
         Ok(task)
     }
 
-    /// What an agent is asked as it was written, for that agent.
+    /// Restores an agent's exact prompts, for that agent.
     pub fn run_exact(&self, agent: AgentId, mut run: Run) -> Result<Run, StoreError> {
         let id = agent.to_string();
         run.prompt = self.exact(&id, Field::Prompt, run.prompt)?;

@@ -1,4 +1,4 @@
-//! Whether the files that the record is written to are still the files that were opened.
+//! Guard against replaced files: the record and its lock must still be the files that were opened.
 //!
 //! Somebody may remove or replace them while the server runs, as a cleaning of the folder or a renamed project does.
 //! SQLite would go on writing to a file without a name. So each commit is preceded and followed by a look at every

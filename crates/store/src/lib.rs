@@ -224,7 +224,7 @@ impl Store {
         self.readers.snapshot(to)
     }
 
-    /// What the writing thread is doing, for whoever has to say whether the server is well.
+    /// State of the writing thread, for health checks.
     pub fn writer_state(&self) -> WriterState {
         self.writer.state()
     }

@@ -85,7 +85,7 @@ impl Tx<'_> {
         Ok(newest_first)
     }
 
-    /// How many notes of a session come before the one of a number.
+    /// Counts the notes of a session before a number.
     pub fn note_count_before(&self, session: &str, before: i64) -> Result<u64, StoreError> {
         let count = self.number(
             "SELECT COUNT(*) FROM note WHERE session = $1 AND number < $2",

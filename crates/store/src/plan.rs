@@ -242,7 +242,7 @@ impl Tx<'_> {
         self.one(&format!("SELECT {COLUMNS} FROM plan WHERE name = $1"), params![name], read)
     }
 
-    /// What a plan says, exactly, for its coordinator.
+    /// Exact text of a plan, for its coordinator.
     pub fn plan_text(&self, number: i64) -> Result<String, StoreError> {
         let text = self.one("SELECT text FROM plan WHERE number = $1", params![number], |row| {
             Cells::of(row).get()

@@ -1,4 +1,4 @@
-//! What may be removed because it is old and nothing needs it any more. Each operation removes a
+//! Removal of old data that nothing needs any more. Each operation removes a
 //! bounded number of rows, so that others are not kept from writing.
 //!
 //! Events up to the *floor* may be missing. Below it only those are left that a live agent or an
@@ -17,19 +17,19 @@ const NEEDED_EVENT: &str =
      OR EXISTS (SELECT 1 FROM task WHERE task.id = event.task_id
         AND state NOT IN ('completed', 'failed', 'cancelled'))";
 
-/// Which events may go.
+/// Selection of removable events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventRetention {
     /// Only those before this time
     pub before: Timestamp,
-    /// Whether Slack is on, so that its cursor counts
+    /// True if Slack is on, so that its cursor counts
     pub slack: bool,
 }
 
-/// What keeps events from being removed.
+/// A consumer that keeps events from being removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventPin {
-    /// Who needs them, as `webhook n8n`
+    /// Name of the consumer, as `webhook n8n`
     pub by: String,
     /// Events after this number are needed
     pub after: i64,
@@ -52,7 +52,7 @@ impl Tx<'_> {
         self.number("SELECT COALESCE(MAX(number), 0) FROM event_floor", [])
     }
 
-    /// Who still needs old events, and from where on.
+    /// Lists consumers that still need old events, with their positions.
     pub fn event_pins(&self, which: EventRetention) -> Result<Vec<EventPin>, StoreError> {
         let mut pins = self.all(
             "SELECT 'webhook ' || name, seen FROM webhook WHERE gone_at IS NULL
@@ -85,7 +85,7 @@ impl Tx<'_> {
         Ok((self.event_number_at(before)? - 1).min(self.event_last()? - 1))
     }
 
-    /// How many events would go.
+    /// Counts removable events.
     pub fn events_removable_count(&self, until: i64) -> Result<i64, StoreError> {
         self.number(
             &format!("SELECT COUNT(*) FROM event WHERE number <= $1 AND NOT ({NEEDED_EVENT})"),
@@ -140,7 +140,7 @@ impl Tx<'_> {
         Ok(low)
     }
 
-    /// How many delivered messages to webhooks are older than that.
+    /// Counts delivered webhook messages older than a time.
     pub fn deliveries_delivered_count(&self, before: Timestamp) -> Result<i64, StoreError> {
         self.number(
             "SELECT COUNT(*) FROM delivery WHERE state = 'delivered' AND ended_at < $1",
@@ -162,7 +162,7 @@ impl Tx<'_> {
         )
     }
 
-    /// How many remembered answers are older than that.
+    /// Counts remembered answers older than a time.
     pub fn answered_count(&self, before: Timestamp) -> Result<i64, StoreError> {
         self.number("SELECT COUNT(*) FROM answered WHERE at < $1", params![before.as_millis()])
     }
@@ -176,7 +176,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Whether an agent ended before a time. One that is unknown has not.
+    /// Returns whether an agent ended before a time. One that is unknown has not.
     pub fn agent_ended_before(&self, id: AgentId, before: Timestamp) -> Result<bool, StoreError> {
         let ended = "SELECT COUNT(*) FROM agent WHERE id = $1 AND ended_at < $2";
         Ok(self.number(ended, params![id.to_string(), before.as_millis()])? > 0)
@@ -226,7 +226,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Whether a merge with that id is over, and was before a time.
+    /// Returns whether a merge with that id is over, and was before a time.
     pub fn merge_ended_before(&self, id: &str, before: Timestamp) -> Result<bool, StoreError> {
         let ended = "SELECT COUNT(*) FROM merge WHERE id = $1 AND ended_at < $2";
         Ok(self.number(ended, params![id, before.as_millis()])? > 0)

@@ -20,9 +20,9 @@ pub struct RoleSnapshot {
 pub struct LiveRole {
     /// Name of the role
     pub role: String,
-    /// How the agents are run
+    /// Kind of the agents
     pub kind: String,
-    /// How many there are
+    /// Number of agents
     pub agents: i64,
 }
 
@@ -56,7 +56,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// How many agents of each role and kind have not ended.
+    /// Counts live agents per role and kind.
     pub fn agents_live_by_role(&self) -> Result<Vec<LiveRole>, StoreError> {
         self.all(
             "SELECT role, kind, COUNT(*) FROM agent WHERE ended_at IS NULL

@@ -420,7 +420,7 @@ impl Tx<'_> {
         Ok(newest_first)
     }
 
-    /// How many remarks on a task come before the one of a number.
+    /// Counts the comments on a task before a number.
     pub fn comment_count_before(&self, task: i64, before: i64) -> Result<u64, StoreError> {
         let count = self.number(
             "SELECT COUNT(*) FROM task_comment WHERE task_number = $1 AND number < $2",

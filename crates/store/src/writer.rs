@@ -29,7 +29,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// With so many rows waiting, whoever brings more has to wait too.
 const CROWD: usize = 20_000;
 
-/// What the writing thread is doing.
+/// State of the writing thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WriterState {
     /// It waits for work

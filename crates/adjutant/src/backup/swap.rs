@@ -23,7 +23,7 @@ const READY: &str = "ready";
 /// File that says that all old things are aside.
 const ASIDE: &str = "aside";
 
-/// Whether a restore was decided on and is not at its end.
+/// Returns whether a restore was decided on and is not at its end.
 pub(crate) fn is_pending(staging: &Path) -> bool {
     staging.join(READY).is_file()
 }

@@ -25,18 +25,18 @@ pub(crate) struct Backup<'a> {
     pub(crate) places: &'a Places,
     /// The copy of the record
     pub(crate) snapshot: &'a Path,
-    /// Whether the raw output of agents is included
+    /// True if the raw output of agents is included
     pub(crate) with_output: bool,
-    /// What the environment says
+    /// Environment of this process
     pub(crate) env: &'a Environment,
 }
 
-/// What was written.
+/// Contents of a written backup.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written {
-    /// How many files are in it, beside the manifest and the sums
+    /// Number of files, manifest and sums not counted
     pub(crate) files: usize,
-    /// How many bytes they have
+    /// Total bytes of these files
     pub(crate) bytes: u64,
 }
 

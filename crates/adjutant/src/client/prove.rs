@@ -13,12 +13,12 @@ use tokio::time::timeout;
 
 use super::{Client, ClientError};
 
-/// How long the other side may take; a stranger may never answer.
+/// Time limit for the proof; a stranger may never answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Longest answer that is read.
 const MAX_ANSWER: usize = 4096;
 
-/// What has named a server's address.
+/// Origin of a server's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Named {
     /// `server.json`, which may be out of date: the proof has to be for this very address
@@ -27,7 +27,7 @@ pub(crate) enum Named {
     ByEnvironment,
 }
 
-/// What the other side has to prove.
+/// Knowledge of a token, to be proved by the server.
 pub(super) struct Challenge {
     token_hash: String,
     named: Named,
@@ -46,7 +46,7 @@ impl std::fmt::Debug for Challenge {
     }
 }
 
-/// What the server answers.
+/// Response to a request for proof.
 #[derive(Deserialize)]
 struct Answer {
     url: String,
@@ -61,7 +61,7 @@ impl Client {
         Ok(())
     }
 
-    /// Whether the server must prove who it is.
+    /// Returns whether the server must prove who it is.
     pub(crate) fn is_proving(&self) -> bool {
         self.challenge.is_some()
     }
@@ -135,7 +135,7 @@ mod tests {
     use axum::extract::Request as Asked;
     use std::sync::{Arc, Mutex};
 
-    /// What a stranger was sent: every path, and every header that had a token in it.
+    /// Requests that a stranger received: each path, and true if it carried a token.
     type Heard = Arc<Mutex<Vec<(String, bool)>>>;
 
     /// A server that records what it hears and answers everything with the same.

@@ -178,7 +178,7 @@ impl Editor {
     }
 }
 
-/// Whether a text was read redacted and would now take the place of the secrets themselves.
+/// Returns whether a text was read redacted and would now take the place of the secrets themselves.
 fn has_new_mark(new: &str, old: &str) -> bool {
     let marks = |text: &str| text.matches(model::redact::MARK).count();
     marks(new) > marks(old)

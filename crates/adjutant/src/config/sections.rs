@@ -39,7 +39,7 @@ pub(crate) struct Server {
     pub(crate) allowed_hosts: Vec<String>,
     /// How long a server that started by itself stays with nothing to do; 0 is for ever
     pub(crate) idle_seconds: u64,
-    /// How many connections may be open beside those on which a caller that was let in waits or listens
+    /// Maximum number of open connections; authenticated streams and waiting calls do not count
     #[serde(deserialize_with = "at_least_one")]
     pub(crate) max_connections: u32,
     /// How much is logged
@@ -178,7 +178,7 @@ pub(crate) struct LimitsConfig {
     pub(crate) calls_per_minute: u32,
     /// How long an agent may take to end after it was asked to, in milliseconds
     pub(crate) grace: u64,
-    /// How long an agent waits at most when its model refuses to answer, in hours
+    /// Longest wait for a model's usage limit, in hours
     #[serde(deserialize_with = "limited_hours")]
     pub(crate) max_limited_hours: u32,
 }
@@ -220,7 +220,7 @@ impl Default for Budgets {
     }
 }
 
-/// What an agent that has a parent and no cap of its own reserves. `null` is a tenth of the nearest cap above it.
+/// Amount that a child without a cap reserves. `null` is a tenth of the nearest cap above it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct ChildConfig {

@@ -1,4 +1,4 @@
-//! Which server is found, which one is believed, and when one is started.
+//! Finding, verifying and starting servers.
 
 use super::*;
 use crate::client::stand_in;

@@ -87,7 +87,7 @@ fn ask(url: &str, token: &str) -> Result<Value, String> {
     }
 }
 
-/// Whether a server proves that it is this home's. Without a token nobody can tell.
+/// Returns whether a server proves that it is this home's. Without a token nobody can tell.
 pub(super) fn is_ours(home: &Home, env: &Environment, url: &str) -> bool {
     let Ok(Some(token)) = home.operator_token(env) else { return true };
     let proved = || {

@@ -26,12 +26,12 @@ const OLD_ENTRIES: [&str; 8] = [
     "home",
     "restore",
 ];
-/// What SQLite keeps beside a database.
+/// Suffixes of the files that SQLite keeps for a database.
 const DATABASE_SUFFIXES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 /// Depth at which run folders are looked for below `runs`.
 const RUN_DEPTH: usize = 3;
 
-/// What became of a state that is not where it belongs.
+/// Outcome of moving a state folder.
 #[derive(Debug)]
 pub(crate) enum Moved {
     /// It is there now, and this is the lock of the new folder
@@ -167,7 +167,7 @@ fn sync(path: &Path) -> Result<(), FileError> {
     File::open(path).and_then(|file| file.sync_all()).map_err(files::at("sync", path))
 }
 
-/// Whether an agent, a hook or a check runs from one of the run folders.
+/// Returns whether an agent, a hook or a check runs from one of the run folders.
 fn has_live_run(dir: &Path, depth: usize) -> Result<bool, FileError> {
     if dir.join("lock").exists() && matches!(RunFolder::open(dir).standing()?, Standing::Running) {
         return Ok(true);

@@ -63,7 +63,7 @@ pub(super) fn place(dir: &Path, env: &Environment) -> Result<Placement, HomeErro
     }
 }
 
-/// Whether a folder holds a record or run folders. Every server makes the latter before it serves; a restore that
+/// Returns whether a folder holds a record or run folders. Every server makes the latter before it serves; a restore that
 /// was killed in the middle may have taken both away.
 pub(super) fn has_state(dir: &Path) -> bool {
     [DATABASE, "runs", "restore/ready"].iter().any(|name| dir.join(name).exists())
@@ -110,7 +110,7 @@ fn digest(parts: &[&OsStr]) -> String {
     })
 }
 
-/// Whether a home whose folder is gone has left its state here.
+/// Returns whether a home whose folder is gone has left its state here.
 pub(super) fn remains(dir: &Path, env: &Environment) -> bool {
     match &env.state {
         Some(_) => false,

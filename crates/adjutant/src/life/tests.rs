@@ -173,7 +173,7 @@ async fn an_idle_server_ends_once_no_agent_lives() {
 /// A process that stands for a server: it holds the lock, and what it does on a signal is the script's.
 struct StandIn {
     process: Started,
-    /// What it waits for
+    /// Condition to wait for
     child: u32,
 }
 

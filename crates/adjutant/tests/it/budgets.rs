@@ -226,7 +226,7 @@ async fn a_cap_that_only_warns_lets_its_own_agent_go_on() {
     assert_eq!((&spawned["success"], &spawned["state"]), (&json!(false), &json!("over_budget")));
 }
 
-/// What an agent has spent with all below it.
+/// Amount spent by an agent and its descendants, in dollars.
 fn charged(world: &World, agent: &str) -> f64 {
     let store = engine::store::Store::open(&world.state_dir().join("state.db")).unwrap();
     let budget = store.read(|tx| tx.budget_get(agent.parse().unwrap())).unwrap().unwrap();

@@ -65,7 +65,7 @@ fn files_with_key_below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// How long the key was that an agent had.
+/// Length of the key in an agent's environment.
 fn length(world: &World, agent: &str) -> Option<String> {
     fs::read_to_string(world.project().join(format!("length-{agent}"))).ok()
 }

@@ -1,4 +1,4 @@
-//! What agents may do when their role's file breaks under them.
+//! Permissions of live agents whose role file breaks or disappears.
 
 use std::fs;
 

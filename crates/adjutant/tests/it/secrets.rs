@@ -104,7 +104,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// What an agent gets exactly, and so may hold secrets while they are its own.
+/// Files that may hold secrets: raw output and the agent's own MCP configuration.
 fn is_exempt(path: &Path) -> bool {
     let name = path.file_name().unwrap().to_str().unwrap();
     let is_output =

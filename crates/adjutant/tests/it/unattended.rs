@@ -123,7 +123,7 @@ async fn who_holds_every_connection_of_a_supervisor_does_not_save_its_agent() {
     drop(held);
 }
 
-/// Whether one line was heard, and before the signal if that came at all.
+/// Returns whether one line was heard, and before the signal if that came at all.
 fn is_asked_first(world: &World, words: &str) -> bool {
     let heard = lines(world, "heard");
     let at = |words: &str| heard.iter().position(|line| line.contains(words));

@@ -106,7 +106,7 @@ fn attempts(folder: &Path) -> Result<Vec<std::path::PathBuf>, files::FileError> 
     Ok(all.filter(|dir| std::fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir())).collect())
 }
 
-/// Whether the supervisor of one of its attempts lives, whatever the record says.
+/// Returns whether the supervisor of one of its attempts lives, whatever the record says.
 fn is_running(folder: &Path) -> Result<bool, files::FileError> {
     for attempt in attempts(folder)? {
         if RunFolder::open(attempt).standing()? == Standing::Running {

@@ -14,7 +14,7 @@ const BUDGET: usize = 16 * 1024;
 /// …and so much of each.
 const LETTER: usize = 4 * 1024;
 
-/// Whether a reader has the tools for mail.
+/// Availability of the mail tools to a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MailTools {
     /// They are named to it

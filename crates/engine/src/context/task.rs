@@ -27,7 +27,7 @@ const WORK: usize = 0;
 const COMMENT: usize = 1;
 const NOTE: usize = 2;
 
-/// How to read the entries of each section that are left out.
+/// Hint on how to read the omitted entries of each section.
 const WHERE: [&str; 3] = [
     "`mcp__task__get` lists who worked on it",
     "`mcp__task__get` with `commentsCursor` lists them",
@@ -107,7 +107,7 @@ fn needed(tx: &Tx<'_>, task: &Task) -> Result<String, ToolError> {
     Ok(text)
 }
 
-/// What was left on a task last, oldest first, and how many entries of each section come before that.
+/// Loads the newest entries of a task, oldest first, and counts the earlier ones of each section.
 fn entries(tx: &Tx<'_>, task: &Task) -> Result<(Vec<Entry>, [u64; 3]), ToolError> {
     let mut entries = Vec::new();
     for dispatch in tx.dispatch_list(task.number)? {

@@ -283,7 +283,7 @@ fn open(tx: &Tx<'_>, all: &[Asked]) -> Result<Vec<Asked>, ToolError> {
     Ok(open)
 }
 
-/// What those who run a plan, and all below them, have asked a person and have no answer to.
+/// Unanswered questions to the human from a plan's coordinators and their descendants.
 pub(super) fn asked(tx: &Tx<'_>, plan: &Plan) -> Result<Vec<Mail>, ToolError> {
     let open = open(tx, &ever_asked(tx, plan)?)?;
     Ok(open.into_iter().map(|asked| asked.mail).collect())

@@ -43,7 +43,7 @@ pub(crate) fn load_schema_file(project: &Path, input: &mut Value) -> Result<(), 
     Ok(())
 }
 
-/// Whether a text is a schema itself and not the name of its file.
+/// Returns whether a text is a schema itself and not the name of its file.
 fn is_schema(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }

@@ -22,10 +22,10 @@ use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::settings::Settings;
 
-/// How long a parent's supervisor may take to answer.
+/// Time limit for a parent's supervisor to answer.
 const ASK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// What an agent is started with and no file may hold.
+/// Secrets handed to an agent's supervisor and never written to disk.
 #[derive(Clone)]
 pub(crate) struct StartGrant {
     /// Its token
@@ -56,7 +56,7 @@ impl MissingVariables {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it is known already that an agent lacks variables under these settings.
+    /// Returns whether it is known already that an agent lacks variables under these settings.
     fn is_known(&self, agent: AgentId, settings: &Arc<Settings>) -> bool {
         self.map().get(&agent).is_some_and(|missing| Arc::ptr_eq(&missing.settings, settings))
     }
@@ -66,14 +66,14 @@ impl MissingVariables {
         self.map().retain(|agent, _| is_queued(*agent));
     }
 
-    /// How many agents lack variables.
+    /// Number of agents that lack variables.
     pub(super) fn count(&self) -> u32 {
         u32::try_from(self.map().len()).unwrap_or(u32::MAX)
     }
 }
 
 impl Engine {
-    /// What a queued agent waits for beside a free place.
+    /// Reason why a queued agent does not start, other than a free place.
     pub fn queue_reason(&self, agent: AgentId) -> Option<String> {
         let all = self.missing.map();
         let Missing { kind, names, .. } = all.get(&agent)?;

@@ -34,14 +34,14 @@ pub(crate) struct Ending {
     pub(crate) reason: String,
     /// What came of it
     pub(crate) result: AgentResult,
-    /// Whether its own figures can be relied on
+    /// Completeness of its own figures
     pub(crate) account: Figures,
 }
 
-/// How far a process came.
+/// Progress of a process at its end.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Lasted {
-    /// How long it ran, in milliseconds
+    /// Run time in milliseconds
     pub(crate) ran_ms: i64,
     /// When it was gone, where that is known
     pub(crate) until: Option<Timestamp>,
@@ -49,7 +49,7 @@ pub(crate) struct Lasted {
     pub(crate) head: Option<String>,
 }
 
-/// Whether what an agent reported of its use is all that it used.
+/// Completeness of the usage that an agent reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Figures {
     /// As far as is known

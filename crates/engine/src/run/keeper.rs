@@ -68,7 +68,7 @@ pub(crate) struct Keeper {
     seen: Seen,
     written: Instant,
     sender: Option<ControlSender>,
-    /// Whether its supervisor runs and cannot be talked to
+    /// Set while its supervisor runs and cannot be reached
     unattended: Option<Unattended>,
     /// What is said as soon as somebody is there to hear it
     unsaid: Vec<(String, Step)>,

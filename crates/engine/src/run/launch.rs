@@ -37,7 +37,7 @@ pub(crate) struct Launch {
     pub(crate) talk: Box<dyn Conversation>,
     /// Where it works
     pub(crate) directory: PathBuf,
-    /// What its supervisor is given and no file may hold
+    /// Secrets for its supervisor, never written to disk
     pub(crate) handover: Handover,
 }
 
@@ -266,7 +266,7 @@ fn disabled_servers(
     names.into_iter().collect()
 }
 
-/// Whether an agent is given the MCP server of a toolset, should it have a tool there. One vocabulary for tasks is
+/// Returns whether an agent is given the MCP server of a toolset, should it have a tool there. One vocabulary for tasks is
 /// enough: `session` in a loop, `task` elsewhere.
 fn is_mounted(caller: &Caller, toolset: &str) -> bool {
     let in_loop = caller.agent.as_ref().is_some_and(|agent| agent.session.is_some());

@@ -28,7 +28,7 @@ pub(crate) fn bounded_tokens(usage: Usage) -> (Tokens, Option<String>) {
     (tokens, warning)
 }
 
-/// What an attempt cost in all so far by its own account, within bounds, and a warning where it was not.
+/// Bounds the total cost that an attempt reports, and warns if it was out of bounds.
 pub(crate) fn bounded_cost(total: Usd) -> (Usd, Option<String>) {
     let bounded = total.clamp(Usd::ZERO, MAX_ATTEMPT_COST);
     let warning =

@@ -35,7 +35,7 @@ pub(crate) struct Notes {
     pub(crate) open: BTreeMap<String, OpenTool>,
     /// Its account of its own end
     pub(crate) done: Option<Account>,
-    /// Whether its input was closed after it gave that account: it has nothing left to do but to exit
+    /// True if its input was closed after it gave that account: it has nothing left to do but to exit
     pub(crate) finished: bool,
     /// What came last on its standard error
     pub(crate) errors: String,

@@ -21,7 +21,7 @@ use crate::tools::task_change;
 pub(crate) struct Turn {
     /// The agent
     pub(crate) agent: AgentId,
-    /// What it is started with
+    /// Secrets for its start
     pub(crate) grant: StartGrant,
 }
 

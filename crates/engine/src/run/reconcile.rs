@@ -15,7 +15,7 @@ use super::launch::folder_of;
 use crate::engine::Engine;
 use crate::error::ToolError;
 
-/// What is found of an agent that has not ended.
+/// Result of comparing an agent's record with its run folder.
 enum Found {
     /// Nothing of it runs, and nothing is to be done
     Waiting,

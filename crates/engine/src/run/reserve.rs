@@ -1,4 +1,4 @@
-//! What a new agent may spend, and what it reserves of the caps above it.
+//! Budgets and reservations of new agents.
 //!
 //! An agent without a cap of its own could spend whatever it does not report. So it holds a share of the nearest
 //! cap above it from its draft to its end: while it lives nobody else is promised that share, and an agent that
@@ -57,14 +57,14 @@ pub(crate) fn fund(
     Ok(())
 }
 
-/// What an agent is charged at its end for what it never reported: its own cap, else what it reserved.
+/// Charge for unreported usage at an agent's end: its own cap, else its reservation.
 pub(crate) fn price_of_silence(budget: &Budget) -> (Usd, u64) {
     let money = budget.caps.money.or(budget.reserve.money).unwrap_or_default();
     let tokens = budget.caps.tokens.or(budget.reserve.tokens).unwrap_or_default();
     (money, tokens)
 }
 
-/// What an agent with these caps reserves: nothing where it has a cap of its own.
+/// Computes a reservation; an agent with its own cap reserves nothing.
 fn reserve_of(settings: &Settings, caps: &Caps, above: &[(&Agent, Budget)]) -> Reserve {
     let set = settings.child_reserve;
     let money = || {
@@ -82,7 +82,7 @@ fn reserve_of(settings: &Settings, caps: &Caps, above: &[(&Agent, Budget)]) -> R
     }
 }
 
-/// What is wanted of a cap, and what is left of it, in words.
+/// Describes a reservation that does not fit the remaining cap.
 struct Share {
     needed: String,
     free: String,

@@ -117,7 +117,7 @@ impl Standing {
     }
 }
 
-/// Whether the caller may await, kill or read an agent. One that does not exist is within nobody's reach.
+/// Returns whether the caller may await, kill or read an agent. One that does not exist is within nobody's reach.
 pub(crate) fn is_within_reach(
     tx: &Tx<'_>,
     settings: &Settings,

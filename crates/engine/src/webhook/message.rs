@@ -46,7 +46,7 @@ impl Content {
         }
     }
 
-    /// What Inngest functions read: the details of the event, side by side with whom they concern. The data of
+    /// Event data in Inngest's form: the details, beside the agent and task they concern. The data of
     /// `mail.sent` is an agreed form, which has nothing else in it.
     fn inngest_data(&self) -> Value {
         let Value::Object(mut data) = self.data.clone() else { return self.data.clone() };

@@ -1,4 +1,4 @@
-//! What agents may spend: those that somebody else runs, and those that were given no cap of their own.
+//! Budgets of enlisted agents and of children without a cap.
 
 use engine::settings::{Budget, ChildReserve, Limits, Role, Settings};
 use engine::store::{Agent, Caps, NewAgent, Spend, Tokens, Tx};

@@ -1,4 +1,4 @@
-//! What is over and old goes, and nothing that something live needs.
+//! Cleaning removes old data and nothing that live things need.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Which commit a call records, and what agents can put in the way of finding it.
+//! Commits in audit rows, and hostile git files that must not block calls.
 
 use std::fs;
 use std::path::Path;

@@ -100,7 +100,7 @@ impl Repo {
         Err(last.unwrap_or_else(|| GitError::Busy(format!("`{name}` keeps moving"))))
     }
 
-    /// Whether a branch could be deleted without a commit being lost: it is not checked out, and another
+    /// Returns whether a branch could be deleted without a commit being lost: it is not checked out, and another
     /// reference has its head.
     pub fn branch_is_deletable(&self, name: &str) -> Result<bool, GitError> {
         check_name(name)?;

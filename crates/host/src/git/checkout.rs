@@ -1,4 +1,4 @@
-//! Which working tree a folder lies in, read from git's files: no process, and no wait on what is not a file.
+//! Finds the working tree of a folder from git's files: no process, and no wait on special files.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};

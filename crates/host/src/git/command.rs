@@ -221,15 +221,15 @@ pub(super) struct Armed {
     pub(super) sparse: bool,
 }
 
-/// What one text of a configuration says.
+/// Parsed facts of one configuration text.
 #[derive(Debug, Clone, Default)]
 struct ConfigFacts {
     off: Vec<Pair>,
     bare: Option<bool>,
     sparse: Option<bool>,
-    /// Whether it includes files, of which only git in its place knows which
+    /// True if it includes files, of which only git in its place knows which
     has_includes: bool,
-    /// Whether worktrees have settings of their own
+    /// True if worktrees have settings of their own
     per_worktree: Option<bool>,
 }
 
@@ -278,7 +278,7 @@ fn disarmed(name: &[u8], git: &Path) -> OsString {
     if name.ends_with(b".required") { "false".into() } else { OsString::new() }
 }
 
-/// What texts of configurations say. The same text always says the same, so that an agent cannot slip a setting in
+/// Cache of parsed configurations, keyed by their text, so that an agent cannot slip a setting in
 /// behind what is remembered: neither a file's number nor its length nor its time is trusted.
 #[derive(Debug, Default)]
 pub(super) struct Known(Mutex<HashMap<Vec<u8>, ConfigFacts>>);
@@ -291,7 +291,7 @@ const MAX_REMEMBERED_TEXT: usize = 64 * 1024;
 const MAX_CONFIG: u64 = 4 * 1024 * 1024;
 
 impl Known {
-    /// What the configuration says that holds in a git directory, read anew; git is asked for what was never seen.
+    /// Returns the facts of a git directory's configuration; the text is read each time, git is asked only about new texts.
     pub(super) fn get(
         &self,
         (common, git_dir): (&Path, &Path),

@@ -29,7 +29,7 @@ const LEADING: [&str; 9] = [
     "GIT_NAMESPACE",
     "GIT_PREFIX",
 ];
-/// What stays off even if the operator has it on; nobody is there to answer a question.
+/// Settings that stay off whatever the operator configured; nobody is there to answer a prompt.
 const OFF: [(&str, &str); 5] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
@@ -195,7 +195,7 @@ impl Repo {
         environment
     }
 
-    /// What git is started with: the operator's environment and settings, our own settings, and the objects.
+    /// Builds git's environment: the operator's variables and settings, our own settings, and the objects.
     fn surroundings(
         &self,
         push: &Push,
@@ -242,7 +242,7 @@ impl Repo {
     }
 }
 
-/// Whether an address has git start a helper of that name, such as `ext::`, which runs any program.
+/// Returns whether an address has git start a helper of that name, such as `ext::`, which runs any program.
 fn names_helper(url: &str) -> bool {
     url.split_once("::").is_some_and(|(name, _)| !name.contains(['/', '[']))
 }

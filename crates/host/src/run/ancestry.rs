@@ -1,4 +1,4 @@
-//! Which supervised agent a process was started by, however far below it stands.
+//! Finds the supervised agent that started a process, at any depth.
 //!
 //! An environment can be cleaned on the way down, and a process can leave its session. Its ancestors stay: a
 //! supervisor adopts every orphan of its agent, so that it stands above each of them as long as it lives.

@@ -17,16 +17,16 @@ use std::time::Duration;
 
 use crate::process;
 
-/// How long a group that was killed may take to be empty.
+/// Time limit for a killed group to become empty.
 const EMPTY_PATIENCE: Duration = Duration::from_secs(5);
-/// How often a group is looked at until it is empty.
+/// Poll interval until a group is empty.
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The control group of a run.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     path: PathBuf,
-    /// Whoever writes 0 into it moves itself into the group
+    /// `cgroup.procs`: a process that writes 0 moves itself into the group
     procs: File,
 }
 
@@ -85,7 +85,7 @@ pub(super) fn end_all(folder: &Path, noted: Option<&Path>) -> io::Result<Vec<u32
     Ok(ended)
 }
 
-/// Whether a path leads into the mounted groups and not out of them again.
+/// Returns whether a path leads into the mounted groups and not out of them again.
 fn is_below(path: &Path, mount: Option<&Path>) -> bool {
     let is_plain = path.components().all(|part| part != std::path::Component::ParentDir);
     is_plain && mount.is_some_and(|mount| path.starts_with(mount))
@@ -136,7 +136,7 @@ fn members(group: &Path) -> io::Result<Vec<u32>> {
     Ok(all)
 }
 
-/// How the names of a run's groups begin: with the last two parts of its folder, agent and attempt.
+/// Name prefix of a run's groups: the last two parts of its folder, agent and attempt.
 fn prefix(folder: &Path) -> Option<String> {
     let attempt = folder.file_name()?.to_str()?;
     let agent = folder.parent()?.file_name()?.to_str()?;
@@ -160,7 +160,7 @@ fn locate(groups: &str, mounts: &str) -> Option<PathBuf> {
     is_plain.then(|| if inside == Path::new("") { point.clone() } else { point.join(inside) })
 }
 
-/// Which part of the groups is mounted, and where.
+/// A mounted part of the cgroup tree.
 fn mount_of(mounts: &str) -> Option<(PathBuf, PathBuf)> {
     mounts.lines().find_map(|line| {
         let (mount, kind) = line.split_once(" - ")?;

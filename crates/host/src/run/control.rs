@@ -16,7 +16,7 @@ use super::Variables;
 pub(crate) const MOST_INPUT: usize = 8 * 1024 * 1024;
 /// How long a message to the supervisor may be.
 pub(crate) const MOST_MESSAGE: usize = 2 * MOST_INPUT;
-/// How long a supervisor may take to hear a message; it reads at once unless it is stopped.
+/// Time limit for a message to the supervisor, which reads at once unless its process is stopped.
 const SAY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Upper bound on a message from the supervisor; the longest has values of the environment.
 const MOST_NOTICE: usize = 1024 * 1024;

@@ -113,7 +113,7 @@ impl RunFolder {
         Ok(self.readable_exit()?.map_or(Standing::Gone, Standing::Ended))
     }
 
-    /// How it ended. The agent can write there: what makes no sense is no end, and the lock decides.
+    /// Reads `exit.json`. The agent can write there: nonsense counts as no end, and the lock decides.
     fn readable_exit(&self) -> Result<Option<ExitRecord>, FileError> {
         use io::ErrorKind::{InvalidData, IsADirectory, UnexpectedEof};
         match self.exit() {
@@ -126,14 +126,14 @@ impl RunFolder {
         }
     }
 
-    /// Whether a claim was left by a process that died before it wrote it, as earlier versions could. The
+    /// Returns whether a claim was left by a process that died before it wrote it, as earlier versions could. The
     /// lock must be free: then no supervisor is about to write it, none can take it again, and the agent,
     /// which is started after the claim is written, never began.
     fn is_abandoned(&self, claim: &str) -> bool {
         claim.is_empty() && !self.file("supervisor.json").exists()
     }
 
-    /// Whether a supervisor lives. It had the lock before the claim, so that asking cannot get in its way
+    /// Returns whether a supervisor lives. It had the lock before the claim, so that asking cannot get in its way
     /// once there is one.
     pub fn is_locked(&self) -> Result<bool, FileError> {
         let path = self.file("lock");

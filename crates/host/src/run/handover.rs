@@ -1,4 +1,4 @@
-//! What a supervisor is given through its standard input when it is started, and what stays of it on disk.
+//! Handover of environment values to a supervisor through its standard input.
 //!
 //! An environment holds provider keys and the agent's token. Its values pass through a pipe; `spec.json`
 //! keeps the names. Earlier versions wrote values too: [`forget_values`] removes them.
@@ -29,7 +29,7 @@ impl fmt::Debug for Variables {
     }
 }
 
-/// What the server hands to a supervisor and nobody else may read.
+/// Secrets that the server hands to a supervisor.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handover {
     /// The agent's whole environment
@@ -76,7 +76,7 @@ impl Handover {
         Variables(all.filter(|(name, _)| is_asked(name)).cloned().collect())
     }
 
-    /// Whether somebody knows the server's key.
+    /// Returns whether somebody knows the server's key.
     pub(crate) fn is_key(&self, key: &str) -> bool {
         let Some(own) = &self.control_key else { return false };
         // Every byte is looked at, so that the time taken tells nothing.
@@ -85,7 +85,7 @@ impl Handover {
     }
 }
 
-/// Whether a `spec.json` has values of the environment in it, as earlier versions wrote them.
+/// Returns whether a `spec.json` has values of the environment in it, as earlier versions wrote them.
 pub(crate) fn has_values(spec: &Spec) -> bool {
     spec.environment.iter().any(|(_, value)| !value.is_empty())
 }

@@ -37,7 +37,7 @@ pub(super) fn signal(folder: &Path, signal: Signal) -> Result<bool, FileError> {
     Ok(false)
 }
 
-/// Whether a process is known not to be the supervisor of a run: it does not hold the lock, and another
+/// Returns whether a process is known not to be the supervisor of a run: it does not hold the lock, and another
 /// one is seen to. Where locks cannot be seen, nobody is a stranger.
 #[cfg(target_os = "linux")]
 pub(super) fn is_stranger(folder: &Path, pid: Option<u32>) -> bool {
@@ -61,7 +61,7 @@ fn processes() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Whether a process has the file open and holds an exclusive lock on it.
+/// Returns whether a process has the file open and holds an exclusive lock on it.
 #[cfg(target_os = "linux")]
 fn holds(pid: u32, file: (u64, u64)) -> bool {
     use std::os::unix::fs::MetadataExt as _;

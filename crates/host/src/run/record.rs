@@ -62,7 +62,7 @@ pub struct ExitRecord {
     pub dropped_lines: u64,
     /// How many of the bytes were not kept
     pub dropped_bytes: u64,
-    /// How many of those never reached the disk, because it was full or failed
+    /// Bytes that never reached the disk, because it was full or failed
     #[serde(default)]
     pub unwritten_bytes: u64,
     /// Where the output ends

@@ -96,7 +96,7 @@ fn marked(mark: &[u8], session: Option<Session>) -> std::io::Result<Vec<u32>> {
     Ok(found)
 }
 
-/// Whether a process runs in a session, and not in an older one of the same number.
+/// Returns whether a process runs in a session, and not in an older one of the same number.
 #[cfg(target_os = "linux")]
 fn is_member(pid: u32, (session, since): Session) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

@@ -32,7 +32,7 @@ pub(super) struct Connection {
     unsent: Vec<u8>,
     /// How far the output went when they were told last
     told: Position,
-    /// Whether it has proved to be the server's
+    /// True if it has proved to be the server's
     is_server: bool,
     is_gone: bool,
 }

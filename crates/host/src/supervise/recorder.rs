@@ -46,7 +46,7 @@ pub(super) struct Recorder {
     kept: [Tally; 2],
     all: Tally,
     dropped: Tally,
-    /// How much of the dropped never reached the disk
+    /// Dropped bytes that never reached the disk
     unwritten_bytes: u64,
     limit: u64,
 }
@@ -78,7 +78,7 @@ impl Recorder {
         (self.all, self.dropped)
     }
 
-    /// How many bytes could not be written.
+    /// Bytes that could not be written.
     pub(super) fn unwritten_bytes(&self) -> u64 {
         self.unwritten_bytes
     }

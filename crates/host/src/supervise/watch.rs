@@ -34,7 +34,7 @@ pub(super) struct Terms {
     pub(super) grace: Duration,
     /// How long it may run
     pub(super) limit: Option<Duration>,
-    /// What the server handed over: its environment, and what the server proves itself by
+    /// Environment values and the server's key, as handed over
     pub(super) handover: Handover,
 }
 

@@ -12,7 +12,7 @@ const DIGIT_WITHIN: usize = 64;
 /// Longest label of a PEM block, such as `ENCRYPTED PRIVATE KEY`.
 const MAX_LABEL: usize = 64;
 
-/// What follows a prefix.
+/// Shape of the text after a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     /// A run of token characters
@@ -33,7 +33,7 @@ pub(super) enum Shape {
     Pem,
 }
 
-/// How secrets begin that people and agents paste by mistake, ours among them.
+/// Prefixes of known secrets, Adjutant's own tokens among them.
 pub(super) const SHAPES: &[(&str, Shape)] = &[
     ("adjop_", Shape::Token),
     ("adjag_", Shape::Token),
@@ -117,7 +117,7 @@ const fn is_base64_url(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// Whether no word goes on here: the end of a word may look like a prefix. The letter of an escape such as `\n`
+/// Returns whether no word goes on here: the end of a word may look like a prefix. The letter of an escape such as `\n`
 /// belongs to no word.
 fn is_word_start(text: &[u8], start: usize) -> bool {
     let back = |count: usize| start.checked_sub(count).and_then(|at| text.get(at)).copied();
@@ -182,7 +182,7 @@ fn userinfo(text: &[u8], from: usize) -> Option<(usize, usize)> {
     (!stands_for_one).then_some((from + colon + 1, from + at))
 }
 
-/// Whether what follows [`PEM_BEGIN`] is the label of a private key.
+/// Returns whether what follows [`PEM_BEGIN`] is the label of a private key.
 pub(super) fn is_private_key(after: &[u8]) -> bool {
     label(after).is_some()
 }
@@ -212,7 +212,7 @@ fn pem(text: &[u8], from: usize) -> Option<(usize, usize)> {
     (is_closed || length >= SHORTEST).then_some((body, body + length))
 }
 
-/// How far a text without an end mark looks like the body of a key.
+/// Length of the part that looks like the body of a key without an end mark.
 fn base64_body(text: &[u8]) -> usize {
     let mut at = 0;
     while let Some(byte) = text.get(at) {

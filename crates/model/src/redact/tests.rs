@@ -33,7 +33,7 @@ fn key() -> String {
     format!("-----BEGIN RSA PRIVATE KEY-----\n{KEY_BODY}-----END RSA PRIVATE KEY-----")
 }
 
-/// What follows a secret: a URL goes on, everything else has ended.
+/// Text after a secret: a URL goes on, everything else has ended.
 fn with_end(prefix: &str, secret: &str) -> String {
     let end = if prefix.contains("://") { "@db.example/app" } else { "" };
     format!("{prefix}{secret}{end}")

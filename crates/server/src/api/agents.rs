@@ -151,7 +151,7 @@ pub(crate) struct AgentView {
     kind: String,
     #[schema(value_type = String)]
     state: AgentStateName,
-    /// What it waits for beside a free place, of one that is queued
+    /// Reason why a queued agent does not start, other than a free place
     reason: Option<String>,
     /// What it is about, in a line; null where somebody else runs it
     summary: Option<String>,

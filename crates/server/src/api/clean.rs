@@ -15,7 +15,7 @@ use crate::server::Shared;
 /// Age from which on things go, where none is given.
 const OLDER_THAN: Age = Age::days(30);
 
-/// What to clean.
+/// Request to clean.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CleanBody {
@@ -28,26 +28,26 @@ pub(crate) struct CleanBody {
     only: Option<Vec<String>>,
 }
 
-/// What was cleaned.
+/// Result of a cleaning.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Cleaned {
-    /// Whether it was only counted
+    /// True if it was only counted
     dry_run: bool,
-    /// What became of each part
+    /// Result for each part
     parts: Vec<CleanedView>,
 }
 
-/// What became of one part.
+/// Result for one part.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CleanedView {
-    /// Which part
+    /// Part that was cleaned
     #[schema(value_type = String, example = "runs")]
     part: &'static str,
-    /// How many folders, files, branches or rows went, or would go
+    /// Number of folders, files, branches or rows removed, or to be removed
     removed: u64,
-    /// How many bytes their files had; 0 for rows and branches
+    /// Bytes of their files; 0 for rows and branches
     bytes: u64,
     /// Archives that were written
     archives: Vec<String>,

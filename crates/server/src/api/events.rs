@@ -122,7 +122,7 @@ struct Wanted {
     search: EventSearch,
     /// After which number; nothing is from now on
     after: Option<i64>,
-    /// Whether that number was asked for; where not, it begins with the oldest event there is
+    /// True if that number was asked for; where not, it begins with the oldest event there is
     exact: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What is read under `/api` is redacted here, in one place, whoever wrote it and whichever route sends it.
+//! Redacts every response of the read routes under `/api`.
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::extract::Request;

@@ -187,7 +187,7 @@ fn is_newer_era(version: &http::HeaderValue) -> bool {
     version.to_str().is_ok_and(|version| version >= ProtocolVersion::V_2026_07_28.as_str())
 }
 
-/// Whether a message opens a session. What cannot be read opens none.
+/// Returns whether a message opens a session. What cannot be read opens none.
 fn is_initialize(message: &[u8]) -> bool {
     #[derive(Deserialize)]
     struct Named<'a> {

@@ -37,7 +37,7 @@ tokio::task_local! {
     pub(crate) static OPENER: Principal;
 }
 
-/// Who owns which session, and which of them are in use.
+/// Owners of sessions, and the sessions in use.
 pub(crate) struct Sessions {
     engine: Engine,
     manager: Arc<LocalSessionManager>,

@@ -90,7 +90,7 @@ pub(crate) struct Listening {
 }
 
 impl Listening {
-    /// Whether the listener may still read a resource: permissions change with a reload, and a session
+    /// Returns whether the listener may still read a resource: permissions change with a reload, and a session
     /// that comes back listens to what it was once allowed.
     pub(crate) fn may_hear(&self, uri: &str) -> bool {
         self.shared.app.engine.resource_check(self.listener.owner, uri).is_ok()

@@ -42,7 +42,7 @@ async fn rest(socket: &mut TcpStream) -> String {
     String::from_utf8(text).unwrap()
 }
 
-/// What comes until it has this in it.
+/// Reads until the text appears.
 async fn until(socket: &mut TcpStream, wanted: &str) -> String {
     let (mut text, mut byte) = (String::new(), [0]);
     while !text.contains(wanted) {

@@ -220,7 +220,7 @@ fn document() -> Value {
     serde_json::from_str(&server::openapi_document()).unwrap()
 }
 
-/// Whether a whole number of a list or a limit can be this. What cannot be is refused by its name.
+/// Returns whether a whole number of a list or a limit can be this. What cannot be is refused by its name.
 fn is_count(value: &str) -> bool {
     // A plus sign is taken by some.
     value == "%2B1" || value.parse::<i64>().is_ok_and(|number| number >= 0)

@@ -131,7 +131,7 @@ async fn who_does_not_read_holds_nobody_up() {
     assert_eq!(updated(&stream.next().await.unwrap()), CONTEXT);
 }
 
-/// What a resource answers to a reader: its text, or the code of the refusal.
+/// Reads a resource: its text, or the code of the refusal.
 async fn read(world: &World, token: &str, uri: &str) -> Result<String, String> {
     let request = newer_request("/mcp", token, "resources/read", json!({ "uri": uri }));
     let (_, _, answer) = whole(world.send(request).await).await;

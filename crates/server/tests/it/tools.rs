@@ -255,7 +255,7 @@ async fn what_contradicts_itself_is_refused_on_the_short_way_too() {
     assert_eq!(status, StatusCode::OK, "{body}");
 }
 
-/// What a tool answers to arguments that are no object, in both eras.
+/// Calls a tool with arguments that are not an object, in both eras.
 #[tokio::test]
 async fn arguments_that_are_no_object_are_a_tools_error() {
     let world = World::new();

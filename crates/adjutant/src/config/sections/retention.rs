@@ -1,10 +1,10 @@
-//! How long what is over is kept.
+//! Ages at which old data is removed.
 
 use engine::settings::RetentionSettings;
 use model::Age;
 use serde::{Deserialize, Serialize};
 
-/// How long what is over is kept. An absent age is for ever.
+/// Ages at which old data is removed. Absent means never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Retention {

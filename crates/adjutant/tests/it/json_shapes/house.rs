@@ -1,4 +1,4 @@
-//! What the commands that keep house print.
+//! JSON output of `clean`, `backup` and `restore`.
 
 use super::Taken;
 

@@ -310,7 +310,7 @@ fn judge(
     }
 }
 
-/// How an agent ended by its own account alone.
+/// Judges an end by the agent's own account alone.
 fn of_account(done: &Account) -> (Outcome, String) {
     match &done.verdict {
         Verdict::Success => (Outcome::Succeeded, "done".to_owned()),

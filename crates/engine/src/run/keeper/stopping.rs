@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::{Keeper, Leave};
 use crate::error::ToolError;
 
-/// How long a supervisor may take beyond the grace before it is ended itself.
+/// Time beyond the grace after which an unresponsive supervisor is killed.
 const BEYOND: Duration = Duration::from_secs(5);
 /// Upper bound on the part of the grace that is left to the agent's own protocol.
 const MAX_POLITE: Duration = Duration::from_secs(5);
@@ -22,7 +22,7 @@ pub(super) struct Stopping {
     stage: Stage,
 }
 
-/// How far an end has come.
+/// Stage of a stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     /// Those below it end first, until then

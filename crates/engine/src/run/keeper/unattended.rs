@@ -16,7 +16,7 @@ const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(5), Duration::
 /// Attempts in a row whose supervisor may die before it begins the agent.
 const MAX_STARTS: u32 = 3;
 
-/// What is remembered while there is no connection.
+/// State of a keeper without a connection.
 #[derive(Debug)]
 pub(super) struct Unattended {
     /// Delay before the next attempt to connect

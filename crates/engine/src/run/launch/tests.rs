@@ -1,4 +1,4 @@
-//! What a prompt names is what the agent is given.
+//! Prompts name only toolsets that the agent has.
 
 use host::clock::Clock;
 use model::agent::AgentState;

@@ -34,7 +34,7 @@ pub(crate) struct Answer {
     task: TaskView,
     /// The last 50 remarks, or the last 50 before the cursor, oldest first
     comments: Vec<CommentView>,
-    /// How many earlier remarks are not in this answer; absent where there are none
+    /// Number of earlier comments not in this answer; absent if there are none
     #[serde(skip_serializing_if = "Option::is_none")]
     earlier_comments: Option<u64>,
     /// Where the earlier remarks go on; absent where there are none

@@ -35,7 +35,7 @@ pub(super) fn adjutant_servers(text: &str, adjutant: &Path) -> Vec<String> {
     ours.map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Whether the command or one of its arguments names Adjutant: it may be started through `env`, `sh -c` or `npx`.
+/// Returns whether the command or one of its arguments names Adjutant: it may be started through `env`, `sh -c` or `npx`.
 fn starts_adjutant(server: &dyn TableLike, adjutant: &Path) -> bool {
     let command = server.get("command").and_then(Item::as_str);
     let arguments = server.get("args").and_then(Item::as_array).into_iter().flatten();
