@@ -2,9 +2,10 @@
 //! somebody else's hand.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
-use host::git::Repo;
+use host::git::{Repo, going};
 use model::agent::AgentState;
 use model::review::{MergeState, WorktreeState};
 use schemars::JsonSchema;
@@ -140,11 +141,16 @@ impl Record {
                 WorktreeState::There | WorktreeState::Gone | WorktreeState::Wanted => {}
             }
         }
-        let names: HashSet<_> =
-            self.worktrees.iter().filter_map(|tree| Path::new(&tree.path).file_name()).collect();
+        let paths = self.worktrees.iter().map(|tree| PathBuf::from(&tree.path));
+        let being_removed = self.worktrees.iter().filter(|tree| self.in_work.contains(&tree.agent));
+        let being_removed = being_removed.map(|tree| going(Path::new(&tree.path)));
+        let names: HashSet<OsString> = paths
+            .chain(being_removed)
+            .filter_map(|path| path.file_name().map(OsStr::to_owned))
+            .collect();
         for folder in host::files::list(&engine.worktrees()).map_err(ToolError::internal)? {
             let is_scratch = folder.to_string_lossy().starts_with("merge-");
-            if !is_scratch && !names.contains(folder.as_os_str()) {
+            if !is_scratch && !names.contains(&folder) {
                 found.push(differs(&folder.to_string_lossy(), "nobody's worktree"));
             }
         }

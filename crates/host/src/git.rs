@@ -33,6 +33,7 @@ use std::path::{Component, Path, PathBuf};
 pub use changes::{ChangesError, Git};
 pub use checkout::Checkout;
 pub use commit::Who;
+pub use discard::going;
 pub use error::{Conflict, GitError};
 pub use look::{Diff, DiffFile};
 pub use merge::Merged;

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::files::{FileError, at};
 
-/// Where a folder is put while it is taken away.
-pub(super) fn going(path: &Path) -> PathBuf {
+/// Path of a folder while it is being removed.
+pub fn going(path: &Path) -> PathBuf {
     beside(path, ".going")
 }
 

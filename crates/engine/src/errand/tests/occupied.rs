@@ -112,3 +112,24 @@ async fn an_agent_below_a_worktree_or_behind_a_link_to_it_keeps_it() {
         std::fs::remove_file(link).unwrap();
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worktree_that_is_being_removed_is_no_disagreement_and_what_is_left_of_one_is() {
+    let mut yard = Yard::new();
+    let owner = yard.hire().await;
+    let dir = PathBuf::from(owner.cwd.clone().unwrap());
+    yard.end(owner.id, Outcome::Succeeded).await;
+    // Half removed, as while its errand runs.
+    std::fs::rename(&dir, host::git::going(&dir)).unwrap();
+    assert_eq!(disagreements(&yard).await, Vec::<String>::new());
+    yard.settle().await;
+    assert_eq!(disagreements(&yard).await, Vec::<String>::new());
+    std::fs::create_dir(host::git::going(&dir)).unwrap();
+    assert_eq!(disagreements(&yard).await, ["nobody's worktree"]);
+}
+
+async fn disagreements(yard: &Yard) -> Vec<String> {
+    let engine = yard.engine.clone();
+    let found = tokio::task::spawn_blocking(move || engine.disagreements()).await.unwrap().unwrap();
+    found.into_iter().map(|found| found.what).collect()
+}
