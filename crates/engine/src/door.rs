@@ -24,7 +24,7 @@ use crate::engine::Engine;
 use crate::error::{Code, ToolError};
 use crate::escalate;
 use crate::identity::Principal;
-use crate::redact::{redact, tell_writer};
+use crate::redact::{Recorded, redact};
 use crate::run::CallNote;
 use crate::settings::Settings;
 use crate::tool::{Asking, Effect, Output, Seen, Shape, ToolDef, bare_of};
@@ -82,6 +82,8 @@ struct Passage {
     engine: Engine,
     settings: Arc<Settings>,
     call: Call,
+    /// The input as the record keeps it; made here, so that the writing thread need not
+    recorded: Recorded,
     /// The input with the files in it that it names, where the tool has such
     loaded: OnceLock<Value>,
     began: Instant,
@@ -100,6 +102,7 @@ impl Engine {
         let passage = Arc::new(Passage {
             engine: self.clone(),
             settings: self.settings(),
+            recorded: Recorded::of(&call.input),
             call,
             loaded: OnceLock::new(),
             began: Instant::now(),
@@ -315,7 +318,7 @@ impl Passage {
         let look = |cx: &ReadCx<'_>| ask.look(cx, self.input(), ticket);
         let store = &self.engine.store;
         let see = || store.read(|tx| look(&self.reading(tx, caller)));
-        let output = tell_writer(&self.call.input, self.wait(progress, see).await?);
+        let output = self.recorded.tell_writer(&self.call.input, self.wait(progress, see).await?);
         self.record_look(caller, &output).await?;
         Ok(output)
     }
@@ -402,7 +405,8 @@ impl Passage {
             tx.audit_append_uncounted(&self.draft(&caller, None, output.text.clone(), head))?;
             return Ok(output);
         }
-        let output = self.act(tx, &caller, |cx, raw| Ok(tell_writer(raw, write(cx, raw)?)))?;
+        let tell = |raw: &Value, output| self.recorded.tell_writer(raw, output);
+        let output = self.act(tx, &caller, |cx, raw| Ok(tell(raw, write(cx, raw)?)))?;
         tx.audit_append(&self.draft(&caller, None, output.text.clone(), head))?;
         Ok(output)
     }
@@ -459,7 +463,7 @@ impl Passage {
             agent: caller.id(),
             by_operator: caller.by_operator,
             tool: self.call.tool.name.to_owned(),
-            input: redact(self.call.input.to_string()),
+            input: self.recorded.text.clone(),
             code,
             output: redact(output),
             duration_micros: i64::try_from(self.began.elapsed().as_micros()).unwrap_or(i64::MAX),

@@ -47,9 +47,15 @@ const FORWARDED_AT_ONCE: u32 = 200;
 
 /// Puts a letter into an inbox, and tells of it. What is for an agent that has ended goes on at once.
 pub(crate) fn send(tx: &mut Tx<'_>, letter: Letter, now: Timestamp) -> Result<MailId, ToolError> {
+    let agent = letter.to.agent().map(|id| tx.agent_get(id)).transpose()?.flatten();
+    let to = agent.map_or(Ok(letter.to), |agent| reader(tx, &agent))?;
+    post(tx, Letter { to, ..letter }, now)
+}
+
+/// Puts a letter into the inbox of a recipient that [`reader`] gave or that is the human's, and tells of it.
+pub(crate) fn post(tx: &mut Tx<'_>, letter: Letter, now: Timestamp) -> Result<MailId, ToolError> {
     let id = fresh(MailId::from_bits)?;
     let Letter { from, to, subject, body, reply_to, task } = letter;
-    let to = reader(tx, to)?;
     let sender = from.as_ref().map(|(agent, _)| *agent);
     let mail = NewMail { id, from, to, subject, body, reply_to };
     tx.mail_insert(&mail, now)?;
@@ -61,12 +67,11 @@ pub(crate) fn send(tx: &mut Tx<'_>, letter: Letter, now: Timestamp) -> Result<Ma
     Ok(id)
 }
 
-/// Resolves a recipient: the recipient itself, or the successor of an ended agent.
-fn reader(tx: &Tx<'_>, to: Recipient) -> Result<Recipient, ToolError> {
-    let agent = to.agent().map(|id| tx.agent_get(id)).transpose()?.flatten();
-    match agent.filter(|agent| agent.ended_at().is_some()) {
-        Some(ended) => reader_after(tx, &ended),
-        None => Ok(to),
+/// Resolves who reads mail for an agent: the agent itself, or the successor of one that has ended.
+pub(crate) fn reader(tx: &Tx<'_>, agent: &Agent) -> Result<Recipient, ToolError> {
+    match agent.ended_at() {
+        Some(_) => reader_after(tx, agent),
+        None => Ok(Recipient::Agent(agent.id)),
     }
 }
 

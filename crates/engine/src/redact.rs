@@ -42,25 +42,43 @@ fn is_secret_variable((name, value): &(&str, &str)) -> bool {
     is_secret_name(name) && !value.starts_with('/')
 }
 
-/// Tells the writer of a call that its input had secrets: the answer gets a field `redacted` that names the
-/// fields. What goes to the addressee is exact, so that nothing has to be sent again.
-pub(crate) fn tell_writer(input: &Value, output: Output) -> Output {
-    let Some(fields) = input.as_object() else { return output };
-    let fields: Vec<&str> = fields
-        .iter()
-        .filter(|(_, value)| scrub(&value.to_string()).is_some())
-        .map(|(name, _)| name.as_str())
-        .collect();
-    let Some(text) = output.text.strip_suffix('}').filter(|_| !fields.is_empty()) else {
-        return output;
-    };
-    let note = json!({
-        "fields": fields,
-        "note": "The record keeps this text without its secrets. The addressee gets it as you wrote it, for 24 hours. \
-            Give secrets as environment variables instead.",
-    });
-    let comma = if text == "{" { "" } else { "," };
-    Output { text: format!("{text}{comma}\"redacted\":{note}}}") }
+/// Input of a call as the record keeps it.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    /// JSON without its secrets
+    pub(crate) text: String,
+    has_secrets: bool,
+}
+
+impl Recorded {
+    pub(crate) fn of(input: &Value) -> Self {
+        let text = input.to_string();
+        match scrub(&text) {
+            Some(text) => Self { text, has_secrets: true },
+            None => Self { text, has_secrets: false },
+        }
+    }
+
+    /// Tells the writer of a call that its input had secrets: the answer gets a field `redacted` that names the
+    /// fields. What goes to the addressee is exact, so that nothing has to be sent again.
+    pub(crate) fn tell_writer(&self, input: &Value, output: Output) -> Output {
+        let Some(fields) = input.as_object().filter(|_| self.has_secrets) else { return output };
+        let fields: Vec<&str> = fields
+            .iter()
+            .filter(|(_, value)| scrub(&value.to_string()).is_some())
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let Some(text) = output.text.strip_suffix('}').filter(|_| !fields.is_empty()) else {
+            return output;
+        };
+        let note = json!({
+            "fields": fields,
+            "note": "The record keeps this text without its secrets. The addressee gets it as you wrote it, for 24 \
+                hours. Give secrets as environment variables instead.",
+        });
+        let comma = if text == "{" { "" } else { "," };
+        Output { text: format!("{text}{comma}\"redacted\":{note}}}") }
+    }
 }
 
 #[cfg(test)]
@@ -71,11 +89,12 @@ mod tests {
     fn the_writer_is_told_which_fields_had_secrets() {
         let input = json!({ "subject": "keys", "body": "Bearer abcdefghijklmnop123", "n": 1 });
         for text in ["{}", r#"{"mailId":"mail_1"}"#] {
-            let told = tell_writer(&input, Output { text: text.to_owned() });
+            let told = Recorded::of(&input).tell_writer(&input, Output { text: text.to_owned() });
             let told: Value = serde_json::from_str(&told.text).unwrap();
             assert_eq!(told["redacted"]["fields"], json!(["body"]));
         }
-        let quiet = tell_writer(&json!({ "body": "plain" }), Output { text: "{}".to_owned() });
+        let plain = json!({ "body": "plain" });
+        let quiet = Recorded::of(&plain).tell_writer(&plain, Output { text: "{}".to_owned() });
         assert_eq!(quiet.text, "{}");
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn connect(path: &Path, patience: Duration) -> Result<Connection, Sto
         // An answered call survives a power cut, not only a crash.
         connection.pragma_update(None, "synchronous", "FULL")?;
         // Moving pages from the log into the database pays off in larger portions.
-        connection.pragma_update(None, "wal_autocheckpoint", 4000)?;
+        connection.pragma_update(None, "wal_autocheckpoint", crate::wal::CHECKPOINT_PAGES)?;
         // A log that grew beside a long reader shrinks to this size once it starts again.
         connection.pragma_update(None, "journal_size_limit", crate::wal::KEPT_WAL_BYTES)?;
         connection.pragma_update(None, "temp_store", "MEMORY")?;

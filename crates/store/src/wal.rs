@@ -4,58 +4,79 @@
 //! and it grows for as long as they come. Beyond a size the writer therefore waits a moment for
 //! them: while it holds the write lock nothing is appended, whoever begins to read needs no more of
 //! the log than there is, and each reader that ends brings the checkpoint closer to its end.
+//!
+//! The size is what SQLite says of it after each commit. To ask the file would cost the next commit: a file whose times
+//! were read gets exact ones with its next write, and these have to reach the disk as well.
 
-use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
 
 use rusqlite::Connection;
 
 /// Size to which the log is cut when it starts again.
-pub(crate) const KEPT_WAL_BYTES: i64 = 16 << 20;
-/// Size of the log beyond which the writer waits for readers.
-const MAX_WAL_BYTES: u64 = 32 << 20;
-/// Growth of the log after which a checkpoint that did not finish is tried again.
-const RETRY_GROWTH: u64 = 8 << 20;
+pub(crate) const KEPT_WAL_BYTES: i64 = 32 << 20;
+/// Pages in the log after which they are moved into the database; larger portions pay off.
+pub(crate) const CHECKPOINT_PAGES: i32 = 4_000;
+/// Pages in the log beyond which the writer waits for readers: 32 MB.
+const MAX_PAGES: i32 = 8_000;
+/// Pages after which a checkpoint that did not finish is tried again.
+const RETRY_PAGES: i32 = 1_000;
 /// Longest wait for readers, during which nobody can write.
 const READER_WAIT: Duration = Duration::from_millis(500);
 
-/// Watches the size of the log.
+/// Watches the size of the log, and keeps it small.
 #[derive(Debug)]
 pub(crate) struct WalBound {
-    file: Option<PathBuf>,
+    /// Pages in the log after the last commit
+    pages: Arc<AtomicI32>,
     /// Size at which the next checkpoint is due
-    due: u64,
+    due: i32,
 }
 
 impl WalBound {
-    /// Watches the log of that connection's database.
-    pub(crate) fn of(connection: &Connection) -> Self {
-        let file = connection.path().filter(|path| !path.is_empty());
-        Self { file: file.map(|path| PathBuf::from(format!("{path}-wal"))), due: MAX_WAL_BYTES }
+    /// Watches the log of that connection's database, and takes over its checkpoints.
+    pub(crate) fn of(connection: &mut Connection) -> Result<Self, rusqlite::Error> {
+        let pages = Arc::new(AtomicI32::new(0));
+        let seen = Arc::clone(&pages);
+        connection.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, pages| {
+            seen.store(pages, Ordering::Relaxed);
+            Ok(())
+        }))?;
+        Ok(Self { pages, due: CHECKPOINT_PAGES })
     }
 
-    /// Empties the log where it has become too long.
+    /// Moves the log into the database where it has become long.
     pub(crate) fn after_commit(&mut self, connection: &Connection) {
-        let Some(file) = &self.file else { return };
-        let length = std::fs::metadata(file).map_or(0, |meta| meta.len());
-        if length < self.due {
+        let pages = self.pages.load(Ordering::Relaxed);
+        if pages < CHECKPOINT_PAGES {
+            self.due = CHECKPOINT_PAGES;
+        }
+        if pages < self.due {
             return;
         }
-        let emptied = truncate(connection).unwrap_or_else(|error| {
-            tracing::warn!(%error, length, "checkpoint of the write-ahead log failed; will retry");
-            false
-        });
-        self.due = if emptied { MAX_WAL_BYTES } else { length.saturating_add(RETRY_GROWTH) };
+        // One that a reader kept from its end is tried again after this.
+        self.due = pages.saturating_add(RETRY_PAGES);
+        let moved = if pages < MAX_PAGES {
+            checkpoint(connection, "PRAGMA wal_checkpoint(PASSIVE)")
+        } else {
+            restart(connection)
+        };
+        if let Err(error) = moved {
+            tracing::warn!(%error, pages, "checkpoint of the write-ahead log failed; will retry");
+        }
     }
 }
 
-/// Moves the whole log into the database and empties it; false where a reader took too long.
-fn truncate(connection: &Connection) -> Result<bool, rusqlite::Error> {
+/// Moves the whole log into the database, so that it starts again, unless a reader takes too long.
+fn restart(connection: &Connection) -> Result<(), rusqlite::Error> {
     let patience: i64 = connection.query_row("PRAGMA busy_timeout", [], |row| row.get(0))?;
     connection.busy_timeout(READER_WAIT)?;
-    let busy = connection
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
-        .map(|busy| busy != 0);
+    let moved = checkpoint(connection, "PRAGMA wal_checkpoint(RESTART)");
     connection.busy_timeout(Duration::from_millis(u64::try_from(patience).unwrap_or_default()))?;
-    Ok(!busy?)
+    moved
+}
+
+fn checkpoint(connection: &Connection, sql: &str) -> Result<(), rusqlite::Error> {
+    connection.query_row(sql, [], |_| Ok(()))
 }

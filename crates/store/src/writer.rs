@@ -140,8 +140,9 @@ where
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection, guard: Guard) -> Result<Self, StoreError> {
+    pub(crate) fn start(mut connection: Connection, guard: Guard) -> Result<Self, StoreError> {
         let chain = Chain::load(&connection)?;
+        let wal = WalBound::of(&mut connection)?;
         let (jobs, inbox) = channel();
         let (event_sender, last_event) = watch::channel(chain.last_event());
         let (rows, heartbeat) = (Arc::new(Rows::default()), Arc::new(Heartbeat::default()));
@@ -149,7 +150,6 @@ impl Writer {
             let (rows, heartbeat) = (Arc::clone(&rows), Arc::clone(&heartbeat));
             let work = move || {
                 let (last_event, uses) = (event_sender, Uses::new());
-                let wal = WalBound::of(&connection);
                 Worker { connection, chain, uses, last_event, rows, wal, guard, heartbeat }
                     .work(&inbox);
             };

@@ -423,6 +423,7 @@ async fn a_call_takes_little_room_while_it_waits() {
     let passage = Arc::new(Passage {
         engine: world.engine.clone(),
         settings: world.engine.settings(),
+        recorded: Recorded::of(&call.input),
         call: call.clone(),
         loaded: OnceLock::new(),
         began: Instant::now(),

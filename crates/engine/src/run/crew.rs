@@ -73,13 +73,23 @@ pub struct Keeping {
     shutdown: CancellationToken,
     /// The last event that was looked at
     seen: i64,
+    /// The next deadline of an enlisted agent, or that it is to be looked up
+    deadline: Deadline,
+}
+
+/// What is known of the deadlines of enlisted agents. They change only with the crew, and looking all of them up at
+/// every event would slow every call down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deadline {
+    Unknown,
+    Next(Option<Timestamp>),
 }
 
 impl Keeping {
     /// Keeps an engine's crew, with its tasks on a tracker.
     pub fn new(engine: Engine, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
         let seen = *engine.store.last_event().borrow();
-        Self { engine, tasks, shutdown, seen }
+        Self { engine, tasks, shutdown, seen, deadline: Deadline::Unknown }
     }
 
     /// Takes up what a server before us has left, and keeps the crew.
@@ -133,11 +143,23 @@ impl Keeping {
     async fn turn(&mut self, until: i64) -> Result<Instant, ToolError> {
         self.route(until)?;
         let wake = self.wake_limited().await?;
-        let overdue = overdue::end_overdue(&self.engine).await?;
+        let deadline = self.end_overdue().await?;
         self.place().await?;
         let now = self.engine.now();
-        let left = overdue.and_then(|at| u64::try_from(at.millis_since(now)).ok());
+        let left = deadline.map(|at| u64::try_from(at.millis_since(now)).unwrap_or_default());
         Ok(left.map_or(wake, |left| wake.min(Instant::now() + Duration::from_millis(left))))
+    }
+
+    /// Ends enlisted agents whose time is up, and gives the deadline that comes next.
+    async fn end_overdue(&mut self) -> Result<Option<Timestamp>, ToolError> {
+        if let Deadline::Next(next) = self.deadline
+            && next.is_none_or(|at| at > self.engine.now())
+        {
+            return Ok(next);
+        }
+        let next = overdue::end_overdue(&self.engine).await?;
+        self.deadline = Deadline::Next(next);
+        Ok(next)
     }
 
     fn route(&mut self, until: i64) -> Result<(), ToolError> {
@@ -154,8 +176,11 @@ impl Keeping {
     }
 
     /// Passes an event on to those whom it concerns.
-    fn tell(&self, event: &Event) -> Result<(), ToolError> {
+    fn tell(&mut self, event: &Event) -> Result<(), ToolError> {
         let crew = &self.engine.crew;
+        if event.kind.name().starts_with("agent.") {
+            self.deadline = Deadline::Unknown;
+        }
         match (event.kind, event.agent) {
             (EventKind::AgentStopping, Some(agent)) => {
                 crew.order(agent, Order::Stop);

@@ -94,11 +94,10 @@ fn deliver(
 ) -> Result<Sent, ToolError> {
     let from = cx.caller.agent.as_ref().map(|agent| (agent.id, agent.category.clone()));
     let letter = Letter { from, to, subject, body, reply_to, task: None };
-    Ok(Sent { mail_id: letter::send(cx.tx, letter, cx.now)?, timestamp: cx.now })
+    Ok(Sent { mail_id: letter::post(cx.tx, letter, cx.now)?, timestamp: cx.now })
 }
 
-/// The agent that mail is for, if there is one of that id. Mail to one that has ended goes on.
+/// Recipient of mail for an agent, if there is one of that id. Mail to one that has ended goes on.
 fn addressee(tx: &store::Tx<'_>, to: AgentId) -> Result<Recipient, ToolError> {
-    crate::cx::find_agent(tx, to)?;
-    Ok(Recipient::Agent(to))
+    letter::reader(tx, &crate::cx::find_agent(tx, to)?)
 }
