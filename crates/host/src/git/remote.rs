@@ -110,7 +110,7 @@ impl Repo {
         let mut arguments: Vec<OsString> = vec!["--no-pager".into(), "push".into()];
         arguments.extend(options.iter().map(OsString::from));
         let target = format!("{commit}:refs/heads/{}", push.branch);
-        arguments.extend(["--".into(), OsString::from(&push.url), target.into()]);
+        arguments.extend(["--".into(), self.address(&push.url), target.into()]);
         let launch = Launch {
             program: find(self.path(), self.common()),
             arguments,
@@ -123,6 +123,15 @@ impl Repo {
         }
         self.note_pushed(push, &settings, &commit);
         Ok(())
+    }
+
+    /// The address as it is from anywhere. A relative path begins at the top of the working tree, as git has it.
+    fn address(&self, url: &str) -> OsString {
+        let before_slash = url.split('/').next().unwrap_or_default();
+        if url.starts_with('/') || before_slash.contains(':') {
+            return url.into();
+        }
+        self.facts().top.as_deref().unwrap_or_else(|| self.common()).join(url).into()
     }
 
     /// Asks git which settings there are and who made them. It runs nothing that they name.

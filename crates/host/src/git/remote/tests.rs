@@ -53,6 +53,23 @@ fn a_commit_is_pushed_once() {
 }
 
 #[test]
+fn a_relative_address_begins_at_the_top_of_the_working_tree() {
+    let (repository, origin) = with_origin();
+    repository.git(&["remote", "set-url", "origin", "../origin.git"]);
+    let mine = commit(&repository.worktree("w"), "mine");
+    let sub = repository.top().join("below");
+    fs::create_dir(&sub).unwrap();
+    for (repo, branch) in [(repository.repo(), "top"), (open(&sub), "below")] {
+        repo.push(&push(&repo, &mine, branch)).unwrap();
+        assert_eq!(open(&origin).resolve(branch).unwrap().as_ref(), Some(&mine));
+    }
+    let repo = repository.repo();
+    for url in ["https://host/a", "git@host:a/b", "/a/b", "ssh://host/../a"] {
+        assert_eq!(repo.address(url), url);
+    }
+}
+
+#[test]
 fn what_the_remote_has_and_we_lack_is_not_overwritten() {
     let (repository, origin) = with_origin();
     let repo = repository.repo();
