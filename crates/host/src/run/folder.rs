@@ -217,20 +217,9 @@ impl RunFolder {
     /// Takes secrets out of what the agent was started with, once it has ended: until then its program needs them.
     /// Blocks for the moment that takes.
     pub fn redact_given(&self) -> Result<(), FileError> {
-        for name in GIVEN {
-            let path = self.file(name);
-            // The agent can write here: what is not a plain file of a sensible size is not opened.
-            let is_ours = fs::symlink_metadata(&path)
-                .is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_GIVEN_BYTES);
-            if !is_ours {
-                continue;
-            }
-            let clean = files::read(&path)?.as_deref().and_then(model::redact::scrub);
-            if let Some(clean) = clean {
-                files::write(&path, &clean, Mode::Private)?;
-            }
-        }
-        Ok(())
+        let redacted = GIVEN.map(|name| redact_file(&self.file(name)));
+        // One that cannot be read keeps none of the others.
+        redacted.into_iter().collect()
     }
 
     /// Ends what is left of an agent whose supervisor is gone, and says how many processes that were.
@@ -238,6 +227,18 @@ impl RunFolder {
     pub fn sweep(&self) -> Result<u32, FileError> {
         sweep::sweep(&self.path)
     }
+}
+
+/// Takes secrets out of a file that the agent was given.
+fn redact_file(path: &Path) -> Result<(), FileError> {
+    // The agent can write here: what is not a plain file of a sensible size is not opened.
+    let is_ours = fs::symlink_metadata(path)
+        .is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_GIVEN_BYTES);
+    if !is_ours {
+        return Ok(());
+    }
+    let clean = files::read(path)?.as_deref().and_then(model::redact::scrub);
+    clean.map_or(Ok(()), |clean| files::write(path, &clean, Mode::Private))
 }
 
 /// Writes `claim` unless there is one, and says whether it did: of all who try one wins. It appears whole,
@@ -288,5 +289,20 @@ impl Begun {
     /// Waits until the supervisor is gone.
     pub async fn ended(&mut self) -> io::Result<Exit> {
         self.child.wait().await.map(Exit::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_given_file_that_cannot_be_read_keeps_its_secrets_and_no_others() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("spec.json"), b"\xff").unwrap();
+        fs::write(dir.path().join("prompt.md"), "Bearer abcdefghijklmnop123").unwrap();
+        RunFolder::open(dir.path()).redact_given().unwrap_err();
+        let prompt = fs::read_to_string(dir.path().join("prompt.md")).unwrap();
+        assert_eq!(prompt, "Bearer [redacted]");
     }
 }
