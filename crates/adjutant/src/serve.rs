@@ -157,16 +157,22 @@ pub(crate) async fn prepare(
         activity: Arc::clone(&activity),
     };
     let tasks = TaskTracker::new();
-    tasks.spawn(Keeping::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
-    tasks.spawn(Desk::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
-    tasks.spawn(Hooks::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
-    tasks.spawn(Loops::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
-    tasks.spawn(Slackline::new(engine.clone(), shutdown.clone()).run());
-    tasks.spawn(Cleaner::new(engine.clone(), shutdown.clone()).run());
-    tasks.spawn(engine.clone().forget_texts(shutdown.clone()));
+    let services = Services { engine: &engine, tasks: &tasks };
+    let all = || (engine.clone(), tasks.clone(), shutdown.clone());
+    let (own, work, end) = all();
+    services.start("the supervision of agents", Keeping::new(own, work, end).run());
+    let (own, work, end) = all();
+    services.start("the outbox", Desk::new(own, work, end).run());
+    let (own, work, end) = all();
+    services.start("webhooks", Hooks::new(own, work, end).run());
+    let (own, work, end) = all();
+    services.start("loops", Loops::new(own, work, end).run());
+    services.start("Slack", Slackline::new(engine.clone(), shutdown.clone()).run());
+    services.start("the cleaner", Cleaner::new(engine.clone(), shutdown.clone()).run());
+    services.start("the retention of texts", engine.clone().forget_texts(shutdown.clone()));
     if config.mirror {
         let mirror = Mirror::new(engine.clone(), stage.home.dir.clone());
-        tasks.spawn(mirror.run(shutdown.clone()));
+        services.start("the mirror", mirror.run(shutdown.clone()));
     }
     let listener = TcpListener::from_std(bound.listener)?;
     let max_connections = usize::try_from(config.server.max_connections).unwrap_or(usize::MAX);
@@ -174,6 +180,20 @@ pub(crate) async fn prepare(
     let server = server::Server::new(app).with_limits(limits);
     let file = ServerFile { url, pid: std::process::id(), version, started_at };
     Ok(Ready { file, shutdown, engine, activity, server, listener, tasks })
+}
+
+/// Starts the server's services, each watched.
+struct Services<'a> {
+    engine: &'a Engine,
+    tasks: &'a TaskTracker,
+}
+
+impl Services<'_> {
+    fn start(&self, name: &'static str, service: impl Future<Output = ()> + Send + 'static) {
+        let end = || std::process::exit(1);
+        let service = self.tasks.spawn(service);
+        self.tasks.spawn(engine::watch_service(self.engine.clone(), name, service, end));
+    }
 }
 
 /// Where the server is to die, if somebody wants to see that nothing is lost by it.

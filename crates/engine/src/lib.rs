@@ -74,6 +74,7 @@ pub use looping::view::{LoopView, LoopsView, MessageView, WholeLoop};
 pub use looping::{LOOP_TEMPLATE, LoopChange, LoopStart, Loops, PauseWhen, Unknown, unknown};
 pub use merging::{ConflictView, LineRange, MergeView, ReviewScope};
 pub use mirror::{Mirror, MirrorError};
+pub use panics::watch_service;
 pub use pass::{LinkView, LoggedIn, MadeLink, Opened};
 pub use planning::view::{PlanRow, PlanView};
 pub use planning::{Again, PlanWish};

@@ -7,7 +7,7 @@ use model::event::EventKind;
 use model::{AgentId, Timestamp};
 use serde_json::json;
 use store::{EventDraft, Recipient, Tx};
-use tokio::task::JoinError;
+use tokio::task::{JoinError, JoinHandle};
 
 use crate::engine::Engine;
 use crate::error::ToolError;
@@ -17,6 +17,8 @@ use crate::letter::{self, Letter};
 const FIRST_DELAY: Duration = Duration::from_secs(1);
 /// No delay is longer.
 const MAX_DELAY: Duration = Duration::from_secs(60);
+/// Time that reporting the end of a service may take; the record may be what failed.
+const REPORT_TIMEOUT: Duration = Duration::from_secs(5);
 /// At most one letter in this time is written about the same agent.
 const LETTER_INTERVAL_SECONDS: i64 = 600;
 /// The name under which letters about panics are counted.
@@ -46,6 +48,25 @@ pub(crate) fn message_of(error: JoinError) -> Option<String> {
     let text = payload.downcast_ref::<String>().cloned();
     let text = text.or_else(|| payload.downcast_ref::<&str>().map(|text| (*text).to_owned()));
     Some(text.unwrap_or_else(|| "no message".to_owned()))
+}
+
+/// Watches a service of the server until its end. After a panic it cannot begin again beside the tasks that it left, and a
+/// server without it would look healthy. So the panic is reported and `end_server` called, which must end the process:
+/// nothing is lost by that, and a server in the background is started again.
+pub async fn watch_service(
+    engine: Engine,
+    name: &'static str,
+    service: JoinHandle<()>,
+    end_server: impl FnOnce() + Send,
+) {
+    let Err(error) = service.await else { return };
+    let Some(message) = message_of(error) else { return };
+    let (doing, next) = (format!("running {name}"), "the server ends and starts again".to_owned());
+    let report = report(&engine, PanicReport { agent: None, doing, message, next });
+    if tokio::time::timeout(REPORT_TIMEOUT, report).await.is_err() {
+        tracing::error!(name, "failed to record a panic in time");
+    }
+    end_server();
 }
 
 /// Logs a panic, tells of it as an event of its agent, and writes to the human.

@@ -85,3 +85,19 @@ async fn an_agent_whose_keeper_panicked_is_started_again() {
     tasks.close();
     tasks.wait().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_service_that_panics_is_reported_and_ends_the_server() {
+    let yard = Yard::panicking(None);
+    let (ended, mut is_over) = (CancellationToken::new(), false);
+    let end = ended.clone();
+    let tasks = TaskTracker::new();
+    let service = tasks.spawn(async { panic!("nobody expected this") });
+    crate::watch_service(yard.engine.clone(), "the outbox", service, move || end.cancel()).await;
+    assert!(ended.is_cancelled());
+    assert_eq!(yard.letters(), ["Adjutant failed inside while running the outbox"]);
+    // One that ends, as all do when the server is told to, is no fault.
+    let service = tasks.spawn(std::future::ready(()));
+    crate::watch_service(yard.engine.clone(), "it", service, || is_over = true).await;
+    assert!(!is_over && yard.letters().len() == 1);
+}
