@@ -28,6 +28,7 @@ use store::{Errand, EventDraft, NewErrand, Tx};
 use tokio::sync::Notify;
 
 use crate::cx::fresh;
+use crate::durable;
 use crate::engine::Engine;
 use crate::error::ToolError;
 
@@ -102,18 +103,23 @@ pub(crate) fn outcome<A: DeserializeOwned>(
     if let Some(error) = &errand.error {
         return Err(ToolError::recalled(error));
     }
-    let answer = errand.answer.as_deref().map(serde_json::from_str).transpose();
-    answer.map_err(ToolError::internal)
+    let decode = |text| durable::decode(text, row_of(&errand), "answer");
+    errand.answer.as_deref().map(decode).transpose()
 }
 
 /// What is wanted of an errand.
 fn wish_of<W: DeserializeOwned>(errand: &Errand) -> Result<W, Setback> {
-    serde_json::from_str(&errand.wish).map_err(|error| Setback::Never(ToolError::internal(error)))
+    durable::decode(&errand.wish, row_of(errand), "wish").map_err(Setback::Never)
 }
 
 /// What was written down of an errand before.
-fn notes_of<N: DeserializeOwned>(errand: &Errand) -> Option<N> {
-    errand.notes.as_deref().and_then(|notes| serde_json::from_str(notes).ok())
+fn notes_of<N: DeserializeOwned>(errand: &Errand) -> Result<Option<N>, Setback> {
+    let decode = |text| durable::decode(text, row_of(errand), "notes");
+    errand.notes.as_deref().map(decode).transpose().map_err(Setback::Never)
+}
+
+fn row_of(errand: &Errand) -> String {
+    format!("errand `{}`", errand.id)
 }
 
 /// Writes down what is known of an errand, for whoever begins it again.

@@ -10,6 +10,7 @@ mod crew_view;
 mod cx;
 mod doings;
 mod door;
+mod durable;
 mod engine;
 mod enlist;
 mod errand;

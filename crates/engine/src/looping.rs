@@ -9,7 +9,7 @@ mod begin;
 mod commit;
 mod drive;
 mod hook;
-mod prompt;
+pub(crate) mod prompt;
 mod template;
 pub(crate) mod view;
 

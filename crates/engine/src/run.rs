@@ -14,7 +14,7 @@ pub(crate) mod finish;
 mod keeper;
 mod launch;
 mod meter;
-mod notes;
+pub(crate) mod notes;
 mod operator;
 mod overdue;
 mod place;

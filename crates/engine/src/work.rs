@@ -166,7 +166,7 @@ pub(crate) async fn prepare(engine: &Engine, agent: &Agent, run: &Run) -> Result
                 settled(engine, before).await?;
             }
             let project = engine.options.project.clone();
-            let (finder, wish) = (agent.clone(), Wish::read(&run.wish));
+            let (finder, wish) = (agent.clone(), Wish::of(run)?);
             let origin =
                 engine.outside(move |engine| origin(engine, &project, (&finder, &wish))).await;
             match origin {

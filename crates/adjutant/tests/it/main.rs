@@ -9,6 +9,7 @@ mod completions;
 mod config;
 mod crash;
 mod crew;
+mod damaged;
 mod demo;
 mod desk;
 mod errors;

@@ -218,7 +218,7 @@ fn limited(look: &Look<'_>) -> Result<Vec<LimitedView>, ToolError> {
     for (id, until) in look.tx.agents_limited()? {
         let glance = look.tx.agent_glance(id)?;
         let model =
-            glance.and_then(|it| it.model.or_else(|| Wish::read(it.wish.as_deref()?).model));
+            glance.and_then(|it| it.model.or_else(|| Wish::shown(it.wish.as_deref()?).model));
         let who = match model {
             Some(model) => model,
             None => look.tx.agent_get(id)?.map(|agent| agent.kind).unwrap_or_default(),

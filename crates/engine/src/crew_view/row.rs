@@ -203,7 +203,7 @@ impl<'a> Look<'a> {
             ToolError::internal(std::io::Error::other("an agent vanished while it was looked at"))
         })?;
         let did = self.engine.doings.of(agent.id);
-        let wish = glance.wish.as_deref().map(Wish::read);
+        let wish = glance.wish.as_deref().map(Wish::shown);
         let role = self.settings.roles.get(&agent.role);
         let (segments, calls) = self.lane(&agent, did.as_ref())?.unzip();
         let (reason, limited_until) = match &agent.state {

@@ -47,7 +47,7 @@ pub(crate) struct FeedbackWish {
 
 /// What is known of an errand on its way.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-struct Notes {
+pub(crate) struct Notes {
     /// The commit by which the feedback is merged
     merge: Option<String>,
 }
@@ -75,7 +75,7 @@ pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setb
     let Some(review) = review.filter(|_| !is_over) else {
         return Err(Setback::Never(ToolError::wrong_state("the agent you review has ended")));
     };
-    let notes: Notes = notes_of(errand).unwrap_or_default();
+    let notes: Notes = notes_of(errand)?.unwrap_or_default();
     let (asked, looked) = (wish.clone(), review.clone());
     let landing = engine.outside(move |engine| plan(engine, &asked, &looked, notes)).await?;
     engine.point(Point::FeedbackCommitted);

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use store::{Errand, EventDraft, GithubIssue, Tx};
 
 use super::pull::failed;
-use super::{Ending, Point, Setback, note, wish_of};
+use super::{Ending, Point, Setback, note, notes_of, wish_of};
 use crate::engine::Engine;
 use crate::error::ToolError;
 use crate::github::key_of;
@@ -122,9 +122,8 @@ async fn wanted(
     wish: &IssuesWish,
 ) -> Result<Vec<IssueWish>, Setback> {
     let Some(document) = wish.document.clone() else { return Ok(wish.issues.clone()) };
-    if let Some(notes) = &errand.notes {
-        let kept = serde_json::from_str(notes);
-        return kept.map_err(|error| Setback::Never(ToolError::internal(error)));
+    if let Some(kept) = notes_of(errand)? {
+        return Ok(kept);
     }
     let caller = wish.caller;
     let issues = engine.outside(move |engine| read(engine, caller, &document)).await?;

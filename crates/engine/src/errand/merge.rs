@@ -55,7 +55,7 @@ pub(crate) fn lane_to(target: &str) -> String {
 /// What is known of an errand on its way.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-struct Notes {
+pub(crate) struct Notes {
     /// The commit by which it is merged, if nothing comes between
     merged: Option<String>,
     /// The number of the last check that was begun
@@ -211,7 +211,7 @@ async fn merge_one(
     };
     engine.point(Point::MergeAsked);
     let job = Job { merge, task, at: errand.created_at };
-    let mut notes: Notes = notes_of(errand).unwrap_or_default();
+    let mut notes: Notes = notes_of(errand)?.unwrap_or_default();
     let mut rounds = 0;
     let verdict = loop {
         if let Some(verdict) = round(engine, (errand.id, &mut notes), &job, shutdown).await? {

@@ -286,7 +286,7 @@ fn push(engine: &Engine, source: &Source, commit: String) -> Result<(), Setback>
 
 /// What is known of an errand on its way.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Notes {
+pub(crate) struct Notes {
     /// The newest pull request of the branch before one was opened
     newest: Option<u64>,
 }
@@ -303,7 +303,7 @@ async fn open(
     let found = found.map_err(|error| failed(engine, error))?;
     let newest = found.as_ref().map(|pull| pull.number);
     // One that was not there before is ours, even if somebody was quick to decide on it.
-    let is_ours = notes_of::<Notes>(errand).is_some_and(|notes| newest > notes.newest);
+    let is_ours = notes_of::<Notes>(errand)?.is_some_and(|notes| newest > notes.newest);
     if let Some(pull) = found.filter(|pull| is_ours || pull.state == PullState::Open) {
         return Ok(pull);
     }

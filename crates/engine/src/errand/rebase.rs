@@ -23,7 +23,7 @@ pub(crate) struct RebaseWish {
 
 /// What is known of a rebase on its way: after a crash the same is done again, and told truly.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Notes {
+pub(crate) struct Notes {
     /// The branch it is put on
     onto: String,
     /// Where that stood
@@ -38,7 +38,7 @@ struct Notes {
 pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setback> {
     let wish: RebaseWish = wish_of(errand)?;
     engine.point(Point::RebaseAsked);
-    let notes = if let Some(notes) = notes_of::<Notes>(errand) {
+    let notes = if let Some(notes) = notes_of::<Notes>(errand)? {
         notes
     } else {
         let asked = wish.clone();

@@ -455,3 +455,17 @@ async fn whoever_goes_on_for_another_works_in_its_worktree_even_if_that_was_take
     assert_eq!(std::fs::read_to_string(dir.join("work.txt")).unwrap(), "work\n");
     assert_eq!(git(&dir, &["branch", "--show-current"]), format!("adjutant/{}", first.id));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_errand_whose_notes_cannot_be_read_is_over_with_that() {
+    let mut yard = Yard::new();
+    let agent = yard.hire().await;
+    yard.end(agent.id, Outcome::Succeeded).await;
+    let mut errand = yard.engine.store.read(|tx| tx.errands_open()).unwrap().remove(0);
+    errand.notes = Some("{".into());
+    let Err(super::Setback::Never(error)) = super::notes_of::<super::merge::Notes>(&errand) else {
+        panic!("it was read");
+    };
+    let named = format!("the record of errand `{}` is damaged: its notes", errand.id);
+    assert!(error.message.starts_with(&named), "{}", error.message);
+}

@@ -25,7 +25,7 @@ const WORDS: usize = 64 << 10;
 /// What went wrong in an iteration, for the next agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Recovery {
+pub(crate) struct Recovery {
     /// Which iteration
     pub(super) iteration: u32,
     /// How its agent ended

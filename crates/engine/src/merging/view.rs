@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Merge, Tx};
 
+use crate::durable;
 use crate::error::ToolError;
 use crate::review::FEEDBACK_FILE;
 
@@ -88,9 +89,10 @@ pub(crate) struct Details {
 }
 
 impl Details {
-    /// What was kept of a merge.
-    pub(crate) fn read(kept: Option<&str>) -> Self {
-        kept.and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default()
+    /// Decodes what was kept of a merge.
+    pub(crate) fn of(merge: &Merge) -> Result<Self, ToolError> {
+        let decode = |text| durable::decode(text, format_args!("merge `{}`", merge.id), "details");
+        Ok(merge.details.as_deref().map(decode).transpose()?.unwrap_or_default())
     }
 }
 
@@ -143,7 +145,7 @@ impl MergeView {
     /// A merge with its task's name, at a place in the queue.
     pub(crate) fn of(tx: &Tx<'_>, merge: Merge, position: Option<u32>) -> Result<Self, ToolError> {
         let task = tx.task_find(&TaskRef::Id(merge.task))?;
-        let details = Details::read(merge.details.as_deref());
+        let details = Details::of(&merge)?;
         Ok(Self {
             id: merge.id,
             task_id: merge.task,

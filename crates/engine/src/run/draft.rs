@@ -348,8 +348,8 @@ fn model_of(
         Some("inherit") => {
             let parent = cx.caller.agent.as_ref().filter(|parent| parent.kind == kind);
             let run = parent.map(|parent| cx.tx.run_get(parent.id)).transpose()?.flatten();
-            let inherited = run.and_then(|run| super::wish::Wish::read(&run.wish).model);
-            Ok(inherited.or_else(usual))
+            let wish = run.map(|run| super::wish::Wish::of(&run)).transpose()?;
+            Ok(wish.and_then(|wish| wish.model).or_else(usual))
         }
         Some(_) => Ok(asked),
         None => Ok(models.overrides.get(category).cloned().or_else(usual)),
@@ -366,7 +366,8 @@ fn confinement(cx: &WriteCx<'_, '_>, draft: &Draft) -> Result<Confinement, ToolE
         return Ok(Confinement::Project);
     }
     let before = draft.resume.map(|id| cx.tx.run_get(id)).transpose()?.flatten();
-    Ok(before.map(|run| super::wish::Wish::read(&run.wish).confinement).unwrap_or_default())
+    let wish = before.map(|run| super::wish::Wish::of(&run)).transpose()?;
+    Ok(wish.unwrap_or_default().confinement)
 }
 
 /// Where it works. Paths that agents give stay inside the project; the operator's may leave it. Where links lead is

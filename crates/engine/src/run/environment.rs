@@ -128,7 +128,8 @@ pub(super) async fn resolve(
 /// server does not have.
 fn wanted(settings: &Settings, agent: &Agent, run: &Run) -> (Vec<String>, Vec<String>) {
     let Some(runner) = settings.runners.get(&agent.kind) else { return Default::default() };
-    let mut wanted = Wish::read(&run.wish).environment;
+    // One whose wish cannot be read ends with that when it is started.
+    let mut wanted = Wish::of(run).unwrap_or_default().environment;
     wanted.retain(|name| runner.inherits.contains(name));
     let has = |name: &&String| !runner.environment.iter().any(|(known, _)| known == *name);
     let lacking = wanted.iter().filter(has).cloned().collect();

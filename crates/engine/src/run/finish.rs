@@ -107,7 +107,8 @@ pub(crate) fn finish(
         data,
     };
     tx.event_append(now, &event)?;
-    if run.is_some_and(|run| Wish::read(&run.wish).notify) {
+    // Where that cannot be read, a letter too many is better than none.
+    if run.is_some_and(|run| Wish::of(&run).map_or(true, |wish| wish.notify)) {
         notify(tx, &ended, ending, now)?;
     }
     followed(tx, settings, &ended, now)

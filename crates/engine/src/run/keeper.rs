@@ -26,6 +26,8 @@ use super::launch;
 use super::notes::Notes;
 use super::report::Seen;
 use super::terminal;
+use super::wish::Wish;
+use crate::durable;
 use crate::engine::Engine;
 use crate::error::ToolError;
 
@@ -62,6 +64,7 @@ pub(crate) struct Keeper {
     shutdown: CancellationToken,
     folder: RunFolder,
     talk: Box<dyn Conversation>,
+    wish: Wish,
     notes: Notes,
     reader: OutputReader,
     /// What was seen and is not yet written down
@@ -83,6 +86,53 @@ pub(crate) struct Keeper {
     to_tell: Vec<String>,
     /// Why it is to be stopped
     stuck: Option<String>,
+}
+
+/// What a keeper knows of its agent's talk.
+struct Memory {
+    wish: Wish,
+    notes: Notes,
+    talk: Box<dyn Conversation>,
+}
+
+/// Why a keeper's memory could not be read.
+enum RecallError {
+    /// The record is damaged; to try again does not help
+    Damaged(ToolError),
+    /// Something else failed
+    Failed(ToolError),
+}
+
+impl Memory {
+    /// Decodes what a run keeps of it.
+    fn of(
+        engine: &Engine,
+        (agent, run): (&Agent, &Run),
+        kind: &'static dyn Kind,
+    ) -> Result<Self, RecallError> {
+        let wish = Wish::of(run).map_err(RecallError::Damaged)?;
+        let notes = Notes::of(run).map_err(RecallError::Damaged)?;
+        let talk = if notes.talk.is_empty() {
+            launch::conversation(engine, (agent, run, &wish), kind)
+                .map_err(|error| RecallError::Failed(ToolError::internal(error)))?
+        } else {
+            let row = format!("agent `{}`", agent.id);
+            kind.restore(&notes.talk)
+                .map_err(|error| RecallError::Damaged(durable::damaged(row, "talk", error)))?
+        };
+        Ok(Self { wish, notes, talk })
+    }
+
+    /// What is enough to end an agent.
+    fn in_place_of_damaged(
+        engine: &Engine,
+        (agent, run): (&Agent, &Run),
+        kind: &'static dyn Kind,
+    ) -> Result<Self, ToolError> {
+        let (wish, notes) = (Wish::default(), Notes::in_place_of_damaged(run));
+        let talk = launch::conversation(engine, (agent, run, &wish), kind);
+        Ok(Self { wish, notes, talk: talk.map_err(ToolError::internal)? })
+    }
 }
 
 /// What a keeper leaves when it cannot go on.
@@ -192,14 +242,13 @@ impl Keeper {
         drop(begun.ready().await);
         let Some(kind) = host::agent::kind(&agent.kind) else { return Err(Leave::Fenced) };
         let base = engine.head_in(&launch.directory).await;
-        let notes = Notes { base, ..Notes::default() };
-        let mut keeper = Self::over(
-            engine,
-            (agent, run),
-            (kind, launch.talk),
-            (orders, shutdown),
-            (launch.folder, notes),
-        );
+        let memory = Memory {
+            wish: launch.wish,
+            notes: Notes { base, ..Notes::default() },
+            talk: launch.talk,
+        };
+        let mut keeper =
+            Self::over(engine, (agent, run), kind, (orders, shutdown), (launch.folder, memory));
         keeper.started().await?;
         keeper.greet().await;
         Ok(Some(keeper))
@@ -214,15 +263,20 @@ impl Keeper {
     ) -> Result<Option<Self>, Leave> {
         let Some(kind) = host::agent::kind(&agent.kind) else { return Err(Leave::Fenced) };
         let folder = launch::folder_of(engine, agent);
-        let notes = Notes::read(run.read.notes.as_deref());
-        let recorded = !notes.talk.is_empty();
-        let talk = if recorded {
-            kind.restore(&notes.talk).map_err(ToolError::internal)?
-        } else {
-            launch::conversation(engine, (agent, run), kind).map_err(ToolError::internal)?
+        let (memory, damage) = match Memory::of(engine, (agent, run), kind) {
+            Ok(memory) => (memory, None),
+            Err(RecallError::Damaged(error)) => {
+                tracing::error!(id = %agent.id, message = error.message, "an agent is ended");
+                (Memory::in_place_of_damaged(engine, (agent, run), kind)?, Some(error.message))
+            }
+            Err(RecallError::Failed(error)) => return Err(Leave::Broken(error)),
         };
+        let recorded = !memory.notes.talk.is_empty();
         let mut keeper =
-            Self::over(engine, (agent, run), (kind, talk), (orders, shutdown), (folder, notes));
+            Self::over(engine, (agent, run), kind, (orders, shutdown), (folder, memory));
+        if let Some(reason) = damage {
+            keeper.want_stop(Outcome::Failed, reason).await?;
+        }
         if !recorded {
             keeper.notes.base = engine.head_in(&launch::directory_of(engine, agent)).await;
             keeper.started().await?;
@@ -235,10 +289,11 @@ impl Keeper {
     fn over(
         engine: &Engine,
         (agent, run): (&Agent, &Run),
-        (kind, talk): (&'static dyn Kind, Box<dyn Conversation>),
+        kind: &'static dyn Kind,
         (orders, shutdown): (mpsc::UnboundedReceiver<Order>, CancellationToken),
-        (folder, notes): (RunFolder, Notes),
+        (folder, memory): (RunFolder, Memory),
     ) -> Self {
+        let Memory { wish, notes, talk } = memory;
         let from = Position { segment: run.read.segment, offset: run.read.position };
         let reader = folder.output(from);
         let finished_since = notes.finished.then(Instant::now);
@@ -251,6 +306,7 @@ impl Keeper {
             shutdown,
             folder,
             talk,
+            wish,
             notes,
             reader,
             seen: Seen::default(),

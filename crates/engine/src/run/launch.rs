@@ -35,6 +35,8 @@ pub(crate) struct Launch {
     pub(crate) folder: RunFolder,
     /// The talk with it
     pub(crate) talk: Box<dyn Conversation>,
+    /// What it was asked with
+    pub(crate) wish: Wish,
     /// Where it works
     pub(crate) directory: PathBuf,
     /// Secrets for its supervisor, never written to disk
@@ -123,7 +125,7 @@ pub(crate) fn launch(
     }
     let kind = host::agent::kind(&agent.kind)
         .ok_or_else(|| LaunchError::Unfit(format!("there is no kind `{}`", agent.kind)))?;
-    let wish = Wish::read(&run.wish);
+    let wish = Wish::of(run).map_err(LaunchError::of)?;
     let directory = work_directory(engine, agent, &wish)?;
     let folder = folder_of(engine, agent);
     let brief = brief(engine, &settings, Parts { agent, run, wish: &wish, role, kind })?;
@@ -149,19 +151,18 @@ pub(crate) fn launch(
         environment: Variables(spec.environment),
         control_key: Some(environment::control_key(engine, &folder)),
     };
-    Ok(Launch { folder, talk, directory, handover })
+    Ok(Launch { folder, talk, wish, directory, handover })
 }
 
 /// The conversation of an agent that was started, had the server time to note it down.
 pub(crate) fn conversation(
     engine: &Engine,
-    (agent, run): (&Agent, &Run),
+    (agent, run, wish): (&Agent, &Run, &Wish),
     kind: &'static dyn Kind,
 ) -> Result<Box<dyn Conversation>, LaunchError> {
     let settings = engine.settings();
     let role = settings.role_of(&agent.role);
-    let wish = Wish::read(&run.wish);
-    let brief = brief(engine, &settings, Parts { agent, run, wish: &wish, role, kind })?;
+    let brief = brief(engine, &settings, Parts { agent, run, wish, role, kind })?;
     Ok(kind.conversation(&brief))
 }
 

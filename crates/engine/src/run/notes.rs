@@ -7,6 +7,10 @@ use model::Timestamp;
 use model::habits::Habits;
 use model::money::Usd;
 use serde::{Deserialize, Serialize};
+use store::Run;
+
+use crate::durable;
+use crate::error::ToolError;
 
 use super::meter::MAX_ATTEMPT_COST;
 
@@ -109,13 +113,20 @@ impl From<host::agent::Done> for Account {
 }
 
 impl Notes {
-    /// The notes that were written down; those that cannot be read are as good as none.
-    pub(crate) fn read(text: Option<&str>) -> Self {
+    /// Decodes the notes that were kept with a run; empty where there are none yet.
+    pub(crate) fn of(run: &Run) -> Result<Self, ToolError> {
+        let Some(text) = &run.read.notes else { return Ok(Self::default()) };
         let mut notes: Self =
-            text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+            durable::decode(text, format_args!("agent `{}`", run.agent), "notes")?;
         // Written before claims were bounded, it may be more than the record has by now.
         notes.charged = notes.charged.clamp(0, MAX_ATTEMPT_COST.nanos());
-        notes
+        Ok(notes)
+    }
+
+    /// Notes in place of damaged ones: the agent was greeted, and was charged what the record says.
+    pub(crate) fn in_place_of_damaged(run: &Run) -> Self {
+        let charged = run.cost.unwrap_or_default().nanos().clamp(0, MAX_ATTEMPT_COST.nanos());
+        Self { began: true, charged, ..Self::default() }
     }
 
     /// As they are written down.

@@ -47,7 +47,8 @@ pub(crate) fn begin(
     tx.agent_begin(agent.id, agent.attempt, &hash_token(&turn.grant.token), now)?;
     let deadline = deadline(tx, &agent, run.ran_ms, now)?;
     tx.run_begin(agent.id, deadline, now)?;
-    if Wish::read(&run.wish).claims == Claims::Task {
+    // One whose wish cannot be read ends with that when it is started.
+    if Wish::of(&run).is_ok_and(|wish| wish.claims == Claims::Task) {
         claim(tx, &agent, now)?;
     }
     let data = json!({ "state": agent.state.name(), "attempt": agent.attempt });

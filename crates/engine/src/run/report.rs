@@ -111,7 +111,9 @@ fn charge_one(
 ) -> Result<(), ToolError> {
     let budget = tx.budget_charge(agent.id, spend)?;
     let Some(cap) = reached(&budget) else { return Ok(()) };
-    let on_cap = tx.run_get(agent.id)?.map(|run| Wish::read(&run.wish).on_cap).unwrap_or_default();
+    let run = tx.run_get(agent.id)?;
+    // Where it cannot be read, the cap holds.
+    let on_cap = run.and_then(|run| Wish::of(&run).ok()).map_or(OnCap::Stop, |wish| wish.on_cap);
     match on_cap {
         OnCap::Stop => over(tx, settings, agent.id, &cap, now),
         OnCap::Warn if budget.warned => Ok(()),

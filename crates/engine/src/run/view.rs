@@ -113,7 +113,7 @@ impl Standing {
     /// The model that answers it, or that it was asked for.
     pub(crate) fn model(&self) -> Option<String> {
         let run = self.run.as_ref()?;
-        run.model.clone().or_else(|| super::wish::Wish::read(&run.wish).model)
+        run.model.clone().or_else(|| super::wish::Wish::shown(&run.wish).model)
     }
 }
 

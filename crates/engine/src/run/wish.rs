@@ -4,7 +4,10 @@ use model::task::TaskRef;
 use model::{AgentId, EpicId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use store::Run;
 
+use crate::durable;
+use crate::error::ToolError;
 use crate::settings::Budget;
 
 /// A new agent, as somebody asks for it. What is absent is decided by role and settings.
@@ -94,8 +97,13 @@ pub enum Claims {
 }
 
 impl Wish {
-    /// The wish that was kept with a run. One that cannot be read is as good as none.
-    pub(crate) fn read(text: &str) -> Self {
+    /// Decodes the wish that was kept with a run.
+    pub(crate) fn of(run: &Run) -> Result<Self, ToolError> {
+        durable::decode(&run.wish, format_args!("agent `{}`", run.agent), "wish")
+    }
+
+    /// Decodes a wish to show it. One that cannot be decoded shows nothing; its agent ends with an error.
+    pub(crate) fn shown(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }
 }

@@ -141,10 +141,9 @@ impl Keeper {
             let ran_ms = exit.ended_at.millis_since(exit.started_at).max(1);
             return self.limited(ran_ms, until).await;
         }
-        let wish = Wish::read(&run.wish);
-        let mut result = self.result(&wish).await;
+        let mut result = self.result().await;
         let account = done.as_ref().map(|done| (done, self.notes.finished));
-        let (outcome, reason) = judge(&standing, &run, account, &self.notes.errors);
+        let (outcome, reason) = judge(&standing, (&run, &self.wish), account, &self.notes.errors);
         let (outcome, reason) = match outcome {
             Outcome::Succeeded if !result.problems.is_empty() => (
                 Outcome::Failed,
@@ -215,10 +214,10 @@ impl Keeper {
     }
 
     /// What came of it: what it said, and what git says where it is silent.
-    async fn result(&self, wish: &Wish) -> AgentResult {
+    async fn result(&self) -> AgentResult {
         let done = self.notes.done.clone().map(host::agent::Done::from);
         let mut result =
-            result::read_result(done.as_ref(), &self.notes.errors, wish.schema.as_ref());
+            result::read_result(done.as_ref(), &self.notes.errors, self.wish.schema.as_ref());
         if result.changes.is_empty() {
             let (place, base) = (directory_of(&self.engine, &self.agent), self.notes.base.clone());
             let limit = self.engine.settings().limits.tool_timeout_ms;
@@ -276,7 +275,7 @@ impl Keeper {
 /// How it ended, and why.
 fn judge(
     standing: &Standing,
-    run: &Run,
+    (run, wish): (&Run, &Wish),
     account: Option<(&Account, bool)>,
     errors: &str,
 ) -> (Outcome, String) {
@@ -297,7 +296,7 @@ fn judge(
     match (exit.ended, account) {
         // It had said all it had to say, and only its process did not exit.
         (Ended::TimedOut | Ended::Stopped, Some((done, true))) => of_account(done),
-        (Ended::TimedOut, _) => timed_out(run, exit),
+        (Ended::TimedOut, _) => timed_out(run, wish.timeout, exit),
         (Ended::NotStarted, _) => {
             let why = exit.why.as_deref().unwrap_or("it could not be started");
             (Outcome::Failed, why.to_owned())
@@ -319,9 +318,8 @@ fn of_account(done: &Account) -> (Outcome, String) {
     }
 }
 
-fn timed_out(run: &Run, exit: &ExitRecord) -> (Outcome, String) {
+fn timed_out(run: &Run, timeout: Option<u32>, exit: &ExitRecord) -> (Outcome, String) {
     let deadline = run.deadline_at.is_some_and(|deadline| exit.ended_at >= deadline);
-    let timeout = Wish::read(&run.wish).timeout;
     match (deadline, timeout) {
         (true, _) => (Outcome::OverBudget, "its budget of time is used up".to_owned()),
         (false, Some(seconds)) => (Outcome::TimedOut, format!("it ran for more than {seconds} s")),

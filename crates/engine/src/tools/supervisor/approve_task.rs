@@ -88,23 +88,23 @@ impl Answer {
         }
     }
 
-    fn of(merge: &Merge) -> Look<Self> {
+    fn of(merge: &Merge) -> Result<Look<Self>, ToolError> {
         let bare = |status| Self::bare(merge.task, Some(merge.id), status);
-        let details = Details::read(merge.details.as_deref());
+        let details = Details::of(merge)?;
         let told = |status| Self {
             reason: merge.reason.clone(),
             conflicts: details.conflicts.clone(),
             check_output: details.check_output.clone(),
             ..bare(status)
         };
-        match merge.state {
+        Ok(match merge.state {
             MergeState::Queued | MergeState::Merging => Look::NotYet(bare(Status::Queued)),
             MergeState::Merged => {
                 Look::Settled(Self { commit: merge.merged.clone(), ..bare(Status::Merged) })
             }
             MergeState::SentBack => Look::Settled(told(Status::SentBack)),
             MergeState::Held => Look::Settled(told(Status::Held)),
-        }
+        })
     }
 }
 
@@ -173,7 +173,7 @@ impl Ask for ApproveTask {
         let bare = |status| Answer::bare(ticket.task, ticket.merge, status);
         let Some(merge) = ticket.merge else { return Ok(Look::Settled(bare(Status::Completed))) };
         if let Some(merge) = cx.tx.merge_get(merge)? {
-            return Ok(Answer::of(&merge));
+            return Answer::of(&merge);
         }
         let found = ticket.pin.map(|pin| errand::outcome::<Value>(cx.tx, pin)).transpose()?;
         Ok(match found.flatten() {
