@@ -11,7 +11,6 @@ export CARGO_BUILD_JOBS ?= 2
 export PATH := $(CURDIR)/.tools/bin:$(PATH):$(HOME)/.cargo/bin
 
 debug := $(CARGO_TARGET_DIR)/debug
-release := $(CARGO_TARGET_DIR)/release
 # Whom a release is for: this machine.
 TARGET = $(shell PATH='$(PATH)' rustc -vV | sed -n 's/^host: //p')
 say = @printf '\n==> %s\n' '$(1)'
@@ -96,8 +95,8 @@ generate: build ## Write the generated files in docs/reference
 
 bench: ## Measure, beside a bare axum and a bare rmcp (ARGS=--quick for a smoke run)
 	$(call say,bench: building with optimisation)
-	@cargo build --release --locked --package adjutant --package bench
-	@$(release)/bench $(ARGS)
+	@cargo build --profile dist --locked --package adjutant --package bench
+	@$(CARGO_TARGET_DIR)/dist/bench $(ARGS)
 
 walk: build ## Do the README's tour word for word (INSTALL=1: with what cargo install makes)
 	$(call say,the newcomer's walk)
