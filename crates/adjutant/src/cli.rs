@@ -1,6 +1,7 @@
 //! The command line's grammar. The doc comments are the help.
 
 mod agents;
+mod groups;
 mod house;
 mod looping;
 mod mcp;
@@ -13,9 +14,10 @@ mod slack;
 mod webhooks;
 mod work;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueHint};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 
 pub(crate) use self::agents::{
     AttachArgs, AwaitArgs, BoundArgs, CostsArgs, DischargeArgs, EnlistArgs, KillArgs, LogsArgs,
@@ -72,6 +74,16 @@ pub(crate) struct Cli {
     /// What to do
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+/// The grammar for these arguments. Its help takes a while to make, so it is there only if it may be asked for.
+pub(crate) fn command_for(arguments: &[OsString]) -> clap::Command {
+    let asks = |argument: &OsString| ["-h", "--help", "help"].iter().any(|word| argument == word);
+    if arguments.len() <= 1 || arguments.iter().any(asks) {
+        groups::grouped(Cli::command())
+    } else {
+        Cli::command()
+    }
 }
 
 /// What every command takes.

@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::panic::{UnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
+use clap::FromArgMatches as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory as _, FromArgMatches as _};
 use engine::Code;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::app::App;
-use crate::cli::{Cli, Command, McpArgs};
+use crate::cli::{self, Cli, Command, McpArgs};
 use crate::environment::Environment;
 use crate::render::{Render, plain};
 use crate::trouble::Trouble;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     // Also where the arguments cannot be parsed.
     let wants_json = arguments.iter().any(|argument| argument == "--json");
     let render = if wants_json { Render::Json } else { Render::Text };
-    let done = match Cli::command()
+    let done = match cli::command_for(&arguments)
         .try_get_matches_from(arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches))
     {

@@ -56,12 +56,15 @@ fn collect(program: &Path, command: &mut Vec<String>, help: &str, page: &mut Str
     Ok(())
 }
 
-/// The names under `Commands:` in a help text.
+/// The names of the commands in a help text: under `Commands:`, or in the groups of the first page.
 fn subcommands(help: &str) -> Vec<String> {
+    let first_group = help.lines().any(|line| line == "Begin:");
+    let heading = if first_group { "Begin:" } else { "Commands:" };
     help.lines()
-        .skip_while(|line| *line != "Commands:")
+        .skip_while(|line| *line != heading)
         .skip(1)
-        .take_while(|line| line.is_empty() || line.starts_with(' '))
+        .take_while(|line| *line != "Options:")
+        .take_while(|line| first_group || line.is_empty() || line.starts_with(' '))
         .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
@@ -77,6 +80,8 @@ mod tests {
     fn the_commands_of_a_help_text_are_found() {
         let help = "A.\n\nUsage: a <COMMAND>\n\nCommands:\n  init  Begin\n        and go on\n  up    Start\n  help  Help\n\nOptions:\n  -h, --help\n";
         assert_eq!(subcommands(help), ["init", "up"]);
-        assert!(subcommands("Usage: a\n\nOptions:\n  -h\n").is_empty());
+        assert!(subcommands("Usage: a\n\nTools:\n  x  X\n\nOptions:\n  -h\n").is_empty());
+        let first = "A.\n\nUsage: a <COMMAND>\n\nBegin:\n  up    Start\n\nWork:\n  ps    List\n  help  Help\n\nOptions:\n  -h\n";
+        assert_eq!(subcommands(first), ["up", "ps"]);
     }
 }

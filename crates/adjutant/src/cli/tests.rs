@@ -4,9 +4,13 @@ use clap::{Command, CommandFactory as _};
 
 use super::*;
 
+fn command() -> Command {
+    command_for(&[])
+}
+
 #[test]
 fn the_grammar_is_sound() {
-    Cli::command().debug_assert();
+    command().debug_assert();
 }
 
 /// Shows every command to somebody, with those below it.
@@ -20,7 +24,7 @@ fn walk(path: &str, command: &mut Command, see: &mut impl FnMut(&str, &mut Comma
 
 #[test]
 fn every_command_and_every_tool_has_an_example_and_fits_80_columns() {
-    let mut cli = Cli::command();
+    let mut cli = command();
     cli.build();
     let mut seen = 0;
     walk("adjutant", &mut cli, &mut |path, command| {
@@ -38,8 +42,25 @@ fn every_command_and_every_tool_has_an_example_and_fits_80_columns() {
 }
 
 #[test]
+fn every_command_that_is_shown_is_in_one_group_of_the_help() {
+    let cli = Cli::command();
+    let shown = cli.get_subcommands().filter(|one| !one.is_hide_set()).map(Command::get_name);
+    let mut shown: Vec<&str> = shown.chain(["help"]).collect();
+    let mut grouped: Vec<&str> =
+        groups::GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
+    shown.sort_unstable();
+    grouped.sort_unstable();
+    assert_eq!(shown, grouped);
+    let help = command().render_help().to_string();
+    for part in ["\nBegin:\n  demo ", "\nMaintain:\n", "\nOptions:\n", "\nEverywhere:\n"] {
+        assert!(help.contains(part), "{part} in {help}");
+    }
+    assert!(!help.contains("Commands:"), "{help}");
+}
+
+#[test]
 fn an_example_can_be_typed() {
-    let mut cli = Cli::command();
+    let mut cli = command();
     cli.build();
     let mut examples = Vec::new();
     walk("adjutant", &mut cli, &mut |path, command| {
@@ -60,7 +81,7 @@ fn an_example_can_be_typed() {
         }
         let words = shlex::split(line).unwrap();
         let parsed =
-            Cli::command().try_get_matches_from(["adjutant".to_owned()].into_iter().chain(words));
+            command().try_get_matches_from(["adjutant".to_owned()].into_iter().chain(words));
         let help = parsed.as_ref().is_err_and(|error| !error.use_stderr());
         assert!(parsed.is_ok() || help, "`adjutant {line}`: {}", parsed.unwrap_err());
         tried += 1;
@@ -70,7 +91,7 @@ fn an_example_can_be_typed() {
 
 #[test]
 fn the_exit_codes_of_the_help_are_those_of_the_errors() {
-    let help = Cli::command().render_help().to_string();
+    let help = command().render_help().to_string();
     let (_, told) = help.split_once("Exit codes: ").unwrap();
     let told = told.replace('\n', " ");
     let codes = told.split(',').filter_map(|one| one.split_whitespace().next()?.parse::<u8>().ok());
@@ -93,7 +114,7 @@ fn money_on_the_command_line_is_finite_and_not_negative() {
         let tried = |amount: &str| {
             let budget = format!("--budget={amount}");
             let line = ["adjutant"].into_iter().chain(words.iter().copied()).chain([&*budget]);
-            Cli::command().try_get_matches_from(line).map_err(|error| error.to_string())
+            command().try_get_matches_from(line).map_err(|error| error.to_string())
         };
         for amount in ["nan", "NaN", "inf", "-inf", "infinity", "-1", "1e308", "1e999", "", "five"]
         {

@@ -41,12 +41,15 @@ async fn help(world: &World, path: &[String], flag: &str) -> String {
     world.run(&typed).await.unwrap().ok().unwrap().stdout
 }
 
-/// The names under `Commands:` in a help text.
+/// The names of the commands in a help text: under `Commands:`, or in the groups of the first page.
 fn subcommands(help: &str) -> Vec<String> {
+    let first_group = help.lines().any(|line| line == "Begin:");
+    let heading = if first_group { "Begin:" } else { "Commands:" };
     help.lines()
-        .skip_while(|line| *line != "Commands:")
+        .skip_while(|line| *line != heading)
         .skip(1)
-        .take_while(|line| line.starts_with(' '))
+        .take_while(|line| *line != "Options:")
+        .take_while(|line| first_group || line.starts_with(' '))
         .filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')))
         .filter_map(|line| line.split_whitespace().next())
         .filter(|name| *name != "help")
