@@ -75,6 +75,8 @@ pub struct Keeping {
     seen: i64,
     /// The next deadline of an enlisted agent, or that it is to be looked up
     deadline: Deadline,
+    /// When the next round is due though nothing happens; none where something happened that may change the queue
+    due: Option<Instant>,
 }
 
 /// What is known of the deadlines of enlisted agents. They change only with the crew, and looking all of them up at
@@ -89,7 +91,7 @@ impl Keeping {
     /// Keeps an engine's crew, with its tasks on a tracker.
     pub fn new(engine: Engine, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
         let seen = *engine.store.last_event().borrow();
-        Self { engine, tasks, shutdown, seen, deadline: Deadline::Unknown }
+        Self { engine, tasks, shutdown, seen, deadline: Deadline::Unknown, due: None }
     }
 
     /// Takes up what a server before us has left, and keeps the crew.
@@ -112,7 +114,13 @@ impl Keeping {
         drop(self.tasks.spawn_blocking(move || environment::forget_values(&cleaner)));
         let (mut last, mut waits) = (self.engine.store.last_event(), self.engine.waits.changed());
         let mut reloads = self.engine.reloads.subscribe();
+        let mut is_only_news = false;
         while !self.shutdown.is_cancelled() {
+            let moved = |seen: Result<bool, _>| seen.unwrap_or(true);
+            if !is_only_news || moved(waits.has_changed()) || moved(reloads.has_changed()) {
+                self.due = None;
+            }
+            is_only_news = false;
             waits.borrow_and_update();
             reloads.borrow_and_update();
             let until = *last.borrow_and_update();
@@ -125,7 +133,10 @@ impl Keeping {
             };
             tokio::select! {
                 () = self.shutdown.cancelled() => return,
-                changed = last.changed() => if changed.is_err() { return },
+                changed = last.changed() => {
+                    if changed.is_err() { return }
+                    is_only_news = true;
+                }
                 changed = waits.changed() => if changed.is_err() { return },
                 changed = reloads.changed() => if changed.is_err() { return },
                 () = tokio::time::sleep_until(wake) => {}
@@ -142,12 +153,17 @@ impl Keeping {
     /// Says when the next round is due if nothing happens.
     async fn turn(&mut self, until: i64) -> Result<Instant, ToolError> {
         self.route(until)?;
+        if let Some(due) = self.due.filter(|due| *due > Instant::now()) {
+            return Ok(due);
+        }
         let wake = self.wake_limited().await?;
         let deadline = self.end_overdue().await?;
         self.place().await?;
         let now = self.engine.now();
         let left = deadline.map(|at| u64::try_from(at.millis_since(now)).unwrap_or_default());
-        Ok(left.map_or(wake, |left| wake.min(Instant::now() + Duration::from_millis(left))))
+        let due = left.map_or(wake, |left| wake.min(Instant::now() + Duration::from_millis(left)));
+        self.due = Some(due);
+        Ok(due)
     }
 
     /// Ends enlisted agents whose time is up, and gives the deadline that comes next.
@@ -180,6 +196,9 @@ impl Keeping {
         let crew = &self.engine.crew;
         if event.kind.name().starts_with("agent.") {
             self.deadline = Deadline::Unknown;
+        }
+        if !is_talk(event.kind) {
+            self.due = None;
         }
         match (event.kind, event.agent) {
             (EventKind::AgentStopping, Some(agent)) => {
@@ -298,6 +317,19 @@ impl Keeping {
             engine.crew.forget(id);
         });
     }
+}
+
+/// Returns whether events of a kind never change who may start. They are most of all events, and a round for each
+/// would slow every call down.
+const fn is_talk(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::MailSent
+            | EventKind::MailRead
+            | EventKind::DecisionLogged
+            | EventKind::NoteAdded
+            | EventKind::TaskCommented
+    )
 }
 
 /// Reports that the keeper of an agent panicked, and after a pause says whom the next one is to keep. An agent that
