@@ -190,7 +190,8 @@ struct Services<'a> {
 
 impl Services<'_> {
     fn start(&self, name: &'static str, service: impl Future<Output = ()> + Send + 'static) {
-        let end = || std::process::exit(1);
+        // As for every bug; a watcher starts it again.
+        let end = || std::process::exit(70);
         let service = self.tasks.spawn(service);
         self.tasks.spawn(engine::watch_service(self.engine.clone(), name, service, end));
     }

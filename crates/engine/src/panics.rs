@@ -61,8 +61,9 @@ pub async fn watch_service(
 ) {
     let Err(error) = service.await else { return };
     let Some(message) = message_of(error) else { return };
-    let (doing, next) = (format!("running {name}"), "the server ends and starts again".to_owned());
-    let report = report(&engine, PanicReport { agent: None, doing, message, next });
+    let next = "the server ends; one in the background starts again".to_owned();
+    let report = PanicReport { agent: None, doing: format!("running {name}"), message, next };
+    let report = self::report(&engine, report);
     if tokio::time::timeout(REPORT_TIMEOUT, report).await.is_err() {
         tracing::error!(name, "failed to record a panic in time");
     }
