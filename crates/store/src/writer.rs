@@ -296,13 +296,16 @@ impl Worker {
             // They join the next commit that holds.
             self.rows.put_back(std::mem::take(&mut batch.rows));
         }
+        if committed.is_ok() {
+            // Before the answers: who was answered finds the event announced.
+            self.last_event.send_if_modified(|last| {
+                std::mem::replace(last, self.chain.last_event()) != self.chain.last_event()
+            });
+        }
         for job in batch.jobs {
             job.finish(committed.as_ref().map_or_else(|error| Err(error.again()), |()| Ok(())));
         }
         if committed.is_ok() {
-            self.last_event.send_if_modified(|last| {
-                std::mem::replace(last, self.chain.last_event()) != self.chain.last_event()
-            });
             self.wal.after_commit(&self.connection);
         }
     }
