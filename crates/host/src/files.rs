@@ -9,6 +9,9 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::FlockOperation;
+use rustix::io::Errno;
+
 /// Upper bound on a file that is read into memory as a whole.
 const MAX_WHOLE_FILE: u64 = 64 * 1024 * 1024;
 
@@ -289,10 +292,24 @@ pub fn lock(path: &Path) -> Result<Option<Lock>, FileError> {
         .mode(0o600)
         .open(path)
         .map_err(at("open", path))?;
-    match rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(Some(Lock(file))),
-        Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
-        Err(error) => Err(at("lock", path)(error.into())),
+    Ok(lock_exclusive(&file).map_err(at("lock", path))?.then_some(Lock(file)))
+}
+
+/// Locks a file, or says that another process owns it.
+///
+/// Asking whether a file is locked holds a shared lock for a moment. That is no owner: it is waited for.
+pub(crate) fn lock_exclusive(file: &File) -> io::Result<bool> {
+    loop {
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(true),
+            Err(Errno::WOULDBLOCK) => {}
+            Err(error) => return Err(error.into()),
+        }
+        match rustix::fs::flock(file, FlockOperation::NonBlockingLockShared) {
+            Ok(()) => std::thread::yield_now(),
+            Err(Errno::WOULDBLOCK) => return Ok(false),
+            Err(error) => return Err(error.into()),
+        }
     }
 }
 

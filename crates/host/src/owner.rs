@@ -12,7 +12,7 @@ use std::path::Path;
 use rustix::fs::FlockOperation;
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
-use crate::files::{FileError, Lock, at};
+use crate::files::{FileError, Lock, at, lock_exclusive};
 
 /// Holder of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,17 +37,15 @@ pub fn lock(path: &Path) -> Result<Option<Lock>, FileError> {
         .mode(0o600)
         .open(path)
         .map_err(at("open", path))?;
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
-        Err(error) => return Err(at("lock", path)(error.into())),
+    if !lock_exclusive(&file).map_err(at("lock", path))? {
+        return Ok(None);
     }
     // The lock itself holds. Without its second half nobody is sent a signal, which is the safe side.
     _ = rustix::fs::fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive);
     Ok(Some(Lock::of(file)))
 }
 
-/// Asks the kernel who holds the lock. Takes nothing.
+/// Asks the kernel who holds the lock. Keeps nothing.
 pub fn holder(path: &Path) -> Result<Holder, FileError> {
     let file = match OpenOptions::new().read(true).write(true).open(path) {
         Ok(file) => file,
@@ -88,6 +86,8 @@ fn listed(file: &File) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
     use crate::process::{self, Launch};
 
@@ -119,6 +119,23 @@ mod tests {
         let first = lock(&path).unwrap().unwrap();
         assert!(lock(&path).unwrap().is_none(), "it is held once");
         drop(first);
+    }
+
+    #[test]
+    fn a_lock_that_others_look_at_can_still_be_taken() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    holder(&path).unwrap();
+                }
+            });
+            let taken = (0..20_000).all(|_| lock(&path).unwrap().is_some());
+            over.store(true, Ordering::Relaxed);
+            assert!(taken, "nobody owned it");
+        });
     }
 
     #[test]
