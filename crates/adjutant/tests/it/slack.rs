@@ -20,7 +20,9 @@ const RAN: &str = "ran.txt";
 
 /// A role whose agents run a shell script. Each leaves a line with what it was asked.
 fn role(world: &World, name: &str, script: &str) {
-    let command = json!(["sh", "-c", format!("{{ tail -n 1; echo; }} >> {RAN}; {script}")]);
+    // One write, for agents run side by side.
+    let ran = format!("printf '%s\\n' \"$(tail -n 1)\" >> {RAN}");
+    let command = json!(["sh", "-c", format!("{ran}; {script}")]);
     let text = format!(
         "---\nname: {name}\ncategory: worker\nagent: command\ncommand: {command}\nworktree: none\n---\nDo it.\n"
     );
