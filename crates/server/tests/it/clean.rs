@@ -9,7 +9,7 @@ use crate::events::{Sse, write};
 use crate::world::{OPERATOR, World, request, whole};
 
 /// Removes all events but the last.
-async fn remove_events(world: &World) {
+pub(crate) async fn remove_events(world: &World) {
     let before = world.engine().now().after_seconds(1);
     let remove =
         move |tx: &mut Tx<'_>| tx.events_remove(EventRetention { before, slack: false }, 1_000_000);

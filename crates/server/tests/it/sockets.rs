@@ -16,6 +16,7 @@ use tokio_tungstenite::tungstenite::handshake::client::{Response, generate_key};
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_util::task::TaskTracker;
 
+use crate::clean::remove_events;
 use crate::events::write;
 use crate::world::{OPERATOR, World, request};
 
@@ -108,6 +109,20 @@ async fn a_websocket_tells_what_the_stream_tells() {
     for number in 10_004..=10_703 {
         assert_eq!(next(&mut socket).await["number"], number);
     }
+}
+
+#[tokio::test]
+async fn a_websocket_that_asks_for_removed_events_is_refused() {
+    let world = World::new();
+    let address = listen(&world).await;
+    write(&world, EventKind::NoteAdded, 10).await;
+    remove_events(&world).await;
+    for path in ["/api/ws?after=0", "/api/ws?after=8"] {
+        assert_eq!(refused(connect(address, path, &bearer()).await), 410, "{path}");
+    }
+    let (mut resumed, _) = connect(address, "/api/ws?after=9", &bearer()).await.unwrap();
+    assert_eq!(next(&mut resumed).await["after"], 9);
+    assert_eq!(next(&mut resumed).await["number"], 10);
 }
 
 #[tokio::test]
