@@ -25,7 +25,7 @@ use model::Timestamp;
 use model::money::Usd;
 use serde_json::Value;
 
-pub use claude::mcp_config;
+pub use claude::{MCP_CONFIG, mcp_config};
 pub use said::{Said, SaidAs, said};
 
 use crate::run::{OutputLine, Stdin};

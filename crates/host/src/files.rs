@@ -82,13 +82,22 @@ pub fn make_private(path: &Path) -> Result<(), FileError> {
 
 /// Reads a regular file of at most `limit` bytes; a longer one is an error. Links are followed.
 pub fn read_bytes(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
-    let file = open_regular(path)?;
-    let mut bytes = Vec::new();
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    let bytes = read_at_most(&open_regular(path)?, limit.saturating_add(1))?;
     if u64::try_from(bytes.len()).is_ok_and(|length| length > limit) {
         let problem = format!("it is larger than {limit} bytes");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, problem));
     }
+    Ok(bytes)
+}
+
+/// Reads the first `limit` bytes of a file, a small one in one go.
+pub(crate) fn read_at_most(file: &File, limit: u64) -> io::Result<Vec<u8>> {
+    /// A size is only a hint: an agent can name any.
+    const MAX_CAPACITY: u64 = 1024 * 1024;
+    let expected = file.metadata()?.len().min(limit).min(MAX_CAPACITY);
+    // One more, so that the end is seen without growing.
+    let mut bytes = Vec::with_capacity(usize::try_from(expected + 1).unwrap_or_default());
+    file.take(limit).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

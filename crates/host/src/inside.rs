@@ -1,11 +1,13 @@
 //! Files that must lie inside a folder, whoever names them: a path that leads out is refused.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
 use rustix::fs::OFlags;
+
+use crate::files::read_at_most;
 
 /// A file inside a folder, or its beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub fn read(folder: &Path, path: &Path, limit: u64) -> Result<Found, InsideError
     if leads_out(folder, path) {
         return Err(InsideError::Outside);
     }
+    // Most files that are asked for are not there, and resolving a path takes a call for each of its parts.
+    fs::symlink_metadata(folder.join(path)).map_err(missing)?;
     let folder = fs::canonicalize(folder).map_err(missing)?;
     let real = fs::canonicalize(folder.join(path)).map_err(missing)?;
     let inside = real.strip_prefix(&folder).map_err(|_| InsideError::Outside)?.to_owned();
@@ -56,8 +60,7 @@ pub fn read(folder: &Path, path: &Path, limit: u64) -> Result<Found, InsideError
     if !facts.is_file() {
         return Err(InsideError::NotAFile);
     }
-    let mut bytes = Vec::new();
-    file.take(limit).read_to_end(&mut bytes)?;
+    let bytes = read_at_most(&file, limit)?;
     Ok(Found { path: inside, bytes, size: facts.len() })
 }
 

@@ -148,9 +148,28 @@ pub(crate) fn start_reaped(
     command.stdin(reader).stdout(Stdio::piped()).stderr(Stdio::null());
     let started = tokio::process::Command::from(command).spawn();
     let started = started.map_err(|error| launch.failed(error))?;
-    // More than a pipe holds waits until it is read. A program that ends before says so by its end.
-    thread::spawn(move || drop(writer.write_all(&input)));
+    let rest = fill(&mut writer, input).map_err(|error| launch.failed(error))?;
+    if !rest.is_empty() {
+        // It waits until it is read. A program that ends before says so by its end.
+        thread::spawn(move || drop(writer.write_all(&rest)));
+    }
     Ok(started)
+}
+
+/// Writes as much as a pipe holds, and returns the rest.
+fn fill(writer: &mut io::PipeWriter, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    rustix::io::ioctl_fionbio(&*writer, true)?;
+    let mut written = 0;
+    while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
+        match writer.write(rest) {
+            Ok(count) => written += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // Full, or nobody reads it any more: a second write shows which.
+            Err(_) => break,
+        }
+    }
+    rustix::io::ioctl_fionbio(&*writer, false)?;
+    Ok(bytes.split_off(written))
 }
 
 /// Starts a program that leads a process group of its own, is heard through pipes, and dies with the

@@ -1,16 +1,15 @@
 //! One run of an agent on disk: what was asked for, what it said, how it ended. The server's side.
 //!
 //! A run is a folder. The supervisor beside the agent writes it; the server reads it, and talks to the
-//! supervisor through a socket in it. Neither needs the other to be alive.
+//! supervisor through a socket. Neither needs the other to be alive.
 //!
 //! | file | who writes it | what it says |
 //! |---|---|---|
 //! | `spec.json` | the server | what to run; of the environment it has the names and never the values |
 //! | `lock` | the supervisor | held as long as it lives: the kernel lets go when it dies |
 //! | `claim` | whoever is first | that this run was begun, or that it never will be |
-//! | `supervisor.json` | the supervisor | process ids, start times, the machine's boot |
+//! | `supervisor.json` | the supervisor | process ids, start times, the machine's boot, its socket |
 //! | `output.jsonl`, `output.N.jsonl` | the supervisor | every line, as it came |
-//! | `socket.json` | the supervisor | where its socket is: in a private folder with a short path |
 //! | `control` | a supervisor of an earlier version | the socket itself |
 //! | `exit.json` | the supervisor | how it ended; written whole, last |
 //! | `supervisor.log` | the supervisor | why it could not do its work, if it could not |

@@ -17,7 +17,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use model::Timestamp;
@@ -85,7 +85,7 @@ fn supervise_here() -> Result<(), SuperviseError> {
     }
     let started_at = Clock::System.now();
     let folder = Path::new(".");
-    let (socket, listener) = match Socket::listen(folder) {
+    let (socket, listener) = match Socket::listen() {
         Ok(listening) => listening,
         Err(error) => return Ok(write_exit(&not_started(&chain(&error), started_at))?),
     };
@@ -93,7 +93,7 @@ fn supervise_here() -> Result<(), SuperviseError> {
         socket.link_inside(folder);
     }
     let mut hub = Hub::new(listener);
-    let exit = match run_agent(handover, &mut hub, started_at) {
+    let exit = match run_agent(handover, &socket, &mut hub, started_at) {
         Ok(exit) => exit,
         Err(error) => {
             // Best effort: what went wrong before is what counts.
@@ -113,6 +113,7 @@ fn supervise_here() -> Result<(), SuperviseError> {
 /// Starts the agent and sees it to its end.
 fn run_agent(
     handover: Handover,
+    socket: &Socket,
     hub: &mut Hub,
     started_at: Timestamp,
 ) -> Result<ExitRecord, SuperviseError> {
@@ -123,11 +124,26 @@ fn run_agent(
     // Before the agent is there: neither its words nor its end may be missed.
     let recorder = Recorder::new(spec.max_output_bytes)?;
     let signals = Signals::new().map_err(system("wait for signals"))?;
-    let group = std::env::current_dir().ok().and_then(|folder| Cgroup::create(&folder));
+    let folder = std::env::current_dir().ok();
+    let group = handover.cgroup.as_deref().zip(folder.as_deref());
+    let group = group.and_then(|(parent, folder)| Cgroup::create(parent, folder));
     let exit = match process::start_tied(&launch, stdin, group.as_ref().map(Cgroup::procs)) {
         Ok(child) => {
-            let terms = terms(&spec, handover);
-            follow((child, group.as_ref()), terms, (recorder, signals), hub)?
+            let record = SupervisorRecord {
+                pid: std::process::id(),
+                agent_pid: child.id(),
+                started_at: Clock::System.now(),
+                start_time: tree::start_time(),
+                boot_id: tree::boot_id(),
+                cgroup: group.as_ref().map(|group| group.path().to_owned()),
+                socket: Some(socket.path().to_owned()),
+            };
+            hub.begin(child.id());
+            write_json(Path::new("supervisor.json"), &record)?;
+            say_ready().map_err(system("say that the agent runs"))?;
+            let watch = Watch::new(child, recorder, signals, terms(&spec, handover))
+                .map_err(system("listen to the agent"))?;
+            watch.run(hub, record.started_at)?
         }
         Err(error) => not_started(&chain(&error), started_at),
     };
@@ -206,29 +222,6 @@ fn open_inside(name: &str) -> Result<File, FileError> {
         return Err(at("open", &path)(error));
     }
     File::open(&path).map_err(at("open", &path))
-}
-
-/// Sees the agent to its end.
-fn follow(
-    (child, group): (Child, Option<&Cgroup>),
-    terms: watch::Terms,
-    (recorder, signals): (Recorder, Signals),
-    hub: &mut Hub,
-) -> Result<ExitRecord, SuperviseError> {
-    let record = SupervisorRecord {
-        pid: std::process::id(),
-        agent_pid: child.id(),
-        started_at: Clock::System.now(),
-        start_time: tree::start_time(),
-        boot_id: tree::boot_id(),
-        cgroup: group.map(|group| group.path().to_owned()),
-    };
-    hub.begin(child.id());
-    write_json(Path::new("supervisor.json"), &record)?;
-    say_ready().map_err(system("say that the agent runs"))?;
-    let watch =
-        Watch::new(child, recorder, signals, terms).map_err(system("listen to the agent"))?;
-    watch.run(hub, record.started_at)
 }
 
 /// Closes the pipe on which the server waits for us: the agent runs, and can be talked to.

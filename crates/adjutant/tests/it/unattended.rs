@@ -39,8 +39,9 @@ scenarios:
 ";
 
 const HIDE: &str = r#"
-rm -f "$(sed 's/.*"path":"\([^"]*\)".*/\1/' "$ADJUTANT_RUN/socket.json")"
-rm -f "$ADJUTANT_RUN/socket.json" "$ADJUTANT_RUN/control" "$ADJUTANT_RUN/supervisor.json"
+until [ -e "$ADJUTANT_RUN/supervisor.json" ]; do :; done
+rm -f "$(sed 's/.*"socket":"\([^"]*\)".*/\1/' "$ADJUTANT_RUN/supervisor.json")"
+rm -f "$ADJUTANT_RUN/control" "$ADJUTANT_RUN/supervisor.json"
 "#;
 
 /// A short grace, so that nothing takes long.
@@ -63,7 +64,7 @@ async fn an_agent_without_a_socket_is_killed() {
     let server = world.up().await.unwrap();
     let agent = draft(&world, "hand", "hide").await;
     until("it has hidden", || is_there(&world, "ready")).await;
-    assert!(!folder(&world, &agent).join("socket.json").exists());
+    assert!(!folder(&world, &agent).join("supervisor.json").exists());
     // The next server has never been connected to it.
     server.kill().await.unwrap();
     let _server = world.up().await.unwrap();
@@ -98,8 +99,10 @@ async fn an_agent_that_names_a_socket_of_its_own_is_charged_and_stopped_at_its_b
     server.kill().await.unwrap();
     let path = world.scratch().join("forged");
     let _listener = UnixListener::bind(&path).unwrap();
-    let note = serde_json::json!({ "path": path }).to_string();
-    fs::write(folder(&world, &agent).join("socket.json"), note).unwrap();
+    let file = folder(&world, &agent).join("supervisor.json");
+    let mut record: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    record["socket"] = path.display().to_string().into();
+    fs::write(&file, record.to_string()).unwrap();
     let _server = world.up().await.unwrap();
     fs::write(world.project().join("go"), "").unwrap();
     assert_eq!(ended(&world, &agent).await, "over_budget");
@@ -113,9 +116,9 @@ async fn who_holds_every_connection_of_a_supervisor_does_not_save_its_agent() {
     let agent = draft(&world, "hand", "rest").await;
     until("it runs", || is_there(&world, "ready")).await;
     server.kill().await.unwrap();
-    let note = fs::read_to_string(folder(&world, &agent).join("socket.json")).unwrap();
-    let note: Value = serde_json::from_str(&note).unwrap();
-    let path = note["path"].as_str().unwrap();
+    let record = folder(&world, &agent).join("supervisor.json");
+    let record: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
+    let path = record["socket"].as_str().unwrap();
     let held: Vec<UnixStream> = (0..64).map(|_| UnixStream::connect(path).unwrap()).collect();
     let _server = world.up().await.unwrap();
     assert_eq!(answer(&world, &["kill", &agent]).await["success"], true);
@@ -147,12 +150,48 @@ while read -r line; do
 done
 "#;
 
+const CODEX: &str = r#"#!/bin/sh
+trap 'echo SIGTERM >> heard' TERM
+while read -r line; do
+  printf '%s\n' "$line" >> heard
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) echo '{"id":'$id',"result":{}}' ;;
+    *'"thread/start"'*) echo '{"id":'$id',"result":{"thread":{"id":"t-1"}}}' ;;
+    *'"turn/start"'*) echo '{"id":'$id',"result":{"turn":{"id":"turn-1"}}}'; : > ready ;;
+    *'"turn/interrupt"'*) echo '{"id":'$id',"result":{}}'
+      echo '{"method":"turn/completed","params":{"threadId":"t-1","turn":{"id":"turn-1","status":"interrupted"}}}' ;;
+  esac
+done
+"#;
+
+/// A program of the project that the tests wrote.
+fn script(world: &World, name: &str, text: &str) -> PathBuf {
+    let program = world.project().join(name);
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    program
+}
+
+#[tokio::test]
+async fn a_killed_codex_is_asked_to_interrupt_its_turn_first() {
+    let mut world = stage(SCENARIOS, &[]).await;
+    let program = script(&world, "codex.sh", CODEX);
+    world.set("ADJUTANT_AGENTS_CODEX_BINARY", program.display().to_string());
+    role(&world, "codex-hand", "category: worker\nagent: codex");
+    let _server = world.up().await.unwrap();
+    let agent = draft(&world, "codex-hand", "Work").await;
+    until("it works", || is_there(&world, "ready")).await;
+    until_is(&world, &agent, "running").await;
+    assert_eq!(answer(&world, &["kill", &agent]).await["success"], true);
+    assert!(is_asked_first(&world, "turn/interrupt"), "{:?}", lines(&world, "heard"));
+    assert_eq!(states(&world).await, ["killed"]);
+}
+
 #[tokio::test]
 async fn a_killed_acp_agent_is_asked_to_cancel_first() {
     let world = stage(SCENARIOS, &[]).await;
-    let program = world.project().join("acp.sh");
-    fs::write(&program, ACP).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let program = script(&world, "acp.sh", ACP);
     role(&world, "speaker", &format!("category: worker\nagent: acp\nacp: [{}]", program.display()));
     let _server = world.up().await.unwrap();
     let agent = draft(&world, "speaker", "Work").await;

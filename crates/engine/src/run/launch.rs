@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use host::agent::{Asks, Brief, Conversation, Kind, McpServer, Plan};
+use host::agent::{Asks, Brief, Conversation, Kind, MCP_CONFIG, McpServer, Plan};
 use host::files::{self, FileError, Mode};
-use host::run::{Handover, RunFolder, Spec, Variables};
+use host::run::{Handover, RunFolder, Spec};
 use model::Timestamp;
 use store::{Agent, Recipient, Run};
 
@@ -138,18 +138,19 @@ pub(crate) fn launch(
         Bounds { agent, run, wish: &wish, role, grant, now },
     )?;
     let folder = RunFolder::create(folder.path(), &spec)?;
-    files::write_quickly(
-        &folder.path().join("mcp.json"),
-        &host::agent::mcp_config(&brief.servers, brief.call_timeout_ms),
-        Mode::Private,
-    )?;
+    let write = |name: &str, text: &str| {
+        files::write_quickly(&folder.path().join(name), text, Mode::Private)
+    };
+    if plan.files.iter().all(|(name, _)| name != MCP_CONFIG) {
+        write(MCP_CONFIG, &host::agent::mcp_config(&brief.servers, brief.call_timeout_ms))?;
+    }
     for (name, text) in &plan.files {
-        files::write_quickly(&folder.path().join(name), text, Mode::Private)?;
+        write(name, text)?;
     }
     let talk = kind.conversation(&brief);
     let handover = Handover {
-        environment: Variables(spec.environment),
         control_key: Some(environment::control_key(engine, &folder)),
+        ..Handover::new(&spec.environment)
     };
     Ok(Launch { folder, talk, wish, directory, handover })
 }
@@ -353,7 +354,7 @@ fn spec(
     let task = engine
         .store
         .read(|tx| Ok::<_, ToolError>(task_of(tx, bounds.agent.task)?.map(|task| task.slug)))?;
-    let mcp = brief.run_folder.join("mcp.json");
+    let mcp = brief.run_folder.join(MCP_CONFIG);
     for (name, value) in [
         ("ADJUTANT_URL", engine.options.url.clone()),
         ("ADJUTANT_TOKEN", bounds.grant.token.clone()),

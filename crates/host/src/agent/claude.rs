@@ -23,8 +23,7 @@ mod tests;
 use self::talk::Talk;
 use super::{Brief, Conversation, Kind, Plan, PlanError, SnapshotError, Supports};
 
-pub(super) use self::plan::MCP_CONFIG;
-pub use self::plan::mcp_config;
+pub use self::plan::{MCP_CONFIG, mcp_config};
 
 /// The kind.
 #[derive(Debug)]

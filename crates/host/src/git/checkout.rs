@@ -2,13 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
-use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::command::os;
-use crate::files::{self, FileError, Mode};
+use crate::files::{self, FileError, Mode, read_at_most};
 
 /// Upper bound on what is read of a file of git's: all of them hold one path.
 const LONGEST_FILE: u64 = 16 << 10;
@@ -88,8 +87,7 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     // Should it have become a pipe since, opening it does not wait for a writer.
     let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).ok()?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
-    let mut bytes = Vec::new();
-    file.take(LONGEST_FILE).read_to_end(&mut bytes).ok()?;
+    let bytes = read_at_most(&file, LONGEST_FILE).ok()?;
     let text = bytes.trim_ascii_end().to_vec();
     (!text.is_empty()).then_some(text)
 }

@@ -13,6 +13,7 @@ use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::process;
@@ -31,10 +32,10 @@ pub(crate) struct Cgroup {
 }
 
 impl Cgroup {
-    /// Makes a group for the run in this folder; none where this process may not.
-    pub(crate) fn create(folder: &Path) -> Option<Self> {
+    /// Makes a group inside `parent` for the run in this folder; none where this process may not.
+    pub(crate) fn create(parent: &Path, folder: &Path) -> Option<Self> {
         let name = format!("{}{}", prefix(folder)?, std::process::id());
-        let path = own()?.join(name);
+        let path = parent.join(name);
         fs::create_dir(&path).ok()?;
         if let Ok(procs) = OpenOptions::new().write(true).open(path.join("cgroup.procs")) {
             return Some(Self { path, procs });
@@ -143,11 +144,15 @@ fn prefix(folder: &Path) -> Option<String> {
     Some(format!("adjutant-{agent}-{attempt}-"))
 }
 
-/// The group that this process is in.
-fn own() -> Option<PathBuf> {
-    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
-    let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
-    locate(&groups, &mounts)
+/// The group that this process was in when it was first asked for.
+pub(super) fn own() -> Option<&'static Path> {
+    static OWN: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let find = || {
+        let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+        let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+        locate(&groups, &mounts)
+    };
+    OWN.get_or_init(find).as_deref()
 }
 
 /// Where a process's group is mounted, from `/proc/<pid>/cgroup` and `/proc/<pid>/mountinfo`.

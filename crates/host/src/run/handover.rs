@@ -6,13 +6,13 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, Read as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::record::read_small;
-use super::{Spec, write_json};
+use super::{Spec, cgroup, write_json};
 use crate::files::{self, FileError, at};
 
 /// Upper bound on a handover; the kernel allows an environment no more than a few megabytes.
@@ -37,6 +37,9 @@ pub struct Handover {
     /// By which the supervisor recognises the server among those who connect
     #[serde(default)]
     pub control_key: Option<String>,
+    /// Control group of the server, in which the supervisor makes one for the agent
+    #[serde(default)]
+    pub cgroup: Option<PathBuf>,
 }
 
 impl fmt::Debug for Handover {
@@ -48,7 +51,11 @@ impl fmt::Debug for Handover {
 impl Handover {
     /// The handover of a run that nobody asks anything of.
     pub fn new(environment: &[(String, String)]) -> Self {
-        Self { environment: Variables(environment.to_vec()), control_key: None }
+        Self {
+            environment: Variables(environment.to_vec()),
+            control_key: None,
+            cgroup: cgroup::own().map(Path::to_owned),
+        }
     }
 
     /// Reads a handover to its end. A server that died while it wrote leaves one that is not whole, which
@@ -142,7 +149,7 @@ mod tests {
 
     fn given() -> Handover {
         let environment = Variables(vec![("KEY".to_owned(), "s3cret".to_owned())]);
-        Handover { environment, control_key: Some("k3y".to_owned()) }
+        Handover { environment, control_key: Some("k3y".to_owned()), cgroup: None }
     }
 
     #[test]

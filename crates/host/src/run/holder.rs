@@ -37,21 +37,28 @@ pub(super) fn signal(folder: &Path, signal: Signal) -> Result<bool, FileError> {
     Ok(false)
 }
 
-/// Returns whether a process is known not to be the supervisor of a run: it does not hold the lock, and another
-/// one is seen to. Where locks cannot be seen, nobody is a stranger.
+/// Returns whether a process can be the supervisor of a run: it holds the lock, or another one does that is not
+/// to be seen.
 #[cfg(target_os = "linux")]
-pub(super) fn is_stranger(folder: &Path, pid: Option<u32>) -> bool {
+pub(super) fn can_be(folder: &Path, pid: Option<u32>) -> Result<bool, FileError> {
     use std::os::unix::fs::MetadataExt as _;
 
-    let Ok(file) = std::fs::metadata(folder.join("lock")) else { return false };
+    // Every version has made one. An agent that takes it away makes a supervisor of nobody.
+    let Ok(file) = std::fs::metadata(folder.join("lock")) else { return Ok(false) };
     let file = (file.dev(), file.ino());
-    pid.is_none_or(|pid| !holds(pid, file)) && processes().any(|other| holds(other, file))
+    if pid.is_some_and(|pid| holds(pid, file)) {
+        return Ok(true);
+    }
+    // A supervisor that has just ended holds it no longer, and looking at every process takes long.
+    let is_held = super::RunFolder::open(folder).is_locked()?;
+    Ok(is_held && !processes().any(|other| holds(other, file)))
 }
 
 /// Where open files of others cannot be seen, nobody is told apart.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn is_stranger(_folder: &Path, _pid: Option<u32>) -> bool {
-    false
+#[expect(clippy::unnecessary_wraps, reason = "it can fail where it does something")]
+pub(super) fn can_be(_folder: &Path, _pid: Option<u32>) -> Result<bool, FileError> {
+    Ok(true)
 }
 
 /// Every process of the machine.

@@ -4,7 +4,7 @@
 //! quick. A reader still never sees half a file.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -87,6 +87,9 @@ pub struct SupervisorRecord {
     /// The control group that the agent was started in, where there is one
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cgroup: Option<PathBuf>,
+    /// Where the supervisor listens; absent in an earlier version, which listens in the run folder
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<PathBuf>,
 }
 
 mod millis {
@@ -132,12 +135,8 @@ pub(super) fn open_regular(path: &Path) -> io::Result<Option<File>> {
 /// Reads a small file of a run folder; none where there is none, or what is there is no text.
 pub(super) fn read_small(path: &Path) -> Result<Option<String>, FileError> {
     let Some(file) = open_regular(path).map_err(at("open", path))? else { return Ok(None) };
-    let mut text = String::new();
-    match file.take(MAX_SMALL_BYTES).read_to_string(&mut text) {
-        Ok(_) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Ok(None),
-        Err(error) => Err(at("read", path)(error)),
-    }
+    let bytes = files::read_at_most(&file, MAX_SMALL_BYTES).map_err(at("read", path))?;
+    Ok(String::from_utf8(bytes).ok())
 }
 
 /// Reads a small file, or nothing where there is none.

@@ -2,7 +2,8 @@
 //!
 //! An address of a socket has room for about a hundred bytes, less than a run folder's path may have. The
 //! folder is `/tmp/adjutant-<uid>`, because `/run/user/<uid>` vanishes when its user logs out and agents go
-//! on; it is the second choice, for when a stranger has taken the name in `/tmp`.
+//! on; it is the second choice, for when a stranger has taken the name in `/tmp`. `supervisor.json` in the run
+//! folder has the path.
 
 use std::fs;
 use std::io;
@@ -10,33 +11,32 @@ use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
-use super::{read_json, write_json};
+use super::{SupervisorRecord, read_json};
 use crate::files::{self, FileError, at};
 
-/// Where the path is noted, in the run folder.
-const NOTE: &str = "socket.json";
 /// An address has room for this many bytes on every system we know.
 const MAX_ADDRESS_BYTES: usize = 100;
 
-/// Where a supervisor listens, as `socket.json` has it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The socket of a supervisor.
+#[derive(Debug)]
 pub(crate) struct Socket {
     path: PathBuf,
 }
 
 impl Socket {
-    /// Listens at a new address and notes it in the run folder.
-    pub(crate) fn listen(folder: &Path) -> Result<(Self, UnixListener), FileError> {
+    /// Listens at a new address.
+    pub(crate) fn listen() -> Result<(Self, UnixListener), FileError> {
         let place = private_folder()?;
         let name = crate::random::bits().map_err(|error| at("name", &place)(error.into()))?;
         let path = place.join(format!("{name:016x}"));
         let listener = UnixListener::bind(&path).map_err(at("listen on", &path))?;
         listener.set_nonblocking(true).map_err(at("listen on", &path))?;
-        let socket = Self { path };
-        write_json(&folder.join(NOTE), &socket)?;
-        Ok((socket, listener))
+        Ok((Self { path }, listener))
+    }
+
+    /// The address.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Puts a link to the socket where a server of an earlier version looks for it.
@@ -45,26 +45,24 @@ impl Socket {
         drop(std::os::unix::fs::symlink(&self.path, folder.join("control")));
     }
 
-    /// Removes the socket, the link to it and the note.
+    /// Removes the socket and the link to it.
     pub(crate) fn remove(&self, folder: &Path) -> Result<(), FileError> {
         files::remove(&self.path)?;
-        files::remove(&folder.join("control"))?;
-        files::remove(&folder.join(NOTE))
+        files::remove(&folder.join("control"))
     }
 }
 
 /// Connects to the supervisor of a run.
 pub(super) async fn connect(folder: &Path) -> io::Result<tokio::net::UnixStream> {
-    let noted: Option<Socket> = read_json(&folder.join(NOTE)).map_err(|error| error.source)?;
-    let stream = match noted {
-        Some(socket) => tokio::net::UnixStream::connect(socket.path).await?,
+    let stream = match noted(folder).map_err(|error| error.source)? {
+        Some(path) => tokio::net::UnixStream::connect(path).await?,
         None => connect_inside(folder).await?,
     };
-    // The agent can write the note, and listen itself where it leads.
+    // The agent can write the record, and listen itself where it leads.
     let pid = stream.peer_cred()?.pid().and_then(|pid| u32::try_from(pid).ok());
     let of = folder.to_owned();
-    let stranger = tokio::task::spawn_blocking(move || super::holder::is_stranger(&of, pid));
-    if stranger.await.map_err(io::Error::other)? {
+    let known = tokio::task::spawn_blocking(move || super::holder::can_be(&of, pid));
+    if !known.await.map_err(io::Error::other)?.map_err(|error| error.source)? {
         let why = "whoever listens there is not its supervisor";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     }
@@ -87,16 +85,21 @@ async fn connect_inside(folder: &Path) -> io::Result<tokio::net::UnixStream> {
     connected
 }
 
-/// Removes what a supervisor that was killed has left. The note may be forged: nothing but a socket in
+/// The address that a supervisor's record has; none where it is of an earlier version.
+fn noted(folder: &Path) -> Result<Option<PathBuf>, FileError> {
+    let record: Option<SupervisorRecord> = read_json(&folder.join("supervisor.json"))?;
+    Ok(record.and_then(|record| record.socket))
+}
+
+/// Removes what a supervisor that was killed has left. The record may be forged: nothing but a socket in
 /// a folder of ours is removed.
 pub(super) fn clean(folder: &Path) -> Result<(), FileError> {
-    let note = folder.join(NOTE);
-    let Ok(Some(Socket { path })) = read_json(&note) else { return Ok(()) };
+    let Ok(Some(path)) = noted(folder) else { return Ok(()) };
     let is_ours = path.parent().is_some_and(|place| candidates().iter().any(|own| own == place));
     if is_ours && fs::symlink_metadata(&path).is_ok_and(|is| is.file_type().is_socket()) {
         files::remove(&path)?;
     }
-    files::remove(&note)
+    Ok(())
 }
 
 fn candidates() -> [PathBuf; 2] {
@@ -135,6 +138,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
+    use crate::run::write_json;
 
     #[test]
     fn the_folder_for_sockets_is_private_or_refused() {
@@ -161,11 +165,20 @@ mod tests {
     }
 
     #[test]
-    fn a_forged_note_removes_no_file_of_others() {
+    fn a_forged_record_removes_no_file_of_others() {
         let dir = tempfile::tempdir().unwrap();
         let precious = dir.path().join("precious");
         fs::write(&precious, "").unwrap();
-        write_json(&dir.path().join(NOTE), &Socket { path: precious.clone() }).unwrap();
+        let record = SupervisorRecord {
+            pid: 1,
+            agent_pid: 1,
+            started_at: model::Timestamp::from_millis(0),
+            start_time: None,
+            boot_id: None,
+            cgroup: None,
+            socket: Some(precious.clone()),
+        };
+        write_json(&dir.path().join("supervisor.json"), &record).unwrap();
         clean(dir.path()).unwrap();
         assert!(precious.exists());
     }

@@ -10,7 +10,7 @@ use crate::support::{living, sh, start, until};
 
 #[tokio::test]
 async fn a_supervisor_without_a_socket_is_found_by_its_lock() {
-    let script = "rm -f \"$ADJUTANT_RUN\"/socket.json; echo ready; sleep 1000";
+    let script = "until rm \"$ADJUTANT_RUN\"/supervisor.json; do :; done; echo ready; sleep 1000";
     let mut run = start(sh(script)).await;
     run.until_it_says("ready").await;
     assert!(run.folder.connect().await.is_err());

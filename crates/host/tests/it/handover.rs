@@ -128,7 +128,7 @@ async fn a_server_of_an_earlier_version_can_start_this_supervisor() {
 async fn only_who_has_the_key_is_given_values() {
     let (_dir, folder) = prepared(sh("sleep 1000"));
     let environment = Variables(with_key("").environment);
-    let handover = Handover { environment, control_key: Some("the key".into()) };
+    let handover = Handover { environment, control_key: Some("the key".into()), cgroup: None };
     let mut begun = folder.start(&program(), &handover).unwrap();
     begun.ready().await.unwrap();
     let names = ["ANTHROPIC_API_KEY".to_owned(), "MISSING".to_owned()];

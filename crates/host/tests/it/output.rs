@@ -2,7 +2,7 @@
 
 use host::run::{Ended, Handover, Position, Standing, Stdin, Stream};
 
-use crate::support::{Run, prepared, program, sh, start, started, texts};
+use crate::support::{Run, prepared, program, sh, socket, start, started, texts};
 
 #[tokio::test]
 async fn every_line_is_kept_with_its_stream_and_time() {
@@ -27,7 +27,7 @@ async fn the_exit_code_is_kept() {
     let exit = run.exit().await;
     assert_eq!((exit.ended, exit.code, exit.signal), (Ended::Exited, Some(7), None));
     assert_eq!((exit.why, exit.left_behind), (None, 0));
-    assert!(!run.folder.path().join("socket.json").exists());
+    assert!(!socket(&run.folder).exists());
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn an_agent_that_cannot_be_started_is_named() {
         assert_eq!((exit.ended, exit.code, exit.signal), (Ended::NotStarted, None, None));
         assert!(exit.why.as_ref().is_some_and(|is| is.starts_with(why)), "{exit:?}");
         assert_eq!(run.folder.standing().unwrap(), Standing::Ended(exit));
-        assert!(!run.folder.path().join("socket.json").exists());
+        assert!(!run.folder.path().join("supervisor.json").exists());
     }
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 
+use host::files;
 use host::run::{Handover, Notice, RunFolder, Variables};
 
 use crate::support::{prepared, program, sh, socket, start};
@@ -35,6 +36,7 @@ async fn a_supervisor_of_an_earlier_version_is_reached_in_its_folder() {
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(&path, &link).unwrap();
         let listener = tokio::net::UnixListener::bind(link.join("control")).unwrap();
+        let _lock = files::lock(&path.join("lock")).unwrap().unwrap();
         let folder = RunFolder::open(&path);
         let (accepted, connected) = tokio::join!(listener.accept(), folder.connect());
         let (mut supervisor, _) = accepted.unwrap();
@@ -45,6 +47,27 @@ async fn a_supervisor_of_an_earlier_version_is_reached_in_its_folder() {
         assert_eq!(hello, Some(Notice::Hello { agent_pid: 7 }), "{length}");
         fs::remove_file(&link).unwrap();
     }
+}
+
+#[tokio::test]
+async fn who_listens_in_its_place_is_not_taken_for_the_supervisor() {
+    let mut run = start(sh("sleep 1000")).await;
+    let (file, lock) = (run.folder.path().join("supervisor.json"), run.folder.path().join("lock"));
+    let record = fs::read_to_string(&file).unwrap();
+    let (own, forged) = (socket(&run.folder), run.dir.path().join("forged"));
+    let _listener = tokio::net::UnixListener::bind(&forged).unwrap();
+    let other = record.replace(own.to_str().unwrap(), forged.to_str().unwrap());
+    fs::write(&file, other).unwrap();
+    assert!(run.folder.connect().await.is_err(), "another one holds the lock");
+    let away = run.folder.path().join("away");
+    fs::rename(&lock, &away).unwrap();
+    assert!(run.folder.connect().await.is_err(), "there is no lock");
+    fs::write(&lock, "").unwrap();
+    assert!(run.folder.connect().await.is_err(), "nobody holds the lock");
+    fs::rename(&away, &lock).unwrap();
+    fs::write(&file, record).unwrap();
+    run.connect().await.kill("the test is over").await.unwrap();
+    run.exit().await;
 }
 
 #[tokio::test]
@@ -63,7 +86,7 @@ async fn who_holds_every_connection_does_not_keep_the_server_out() {
 async fn the_servers_connection_stays_when_others_crowd_the_socket() {
     let (_dir, folder) = prepared(sh("sleep 1000"));
     let environment = Variables(sh("").environment);
-    let handover = Handover { environment, control_key: Some("the key".into()) };
+    let handover = Handover { environment, control_key: Some("the key".into()), cgroup: None };
     let mut begun = folder.start(&program(), &handover).unwrap();
     begun.ready().await.unwrap();
     let mut server = folder.connect().await.unwrap();

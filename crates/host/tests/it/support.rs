@@ -132,9 +132,9 @@ impl Drop for Run {
 
 /// Where a run's supervisor listens.
 pub(crate) fn socket(folder: &RunFolder) -> PathBuf {
-    let note = fs::read_to_string(folder.path().join("socket.json")).unwrap();
-    let note: serde_json::Value = serde_json::from_str(&note).unwrap();
-    note["path"].as_str().unwrap().into()
+    let record = fs::read_to_string(folder.path().join("supervisor.json")).unwrap();
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap();
+    record["socket"].as_str().unwrap().into()
 }
 
 /// Everything that is kept of a run.

@@ -8,7 +8,7 @@ use super::super::{Brief, McpServer, Plan, TOKEN};
 use crate::run::Stdin;
 
 /// The MCP configuration's file in the run folder.
-pub(in super::super) const MCP_CONFIG: &str = "mcp.json";
+pub const MCP_CONFIG: &str = "mcp.json";
 const SYSTEM_PROMPT: &str = "system-prompt.md";
 
 /// How long it tries to reach an MCP server before it begins without it, at most. The server may
