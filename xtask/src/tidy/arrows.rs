@@ -6,11 +6,12 @@ use crate::tree::Tree;
 /// Every crate of the product, and whom it may know.
 const ARROWS: &[(&str, &[&str])] = &[
     ("model", &[]),
-    ("store", &["model"]),
+    ("wire", &["model"]),
+    ("store", &["model", "wire"]),
     ("host", &["model"]),
-    ("engine", &["store", "host", "model"]),
-    ("server", &["engine", "model"]),
-    ("adjutant", &["server", "engine", "host", "model"]),
+    ("engine", &["store", "host", "wire", "model"]),
+    ("server", &["engine", "wire", "model"]),
+    ("adjutant", &["server", "engine", "host", "wire", "model"]),
 ];
 
 /// What serves the product and is no part of it: it may know all, and nobody knows it.
