@@ -15,12 +15,8 @@ mod session;
 mod supervisor;
 mod system;
 mod task;
-pub(crate) mod task_add;
-pub(crate) mod task_change;
-mod task_hold;
-pub(crate) mod task_needs;
 
-use crate::tool::ToolDef;
+use crate::call::tool::ToolDef;
 
 pub(crate) use paging::Cursor;
 pub(crate) use task::TaskView;

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::current_task;
-use crate::cx::ReadCx;
-use crate::error::ToolError;
-use crate::tool::{Read, Tool};
+use crate::call::cx::ReadCx;
+use crate::call::tool::{Read, Tool};
+use crate::core::error::ToolError;
 use crate::tools::epic::EpicView;
 
 /// Get the epic that you work in

@@ -5,9 +5,9 @@ use model::{AgentId, EpicId, TaskId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cx::ReadCx;
-use crate::error::ToolError;
-use crate::tool::{Read, Tool};
+use crate::call::cx::ReadCx;
+use crate::call::tool::{Read, Tool};
+use crate::core::error::ToolError;
 
 /// Get your own status and metadata
 #[derive(Debug, Deserialize, JsonSchema)]

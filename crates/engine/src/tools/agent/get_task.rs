@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::current_task;
-use crate::cx::{ReadCx, task_for};
-use crate::error::ToolError;
-use crate::tool::{Read, Tool};
+use crate::call::cx::{ReadCx, task_for};
+use crate::call::tool::{Read, Tool};
+use crate::core::error::ToolError;
 use crate::tools::task::TaskView;
 
 /// Get the task that you work on

@@ -6,8 +6,8 @@ pub(super) mod get_task;
 
 use store::{Agent, Task};
 
-use crate::cx::{ReadCx, find_task};
-use crate::error::ToolError;
+use crate::call::cx::{ReadCx, find_task};
+use crate::core::error::ToolError;
 
 /// The task that an agent works on, or why there is none.
 fn current_task(cx: &ReadCx<'_>, agent: &Agent) -> Result<Task, ToolError> {

@@ -5,12 +5,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::spawn::Spawned;
-use crate::cx::ReadCx;
-use crate::error::ToolError;
-use crate::run::view::within_reach;
-use crate::tool::{Look, Tool, Wait};
+use crate::call::cx::ReadCx;
+use crate::call::tool::{Look, Tool, Wait};
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
+use crate::crew::run::view::within_reach;
 use crate::tools::paging::WaitSeconds;
-use crate::topics::Topic;
 
 /// Get the result of a previously spawned agent by ID
 ///

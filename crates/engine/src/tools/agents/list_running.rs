@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::AgentPage;
 
-use crate::cx::ReadCx;
-use crate::error::ToolError;
-use crate::run::view::Standing;
-use crate::tool::{Read, Tool};
+use crate::call::cx::ReadCx;
+use crate::call::tool::{Read, Tool};
+use crate::core::error::ToolError;
+use crate::crew::run::view::Standing;
 use crate::tools::paging::{Cursor, Limit};
 
 /// List all currently running sub-agents

@@ -12,16 +12,16 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::cx::{ReadCx, WriteCx};
-use crate::error::ToolError;
-use crate::result;
-use crate::run::draft::draft;
-use crate::run::view::{Standing, TokensView};
-use crate::run::{Draft, OnCap, Wish};
-use crate::settings::Budget;
-use crate::tool::{Ask, LoadFiles, Look, Tool};
+use crate::call::cx::{ReadCx, WriteCx};
+use crate::call::tool::{Ask, LoadFiles, Look, Tool};
+use crate::core::error::ToolError;
+use crate::core::settings::Budget;
+use crate::core::topics::Topic;
+use crate::crew::result;
+use crate::crew::run::draft::draft;
+use crate::crew::run::view::{Standing, TokensView};
+use crate::crew::run::{Draft, OnCap, Wish};
 use crate::tools::items::Items;
-use crate::topics::Topic;
 
 /// So long a call waits for its agent before it answers that it still runs.
 pub(crate) const WAIT: u32 = 240;

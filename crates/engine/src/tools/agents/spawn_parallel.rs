@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use super::spawn::{Patience, SpawnArgs as _, Spawned};
 use super::spawn_claude;
-use crate::cx::{ReadCx, WriteCx};
-use crate::error::ToolError;
-use crate::result;
-use crate::run::view::{Standing, TokensView};
-use crate::tool::{Ask, LoadFiles, Look, Tool};
+use crate::call::cx::{ReadCx, WriteCx};
+use crate::call::tool::{Ask, LoadFiles, Look, Tool};
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
+use crate::crew::result;
+use crate::crew::run::view::{Standing, TokensView};
 use crate::tools::items::Items;
-use crate::topics::Topic;
 
 /// So many agents at once.
 const MOST: usize = 16;

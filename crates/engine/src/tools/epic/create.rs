@@ -8,9 +8,9 @@ use serde_json::json;
 use store::NewEpic;
 
 use super::{EpicView, find_epic};
-use crate::cx::{WriteCx, fresh};
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
+use crate::call::cx::{WriteCx, fresh};
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
 
 /// Create an epic
 ///

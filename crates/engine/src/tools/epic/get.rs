@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use store::Tx;
 
 use super::{EpicView, find_epic};
-use crate::cx::ReadCx;
-use crate::error::ToolError;
-use crate::tool::{Read, Tool};
+use crate::call::cx::ReadCx;
+use crate::call::tool::{Read, Tool};
+use crate::core::error::ToolError;
 
 /// Get an epic, and how many of its tasks are in each state
 #[derive(Debug, Deserialize, JsonSchema)]

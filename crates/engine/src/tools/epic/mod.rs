@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::json;
 use store::{Epic, EventDraft, Tx};
 
-use crate::error::ToolError;
+use crate::core::error::ToolError;
 
 /// An epic, as the office shows it.
 #[derive(Debug, Serialize, JsonSchema)]

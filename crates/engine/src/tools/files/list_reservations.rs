@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use store::Reservation;
 
 use super::ReservationView;
-use crate::cx::{ReadCx, find_agent};
-use crate::error::ToolError;
-use crate::tool::{Read, Tool};
+use crate::call::cx::{ReadCx, find_agent};
+use crate::call::tool::{Read, Tool};
+use crate::core::error::ToolError;
 use crate::tools::paging::{Cursor, Limit};
 
 /// List who has reserved which files

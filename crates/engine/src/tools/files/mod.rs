@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use store::{Agent, EventDraft, Reservation, Tx};
 
-use crate::error::ToolError;
+use crate::core::error::ToolError;
 
 /// A reservation, as the tools show it.
 #[derive(Debug, Serialize, JsonSchema)]

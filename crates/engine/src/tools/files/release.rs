@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use store::Reservation;
 
 use super::released_data;
-use crate::cx::WriteCx;
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
+use crate::call::cx::WriteCx;
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
 use crate::tools::items::Items;
 
 /// Release files that you have reserved

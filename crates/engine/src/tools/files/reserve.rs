@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use store::{NewReservation, Reservation};
 
 use super::ReservationView;
-use crate::cx::{WriteCx, fresh};
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
+use crate::call::cx::{WriteCx, fresh};
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
 use crate::tools::items::Items;
 
 /// So many patterns may one agent hold at once: each is compared with what others ask for.

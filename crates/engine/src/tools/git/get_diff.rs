@@ -7,10 +7,10 @@ use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
 use super::whose::{self, Work};
-use crate::cx::ReadCx;
-use crate::engine::Engine;
-use crate::error::{Code, ToolError};
-use crate::tool::{Probe, Tool};
+use crate::call::cx::ReadCx;
+use crate::call::tool::{Probe, Tool};
+use crate::core::engine::Engine;
+use crate::core::error::{Code, ToolError};
 
 /// So much of a patch is shown where nobody says.
 const USUAL_BYTES: u32 = 100_000;

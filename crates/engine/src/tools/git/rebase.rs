@@ -6,13 +6,13 @@ use model::{ErrandId, Line, TaskRef, TaskStateName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cx::{ReadCx, WriteCx, task_of};
-use crate::errand::rebase::RebaseWish;
-use crate::errand::{self, Sending, lane_of};
-use crate::error::ToolError;
-use crate::tool::{Ask, Look, Tool};
-use crate::topics::Topic;
-use crate::work::no_place;
+use crate::call::cx::{ReadCx, WriteCx, task_of};
+use crate::call::tool::{Ask, Look, Tool};
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
+use crate::delivery::outbox::rebase::RebaseWish;
+use crate::delivery::outbox::{self, Sending, lane_of};
+use crate::delivery::worktree_setup::no_place;
 
 /// How long the caller waits for it.
 const WAIT: u32 = 120;
@@ -100,7 +100,7 @@ impl Ask for Rebase {
             caller: Some(agent.id),
             wish: &wish,
         };
-        errand::send(cx.tx, sending, cx.now)
+        outbox::send(cx.tx, sending, cx.now)
     }
 
     fn wait_seconds(_: &Args) -> u32 {
@@ -112,7 +112,7 @@ impl Ask for Rebase {
     }
 
     fn look(cx: &ReadCx<'_>, _: &Args, ticket: &ErrandId) -> Result<Look<Answer>, ToolError> {
-        let Some(done) = errand::outcome::<Rebased>(cx.tx, *ticket)? else {
+        let Some(done) = outbox::outcome::<Rebased>(cx.tx, *ticket)? else {
             return Ok(Look::NotYet(Answer {
                 branch: None,
                 head: None,

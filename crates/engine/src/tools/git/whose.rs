@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use model::{AgentId, TaskRef};
 use store::{Agent, Review, Task, Tx};
 
-use crate::cx::{ReadCx, find_agent, find_task};
-use crate::error::ToolError;
-use crate::run::view::within_reach;
-use crate::work::no_place;
+use crate::call::cx::{ReadCx, find_agent, find_task};
+use crate::core::error::ToolError;
+use crate::crew::run::view::within_reach;
+use crate::delivery::worktree_setup::no_place;
 
 /// Work that somebody has done or is at.
 #[derive(Debug, Clone)]

@@ -5,12 +5,12 @@ use model::agent::{AgentStateName, AwaitStatus};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cx::ReadCx;
-use crate::error::ToolError;
-use crate::run::view::{ResultView, Standing, within_reach};
-use crate::tool::{Look, Tool, Wait};
+use crate::call::cx::ReadCx;
+use crate::call::tool::{Look, Tool, Wait};
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
+use crate::crew::run::view::{ResultView, Standing, within_reach};
 use crate::tools::paging::WaitSeconds;
-use crate::topics::Topic;
 
 /// So long is waited where the caller does not say.
 const WAIT: u32 = 100;

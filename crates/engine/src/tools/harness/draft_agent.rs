@@ -4,11 +4,11 @@ use model::{AgentId, Line, TaskRef, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cx::WriteCx;
-use crate::error::ToolError;
-use crate::run::draft::draft;
-use crate::run::{Draft, Drafted};
-use crate::tool::{Tool, Write};
+use crate::call::cx::WriteCx;
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
+use crate::crew::run::draft::draft;
+use crate::crew::run::{Draft, Drafted};
 
 /// Start an agent in a role, and go on without waiting for it
 ///

@@ -4,10 +4,10 @@ use model::TaskRef;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::context::task_context;
-use crate::cx::{ReadCx, find_task};
-use crate::error::ToolError;
-use crate::tool::{Read, Tool};
+use crate::call::cx::{ReadCx, find_task};
+use crate::call::tool::{Read, Tool};
+use crate::core::error::ToolError;
+use crate::crew::context::task_context;
 
 /// Get what is known about a task: the request, earlier work, remarks and notes
 #[derive(Debug, Deserialize, JsonSchema)]

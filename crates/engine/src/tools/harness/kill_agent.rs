@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::Stop;
 
-use crate::cx::{ReadCx, WriteCx};
-use crate::error::ToolError;
-use crate::run::stop::stop_tree;
-use crate::run::view::{Standing, within_reach};
-use crate::tool::{Ask, Look, Tool};
-use crate::topics::Topic;
+use crate::call::cx::{ReadCx, WriteCx};
+use crate::call::tool::{Ask, Look, Tool};
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
+use crate::crew::run::stop::stop_tree;
+use crate::crew::run::view::{Standing, within_reach};
 
 /// So long is waited for an agent and all below it to be gone.
 const PATIENCE: u32 = 60;

@@ -5,11 +5,11 @@ use serde::{Deserialize, Serialize};
 use store::Inbox;
 
 use super::{MailView, inbox_of};
-use crate::cx::ReadCx;
-use crate::error::ToolError;
-use crate::tool::{Look, Tool, Wait};
+use crate::call::cx::ReadCx;
+use crate::call::tool::{Look, Tool, Wait};
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
 use crate::tools::paging::{Cursor, Limit, WaitSeconds};
-use crate::topics::Topic;
 
 /// List mail in your inbox
 ///

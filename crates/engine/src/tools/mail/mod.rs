@@ -11,9 +11,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use store::{Mail, Recipient};
 
-use crate::cx::{Caller, WriteCx};
-use crate::error::ToolError;
-use crate::letter::{self, Letter};
+use crate::call::cx::{Caller, WriteCx};
+use crate::core::error::ToolError;
+use crate::mail::letter::{self, Letter};
 
 /// A letter, as the office shows it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -99,5 +99,5 @@ fn deliver(
 
 /// Recipient of mail for an agent, if there is one of that id. Mail to one that has ended goes on.
 fn addressee(tx: &store::Tx<'_>, to: AgentId) -> Result<Recipient, ToolError> {
-    letter::reader(tx, &crate::cx::find_agent(tx, to)?)
+    letter::reader(tx, &crate::call::cx::find_agent(tx, to)?)
 }

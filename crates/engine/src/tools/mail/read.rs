@@ -7,9 +7,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{MailView, received};
-use crate::cx::WriteCx;
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
+use crate::call::cx::WriteCx;
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
 
 /// Read a letter and mark it as read
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -6,9 +6,9 @@ use serde::Deserialize;
 use store::Recipient;
 
 use super::{Sent, addressee, deliver, received};
-use crate::cx::WriteCx;
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
+use crate::call::cx::WriteCx;
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
 
 /// Reply to a letter that you received
 ///

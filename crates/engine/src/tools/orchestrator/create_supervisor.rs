@@ -4,12 +4,12 @@ use model::{AgentId, EpicId, EpicState, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cx::WriteCx;
-use crate::error::ToolError;
-use crate::office::{brief, open_epic, set_going, supervisor_role};
-use crate::run::draft::draft;
-use crate::run::{Draft, Drafted};
-use crate::tool::{Tool, Write};
+use crate::automation::office::{brief, open_epic, set_going, supervisor_role};
+use crate::call::cx::WriteCx;
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
+use crate::crew::run::draft::draft;
+use crate::crew::run::{Draft, Drafted};
 use crate::tools::epic::find_epic;
 
 /// Start a supervisor for an epic

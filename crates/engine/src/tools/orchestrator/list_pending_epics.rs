@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::Epic;
 
-use crate::cx::ReadCx;
-use crate::error::ToolError;
-use crate::tool::{Read, Tool};
+use crate::call::cx::ReadCx;
+use crate::call::tool::{Read, Tool};
+use crate::core::error::ToolError;
 use crate::tools::epic::get::TaskCounts;
 use crate::tools::paging::{Cursor, Limit};
 

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use store::Agent;
 
 use super::waiting;
-use crate::cx::ReadCx;
-use crate::engine::Engine;
-use crate::error::ToolError;
-use crate::office::{Health, HealthStatus};
-use crate::tool::{Probe, Tool};
+use crate::automation::office::{Health, HealthStatus};
+use crate::call::cx::ReadCx;
+use crate::call::tool::{Probe, Tool};
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
 use crate::tools::epic::get::TaskCounts;
 use crate::tools::paging::{Cursor, Limit};
 

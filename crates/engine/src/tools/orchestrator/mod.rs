@@ -8,8 +8,8 @@ pub(super) mod recover_supervisor;
 
 use model::AgentId;
 
-use crate::engine::Engine;
-use crate::office::Waiting;
+use crate::automation::office::Waiting;
+use crate::core::engine::Engine;
 
 /// Whether a call of an agent waits, as far as this server knows.
 fn waiting(engine: &Engine, agent: AgentId) -> Waiting {

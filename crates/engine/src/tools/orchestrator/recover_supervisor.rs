@@ -5,14 +5,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Agent, Recipient};
 
-use crate::cx::{ReadCx, WriteCx};
-use crate::error::ToolError;
-use crate::letter::{self, Letter};
-use crate::office::recover::{self, MANY, Recovery, WINDOW_SECONDS};
-use crate::office::{Health, HealthStatus, Waiting, find_supervisor, open_epic, supervisor_role};
-use crate::run::view::Standing;
-use crate::tool::{Ask, Look, Tool};
-use crate::topics::Topic;
+use crate::automation::office::recover::{self, MANY, Recovery, WINDOW_SECONDS};
+use crate::automation::office::{
+    Health, HealthStatus, Waiting, find_supervisor, open_epic, supervisor_role,
+};
+use crate::call::cx::{ReadCx, WriteCx};
+use crate::call::tool::{Ask, Look, Tool};
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
+use crate::crew::run::view::Standing;
+use crate::mail::letter::{self, Letter};
 
 /// So long is waited for a supervisor and its crew to be gone.
 const PATIENCE: u32 = 60;

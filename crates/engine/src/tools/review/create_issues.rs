@@ -6,15 +6,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Progress;
-use crate::cx::{ReadCx, WriteCx};
-use crate::errand::issues::{
+use crate::call::cx::{ReadCx, WriteCx};
+use crate::call::tool::{Ask, Look, Tool};
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
+use crate::delivery::outbox::issues::{
     BODY, Created, IssueWish, IssuesWish, LABEL, LABELS, LANE, MOST, TITLE,
 };
-use crate::errand::{self, Sending};
-use crate::error::ToolError;
-use crate::tool::{Ask, Look, Tool};
+use crate::delivery::outbox::{self, Sending};
 use crate::tools::items::Items;
-use crate::topics::Topic;
 
 /// How long the caller waits until all of them are open.
 const WAIT: u32 = 240;
@@ -98,7 +98,7 @@ impl Ask for CreateIssues {
             return Err(ToolError::invalid("give either `issues` or `document`")
                 .hint("`document` is the path of a plan in Markdown, each section an issue"));
         }
-        let clean = |text: &str| crate::redact(text.to_owned());
+        let clean = |text: &str| crate::core::redact::redact(text.to_owned());
         let wish = |item: &Item| IssueWish {
             title: clean(&item.title),
             body: item.body.as_deref().map(clean).unwrap_or_default(),
@@ -119,7 +119,7 @@ impl Ask for CreateIssues {
             caller,
             wish: &IssuesWish { caller, issues, document },
         };
-        Ok(Ticket { errand: errand::send(cx.tx, sending, cx.now)? })
+        Ok(Ticket { errand: outbox::send(cx.tx, sending, cx.now)? })
     }
 
     fn wait_seconds(_: &Args) -> u32 {
@@ -131,7 +131,7 @@ impl Ask for CreateIssues {
     }
 
     fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
-        let done: Option<Done> = errand::outcome(cx.tx, ticket.errand)?;
+        let done: Option<Done> = outbox::outcome(cx.tx, ticket.errand)?;
         let shown = |Created { number, url, title }| Opened { number, url, title };
         Ok(match done {
             None => Look::NotYet(Answer { issues: Vec::new(), status: Progress::Pending }),

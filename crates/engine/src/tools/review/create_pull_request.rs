@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Progress;
-use crate::cx::{ReadCx, WriteCx, find_agent};
-use crate::errand::pull::{Opened, PullWish};
-use crate::errand::{self, Sending, lane_of};
-use crate::error::ToolError;
-use crate::tool::{Ask, Look, Tool};
-use crate::topics::Topic;
-use crate::work::no_place;
+use crate::call::cx::{ReadCx, WriteCx, find_agent};
+use crate::call::tool::{Ask, Look, Tool};
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
+use crate::delivery::outbox::pull::{Opened, PullWish};
+use crate::delivery::outbox::{self, Sending, lane_of};
+use crate::delivery::worktree_setup::no_place;
 
 /// How long the caller waits for its pull request.
 const WAIT: u32 = 120;
@@ -93,8 +93,8 @@ impl Ask for CreatePullRequest {
             agent: Some(author),
             epic: None,
             branch,
-            title: crate::redact(args.title.to_string()),
-            description: crate::redact(args.description.to_string()),
+            title: crate::core::redact::redact(args.title.to_string()),
+            description: crate::core::redact::redact(args.description.to_string()),
             base: args.base_branch.as_ref().map(ToString::to_string),
             caller: Some(caller.id),
         };
@@ -105,7 +105,7 @@ impl Ask for CreatePullRequest {
             caller: Some(caller.id),
             wish: &wish,
         };
-        Ok(Ticket { errand: errand::send(cx.tx, sending, cx.now)?, author })
+        Ok(Ticket { errand: outbox::send(cx.tx, sending, cx.now)?, author })
     }
 
     fn wait_seconds(_: &Args) -> u32 {
@@ -117,7 +117,7 @@ impl Ask for CreatePullRequest {
     }
 
     fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
-        let opened: Option<Opened> = errand::outcome(cx.tx, ticket.errand)?;
+        let opened: Option<Opened> = outbox::outcome(cx.tx, ticket.errand)?;
         let state = find_agent(cx.tx, ticket.author)?.state.name();
         let Some(opened) = opened else {
             return Ok(Look::NotYet(Answer {

@@ -7,14 +7,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Progress;
-use crate::cx::{ReadCx, WriteCx, fresh};
-use crate::errand::{self, Sending, lane_of, review};
-use crate::error::ToolError;
-use crate::review::history;
-use crate::run::draft::find_role;
-use crate::tool::{Ask, Look, Tool};
-use crate::topics::Topic;
-use crate::work::no_place;
+use crate::call::cx::{ReadCx, WriteCx, fresh};
+use crate::call::tool::{Ask, Look, Tool};
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
+use crate::crew::run::draft::find_role;
+use crate::delivery::outbox::{self, Sending, lane_of, review};
+use crate::delivery::reviews::history;
+use crate::delivery::worktree_setup::no_place;
 
 /// How long the caller waits for its reviewer to be there.
 const WAIT: u32 = 120;
@@ -114,7 +114,7 @@ impl Ask for RequestReview {
             caller: Some(coder.id),
             wish: &wish,
         };
-        Ok(Ticket { errand: errand::send(cx.tx, sending, cx.now)?, reviewer })
+        Ok(Ticket { errand: outbox::send(cx.tx, sending, cx.now)?, reviewer })
     }
 
     fn wait_seconds(_: &Args) -> u32 {
@@ -126,7 +126,7 @@ impl Ask for RequestReview {
     }
 
     fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
-        let forked: Option<Forked> = errand::outcome(cx.tx, ticket.errand)?;
+        let forked: Option<Forked> = outbox::outcome(cx.tx, ticket.errand)?;
         let mut answer = Answer {
             review_instance_id: ticket.reviewer,
             session_name: None,

@@ -6,12 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Progress;
-use crate::cx::{ReadCx, WriteCx, fresh};
-use crate::errand::{self, Sending, feedback, lane_of};
-use crate::error::ToolError;
-use crate::tool::{Ask, Look, Tool};
+use crate::call::cx::{ReadCx, WriteCx, fresh};
+use crate::call::tool::{Ask, Look, Tool};
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
+use crate::delivery::outbox::{self, Sending, feedback, lane_of};
 use crate::tools::items::Items;
-use crate::topics::Topic;
 
 /// How long the caller waits until its feedback is there.
 const WAIT: u32 = 120;
@@ -100,8 +100,8 @@ impl Ask for SendFeedback {
             coder: review.coder,
             kind: args.feedback_type,
             priority: args.priority,
-            body: crate::redact(args.feedback.to_string()),
-            items: items.iter().map(|item| crate::redact(item.to_string())).collect(),
+            body: crate::core::redact::redact(args.feedback.to_string()),
+            items: items.iter().map(|item| crate::core::redact::redact(item.to_string())).collect(),
             told: false,
             at: cx.now,
         };
@@ -112,7 +112,7 @@ impl Ask for SendFeedback {
             caller: Some(reviewer),
             wish: &wish,
         };
-        let errand = errand::send(cx.tx, sending, cx.now)?;
+        let errand = outbox::send(cx.tx, sending, cx.now)?;
         Ok(Ticket { errand, feedback: id, coder: review.coder })
     }
 
@@ -125,7 +125,7 @@ impl Ask for SendFeedback {
     }
 
     fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
-        let delivered: Option<Delivered> = errand::outcome(cx.tx, ticket.errand)?;
+        let delivered: Option<Delivered> = outbox::outcome(cx.tx, ticket.errand)?;
         let answer = |delivered: Option<Delivered>, status| Answer {
             feedback_id: ticket.feedback,
             target_instance_id: ticket.coder,

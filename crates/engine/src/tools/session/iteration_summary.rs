@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::cx::WriteCx;
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
+use crate::call::cx::WriteCx;
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
 
 /// Record a summary of the current iteration
 ///

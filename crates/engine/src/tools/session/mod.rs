@@ -15,10 +15,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use store::{Task, Tx};
 
-use super::task_change;
-use super::task_hold::{self, Stride};
-use crate::cx::WriteCx;
-use crate::error::{Code, ToolError};
+use crate::call::cx::WriteCx;
+use crate::core::error::{Code, ToolError};
+use crate::tasks::task_change;
+use crate::tasks::task_hold::{self, Stride};
 
 /// A task, as the session shows it.
 #[derive(Debug, Serialize, JsonSchema)]

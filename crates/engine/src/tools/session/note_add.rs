@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::NewNote;
 
-use crate::cx::WriteCx;
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
+use crate::call::cx::WriteCx;
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
 use crate::tools::items::Items;
 
 /// Add one or more notes for those who come after you

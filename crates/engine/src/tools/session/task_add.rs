@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::fields::{DependsOn, OrEmpty};
 use super::{SessionTask, at, go};
-use crate::cx::{WriteCx, find_task};
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
+use crate::call::cx::{WriteCx, find_task};
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
+use crate::tasks::task_add::{TaskDraft, add};
+use crate::tasks::task_needs;
 use crate::tools::items::Items;
-use crate::tools::task_add::{TaskDraft, add};
-use crate::tools::task_needs;
 
 /// Add one or more tasks
 ///

@@ -7,9 +7,9 @@ use store::TaskFilter;
 
 use super::SessionTask;
 use super::fields::OrEmpty;
-use crate::cx::ReadCx;
-use crate::error::ToolError;
-use crate::tool::{Read, Tool};
+use crate::call::cx::ReadCx;
+use crate::call::tool::{Read, Tool};
+use crate::core::error::ToolError;
 use crate::tools::paging::{Cursor, Limit};
 
 /// List all tasks grouped by status

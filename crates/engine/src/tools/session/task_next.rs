@@ -5,9 +5,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::begin;
-use crate::cx::{WriteCx, task_for};
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
+use crate::call::cx::{WriteCx, task_for};
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
 
 /// Get the next task: the unblocked one of the first priority, oldest first
 ///

@@ -7,10 +7,10 @@ use store::Task;
 
 use super::fields::{DependsOn, OrEmpty};
 use super::{SessionTask, go};
-use crate::cx::{WriteCx, find_task};
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
-use crate::tools::{task_change, task_hold, task_needs};
+use crate::call::cx::{WriteCx, find_task};
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
+use crate::tasks::{task_change, task_hold, task_needs};
 
 /// Update a task's status, priority or dependencies
 ///

@@ -10,13 +10,13 @@ use serde_json::Value;
 use store::{Merge, Stop, Task};
 
 use super::led_task;
-use crate::cx::{ReadCx, WriteCx, fresh};
-use crate::errand::merge::{MergeWish, in_review};
-use crate::errand::{self, Sending};
-use crate::error::ToolError;
-use crate::merging::{self, ConflictView, Details, Handed};
-use crate::tool::{Ask, Look, Tool};
-use crate::topics::Topic;
+use crate::call::cx::{ReadCx, WriteCx, fresh};
+use crate::call::tool::{Ask, Look, Tool};
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
+use crate::delivery::merge_queue::{self, ConflictView, Details, Handed};
+use crate::delivery::outbox::merge::{MergeWish, in_review};
+use crate::delivery::outbox::{self, Sending};
 
 /// How long the caller waits for its turn and the check.
 const WAIT: u32 = 240;
@@ -140,11 +140,11 @@ impl Ask for ApproveTask {
         in_review(&task)?;
         let handed = Handed::of(cx.tx, task.clone())?;
         if !handed.may_have_branch() {
-            merging::complete(cx.tx, &mut task, (cx.caller.id(), cx.now))?;
+            merge_queue::complete(cx.tx, &mut task, (cx.caller.id(), cx.now))?;
             let reason = "its work was approved".to_owned();
             let stop = Stop { outcome: Outcome::Succeeded, reason };
             let who = (handed.worker.as_ref(), &task);
-            merging::retire(cx.tx, cx.settings, who, (&stop, None), cx.now)?;
+            merge_queue::retire(cx.tx, cx.settings, who, (&stop, None), cx.now)?;
             return Ok(Ticket { task: task.id, merge: None, pin: None, errand: None });
         }
         let (merge, next) = (fresh(MergeId::from_bits)?, fresh(ErrandId::from_bits)?);
@@ -157,7 +157,7 @@ impl Ask for ApproveTask {
             caller: cx.caller.id(),
             wish: &wish,
         };
-        let pin = errand::send(cx.tx, sending, cx.now)?;
+        let pin = outbox::send(cx.tx, sending, cx.now)?;
         Ok(Ticket { task: task.id, merge: Some(merge), pin: Some(pin), errand: Some(next) })
     }
 
@@ -175,7 +175,7 @@ impl Ask for ApproveTask {
         if let Some(merge) = cx.tx.merge_get(merge)? {
             return Answer::of(&merge);
         }
-        let found = ticket.pin.map(|pin| errand::outcome::<Value>(cx.tx, pin)).transpose()?;
+        let found = ticket.pin.map(|pin| outbox::outcome::<Value>(cx.tx, pin)).transpose()?;
         Ok(match found.flatten() {
             None => Look::NotYet(bare(Status::Queued)),
             Some(_) => Look::Settled(Answer::bare(ticket.task, None, Status::Completed)),
@@ -186,16 +186,16 @@ impl Ask for ApproveTask {
 /// What waits of a task already. What is held is put back into the queue.
 fn under_way(cx: &mut WriteCx<'_, '_>, task: &Task) -> Result<Option<Ticket>, ToolError> {
     let task = task.id;
-    if let Some((pin, merge, errand)) = merging::pinned_by(cx.tx, task)? {
+    if let Some((pin, merge, errand)) = merge_queue::pinned_by(cx.tx, task)? {
         return Ok(Some(Ticket { task, merge: Some(merge), pin: Some(pin), errand: Some(errand) }));
     }
     let Some(merge) = cx.tx.merge_of(task)?.filter(|merge| merge.ended_at.is_none()) else {
         return Ok(None);
     };
     let errand = if merge.state == MergeState::Held {
-        Some(merging::requeue(cx.tx, &merge, cx.caller.id(), cx.now)?)
+        Some(merge_queue::requeue(cx.tx, &merge, cx.caller.id(), cx.now)?)
     } else {
-        merging::errand_of(cx.tx, merge.id)?
+        merge_queue::errand_of(cx.tx, merge.id)?
     };
     Ok(Some(Ticket { task, merge: Some(merge.id), pin: None, errand }))
 }

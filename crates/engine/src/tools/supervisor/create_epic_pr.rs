@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 use store::{Epic, Task, TaskFilter};
 
 use super::leads;
-use crate::cx::{ReadCx, WriteCx};
-use crate::errand::pull::{Opened, PullWish};
-use crate::errand::{self, Sending};
-use crate::error::ToolError;
-use crate::merging::worker_of;
-use crate::tool::{Ask, Look, Tool};
+use crate::call::cx::{ReadCx, WriteCx};
+use crate::call::tool::{Ask, Look, Tool};
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
+use crate::delivery::merge_queue::worker_of;
+use crate::delivery::outbox::pull::{Opened, PullWish};
+use crate::delivery::outbox::{self, Sending};
+use crate::delivery::worktree_setup::epic_branch_of;
 use crate::tools::epic::find_epic;
-use crate::topics::Topic;
-use crate::work::epic_branch_of;
 
 /// How long the caller waits for its pull request.
 const WAIT: u32 = 120;
@@ -103,8 +103,8 @@ impl Ask for CreateEpicPr {
             agent: owner,
             epic: Some(id),
             branch: Some(epic_branch_of(id)),
-            title: crate::redact(title),
-            description: crate::redact(description),
+            title: crate::core::redact::redact(title),
+            description: crate::core::redact::redact(description),
             base: None,
             caller: cx.caller.id(),
         };
@@ -115,7 +115,7 @@ impl Ask for CreateEpicPr {
             caller: cx.caller.id(),
             wish: &wish,
         };
-        Ok(Ticket { errand: errand::send(cx.tx, sending, cx.now)?, epic: id })
+        Ok(Ticket { errand: outbox::send(cx.tx, sending, cx.now)?, epic: id })
     }
 
     fn wait_seconds(_: &Args) -> u32 {
@@ -127,7 +127,7 @@ impl Ask for CreateEpicPr {
     }
 
     fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
-        let opened: Option<Opened> = errand::outcome(cx.tx, ticket.errand)?;
+        let opened: Option<Opened> = outbox::outcome(cx.tx, ticket.errand)?;
         let branch = epic_branch_of(ticket.epic);
         Ok(match opened {
             None => Look::NotYet(Answer {

@@ -10,11 +10,11 @@ use serde_json::json;
 use store::Stop;
 
 use super::led_task;
-use crate::cx::{WriteCx, fresh};
-use crate::error::ToolError;
-use crate::merging::{self, worker_of};
-use crate::tool::{Tool, Write};
-use crate::tools::task_change;
+use crate::call::cx::{WriteCx, fresh};
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
+use crate::delivery::merge_queue::{self, worker_of};
+use crate::tasks::task_change;
 
 /// Declare a task `COMPLETED` without merging anything
 ///
@@ -66,17 +66,17 @@ impl Write for ForceCompleteTask {
                 .detail("state", state.stored()));
         }
         let said = format!("Completed without a merge: {}", args.reason);
-        merging::take_out(cx.tx, &task, &said, cx.now)?;
+        merge_queue::take_out(cx.tx, &task, &said, cx.now)?;
         let (worker, by) = (worker_of(cx.tx, &task)?, (cx.caller.id(), cx.now));
         task_change::remark(cx.tx, &task, &said, by)?;
-        merging::complete(cx.tx, &mut task, by)?;
+        merge_queue::complete(cx.tx, &mut task, by)?;
         let log_id = fresh(LogId::from_bits)?;
         let data = json!({ "logId": log_id, "title": format!("{number} was completed by force") });
         cx.tell(EventKind::DecisionLogged, Some(task.id), data)?;
         let reason = format!("its task was completed without it: {}", args.reason);
         let stop = Stop { outcome: Outcome::Killed, reason };
         let who = (worker.as_ref(), &task);
-        merging::retire(cx.tx, cx.settings, who, (&stop, None), cx.now)?;
+        merge_queue::retire(cx.tx, cx.settings, who, (&stop, None), cx.now)?;
         tracing::warn!(task = %task.id, was = state.stored(), "completed by force");
         Ok(Answer {
             task_id: task.id,

@@ -4,11 +4,11 @@ use model::EpicId;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::cx::ReadCx;
-use crate::engine::Engine;
-use crate::error::ToolError;
-use crate::merging::{ReviewQueue, ReviewScope, Waiting, look_at};
-use crate::tool::{Probe, Tool};
+use crate::call::cx::ReadCx;
+use crate::call::tool::{Probe, Tool};
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::delivery::merge_queue::{ReviewQueue, ReviewScope, Waiting, look_at};
 use crate::tools::epic::find_epic;
 use crate::tools::paging::{Cursor, Limit};
 

@@ -10,8 +10,8 @@ use model::EpicId;
 use model::task::TaskRef;
 use store::{Task, Tx};
 
-use crate::cx::Caller;
-use crate::error::ToolError;
+use crate::call::cx::Caller;
+use crate::core::error::ToolError;
 
 /// Refuses what belongs to another epic than the caller's, or to one that somebody else leads.
 fn leads(tx: &Tx<'_>, caller: &Caller, epic: Option<EpicId>) -> Result<(), ToolError> {
@@ -35,7 +35,7 @@ fn leads(tx: &Tx<'_>, caller: &Caller, epic: Option<EpicId>) -> Result<(), ToolE
 
 /// The task of that name, if the caller decides about it.
 fn led_task(tx: &Tx<'_>, caller: &Caller, name: &TaskRef) -> Result<Task, ToolError> {
-    let task = crate::cx::find_task(tx, name)?;
+    let task = crate::call::cx::find_task(tx, name)?;
     leads(tx, caller, task.epic)?;
     Ok(task)
 }

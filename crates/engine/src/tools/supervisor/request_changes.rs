@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::led_task;
-use crate::cx::WriteCx;
-use crate::errand::merge::in_review;
-use crate::error::ToolError;
-use crate::letter::Word;
-use crate::merging::{self, NOBODY_WORKS, worker_of};
-use crate::tool::{Tool, Write};
-use crate::tools::task_change;
+use crate::call::cx::WriteCx;
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
+use crate::delivery::merge_queue::{self, NOBODY_WORKS, worker_of};
+use crate::delivery::outbox::merge::in_review;
+use crate::mail::letter::Word;
+use crate::tasks::task_change;
 
 /// Send a task in `REVIEW` back, with what is to be changed
 ///
@@ -58,11 +58,11 @@ impl Write for RequestChanges {
             );
         }
         in_review(&task)?;
-        merging::take_out(cx.tx, &task, "changes were asked for", cx.now)?;
+        merge_queue::take_out(cx.tx, &task, "changes were asked for", cx.now)?;
         let by = (cx.caller.id(), cx.now);
         task_change::remark(cx.tx, &task, &format!("Changes requested:\n\n{}", args.feedback), by)?;
         let worker = worker_of(cx.tx, &task)?;
-        let live = merging::hold_back(cx.tx, &mut task, by)?;
+        let live = merge_queue::hold_back(cx.tx, &mut task, by)?;
         let number = TaskRef::Number(task.number);
         let next = if live.is_some() {
             "Hand it in again with `update_status` and `REVIEW` when that is done."
@@ -76,7 +76,7 @@ impl Write for RequestChanges {
         // Who asked for it need not be told that nobody is there.
         let above = task.epic.map(|epic| cx.tx.agent_supervising(epic)).transpose()?.flatten();
         if live.is_some() || above.is_some_and(|above| Some(above.id) != cx.caller.id()) {
-            merging::write_to(cx.tx, (&task, worker.as_ref()), cx.caller.id(), word, cx.now)?;
+            merge_queue::write_to(cx.tx, (&task, worker.as_ref()), cx.caller.id(), word, cx.now)?;
         }
         Ok(Answer {
             task_id: task.id,

@@ -6,9 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::cx::{WriteCx, fresh};
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
+use crate::call::cx::{WriteCx, fresh};
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
 
 /// Log a decision or another event worth remembering
 ///

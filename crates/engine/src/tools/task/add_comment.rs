@@ -5,10 +5,10 @@ use model::{TaskId, Text, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cx::WriteCx;
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
-use crate::tools::{task_change, task_hold};
+use crate::call::cx::WriteCx;
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
+use crate::tasks::{task_change, task_hold};
 
 /// Remark on a task
 ///

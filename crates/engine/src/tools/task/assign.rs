@@ -6,10 +6,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::TaskView;
-use crate::cx::{WriteCx, find_agent, find_task};
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
-use crate::tools::{task_change, task_hold};
+use crate::call::cx::{WriteCx, find_agent, find_task};
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
+use crate::tasks::{task_change, task_hold};
 
 /// Assign a task to an agent
 ///

@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::TaskView;
-use crate::cx::WriteCx;
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
+use crate::call::cx::WriteCx;
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
+use crate::tasks::task_add::{self, TaskDraft};
+use crate::tasks::task_needs;
 use crate::tools::epic::find_epic;
 use crate::tools::items::Items;
-use crate::tools::task_add::{self, TaskDraft};
-use crate::tools::task_needs;
 
 /// Create a task
 ///

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use store::{Comment, Dispatch};
 
 use super::TaskView;
-use crate::cx::{ReadCx, find_task, task_for};
-use crate::error::ToolError;
-use crate::tool::{Read, Tool};
+use crate::call::cx::{ReadCx, find_task, task_for};
+use crate::call::tool::{Read, Tool};
+use crate::core::error::ToolError;
 use crate::tools::paging::Cursor;
 
 /// Get a task with its remarks and who worked on it

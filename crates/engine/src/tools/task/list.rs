@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use store::TaskFilter;
 
 use super::TaskView;
-use crate::cx::ReadCx;
-use crate::error::ToolError;
-use crate::tool::{Read, Tool};
+use crate::call::cx::ReadCx;
+use crate::call::tool::{Read, Tool};
+use crate::core::error::ToolError;
 use crate::tools::epic::find_epic;
 use crate::tools::paging::{Cursor, Limit};
 

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use store::{Task, Tx};
 
-use crate::error::ToolError;
+use crate::core::error::ToolError;
 
 /// A task, as the office shows it.
 #[derive(Debug, Serialize, JsonSchema)]

@@ -7,11 +7,11 @@ use serde::Deserialize;
 use store::Task;
 
 use super::TaskView;
-use crate::cx::WriteCx;
-use crate::error::ToolError;
-use crate::tool::{Tool, Write};
-use crate::tools::task_change;
-use crate::tools::task_hold::{self, Stride};
+use crate::call::cx::WriteCx;
+use crate::call::tool::{Tool, Write};
+use crate::core::error::ToolError;
+use crate::tasks::task_change;
+use crate::tasks::task_hold::{self, Stride};
 
 /// Move a task to another state
 ///

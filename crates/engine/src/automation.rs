@@ -1,0 +1,5 @@
+//! Work that goes on by itself: loops, plans, supervisors of epics.
+
+pub(crate) mod loops;
+pub(crate) mod office;
+pub(crate) mod plans;

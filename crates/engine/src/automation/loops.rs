@@ -1,0 +1,90 @@
+//! Loops: one agent after the other works on the same specification until it is done, by itself.
+//!
+//! The record says of each loop what it does at the moment (`model::session::Phase`). A follower of the events drives those that
+//! have something to do, each in a task of its own and one step after the other. An iteration's row and its agent are written in
+//! one transaction, and agents outlive the server; so a server that dies goes on where it was.
+
+mod acts;
+mod begin;
+mod commit;
+mod drive;
+mod hook;
+pub(crate) mod prompt;
+mod template;
+pub(crate) mod view;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+
+pub use acts::{LoopChange, LoopStart, PauseWhen};
+pub(crate) use hook::hook_folder_name;
+pub use template::{Unknown, unknown};
+
+/// The text of a loop's prompt that is built in.
+pub const LOOP_TEMPLATE: &str = template::BUILT_IN;
+
+/// Drives loops until it is told to end.
+#[derive(Debug)]
+pub struct Loops {
+    engine: Engine,
+    tasks: TaskTracker,
+    shutdown: CancellationToken,
+    /// Those that are driven
+    driven: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Loops {
+    /// What drives an engine's loops, with its tasks on a tracker.
+    pub fn new(engine: Engine, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
+        Self { engine, tasks, shutdown, driven: Arc::default() }
+    }
+
+    /// Drives.
+    pub async fn run(self) {
+        let mut last = self.engine.store.last_event();
+        while !self.shutdown.is_cancelled() {
+            last.borrow_and_update();
+            if let Err(error) = self.begin_all() {
+                let (message, causes) = (&error.message, error.causes());
+                tracing::error!(message, causes, "no loops");
+            }
+            tokio::select! {
+                () = self.shutdown.cancelled() => return,
+                changed = last.changed() => if changed.is_err() { return },
+            }
+        }
+    }
+
+    /// Begins to drive every loop that has something to do and is not driven.
+    fn begin_all(&self) -> Result<(), ToolError> {
+        for row in self.engine.store.read(|tx| tx.loops_live())? {
+            let mut driven = self.driven.lock().unwrap_or_else(PoisonError::into_inner);
+            if !driven.insert(row.session.clone()) {
+                continue;
+            }
+            drop(driven);
+            let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
+            let (driven, session) = (Arc::clone(&self.driven), row.session);
+            self.tasks.spawn(async move {
+                loop {
+                    drive::drive(engine.clone(), session.clone(), shutdown.clone()).await;
+                    let mut driven = driven.lock().unwrap_or_else(PoisonError::into_inner);
+                    driven.remove(&session);
+                    // It may have been told to go on since it was last looked at.
+                    let found = engine.store.read(|tx| tx.loop_get(&session)).ok().flatten();
+                    if shutdown.is_cancelled() || !found.is_some_and(|row| row.is_live()) {
+                        return;
+                    }
+                    driven.insert(session.clone());
+                }
+            });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,480 @@
+//! One loop, step by step. What comes next stands in the record; each step reads it, does one thing, and writes down in one
+//! transaction what came of it and what comes then. So a server that dies goes on exactly there.
+
+use std::time::Duration;
+
+use model::agent::{AgentState, Outcome};
+use model::event::EventKind;
+use model::money::Usd;
+use model::session::{LoopState, LoopWish, Moment, Next, Phase, Standing, decide, failures_after};
+use model::task::{TaskRef, TaskStateName};
+use model::{AgentId, Timestamp};
+use serde_json::{Value, json};
+use store::{EventDraft, EventFilter, IterationEnd, Loop, Run, Tx};
+use tokio_util::sync::CancellationToken;
+
+use super::hook::{self, About, Came};
+use super::prompt::{Recovery, cut};
+use super::{begin, commit};
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::crew::result::AgentResult;
+use crate::delivery::outbox::Point;
+
+/// How long to wait after the record could not be used.
+const PAUSE: Duration = Duration::from_secs(1);
+/// So many events are looked at at once.
+const EVENTS: u32 = 500;
+/// So much of an agent's last words is passed on.
+const WORDS: usize = 4 << 10;
+/// So much of a hook's output is passed on, and kept with a failure.
+const OUTPUT: usize = 8 << 10;
+
+/// What a step came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// There is more to do at once
+    Again,
+    /// Something must happen first
+    Wait,
+    /// There is nothing to do any more
+    Over,
+}
+
+/// Drives a loop until it has nothing to do or the server ends.
+pub(super) async fn drive(engine: Engine, session: String, shutdown: CancellationToken) {
+    let mut last = engine.store.last_event();
+    while !shutdown.is_cancelled() {
+        last.borrow_and_update();
+        match step(&engine, &session, &shutdown).await {
+            Ok(Step::Again) => continue,
+            Ok(Step::Wait) => {}
+            Ok(Step::Over) => return,
+            Err(error) => {
+                let (message, causes) = (&error.message, error.causes());
+                tracing::error!(session, message, causes, "a loop does not get on");
+                _ = shutdown.run_until_cancelled(tokio::time::sleep(PAUSE)).await;
+                continue;
+            }
+        }
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            changed = last.changed() => if changed.is_err() { return },
+        }
+    }
+}
+
+async fn step(
+    engine: &Engine,
+    session: &str,
+    shutdown: &CancellationToken,
+) -> Result<Step, ToolError> {
+    let row = engine.store.read(|tx| tx.loop_get(session))?.filter(Loop::is_live);
+    let Some(row) = row else { return Ok(Step::Over) };
+    // The planning has no hooks.
+    let planning = row.iteration_about() == 0;
+    let about = About::default();
+    let moment = match row.phase {
+        Phase::Working => return working(engine, &row, shutdown).await,
+        Phase::Committing => return settle(engine, &row).await,
+        Phase::Over => return Ok(Step::Over),
+        Phase::Opening => Some(Moment::SessionStart),
+        Phase::Before => Some(Moment::PreIteration).filter(|_| !planning && row.wish.is_none()),
+        Phase::Erring => {
+            let about = About { error: failure(&row), ..About::default() };
+            return around(engine, &row, (Some(Moment::OnError), &about), shutdown).await;
+        }
+        Phase::After => Some(Moment::PostIteration).filter(|_| !planning),
+        Phase::Closing => Some(Moment::SessionEnd),
+    };
+    around(engine, &row, (moment, &about), shutdown).await
+}
+
+/// What went wrong in the last iteration, in a line.
+fn failure(row: &Loop) -> Option<String> {
+    let recovery: Recovery = serde_json::from_str(row.recovery.as_deref()?).ok()?;
+    Some(recovery.reason)
+}
+
+/// Runs the next hook of a phase or, where there is none left, goes on to the next phase.
+async fn around(
+    engine: &Engine,
+    row: &Loop,
+    (moment, about): (Option<Moment>, &About),
+    shutdown: &CancellationToken,
+) -> Result<Step, ToolError> {
+    if let Some(moment) = moment
+        && let Some(step) = hooked(engine, row, (moment, about), shutdown).await?
+    {
+        return Ok(step);
+    }
+    match row.phase {
+        Phase::Before => {
+            engine.point(Point::LoopDecided);
+            begin::begin(engine, row).await
+        }
+        Phase::Opening => pass(engine, row, Phase::Before).await,
+        Phase::Erring => pass(engine, row, Phase::After).await,
+        Phase::After => pass(engine, row, Phase::Committing).await,
+        Phase::Closing => over(engine, row).await,
+        Phase::Working | Phase::Committing | Phase::Over => Ok(Step::Wait),
+    }
+}
+
+/// Goes on to another phase.
+async fn pass(engine: &Engine, row: &Loop, to: Phase) -> Result<Step, ToolError> {
+    change(engine, row, move |_, row, _| {
+        row.phase = to;
+        row.step = 0;
+        Ok(())
+    })
+    .await
+}
+
+/// Changes a loop that stands where it stood when it was looked at; else somebody else was quicker.
+pub(super) async fn change(
+    engine: &Engine,
+    seen: &Loop,
+    act: impl Fn(&mut Tx<'_>, &mut Loop, Timestamp) -> Result<(), ToolError> + Send + 'static,
+) -> Result<Step, ToolError> {
+    let (clock, seen) = (engine.clone(), seen.clone());
+    let changed = engine.store.write(move |tx| {
+        let now = clock.now();
+        let Some(mut row) = tx.loop_get(&seen.session)? else { return Ok(()) };
+        let stood =
+            |row: &Loop| (row.phase, row.step, row.iteration, row.next, row.agent, row.seen);
+        if stood(&row) == stood(&seen) && row.is_live() {
+            act(tx, &mut row, now)?;
+            tx.loop_save(&row, now)?;
+        }
+        Ok::<_, ToolError>(())
+    });
+    changed.await?;
+    Ok(Step::Again)
+}
+
+/// Runs the next hook of a moment; nothing where there is none left.
+async fn hooked(
+    engine: &Engine,
+    row: &Loop,
+    (moment, about): (Moment, &About),
+    shutdown: &CancellationToken,
+) -> Result<Option<Step>, ToolError> {
+    let settings = engine.settings();
+    let index = usize::try_from(row.step).unwrap_or(usize::MAX);
+    let found = settings.loops.hooks.get(&moment).and_then(|hooks| hooks.get(index));
+    let Some(wanted) = found.cloned() else { return Ok(None) };
+    let Some(run) = row.hook_run else {
+        let noted = change(engine, row, |_, row, _| {
+            row.hook_runs += 1;
+            row.hook_run = Some(row.hook_runs);
+            Ok(())
+        });
+        return noted.await.map(Some);
+    };
+    match hook::run(engine, row, (moment, &wanted, about), run, shutdown).await? {
+        Came::Leaving => Ok(Some(Step::Wait)),
+        Came::ToNothing => {
+            let again = change(engine, row, |_, row, _| {
+                row.hook_run = None;
+                Ok(())
+            });
+            again.await.map(Some)
+        }
+        Came::To(failed, output) => {
+            let pipes = wanted.pipe_output || moment == Moment::OnError;
+            let ended = change(engine, row, move |tx, row, now| {
+                row.step += 1;
+                row.hook_run = None;
+                let said = cut(output.clone(), OUTPUT);
+                if pipes && !said.trim().is_empty() {
+                    tx.loop_message_insert(&row.session, (moment.name(), &said), now)?;
+                }
+                if let Some(why) = &failed {
+                    let data = json!({
+                        "session": row.session, "iteration": row.iteration_about(),
+                        "what": "hook", "hook": moment, "error": why, "output": said,
+                    });
+                    tell(tx, (EventKind::LoopTrouble, row.agent), data, now)?;
+                }
+                Ok(())
+            });
+            ended.await.map(Some)
+        }
+    }
+}
+
+/// Tells of something in a loop.
+pub(super) fn tell(
+    tx: &mut Tx<'_>,
+    (kind, agent): (EventKind, Option<AgentId>),
+    data: Value,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    tx.event_append(now, &EventDraft { kind, agent, task: None, data })?;
+    Ok(())
+}
+
+/// While the agent of an iteration works: hooks for the tasks that it completes, and then its end.
+async fn working(
+    engine: &Engine,
+    row: &Loop,
+    shutdown: &CancellationToken,
+) -> Result<Step, ToolError> {
+    if let Some(step) = completed(engine, row, shutdown).await? {
+        return Ok(step);
+    }
+    let agent = row.agent.map(|id| engine.store.read(|tx| tx.agent_get(id))).transpose()?.flatten();
+    let Some(agent) = agent else {
+        let message = format!("the agent of iteration {} is not on record", row.iteration);
+        return Err(ToolError::internal(std::io::Error::other(message)));
+    };
+    let AgentState::Ended { outcome, reason, .. } = agent.state else { return Ok(Step::Wait) };
+    let uncommitted = match outcome {
+        Outcome::Succeeded => Vec::new(),
+        _ => commit::uncommitted(engine, row).await,
+    };
+    let judged = change(engine, row, move |tx, row, now| {
+        judge(tx, row, (outcome, &reason), &uncommitted, now)
+    });
+    let judged = judged.await?;
+    engine.point(Point::LoopJudged);
+    Ok(judged)
+}
+
+/// Runs the hooks for the next task of the session that was completed; nothing where there is none.
+async fn completed(
+    engine: &Engine,
+    row: &Loop,
+    shutdown: &CancellationToken,
+) -> Result<Option<Step>, ToolError> {
+    if !engine.settings().loops.hooks.contains_key(&Moment::OnTaskComplete) {
+        return Ok(None);
+    }
+    let filter = EventFilter { after: row.seen, kind: Some(EventKind::TaskUpdated) };
+    let events = engine.store.read(|tx| tx.event_list(&filter, EVENTS))?;
+    let Some(newest) = events.last().map(|event| event.number) else { return Ok(None) };
+    for event in events {
+        let done = TaskStateName::Completed.stored();
+        let data = &event.data;
+        let is_done = data["to"] == done && data["from"] != done;
+        let Some(id) = event.task.filter(|_| is_done) else { continue };
+        let task = engine.store.read(|tx| tx.task_find(&TaskRef::Id(id)))?;
+        let Some(task) = task.filter(|task| task.session == row.session) else { continue };
+        let about = About {
+            task: Some(TaskRef::Number(task.number).to_string()),
+            content: Some(task.title),
+            error: None,
+        };
+        if let Some(step) = hooked(engine, row, (Moment::OnTaskComplete, &about), shutdown).await? {
+            return Ok(Some(step));
+        }
+        return looked(engine, row, event.number).await.map(Some);
+    }
+    looked(engine, row, newest).await.map(Some)
+}
+
+/// Notes how far completed tasks were looked for.
+async fn looked(engine: &Engine, row: &Loop, seen: i64) -> Result<Step, ToolError> {
+    change(engine, row, move |_, row, _| {
+        row.seen = seen;
+        row.step = 0;
+        Ok(())
+    })
+    .await
+}
+
+/// Writes down how an iteration ended.
+fn judge(
+    tx: &mut Tx<'_>,
+    row: &mut Loop,
+    (outcome, reason): (Outcome, &str),
+    uncommitted: &[String],
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let Some(agent) = row.agent else { return Ok(()) };
+    let run = tx.run_get(agent)?;
+    let spent = spent(tx, row, (agent, run.as_ref()))?;
+    let end = IterationEnd { outcome: outcome.state(), reason: reason.to_owned(), spent };
+    tx.iteration_end(&row.session, row.iteration, &end, now)?;
+    let result = run.and_then(|run| run.result);
+    let said = result.and_then(|it| serde_json::from_str::<AgentResult>(&it).ok());
+    let last_words = cut(said.map(|said| said.summary).unwrap_or_default(), WORDS);
+    row.recovery = if outcome == Outcome::Succeeded {
+        None
+    } else {
+        let recovery = Recovery {
+            iteration: row.iteration,
+            state: outcome.state().to_string(),
+            reason: reason.to_owned(),
+            last_words: last_words.clone(),
+            uncommitted: uncommitted.to_vec(),
+        };
+        Some(serde_json::to_string(&recovery).map_err(ToolError::internal)?)
+    };
+    let failed = !matches!(outcome, Outcome::Succeeded | Outcome::Killed);
+    row.phase = if failed && row.iteration > 0 { Phase::Erring } else { Phase::After };
+    row.step = 0;
+    let iteration = tx.iteration_get(&row.session, row.iteration)?;
+    let summary = iteration.as_ref().and_then(|it| it.summary.clone()).unwrap_or(last_words);
+    let task = iteration.and_then(|it| it.task).map(TaskRef::Number);
+    let data = json!({
+        "session": row.session, "iteration": row.iteration, "state": outcome.state(),
+        "reason": reason, "summary": cut(summary, 500), "task": task,
+        "costUsd": end.spent.dollars(), "iterations": row.last,
+    });
+    tell(tx, (EventKind::LoopIterationEnded, Some(agent)), data, now)
+}
+
+/// What an iteration has cost, with all that its agent started. Where the loop has a budget, an agent that never said what it
+/// cost is charged its cap: what is not known is not free.
+fn spent(tx: &Tx<'_>, row: &Loop, (agent, run): (AgentId, Option<&Run>)) -> Result<Usd, ToolError> {
+    let Some(budget) = tx.budget_get(agent)? else { return Ok(Usd::ZERO) };
+    let unmetered = run.is_some_and(|run| run.started_at.is_some() && run.cost.is_none());
+    let charged = budget.caps.money.filter(|_| unmetered && row.order.cap.is_some());
+    Ok(charged.unwrap_or(budget.money).max(budget.money))
+}
+
+/// Commits what an iteration changed, then decides what follows.
+async fn settle(engine: &Engine, row: &Loop) -> Result<Step, ToolError> {
+    let found = engine.store.read(|tx| tx.iteration_get(&row.session, row.iteration))?;
+    let Some(iteration) = found else { return decided(engine, row, Outcome::Lost, None).await };
+    let outcome = iteration.outcome.and_then(model::AgentStateName::outcome);
+    let outcome = outcome.unwrap_or(Outcome::Lost);
+    let wanted = row.order.commits && outcome == Outcome::Succeeded && iteration.commit.is_none();
+    let made = if wanted { Some(commit::commit(engine, row, &iteration).await) } else { None };
+    engine.point(Point::LoopCommitted);
+    decided(engine, row, outcome, made).await
+}
+
+async fn decided(
+    engine: &Engine,
+    row: &Loop,
+    outcome: Outcome,
+    made: Option<Result<Option<String>, ToolError>>,
+) -> Result<Step, ToolError> {
+    let made = made.map(|made| made.map_err(|error| error.message));
+    change(engine, row, move |tx, row, now| {
+        match &made {
+            Some(Ok(Some(commit))) => {
+                tx.iteration_set_commit(&row.session, row.iteration, commit)?;
+                let data = json!({
+                    "session": row.session, "iteration": row.iteration, "commit": commit,
+                });
+                tell(tx, (EventKind::LoopCommitted, row.agent), data, now)?;
+            }
+            Some(Err(why)) => {
+                let data = json!({
+                    "session": row.session, "iteration": row.iteration, "what": "commit",
+                    "error": why,
+                });
+                tell(tx, (EventKind::LoopTrouble, row.agent), data, now)?;
+            }
+            Some(Ok(None)) | None => {}
+        }
+        let complete = tx.session_get(&row.session)?.is_some_and(|it| it.completed_at.is_some());
+        let standing = Standing {
+            iteration: row.iteration,
+            last: row.last,
+            failures: row.failures,
+            most_failures: row.most_failures,
+            complete,
+            wish: row.wish,
+            spent: tx.session_spent(&row.session)?,
+            budget: row.order.cap,
+        };
+        row.failures = failures_after(row.failures, outcome);
+        row.step = 0;
+        row.next = row.iteration.saturating_add(1);
+        match decide(&standing, outcome) {
+            Next::Iterate(next) => {
+                row.next = next;
+                row.phase = Phase::Before;
+                Ok(())
+            }
+            Next::Pause => {
+                let why = if row.wish == Some(LoopWish::Pause) {
+                    "you asked for it".to_owned()
+                } else {
+                    format!("the agent of iteration {} was killed", row.iteration)
+                };
+                paused(tx, row, why, now)
+            }
+            Next::End(state) => {
+                end(row, state, why_of(&standing, state, row.failures));
+                Ok(())
+            }
+        }
+    })
+    .await
+}
+
+/// That a loop has had as many iterations as it may.
+pub(super) fn had(iterations: u32) -> String {
+    match iterations {
+        1 => "it had its 1 iteration".to_owned(),
+        many => format!("it had its {many} iterations"),
+    }
+}
+
+fn why_of(standing: &Standing, state: LoopState, failures: u32) -> String {
+    match state {
+        LoopState::Completed => "the session was declared complete".to_owned(),
+        LoopState::Limit => had(standing.iteration),
+        LoopState::Failed => format!("{failures} iterations in a row failed"),
+        LoopState::OverBudget => {
+            format!("it has spent {} of {}", standing.spent, standing.budget.unwrap_or_default())
+        }
+        LoopState::Stopped | LoopState::Running | LoopState::Paused => "you stopped it".to_owned(),
+    }
+}
+
+/// Lets a loop wait, and says why.
+pub(super) fn paused(
+    tx: &mut Tx<'_>,
+    row: &mut Loop,
+    why: String,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    row.state = LoopState::Paused;
+    row.phase = Phase::Before;
+    row.step = 0;
+    row.wish = None;
+    let data = json!({ "session": row.session, "iteration": row.iteration, "reason": why });
+    row.why = Some(why);
+    tell(tx, (EventKind::LoopPaused, None), data, now)
+}
+
+/// Ends a loop, but for the hooks of its end.
+pub(super) fn end(row: &mut Loop, state: LoopState, why: String) {
+    row.state = state;
+    row.phase = Phase::Closing;
+    row.step = 0;
+    row.hook_run = None;
+    row.wish = None;
+    row.why = Some(why);
+}
+
+/// The hooks of its end have run: it is over.
+async fn over(engine: &Engine, row: &Loop) -> Result<Step, ToolError> {
+    change(engine, row, |tx, row, now| {
+        row.phase = Phase::Over;
+        row.step = 0;
+        row.ended_at = Some(now);
+        // What hooks left for an agent that will not come is told here, so that nobody misses it.
+        let mut left = Vec::new();
+        for message in tx.loop_messages_waiting(&row.session, super::prompt::MESSAGES)? {
+            if message.source != "operator" {
+                tx.loop_message_delivered(message.number, row.iteration, now)?;
+                left.push(json!({ "hook": message.source, "output": message.body }));
+            }
+        }
+        let spent = tx.session_spent(&row.session)?;
+        let data = json!({
+            "session": row.session, "state": row.state, "reason": row.why,
+            "iteration": row.iteration, "costUsd": spent.dollars(), "outputs": left,
+        });
+        tell(tx, (EventKind::LoopEnded, None), data, now)
+    })
+    .await
+}

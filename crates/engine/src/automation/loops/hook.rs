@@ -1,0 +1,176 @@
+//! A command around an iteration: supervised as an agent is, in the loop's folder, with what `check` gets too. It outlives the
+//! server; the next one hears how it ended.
+
+use std::path::PathBuf;
+
+use host::run::{Ended, ExitRecord, Handover, RunFolder, Spec, Stdin};
+use model::session::Moment;
+use store::Loop;
+use tokio_util::sync::CancellationToken;
+
+use super::template;
+use crate::call::identity::hash_token;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::settings::HookSettings;
+use crate::delivery::outbox::Point;
+use crate::delivery::supervised::{self, Heard};
+
+/// What a hook is told.
+#[derive(Debug, Clone, Default)]
+pub(super) struct About {
+    /// The task that was completed: its number, as `TAS-3`
+    pub(super) task: Option<String>,
+    /// What that task says
+    pub(super) content: Option<String>,
+    /// What went wrong
+    pub(super) error: Option<String>,
+}
+
+/// What became of a hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Came {
+    /// It ended: why it failed, if it did, and what it said
+    To(Option<String>, String),
+    /// It must be begun again
+    ToNothing,
+    /// The server ends
+    Leaving,
+}
+
+/// Name of the folder with all hook runs of a session. A session's name may be long, and a socket's
+/// path must be short.
+pub(crate) fn hook_folder_name(session: &str) -> String {
+    let name: String = hash_token(session).chars().take(12).collect();
+    format!("loop-{name}")
+}
+
+/// The folder of one run of a hook.
+fn folder(engine: &Engine, session: &str, run: u32) -> RunFolder {
+    let home = engine.options.state.join("runs").join(hook_folder_name(session));
+    RunFolder::open(home.join(run.to_string()))
+}
+
+/// Runs a hook, or hears how it ended where it was begun before.
+pub(super) async fn run(
+    engine: &Engine,
+    row: &Loop,
+    (moment, hook, about): (Moment, &HookSettings, &About),
+    run: u32,
+    shutdown: &CancellationToken,
+) -> Result<Came, ToolError> {
+    let folder = folder(engine, &row.session, run);
+    let ours = !folder.path().is_dir();
+    if ours {
+        let spec = match spec(engine, row, (moment, hook, about)) {
+            Ok(spec) => spec,
+            Err(why) => return Ok(Came::To(Some(why), String::new())),
+        };
+        let path = folder.path().to_owned();
+        let begun = engine
+            .outside(move |engine| {
+                let folder = RunFolder::create(path, &spec).map_err(ToolError::internal)?;
+                folder
+                    .start(&engine.options.adjutant, &Handover::new(&spec.environment))
+                    .map_err(ToolError::internal)
+            })
+            .await;
+        let mut begun = match begun {
+            Ok(begun) => begun,
+            Err(error) => return Ok(Came::To(Some(error.message), String::new())),
+        };
+        // An error means that the supervisor is gone; its folder tells the rest.
+        drop(begun.ready().await);
+        engine.point(Point::LoopHooked);
+    }
+    let exit = match supervised::end_of(&folder, shutdown).await? {
+        Heard::Ended(exit) => exit,
+        Heard::Leaving => return Ok(Came::Leaving),
+        Heard::Lost if ours => {
+            let why = format!("`{}` was lost: nobody saw it end", words(hook));
+            return Ok(Came::To(Some(why), String::new()));
+        }
+        Heard::Lost => return Ok(Came::ToNothing),
+    };
+    let output =
+        engine.outside(move |_| supervised::tail(&folder).map_err(ToolError::internal)).await?;
+    Ok(Came::To(judge(&exit, hook), output))
+}
+
+/// A hook's command, as somebody wrote it.
+pub(super) fn words(hook: &HookSettings) -> String {
+    hook.command.join(" ")
+}
+
+fn judge(exit: &ExitRecord, hook: &HookSettings) -> Option<String> {
+    let name = words(hook);
+    match (exit.ended, exit.code, exit.signal) {
+        (Ended::Exited, Some(0), _) => None,
+        (Ended::Exited, Some(code), _) => Some(format!("`{name}` ended with {code}")),
+        (Ended::Exited, None, Some(signal)) => {
+            Some(format!("`{name}` was ended by signal {signal}"))
+        }
+        (Ended::Exited, None, None) => Some(format!("`{name}` ended, and nobody knows how")),
+        (Ended::TimedOut, ..) => {
+            Some(format!("`{name}` did not end within {} seconds", hook.timeout_s))
+        }
+        (Ended::NotStarted, ..) => Some(format!(
+            "`{name}` could not be started: {}",
+            exit.why.as_deref().unwrap_or("nobody knows why")
+        )),
+        (Ended::Stopped, ..) => Some(format!("somebody stopped `{name}`")),
+    }
+}
+
+fn spec(
+    engine: &Engine,
+    row: &Loop,
+    (moment, hook, about): (Moment, &HookSettings, &About),
+) -> Result<Spec, String> {
+    let of = |text: &Option<String>| text.clone().unwrap_or_default();
+    let values = [
+        ("session", row.session.clone()),
+        ("iteration", row.iteration_about().to_string()),
+        ("task_id", of(&about.task)),
+        ("task_content", of(&about.content)),
+        ("error", of(&about.error)),
+    ];
+    let value = |name: &str| {
+        values.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone())
+    };
+    // What was put in may not be what the program is told with; a NUL ends an argument.
+    let fill = |word: &String| template::fill(word, value).replace('\0', "\u{fffd}");
+    let command: Vec<String> = hook.command.iter().map(fill).collect();
+    let directory = directory(engine, row);
+    let mut environment = engine.options.agent_environment.clone();
+    environment.retain(|(name, _)| !name.to_ascii_uppercase().contains("TOKEN"));
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+    // Whoever calls us from within is an agent without a token, and never the operator.
+    let agent = row.agent.map_or_else(|| row.session.clone(), |agent| agent.to_string());
+    environment.push(("ADJUTANT_AGENT_ID".to_owned(), agent));
+    environment.push(("ADJUTANT_HOME".to_owned(), engine.options.home.display().to_string()));
+    environment.push(("ADJUTANT_HOOK".to_owned(), moment.name().to_owned()));
+    for (name, value) in &values {
+        let name = format!("ADJUTANT_{}", name.to_ascii_uppercase());
+        environment.push((name, value.replace('\0', "\u{fffd}")));
+    }
+    let (name, arguments) = command.split_first().ok_or("the hook names no program")?;
+    let program = host::program::find(name, &path.unwrap_or_default(), &directory)
+        .ok_or_else(|| format!("`{name}`, which a hook names, is not there"))?;
+    Ok(Spec {
+        program,
+        arguments: arguments.to_vec(),
+        environment,
+        directory,
+        stdin: Stdin::Closed,
+        time_limit_ms: Some(u64::from(hook.timeout_s) * 1000),
+        grace_ms: engine.settings().limits.grace_ms,
+        max_output_bytes: engine.settings().limits.max_output_bytes,
+    })
+}
+
+/// Where a loop's agents work.
+pub(super) fn directory(engine: &Engine, row: &Loop) -> PathBuf {
+    let project = &engine.options.project;
+    row.order.cwd.as_ref().map_or_else(|| project.clone(), |cwd| project.join(cwd))
+}

@@ -1,0 +1,202 @@
+//! Recovery: another supervisor takes the place of one that is lost.
+//!
+//! The wish is an event. The old one is ended with its crew, what they were at goes back to everybody, and
+//! when it is gone its successor is recorded in the transaction of its end, so that an epic never has two.
+
+use model::agent::Outcome;
+use model::event::EventKind;
+use model::task::{TaskMove, TaskStateName};
+use model::{AgentId, EpicId, Timestamp};
+use serde_json::{Value, json};
+use store::{Agent, Event, EventDraft, Recipient, Stop, TaskFilter, Tx};
+
+use super::{brief, is_open, supervisor_role};
+use crate::call::cx::fresh;
+use crate::core::error::ToolError;
+use crate::core::settings::Settings;
+use crate::crew::run::draft::beside;
+use crate::crew::run::stop::stop_tree;
+use crate::crew::run::{Draft, Drafted};
+use crate::mail::letter::{self, Letter};
+use crate::tasks::task_change;
+
+/// So many recoveries of an epic in [`WINDOW_SECONDS`] are enough: something else is wrong.
+pub(crate) const MANY: usize = 3;
+/// The time in which recoveries are counted.
+pub(crate) const WINDOW_SECONDS: i64 = 600;
+/// So many of the last recoveries are looked at.
+const LOOKED_AT: u32 = 200;
+/// So many tasks are freed at once.
+const TASKS: u32 = 500;
+
+/// What is wanted.
+#[derive(Debug, Clone)]
+pub(crate) struct Recovery {
+    /// Whose place is to be taken
+    pub(crate) old: Agent,
+    /// What it leads
+    pub(crate) epic: EpicId,
+    /// Who wants it; nobody is the operator
+    pub(crate) by: Option<AgentId>,
+    /// Why
+    pub(crate) reason: String,
+}
+
+/// Begins a recovery: says how many tasks are free again.
+pub(crate) fn begin(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    wish: &Recovery,
+    now: Timestamp,
+) -> Result<u32, ToolError> {
+    let Recovery { old, epic, by, reason } = wish;
+    supervisor_role(settings)?;
+    let data = json!({ "epicId": epic, "by": by, "reason": reason });
+    tell(tx, EventKind::SupervisorRecovering, old, data, now)?;
+    let freed = free_tasks(tx, *epic, *by, now)?;
+    let who = by.map_or_else(|| "the operator".to_owned(), |by| by.to_string());
+    let title = tx.epic_get(*epic)?.map(|epic| epic.title).unwrap_or_default();
+    let subject = format!("Supervisor {} is being replaced", old.id);
+    let body = format!(
+        "{who} has the supervisor {} of the epic `{epic}` ({title}) replaced: {reason}.\n\nIts crew ends with it, \
+         {freed} tasks are free again, and what was in review stays there.",
+        old.id,
+    );
+    letter::send(tx, Letter::from(old, Recipient::Human, subject, body), now)?;
+    if old.ended_at().is_some() {
+        replace(tx, settings, old, *by, now)?;
+        return Ok(freed);
+    }
+    let reason = format!("replaced by {who}: {reason}");
+    // Who has no process ends at once, and then its successor is there already.
+    stop_tree(tx, settings, old.id, &Stop { outcome: Outcome::Killed, reason }, now)?;
+    Ok(freed)
+}
+
+/// What an agent's end means for its recovery; false where none was wanted.
+pub(super) fn follow_up(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<bool, ToolError> {
+    let Some(wish) = wanted(tx, agent.id)? else { return Ok(false) };
+    let by = wish.data["by"].as_str().and_then(|by| by.parse().ok());
+    match replace(tx, settings, agent, by, now) {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_transient() => Err(error),
+        // An end cannot be refused. Who could mend it is told.
+        Err(error) => {
+            let subject = format!("Supervisor {} could not be replaced", agent.id);
+            let body = format!(
+                "It has ended, and another one could not be started: {}. {}",
+                error.message,
+                error.suggestions.join("; ")
+            );
+            letter::send(tx, Letter::from(agent, Recipient::Human, subject, body), now)?;
+            Ok(true)
+        }
+    }
+}
+
+/// The wish to have somebody take an agent's place, if there is one that was not fulfilled.
+pub(crate) fn wanted(tx: &Tx<'_>, agent: AgentId) -> Result<Option<Event>, ToolError> {
+    let last = |kind| -> Result<Option<Event>, ToolError> {
+        let events = tx.event_list_newest(kind, LOOKED_AT)?;
+        Ok(events.into_iter().rev().find(|event| event.agent == Some(agent)))
+    };
+    let done = last(EventKind::SupervisorRecovered)?.map_or(0, |event| event.number);
+    Ok(last(EventKind::SupervisorRecovering)?.filter(|wish| wish.number > done))
+}
+
+/// Who took an agent's place, if somebody did.
+pub(crate) fn successor(tx: &Tx<'_>, agent: AgentId) -> Result<Option<AgentId>, ToolError> {
+    let events = tx.event_list_newest(EventKind::SupervisorRecovered, LOOKED_AT)?;
+    let found = events.into_iter().rev().find(|event| event.agent == Some(agent));
+    Ok(found.and_then(|event| event.data["successorId"].as_str()?.parse().ok()))
+}
+
+/// How often an epic's supervisor was replaced lately.
+pub(crate) fn lately(tx: &Tx<'_>, epic: EpicId, now: Timestamp) -> Result<usize, ToolError> {
+    let since = now.after_seconds(-WINDOW_SECONDS);
+    let epic = epic.to_string();
+    let events = tx.event_list_newest(EventKind::SupervisorRecovering, LOOKED_AT)?;
+    let of_epic = |event: &&Event| event.at > since && event.data["epicId"] == epic.as_str();
+    Ok(events.iter().filter(of_epic).count())
+}
+
+/// Records who takes an agent's place, if the epic still needs somebody.
+fn replace(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    old: &Agent,
+    by: Option<AgentId>,
+    now: Timestamp,
+) -> Result<Option<Drafted>, ToolError> {
+    let epic = old.epic.map(|epic| tx.epic_get(epic)).transpose()?.flatten();
+    let Some(epic) = epic.filter(is_open) else { return Ok(None) };
+    // Whoever of its crew ended last may have held something.
+    free_tasks(tx, epic.id, by, now)?;
+    let draft = Draft {
+        role: Some(supervisor_role(settings)?.name.clone()),
+        prompt: brief::prompt(tx, &epic, None, Some(old))?,
+        summary: Some(format!("leads {}", epic.title)),
+        epic: Some(epic.id),
+        ..Draft::default()
+    };
+    // Under whoever the old one stood, so that it stays in the same hands; else under who wants it.
+    let parent = match live(tx, old.parent)? {
+        Some(parent) => Some(parent),
+        None => live(tx, by)?,
+    };
+    let like = Agent { parent, ..old.clone() };
+    let drafted = beside(tx, settings, (&like, fresh(AgentId::from_bits)?), &draft, now)?;
+    super::set_going(tx, &epic, by, now)?;
+    let data = json!({ "epicId": epic.id, "successorId": drafted.id });
+    tell(tx, EventKind::SupervisorRecovered, old, data, now)?;
+    Ok(Some(drafted))
+}
+
+/// An agent that is there and is not being ended.
+fn live(tx: &Tx<'_>, id: Option<AgentId>) -> Result<Option<AgentId>, ToolError> {
+    let Some(id) = id else { return Ok(None) };
+    let ending = tx.run_get(id)?.is_some_and(|run| run.stop.is_some());
+    Ok((tx.agent_is_live(id)? && !ending).then_some(id))
+}
+
+/// Puts the tasks of an epic that somebody was at back where anybody may take them. What is in review stays:
+/// that work is done.
+fn free_tasks(
+    tx: &mut Tx<'_>,
+    epic: EpicId,
+    by: Option<AgentId>,
+    now: Timestamp,
+) -> Result<u32, ToolError> {
+    use TaskStateName as T;
+    let states = vec![T::Assigned, T::InProgress, T::Blocked];
+    let filter = TaskFilter { states, epic: Some(epic), session: None };
+    let mut freed = 0;
+    let mut after = 0;
+    loop {
+        let page = tx.task_page(&filter, after, TASKS)?;
+        for mut task in page.items {
+            after = task.number;
+            task_change::apply(tx, &mut task, TaskMove::Release, (by, now))?;
+            freed += 1;
+        }
+        if page.next.is_none() {
+            return Ok(freed);
+        }
+    }
+}
+
+fn tell(
+    tx: &mut Tx<'_>,
+    kind: EventKind,
+    agent: &Agent,
+    data: Value,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    tx.event_append(now, &EventDraft { kind, agent: Some(agent.id), task: None, data })?;
+    Ok(())
+}

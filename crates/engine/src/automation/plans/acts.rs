@@ -1,0 +1,356 @@
+//! What the operator does with plans: begins one, ends it, goes on with it.
+
+use model::agent::Outcome;
+use model::event::EventKind;
+use model::money::Usd;
+use model::plan::Step;
+use model::task::TaskMove;
+use model::{AgentId, PlanState, TaskRef, Timestamp};
+use serde_json::{Value, json};
+use store::{NewPlan, Plan, PlanStep, Stop, Task, Tx};
+
+use super::view::{PlanView, find_plan};
+use super::{Successor, brief, coordinator_role, enrol_coordinator, left, move_own, succeed, tell};
+use crate::call::cx::{Caller, WriteCx, find_agent, fresh};
+use crate::call::identity::hash_token;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::redact::redact;
+use crate::core::settings::Settings;
+use crate::crew::run::draft::find_role;
+use crate::crew::run::stop::stop_tree;
+use crate::tasks::task_add::{self, TaskDraft};
+use crate::tasks::{task_change, task_needs};
+
+/// A plan's name is so long at the most, before a number is added.
+const LONGEST_NAME: usize = 40;
+
+/// A plan that is to be run.
+#[derive(Debug, Clone)]
+pub struct PlanWish {
+    /// Where its file is, for people
+    pub path: String,
+    /// What it says
+    pub text: String,
+    /// What to call it; made from its title where absent
+    pub name: Option<String>,
+    /// In which role it is run; the configuration's where absent
+    pub role: Option<String>,
+    /// As which kind; the role's where absent
+    pub kind: Option<String>,
+    /// What all of it may cost, in dollars; the role's, or the configuration's, where absent
+    pub budget: Option<f64>,
+    /// Whether a plan that said the same may have ended already
+    pub again: Again,
+}
+
+/// Whether something may be done once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Again {
+    /// It may
+    Yes,
+    /// Only if it was not done yet
+    No,
+}
+
+impl Engine {
+    /// Begins a plan: its steps become tasks, and a coordinator is recorded, all of it or nothing.
+    pub async fn plan_run(&self, wish: PlanWish) -> Result<PlanView, ToolError> {
+        let (engine, settings) = (self.clone(), self.settings());
+        let view = self.store.write(move |tx| {
+            let now = engine.now();
+            let plan = begin(tx, &settings, &wish, now)?;
+            let input = json!({
+                "path": wish.path, "name": wish.name, "role": wish.role, "kind": wish.kind,
+                "budget": wish.budget, "text": wish.text,
+            });
+            record(tx, &engine, "operator__plan_run", (&plan, input))?;
+            PlanView::of(tx, &plan)
+        });
+        view.await
+    }
+
+    /// Ends a plan, with whoever runs it and all below.
+    pub async fn plan_stop(&self, name: &str) -> Result<PlanView, ToolError> {
+        let (engine, settings, name) = (self.clone(), self.settings(), name.to_owned());
+        let view = self.store.write(move |tx| {
+            let plan = find_plan(tx, &name)?;
+            if plan.state != PlanState::Running {
+                return Err(ToolError::conflict(format!(
+                    "the plan `{name}` does not run: it is {}",
+                    plan.state.name()
+                ))
+                .hint(format!("`adjutant plan status {name}` shows where it stands"))
+                .detail("state", plan.state.name()));
+            }
+            let reason = "stopped by the operator".to_owned();
+            let stop = Stop { outcome: Outcome::Killed, reason };
+            stop_tree(tx, &settings, plan.coordinator, &stop, engine.now())?;
+            record(tx, &engine, "operator__plan_stop", (&plan, json!({ "name": name })))?;
+            PlanView::of(tx, &find_plan(tx, &name)?)
+        });
+        view.await
+    }
+
+    /// Goes on with a plan that has ended, with so many dollars more if somebody says so.
+    pub async fn plan_resume(
+        &self,
+        name: &str,
+        budget: Option<f64>,
+    ) -> Result<PlanView, ToolError> {
+        let (engine, settings, name) = (self.clone(), self.settings(), name.to_owned());
+        let view = self.store.write(move |tx| {
+            let plan = find_plan(tx, &name)?;
+            let cap = resumable(tx, &plan, dollars(budget)?)?;
+            let before = find_agent(tx, plan.coordinator)?;
+            let next =
+                Successor { before: &before, tries: 1, cap, why: "a person goes on with it" };
+            succeed(tx, &settings, &plan, next, engine.now())?;
+            let input = json!({ "name": name, "budget": budget });
+            record(tx, &engine, "operator__plan_resume", (&plan, input))?;
+            PlanView::of(tx, &find_plan(tx, &name)?)
+        });
+        view.await
+    }
+}
+
+/// Writes down what the operator did.
+fn record(
+    tx: &mut Tx<'_>,
+    engine: &Engine,
+    tool: &str,
+    (plan, input): (&Plan, Value),
+) -> Result<(), ToolError> {
+    let output = json!({ "plan": plan.name, "agentId": plan.coordinator });
+    let input = redact(input.to_string());
+    tx.audit_append(&engine.operator_row(tool, None, input, &output))?;
+    Ok(())
+}
+
+/// An amount that somebody gave.
+fn dollars(given: Option<f64>) -> Result<Option<Usd>, ToolError> {
+    let Some(usd) = given else { return Ok(None) };
+    if !(usd.is_finite() && usd > 0.0 && usd <= 1e6) {
+        return Err(ToolError::invalid(format!("`budget`: {usd} is no amount of dollars"))
+            .detail("field", "budget"));
+    }
+    Ok(Some(Usd::from_dollars(usd)))
+}
+
+/// What a plan may cost in all if it is gone on with, or why it cannot be.
+fn resumable(tx: &Tx<'_>, plan: &Plan, more: Option<Usd>) -> Result<Option<Usd>, ToolError> {
+    let name = &plan.name;
+    match plan.state {
+        PlanState::Running => {
+            return Err(ToolError::conflict(format!("the plan `{name}` runs"))
+                .hint(format!("`adjutant plan follow {name}` shows how it goes"))
+                .detail("state", plan.state.name()));
+        }
+        PlanState::Completed => {
+            return Err(ToolError::conflict(format!("the plan `{name}` is completed"))
+                .hint("`adjutant plan run FILE --again` runs it once more")
+                .detail("state", plan.state.name()));
+        }
+        PlanState::Failed | PlanState::Stopped | PlanState::OverBudget => {}
+    }
+    if let Some(more) = more {
+        return Ok(Some(tx.plan_spent(plan.number)? + more));
+    }
+    if left(tx, plan, plan.cap)?.is_some_and(|left| left.nanos() <= 0) {
+        let cap = plan.cap.unwrap_or_default();
+        return Err(ToolError::conflict(format!("the budget of `{name}`, {cap}, is used up"))
+            .hint(format!(
+                "say how much more it may cost: `adjutant plan resume {name} --budget 5`"
+            ))
+            .detail("state", plan.state.name()));
+    }
+    Ok(plan.cap)
+}
+
+/// Begins a plan.
+fn begin(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    wish: &PlanWish,
+    now: Timestamp,
+) -> Result<Plan, ToolError> {
+    let read = model::plan::read(&wish.text).map_err(|error| {
+        ToolError::invalid(format!("`{}` is no plan: {error}", wish.path))
+            .hint("a plan has headings as `## Step 1: Write the notes`, or is a numbered list")
+            .hint("`adjutant plan check FILE` shows what is read")
+            .detail("line", error.line)
+    })?;
+    let hash = hash_token(&wish.text);
+    refuse_twice(tx, wish, &hash)?;
+    let cap = dollars(wish.budget)?;
+    let role = coordinator_role(settings, wish.role.as_ref().unwrap_or(&settings.plan.role))?;
+    refuse_unknown_roles(settings, &read.steps)?;
+    let title = read.title.clone().unwrap_or_else(|| stem(&wish.path));
+    let name = free_name(tx, wish, &title)?;
+    let caller = Caller { agent: None, by_operator: true };
+    let mut cx = WriteCx { tx, caller: &caller, settings, now };
+    let own = TaskDraft {
+        title: format!("Run the plan: {title}").chars().take(500).collect(),
+        description: Some(format!("The plan `{name}`, from `{}`.", wish.path)),
+        ..TaskDraft::default()
+    };
+    let own = task_add::add(&mut cx, own)?;
+    let tasks = add_tasks(&mut cx, &read.steps)?;
+    let (id, usual) = (fresh(AgentId::from_bits)?, role.budget.usd.or(settings.root_budget.usd));
+    let new = NewPlan {
+        name: name.clone(),
+        title,
+        path: wish.path.clone(),
+        text: wish.text.clone(),
+        hash,
+        role: role.name.clone(),
+        kind: wish.kind.clone(),
+        task: own.id,
+        coordinator: id,
+        closed: u32::try_from(read.steps.iter().filter(|step| step.is_done).count()).unwrap_or(0),
+        cap: cap.or(usual.map(Usd::from_dollars)),
+    };
+    let number = tx.plan_insert(&new, now)?;
+    for (step, task) in read.steps.iter().zip(&tasks) {
+        let step = PlanStep {
+            number: step.number,
+            task: task.id,
+            role: step.role.clone(),
+            cap: step.budget,
+        };
+        tx.plan_step_insert(number, &step)?;
+    }
+    let plan = find_plan(tx, &name)?;
+    let prompt = brief::prompt(tx, settings, &plan, None)?;
+    enrol_coordinator(tx, settings, (&plan, id), (prompt, plan.cap), now)?;
+    move_own(tx, &plan, &TaskMove::Start { claim: None }, now)?;
+    let data = json!({
+        "plan": plan.name, "title": plan.title, "path": plan.path, "agentId": id,
+        "steps": read.steps.len(),
+    });
+    tell(tx, EventKind::PlanStarted, (&plan, id), data, now)?;
+    Ok(plan)
+}
+
+/// Makes the tasks of steps, with what each needs.
+fn add_tasks(cx: &mut WriteCx<'_, '_>, steps: &[Step]) -> Result<Vec<Task>, ToolError> {
+    let mut tasks: Vec<Task> = Vec::new();
+    for step in steps {
+        let draft = TaskDraft {
+            title: step.title.clone(),
+            description: Some(step.text.chars().take(100_000).collect::<String>())
+                .filter(|text| !text.is_empty()),
+            ..TaskDraft::default()
+        };
+        tasks.push(task_add::add(cx, draft)?);
+    }
+    for index in 0..steps.len() {
+        let (Some(step), Some(mut task)) = (steps.get(index), tasks.get(index).cloned()) else {
+            continue;
+        };
+        let place = |number: &u32| steps.iter().position(|other| other.number == *number);
+        let needs: Vec<TaskRef> = step
+            .needs
+            .iter()
+            .filter_map(|number| Some(TaskRef::Id(tasks.get(place(number)?)?.id)))
+            .collect();
+        task_needs::add(cx, &mut task, &needs)?;
+        if step.is_done {
+            let by = (None, cx.now);
+            task_change::apply_through(cx.tx, &mut task, &TaskMove::Complete, by)?;
+        }
+    }
+    Ok(tasks)
+}
+
+/// A plan that runs is not run beside itself, and one that was run is only run again if somebody says so.
+fn refuse_twice(tx: &Tx<'_>, wish: &PlanWish, hash: &str) -> Result<(), ToolError> {
+    let same = tx.plan_by_hash(hash)?;
+    let live = tx.plans_live()?;
+    let runs = live.iter().find(|plan| {
+        plan.path == wish.path || same.as_ref().is_some_and(|same| same.number == plan.number)
+    });
+    if let Some(plan) = runs {
+        let name = &plan.name;
+        return Err(ToolError::conflict(format!(
+            "`{}` runs already, as the plan `{name}`",
+            wish.path
+        ))
+        .hint(format!("`adjutant plan status {name}` shows where it stands"))
+        .detail("plan", name.clone()));
+    }
+    let Some(plan) = same.filter(|_| wish.again == Again::No && wish.name.is_none()) else {
+        return Ok(());
+    };
+    let (name, state) = (&plan.name, plan.state.name());
+    let error =
+        ToolError::conflict(format!("this plan was run already, as `{name}`: it is {state}"))
+            .detail("plan", name.clone())
+            .detail("state", state);
+    let error = match plan.state {
+        PlanState::Completed => error,
+        _ => error.hint(format!("`adjutant plan resume {name}` goes on with it")),
+    };
+    Err(error.hint("`--again` runs it once more from its beginning, with new tasks"))
+}
+
+fn refuse_unknown_roles(settings: &Settings, steps: &[Step]) -> Result<(), ToolError> {
+    for step in steps {
+        if let Some(role) = &step.role {
+            find_role(settings, role).map_err(|mut error| {
+                error.message =
+                    format!("line {}: step {}: {}", step.line, step.number, error.message);
+                error
+                    .hint("name a role that is there, or leave the line with `Role:` out")
+                    .detail("line", step.line)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The name that somebody chose, or one made from the title.
+fn free_name(tx: &Tx<'_>, wish: &PlanWish, title: &str) -> Result<String, ToolError> {
+    if let Some(name) = &wish.name {
+        if !model::slug::is_slug(name) {
+            return Err(ToolError::invalid(format!(
+                "`name`: `{name}` is no name of a plan (expected lower case, digits and inner hyphens)"
+            ))
+            .detail("field", "name"));
+        }
+        if tx.plan_get(name)?.is_some() {
+            return Err(ToolError::conflict(format!("there is a plan `{name}` already"))
+                .hint("choose another name"));
+        }
+        return Ok(name.clone());
+    }
+    let wanted = slug_of(title);
+    let mut name = wanted.clone();
+    let mut count = 2_u32;
+    while tx.plan_get(&name)?.is_some() {
+        name = format!("{wanted}-{count}");
+        count += 1;
+    }
+    Ok(name)
+}
+
+/// A name that people can type.
+fn slug_of(title: &str) -> String {
+    let mut name = String::new();
+    for word in title.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()) {
+        if name.len() + word.len() >= LONGEST_NAME {
+            break;
+        }
+        if !name.is_empty() {
+            name.push('-');
+        }
+        name.push_str(&word.to_ascii_lowercase());
+    }
+    if model::slug::is_slug(&name) { name } else { "plan".to_owned() }
+}
+
+/// A file's name without what stands behind its last dot.
+fn stem(path: &str) -> String {
+    let stem = std::path::Path::new(path).file_stem();
+    stem.map_or_else(|| "plan".to_owned(), |stem| stem.to_string_lossy().into_owned())
+}

@@ -1,0 +1,173 @@
+//! What becomes of a plan when whoever runs it ends: decided and done in the transaction of that end.
+
+use model::Timestamp;
+use model::agent::AgentState;
+use model::event::EventKind;
+use model::plan::{EndedBy, Next, Turn};
+use model::task::{TaskMove, TaskStateName};
+use model::{AgentId, PlanState};
+use serde_json::json;
+use store::{Agent, Plan, Recipient, Stop, Tx};
+
+use super::{Stage, Successor, closed, is_wanted, left, move_own, stages, succeed, tell};
+use crate::core::error::ToolError;
+use crate::core::settings::Settings;
+use crate::crew::run::stop::stop_tree;
+use crate::crew::run::view::Standing;
+use crate::mail::letter::{self, Letter};
+
+/// So many steps are named where some failed or are open.
+const NAMED: usize = 5;
+
+/// What follows from an agent's end for the plan that it runs, if it runs one.
+pub(crate) fn ended(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let plan = tx.plan_of_coordinator(agent.id)?;
+    let plan = plan.filter(|plan| plan.coordinator == agent.id && plan.state == PlanState::Running);
+    let (Some(plan), AgentState::Ended { outcome, reason, .. }) = (plan, &agent.state) else {
+        return Ok(());
+    };
+    let stages = stages(tx, &plan)?;
+    let stop = tx.run_get(agent.id)?.and_then(|run| run.stop);
+    let by = if stop.as_ref().is_some_and(is_wanted) { EndedBy::Somebody } else { EndedBy::Nobody };
+    let is_open = |stage: &&Stage| !stage.state().is_closed();
+    let has_failed = |stage: &&Stage| stage.state() == TaskStateName::Failed;
+    let tries = if closed(&stages) > plan.closed { 0 } else { plan.tries };
+    let turn = Turn {
+        outcome: *outcome,
+        by,
+        open: stages.iter().filter(is_open).count(),
+        failed: stages.iter().filter(has_failed).count(),
+        tries,
+        most: settings.plan.attempts,
+    };
+    let open = names(stages.iter().filter(is_open));
+    let failed = names(stages.iter().filter(has_failed));
+    match turn.next() {
+        Next::Over(PlanState::Completed) => {
+            over(tx, settings, (&plan, agent.id), (PlanState::Completed, "all steps are done"), now)
+        }
+        Next::Over(PlanState::Failed) if turn.open == 0 => {
+            let why = format!("{failed} failed");
+            over(tx, settings, (&plan, agent.id), (PlanState::Failed, &why), now)
+        }
+        Next::Over(PlanState::Failed) => {
+            let why = format!(
+                "{} coordinators in a row got it no further, the last: {reason}; {open} still open",
+                plan.tries
+            );
+            over(tx, settings, (&plan, agent.id), (PlanState::Failed, &why), now)
+        }
+        Next::Over(PlanState::OverBudget) => {
+            let why = spent_all(tx, &plan)?.unwrap_or_else(|| reason.clone());
+            over(tx, settings, (&plan, agent.id), (PlanState::OverBudget, &why), now)
+        }
+        Next::Over(state) => over(tx, settings, (&plan, agent.id), (state, reason), now),
+        Next::Another => {
+            let why = match turn.open {
+                _ if *outcome != model::agent::Outcome::Succeeded => reason.clone(),
+                _ => format!("it ended with {open} open"),
+            };
+            another(tx, settings, (&plan, agent), (tries + 1, &why), now)
+        }
+    }
+}
+
+/// Has somebody else go on with a plan, if there is money left and somebody to be had.
+fn another(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    (plan, before): (&Plan, &Agent),
+    (tries, why): (u32, &str),
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    if let Some(why) = spent_all(tx, plan)? {
+        return over(tx, settings, (plan, before.id), (PlanState::OverBudget, &why), now);
+    }
+    let next = Successor { before, tries, cap: plan.cap, why };
+    match succeed(tx, settings, plan, next, now) {
+        Ok(_) => Ok(()),
+        Err(error) if error.is_transient() => Err(error),
+        // An end cannot be refused. Who could mend it is told.
+        Err(error) => {
+            let why = format!("{why}; and nobody could take over: {}", error.message);
+            over(tx, settings, (plan, before.id), (PlanState::Failed, &why), now)
+        }
+    }
+}
+
+/// Says so where a plan has spent all that it may.
+fn spent_all(tx: &Tx<'_>, plan: &Plan) -> Result<Option<String>, ToolError> {
+    let is_spent = left(tx, plan, plan.cap)?.is_some_and(|left| left.nanos() <= 0);
+    Ok(is_spent.then(|| format!("its budget of {} is used up", plan.cap.unwrap_or_default())))
+}
+
+/// Ends a plan. Whatever still runs for one that was not completed ends with it.
+fn over(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    (plan, coordinator): (&Plan, AgentId),
+    (state, why): (PlanState, &str),
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    tx.plan_end(plan.number, state, why, now)?;
+    let wish = match state {
+        PlanState::Completed => TaskMove::Complete,
+        PlanState::Failed => TaskMove::Fail { reason: Some(why.to_owned()) },
+        PlanState::Running | PlanState::Stopped | PlanState::OverBudget => TaskMove::Release,
+    };
+    move_own(tx, plan, &wish, now)?;
+    let result = Standing::of(tx, coordinator)?.result();
+    let data = json!({
+        "plan": plan.name, "state": state, "reason": why,
+        "summary": result.map(|result| result.summary.chars().take(500).collect::<String>()),
+    });
+    tell(tx, EventKind::PlanEnded, (plan, coordinator), data, now)?;
+    if state != PlanState::Completed {
+        let reason = format!("the plan {} is over: {why}", plan.name);
+        let stop = Stop { outcome: model::agent::Outcome::Killed, reason };
+        stop_tree(tx, settings, coordinator, &stop, now)?;
+    }
+    match state {
+        PlanState::Failed | PlanState::OverBudget => {
+            write(tx, plan, (coordinator, why), state, now)
+        }
+        PlanState::Running | PlanState::Completed | PlanState::Stopped => Ok(()),
+    }
+}
+
+/// Writes to the human that a plan goes no further without them.
+fn write(
+    tx: &mut Tx<'_>,
+    plan: &Plan,
+    (coordinator, why): (AgentId, &str),
+    state: PlanState,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let agent = crate::call::cx::find_agent(tx, coordinator)?;
+    let how = match state {
+        PlanState::OverBudget => format!("adjutant plan resume {} --budget USD", plan.name),
+        _ => format!("adjutant plan resume {}", plan.name),
+    };
+    let body = format!(
+        "The plan `{}` ({}) goes no further: {why}.\n\n`adjutant plan status {}` shows where it stands, \
+         `{how}` goes on with it.",
+        plan.name, plan.title, plan.name
+    );
+    let subject = format!("Plan Stopped: {}", plan.name);
+    letter::send(tx, Letter::from(&agent, Recipient::Human, subject, body), now)?;
+    Ok(())
+}
+
+/// Steps by their numbers: `step 3`, `steps 1, 2 and more`.
+fn names<'a>(stages: impl Iterator<Item = &'a Stage>) -> String {
+    let numbers: Vec<String> = stages.map(|stage| stage.step.number.to_string()).collect();
+    let word = if numbers.len() == 1 { "step" } else { "steps" };
+    let more = if numbers.len() > NAMED { " and more" } else { "" };
+    let numbers: Vec<String> = numbers.into_iter().take(NAMED).collect();
+    format!("{word} {}{more}", numbers.join(", "))
+}

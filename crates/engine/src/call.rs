@@ -1,0 +1,14 @@
+//! The way of a call: who calls, what a tool is, the door, rates and repeats.
+
+pub(crate) mod cx;
+pub(crate) mod door;
+pub(crate) mod escalate;
+pub(crate) mod heads;
+pub(crate) mod identity;
+pub(crate) mod input;
+pub mod proof;
+pub(crate) mod rate;
+pub(crate) mod resources;
+pub(crate) mod tool;
+pub mod toolsets;
+pub(crate) mod web_access;

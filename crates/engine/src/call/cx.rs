@@ -1,0 +1,170 @@
+//! What a tool is given: who calls, what time it is, the settings, and the record.
+
+use model::event::EventKind;
+use model::task::TaskRef;
+use model::{AgentId, TaskId, Timestamp};
+use serde_json::Value;
+use store::{Agent, EventDraft, Session, StoreError, Task, Tx};
+
+use crate::call::tool::ToolDef;
+use crate::core::error::{Code, ToolError};
+use crate::core::settings::Settings;
+
+/// What the planning iteration of a loop may use, whatever its role may.
+pub(crate) const PLANNING: [&str; 3] =
+    ["mcp__session__task-add", "mcp__session__task-list", "mcp__session__iteration-summary"];
+
+/// Who calls a tool, as the credential and the record say.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// The agent, or the one in whose name the operator acts; nobody is the operator as such
+    pub agent: Option<Agent>,
+    /// Whether it is the operator
+    pub by_operator: bool,
+}
+
+impl Caller {
+    /// The agent's id.
+    pub fn id(&self) -> Option<AgentId> {
+        self.agent.as_ref().map(|agent| agent.id)
+    }
+
+    /// The calling agent, or an error that says that only agents can do this.
+    pub fn agent(&self) -> Result<&Agent, ToolError> {
+        self.agent.as_ref().ok_or_else(|| {
+            ToolError::wrong_state("the operator is not an agent")
+                .hint("name the agent to act as: `--as <agent>`, or `agentId` in the request")
+        })
+    }
+
+    /// The session it works in: the loop it was started by, else `default`.
+    pub fn session(&self) -> &str {
+        self.agent.as_ref().and_then(|agent| agent.session.as_deref()).unwrap_or("default")
+    }
+
+    /// The loop and the iteration whose own agent it is. Those it drafts work in the iteration too, and are not it.
+    pub(crate) fn iteration(&self) -> Option<(&str, u32)> {
+        let agent = self.agent.as_ref().filter(|agent| agent.parent.is_none())?;
+        Some((agent.session.as_deref()?, agent.iteration?))
+    }
+
+    /// The iteration of its session in which it works.
+    pub(crate) fn iteration_of(&self, session: &Session) -> u32 {
+        self.agent.as_ref().and_then(|agent| agent.iteration).unwrap_or(session.iteration)
+    }
+
+    /// Whether it may use a tool.
+    pub fn may(&self, settings: &Settings, tool: &str) -> bool {
+        match &self.agent {
+            None => self.by_operator,
+            Some(_)
+                if self.iteration().is_some_and(|(_, number)| number == 0)
+                    && !PLANNING.contains(&tool) =>
+            {
+                false
+            }
+            Some(agent) => settings.permits(agent, tool),
+        }
+    }
+}
+
+impl Caller {
+    /// Checks that it may use a tool, and says it in the words of the office where it may not.
+    pub(crate) fn check_may(&self, settings: &Settings, tool: &str) -> Result<(), ToolError> {
+        if self.may(settings, tool) {
+            return Ok(());
+        }
+        let kind = self.agent.as_ref().map_or_else(
+            || "OPERATOR".to_owned(),
+            |agent| model::AgentType::of_category(&agent.category).to_string(),
+        );
+        Err(ToolError::denied(format!("Tool '{tool}' is not allowed for agent type '{kind}'")))
+    }
+
+    /// Whether a tool is shown to it: it may use it, and it does not stand too deep for it.
+    pub fn is_offered(&self, settings: &Settings, tool: &ToolDef) -> bool {
+        let too_deep = self.agent.as_ref().is_some_and(|own| own.depth >= settings.limits.depth);
+        self.may(settings, tool.name) && !(too_deep && tool.starts_agents)
+    }
+}
+
+/// What a tool that looks is given.
+#[derive(Debug)]
+pub(crate) struct ReadCx<'a> {
+    /// The record
+    pub(crate) tx: &'a Tx<'a>,
+    /// Who calls
+    pub(crate) caller: &'a Caller,
+    /// What is allowed
+    pub(crate) settings: &'a Settings,
+    /// What time it is
+    pub(crate) now: Timestamp,
+}
+
+/// What a tool that changes the record is given.
+#[derive(Debug)]
+pub(crate) struct WriteCx<'a, 't> {
+    /// The record
+    pub(crate) tx: &'a mut Tx<'t>,
+    /// Who calls
+    pub(crate) caller: &'a Caller,
+    /// What is allowed
+    pub(crate) settings: &'a Settings,
+    /// What time it is
+    pub(crate) now: Timestamp,
+}
+
+impl WriteCx<'_, '_> {
+    /// Tells what happened, in the same transaction.
+    pub(crate) fn tell(
+        &mut self,
+        kind: EventKind,
+        task: Option<TaskId>,
+        data: Value,
+    ) -> Result<(), ToolError> {
+        let event = EventDraft { kind, agent: self.caller.id(), task, data };
+        self.tx.event_append(self.now, &event)?;
+        Ok(())
+    }
+}
+
+/// A new id, from random bits.
+pub(crate) fn fresh<I>(from_bits: fn(u64) -> I) -> Result<I, ToolError> {
+    host::random::bits().map(from_bits).map_err(ToolError::internal)
+}
+
+/// The task of that name, or an error that names the nearest.
+pub(crate) fn find_task(tx: &Tx<'_>, name: &TaskRef) -> Result<Task, ToolError> {
+    if let Some(task) = tx.task_find(name)? {
+        return Ok(task);
+    }
+    let error = ToolError::not_found(format!("there is no task `{name}`"));
+    let TaskRef::Slug(slug) = name else { return Err(error) };
+    let recent = tx.task_recent_slugs(500)?;
+    Err(match model::nearest::nearest(slug, recent.iter().map(String::as_str)) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")).detail("nearest", near),
+        None => error.hint("`list_tasks` lists them"),
+    })
+}
+
+/// The task as its reader may see it: exactly for the agent that it was given to, else without secrets.
+pub(crate) fn task_for(tx: &Tx<'_>, caller: &Caller, task: Task) -> Result<Task, StoreError> {
+    let Some(agent) = &caller.agent else { return Ok(task) };
+    let is_given = agent.task == Some(task.id)
+        || task.assigned_agent == Some(agent.id)
+        || task.state.claim().is_some_and(|claim| claim.holder == agent.id);
+    if is_given { tx.task_exact(task) } else { Ok(task) }
+}
+
+/// The task of that id, if there is one: what an agent has to do, say.
+pub(crate) fn task_of(tx: &Tx<'_>, id: Option<TaskId>) -> Result<Option<Task>, StoreError> {
+    Ok(id.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten())
+}
+
+/// The agent of that id, or an error that says how to list them.
+pub(crate) fn find_agent(tx: &Tx<'_>, id: AgentId) -> Result<Agent, ToolError> {
+    tx.agent_get(id)?.ok_or_else(|| {
+        ToolError::new(Code::AgentNotFound, format!("there is no agent `{id}`"))
+            .hint("`list_agents` lists those that have not ended")
+    })
+}

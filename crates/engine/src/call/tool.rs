@@ -1,0 +1,464 @@
+//! What a tool is: one declaration, from which every face derives its own.
+//!
+//! A tool is one file under `tools/` and one line in `TOOLS`. Five shapes exist, and the shape says
+//! what the tool may do: a [`Read`] looks, a [`Probe`] looks at the machine too, a [`Wait`] looks until
+//! there is something to see, a [`Write`] changes the record in one transaction with its audit row, and
+//! an [`Ask`] changes the record and then waits for what comes of it in the world outside.
+
+use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use schemars::transform::{RecursiveTransform, Transform as _};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::call::cx::{ReadCx, WriteCx};
+use crate::call::input;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::topics::Topic;
+use crate::tools::{ALIASES, TOOLS};
+
+/// Puts what files of the project say into an input that names them. Blocks.
+pub(crate) type LoadFiles = fn(&Path, &mut Value) -> Result<(), ToolError>;
+
+/// What every tool declares.
+pub(crate) trait Tool: 'static {
+    /// Its canonical name: `mcp__<toolset>__<tool>`.
+    const NAME: &'static str;
+    /// Whether a failure concerns the human at once.
+    const CRITICAL: bool = false;
+    /// Whether calling it again with the same input changes nothing more.
+    const IDEMPOTENT: bool = false;
+    /// Whether it may end or undo what somebody else is doing.
+    const DESTRUCTIVE: bool = false;
+    /// Whether it starts agents, and so is not for those who stand too deep.
+    const STARTS_AGENTS: bool = false;
+    /// Whether it has limits of its own, so that calling it again and again is no going in circles.
+    const BOUNDED: bool = false;
+    /// Reads the files that the input names and puts what they say in their place. Runs before the transaction.
+    const LOAD_FILES: Option<LoadFiles> = None;
+    /// What goes in. Its doc comment is the tool's description.
+    type Args: DeserializeOwned + JsonSchema;
+    /// What comes out.
+    type Answer: Serialize + JsonSchema;
+}
+
+/// A tool that looks.
+pub(crate) trait Read: Tool {
+    /// Looks, and answers.
+    fn read(cx: &ReadCx<'_>, args: Self::Args) -> Result<Self::Answer, ToolError>;
+}
+
+/// A tool that looks at the machine: the record says what to look at, and the look itself holds no
+/// transaction.
+pub(crate) trait Probe: Tool {
+    /// What to look at.
+    type Question: Send + 'static;
+    /// Reads from the record what to look at.
+    fn question(cx: &ReadCx<'_>, args: Self::Args) -> Result<Self::Question, ToolError>;
+    /// Looks, and answers. Blocks.
+    fn answer(engine: &Engine, question: Self::Question) -> Result<Self::Answer, ToolError>;
+}
+
+/// A tool that looks, and may wait until there is something to see.
+pub(crate) trait Wait: Tool {
+    /// How long the caller is willing to wait, in seconds.
+    fn wait_seconds(args: &Self::Args) -> u32;
+    /// What can bring something to see. Only what happens there makes it look again.
+    fn topics(cx: &ReadCx<'_>, args: &Self::Args) -> Vec<Topic>;
+    /// Looks, and says whether it is worth waiting for more.
+    fn look(cx: &ReadCx<'_>, args: &Self::Args) -> Result<Look<Self::Answer>, ToolError>;
+}
+
+/// What a waiting tool sees at one moment.
+#[derive(Debug)]
+pub(crate) enum Look<A> {
+    /// This is it
+    Settled(A),
+    /// This is all there is yet; it is the answer if the time runs out
+    NotYet(A),
+}
+
+/// A tool that changes the record.
+pub(crate) trait Write: Tool {
+    /// Changes the record, or fails and changes nothing. May be run again from the start.
+    fn write(cx: &mut WriteCx<'_, '_>, args: Self::Args) -> Result<Self::Answer, ToolError>;
+}
+
+/// A tool that has an effect on the outside: it records what is to be done, and waits until it is.
+///
+/// Whoever does it reads the record. The wish is remembered before it is fulfilled, so a caller that
+/// leaves ends its waiting and nothing else.
+pub(crate) trait Ask: Tool {
+    /// What the change leaves to wait for. It is kept with the caller's key, so that the same call
+    /// again waits for the same thing.
+    type Ticket: Serialize + DeserializeOwned;
+    /// True if [`Ask::inspect`] has anything to look at.
+    const INSPECTS: bool = false;
+    /// Checks what the call names on the machine, such as a folder. Blocks, so it runs before the transaction and never in it.
+    fn inspect(_project: &Path, _args: &Self::Args) -> Result<(), ToolError> {
+        Ok(())
+    }
+    /// Changes the record, or fails and changes nothing. May be run again from the start.
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Self::Args) -> Result<Self::Ticket, ToolError>;
+    /// How long the caller is willing to wait, in seconds.
+    fn wait_seconds(args: &Self::Args) -> u32;
+    /// Where it shows what came of it. Only what happens there makes it look again.
+    fn topics(ticket: &Self::Ticket) -> Vec<Topic>;
+    /// Looks, and says whether it is worth waiting for more. The caller is who it was at the
+    /// beginning, even if it has ended since.
+    fn look(
+        cx: &ReadCx<'_>,
+        args: &Self::Args,
+        ticket: &Self::Ticket,
+    ) -> Result<Look<Self::Answer>, ToolError>;
+}
+
+/// What a tool does to the world.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Looks
+    Read,
+    /// Changes the record
+    Write,
+    /// Changes the record, and through it the world outside
+    Outside,
+}
+
+/// An answer with its types forgotten: JSON text, which is what nearly everybody wants of it.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// The answer as JSON
+    pub text: String,
+}
+
+impl Output {
+    pub(crate) fn of(answer: &impl Serialize) -> Result<Self, ToolError> {
+        Ok(Self { text: serde_json::to_string(answer).map_err(ToolError::internal)? })
+    }
+
+    /// What it says, as it was before its type was forgotten.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
+        serde_json::from_str(&self.text).map_err(ToolError::internal)
+    }
+
+    /// The answer as a value.
+    pub fn value(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_default()
+    }
+}
+
+/// What was seen, its types forgotten, and what to do if that is not all.
+pub(crate) struct Seen {
+    pub(crate) look: Look<Output>,
+    /// How long the caller is willing to wait for more
+    pub(crate) seconds: u32,
+    /// What can bring more
+    pub(crate) topics: Vec<Topic>,
+}
+
+impl Seen {
+    pub(crate) fn of<A: Serialize>(
+        look: Look<A>,
+        seconds: u32,
+        topics: Vec<Topic>,
+    ) -> Result<Self, ToolError> {
+        let look = match look {
+            Look::Settled(answer) => Look::Settled(Output::of(&answer)?),
+            Look::NotYet(answer) => Look::NotYet(Output::of(&answer)?),
+        };
+        Ok(Self { look, seconds, topics })
+    }
+}
+
+/// A look at the machine that is still to be done.
+pub(crate) type Probing = Box<dyn FnOnce(&Engine) -> Result<Output, ToolError> + Send>;
+
+pub(crate) enum Shape {
+    Read(fn(&ReadCx<'_>, &Value) -> Result<Output, ToolError>),
+    Probe(fn(&ReadCx<'_>, &Value) -> Result<Probing, ToolError>),
+    Wait(fn(&ReadCx<'_>, &Value) -> Result<Seen, ToolError>),
+    Write(fn(&mut WriteCx<'_, '_>, &Value) -> Result<Output, ToolError>),
+    Ask(&'static dyn Asking),
+}
+
+/// An [`Ask`] with its types forgotten. Its ticket is JSON.
+pub(crate) trait Asking: Sync {
+    /// Returns whether [`Asking::inspect`] has anything to look at.
+    fn inspects(&self) -> bool {
+        false
+    }
+    /// Checks what the call names on the machine. Blocks.
+    fn inspect(&self, _project: &Path, _raw: &Value) -> Result<(), ToolError> {
+        Ok(())
+    }
+    /// Changes the record, and gives the ticket.
+    fn begin(&self, cx: &mut WriteCx<'_, '_>, raw: &Value) -> Result<Output, ToolError>;
+    /// Looks at what came of it.
+    fn look(&self, cx: &ReadCx<'_>, raw: &Value, ticket: &Output) -> Result<Seen, ToolError>;
+}
+
+/// An [`Ask`] that is known by its type.
+struct Typed<T>(PhantomData<fn() -> T>);
+
+impl<T: Ask> Asking for Typed<T> {
+    fn inspects(&self) -> bool {
+        T::INSPECTS
+    }
+
+    fn inspect(&self, project: &Path, raw: &Value) -> Result<(), ToolError> {
+        T::inspect(project, &input::parse::<T::Args>(raw)?)
+    }
+
+    fn begin(&self, cx: &mut WriteCx<'_, '_>, raw: &Value) -> Result<Output, ToolError> {
+        Output::of(&T::begin(cx, &input::parse::<T::Args>(raw)?)?)
+    }
+
+    fn look(&self, cx: &ReadCx<'_>, raw: &Value, ticket: &Output) -> Result<Seen, ToolError> {
+        let args = input::parse::<T::Args>(raw)?;
+        let ticket = ticket.read()?;
+        let look = T::look(cx, &args, &ticket)?;
+        Seen::of(look, T::wait_seconds(&args), T::topics(&ticket))
+    }
+}
+
+/// Where what is said of a tool comes from.
+enum Words {
+    /// Its types
+    Types { input: fn() -> Map<String, Value>, output: fn() -> Map<String, Value> },
+    /// Whoever made it
+    Made(&'static Described),
+}
+
+/// A tool with its types forgotten, so that the registry is a plain list.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact that the tool declares by name")]
+pub struct ToolDef {
+    /// The canonical name
+    pub name: &'static str,
+    /// The tool whose permission it needs: its own, as a rule
+    pub(crate) governed_by: &'static str,
+    /// Whether a failure concerns the human at once
+    pub critical: bool,
+    /// Whether calling it again with the same input changes nothing more
+    pub idempotent: bool,
+    /// Whether it starts agents
+    pub starts_agents: bool,
+    /// Whether it may end or undo what somebody else is doing
+    pub destructive: bool,
+    /// Whether it has limits of its own
+    pub(crate) bounded: bool,
+    /// Loader for files named in its input
+    pub(crate) load_files: Option<LoadFiles>,
+    pub(crate) shape: Shape,
+    words: Words,
+}
+
+impl std::fmt::Debug for ToolDef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ToolDef").field(&self.name).finish()
+    }
+}
+
+impl ToolDef {
+    const fn of<T: Tool>(shape: Shape) -> Self {
+        Self {
+            name: T::NAME,
+            governed_by: T::NAME,
+            critical: T::CRITICAL,
+            idempotent: T::IDEMPOTENT,
+            starts_agents: T::STARTS_AGENTS,
+            destructive: T::DESTRUCTIVE,
+            bounded: T::BOUNDED,
+            load_files: T::LOAD_FILES,
+            shape,
+            words: Words::Types { input: schema::<T::Args>, output: schema::<T::Answer> },
+        }
+    }
+
+    /// A tool that looks.
+    pub(crate) const fn read<T: Read>() -> Self {
+        Self::of::<T>(Shape::Read(|cx, raw| {
+            Output::of(&T::read(cx, input::parse::<T::Args>(raw)?)?)
+        }))
+    }
+
+    /// The same, for whoever may use another tool.
+    pub(crate) const fn governed_by(mut self, tool: &'static str) -> Self {
+        self.governed_by = tool;
+        self
+    }
+
+    /// A tool that looks at the machine.
+    pub(crate) const fn probe<T: Probe>() -> Self {
+        Self::of::<T>(Shape::Probe(|cx, raw| {
+            let question = T::question(cx, input::parse::<T::Args>(raw)?)?;
+            Ok(Box::new(move |engine| Output::of(&T::answer(engine, question)?)))
+        }))
+    }
+
+    /// A tool that looks and may wait.
+    pub(crate) const fn wait<T: Wait>() -> Self {
+        Self::of::<T>(Shape::Wait(|cx, raw| {
+            let args = input::parse::<T::Args>(raw)?;
+            Seen::of(T::look(cx, &args)?, T::wait_seconds(&args), T::topics(cx, &args))
+        }))
+    }
+
+    /// A tool that changes the record.
+    pub(crate) const fn write<T: Write>() -> Self {
+        Self::of::<T>(Shape::Write(|cx, raw| {
+            let args = input::parse::<T::Args>(raw)?;
+            Output::of(&T::write(cx, args)?)
+        }))
+    }
+
+    /// A tool that changes the record and waits for what comes of it.
+    pub(crate) const fn ask<T: Ask>() -> Self {
+        Self::of::<T>(Shape::Ask(&const { Typed::<T>(PhantomData) }))
+    }
+
+    /// A tool that starts an agent and is made while the program runs.
+    pub(crate) const fn made(
+        name: &'static str,
+        words: &'static Described,
+        asking: &'static dyn Asking,
+    ) -> Self {
+        Self {
+            name,
+            governed_by: name,
+            critical: false,
+            idempotent: false,
+            starts_agents: true,
+            destructive: false,
+            bounded: false,
+            load_files: None,
+            shape: Shape::Ask(asking),
+            words: Words::Made(words),
+        }
+    }
+
+    /// What it does to the world.
+    pub const fn effect(&self) -> Effect {
+        match self.shape {
+            Shape::Read(_) | Shape::Probe(_) | Shape::Wait(_) => Effect::Read,
+            Shape::Write(_) => Effect::Write,
+            Shape::Ask(_) => Effect::Outside,
+        }
+    }
+
+    /// Whether it may wait, so that its caller is to be watched meanwhile.
+    pub const fn waits(&self) -> bool {
+        matches!(self.shape, Shape::Wait(_) | Shape::Ask(_))
+    }
+
+    /// The group it belongs to.
+    pub fn toolset(&self) -> &'static str {
+        toolset_of(self.name)
+    }
+
+    /// Its name within its group: the seed's.
+    pub fn bare(&self) -> &'static str {
+        bare_of(self.name)
+    }
+
+    /// Its name where all groups are together: prefixed if its group is a generic one.
+    pub fn joined(&self) -> String {
+        joined_of(self.name)
+    }
+
+    /// What it is for, and what goes in and comes out.
+    pub fn described(&self) -> &'static Described {
+        static NONE: LazyLock<Described> = LazyLock::new(Described::default);
+        match self.words {
+            Words::Types { .. } => DESCRIBED.get(self.name).unwrap_or(&NONE),
+            Words::Made(described) => described,
+        }
+    }
+}
+
+/// What is said of a tool.
+#[derive(Debug, Default)]
+pub struct Described {
+    /// Its short name for people
+    pub title: String,
+    /// What it is for
+    pub description: String,
+    /// The schema of what goes in
+    pub input: Arc<Map<String, Value>>,
+    /// The schema of what comes out
+    pub output: Arc<Map<String, Value>>,
+}
+
+static DESCRIBED: LazyLock<HashMap<&'static str, Described>> = LazyLock::new(|| {
+    let describe = |tool: &ToolDef| {
+        let Words::Types { input, output } = tool.words else { return Described::default() };
+        let mut input = input();
+        let description = match input.remove("description") {
+            Some(Value::String(text)) => text,
+            _ => String::new(),
+        };
+        let title = description.lines().next().unwrap_or_default().to_owned();
+        Described { title, description, input: Arc::new(input), output: Arc::new(output()) }
+    };
+    TOOLS.iter().map(|tool| (tool.name, describe(tool))).collect()
+});
+
+/// The schema of a type.
+pub(crate) fn schema<T: JsonSchema>() -> Map<String, Value> {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T>();
+    // Formats such as `uint32` are Rust's own; strict clients warn about what they do not know.
+    RecursiveTransform(|schema: &mut schemars::Schema| {
+        let foreign = schema
+            .get("format")
+            .and_then(Value::as_str)
+            .is_some_and(|format| format.starts_with("uint") || format.starts_with("int"));
+        if foreign {
+            schema.remove("format");
+        }
+    })
+    .transform(&mut schema);
+    schema.remove("title");
+    let mut object = match schema.to_value() {
+        Value::Object(object) => object,
+        _ => Map::new(),
+    };
+    object.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+    object
+}
+
+/// The group of a canonical name.
+pub(crate) fn toolset_of(name: &str) -> &str {
+    name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map_or("", |(set, _)| set)
+}
+
+/// A tool's name within its group, from the canonical one.
+pub fn bare_of(name: &str) -> &str {
+    name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map_or(name, |(_, bare)| bare)
+}
+
+/// The name that a tool of a canonical name has where all groups are together.
+pub fn joined_of(name: &str) -> String {
+    match (toolset_of(name), bare_of(name)) {
+        ("", name) => name.to_owned(),
+        (toolset, bare) if crate::call::toolsets::is_generic(toolset) => {
+            format!("{toolset}_{bare}")
+        }
+        (_, bare) => bare.to_owned(),
+    }
+}
+
+/// The tool of a canonical name or an alias, if it is one of those that there always are.
+pub fn by_name(name: &str) -> Option<&'static ToolDef> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, tool)| tool);
+    TOOLS.iter().find(|tool| tool.name == name)
+}

@@ -1,0 +1,100 @@
+//! Formats of the record: each golden file is a value as it was written by an earlier version, with every field.
+//! It must be read for ever. A field may be added to a format, with a default; then it is added to its file as well.
+
+use serde::Serialize;
+use serde_json::Value;
+use store::{AgentPage, EventFilter, WorktreePage};
+
+use super::*;
+use crate::automation::loops::prompt::Recovery;
+use crate::crew::run::{Wish, notes};
+use crate::delivery::merge_queue::Details;
+use crate::delivery::outbox::{feedback, issues, merge, pull, rebase, review};
+
+/// Decodes a golden value, and checks that nothing of it was passed over.
+fn check<T: DeserializeOwned + Serialize>(golden: &str) {
+    let value: Value = serde_json::from_str(golden).unwrap();
+    let decoded: T = decode(golden, "a golden file", "value").unwrap();
+    assert_eq!(serde_json::to_value(decoded).unwrap(), value);
+}
+
+macro_rules! golden {
+    ($($file:literal: $format:ty,)*) => {
+        #[test]
+        fn every_format_of_the_record_is_read_as_it_was_written() {
+            $(check::<$format>(include_str!(concat!("../../../tests/golden/", $file, ".json")));)*
+        }
+
+        #[test]
+        fn every_golden_file_is_checked() {
+            let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+            let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+            let mut names: Vec<String> =
+                names.map(|name| name.to_string_lossy().replace(".json", "")).collect();
+            names.sort();
+            assert_eq!(names, [$($file),*]);
+        }
+    };
+}
+
+golden! {
+    "errand_feedback_notes": feedback::Notes,
+    "errand_feedback_wish": feedback::FeedbackWish,
+    "errand_issues_wish": issues::IssuesWish,
+    "errand_merge_notes": merge::Notes,
+    "errand_merge_wish": merge::MergeWish,
+    "errand_pull_notes": pull::Notes,
+    "errand_pull_wish": pull::PullWish,
+    "errand_rebase_notes": rebase::Notes,
+    "errand_rebase_wish": rebase::RebaseWish,
+    "errand_review_wish": review::ReviewWish,
+    "loop_recovery": Recovery,
+    "merge_details": Details,
+    "run_notes": notes::Notes,
+    "run_wish": Wish,
+}
+
+#[test]
+fn what_cannot_be_decoded_names_its_row() {
+    let error = decode::<Wish>(r#"{"timeout":"soon"}"#, "agent `sp_1`", "wish").unwrap_err();
+    assert!(
+        error.message.starts_with(
+            "the record of agent `sp_1` is damaged: its wish cannot be read (invalid type"
+        ),
+        "{}",
+        error.message
+    );
+}
+
+/// A database that version 8 of the schema wrote: agents that have ended, run and wait, a worktree, mail, an epic's task.
+#[tokio::test]
+async fn a_database_of_an_earlier_version_is_read_to_its_last_row() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let file = rusqlite::Connection::open(&path).unwrap();
+    file.execute_batch(include_str!("../../../tests/databases/schema-8.sql")).unwrap();
+    drop(file);
+    let store = store::Store::open(&path).unwrap();
+    let read = |tx: &store::Tx<'_>| {
+        let mut found = Vec::new();
+        for agent in store::Page::all(|after| tx.agent_page(AgentPage::All, after, 100))? {
+            let run = tx.run_get(agent.id)?.unwrap();
+            let (wish, notes) = (Wish::of(&run)?, notes::Notes::of(&run)?);
+            found.push((agent.state.name().stored(), wish.timeout, notes.charged));
+        }
+        let events = tx.event_list(&EventFilter { after: 0, kind: None }, 500)?;
+        Ok::<_, ToolError>((found, events.len(), tx.worktree_page(WorktreePage::All, 0, 9)?))
+    };
+    let (agents, events, worktrees) = store.read(read).unwrap();
+    assert_eq!(
+        agents,
+        [
+            ("succeeded", Some(60), 0),
+            ("succeeded", None, 0),
+            ("running", None, 20_000_000),
+            ("queued", Some(60), 0)
+        ]
+    );
+    assert_eq!((events, worktrees.items.len()), (33, 3));
+    store.close().await;
+}

@@ -1,0 +1,82 @@
+//! Roles across reloads and restarts.
+//!
+//! A role's file can break or vanish while agents of the role live. Each role that could be read is therefore recorded
+//! before it takes effect, and a role that can no longer be read keeps the rules it had last.
+
+use std::collections::BTreeMap;
+
+use model::Timestamp;
+use store::{LiveRole, RoleSnapshot, StoreError, Tx};
+
+use crate::core::engine::Engine;
+use crate::core::settings::{Role, Settings, is_bare};
+
+impl Engine {
+    /// Puts settings in force once their roles are on disk. Returns a warning for each role that live agents have and
+    /// that cannot be read.
+    pub async fn adopt_settings(&self, mut settings: Settings) -> Result<Vec<String>, StoreError> {
+        let mut current = Vec::new();
+        for role in settings.roles.values() {
+            let body = serde_json::to_string(role)
+                .map_err(|error| StoreError::Corrupt(format!("role `{}`: {error}", role.name)))?;
+            current.push(RoleSnapshot { name: role.name.clone(), body });
+        }
+        let (in_force, now) = (self.settings(), self.now());
+        let recorded =
+            self.store.write(move |tx| record(tx, &current, &in_force.roles, now)).await?;
+        settings.last_good_roles = recorded.last_good;
+        let mut warnings = Vec::new();
+        for LiveRole { role, kind, agents } in recorded.live {
+            if settings.roles.contains_key(&role) {
+                continue;
+            }
+            let which = if agents == 1 { "agent" } else { "agents" };
+            if settings.last_good_roles.contains_key(&role) {
+                warnings.push(format!(
+                    "role `{role}` cannot be read any more; {agents} live {which} of it: the last good rules apply"
+                ));
+            } else if !is_bare(&role, &kind) {
+                warnings.push(format!(
+                    "role `{role}` cannot be read and no earlier version is known; {agents} live {which} of it may use no tool"
+                ));
+            }
+        }
+        self.set_settings(settings);
+        Ok(warnings)
+    }
+}
+
+/// Roles that cannot be read, as they were last, and who is live.
+struct Recorded {
+    last_good: BTreeMap<String, Role>,
+    live: Vec<LiveRole>,
+}
+
+/// Records the roles that could be read, and forgets those that nobody can have any more.
+fn record(
+    tx: &mut Tx<'_>,
+    current: &[RoleSnapshot],
+    in_force: &BTreeMap<String, Role>,
+    now: Timestamp,
+) -> Result<Recorded, StoreError> {
+    for snapshot in current {
+        tx.role_snapshot_put(snapshot, now)?;
+    }
+    let live = tx.agents_live_by_role()?;
+    let mut last_good = BTreeMap::new();
+    for RoleSnapshot { name, body } in tx.role_snapshots()? {
+        if current.iter().any(|role| role.name == name) {
+            continue;
+        }
+        // A role that is still in force may get another agent before the new settings replace it.
+        if in_force.contains_key(&name) || live.iter().any(|live| live.role == name) {
+            // A version that this program cannot read grants nothing.
+            if let Ok(role) = serde_json::from_str(&body) {
+                last_good.insert(name, role);
+            }
+        } else {
+            tx.role_snapshot_delete(&name)?;
+        }
+    }
+    Ok(Recorded { last_good, live })
+}

@@ -1,0 +1,232 @@
+//! Agents that somebody else runs: how they join, and how they leave.
+
+use model::agent::{AgentEvent, AgentState, Outcome};
+use model::event::EventKind;
+use model::task::{Claim, TaskMove, TaskRef};
+use model::{AgentId, EpicId, Timestamp};
+use serde_json::{Value, json};
+use store::{Agent, AuditDraft, EventDraft, NewAgent, Tx};
+
+use crate::call::cx::{find_agent, find_task, fresh};
+use crate::call::identity::hash_token;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::redact::redact;
+use crate::core::settings::Budget;
+use crate::crew::run::draft::{caps_of, find_role};
+use crate::crew::run::finish::{self, Figures};
+use crate::crew::run::{Draft, reserve};
+use crate::tasks::task_change;
+
+/// Who is to join.
+#[derive(Debug, Clone)]
+pub struct Recruit {
+    /// In which role
+    pub role: String,
+    /// For which task
+    pub task: Option<TaskRef>,
+    /// In which epic
+    pub epic: Option<EpicId>,
+    /// Working where
+    pub cwd: Option<String>,
+    /// Under whom; nobody is the operator
+    pub parent: Option<AgentId>,
+}
+
+/// Who has joined, with the secret that only they may know.
+#[derive(Debug, Clone)]
+pub struct Enlisted {
+    /// The agent
+    pub agent: AgentId,
+    /// Its token; only its hash is kept
+    pub token: String,
+    /// Its category
+    pub category: String,
+}
+
+impl Engine {
+    /// Makes an agent that somebody else runs.
+    pub async fn enlist(&self, recruit: Recruit) -> Result<Enlisted, ToolError> {
+        let settings = self.settings();
+        let role = find_role(&settings, &recruit.role)?;
+        let category = role.category.clone();
+        let token = host::random::secret("adjag_").map_err(ToolError::internal)?;
+        let id = fresh(AgentId::from_bits)?;
+        let token_hash = hash_token(&token);
+        let (engine, now) = (self.clone(), self.now());
+        let joined = category.clone();
+        self.store
+            .write(move |tx| join(tx, &engine, &recruit, (id, &joined, &token_hash), now))
+            .await?;
+        Ok(Enlisted { agent: id, token, category })
+    }
+
+    /// Ends an agent that somebody else runs, and voids its token.
+    pub async fn discharge(&self, id: AgentId, reason: String) -> Result<Agent, ToolError> {
+        let (engine, now) = (self.clone(), self.now());
+        let agent = self.store.write(move |tx| leave(tx, &engine, id, &reason, now)).await?;
+        self.tokens.forget(id);
+        self.rates.forget(id);
+        self.heads.forget(id);
+        Ok(agent)
+    }
+
+    /// A row of the record about something that the operator did beside the crew.
+    pub fn operator_act(&self, act: &str, input: &Value, output: &Value) -> AuditDraft {
+        self.operator_row(act, None, input.to_string(), output)
+    }
+
+    /// A row of the record about something that the operator did. It may be made in a transaction, so that its
+    /// commit is the one that was [read before](Self::refresh_project_head).
+    pub(crate) fn operator_row(
+        &self,
+        tool: &str,
+        agent: Option<AgentId>,
+        input: String,
+        output: &Value,
+    ) -> AuditDraft {
+        AuditDraft {
+            at: self.now(),
+            agent,
+            by_operator: true,
+            tool: tool.to_owned(),
+            input: redact(input),
+            code: None,
+            output: redact(output.to_string()),
+            duration_micros: 0,
+            git_commit: self.heads.last(None),
+        }
+    }
+}
+
+fn join(
+    tx: &mut Tx<'_>,
+    engine: &Engine,
+    recruit: &Recruit,
+    (id, category, token_hash): (AgentId, &str, &str),
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let settings = engine.settings();
+    let parent = match recruit.parent {
+        Some(parent) => {
+            let parent = find_agent(tx, parent)?;
+            if parent.ended_at().is_some() {
+                return Err(ToolError::wrong_state(format!("agent `{}` has ended", parent.id)));
+            }
+            Some(parent)
+        }
+        None => None,
+    };
+    let task = recruit.task.as_ref().map(|name| find_task(tx, name)).transpose()?;
+    if let Some(epic) = recruit.epic
+        && tx.epic_get(epic)?.is_none()
+    {
+        return Err(ToolError::not_found(format!("there is no epic `{epic}`")));
+    }
+    let new = NewAgent {
+        id,
+        role: recruit.role.clone(),
+        category: category.to_owned(),
+        kind: "enlisted".to_owned(),
+        parent: recruit.parent,
+        depth: parent.as_ref().map_or(0, |parent| parent.depth + 1),
+        task: task.as_ref().map(|task| task.id),
+        epic: recruit.epic.or(task.as_ref().and_then(|task| task.epic)),
+        session: None,
+        iteration: None,
+        state: AgentState::Running,
+        cwd: recruit.cwd.clone(),
+        token_hash: Some(token_hash.to_owned()),
+    };
+    tx.agent_insert(&new, now)?;
+    let role = find_role(&settings, &recruit.role)?;
+    let usual = if parent.is_none() { settings.root_budget } else { Budget::default() };
+    let caps = caps_of(tx, &Draft::default(), task.as_ref(), (Some(role), usual))?;
+    let mut above = Vec::new();
+    if let Some(parent) = parent {
+        above = tx.agent_ancestors(&parent)?;
+        above.insert(0, parent);
+    }
+    reserve::fund(tx, &settings, &new, &caps, &above)?;
+    for kind in [EventKind::AgentCreated, EventKind::AgentStarted] {
+        let data = json!({ "role": new.role, "category": new.category, "kind": new.kind });
+        let event = EventDraft { kind, agent: Some(id), task: new.task, data };
+        tx.event_append(now, &event)?;
+    }
+    if let Some(mut task) = task {
+        tx.dispatch_begin(task.number, id, &new.role, now)?;
+        // A free task is taken by whoever comes for it; one that is held stays where it is.
+        let free = task.state.name() == model::TaskStateName::Pending;
+        if free {
+            let claim = Claim { holder: id, attempt: 1, number: task.claim_number + 1 };
+            task_change::apply(
+                tx,
+                &mut task,
+                TaskMove::Start { claim: Some(claim) },
+                (Some(id), now),
+            )?;
+        }
+    }
+    let input = json!({ "role": recruit.role, "task": recruit.task, "epic": recruit.epic,
+        "cwd": recruit.cwd, "parent": recruit.parent });
+    let output = json!({ "agentId": id });
+    tx.audit_append(&engine.operator_row(
+        "operator__enlist",
+        Some(id),
+        input.to_string(),
+        &output,
+    ))?;
+    Ok(())
+}
+
+fn leave(
+    tx: &mut Tx<'_>,
+    engine: &Engine,
+    id: AgentId,
+    reason: &str,
+    now: Timestamp,
+) -> Result<Agent, ToolError> {
+    let mut agent = find_agent(tx, id)?;
+    if agent.kind != "enlisted" {
+        return Err(ToolError::wrong_state(format!("agent `{id}` is run by Adjutant"))
+            .hint(format!("`adjutant kill {id}` ends it, with all it started")));
+    }
+    let end = AgentEvent::Ended { outcome: Outcome::Succeeded, reason: reason.to_owned() };
+    agent.state = agent
+        .state
+        .apply(end, now)
+        .map_err(|_| ToolError::wrong_state(format!("agent `{id}` has ended already")))?;
+    tx.agent_advance(id, &agent.state, now)?;
+    tx.dispatch_end(id, "completed", Some(&json!({ "summary": reason }).to_string()), now)?;
+    tx.mcp_session_delete_of(&id.to_string())?;
+    release_tasks(tx, &agent, now)?;
+    let data = json!({ "state": agent.state.name(), "reason": reason });
+    let event =
+        EventDraft { kind: EventKind::AgentFinished, agent: Some(id), task: agent.task, data };
+    tx.event_append(now, &event)?;
+    finish::charge_unmetered(tx, &engine.settings(), &agent, Figures::Whole, now)?;
+    finish::followed(tx, &engine.settings(), &agent, now)?;
+    let output = json!({ "agentId": id, "state": agent.state.name() });
+    let input = json!({ "agentId": id, "reason": reason });
+    tx.audit_append(&engine.operator_row(
+        "operator__discharge",
+        Some(id),
+        input.to_string(),
+        &output,
+    ))?;
+    Ok(agent)
+}
+
+/// Puts back what an agent held but did not finish, so that nothing is held by nobody.
+fn release_tasks(tx: &mut Tx<'_>, agent: &Agent, now: Timestamp) -> Result<(), ToolError> {
+    for mut task in tx.tasks_claimed_by(agent.id)? {
+        // What is in review waits for a person, not for the agent that did it.
+        if task.state.name() != model::TaskStateName::Review {
+            task_change::apply(tx, &mut task, TaskMove::Release, (Some(agent.id), now))?;
+        }
+    }
+    for mut task in tx.tasks_assigned_to(agent.id)? {
+        task_change::apply(tx, &mut task, TaskMove::Release, (Some(agent.id), now))?;
+    }
+    Ok(())
+}

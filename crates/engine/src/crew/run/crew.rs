@@ -1,0 +1,362 @@
+//! The loop that owns the crew: it follows the record, gives places out, and passes on to keepers what
+//! concerns their agents.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use model::event::EventKind;
+use model::{AgentId, MailId, Timestamp};
+use store::{Agent, Event, EventFilter, Run};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::environment::{self, StartGrant};
+use super::keeper::{self, Begin, CallNote, Order};
+use super::overdue;
+use super::place::{self, Turn};
+use super::reconcile;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::panics::{self, PanicReport};
+
+/// So many are taken from the queue at once.
+const AT_ONCE: u32 = 64;
+/// How long to wait after the record could not be used.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// Whom to tell: the keepers of the agents that run.
+#[derive(Debug, Default)]
+pub(crate) struct Crew(Mutex<HashMap<AgentId, UnboundedSender<Order>>>);
+
+impl Crew {
+    /// Passes an order on; false if nobody keeps that agent.
+    pub(crate) fn order(&self, agent: AgentId, order: Order) -> bool {
+        let keepers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        keepers.get(&agent).is_some_and(|keeper| keeper.send(order).is_ok())
+    }
+
+    /// Passes on that an agent called a tool of ours.
+    pub(crate) fn called(&self, agent: AgentId, note: impl FnOnce() -> CallNote) {
+        let keepers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let keeper = keepers.get(&agent).cloned();
+        drop(keepers);
+        if let Some(keeper) = keeper {
+            // Its keeper may be done by now.
+            drop(keeper.send(Order::Called(note())));
+        }
+    }
+
+    /// Opens the way to an agent's keeper, in place of the one before.
+    pub(super) fn remember(&self, agent: AgentId) -> UnboundedReceiver<Order> {
+        let (sender, orders) = mpsc::unbounded_channel();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(agent, sender);
+        orders
+    }
+
+    pub(crate) fn forget(&self, agent: AgentId) {
+        let mut keepers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that is open is the next attempt's, which began before this one was forgotten.
+        if keepers.get(&agent).is_some_and(UnboundedSender::is_closed) {
+            keepers.remove(&agent);
+        }
+    }
+}
+
+/// Keeps the crew until it is told to end. Agents outlive it.
+#[derive(Debug)]
+pub struct Keeping {
+    engine: Engine,
+    tasks: TaskTracker,
+    shutdown: CancellationToken,
+    /// The last event that was looked at
+    seen: i64,
+    /// The next deadline of an enlisted agent, or that it is to be looked up
+    deadline: Deadline,
+    /// When the next round is due though nothing happens; none where something happened that may change the queue
+    due: Option<Instant>,
+}
+
+/// What is known of the deadlines of enlisted agents. They change only with the crew, and looking all of them up at
+/// every event would slow every call down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Deadline {
+    Unknown,
+    Next(Option<Timestamp>),
+}
+
+impl Keeping {
+    /// Keeps an engine's crew, with its tasks on a tracker.
+    pub fn new(engine: Engine, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
+        let seen = *engine.store.last_event().borrow();
+        Self { engine, tasks, shutdown, seen, deadline: Deadline::Unknown, due: None }
+    }
+
+    /// Takes up what a server before us has left, and keeps the crew.
+    pub async fn run(mut self) {
+        loop {
+            match reconcile::reconcile(&self.engine).await {
+                Ok(found) => {
+                    for (agent, run) in found {
+                        self.keep((agent, run), Begin::Attach);
+                    }
+                    break;
+                }
+                Err(error) => self.trouble("could not take up the crew", &error).await,
+            }
+            if self.shutdown.is_cancelled() {
+                return;
+            }
+        }
+        let cleaner = self.engine.clone();
+        drop(self.tasks.spawn_blocking(move || environment::forget_values(&cleaner)));
+        let (mut last, mut waits) = (self.engine.store.last_event(), self.engine.waits.changed());
+        let mut reloads = self.engine.reloads.subscribe();
+        let mut is_only_news = false;
+        while !self.shutdown.is_cancelled() {
+            let moved = |seen: Result<bool, _>| seen.unwrap_or(true);
+            if !is_only_news || moved(waits.has_changed()) || moved(reloads.has_changed()) {
+                self.due = None;
+            }
+            is_only_news = false;
+            waits.borrow_and_update();
+            reloads.borrow_and_update();
+            let until = *last.borrow_and_update();
+            let wake = match self.turn(until).await {
+                Ok(wake) => wake,
+                Err(error) => {
+                    self.trouble("could not give out places", &error).await;
+                    continue;
+                }
+            };
+            tokio::select! {
+                () = self.shutdown.cancelled() => return,
+                changed = last.changed() => {
+                    if changed.is_err() { return }
+                    is_only_news = true;
+                }
+                changed = waits.changed() => if changed.is_err() { return },
+                changed = reloads.changed() => if changed.is_err() { return },
+                () = tokio::time::sleep_until(wake) => {}
+            }
+        }
+    }
+
+    async fn trouble(&self, what: &'static str, error: &ToolError) {
+        tracing::error!(message = error.message, causes = error.causes(), what);
+        _ = self.shutdown.run_until_cancelled(tokio::time::sleep(AGAIN)).await;
+    }
+
+    /// One round: tells keepers what happened, wakes who was limited, and starts whose turn it is.
+    /// Says when the next round is due if nothing happens.
+    async fn turn(&mut self, until: i64) -> Result<Instant, ToolError> {
+        self.route(until)?;
+        if let Some(due) = self.due.filter(|due| *due > Instant::now()) {
+            return Ok(due);
+        }
+        let wake = self.wake_limited().await?;
+        let deadline = self.end_overdue().await?;
+        self.place().await?;
+        let now = self.engine.now();
+        let left = deadline.map(|at| u64::try_from(at.millis_since(now)).unwrap_or_default());
+        let due = left.map_or(wake, |left| wake.min(Instant::now() + Duration::from_millis(left)));
+        self.due = Some(due);
+        Ok(due)
+    }
+
+    /// Ends enlisted agents whose time is up, and gives the deadline that comes next.
+    async fn end_overdue(&mut self) -> Result<Option<Timestamp>, ToolError> {
+        if let Deadline::Next(next) = self.deadline
+            && next.is_none_or(|at| at > self.engine.now())
+        {
+            return Ok(next);
+        }
+        let next = overdue::end_overdue(&self.engine).await?;
+        self.deadline = Deadline::Next(next);
+        Ok(next)
+    }
+
+    fn route(&mut self, until: i64) -> Result<(), ToolError> {
+        while self.seen < until {
+            let filter = EventFilter { after: self.seen, kind: None };
+            let events = self.engine.store.read(|tx| tx.event_list(&filter, 500))?;
+            let Some(newest) = events.last().map(|event| event.number) else { break };
+            for event in &events {
+                self.tell(event)?;
+            }
+            self.seen = newest;
+        }
+        Ok(())
+    }
+
+    /// Passes an event on to those whom it concerns.
+    fn tell(&mut self, event: &Event) -> Result<(), ToolError> {
+        let crew = &self.engine.crew;
+        if event.kind.name().starts_with("agent.") {
+            self.deadline = Deadline::Unknown;
+        }
+        if !is_talk(event.kind) {
+            self.due = None;
+        }
+        match (event.kind, event.agent) {
+            (EventKind::AgentStopping, Some(agent)) => {
+                crew.order(agent, Order::Stop);
+            }
+            (EventKind::AgentFinished, Some(agent)) => {
+                let above = self.engine.store.read(|tx| {
+                    let Some(agent) = tx.agent_get(agent)? else { return Ok(Vec::new()) };
+                    tx.agent_ancestors(&agent)
+                })?;
+                for above in above {
+                    crew.order(above.id, Order::Below);
+                }
+            }
+            (EventKind::MailSent, _) => {
+                let to = event.data["toAgentId"].as_str().and_then(|to| to.parse().ok());
+                let mail = event.data["mailId"].as_str().and_then(|id| id.parse::<MailId>().ok());
+                if let (Some(to), Some(mail)) = (to, mail) {
+                    crew.order(to, Order::Mail(mail));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Puts back into the queue whose model answers again, and says when the next one is due.
+    async fn wake_limited(&self) -> Result<Instant, ToolError> {
+        let now = self.engine.now();
+        let bound = i64::from(self.engine.settings().limits.max_limited_hours) * 3_600_000;
+        let limited = self.engine.store.read(|tx| tx.agents_limited_since())?;
+        // Whoever was recorded under another bound, or under none, is held to today's.
+        let limited: Vec<(AgentId, Timestamp)> = limited
+            .into_iter()
+            .map(|(agent, until, since)| (agent, until.min(since.after_millis(bound))))
+            .collect();
+        let due: Vec<AgentId> =
+            limited.iter().filter(|(_, until)| *until <= now).map(|(agent, _)| *agent).collect();
+        if !due.is_empty() {
+            let wake = move |tx: &mut store::Tx<'_>| {
+                due.iter().try_for_each(|agent| reconcile::requeue(tx, *agent, now))
+            };
+            self.engine.store.write(wake).await?;
+        }
+        let left = limited.iter().map(|(_, until)| until.millis_since(now));
+        let next = left.filter(|left| *left > 0).min();
+        let left = next.and_then(|left| u64::try_from(left).ok()).unwrap_or(3_600_000);
+        Ok(Instant::now() + Duration::from_millis(left))
+    }
+
+    /// Starts as many as there are places for.
+    async fn place(&self) -> Result<(), ToolError> {
+        let settings = self.engine.settings();
+        let (limit, missing) = (settings.limits.running, &self.engine.missing);
+        let (queued, placed) = self.engine.store.read(|tx| {
+            // Those that lack variables keep nobody else from being looked at.
+            let queued = tx.agents_queued(AT_ONCE.saturating_add(missing.count()))?;
+            let placed = if queued.is_empty() { Vec::new() } else { tx.agents_placed()? };
+            Ok::<_, ToolError>((queued, placed))
+        })?;
+        let free = place::free_places(limit, &placed, |id| self.engine.waits.is_waiting(id));
+        missing.retain(|agent| queued.iter().any(|place| place.agent == agent));
+        let (mut turns, free) = (Vec::new(), usize::try_from(free).unwrap_or(usize::MAX));
+        for place in queued {
+            if turns.len() >= free {
+                break;
+            }
+            let values = environment::resolve(&self.engine, &settings, place.agent).await?;
+            let Some(inherited) = values else { continue };
+            let token = host::random::secret("adjag_").map_err(ToolError::internal)?;
+            turns.push(Turn { agent: place.agent, grant: StartGrant { token, inherited } });
+        }
+        if turns.is_empty() {
+            return Ok(());
+        }
+        let now = self.engine.now();
+        let begun = self
+            .engine
+            .store
+            .write(move |tx| {
+                let mut begun = Vec::new();
+                for turn in &turns {
+                    let agent = place::begin(tx, turn, now)?;
+                    let run = tx.run_get(turn.agent)?;
+                    begun.extend(agent.zip(run).map(|found| (found, turn.grant.clone())));
+                }
+                Ok::<_, ToolError>(begun)
+            })
+            .await?;
+        for (found, grant) in begun {
+            self.keep(found, Begin::Start(grant));
+        }
+        Ok(())
+    }
+
+    fn keep(&self, found: (Agent, Run), begin: Begin) {
+        // Open before anybody else can have something to tell it.
+        let orders = self.engine.crew.remember(found.0.id);
+        let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
+        let tasks = self.tasks.clone();
+        self.tasks.spawn(async move {
+            let (id, mut restarts) = (found.0.id, 0);
+            let mut next = Some((found, begin, orders));
+            while let Some((found, begin, orders)) = next.take() {
+                // A task of its own, so that after a panic somebody is there to look after its agent.
+                let (own, stop) = (engine.clone(), shutdown.clone());
+                let kept = tasks.spawn(keeper::keep(own, found, begin, orders, stop)).await;
+                let Some(message) = kept.err().and_then(panics::message_of) else { return };
+                let Some(found) = restarted(&engine, id, (restarts, message), &shutdown).await
+                else {
+                    break;
+                };
+                restarts += 1;
+                next = Some((found, Begin::Attach, engine.crew.remember(id)));
+            }
+            engine.crew.forget(id);
+        });
+    }
+}
+
+/// Returns whether events of a kind never change who may start. They are most of all events, and a round for each
+/// would slow every call down.
+const fn is_talk(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::MailSent
+            | EventKind::MailRead
+            | EventKind::DecisionLogged
+            | EventKind::NoteAdded
+            | EventKind::TaskCommented
+    )
+}
+
+/// Reports that the keeper of an agent panicked, and after a pause says whom the next one is to keep. An agent that
+/// was never begun goes back into the queue, and then there is nobody.
+async fn restarted(
+    engine: &Engine,
+    id: AgentId,
+    (restarts, message): (u32, String),
+    shutdown: &CancellationToken,
+) -> Option<(Agent, Run)> {
+    // Where it cannot be read now it is looked up again below.
+    let found = engine.store.read(|tx| tx.agent_get(id)).ok().flatten();
+    let attempt = found.map_or(1, |agent| agent.attempt);
+    let delay = panics::restart_delay(restarts.max(attempt.saturating_sub(1)));
+    let doing = format!("supervising agent {id}");
+    let next = format!("supervision starts again in {} s", delay.as_secs());
+    let report = PanicReport { agent: Some(id), doing, message, next };
+    panics::report(engine, report).await;
+    shutdown.run_until_cancelled(tokio::time::sleep(delay)).await?;
+    loop {
+        match reconcile::take_up(engine, id).await {
+            Ok(found) => return found,
+            Err(error) => {
+                let (message, causes) = (&error.message, error.causes());
+                tracing::error!(%id, message, causes, "failed to look up an agent; retrying");
+                shutdown.run_until_cancelled(tokio::time::sleep(AGAIN)).await?;
+            }
+        }
+    }
+}

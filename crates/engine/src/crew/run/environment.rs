@@ -1,0 +1,208 @@
+//! Values of the environment for agents that wait: they are in no file, so that after a restart somebody
+//! who has them must be asked.
+//!
+//! A draft records the names of the variables that its agent gets from the server's own environment. When
+//! its turn comes, an agent that an earlier server recorded gets them from its parent's supervisor, else
+//! from this server; where neither has one, it stays queued and says which.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use host::run::{RunFolder, Variables};
+use model::AgentId;
+use sha2::Sha256;
+use store::{Agent, Run};
+
+use super::launch::folder_of;
+use super::wish::Wish;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::settings::Settings;
+
+/// Time limit for a parent's supervisor to answer.
+const ASK_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Secrets handed to an agent's supervisor and never written to disk.
+#[derive(Clone)]
+pub(crate) struct StartGrant {
+    /// Its token
+    pub(crate) token: String,
+    /// Values from its parent's supervisor, which win over the server's own
+    pub(crate) inherited: Variables,
+}
+
+impl std::fmt::Debug for StartGrant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("StartGrant").field("inherited", &self.inherited).finish_non_exhaustive()
+    }
+}
+
+/// Queued agents that lack variables, with the settings under which that was found.
+#[derive(Debug, Default)]
+pub(crate) struct MissingVariables(Mutex<HashMap<AgentId, Missing>>);
+
+#[derive(Debug)]
+struct Missing {
+    kind: String,
+    names: Vec<String>,
+    settings: Arc<Settings>,
+}
+
+impl MissingVariables {
+    fn map(&self) -> MutexGuard<'_, HashMap<AgentId, Missing>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether it is known already that an agent lacks variables under these settings.
+    fn is_known(&self, agent: AgentId, settings: &Arc<Settings>) -> bool {
+        self.map().get(&agent).is_some_and(|missing| Arc::ptr_eq(&missing.settings, settings))
+    }
+
+    /// Forgets those that do not wait any more.
+    pub(super) fn retain(&self, is_queued: impl Fn(AgentId) -> bool) {
+        self.map().retain(|agent, _| is_queued(*agent));
+    }
+
+    /// Number of agents that lack variables.
+    pub(super) fn count(&self) -> u32 {
+        u32::try_from(self.map().len()).unwrap_or(u32::MAX)
+    }
+}
+
+impl Engine {
+    /// Reason why a queued agent does not start, other than a free place.
+    pub fn queue_reason(&self, agent: AgentId) -> Option<String> {
+        let all = self.missing.map();
+        let Missing { kind, names, .. } = all.get(&agent)?;
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        Some(format!(
+            "waits for the environment variable {}, which it was drafted with and the server does not \
+             have; start the server with it, or take it out of `agents.{kind}.environment` and run \
+             `adjutant reload`",
+            names.join(" and ")
+        ))
+    }
+}
+
+/// The variables that agents of a kind get from the server's environment as it is now.
+pub(crate) fn names_to_record(settings: &Settings, kind: &str) -> Vec<String> {
+    let Some(runner) = settings.runners.get(kind) else { return Vec::new() };
+    let has_value = |name: &&String| runner.environment.iter().any(|(known, _)| known == *name);
+    runner.inherits.iter().filter(has_value).cloned().collect()
+}
+
+/// Finds the values that an agent is to start with beside the server's own; none where some are missing,
+/// which is remembered for those who look at the queue.
+pub(super) async fn resolve(
+    engine: &Engine,
+    settings: &Arc<Settings>,
+    id: AgentId,
+) -> Result<Option<Variables>, ToolError> {
+    if engine.missing.is_known(id, settings) {
+        return Ok(None);
+    }
+    let found = engine.store.read(|tx| Ok::<_, ToolError>((tx.agent_get(id)?, tx.run_get(id)?)))?;
+    let (Some(agent), Some(run)) = found else { return Ok(Some(Variables::default())) };
+    let (wanted, lacking) = wanted(settings, &agent, &run);
+    let is_ours = agent.created_at >= engine.started_at;
+    if wanted.is_empty() || (is_ours && lacking.is_empty()) {
+        return Ok(Some(Variables::default()));
+    }
+    let inherited = parent_values(engine, &agent, &wanted).await?;
+    let is_given = |name: &String| inherited.0.iter().any(|(known, _)| known == name);
+    let names: Vec<String> = lacking.into_iter().filter(|name| !is_given(name)).collect();
+    if names.is_empty() {
+        engine.missing.map().remove(&id);
+        return Ok(Some(inherited));
+    }
+    tracing::warn!(%id, ?names, "agent stays queued: environment variables are missing");
+    let missing = Missing { kind: agent.kind, names, settings: Arc::clone(settings) };
+    engine.missing.map().insert(id, missing);
+    Ok(None)
+}
+
+/// The variables that an agent was recorded with and that its kind still gets, and those of them that the
+/// server does not have.
+fn wanted(settings: &Settings, agent: &Agent, run: &Run) -> (Vec<String>, Vec<String>) {
+    let Some(runner) = settings.runners.get(&agent.kind) else { return Default::default() };
+    // One whose wish cannot be read ends with that when it is started.
+    let mut wanted = Wish::of(run).unwrap_or_default().environment;
+    wanted.retain(|name| runner.inherits.contains(name));
+    let has = |name: &&String| !runner.environment.iter().any(|(known, _)| known == *name);
+    let lacking = wanted.iter().filter(has).cloned().collect();
+    (wanted, lacking)
+}
+
+/// The values that the parent's supervisor has; none where there is no such supervisor, or it is of an
+/// earlier version.
+async fn parent_values(
+    engine: &Engine,
+    agent: &Agent,
+    names: &[String],
+) -> Result<Variables, ToolError> {
+    let Some(parent) = agent.parent else { return Ok(Variables::default()) };
+    let parent = engine.store.read(|tx| tx.agent_get(parent))?;
+    let Some(parent) = parent.filter(|parent| parent.ended_at().is_none()) else {
+        return Ok(Variables::default());
+    };
+    let folder = folder_of(engine, &parent);
+    let key = control_key(engine, &folder);
+    let asked = async { folder.connect().await?.environment(&key, names).await };
+    Ok(match tokio::time::timeout(ASK_TIMEOUT, asked).await {
+        Ok(Ok(mut values)) => {
+            // Nobody chooses further variables for an agent, such as ones that its loader obeys.
+            values.0.retain(|(name, _)| names.contains(name));
+            values
+        }
+        Ok(Err(error)) => {
+            tracing::debug!(parent = %parent.id, %error, "parent's supervisor not reached");
+            Variables::default()
+        }
+        Err(_) => {
+            tracing::debug!(parent = %parent.id, "parent's supervisor did not answer");
+            Variables::default()
+        }
+    })
+}
+
+/// By which the supervisor of a run recognises the server, also one that was started anew: it follows from
+/// the operator's secret and the run, and is in no file.
+pub(crate) fn control_key(engine: &Engine, folder: &RunFolder) -> String {
+    let path = folder.path();
+    let name = |path: &std::path::Path| {
+        path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    let run = format!("control {}/{}", path.parent().map(name).unwrap_or_default(), name(path));
+    let secret = engine.options.operator_hash.as_bytes();
+    let mac = Hmac::<Sha256>::new_from_slice(secret).map(|mac| mac.chain_update(run).finalize());
+    let bytes = mac.map(|mac| mac.into_bytes().to_vec()).unwrap_or_default();
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a String cannot fail.
+        _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// Removes the values that earlier versions wrote into run folders. Blocks while it reads all of them.
+pub(super) fn forget_values(engine: &Engine) {
+    let runs = engine.options.state.join("runs");
+    let below = |path: &std::path::Path| {
+        let names = host::files::list(path).unwrap_or_default();
+        names.into_iter().map(|name| path.join(name)).collect::<Vec<_>>()
+    };
+    let (mut cleaned, folders) = (0_u32, below(&runs).into_iter().flat_map(|run| below(&run)));
+    for folder in folders.filter(|folder| folder.is_dir()) {
+        match RunFolder::open(&folder).forget_values() {
+            Ok(had_values) => cleaned += u32::from(had_values),
+            Err(error) => {
+                tracing::error!(%error, folder = %folder.display(), "environment values not removed");
+            }
+        }
+    }
+    if cleaned > 0 {
+        tracing::info!(cleaned, "removed environment values that an earlier version wrote");
+    }
+}

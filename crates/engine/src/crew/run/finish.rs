@@ -1,0 +1,287 @@
+//! The end of an agent, in one transaction: its state, its result, its task, whoever waits for it.
+
+use model::Timestamp;
+use model::agent::{AgentEvent, AwaitStatus, Outcome};
+use model::event::EventKind;
+use model::money::Usd;
+use model::review::WorktreeState;
+use model::task::{TaskMove, TaskStateName};
+use serde_json::{Value, json};
+use store::{Agent, EventDraft, Run, Spend, Stop, Tokens, Tx};
+
+use super::reserve;
+use super::wish::Wish;
+use crate::automation::office;
+use crate::automation::plans;
+use crate::core::error::ToolError;
+use crate::core::redact::redact;
+use crate::core::settings::Settings;
+use crate::crew::result::{self, AgentResult};
+use crate::delivery::outbox;
+use crate::delivery::reviews;
+use crate::mail::letter::{self, Letter};
+use crate::tasks::task_change;
+use crate::tools::files;
+
+/// A task that so many agents could not do is failed.
+const ATTEMPTS: u32 = 5;
+
+/// How an agent ends.
+#[derive(Debug, Clone)]
+pub(crate) struct Ending {
+    /// How
+    pub(crate) outcome: Outcome,
+    /// Why, in words
+    pub(crate) reason: String,
+    /// What came of it
+    pub(crate) result: AgentResult,
+    /// Completeness of its own figures
+    pub(crate) account: Figures,
+}
+
+/// Progress of a process at its end.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Lasted {
+    /// Run time in milliseconds
+    pub(crate) ran_ms: i64,
+    /// When it was gone, where that is known
+    pub(crate) until: Option<Timestamp>,
+    /// The commit that was checked out where it worked when it had ended
+    pub(crate) head: Option<String>,
+}
+
+/// Completeness of the usage that an agent reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Figures {
+    /// As far as is known
+    Whole,
+    /// Output was lost, and figures may have been in it
+    Lost,
+    /// Its process was never started
+    Nothing,
+}
+
+impl Ending {
+    /// The end of somebody who was stopped before anything came of it.
+    pub(crate) fn of(stop: &Stop) -> Self {
+        Self {
+            outcome: stop.outcome,
+            reason: stop.reason.clone(),
+            result: result::read_result(None, &stop.reason, None),
+            account: Figures::Whole,
+        }
+    }
+}
+
+/// Ends an agent. One that has ended already stays as it is.
+pub(crate) fn finish(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    ending: &Ending,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let end = AgentEvent::Ended { outcome: ending.outcome, reason: ending.reason.clone() };
+    let Ok(state) = agent.state.apply(end, now) else { return Ok(()) };
+    let mut ended = agent.clone();
+    ended.state = state;
+    tx.agent_advance(agent.id, &ended.state, now)?;
+    let result = redact(serde_json::to_string(&ending.result).map_err(ToolError::internal)?);
+    tx.run_finish(agent.id, &result)?;
+    let name = ended.state.name();
+    let status = match name.awaited() {
+        AwaitStatus::Running => "running",
+        AwaitStatus::Completed => "completed",
+        AwaitStatus::Aborted => "aborted",
+        AwaitStatus::Crashed => "crashed",
+    };
+    tx.dispatch_end(agent.id, status, Some(&result), now)?;
+    tx.mcp_session_delete_of(&agent.id.to_string())?;
+    settle_tasks(tx, &ended, ending, now)?;
+    charge_unmetered(tx, settings, &ended, ending.account, now)?;
+    let run = tx.run_get(agent.id)?;
+    let data = finished_data(&ended, run.as_ref(), ending, now);
+    let event = EventDraft {
+        kind: EventKind::AgentFinished,
+        agent: Some(agent.id),
+        task: agent.task,
+        data,
+    };
+    tx.event_append(now, &event)?;
+    // Where that cannot be read, a letter too many is better than none.
+    if run.is_some_and(|run| Wish::of(&run).map_or(true, |wish| wish.notify)) {
+        notify(tx, &ended, ending, now)?;
+    }
+    followed(tx, settings, &ended, now)
+}
+
+/// What follows from an agent's end for others, whoever ran it.
+pub(crate) fn followed(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    files::let_go(tx, agent, now)?;
+    reviews::ended(tx, settings, agent, now)?;
+    office::ended(tx, settings, agent, now)?;
+    plans::ended(tx, settings, agent, now)?;
+    // After its successor is there, if it has one.
+    letter::forward_unread(tx, agent, now)?;
+    settle_worktree(tx, agent, now)?;
+    settle_worktrees_around(tx, settings, agent, now)?;
+    // Last, so that mail that goes on to somebody else goes on exactly.
+    Ok(tx.exact_forget_agent(agent.id)?)
+}
+
+/// Has the worktrees looked after in which an agent worked as a guest and whose owners ended before it.
+fn settle_worktrees_around(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let Some(cwd) = &agent.cwd else { return Ok(()) };
+    let cwd = settings.project.join(cwd);
+    for worktree in tx.worktrees_around(&cwd.display().to_string())? {
+        let owner = tx.agent_get(worktree.agent)?.filter(|owner| owner.id != agent.id);
+        if let Some(owner) = owner.filter(|owner| owner.ended_at().is_some()) {
+            outbox::send_tidy(tx, owner.id, now)?;
+        }
+    }
+    Ok(())
+}
+
+/// Nobody needs an agent's worktree any more: it is taken away as soon as nobody works in it.
+pub(crate) fn discard_worktree(
+    tx: &mut Tx<'_>,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    tx.worktree_unwanted(agent.id)?;
+    if agent.ended_at().is_some() { settle_worktree(tx, agent, now) } else { Ok(()) }
+}
+
+/// Has the agent's worktree looked after.
+fn settle_worktree(tx: &mut Tx<'_>, agent: &Agent, now: Timestamp) -> Result<(), ToolError> {
+    let Some(worktree) = tx.worktree_of(agent.id)? else { return Ok(()) };
+    if worktree.state == WorktreeState::Gone {
+        return Ok(());
+    }
+    outbox::send_tidy(tx, agent.id, now)?;
+    Ok(())
+}
+
+fn finished_data(agent: &Agent, run: Option<&Run>, ending: &Ending, now: Timestamp) -> Value {
+    let started = run.and_then(|run| run.started_at).unwrap_or(agent.created_at);
+    let tokens = run.map(|run| run.tokens).unwrap_or_default();
+    json!({
+        "state": agent.state.name(), "reason": ending.reason, "role": agent.role,
+        "summary": redact(ending.result.summary.chars().take(500).collect()),
+        "costUsd": run.and_then(|run| run.cost).map(Usd::dollars),
+        "tokens": { "input": tokens.read(), "output": tokens.output },
+        "durationMs": now.millis_since(started),
+    })
+}
+
+/// Only the holder of a task's claim moves it by ending. What was given to it and not begun is free
+/// again.
+fn settle_tasks(
+    tx: &mut Tx<'_>,
+    agent: &Agent,
+    ending: &Ending,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let by = (Some(agent.id), now);
+    // In a loop a task is done when its agent says so: one that ends may have done a part of it.
+    let says_so = agent.iteration.is_some() && agent.parent.is_none();
+    let well = ending.outcome == Outcome::Succeeded;
+    for mut task in tx.tasks_claimed_by(agent.id)? {
+        let done = well && agent.task == Some(task.id) && !says_so;
+        match task.state.name() {
+            // What is in review waits for a person, not for the agent that did it.
+            TaskStateName::Review | TaskStateName::Completed => {}
+            TaskStateName::InProgress if done && task.epic.is_some() => {
+                task_change::apply(tx, &mut task, TaskMove::Submit, by)?;
+            }
+            TaskStateName::InProgress if done => {
+                task_change::apply(tx, &mut task, TaskMove::Complete, by)?;
+            }
+            _ => {
+                if !(done || well && says_so) {
+                    task.attempts += 1;
+                }
+                if task.attempts >= ATTEMPTS {
+                    let reason =
+                        format!("{} agents could not do it: {}", task.attempts, ending.reason);
+                    let fail = TaskMove::Fail { reason: Some(reason) };
+                    task_change::apply_through(tx, &mut task, &fail, by)?;
+                } else {
+                    task_change::apply(tx, &mut task, TaskMove::Release, by)?;
+                }
+            }
+        }
+    }
+    for mut task in tx.tasks_assigned_to(agent.id)? {
+        task_change::apply(tx, &mut task, TaskMove::Release, by)?;
+    }
+    Ok(())
+}
+
+/// An agent that never said what it used is charged its cap, or what it reserved of a cap above it: what is not
+/// known is not free. One whose figures were lost is charged the rest of it.
+pub(crate) fn charge_unmetered(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    figures: Figures,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let Some(budget) = tx.budget_get(agent.id)? else { return Ok(()) };
+    let run = tx.run_get(agent.id)?;
+    // Whoever runs an enlisted agent knows what it used; nobody tells us.
+    let started = run.as_ref().map_or(agent.kind == "enlisted", |run| run.started_at.is_some());
+    let never_ran = figures == Figures::Nothing && run.as_ref().is_none_or(|run| run.ran_ms == 0);
+    if !started || never_ran {
+        return Ok(());
+    }
+    let (cost, used) = run.map_or((None, Tokens::default()), |run| (run.cost, run.tokens));
+    let (money, tokens) = reserve::price_of_silence(&budget);
+    // What it and those below it reported was charged when it was reported.
+    let money = (money - budget.money).max(Usd::ZERO);
+    let tokens = tokens.saturating_sub(budget.tokens);
+    let spend = match figures {
+        Figures::Lost => Spend { money, tokens, agents: 0 },
+        Figures::Whole | Figures::Nothing => Spend {
+            money: if cost.is_none() { money } else { Usd::ZERO },
+            tokens: if used == Tokens::default() { tokens } else { 0 },
+            agents: 0,
+        },
+    };
+    if figures == Figures::Lost {
+        // So that whoever looks at it, or adds it up, sees that it is used up.
+        tx.budget_charge(agent.id, spend)?;
+    }
+    if spend == Spend::default() {
+        return Ok(());
+    }
+    super::report::charge_above(tx, settings, agent, spend, now)
+}
+
+/// Writes to whoever asked for the agent: its nearest live ancestor, else the human.
+fn notify(
+    tx: &mut Tx<'_>,
+    agent: &Agent,
+    ending: &Ending,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let to = letter::above(tx, agent)?;
+    let subject = format!("Agent {} ({}) is over: {}", agent.id, agent.role, agent.state.name());
+    let body = format!(
+        "{}\n\n{}",
+        ending.reason,
+        ending.result.summary.chars().take(10_000).collect::<String>()
+    );
+    letter::send(tx, Letter::from(agent, to, subject, body), now)?;
+    Ok(())
+}

@@ -1,0 +1,551 @@
+//! One live agent, from its start to its end: the only task that talks to its process and the only one
+//! that writes down what it does. It can be killed at any line; the next one goes on from the notes.
+
+mod end;
+mod hear;
+mod orders;
+mod stopping;
+mod unattended;
+
+use std::time::Duration;
+
+use host::agent::{Conversation, Kind, Step};
+use host::run::{
+    ControlReceiver, ControlSender, Notice, OutputReader, Position, RunFolder, Standing,
+};
+use model::agent::{AgentEvent, Outcome};
+use model::event::EventKind;
+use serde_json::json;
+use store::{Agent, EventDraft, ReadTo, Run, Stop, Tokens};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::environment::{self, StartGrant};
+use super::launch;
+use super::notes::Notes;
+use super::report::Seen;
+use super::terminal;
+use super::wish::Wish;
+use crate::core::durable;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+
+pub(crate) use orders::{CallNote, Order};
+use stopping::Stopping;
+use unattended::Unattended;
+
+/// So much output is read before others get their turn.
+const PORTION: usize = 256 * 1024;
+/// How long to wait before an agent that was lost sight of is looked for again.
+const AGAIN: Duration = Duration::from_secs(1);
+/// Notes are written down at least so often while there is output.
+const EVERY: Duration = Duration::from_secs(1);
+
+/// Who starts an agent waits for a turn: each blocks a thread, and hundreds would be in each other's way.
+static STARTING: Semaphore = Semaphore::const_new(16);
+
+/// How a keeper begins.
+#[derive(Debug, Clone)]
+pub(crate) enum Begin {
+    /// Its agent's turn has come, and it is started with this
+    Start(StartGrant),
+    /// Its agent was started by a server that is gone
+    Attach,
+}
+
+/// Who keeps an agent.
+pub(crate) struct Keeper {
+    engine: Engine,
+    agent: Agent,
+    run: Run,
+    kind: &'static dyn Kind,
+    orders: mpsc::UnboundedReceiver<Order>,
+    shutdown: CancellationToken,
+    folder: RunFolder,
+    talk: Box<dyn Conversation>,
+    wish: Wish,
+    notes: Notes,
+    reader: OutputReader,
+    /// What was seen and is not yet written down
+    seen: Seen,
+    written: Instant,
+    sender: Option<ControlSender>,
+    /// Set while its supervisor runs and cannot be reached
+    unattended: Option<Unattended>,
+    /// What is said as soon as somebody is there to hear it
+    unsaid: Vec<(String, Step)>,
+    silent_since: Instant,
+    warned_silent: bool,
+    stopping: Option<Stopping>,
+    /// When it gave its result and had nothing left to do but to exit
+    finished_since: Option<Instant>,
+    /// Questions that are to be put to a person
+    asked: Vec<(String, String, String)>,
+    /// What it is to be told
+    to_tell: Vec<String>,
+    /// Why it is to be stopped
+    stuck: Option<String>,
+}
+
+/// What a keeper knows of its agent's talk.
+struct Memory {
+    wish: Wish,
+    notes: Notes,
+    talk: Box<dyn Conversation>,
+}
+
+/// Why a keeper's memory could not be read.
+enum RecallError {
+    /// The record is damaged; to try again does not help
+    Damaged(ToolError),
+    /// Something else failed
+    Failed(ToolError),
+}
+
+impl Memory {
+    /// Decodes what a run keeps of it.
+    fn of(
+        engine: &Engine,
+        (agent, run): (&Agent, &Run),
+        kind: &'static dyn Kind,
+    ) -> Result<Self, RecallError> {
+        let wish = Wish::of(run).map_err(RecallError::Damaged)?;
+        let notes = Notes::of(run).map_err(RecallError::Damaged)?;
+        let talk = if notes.talk.is_empty() {
+            launch::conversation(engine, (agent, run, &wish), kind)
+                .map_err(|error| RecallError::Failed(ToolError::internal(error)))?
+        } else {
+            let row = format!("agent `{}`", agent.id);
+            kind.restore(&notes.talk)
+                .map_err(|error| RecallError::Damaged(durable::damaged(row, "talk", error)))?
+        };
+        Ok(Self { wish, notes, talk })
+    }
+
+    /// What is enough to end an agent.
+    fn in_place_of_damaged(
+        engine: &Engine,
+        (agent, run): (&Agent, &Run),
+        kind: &'static dyn Kind,
+    ) -> Result<Self, ToolError> {
+        let (wish, notes) = (Wish::default(), Notes::in_place_of_damaged(run));
+        let talk = launch::conversation(engine, (agent, run, &wish), kind);
+        Ok(Self { wish, notes, talk: talk.map_err(ToolError::internal)? })
+    }
+}
+
+/// What a keeper leaves when it cannot go on.
+#[derive(Debug)]
+enum Leave {
+    /// The server ends; the agent does not
+    Shutdown,
+    /// Another attempt has taken its place, or it is over already
+    Fenced,
+    /// The record or the folder cannot be used
+    Broken(ToolError),
+}
+
+impl From<ToolError> for Leave {
+    fn from(error: ToolError) -> Self {
+        Self::Broken(error)
+    }
+}
+
+/// Keeps an agent until it has ended or the server does. Trouble with the record or the disk is no
+/// reason to let go of it: the agent is taken up again, as after a restart.
+pub(crate) async fn keep(
+    engine: Engine,
+    mut found: (Agent, Run),
+    mut begin: Begin,
+    mut orders: mpsc::UnboundedReceiver<Order>,
+    shutdown: CancellationToken,
+) {
+    let id = found.0.id;
+    loop {
+        let parts = (&found.0, &found.1);
+        let kept = match begin {
+            Begin::Start(grant) => {
+                Keeper::start(&engine, parts, grant, orders, shutdown.clone()).await
+            }
+            Begin::Attach => Keeper::attach(&engine, parts, orders, shutdown.clone()).await,
+        };
+        let done = match kept {
+            Ok(Some(keeper)) => keeper.follow().await,
+            Ok(None) => Ok(()),
+            Err(leave) => Err(leave),
+        };
+        match done {
+            Ok(()) => break tracing::debug!(%id, "its keeper is done"),
+            Err(Leave::Shutdown) => break tracing::debug!(%id, "goes on without us"),
+            Err(Leave::Fenced) => break tracing::info!(%id, "another attempt is in its place"),
+            Err(Leave::Broken(error)) => {
+                let (message, causes) = (&error.message, error.causes());
+                tracing::error!(%id, message, causes, "lost sight of an agent; looks again");
+            }
+        }
+        if shutdown.run_until_cancelled(tokio::time::sleep(AGAIN)).await.is_none() {
+            break;
+        }
+        orders = engine.crew.remember(id);
+        begin = Begin::Attach;
+        match engine.store.read(|tx| Ok::<_, ToolError>((tx.agent_get(id)?, tx.run_get(id)?))) {
+            Ok((Some(agent), Some(run))) if agent.ended_at().is_none() => found = (agent, run),
+            Ok(_) => break,
+            Err(error) => tracing::error!(%id, message = error.message, "it cannot be looked up"),
+        }
+    }
+    engine.crew.forget(id);
+}
+
+impl Keeper {
+    /// Starts the process. Nothing where it could not be: then the agent is over.
+    async fn start(
+        engine: &Engine,
+        (agent, run): (&Agent, &Run),
+        grant: StartGrant,
+        orders: mpsc::UnboundedReceiver<Order>,
+        shutdown: CancellationToken,
+    ) -> Result<Option<Self>, Leave> {
+        let placed = match crate::delivery::worktree_setup::prepare(engine, agent, run).await {
+            Ok(agent) => agent,
+            Err(error) => {
+                end::never_started(engine, agent, &launch::LaunchError::of(error)).await?;
+                return Ok(None);
+            }
+        };
+        let agent = &placed;
+        let ready = {
+            let (engine, agent, run) = (engine.clone(), agent.clone(), run.clone());
+            // Nobody closes it, so that there is always a turn.
+            let _turn = STARTING.acquire().await;
+            let now = engine.now();
+            tokio::task::spawn_blocking(move || {
+                let launch = launch::launch(&engine, &agent, &run, &grant, now)?;
+                let begun = launch.folder.start(&engine.options.adjutant, &launch.handover);
+                let begun = begun.map_err(|error| {
+                    launch::LaunchError::Unfit(format!("{error}: {}", error.source))
+                })?;
+                Ok::<_, launch::LaunchError>((launch, begun))
+            })
+            .await
+        };
+        let (launch, mut begun) = match ready {
+            Ok(Ok(ready)) => ready,
+            Ok(Err(error)) => {
+                end::never_started(engine, agent, &error).await?;
+                return Ok(None);
+            }
+            Err(panic) => return Err(Leave::Broken(ToolError::internal(panic))),
+        };
+        // An error means that the supervisor is gone; its folder tells the rest.
+        drop(begun.ready().await);
+        let Some(kind) = host::agent::kind(&agent.kind) else { return Err(Leave::Fenced) };
+        let base = engine.head_in(&launch.directory).await;
+        let memory = Memory {
+            wish: launch.wish,
+            notes: Notes { base, ..Notes::default() },
+            talk: launch.talk,
+        };
+        let mut keeper =
+            Self::over(engine, (agent, run), kind, (orders, shutdown), (launch.folder, memory));
+        keeper.started().await?;
+        keeper.greet().await;
+        Ok(Some(keeper))
+    }
+
+    /// Takes up an agent that a server before us had started.
+    async fn attach(
+        engine: &Engine,
+        (agent, run): (&Agent, &Run),
+        orders: mpsc::UnboundedReceiver<Order>,
+        shutdown: CancellationToken,
+    ) -> Result<Option<Self>, Leave> {
+        let Some(kind) = host::agent::kind(&agent.kind) else { return Err(Leave::Fenced) };
+        let folder = launch::folder_of(engine, agent);
+        let (memory, damage) = match Memory::of(engine, (agent, run), kind) {
+            Ok(memory) => (memory, None),
+            Err(RecallError::Damaged(error)) => {
+                tracing::error!(id = %agent.id, message = error.message, "an agent is ended");
+                (Memory::in_place_of_damaged(engine, (agent, run), kind)?, Some(error.message))
+            }
+            Err(RecallError::Failed(error)) => return Err(Leave::Broken(error)),
+        };
+        let recorded = !memory.notes.talk.is_empty();
+        let mut keeper =
+            Self::over(engine, (agent, run), kind, (orders, shutdown), (folder, memory));
+        if let Some(reason) = damage {
+            keeper.want_stop(Outcome::Failed, reason).await?;
+        }
+        if !recorded {
+            keeper.notes.base = engine.head_in(&launch::directory_of(engine, agent)).await;
+            keeper.started().await?;
+        }
+        keeper.greet().await;
+        keeper.unread().await?;
+        Ok(Some(keeper))
+    }
+
+    fn over(
+        engine: &Engine,
+        (agent, run): (&Agent, &Run),
+        kind: &'static dyn Kind,
+        (orders, shutdown): (mpsc::UnboundedReceiver<Order>, CancellationToken),
+        (folder, memory): (RunFolder, Memory),
+    ) -> Self {
+        let Memory { wish, notes, talk } = memory;
+        let from = Position { segment: run.read.segment, offset: run.read.position };
+        let reader = folder.output(from);
+        let finished_since = notes.finished.then(Instant::now);
+        Self {
+            engine: engine.clone(),
+            agent: agent.clone(),
+            run: run.clone(),
+            kind,
+            orders,
+            shutdown,
+            folder,
+            talk,
+            wish,
+            notes,
+            reader,
+            seen: Seen::default(),
+            written: Instant::now(),
+            sender: None,
+            unattended: None,
+            unsaid: Vec::new(),
+            silent_since: Instant::now(),
+            warned_silent: false,
+            stopping: None,
+            finished_since,
+            asked: Vec::new(),
+            to_tell: Vec::new(),
+            stuck: None,
+        }
+    }
+
+    /// Records that the process runs, together with what its conversation begins with.
+    async fn started(&mut self) -> Result<(), Leave> {
+        self.note();
+        let (id, attempt, report) = (self.agent.id, self.agent.attempt, self.seen.report.clone());
+        let (folder, now) = (self.folder.path().display().to_string(), self.engine.now());
+        let agent = self
+            .engine
+            .store
+            .write(move |tx| {
+                let Some(mut agent) = tx.agent_get(id)?.filter(|now| now.attempt == attempt) else {
+                    return Ok(None);
+                };
+                let Ok(state) = agent.state.apply(AgentEvent::Started, now) else {
+                    return Ok::<_, ToolError>(agent.ended_at().is_none().then_some(agent));
+                };
+                agent.state = state;
+                tx.agent_advance(id, &agent.state, now)?;
+                tx.run_report(id, attempt, &report)?;
+                let data = json!({
+                    "role": agent.role, "category": agent.category, "kind": agent.kind,
+                    "attempt": attempt, "folder": folder,
+                });
+                let kind = EventKind::AgentStarted;
+                tx.event_append(
+                    now,
+                    &EventDraft { kind, agent: Some(id), task: agent.task, data },
+                )?;
+                Ok(Some(agent))
+            })
+            .await?;
+        self.agent = agent.ok_or(Leave::Fenced)?;
+        terminal::open(&self.engine, &self.agent).await;
+        Ok(())
+    }
+
+    /// Says what is said first, once. Whether it was is known by the next report.
+    async fn greet(&mut self) {
+        if !self.notes.began {
+            let steps = self.talk.begin();
+            self.perform(steps).await;
+            self.notes.began = true;
+        }
+    }
+
+    /// Follows the process to its end.
+    async fn follow(mut self) -> Result<(), Leave> {
+        loop {
+            match self.folder.connect().await {
+                Ok(control) => {
+                    let (mut sender, receiver) = control.split();
+                    let key = environment::control_key(&self.engine, &self.folder);
+                    // Where it fails there is nothing to hear either.
+                    drop(sender.authenticate(&key).await);
+                    self.sender = Some(sender);
+                    self.resay().await;
+                    if self.sender.is_some() {
+                        self.listen(receiver).await?;
+                    }
+                }
+                Err(error) => self.connect_failed(&error),
+            }
+            self.sender = None;
+            if self.shutdown.is_cancelled() {
+                return Err(Leave::Shutdown);
+            }
+            if !self.folder.path().is_dir() {
+                // Somebody took its folder away: whatever is left of it is ended.
+                return self.end(Standing::Gone).await;
+            }
+            match self.folder.standing().map_err(ToolError::internal)? {
+                // It was to be started, and somebody may still be about to.
+                Standing::NotBegun if !self.folder.give_up().map_err(ToolError::internal)? => {}
+                // Whatever the files say, which an agent can write: its supervisor has not gone. The
+                // connection broke, or it was not there yet.
+                _ if self.folder.is_locked().map_err(ToolError::internal)? => {
+                    self.attend_without_connection().await?;
+                }
+                Standing::Running => {}
+                Standing::NotBegun if self.try_again().await? => return Ok(()),
+                standing => {
+                    while self.read().await? {}
+                    for line in self.reader.finish() {
+                        // Nobody is there any more to hear an answer.
+                        drop(self.hear(&line));
+                    }
+                    return self.end(standing).await;
+                }
+            }
+        }
+    }
+
+    /// Listens to the supervisor until it is gone.
+    async fn listen(&mut self, mut receiver: ControlReceiver) -> Result<(), Leave> {
+        self.unattended = None;
+        self.repeat_stop().await?;
+        self.obey_stop().await?;
+        // Orders come before what an agent says: one that never pauses can be stopped too.
+        let mut behind = false;
+        loop {
+            if self.sender.is_none() {
+                // Something could not be said. Without a connection an end goes by signals.
+                return Ok(());
+            }
+            let look = self.next_look();
+            tokio::select! {
+                biased;
+                () = self.shutdown.cancelled() => {
+                    self.report().await?;
+                    return Err(Leave::Shutdown);
+                }
+                order = self.orders.recv() => match order {
+                    Some(order) => self.obey(order).await?,
+                    None => return Err(Leave::Shutdown),
+                },
+                () = tokio::time::sleep_until(look), if self.stopping.is_some() => self.look().await?,
+                () = std::future::ready(()), if behind => behind = self.read().await?,
+                notice = receiver.next() => match notice {
+                    Some(Notice::Output { .. }) => behind = true,
+                    Some(
+                        Notice::Hello { .. } | Notice::Input { .. } | Notice::Environment { .. },
+                    ) => {}
+                    Some(Notice::Exit {}) | None => return Ok(()),
+                },
+                () = tokio::time::sleep_until(look) => self.look().await?,
+            }
+        }
+    }
+
+    /// Reads some of what there is; false once that is nothing.
+    async fn read(&mut self) -> Result<bool, Leave> {
+        let lines = self.reader.next(PORTION).map_err(ToolError::internal)?;
+        for line in &lines {
+            let steps = self.hear(line);
+            self.perform(steps).await;
+        }
+        let more = !lines.is_empty();
+        if more {
+            self.silent_since = Instant::now();
+            self.warned_silent = false;
+        } else if let Some(lost) = self.reader.lost() {
+            self.warning(&format!("{lost} files of its output were dropped before they were read"));
+        }
+        let due = if more { self.written.elapsed() >= EVERY } else { self.seen.matters() };
+        if due {
+            self.report().await?;
+        }
+        if due || !more {
+            self.settle().await?;
+        }
+        tokio::task::yield_now().await;
+        Ok(more)
+    }
+
+    /// Does what follows from a line. What was said under the same key before is not said again.
+    async fn perform(&mut self, steps: Vec<Step>) {
+        for step in steps {
+            self.notes.said += 1;
+            let key = self.notes.said.to_string();
+            self.say(&key, step).await;
+        }
+    }
+
+    async fn say(&mut self, key: &str, step: Step) {
+        let Some(sender) = &mut self.sender else {
+            self.unsaid.push((key.to_owned(), step));
+            return;
+        };
+        let said = match &step {
+            Step::Say(line) => sender.input(key, line).await.map(|_| ()),
+            Step::Whisper(line) => sender.whisper(key, line).await.map(|_| ()),
+            Step::Close => sender.close_input(key).await,
+            Step::Saw(_) => Ok(()),
+        };
+        if said.is_err() {
+            self.sender = None;
+            self.unsaid.push((key.to_owned(), step));
+        }
+    }
+
+    /// Says what could not be said before.
+    async fn resay(&mut self) {
+        for (key, step) in std::mem::take(&mut self.unsaid) {
+            self.say(&key, step).await;
+        }
+    }
+
+    /// Puts into the report how far the output was read and what is remembered of it.
+    fn note(&mut self) {
+        self.notes.talk = self.talk.snapshot();
+        let Position { segment, offset } = self.reader.position();
+        let notes = Some(self.notes.write());
+        self.seen.report.read = ReadTo { segment, position: offset, notes };
+    }
+
+    /// Writes down what was seen.
+    async fn report(&mut self) -> Result<(), Leave> {
+        self.note();
+        let seen = std::mem::take(&mut self.seen);
+        let spent = seen.cost.is_some() || seen.tokens != Tokens::default();
+        self.written = Instant::now();
+        let (id, attempt) = (self.agent.id, self.agent.attempt);
+        let (settings, now) = (self.engine.settings(), self.engine.now());
+        let current = self
+            .engine
+            .store
+            .write(move |tx| super::report::report(tx, &settings, (id, attempt), &seen, now))
+            .await?;
+        if !current {
+            return Err(Leave::Fenced);
+        }
+        // Who has just reached a cap need not wait to be told.
+        if spent { self.obey_stop().await } else { Ok(()) }
+    }
+
+    /// Wants the agent and all below it to end.
+    async fn want_stop(&mut self, outcome: Outcome, reason: String) -> Result<(), Leave> {
+        let (id, settings, now) = (self.agent.id, self.engine.settings(), self.engine.now());
+        let stop = Stop { outcome, reason };
+        self.engine
+            .store
+            .write(move |tx| super::stop::stop_tree(tx, &settings, id, &stop, now))
+            .await?;
+        Ok(())
+    }
+}

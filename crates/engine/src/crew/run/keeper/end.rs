@@ -1,0 +1,345 @@
+//! How an agent ended, judged from what it said, how its process ended, and who wanted it to end.
+
+use host::run::{Ended, ExitRecord, Standing};
+use model::agent::{AgentEvent, Outcome};
+use model::event::EventKind;
+use model::{AgentId, Timestamp};
+use serde_json::json;
+use store::{Agent, EventDraft, Run};
+use tokio::sync::Semaphore;
+
+use super::{Keeper, Leave};
+use crate::call::identity::hash_token;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::crew::result::{self, AgentResult};
+use crate::crew::run::finish::{self, Ending, Figures, Lasted};
+use crate::crew::run::launch::{LaunchError, directory_of};
+use crate::crew::run::notes::{Account, Limit, Verdict};
+use crate::crew::run::reconcile;
+use crate::crew::run::terminal;
+use crate::crew::run::wish::Wish;
+use crate::delivery::reviews;
+
+/// How long a usage limit lasts if nobody says.
+const LIMIT_MILLIS: i64 = 15 * 60 * 1000;
+
+/// Who asks git waits for a turn: hundreds may end at once, each with several runs of git.
+static ASKING_GIT: Semaphore = Semaphore::const_new(4);
+
+/// Ends an agent that could not be started.
+pub(super) async fn never_started(
+    engine: &Engine,
+    agent: &Agent,
+    error: &LaunchError,
+) -> Result<(), Leave> {
+    let mut reason = format!("it could not be started: {error}");
+    if let Some(cause) = std::error::Error::source(error) {
+        reason = format!("{reason}: {cause}");
+    }
+    let result = result::read_result(None, &reason, None);
+    let ending = Ending { outcome: Outcome::Failed, reason, result, account: Figures::Nothing };
+    close(engine, (agent.id, agent.attempt), ending, Lasted::default()).await
+}
+
+/// Records an end, unless it is another attempt's. Who waits for a review is not over when its process
+/// is, and who ended without having heard what the review said goes on with it.
+async fn close(
+    engine: &Engine,
+    (id, attempt): (AgentId, u32),
+    ending: Ending,
+    lasted: Lasted,
+) -> Result<(), Leave> {
+    let ran_ms = lasted.ran_ms;
+    let (settings, clock) = (engine.settings(), engine.clone());
+    // Its process is gone, and with it the token: nobody knows the one in its place.
+    let nobodys = hash_token(&host::random::secret("adjag_").map_err(ToolError::internal)?);
+    engine
+        .store
+        .write(move |tx| {
+            // Hundreds may end at once and wait here for each other: each ends when its turn has come.
+            let now = clock.now();
+            let Some(agent) = tx.agent_get(id)?.filter(|agent| agent.attempt == attempt) else {
+                return Ok(());
+            };
+            // A wish to end it that came in the last moment is the reason, unless it was done.
+            let mut ending = ending.clone();
+            let stop = tx.run_get(id)?.and_then(|run| run.stop);
+            if let Some(stop) = stop.filter(|_| ending.outcome != Outcome::Succeeded) {
+                ending.outcome = stop.outcome;
+                ending.reason = stop.reason;
+            }
+            let by_itself = matches!(ending.outcome, Outcome::Succeeded | Outcome::Failed);
+            if by_itself && reviews::waits(tx, &agent)? {
+                tx.agent_begin(id, attempt, &nobodys, now)?;
+                tx.run_pause(id, ran_ms)?;
+                tx.run_park(id, now)?;
+                return Ok(());
+            }
+            if ending.outcome == Outcome::Succeeded
+                && let Some(word) = reviews::unheard(tx, &settings, &agent, &lasted, now)?
+            {
+                tx.agent_begin(id, attempt, &nobodys, now)?;
+                tx.run_pause(id, ran_ms)?;
+                tx.run_next_prompt(id, &word)?;
+                return reconcile::requeue(tx, id, now);
+            }
+            finish::finish(tx, &settings, &agent, &ending, now)
+        })
+        .await?;
+    engine.tokens.forget(id);
+    engine.rates.forget(id);
+    engine.heads.forget(id);
+    Ok(())
+}
+
+impl Keeper {
+    /// Judges and records the end.
+    pub(super) async fn end(mut self, standing: Standing) -> Result<(), Leave> {
+        let told = self.notes.done.is_some();
+        let steps = self.talk.end();
+        let folder = self.folder.clone();
+        let redacted = tokio::task::spawn_blocking(move || folder.redact_given()).await;
+        if !matches!(redacted, Ok(Ok(()))) {
+            tracing::warn!(id = %self.agent.id, ?redacted, "failed to redact the run folder");
+        }
+        let at = self.engine.now();
+        self.take(steps, at.as_millis());
+        if let Standing::Ended(exit) = &standing
+            && !told
+        {
+            self.miss_result(exit);
+        }
+        if let Standing::Ended(exit) = &standing
+            && exit.dropped_bytes > 0
+        {
+            let (dropped, bytes) = (exit.dropped_bytes, exit.bytes);
+            self.warning(&format!("{dropped} of the {bytes} bytes of its output were dropped"));
+        }
+        // How far it was read matters to nobody any more; who comes after a crash reads the rest again.
+        if self.seen.matters() {
+            self.report().await?;
+        }
+        if standing == Standing::Gone {
+            let folder = self.folder.clone();
+            let swept = tokio::task::spawn_blocking(move || folder.sweep()).await;
+            tracing::warn!(id = %self.agent.id, ?swept, "its supervisor died");
+        }
+        let run =
+            self.engine.store.read(|tx| tx.run_get(self.agent.id)).map_err(ToolError::from)?;
+        let run = run.unwrap_or_else(|| self.run.clone());
+        let done = self.notes.done.clone();
+        let said_well = matches!(done, Some(Account { verdict: Verdict::Success, .. }));
+        if let (Some(limit), Standing::Ended(exit)) = (self.notes.limited, &standing)
+            && (run.stop.is_none() && (exit.ended == Ended::Exited || self.notes.finished))
+            && !(said_well && (exit.code == Some(0) || self.notes.finished))
+        {
+            let until = self.limited_until(limit, at);
+            if self.seen.matters() {
+                self.report().await?;
+            }
+            let ran_ms = exit.ended_at.millis_since(exit.started_at).max(1);
+            return self.limited(ran_ms, until).await;
+        }
+        let mut result = self.result().await;
+        let account = done.as_ref().map(|done| (done, self.notes.finished));
+        let (outcome, reason) = judge(&standing, (&run, &self.wish), account, &self.notes.errors);
+        let (outcome, reason) = match outcome {
+            Outcome::Succeeded if !result.problems.is_empty() => (
+                Outcome::Failed,
+                format!("its result does not fit the schema: {}", result.problems.join("; ")),
+            ),
+            outcome => (outcome, reason),
+        };
+        if result.summary.is_empty() {
+            result.summary.clone_from(&reason);
+        }
+        self.take_along(outcome, &reason).await?;
+        terminal::close(&self.engine, &self.agent).await;
+        let lasted = match &standing {
+            Standing::Ended(exit) => Lasted {
+                ran_ms: exit.ended_at.millis_since(exit.started_at).max(1),
+                until: Some(exit.ended_at),
+                head: self.head().await?,
+            },
+            Standing::NotBegun | Standing::Running | Standing::Gone => {
+                Lasted { ran_ms: 1, ..Lasted::default() }
+            }
+        };
+        let lost = matches!(done, Some(Account { verdict: Verdict::Lost(_), .. }));
+        let account = if lost { Figures::Lost } else { Figures::Whole };
+        let ending = Ending { outcome, reason, result, account };
+        close(&self.engine, (self.agent.id, self.agent.attempt), ending, lasted).await
+    }
+
+    /// The commit that is checked out where a reviewed agent works.
+    async fn head(&self) -> Result<Option<String>, Leave> {
+        let reviews = self.engine.store.read(|tx| tx.reviews_of(self.agent.id));
+        if reviews.map_err(ToolError::from)?.is_empty() {
+            return Ok(None);
+        }
+        let place = directory_of(&self.engine, &self.agent);
+        let head = tokio::task::spawn_blocking(move || host::git::head(&place));
+        Ok(head.await.unwrap_or_default())
+    }
+
+    /// Notes that its result was lost, where output never reached the disk and there is none in the rest. What it
+    /// printed before must not pass for a success.
+    fn miss_result(&mut self, exit: &ExitRecord) {
+        let given = self.notes.done.as_ref().is_some_and(|done| done.value.is_some());
+        if exit.unwritten_bytes == 0 || given {
+            return;
+        }
+        let reason = format!(
+            "{} of the {} bytes of its output could not be written to the disk, and there is no result \
+             in the rest; make room on the disk and start it again",
+            exit.unwritten_bytes, exit.bytes
+        );
+        let text = self.notes.done.take().map(|done| done.text).unwrap_or_default();
+        self.notes.done = Some(Account { verdict: Verdict::Lost(reason), text, value: None });
+    }
+
+    /// Until when a usage limit holds: what the agent said, at most as long as the configuration lets it wait.
+    fn limited_until(&mut self, limit: Limit, now: Timestamp) -> Timestamp {
+        let hours = self.engine.settings().limits.max_limited_hours;
+        let most = now.after_millis(i64::from(hours) * 3_600_000);
+        let said = limit.until.map(Timestamp::from_millis);
+        if said.is_some_and(|said| said > most) {
+            self.warning(&format!(
+                "its model's usage limit was reported to last beyond the {hours} hours of \
+                 `limits.maxLimitedHours`; it goes on at {most}"
+            ));
+        }
+        said.unwrap_or_else(|| now.after_millis(LIMIT_MILLIS)).min(most)
+    }
+
+    /// What came of it: what it said, and what git says where it is silent.
+    async fn result(&self) -> AgentResult {
+        let done = self.notes.done.clone().map(host::agent::Done::from);
+        let mut result =
+            result::read_result(done.as_ref(), &self.notes.errors, self.wish.schema.as_ref());
+        if result.changes.is_empty() {
+            let (place, base) = (directory_of(&self.engine, &self.agent), self.notes.base.clone());
+            let limit = self.engine.settings().limits.tool_timeout_ms;
+            let limit = std::time::Duration::from_millis(limit);
+            let began = self.run.started_at.unwrap_or(self.agent.created_at);
+            let git = self.engine.git();
+            // Nobody closes it, so that there is always a turn.
+            let _turn = ASKING_GIT.acquire().await;
+            let changes = tokio::task::spawn_blocking(move || {
+                git.since(began).changes_since(&place, base.as_deref(), limit)
+            });
+            match changes.await {
+                Ok(Ok(changes)) => result.complete(changes),
+                Ok(Err(error)) => tracing::debug!(%error, "git did not say what changed"),
+                Err(error) => tracing::debug!(%error, "git did not say what changed"),
+            }
+        }
+        result
+    }
+
+    /// Its model does not answer it for a while: the same agent goes on later.
+    async fn limited(self, ran_ms: i64, until: Timestamp) -> Result<(), Leave> {
+        terminal::close(&self.engine, &self.agent).await;
+        let (id, attempt, now) = (self.agent.id, self.agent.attempt, self.engine.now());
+        // Its process is gone, and with it the token: nobody knows the one in its place.
+        let nobodys = host::random::secret("adjag_").map_err(ToolError::internal)?;
+        self.engine
+            .store
+            .write(move |tx| {
+                let Some(mut agent) = tx.agent_get(id)?.filter(|agent| agent.attempt == attempt)
+                else {
+                    return Ok(());
+                };
+                let Ok(state) = agent.state.apply(AgentEvent::HitLimit { until }, now) else {
+                    return Ok(());
+                };
+                agent.state = state;
+                tx.agent_advance(id, &agent.state, now)?;
+                tx.agent_begin(id, attempt, &hash_token(&nobodys), now)?;
+                tx.run_pause(id, ran_ms)?;
+                let data = json!({ "state": agent.state.name(), "until": until });
+                let kind = EventKind::AgentStateChanged;
+                tx.event_append(
+                    now,
+                    &EventDraft { kind, agent: Some(id), task: agent.task, data },
+                )?;
+                Ok::<_, ToolError>(())
+            })
+            .await?;
+        self.engine.tokens.forget(id);
+        Ok(())
+    }
+}
+
+/// How it ended, and why.
+fn judge(
+    standing: &Standing,
+    (run, wish): (&Run, &Wish),
+    account: Option<(&Account, bool)>,
+    errors: &str,
+) -> (Outcome, String) {
+    if let Some(stop) = &run.stop {
+        return (stop.outcome, stop.reason.clone());
+    }
+    let exit = match standing {
+        Standing::Ended(exit) => exit,
+        Standing::NotBegun | Standing::Running | Standing::Gone => {
+            // It had said all it had to say.
+            if let Some((done, true)) = account {
+                return of_account(done);
+            }
+            return (Outcome::Lost, "its supervisor died and took it along".to_owned());
+        }
+    };
+    let done = account.map(|(done, _)| done);
+    match (exit.ended, account) {
+        // It had said all it had to say, and only its process did not exit.
+        (Ended::TimedOut | Ended::Stopped, Some((done, true))) => of_account(done),
+        (Ended::TimedOut, _) => timed_out(run, wish.timeout, exit),
+        (Ended::NotStarted, _) => {
+            let why = exit.why.as_deref().unwrap_or("it could not be started");
+            (Outcome::Failed, why.to_owned())
+        }
+        (Ended::Stopped, _) => {
+            let why = exit.why.as_deref().unwrap_or("it was stopped");
+            (Outcome::Killed, why.to_owned())
+        }
+        (Ended::Exited, _) => by_itself(exit, done, errors),
+    }
+}
+
+/// Judges an end by the agent's own account alone.
+fn of_account(done: &Account) -> (Outcome, String) {
+    match &done.verdict {
+        Verdict::Success => (Outcome::Succeeded, "done".to_owned()),
+        Verdict::Failure(why) | Verdict::Lost(why) => (Outcome::Failed, why.clone()),
+        Verdict::Aborted(why) => (Outcome::OverBudget, why.clone()),
+    }
+}
+
+fn timed_out(run: &Run, timeout: Option<u32>, exit: &ExitRecord) -> (Outcome, String) {
+    let deadline = run.deadline_at.is_some_and(|deadline| exit.ended_at >= deadline);
+    match (deadline, timeout) {
+        (true, _) => (Outcome::OverBudget, "its budget of time is used up".to_owned()),
+        (false, Some(seconds)) => (Outcome::TimedOut, format!("it ran for more than {seconds} s")),
+        (false, None) => (Outcome::TimedOut, "its time was up".to_owned()),
+    }
+}
+
+fn by_itself(exit: &ExitRecord, done: Option<&Account>, errors: &str) -> (Outcome, String) {
+    let code = match (exit.code, exit.signal) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "no exit code".to_owned(),
+    };
+    let last = errors.trim_end().lines().next_back().unwrap_or_default();
+    let ended = if last.is_empty() { code } else { format!("{code}; its last words: {last}") };
+    match done {
+        Some(Account { verdict: Verdict::Success, .. }) if exit.code != Some(0) => {
+            (Outcome::Failed, format!("it ended with {ended}"))
+        }
+        Some(done) => of_account(done),
+        None => (Outcome::Failed, format!("it ended without a result: {ended}")),
+    }
+}

@@ -1,0 +1,421 @@
+//! From the record to a process: what an agent is told, with what, and where. Blocks for as long as it
+//! takes to read and write a few files.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use host::agent::{Asks, Brief, Conversation, Kind, MCP_CONFIG, McpServer, Plan};
+use host::files::{self, FileError, Mode};
+use host::run::{Handover, RunFolder, Spec};
+use model::Timestamp;
+use store::{Agent, Recipient, Run};
+
+use super::environment::{self, StartGrant};
+use super::wish::{Confinement, Wish};
+use crate::call::cx::{Caller, task_of};
+use crate::call::toolsets::TOOLSETS;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::settings::{Role, Runner, Sandbox, Settings};
+use crate::crew::context::{self, MailTools, PromptParts};
+use crate::crew::templates::tools_of;
+
+/// No call of ours waits longer than 240 s; a client that notices a lost server late loses only this.
+const CALL_TIMEOUT_MS: u64 = 300_000;
+/// No configuration of an agent's program is longer.
+const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
+/// What is said to an agent that goes on after its model refused to answer for a while.
+const GO_ON: &str = "Your work was interrupted because the model's usage limit was reached. \
+    The limit is over. Go on where you stopped.";
+
+/// An agent that is ready to be started.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    /// Its folder
+    pub(crate) folder: RunFolder,
+    /// The talk with it
+    pub(crate) talk: Box<dyn Conversation>,
+    /// What it was asked with
+    pub(crate) wish: Wish,
+    /// Where it works
+    pub(crate) directory: PathBuf,
+    /// Secrets for its supervisor, never written to disk
+    pub(crate) handover: Handover,
+}
+
+/// Why an agent could not be started. It is the reason of its end, so it says what to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LaunchError {
+    #[error("{0}")]
+    Unfit(String),
+    #[error("its files could not be written")]
+    File(#[from] FileError),
+    #[error("the record could not be read: {}", .0.message)]
+    Record(ToolError),
+}
+
+impl LaunchError {
+    /// Why its place could not be made ready.
+    pub(crate) fn of(error: ToolError) -> Self {
+        let mut said = error.message;
+        for hint in error.suggestions {
+            said = format!("{said}; {hint}");
+        }
+        Self::Unfit(said)
+    }
+}
+
+impl From<ToolError> for LaunchError {
+    fn from(error: ToolError) -> Self {
+        Self::Record(error)
+    }
+}
+
+/// The folder of an agent's present attempt.
+pub(crate) fn folder_of(engine: &Engine, agent: &Agent) -> RunFolder {
+    let attempt = agent.attempt.to_string();
+    RunFolder::open(engine.options.state.join("runs").join(agent.id.to_string()).join(attempt))
+}
+
+/// Where an agent works.
+pub(crate) fn directory_of(engine: &Engine, agent: &Agent) -> PathBuf {
+    let project = &engine.options.project;
+    agent.cwd.as_ref().map_or_else(|| project.clone(), |cwd| project.join(cwd))
+}
+
+/// Where an agent works, once it is sure to be a folder. Nobody is led out by a link: neither out of the project by an
+/// agent that named a folder of it, nor out of a worktree by what is committed there.
+fn work_directory(engine: &Engine, agent: &Agent, wish: &Wish) -> Result<PathBuf, LaunchError> {
+    let directory = directory_of(engine, agent);
+    let unfit = |why: &str| {
+        let place = directory.display();
+        LaunchError::Unfit(format!("`{place}`, where it should work, cannot be used: {why}"))
+    };
+    let project = engine.options.project.as_path();
+    let worktree = engine.store.read(|tx| Ok::<_, ToolError>(tx.worktree_of(agent.id)?))?;
+    let inside = match &worktree {
+        Some(worktree) if directory.starts_with(&worktree.path) => {
+            host::inside::folder(&[Path::new(&worktree.path), project], &directory)
+        }
+        _ if wish.confinement == Confinement::Project => {
+            host::inside::folder(&[project], &directory)
+        }
+        _ if directory.is_dir() => return Ok(directory),
+        _ => return Err(unfit("it is no folder")),
+    };
+    inside.map(|_| directory.clone()).map_err(|error| unfit(&error.to_string()))
+}
+
+/// Makes everything ready.
+pub(crate) fn launch(
+    engine: &Engine,
+    agent: &Agent,
+    run: &Run,
+    grant: &StartGrant,
+    now: Timestamp,
+) -> Result<Launch, LaunchError> {
+    let settings = engine.settings();
+    let role = settings.role_of(&agent.role);
+    if role.is_none() && !crate::core::settings::is_bare(&agent.role, &agent.kind) {
+        // Without its role it would run without its sandbox and with tools that the role denies.
+        return Err(LaunchError::Unfit(format!(
+            "its role `{}` cannot be read; mend the role's file, run `adjutant reload` and draft it again",
+            agent.role
+        )));
+    }
+    let kind = host::agent::kind(&agent.kind)
+        .ok_or_else(|| LaunchError::Unfit(format!("there is no kind `{}`", agent.kind)))?;
+    let wish = Wish::of(run).map_err(LaunchError::of)?;
+    let directory = work_directory(engine, agent, &wish)?;
+    let folder = folder_of(engine, agent);
+    let brief = brief(engine, &settings, Parts { agent, run, wish: &wish, role, kind })?;
+    let plan = kind.plan(&brief).map_err(|error| LaunchError::Unfit(error.problem))?;
+    let spec = spec(
+        engine,
+        &settings,
+        &brief,
+        plan.clone(),
+        Bounds { agent, run, wish: &wish, role, grant, now },
+    )?;
+    let folder = RunFolder::create(folder.path(), &spec)?;
+    let write = |name: &str, text: &str| {
+        files::write_quickly(&folder.path().join(name), text, Mode::Private)
+    };
+    if plan.files.iter().all(|(name, _)| name != MCP_CONFIG) {
+        write(MCP_CONFIG, &host::agent::mcp_config(&brief.servers, brief.call_timeout_ms))?;
+    }
+    for (name, text) in &plan.files {
+        write(name, text)?;
+    }
+    let talk = kind.conversation(&brief);
+    let handover = Handover {
+        control_key: Some(environment::control_key(engine, &folder)),
+        ..Handover::new(&spec.environment)
+    };
+    Ok(Launch { folder, talk, wish, directory, handover })
+}
+
+/// The conversation of an agent that was started, had the server time to note it down.
+pub(crate) fn conversation(
+    engine: &Engine,
+    (agent, run, wish): (&Agent, &Run, &Wish),
+    kind: &'static dyn Kind,
+) -> Result<Box<dyn Conversation>, LaunchError> {
+    let settings = engine.settings();
+    let role = settings.role_of(&agent.role);
+    let brief = brief(engine, &settings, Parts { agent, run, wish, role, kind })?;
+    Ok(kind.conversation(&brief))
+}
+
+/// What a brief is made from.
+#[derive(Clone, Copy)]
+struct Parts<'a> {
+    agent: &'a Agent,
+    run: &'a Run,
+    wish: &'a Wish,
+    role: Option<&'a Role>,
+    kind: &'static dyn Kind,
+}
+
+fn brief(engine: &Engine, settings: &Settings, parts: Parts<'_>) -> Result<Brief, LaunchError> {
+    let Parts { agent, run, wish, role, kind } = parts;
+    let run = &engine.store.read(|tx| Ok::<_, ToolError>(tx.run_exact(agent.id, run.clone())?))?;
+    let runner = settings.runners.get(kind.name()).cloned().unwrap_or_default();
+    let caller = Caller { agent: Some(agent.clone()), by_operator: false };
+    let servers = servers(engine, settings, &caller);
+    let supports = kind.supports();
+    let system = role.map(|role| role.prompt.trim()).filter(|prompt| !prompt.is_empty());
+    let prompt = match (&run.conversation, &run.next_prompt) {
+        // The conversation knows the rest already.
+        (Some(_), Some(next)) => next.clone(),
+        (Some(_), None) if run.ran_ms > 0 => GO_ON.to_owned(),
+        (Some(_), None) => run.prompt.clone(),
+        (None, _) => prompt(engine, settings, (agent, run, wish), (system, kind))?,
+    };
+    let tools = wish.tools.clone().or_else(|| role.and_then(|role| role.tools.clone()));
+    let asks = match (settings.asks, &tools) {
+        (crate::core::settings::Asks::Person, _) => Asks::Person,
+        (crate::core::settings::Asks::Role, None) => Asks::Allow,
+        (crate::core::settings::Asks::Role, Some(_)) => Asks::Deny,
+    };
+    let command = match kind.name() {
+        "acp" => role.map(|role| role.acp.clone()).unwrap_or_default(),
+        "script" => role
+            .and_then(|role| role.script.as_ref())
+            .map(|script| engine.options.project.join(script).display().to_string())
+            .into_iter()
+            .collect(),
+        _ => role.map(|role| role.command.clone()).unwrap_or_default(),
+    };
+    Ok(Brief {
+        agent: agent.id.to_string(),
+        prompt,
+        system_prompt: system.filter(|_| supports.system_prompt).map(str::to_owned),
+        model: wish.model.clone(),
+        tools,
+        disallowed_tools: role.map(|role| role.disallowed_tools.clone()).unwrap_or_default(),
+        asks,
+        servers,
+        disabled_servers: disabled_servers(engine, kind, (&directory_of(engine, agent), &runner)),
+        call_timeout_ms: CALL_TIMEOUT_MS,
+        stream_timeout_ms: settings.stream_timeout_ms,
+        schema: wish.schema.clone(),
+        resume: run.conversation.clone(),
+        directory: directory_of(engine, agent),
+        run_folder: folder_of(engine, agent).path().to_owned(),
+        runner: runner.launch,
+        command,
+        own_sandbox: None,
+        adjutant: engine.options.adjutant.clone(),
+    })
+}
+
+/// One MCP server for each toolset that has a tool for the agent.
+fn servers(engine: &Engine, settings: &Settings, caller: &Caller) -> Vec<McpServer> {
+    let tools = tools_of(settings);
+    TOOLSETS
+        .iter()
+        .filter(|set| is_mounted(caller, set))
+        .filter(|set| {
+            tools.iter().any(|tool| tool.toolset() == **set && caller.is_offered(settings, tool))
+        })
+        .map(|set| McpServer {
+            name: (*set).to_owned(),
+            url: format!("{}/mcp/{set}", engine.options.url),
+        })
+        .collect()
+}
+
+/// The servers of Adjutant in the files that the agent's program reads by itself: through them it would come in as
+/// the operator.
+fn disabled_servers(
+    engine: &Engine,
+    kind: &dyn Kind,
+    (directory, runner): (&Path, &Runner),
+) -> Vec<String> {
+    let variable = |name: &str| {
+        let mut all = runner.environment.iter().chain(&engine.options.agent_environment);
+        all.find(|(known, _)| known == name).map(|(_, value)| value.clone())
+    };
+    let mut names = BTreeSet::new();
+    for path in kind.config_files(directory, &variable) {
+        // Agents can write some of them: no pipe is waited for, and nothing endless is read.
+        let found = host::inside::read(Path::new("/"), &path, MAX_CONFIG_BYTES);
+        let Ok(found) = found else { continue };
+        let text = String::from_utf8_lossy(&found.bytes);
+        names.extend(kind.adjutant_servers(&text, &engine.options.adjutant));
+    }
+    names.into_iter().collect()
+}
+
+/// Returns whether an agent is given the MCP server of a toolset, should it have a tool there. One vocabulary for tasks is
+/// enough: `session` in a loop, `task` elsewhere.
+fn is_mounted(caller: &Caller, toolset: &str) -> bool {
+    let in_loop = caller.agent.as_ref().is_some_and(|agent| agent.session.is_some());
+    toolset != if in_loop { "task" } else { "session" }
+}
+
+/// The whole prompt: context first, the task last.
+fn prompt(
+    engine: &Engine,
+    settings: &Settings,
+    (agent, run, wish): (&Agent, &Run, &Wish),
+    (system, kind): (Option<&str>, &dyn Kind),
+) -> Result<String, ToolError> {
+    let supports = kind.supports();
+    let caller = Caller { agent: Some(agent.clone()), by_operator: false };
+    let project = if wish.bare {
+        String::new()
+    } else {
+        context::project_context(&engine.options.project, &settings.context, supports.reads)
+    };
+    let tools: Vec<&str> = tools_of(settings)
+        .into_iter()
+        .filter(|tool| is_mounted(&caller, tool.toolset()) && caller.is_offered(settings, tool))
+        .map(|tool| tool.name)
+        .collect();
+    let mail_tools = if tools.iter().any(|tool| tool.starts_with("mcp__mail__")) {
+        MailTools::Offered
+    } else {
+        MailTools::Missing
+    };
+    let (history, mail) = engine.store.read(|tx| {
+        let task = task_of(tx, agent.task)?.map(|task| tx.task_exact(task)).transpose()?;
+        let history = task.map(|task| context::task_context(tx, &task)).transpose()?;
+        let mail = context::unread_mail(tx, Recipient::Agent(agent.id), mail_tools)?;
+        Ok::<_, ToolError>((history, mail))
+    })?;
+    let asked = match &run.next_prompt {
+        Some(next) => format!("{}\n\n{next}", run.prompt.trim_end()),
+        None => run.prompt.clone(),
+    };
+    Ok(context::compose(&PromptParts {
+        role: system.unwrap_or_default(),
+        has_system_prompt: supports.system_prompt,
+        include_context: !wish.bare,
+        project: &project,
+        task: history.as_deref().unwrap_or_default(),
+        mail: &mail,
+        tools: &tools,
+        schema: wish.schema.as_ref(),
+        prompt: &asked,
+    }))
+}
+
+/// What bounds a process.
+#[derive(Clone, Copy)]
+struct Bounds<'a> {
+    agent: &'a Agent,
+    run: &'a Run,
+    wish: &'a Wish,
+    role: Option<&'a Role>,
+    grant: &'a StartGrant,
+    now: Timestamp,
+}
+
+fn spec(
+    engine: &Engine,
+    settings: &Settings,
+    brief: &Brief,
+    plan: Plan,
+    bounds: Bounds<'_>,
+) -> Result<Spec, LaunchError> {
+    let mut environment = engine.options.agent_environment.clone();
+    let runner = settings.runners.get(&bounds.agent.kind);
+    for (name, value) in runner.into_iter().flat_map(|runner| &runner.environment) {
+        set(&mut environment, name, value);
+    }
+    for (name, value) in &bounds.grant.inherited.0 {
+        set(&mut environment, name, value);
+    }
+    for (name, value) in &plan.environment {
+        set(&mut environment, name, value);
+    }
+    let task = engine
+        .store
+        .read(|tx| Ok::<_, ToolError>(task_of(tx, bounds.agent.task)?.map(|task| task.slug)))?;
+    let mcp = brief.run_folder.join(MCP_CONFIG);
+    for (name, value) in [
+        ("ADJUTANT_URL", engine.options.url.clone()),
+        ("ADJUTANT_TOKEN", bounds.grant.token.clone()),
+        ("ADJUTANT_AGENT_ID", brief.agent.clone()),
+        ("ADJUTANT_ATTEMPT", bounds.agent.attempt.to_string()),
+        ("ADJUTANT_TASK", task.unwrap_or_default()),
+        ("ADJUTANT_HOME", engine.options.home.display().to_string()),
+        ("ADJUTANT_MCP_CONFIG", mcp.display().to_string()),
+    ] {
+        set(&mut environment, name, &value);
+    }
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+    let path = path.unwrap_or_default();
+    let find = |name: &str| host::program::find(name, &path, &brief.directory);
+    let program = find(&plan.program).ok_or_else(|| {
+        LaunchError::Unfit(format!("`{}` is not there; {}", plan.program, plan.install))
+    })?;
+    let mut arguments = plan.arguments;
+    let mut launched = program;
+    if bounds.role.is_some_and(|role| role.sandbox == Sandbox::Bwrap) {
+        let wrapper = find("bwrap").ok_or_else(|| {
+            LaunchError::Unfit("`bwrap` is not there; install the package `bubblewrap`".into())
+        })?;
+        arguments = sandboxed(engine, &launched, arguments);
+        launched = wrapper;
+    }
+    Ok(Spec {
+        program: launched,
+        arguments,
+        environment,
+        directory: brief.directory.clone(),
+        stdin: plan.stdin,
+        time_limit_ms: time_limit(&bounds),
+        grace_ms: settings.limits.grace_ms,
+        max_output_bytes: settings.limits.max_output_bytes,
+    })
+}
+
+fn set(environment: &mut Vec<(String, String)>, name: &str, value: &str) {
+    environment.retain(|(known, _)| known != name);
+    environment.push((name.to_owned(), value.to_owned()));
+}
+
+/// The arguments with which bubblewrap runs a program: it sees everything but the operator's secrets.
+fn sandboxed(engine: &Engine, program: &Path, arguments: Vec<String>) -> Vec<String> {
+    let secrets = engine.options.secrets.display().to_string();
+    let wrapped = ["--dev-bind", "/", "/", "--tmpfs", &secrets, "--unshare-pid", "--proc", "/proc"];
+    let mut all: Vec<String> = wrapped.map(str::to_owned).into();
+    all.extend(["--die-with-parent".into(), "--".into(), program.display().to_string()]);
+    all.extend(arguments);
+    all
+}
+
+/// How long it may run: what it was given, and what is left until its deadline.
+fn time_limit(bounds: &Bounds<'_>) -> Option<u64> {
+    let given = bounds.wish.timeout.map(|seconds| i64::from(seconds).saturating_mul(1000));
+    let left = bounds.run.deadline_at.map(|deadline| deadline.millis_since(bounds.now).max(1));
+    given.into_iter().chain(left).min().and_then(|millis| u64::try_from(millis).ok())
+}
+
+#[cfg(test)]
+mod path_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,122 @@
+//! What the operator does with agents beside calling tools: starts them with every choice there is,
+//! types to them, reads their output.
+
+use host::files::FileError;
+use host::run::{OutputLine, Position, RunFolder};
+use model::AgentId;
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use super::draft::{self, Drafted};
+use super::keeper::Order;
+use super::launch::folder_of;
+use super::wish::Draft;
+use crate::call::cx::{Caller, WriteCx, find_agent};
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::redact::LineRedactor;
+
+/// Which part of an agent's output.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OutputWish {
+    /// Of which attempt; the present one where absent
+    pub attempt: Option<u32>,
+    /// From where
+    pub from: Position,
+    /// About so many bytes
+    pub bytes: usize,
+}
+
+/// A part of an agent's output.
+#[derive(Debug, Clone)]
+pub struct OutputPage {
+    /// The lines
+    pub lines: Vec<OutputLine>,
+    /// Where the next part begins
+    pub next: Position,
+    /// Of which attempt
+    pub attempt: u32,
+    /// Whether nothing more will come
+    pub complete: bool,
+}
+
+impl Engine {
+    /// Makes an agent in the operator's name, or in that of an agent the operator acts as.
+    pub async fn draft(&self, wish: Draft) -> Result<(AgentId, String, String), ToolError> {
+        let (engine, settings, now) = (self.clone(), self.settings(), self.now());
+        let drafted = self
+            .store
+            .write(move |tx| {
+                let caller = Caller { agent: None, by_operator: true };
+                let mut cx = WriteCx { tx, caller: &caller, settings: &settings, now };
+                let drafted = draft::draft(&mut cx, &wish)?;
+                let input = json!({
+                    "role": wish.role, "kind": wish.kind, "prompt": wish.prompt, "task": wish.task,
+                    "cwd": wish.cwd, "resume": wish.resume, "wish": wish.wish,
+                });
+                let output = json!({ "agentId": drafted.id, "taskSlug": drafted.task_slug });
+                let input = crate::core::redact::redact(input.to_string());
+                let row = engine.operator_row("operator__run", Some(drafted.id), input, &output);
+                tx.audit_append(&row)?;
+                Ok::<_, ToolError>(drafted)
+            })
+            .await?;
+        let Drafted { id, role, task_slug } = drafted;
+        Ok((id, role, task_slug))
+    }
+
+    /// Types a line to a running agent; false where its kind does not listen.
+    pub async fn type_to(&self, id: AgentId, line: String) -> Result<bool, ToolError> {
+        let agent = self.store.read(|tx| find_agent(tx, id))?;
+        let (reply, taken) = oneshot::channel();
+        if agent.ended_at().is_some() || !self.crew.order(id, Order::Type(line, reply)) {
+            return Err(ToolError::wrong_state(format!("agent `{id}` does not run")));
+        }
+        Ok(taken.await.unwrap_or(false))
+    }
+
+    /// A part of an agent's output.
+    pub async fn output(&self, id: AgentId, wish: OutputWish) -> Result<OutputPage, ToolError> {
+        let agent = self.store.read(|tx| find_agent(tx, id))?;
+        let attempt = wish.attempt.unwrap_or(agent.attempt);
+        let folder =
+            RunFolder::open(folder_of(self, &agent).path().with_file_name(attempt.to_string()));
+        let over = agent.ended_at().is_some() || attempt < agent.attempt;
+        let read = tokio::task::spawn_blocking(move || {
+            // An attempt that was given up before it began has no folder, and no output.
+            if !folder.path().is_dir() {
+                return Ok((Vec::new(), wish.from));
+            }
+            let mut redactor = redactor_at(&folder, wish.from)?;
+            let mut reader = folder.output(wish.from);
+            let mut lines = reader.next(wish.bytes.max(1))?;
+            if over && lines.is_empty() {
+                // A last line that a crash cut off.
+                lines = reader.finish();
+            }
+            for line in &mut lines {
+                line.text = redactor.line(std::mem::take(&mut line.text));
+            }
+            Ok::<_, FileError>((lines, reader.position()))
+        });
+        let (lines, next) =
+            read.await.map_err(ToolError::internal)?.map_err(ToolError::internal)?;
+        let complete = over && lines.is_empty();
+        Ok(OutputPage { lines, next, attempt, complete })
+    }
+}
+
+/// Lines before a place that are read to know whether a private key is open there.
+const KEY_LOOKBACK_LINES: usize = 128;
+
+/// A redactor for the lines that follow a place: a key may have begun before it.
+fn redactor_at(folder: &RunFolder, from: Position) -> Result<LineRedactor, FileError> {
+    let mut redactor = LineRedactor::default();
+    let Some(before) = folder.tail(Some(from), KEY_LOOKBACK_LINES)? else { return Ok(redactor) };
+    let bytes = usize::try_from(before.bytes).unwrap_or(usize::MAX);
+    for line in folder.output(before.from).next(bytes)? {
+        // Only what it remembers counts here.
+        drop(redactor.line(line.text));
+    }
+    Ok(redactor)
+}

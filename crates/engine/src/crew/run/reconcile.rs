@@ -1,0 +1,105 @@
+//! After a restart: the record's story against the machine's.
+//!
+//! An agent that is queued or limited waits on. One that was to be started and never was goes back into
+//! the queue: the run's claim makes sure that it cannot start after all. Every other is handed to a
+//! keeper, which finds it running and follows it, finds it ended and finishes it, or finds it gone.
+
+use host::run::Standing;
+use model::agent::{AgentEvent, AgentState};
+use model::event::EventKind;
+use model::{AgentId, Timestamp};
+use serde_json::json;
+use store::{Agent, EventDraft, Run, Tx};
+
+use super::launch::folder_of;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+
+/// Result of comparing an agent's record with its run folder.
+enum Found {
+    /// Nothing of it runs, and nothing is to be done
+    Waiting,
+    /// It was to be started and never was
+    NeverStarted,
+    /// A keeper has to look after it
+    Kept(Box<(Agent, Run)>),
+}
+
+/// Finds who is to be kept, and puts back into the queue who was never started.
+pub(crate) async fn reconcile(engine: &Engine) -> Result<Vec<(Agent, Run)>, ToolError> {
+    let mut kept = Vec::new();
+    let mut again = Vec::new();
+    for agent in engine.store.read(|tx| tx.agents_run())? {
+        match look(engine, agent.id).await? {
+            Found::Waiting => {}
+            Found::NeverStarted => again.push(agent.id),
+            Found::Kept(found) => kept.push(*found),
+        }
+    }
+    let now = engine.now();
+    engine
+        .store
+        .write(move |tx| again.iter().try_for_each(|agent| requeue(tx, *agent, now)))
+        .await?;
+    Ok(kept)
+}
+
+/// Finds whether a single agent is to be kept. One that was never started is put back into the queue.
+pub(crate) async fn take_up(
+    engine: &Engine,
+    id: AgentId,
+) -> Result<Option<(Agent, Run)>, ToolError> {
+    match look(engine, id).await? {
+        Found::Waiting => Ok(None),
+        Found::Kept(found) => Ok(Some(*found)),
+        Found::NeverStarted => {
+            let now = engine.now();
+            engine.store.write(move |tx| requeue(tx, id, now)).await?;
+            Ok(None)
+        }
+    }
+}
+
+/// Compares the record of an agent with its run folder.
+async fn look(engine: &Engine, id: AgentId) -> Result<Found, ToolError> {
+    let (agent, run) =
+        engine.store.read(|tx| Ok::<_, ToolError>((tx.agent_get(id)?, tx.run_get(id)?)))?;
+    let Some(agent) = agent.filter(|agent| agent.ended_at().is_none()) else {
+        return Ok(Found::Waiting);
+    };
+    if matches!(agent.state, AgentState::Queued | AgentState::Limited { .. }) {
+        return Ok(Found::Waiting);
+    }
+    // Its process has ended, and it waits for a review.
+    if run.as_ref().is_some_and(|run| run.parked_at.is_some()) {
+        return Ok(Found::Waiting);
+    }
+    let folder = folder_of(engine, &agent);
+    let looked = engine.outside(move |_| {
+        let standing = folder.standing().map_err(ToolError::internal)?;
+        // A supervisor that lives is its keeper's business, whatever the files say.
+        let never = standing == Standing::NotBegun
+            && !folder.is_locked().map_err(ToolError::internal)?
+            && (!folder.path().is_dir() || folder.give_up().map_err(ToolError::internal)?);
+        Ok::<_, ToolError>((standing, never))
+    });
+    let (standing, never) = looked.await?;
+    if never {
+        tracing::info!(%id, "was to be started and never was");
+        return Ok(Found::NeverStarted);
+    }
+    tracing::info!(%id, ?standing, "is taken up");
+    Ok(run.map_or(Found::Waiting, |run| Found::Kept(Box::new((agent, run)))))
+}
+
+/// Puts an agent back into the queue. Its next attempt has a number and a folder of its own.
+pub(crate) fn requeue(tx: &mut Tx<'_>, id: AgentId, now: Timestamp) -> Result<(), ToolError> {
+    let Some(mut agent) = tx.agent_get(id)? else { return Ok(()) };
+    let Ok(state) = agent.state.apply(AgentEvent::Requeued, now) else { return Ok(()) };
+    agent.state = state;
+    tx.agent_advance(id, &agent.state, now)?;
+    let data = json!({ "state": agent.state.name(), "attempt": agent.attempt });
+    let kind = EventKind::AgentStateChanged;
+    tx.event_append(now, &EventDraft { kind, agent: Some(id), task: agent.task, data })?;
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! The wish to end somebody. It is recorded for the agent and for everybody below it; keepers carry it
+//! out, the deepest first, and what has no process ends at once.
+
+use model::agent::{AgentState, Outcome};
+use model::event::EventKind;
+use model::{AgentId, Timestamp};
+use serde_json::json;
+use store::{Agent, EventDraft, Stop, Tx};
+
+use super::finish::{self, Ending};
+use crate::call::cx::find_agent;
+use crate::core::error::ToolError;
+use crate::core::settings::Settings;
+
+/// Records the wish to end an agent and all below it. An agent that has ended stays as it is.
+pub(crate) fn stop_tree(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    id: AgentId,
+    stop: &Stop,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let top = find_agent(tx, id)?;
+    // Who spends too much stops all who spend with it; any other end takes the rest along.
+    let below = match stop.outcome {
+        same @ (Outcome::OverBudget | Outcome::Abandoned) => same,
+        _ => Outcome::Killed,
+    };
+    let reason = format!("its ancestor {id} ended: {}", stop.reason);
+    for agent in tx.agent_descendants(id)? {
+        let stop = Stop { outcome: below, reason: reason.clone() };
+        stop_one(tx, settings, &agent, &stop, now)?;
+    }
+    stop_one(tx, settings, &top, stop, now)
+}
+
+fn stop_one(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    stop: &Stop,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    match agent.state {
+        AgentState::Ended { .. } => Ok(()),
+        // Nothing of it runs: it waits for its turn, or somebody else runs it.
+        AgentState::Queued | AgentState::Limited { .. } => {
+            tx.run_stop(agent.id, stop)?;
+            finish::finish(tx, settings, agent, &Ending::of(stop), now)
+        }
+        AgentState::WaitingReview
+            if tx.run_get(agent.id)?.is_some_and(|run| run.parked_at.is_some()) =>
+        {
+            tx.run_stop(agent.id, stop)?;
+            finish::finish(tx, settings, agent, &Ending::of(stop), now)
+        }
+        _ if agent.kind == "enlisted" => {
+            finish::finish(tx, settings, agent, &Ending::of(stop), now)
+        }
+        AgentState::Starting
+        | AgentState::Running
+        | AgentState::WaitingReview
+        | AgentState::WaitingInput => {
+            if tx.run_stop(agent.id, stop)? {
+                let data = json!({ "outcome": stop.outcome.state(), "reason": stop.reason });
+                let kind = EventKind::AgentStopping;
+                let event = EventDraft { kind, agent: Some(agent.id), task: agent.task, data };
+                tx.event_append(now, &event)?;
+            }
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! A run as others see it: how it stands, what came of it, what it cost.
+
+use model::agent::{AgentState, AgentStateName, AwaitStatus};
+use model::money::Usd;
+use model::{AgentId, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use store::{Agent, Run, StoreError, Tx};
+
+use crate::call::cx::{Caller, find_agent};
+use crate::core::error::ToolError;
+use crate::core::settings::Settings;
+use crate::crew::result::AgentResult;
+use model::Reach;
+
+/// What came of an agent, in the harness's words.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub(crate) struct ResultView {
+    /// What it did, in its own words
+    pub(crate) summary: String,
+    /// What it changed
+    pub(crate) changes: Vec<String>,
+    /// What is wrong
+    pub(crate) issues: Vec<String>,
+    /// What it wants to know
+    pub(crate) questions: Vec<String>,
+    /// Its result as a value, where it gave one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) structured: Option<Value>,
+}
+
+impl From<AgentResult> for ResultView {
+    fn from(result: AgentResult) -> Self {
+        let AgentResult { summary, changes, issues, questions, structured, .. } = result;
+        Self { summary, changes, issues, questions, structured }
+    }
+}
+
+/// Tokens, as the spawner's seed counts them.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+#[schemars(inline)]
+pub(crate) struct TokensView {
+    /// Read
+    pub(crate) input: u64,
+    /// Written
+    pub(crate) output: u64,
+}
+
+/// An agent and its run at one moment.
+#[derive(Debug, Clone)]
+pub(crate) struct Standing {
+    /// The agent
+    pub(crate) agent: Agent,
+    /// Its run; one that somebody else runs has none
+    pub(crate) run: Option<Run>,
+}
+
+impl Standing {
+    /// How an agent stands.
+    pub(crate) fn of(tx: &Tx<'_>, id: AgentId) -> Result<Self, ToolError> {
+        let agent = find_agent(tx, id)?;
+        Ok(Self { run: tx.run_get(id)?, agent })
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.agent.state, AgentState::Ended { .. })
+    }
+
+    pub(crate) fn state(&self) -> AgentStateName {
+        self.agent.state.name()
+    }
+
+    pub(crate) fn status(&self) -> AwaitStatus {
+        self.state().awaited()
+    }
+
+    /// Why it ended, or until when it is limited.
+    pub(crate) fn reason(&self) -> Option<String> {
+        match &self.agent.state {
+            AgentState::Ended { reason, .. } => Some(reason.clone()),
+            AgentState::Limited { until } => Some(format!("limited until {until}")),
+            _ => None,
+        }
+    }
+
+    /// What came of it, once it is over.
+    pub(crate) fn result(&self) -> Option<AgentResult> {
+        let text = self.run.as_ref()?.result.as_deref()?;
+        serde_json::from_str(text).ok()
+    }
+
+    pub(crate) fn cost(&self) -> Option<Usd> {
+        self.run.as_ref()?.cost
+    }
+
+    pub(crate) fn tokens(&self) -> TokensView {
+        let tokens = self.run.as_ref().map(|run| run.tokens).unwrap_or_default();
+        TokensView { input: tokens.read(), output: tokens.output }
+    }
+
+    pub(crate) fn started_at(&self) -> Timestamp {
+        self.run.as_ref().and_then(|run| run.started_at).unwrap_or(self.agent.created_at)
+    }
+
+    /// How long it ran, or has run.
+    pub(crate) fn millis(&self, now: Timestamp) -> i64 {
+        self.agent.ended_at().unwrap_or(now).millis_since(self.started_at()).max(0)
+    }
+
+    /// The model that answers it, or that it was asked for.
+    pub(crate) fn model(&self) -> Option<String> {
+        let run = self.run.as_ref()?;
+        run.model.clone().or_else(|| super::wish::Wish::shown(&run.wish).model)
+    }
+}
+
+/// Returns whether the caller may await, kill or read an agent. One that does not exist is within nobody's reach.
+pub(crate) fn is_within_reach(
+    tx: &Tx<'_>,
+    settings: &Settings,
+    caller: &Caller,
+    id: AgentId,
+) -> Result<bool, StoreError> {
+    let Some(own) = &caller.agent else { return Ok(true) };
+    let reach = settings.policy.get(&own.category).map_or(Reach::Itself, |own| own.reach);
+    Ok(match reach {
+        Reach::All => true,
+        Reach::Descendants if id != own.id => match tx.agent_get(id)? {
+            Some(agent) => tx.agent_ancestors(&agent)?.iter().any(|above| above.id == own.id),
+            None => false,
+        },
+        Reach::Descendants | Reach::Itself => id == own.id,
+    })
+}
+
+/// An agent that the caller may await, kill or read.
+pub(crate) fn within_reach(
+    tx: &Tx<'_>,
+    settings: &Settings,
+    caller: &Caller,
+    id: AgentId,
+) -> Result<Standing, ToolError> {
+    let standing = Standing::of(tx, id)?;
+    if is_within_reach(tx, settings, caller, id)? {
+        return Ok(standing);
+    }
+    Err(ToolError::denied(format!("agent `{id}` is none of those you started"))
+        .hint("`list_agents` lists them"))
+}

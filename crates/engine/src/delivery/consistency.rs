@@ -1,0 +1,190 @@
+//! Whether git and the record agree. Nothing is mended here: who sees a disagreement has found a bug, or
+//! somebody else's hand.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use host::git::{Repo, going};
+use model::agent::AgentState;
+use model::review::{MergeState, WorktreeState};
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::{AgentPage, Merge, MergePage, Page, Review, ReviewPage, Tx, Worktree, WorktreePage};
+
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::delivery::worktree_setup::BRANCHES;
+
+/// So many rows are read at once.
+const ROWS: u32 = 500;
+/// So often it is looked again where something happened while it was looked.
+const LOOKS: u32 = 5;
+
+/// Something that is one way in the record and another in git.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Disagreement {
+    /// Which agent, branch or folder
+    pub about: String,
+    /// What the matter is
+    pub what: String,
+}
+
+/// What the record says.
+#[derive(Debug, Default)]
+struct Record {
+    worktrees: Vec<Worktree>,
+    reviews: Vec<Review>,
+    merges: Vec<Merge>,
+    feedback: Vec<store::Feedback>,
+    /// Agents that have not ended, and whether they wait for a review
+    live: BTreeMap<model::AgentId, bool>,
+    /// Whose worktree is just being made, merged or taken away: of it nothing can be said
+    in_work: HashSet<model::AgentId>,
+}
+
+impl Engine {
+    /// Compares git and the record. Blocks.
+    pub fn disagreements(&self) -> Result<Vec<Disagreement>, ToolError> {
+        // The two cannot be read at the same moment, so what was found while the record moved is looked at again.
+        let last = self.store.last_event();
+        let mut looks = 1;
+        loop {
+            let before = *last.borrow();
+            let found = self.differences()?;
+            if found.is_empty() || looks == LOOKS || *last.borrow() == before {
+                return Ok(found);
+            }
+            looks += 1;
+        }
+    }
+
+    fn differences(&self) -> Result<Vec<Disagreement>, ToolError> {
+        let record = self.store.read(Record::of)?;
+        let mut found = record.reviews_in_order();
+        let repo = match self.repo(&self.options.project) {
+            Ok(repo) => repo,
+            // Without a repository there is nothing to compare with.
+            Err(_) if record.worktrees.is_empty() => return Ok(found),
+            Err(error) => return Err(error.into()),
+        };
+        found.extend(record.worktrees_there(self, &repo)?);
+        found.extend(record.branches_known(&repo)?);
+        found.extend(record.commits_there(&repo)?);
+        Ok(found)
+    }
+}
+
+fn differs(about: &impl ToString, what: &str) -> Disagreement {
+    Disagreement { about: about.to_string(), what: what.to_owned() }
+}
+
+impl Record {
+    fn of(tx: &Tx<'_>) -> Result<Self, ToolError> {
+        let mut record = Self {
+            worktrees: Page::all(|after| tx.worktree_page(WorktreePage::All, after, ROWS))?,
+            reviews: Page::all(|after| tx.review_page(ReviewPage::All, after, ROWS))?,
+            merges: Page::all(|after| tx.merge_page(MergePage::All, after, ROWS))?,
+            ..Self::default()
+        };
+        for agent in Page::all(|after| tx.agent_page(AgentPage::Live, after, ROWS))? {
+            record.live.insert(agent.id, agent.state == AgentState::WaitingReview);
+        }
+        record.in_work = tx.errands_open()?.iter().filter_map(|errand| errand.agent).collect();
+        for review in &record.reviews {
+            record.feedback.extend(tx.feedback_by(review.reviewer)?);
+        }
+        Ok(record)
+    }
+
+    /// Who waits for a review has one, and whoever is reviewed waits.
+    fn reviews_in_order(&self) -> Vec<Disagreement> {
+        let mut found = Vec::new();
+        for review in self.reviews.iter().filter(|review| !review.state.is_over()) {
+            if !self.live.contains_key(&review.reviewer) {
+                found.push(differs(&review.reviewer, "its review is open and it has ended"));
+            }
+            if self.live.get(&review.coder) != Some(&true) {
+                found.push(differs(&review.coder, "it is reviewed and does not wait for it"));
+            }
+        }
+        for (agent, _) in self.live.iter().filter(|(_, waits)| **waits) {
+            let open = self.reviews.iter().filter(|review| !review.state.is_over());
+            if !open.map(|review| review.coder).any(|coder| coder == *agent) {
+                found.push(differs(agent, "it waits for a review and there is none"));
+            }
+        }
+        found
+    }
+
+    /// Worktrees are where the record says, and nowhere else.
+    fn worktrees_there(
+        &self,
+        engine: &Engine,
+        repo: &Repo,
+    ) -> Result<Vec<Disagreement>, ToolError> {
+        let mut found = Vec::new();
+        let listed: HashSet<_> = repo.worktrees()?.into_iter().map(|entry| entry.path).collect();
+        for worktree in self.worktrees.iter().filter(|tree| !self.in_work.contains(&tree.agent)) {
+            let path = Path::new(&worktree.path);
+            let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+            let known = listed.contains(path) || listed.contains(&real);
+            match worktree.state {
+                WorktreeState::There if !(path.is_dir() && known) => {
+                    found.push(differs(&worktree.agent, "its worktree is gone"));
+                }
+                WorktreeState::Gone if path.exists() || known => {
+                    found
+                        .push(differs(&worktree.agent, "its worktree should be gone and is there"));
+                }
+                WorktreeState::There | WorktreeState::Gone | WorktreeState::Wanted => {}
+            }
+        }
+        let paths = self.worktrees.iter().map(|tree| PathBuf::from(&tree.path));
+        let being_removed = self.worktrees.iter().filter(|tree| self.in_work.contains(&tree.agent));
+        let being_removed = being_removed.map(|tree| going(Path::new(&tree.path)));
+        let names: HashSet<OsString> = paths
+            .chain(being_removed)
+            .filter_map(|path| path.file_name().map(OsStr::to_owned))
+            .collect();
+        for folder in host::files::list(&engine.worktrees()).map_err(ToolError::internal)? {
+            let is_scratch = folder.to_string_lossy().starts_with("merge-");
+            if !is_scratch && !names.contains(&folder) {
+                found.push(differs(&folder.to_string_lossy(), "nobody's worktree"));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Every branch of ours is somebody's.
+    fn branches_known(&self, repo: &Repo) -> Result<Vec<Disagreement>, ToolError> {
+        let mut found = Vec::new();
+        for (branch, _) in repo.branches(BRANCHES)? {
+            let rest = branch.strip_prefix(BRANCHES).unwrap_or_default();
+            let known = self.worktrees.iter().any(|tree| {
+                tree.branch == branch
+                    || tree.rescued.as_ref().is_some_and(|rescued| branch.starts_with(rescued))
+            });
+            if !known && !rest.starts_with("epic/") {
+                found.push(differs(&branch, "nobody's branch"));
+            }
+        }
+        Ok(found)
+    }
+
+    /// What is on record as merged or rescued can be reached.
+    fn commits_there(&self, repo: &Repo) -> Result<Vec<Disagreement>, ToolError> {
+        let mut commits: Vec<String> = Vec::new();
+        commits.extend(self.feedback.iter().filter_map(|said| said.commit.clone()));
+        commits.extend(self.worktrees.iter().filter_map(|tree| tree.head.clone()));
+        for merge in self.merges.iter().filter(|merge| merge.state == MergeState::Merged) {
+            commits.push(merge.commit.clone());
+            commits.extend(merge.merged.clone());
+        }
+        commits.sort_unstable();
+        commits.dedup();
+        let lost = repo.unreachable_from_branches(&commits)?;
+        Ok(lost.into_iter().map(|commit| differs(&commit, "no branch reaches it")).collect())
+    }
+}

@@ -1,0 +1,294 @@
+//! What becomes of pull requests: asked for now and then, and told by GitHub itself.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use host::github::{Repository, parse_event, verify_signature};
+use model::event::EventKind;
+use model::review::PullState;
+use model::task::{TaskMove, TaskStateName};
+use model::{EpicId, EpicState, Timestamp};
+use serde_json::json;
+use store::{Agent, PullRequest, Recipient, Tx};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::call::cx::task_of;
+use crate::core::engine::Engine;
+use crate::core::error::{Code, ToolError};
+use crate::crew::run::finish;
+use crate::delivery::reviews::tell;
+use crate::mail::letter::{self, Letter};
+use crate::tasks::task_change;
+use crate::tools::epic::advance;
+
+/// What came of something that GitHub told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hearing {
+    /// A pull request stands otherwise now
+    Changed,
+    /// It was known already
+    Unchanged,
+    /// It is about nothing of ours
+    Ignored,
+}
+
+/// Writes down how a pull request stands, and what follows from that. False where it was known.
+pub(crate) fn changed(
+    tx: &mut Tx<'_>,
+    pull: &PullRequest,
+    state: PullState,
+    by: &str,
+    now: Timestamp,
+) -> Result<bool, ToolError> {
+    // What is in stays in; whoever says otherwise says it late.
+    let is_in = pull.state == PullState::Merged;
+    if is_in || !tx.pull_set((&pull.repository, pull.pull), state, now)? {
+        return Ok(false);
+    }
+    let data = json!({
+        "repository": pull.repository, "number": pull.pull, "url": pull.url, "branch": pull.branch,
+        "base": pull.base, "from": pull.state, "state": state, "by": by,
+    });
+    tell(tx, EventKind::PullChanged, pull.agent, data, now)?;
+    if let (PullState::Merged, Some(epic)) = (state, pull.epic) {
+        complete_epic(tx, epic, now)?;
+    }
+    // Whoever went on for another has its worktree.
+    let owner = tx.worktree_by_branch(&pull.branch)?.map_or(pull.agent, |worktree| worktree.agent);
+    let Some(agent) = tx.agent_get(owner)? else { return Ok(true) };
+    if state == PullState::Merged {
+        complete(tx, pull, &agent, now)?;
+        clear(tx, pull, &agent, now)?;
+    }
+    write_to(tx, pull, (&agent, state), now)?;
+    Ok(true)
+}
+
+/// The epic that a merged pull request was for is done.
+fn complete_epic(tx: &mut Tx<'_>, epic: EpicId, now: Timestamp) -> Result<(), ToolError> {
+    let Some(epic) = tx.epic_get(epic)? else { return Ok(()) };
+    match epic.state.go(EpicState::Completed) {
+        Ok(to) => advance(tx, &epic, to, (None, now)),
+        Err(_) => Ok(()),
+    }
+}
+
+/// The task that a merged pull request was for is done.
+fn complete(
+    tx: &mut Tx<'_>,
+    pull: &PullRequest,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let task = task_of(tx, agent.task)?;
+    let Some(mut task) = task.filter(|task| task.pr_url.as_deref() == Some(&pull.url)) else {
+        return Ok(());
+    };
+    match task.state.name() {
+        TaskStateName::InProgress if task.epic.is_some() => Ok(()),
+        TaskStateName::Review | TaskStateName::InProgress => {
+            task_change::apply(tx, &mut task, TaskMove::Complete, (None, now))
+        }
+        TaskStateName::Pending
+        | TaskStateName::Assigned
+        | TaskStateName::Blocked
+        | TaskStateName::Completed
+        | TaskStateName::Failed
+        | TaskStateName::Cancelled => Ok(()),
+    }
+}
+
+/// Nobody needs the worktree of a branch that is in.
+fn clear(
+    tx: &mut Tx<'_>,
+    pull: &PullRequest,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    if tx.worktree_of(agent.id)?.is_none_or(|worktree| worktree.branch != pull.branch) {
+        return Ok(());
+    }
+    finish::discard_worktree(tx, agent, now)
+}
+
+/// Tells whoever did the work, or whoever asked for it.
+fn write_to(
+    tx: &mut Tx<'_>,
+    pull: &PullRequest,
+    (agent, state): (&Agent, PullState),
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let (what, next) = match state {
+        PullState::Open => ("was opened again", "It waits to be merged."),
+        PullState::Merged => {
+            ("was merged", "Your work is in, and there is nothing left to do for it.")
+        }
+        PullState::Closed => {
+            ("was closed and not merged", "Read there why before you go on with it.")
+        }
+    };
+    let subject = format!("Pull request #{} {what}", pull.pull);
+    let body = format!("{} ({}), from `{}`: {next}", pull.url, pull.title, pull.branch);
+    let letter = if agent.ended_at().is_none() {
+        // Somebody on GitHub did it: to the agent that is a person.
+        let to = Recipient::Agent(agent.id);
+        Letter { from: None, to, subject, body, reply_to: None, task: agent.task }
+    } else if state == PullState::Closed {
+        Letter::from(agent, letter::above(tx, agent)?, subject, body)
+    } else {
+        return Ok(());
+    };
+    letter::send(tx, letter, now)?;
+    Ok(())
+}
+
+impl Engine {
+    /// Takes in what GitHub tells, if it is GitHub who tells it.
+    pub async fn github_told(
+        &self,
+        event: &str,
+        signature: Option<&str>,
+        body: &[u8],
+    ) -> Result<Hearing, ToolError> {
+        let secret = self.options.github.webhook.as_deref().filter(|secret| !secret.is_empty());
+        let secret = secret.ok_or_else(|| {
+            ToolError::not_found("GitHub's messages are not taken: there is no key to know them by").hint(
+                "set the variable that `github.webhookSecretVariable` names (`GITHUB_WEBHOOK_SECRET`, unless it \
+                 was changed) to the webhook's secret, and start the server again",
+            )
+        })?;
+        if !signature.is_some_and(|signature| verify_signature(secret.as_bytes(), body, signature))
+        {
+            let message = "`X-Hub-Signature-256` does not fit the body";
+            return Err(ToolError::new(Code::Unauthenticated, message)
+                .hint("the webhook's secret on GitHub must be the server's"));
+        }
+        let Some(told) = parse_event(event, body) else { return Ok(Hearing::Ignored) };
+        let (owner, name) = &told.repository;
+        let repository = format!("{owner}/{name}").to_ascii_lowercase();
+        let (engine, event) = (self.clone(), event.to_owned());
+        self.store
+            .write(move |tx| {
+                let Some(pull) = tx.pull_get(&repository, told.number)? else {
+                    return Ok(Hearing::Ignored);
+                };
+                if !changed(tx, &pull, told.state, "webhook", engine.now())? {
+                    return Ok(Hearing::Unchanged);
+                }
+                let input = json!({
+                    "event": event, "repository": repository, "number": told.number,
+                    "state": told.state,
+                });
+                let output = json!({ "from": pull.state, "state": told.state });
+                let agent = Some(pull.agent);
+                let row = engine.operator_row("github__webhook", agent, input.to_string(), &output);
+                tx.audit_append(&row)?;
+                Ok(Hearing::Changed)
+            })
+            .await
+    }
+}
+
+/// Asks now and then what became of the pull requests that are open.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Poll(Arc<Mutex<Standing>>);
+
+#[derive(Debug, Default)]
+struct Standing {
+    is_asking: bool,
+    /// When to ask again; at once where nobody has asked yet
+    due: Option<Timestamp>,
+}
+
+impl Poll {
+    /// Begins to ask if it is time, and says when to come back. Whoever asks rings when it is done.
+    pub(crate) fn turn(
+        &self,
+        engine: &Engine,
+        (tasks, shutdown): (&TaskTracker, &CancellationToken),
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, ToolError> {
+        let seconds = engine.settings().github.poll_seconds;
+        if seconds == 0 || engine.options.github.token.is_none() {
+            return Ok(None);
+        }
+        let open = engine.store.read(|tx| tx.pulls_open())?;
+        let mut standing = self.standing();
+        if open.is_empty() || standing.is_asking {
+            return Ok(None);
+        }
+        if let Some(due) = standing.due.filter(|due| *due > now) {
+            return Ok(Some(due));
+        }
+        standing.is_asking = true;
+        drop(standing);
+        let (poll, engine, shutdown) = (self.clone(), engine.clone(), shutdown.clone());
+        tasks.spawn(async move {
+            let told = shutdown.run_until_cancelled(ask(&engine, open)).await.flatten();
+            let usual = engine.now().after_seconds(seconds.into());
+            let mut standing = poll.standing();
+            standing.is_asking = false;
+            standing.due = Some(told.map_or(usual, |told| told.max(usual)));
+            drop(standing);
+            engine.errands.ring();
+        });
+        Ok(None)
+    }
+
+    fn standing(&self) -> MutexGuard<'_, Standing> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Asks for each of them. Says when GitHub takes questions again, if it wants to be left alone.
+async fn ask(engine: &Engine, open: Vec<PullRequest>) -> Option<Timestamp> {
+    let github = match engine.github() {
+        Ok(github) => github,
+        Err(error) => {
+            tracing::warn!(message = error.message, "pull requests cannot be followed");
+            return None;
+        }
+    };
+    for pull in open {
+        let name = pull.repository.split_once('/');
+        // Only the names are asked for: the client knows its own host.
+        let Some(repository) =
+            name.and_then(|(owner, name)| Repository::new("github.com", owner, name))
+        else {
+            continue;
+        };
+        match github.pull(&repository, pull.pull).await {
+            Ok(found) if found.state == pull.state => {}
+            Ok(found) => note(engine, pull, found.state).await,
+            Err(error) => {
+                tracing::info!(%repository, number = pull.pull, %error, "could not be asked for");
+                if error.is_transient() {
+                    return error.retry_at();
+                }
+            }
+        }
+    }
+    None
+}
+
+/// Writes down what was seen, unless somebody else was quicker.
+async fn note(engine: &Engine, seen: PullRequest, state: PullState) {
+    let (clock, number) = (engine.clone(), seen.pull);
+    let written = engine
+        .store
+        .write(move |tx| {
+            let now_is = tx.pull_get(&seen.repository, seen.pull)?;
+            if now_is.as_ref() == Some(&seen) {
+                changed(tx, &seen, state, "poll", clock.now())?;
+            }
+            Ok::<_, ToolError>(())
+        })
+        .await;
+    if let Err(error) = written {
+        tracing::error!(
+            number,
+            causes = error.causes(),
+            "what became of it could not be written down"
+        );
+    }
+}

@@ -1,0 +1,226 @@
+//! What is done to approved work and to those who did it, in the record.
+
+use model::event::EventKind;
+use model::review::{ErrandKind, MergeState};
+use model::task::{TaskMove, TaskRef, TaskStateName};
+use model::{AgentId, ErrandId, MergeId, TaskId, Timestamp};
+use serde_json::{Value, json};
+use store::{Agent, EventDraft, Merge, MergeChange, Recipient, Stop, Task, Tx};
+
+use super::worker_of;
+use crate::call::cx::fresh;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::settings::Settings;
+use crate::crew::run::{finish, stop};
+use crate::delivery::outbox::merge::{MergeWish, lane_to};
+use crate::delivery::outbox::{self, Sending};
+use crate::mail::letter::{self, Letter, Word};
+use crate::tasks::task_change::{self, Mover};
+
+/// What is said of a task that was sent back and that nobody goes on with.
+pub(crate) const NOBODY_WORKS: &str =
+    "Nobody works on it now, so it is pending; whoever takes it goes on from its branch.";
+
+/// The errands about merges that are not over.
+fn open(tx: &Tx<'_>) -> Result<Vec<(ErrandId, MergeWish)>, ToolError> {
+    let open = tx.errands_open()?.into_iter().filter(|errand| errand.kind == ErrandKind::Merge);
+    Ok(open.filter_map(|one| Some((one.id, serde_json::from_str(&one.wish).ok()?))).collect())
+}
+
+/// The errand that is to find out what was approved of a task, and the merge that comes of it.
+pub(crate) fn pinned_by(
+    tx: &Tx<'_>,
+    task: TaskId,
+) -> Result<Option<(ErrandId, MergeId, ErrandId)>, ToolError> {
+    Ok(open(tx)?.into_iter().find_map(|(id, wish)| match wish {
+        MergeWish::Pin { merge, task: of, errand, .. } if of == task => Some((id, merge, errand)),
+        MergeWish::Pin { .. } | MergeWish::Merge { .. } => None,
+    }))
+}
+
+/// The errand that is to do a merge.
+pub(crate) fn errand_of(tx: &Tx<'_>, merge: MergeId) -> Result<Option<ErrandId>, ToolError> {
+    Ok(open(tx)?.into_iter().find_map(|(id, wish)| match wish {
+        MergeWish::Merge { merge: of } if of == merge => Some(id),
+        MergeWish::Pin { .. } | MergeWish::Merge { .. } => None,
+    }))
+}
+
+/// Puts what was held back into the queue.
+pub(crate) fn requeue(
+    tx: &mut Tx<'_>,
+    merge: &Merge,
+    caller: Option<AgentId>,
+    now: Timestamp,
+) -> Result<ErrandId, ToolError> {
+    tx.merge_set(merge.id, MergeState::Queued, MergeChange::default(), now)?;
+    let errand = fresh(ErrandId::from_bits)?;
+    line_up(tx, merge, (errand, caller), now)?;
+    Ok(errand)
+}
+
+/// Tells that work waits to be merged, and has it merged by an errand of that id.
+pub(crate) fn line_up(
+    tx: &mut Tx<'_>,
+    merge: &Merge,
+    (errand, caller): (ErrandId, Option<AgentId>),
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let data = json!({
+        "mergeId": merge.id, "branch": merge.branch, "target": merge.target, "commit": merge.commit,
+    });
+    let kind = EventKind::MergeQueued;
+    tx.event_append(now, &EventDraft { kind, agent: caller, task: Some(merge.task), data })?;
+    let wish = MergeWish::Merge { merge: merge.id };
+    let (kind, lane) = (ErrandKind::Merge, lane_to(&merge.target));
+    let sending = Sending { kind, lane, agent: merge.agent, caller, wish: &wish };
+    outbox::send_as(tx, errand, sending, now)
+}
+
+/// Says how a merge stands now, and tells of it.
+pub(crate) fn tell(
+    tx: &mut Tx<'_>,
+    merge: &Merge,
+    (state, change): (MergeState, MergeChange<'_>),
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    tx.merge_set(merge.id, state, change, now)?;
+    let data = json!({
+        "mergeId": merge.id, "branch": merge.branch, "target": merge.target, "commit": merge.commit,
+        "state": state, "mergedCommit": change.merged, "reason": change.reason,
+    });
+    let (kind, agent) = (EventKind::MergeChanged, merge.approved_by);
+    tx.event_append(now, &EventDraft { kind, agent, task: Some(merge.task), data })?;
+    Ok(())
+}
+
+/// Takes a task's work out of the queue again, if it is in it. What is being merged stays.
+pub(crate) fn take_out(
+    tx: &mut Tx<'_>,
+    task: &Task,
+    reason: &str,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let Some(merge) = tx.merge_of(task.id)?.filter(|merge| merge.ended_at.is_none()) else {
+        return Ok(());
+    };
+    if merge.state == MergeState::Merging {
+        let number = TaskRef::Number(task.number);
+        return Err(ToolError::conflict(format!("{number} is being merged at this moment"))
+            .hint("wait for what comes of it: `get_review_queue`")
+            .detail("mergeId", merge.id.to_string()));
+    }
+    // Its errand finds it like this, and ends.
+    let change = MergeChange { reason: Some(reason), ..MergeChange::default() };
+    tell(tx, &merge, (MergeState::SentBack, change), now)
+}
+
+/// Completes a task from wherever it stands, through the steps between.
+pub(crate) fn complete(tx: &mut Tx<'_>, task: &mut Task, by: Mover) -> Result<(), ToolError> {
+    let start = TaskMove::Start { claim: None };
+    let steps = match task.state.name() {
+        TaskStateName::Review | TaskStateName::Completed => vec![],
+        TaskStateName::InProgress => vec![TaskMove::Submit],
+        TaskStateName::Cancelled => vec![TaskMove::Release, start, TaskMove::Submit],
+        TaskStateName::Pending
+        | TaskStateName::Assigned
+        | TaskStateName::Blocked
+        | TaskStateName::Failed => vec![start, TaskMove::Submit],
+    };
+    for step in steps.into_iter().chain([TaskMove::Complete]) {
+        task_change::apply(tx, task, step, by)?;
+    }
+    Ok(())
+}
+
+/// Sends a task that is in review back: to the one who did it, who goes on, or to everybody, and then the
+/// next one goes on from its branch. Says who goes on.
+pub(crate) fn hold_back(
+    tx: &mut Tx<'_>,
+    task: &mut Task,
+    by: Mover,
+) -> Result<Option<Agent>, ToolError> {
+    let worker = worker_of(tx, task)?.filter(|worker| worker.ended_at().is_none());
+    if task.state.name() == TaskStateName::Review {
+        match &worker {
+            Some(_) => task_change::apply(tx, task, TaskMove::Start { claim: None }, by)?,
+            None => task_change::apply_through(tx, task, &TaskMove::Release, by)?,
+        }
+    }
+    Ok(worker)
+}
+
+/// Writes to the one who does a task; where nobody does, to the supervisor of its epic, else to the human.
+pub(crate) fn write_to(
+    tx: &mut Tx<'_>,
+    (task, worker): (&Task, Option<&Agent>),
+    from: Option<AgentId>,
+    word: Word,
+    now: Timestamp,
+) -> Result<Recipient, ToolError> {
+    let live = worker.filter(|worker| worker.ended_at().is_none());
+    let above = task.epic.map(|epic| tx.agent_supervising(epic)).transpose()?.flatten();
+    let to = live.or(above.as_ref()).map_or(Recipient::Human, |to| Recipient::Agent(to.id));
+    // Nobody gets letters from itself: then it comes from whose work it is about.
+    let writer = match from {
+        Some(from) if to != Recipient::Agent(from) => tx.agent_get(from)?,
+        Some(_) => worker.cloned(),
+        None => None,
+    };
+    let from = writer.map(|writer| (writer.id, writer.category));
+    let Word { subject, body } = word;
+    letter::send(tx, Letter { from, to, subject, body, reply_to: None, task: Some(task.id) }, now)?;
+    Ok(to)
+}
+
+/// Lets the one who did a task go, and has its worktree taken away if its work is in.
+pub(crate) fn retire(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    (worker, task): (Option<&Agent>, &Task),
+    (stopped, branch): (&Stop, Option<&str>),
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let does_only_this = |agent: &Agent| {
+        agent.task == Some(task.id) && agent.category != "supervisor" && agent.ended_at().is_none()
+    };
+    let worktree = branch.map(|branch| tx.worktree_by_branch(branch)).transpose()?.flatten();
+    if let Some(worktree) = worktree
+        && let Some(owner) = tx.agent_get(worktree.agent)?
+        && (owner.ended_at().is_some() || does_only_this(&owner))
+    {
+        finish::discard_worktree(tx, &owner, now)?;
+    }
+    match worker.filter(|worker| does_only_this(worker)) {
+        Some(worker) => stop::stop_tree(tx, settings, worker.id, stopped, now),
+        None => Ok(()),
+    }
+}
+
+impl Engine {
+    /// Puts a merge that is held back into the queue: whoever says so has seen to what was in the way.
+    pub async fn merge_retry(&self, id: MergeId) -> Result<Value, ToolError> {
+        let engine = self.clone();
+        self.store
+            .write(move |tx| {
+                let merge = tx.merge_get(id)?.ok_or_else(|| {
+                    ToolError::not_found(format!("there is no merge `{id}`"))
+                        .hint("`adjutant merge-queue` lists them")
+                })?;
+                if merge.state != MergeState::Held {
+                    let state = merge.state;
+                    return Err(ToolError::conflict(format!("`{id}` is {state}, not held"))
+                        .detail("state", state.name()));
+                }
+                let errand = requeue(tx, &merge, None, engine.now())?;
+                let output =
+                    json!({ "mergeId": id, "state": MergeState::Queued, "errandId": errand });
+                let input = json!({ "mergeId": id }).to_string();
+                let row = engine.operator_row("operator__merge_retry", merge.agent, input, &output);
+                tx.audit_append(&row)?;
+                Ok(output)
+            })
+            .await
+    }
+}

@@ -1,0 +1,71 @@
+//! How far the check of approved work has come, for who watches it.
+
+use host::run::{RunFolder, Stream};
+use model::redact::{MARK, is_key_line};
+use model::{MergeId, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::errand_of;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::redact::LineRedactor;
+
+/// So many of its last lines are shown.
+const LINES: usize = 12;
+/// So much of a line is.
+const LONGEST: usize = 400;
+/// So much is read for them.
+const PORTION: usize = 256 * 1024;
+
+/// A check that runs.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct CheckingView {
+    /// When it was started; null while it is about to be
+    pub started_at: Option<Timestamp>,
+    /// What it said last
+    pub output: Vec<String>,
+}
+
+impl Engine {
+    /// How far the check of a merge has come; none while it is not checked. Blocks.
+    pub fn merge_checking(&self, merge: MergeId) -> Result<Option<CheckingView>, ToolError> {
+        let notes = self.store.read(|tx| {
+            let errand = errand_of(tx, merge)?.map(|id| tx.errand_get(id)).transpose()?.flatten();
+            Ok::<_, ToolError>(errand.and_then(|errand| errand.notes))
+        })?;
+        let notes: Value =
+            notes.and_then(|notes| serde_json::from_str(&notes).ok()).unwrap_or_default();
+        let number = notes["check"].as_u64().unwrap_or_default();
+        if number == 0 {
+            return Ok(None);
+        }
+        let home = self.options.state.join("runs").join(merge.to_string());
+        let folder = RunFolder::open(home.join(number.to_string()));
+        if !folder.path().is_dir() {
+            return Ok(None);
+        }
+        let started = folder.supervisor().map_err(ToolError::internal)?;
+        let output = last_lines(&folder).map_err(ToolError::internal)?;
+        Ok(Some(CheckingView { started_at: started.map(|record| record.started_at), output }))
+    }
+}
+
+/// The last lines of what a run said.
+fn last_lines(folder: &RunFolder) -> Result<Vec<String>, host::files::FileError> {
+    let Some(stretch) = folder.tail(None, LINES)? else { return Ok(Vec::new()) };
+    let lines = folder.output(stretch.from).next(PORTION)?.into_iter();
+    let said = lines.filter(|line| line.stream != Stream::In);
+    let mut redactor = LineRedactor::default();
+    let shown = said.map(|line| {
+        // A private key may have begun before the first of these lines.
+        let is_key = is_key_line(&line.text);
+        let clean = redactor.line(line.text);
+        if is_key { MARK.to_owned() } else { clean.chars().take(LONGEST).collect() }
+    });
+    let shown: Vec<String> = shown.collect();
+    Ok(shown.into_iter().rev().take(LINES).rev().collect())
+}

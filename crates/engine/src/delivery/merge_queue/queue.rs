@@ -1,0 +1,285 @@
+//! What waits to be approved and what waits to be merged, with what git says of it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use host::git::{GitError, Repo};
+use model::review::MergeState;
+use model::task::TaskStateName;
+use model::{EpicId, MergeId, TaskId};
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::{Merge, MergePage, Page, PullRequest, TaskFilter, Tx};
+
+use super::forecast::{self, Branch, Overlap};
+use super::view::{ConflictView, MergeView};
+use super::{Found, Handed};
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::tools::{Cursor, TaskView};
+
+/// So many merges that are not over are shown with what is in review.
+const QUEUE: u32 = 500;
+/// So many uncommitted files are named.
+const FILES: usize = 100;
+
+/// What is to be looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct ReviewScope {
+    /// Only tasks of this epic
+    pub epic: Option<EpicId>,
+    /// Only tasks after this number
+    pub after: i64,
+    /// At most so many
+    pub limit: u32,
+}
+
+impl Default for ReviewScope {
+    fn default() -> Self {
+        Self { epic: None, after: 0, limit: 50 }
+    }
+}
+
+/// What waits to be approved, and what was approved and waits to be merged.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReviewQueue {
+    /// The tasks in `REVIEW`, oldest first
+    tasks: Vec<ReviewedTask>,
+    /// Approved work that is not merged yet, in order
+    queue: Vec<MergeView>,
+    /// Where the next page of tasks begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<Cursor>,
+}
+
+/// A task in review, and what git says of its branch.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub(super) struct ReviewedTask {
+    // Only ever written, so that flattening cannot swallow a field.
+    #[serde(flatten)]
+    task: TaskView,
+    /// The branch it was done on; null where it has none of its own
+    branch: Option<String>,
+    /// Where that stands: what is approved by approving now
+    commit: Option<String>,
+    /// The branch it is meant for
+    target: Option<String>,
+    /// How many files it changes
+    changed_files: u64,
+    /// How many lines are new
+    additions: u64,
+    /// How many lines are gone
+    deletions: u64,
+    /// Files that lie uncommitted where it was done, and are no part of what is approved
+    uncommitted: Vec<String>,
+    /// Its pull request
+    pull_request: Option<PullView>,
+    /// Other branches for the same target that change the same files
+    overlaps: Vec<Overlap>,
+    /// Whether it could be merged now; null where that cannot be said
+    merges_cleanly: Option<bool>,
+    /// What does not fit
+    conflicts: Vec<ConflictView>,
+    /// Why git cannot say more of it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+/// A pull request.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+struct PullView {
+    /// Its number
+    number: u64,
+    /// Where it can be read
+    url: String,
+    /// How it stands
+    state: model::review::PullState,
+}
+
+/// What the record says of all that waits.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    reviewed: Vec<(Handed, TaskView, Option<PullRequest>)>,
+    queue: Vec<(Merge, MergeView)>,
+    next: Option<i64>,
+}
+
+/// What the record says of one page of tasks in review, and of the queue.
+pub(crate) fn look_at(tx: &Tx<'_>, scope: ReviewScope) -> Result<Waiting, ToolError> {
+    let states = vec![TaskStateName::Review];
+    let filter = TaskFilter { states, epic: scope.epic, session: None };
+    let page = tx.task_page(&filter, scope.after, scope.limit)?;
+    let mut reviewed = Vec::new();
+    for task in page.items {
+        let handed = Handed::of(tx, task.clone())?;
+        let pull = handed.worker.as_ref().map(|worker| tx.pull_of(worker.id)).transpose()?;
+        reviewed.push((handed, TaskView::of(tx, task)?, pull.flatten()));
+    }
+    let queue = in_order(tx, tx.merge_page(MergePage::Open, 0, QUEUE)?.items)?;
+    Ok(Waiting { reviewed, queue, next: page.next })
+}
+
+/// Merges with their places: those that wait for the same branch are counted.
+fn in_order(tx: &Tx<'_>, merges: Vec<Merge>) -> Result<Vec<(Merge, MergeView)>, ToolError> {
+    let mut ahead: HashMap<String, u32> = HashMap::new();
+    let mut places: HashMap<MergeId, u32> = HashMap::new();
+    for merge in tx.merge_page(MergePage::Open, 0, QUEUE)?.items {
+        if matches!(merge.state, MergeState::Queued | MergeState::Merging) {
+            let place = ahead.entry(merge.target).or_default();
+            *place += 1;
+            places.insert(merge.id, *place);
+        }
+    }
+    let show = |merge: Merge| {
+        let position = places.get(&merge.id).copied();
+        Ok((merge.clone(), MergeView::of(tx, merge, position)?))
+    };
+    merges.into_iter().map(show).collect()
+}
+
+/// What waits, with what git says of it.
+pub(super) struct Looked {
+    /// The tasks, each with what the record knows of it and its branch where that can go somewhere
+    pub(super) tasks: Vec<(ReviewedTask, Handed, Option<Branch>)>,
+    pub(super) queue: Vec<MergeView>,
+    pub(super) next_cursor: Option<Cursor>,
+}
+
+impl Waiting {
+    /// Looks at the branches. Blocks.
+    pub(crate) fn ask_git(self, engine: &Engine) -> Result<ReviewQueue, ToolError> {
+        let Looked { tasks, queue, next_cursor } = self.look(engine)?;
+        let tasks = tasks.into_iter().map(|(shown, ..)| shown).collect();
+        Ok(ReviewQueue { tasks, queue, next_cursor })
+    }
+
+    /// The same, with what each was told of. Blocks.
+    pub(super) fn look(self, engine: &Engine) -> Result<Looked, ToolError> {
+        let Self { reviewed, queue, next } = self;
+        let repo = engine.repo(&engine.options.project);
+        let mut tasks = Vec::new();
+        for (handed, view, pull) in reviewed {
+            let mut shown = ReviewedTask::bare(view, pull);
+            let seen = match &repo {
+                Ok(repo) => shown.look(engine, repo, &handed),
+                Err(error) => Err(ToolError::conflict(error.to_string())),
+            };
+            let branch = seen.unwrap_or_else(|error| {
+                shown.problem = Some(error.message);
+                None
+            });
+            tasks.push((shown, handed, branch));
+        }
+        if let Ok(repo) = &repo {
+            let mut branches: Vec<Branch> =
+                tasks.iter().filter_map(|(_, _, branch)| branch.clone()).collect();
+            branches.extend(approved(repo, &queue, &branches));
+            let overlaps = forecast::foretell(repo, &branches)?;
+            let of = branches.iter().map(|branch| branch.task).zip(overlaps);
+            let mut of: HashMap<TaskId, Vec<Overlap>> = of.collect();
+            for (shown, handed, _) in &mut tasks {
+                shown.overlaps = of.remove(&handed.task.id).unwrap_or_default();
+            }
+        }
+        let queue = queue.into_iter().map(|(_, view)| view).collect();
+        Ok(Looked { tasks, queue, next_cursor: next.map(Cursor::from) })
+    }
+}
+
+/// The branches in the queue that are not among those in review already. What git cannot say is left out.
+fn approved(repo: &Repo, queue: &[(Merge, MergeView)], known: &[Branch]) -> Vec<Branch> {
+    let look = |merge: &Merge, slug: &str| -> Result<Option<Branch>, GitError> {
+        let Some(target_head) = repo.resolve(&format!("refs/heads/{}", merge.target))? else {
+            return Ok(None);
+        };
+        let files = forecast::files(repo, (&target_head, &merge.commit))?;
+        Ok(Some(Branch {
+            task: merge.task,
+            slug: slug.to_owned(),
+            commit: merge.commit.clone(),
+            target: merge.target.clone(),
+            target_head,
+            files,
+        }))
+    };
+    let new = |merge: &Merge| known.iter().all(|branch| branch.task != merge.task);
+    queue
+        .iter()
+        .filter(|(merge, _)| new(merge))
+        .filter_map(|(merge, view)| look(merge, &view.slug).ok().flatten())
+        .collect()
+}
+
+impl ReviewedTask {
+    fn bare(task: TaskView, pull: Option<PullRequest>) -> Self {
+        let pull_request =
+            pull.map(|pull| PullView { number: pull.pull, url: pull.url, state: pull.state });
+        Self {
+            task,
+            branch: None,
+            commit: None,
+            target: None,
+            changed_files: 0,
+            additions: 0,
+            deletions: 0,
+            uncommitted: Vec::new(),
+            pull_request,
+            overlaps: Vec::new(),
+            merges_cleanly: None,
+            conflicts: Vec::new(),
+            problem: None,
+        }
+    }
+
+    /// Looks at the branch of one task; none where it has none, or it cannot go anywhere.
+    fn look(
+        &mut self,
+        engine: &Engine,
+        repo: &Repo,
+        handed: &Handed,
+    ) -> Result<Option<Branch>, ToolError> {
+        let Some(found) = handed.find(engine, repo)? else { return Ok(None) };
+        let Found { branch, head, target, target_head } = found;
+        self.branch = Some(branch);
+        self.commit = Some(head.clone());
+        self.target = Some(target.clone());
+        if let Some(dir) = handed.place(engine) {
+            let state = repo.state(&dir)?;
+            let open = state.staged.into_iter().chain(state.unstaged).chain(state.untracked);
+            let open: BTreeSet<String> = open.collect();
+            self.uncommitted = open.into_iter().take(FILES).collect();
+        }
+        let Some(target_head) = target_head else {
+            return Err(ToolError::not_found(format!("the branch `{target}` is gone")));
+        };
+        let diff = repo.diff(&target_head, &head, 0)?;
+        self.changed_files = u64::try_from(diff.files.len()).unwrap_or(u64::MAX);
+        self.additions = diff.files.iter().filter_map(|file| file.added).sum();
+        self.deletions = diff.files.iter().filter_map(|file| file.removed).sum();
+        self.conflicts = forecast::trial(repo, &target_head, &head)?;
+        self.merges_cleanly = Some(self.conflicts.is_empty());
+        let files = forecast::files(repo, (&target_head, &head))?;
+        let (task, slug) = (handed.task.id, handed.task.slug.clone());
+        Ok(Some(Branch { task, slug, commit: head, target, target_head, files }))
+    }
+}
+
+impl Engine {
+    /// Approved work, oldest first: what is not over, or all there ever was.
+    pub fn merge_queue(
+        &self,
+        which: MergePage,
+        after: i64,
+        limit: u32,
+    ) -> Result<Page<MergeView>, ToolError> {
+        self.store.read(|tx| {
+            let page = tx.merge_page(which, after, limit)?;
+            let items = in_order(tx, page.items)?.into_iter().map(|(_, view)| view).collect();
+            Ok(Page { items, next: page.next })
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! Errands: what tools and reactions want of the world outside.
+//!
+//! *Remember, then do; doing can be repeated.* An errand is a row before anything is done. The [`Desk`]
+//! runs those that are open, one after the other in a lane; each looks before it acts, so that it can be
+//! begun again from the start after a crash; each ends in one transaction with what follows from it, and
+//! one that cannot be done is undone first. [`Point`] names the places between the steps.
+
+mod desk;
+pub(crate) mod feedback;
+pub(crate) mod issues;
+pub(crate) mod merge;
+mod point;
+pub(crate) mod pull;
+pub(crate) mod rebase;
+pub(crate) mod review;
+mod tidy;
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use model::event::EventKind;
+use model::review::ErrandKind;
+use model::{AgentId, ErrandId, Timestamp};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use store::{Errand, EventDraft, NewErrand, Tx};
+use tokio::sync::Notify;
+
+use crate::call::cx::fresh;
+use crate::core::durable;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+
+pub use desk::Desk;
+pub use point::Point;
+
+/// What is to be done for whom.
+#[derive(Debug, Clone)]
+pub(crate) struct Sending<'a, W> {
+    /// What is to be done
+    pub(crate) kind: ErrandKind,
+    /// Errands of one lane are run one after the other
+    pub(crate) lane: String,
+    /// Whom it concerns
+    pub(crate) agent: Option<AgentId>,
+    /// Who asked
+    pub(crate) caller: Option<AgentId>,
+    /// What is wanted
+    pub(crate) wish: &'a W,
+}
+
+/// The lane of everything that touches an agent's worktree.
+pub(crate) fn lane_of(agent: AgentId) -> String {
+    format!("agent:{agent}")
+}
+
+/// Remembers what is to be done, and tells the desk.
+pub(crate) fn send<W: Serialize>(
+    tx: &mut Tx<'_>,
+    sending: Sending<'_, W>,
+    now: Timestamp,
+) -> Result<ErrandId, ToolError> {
+    let id = fresh(ErrandId::from_bits)?;
+    send_as(tx, id, sending, now)?;
+    Ok(id)
+}
+
+/// The same, under a name that somebody knows already.
+pub(crate) fn send_as<W: Serialize>(
+    tx: &mut Tx<'_>,
+    id: ErrandId,
+    sending: Sending<'_, W>,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let Sending { kind, lane, agent, caller, wish } = sending;
+    let wish = serde_json::to_string(wish).map_err(ToolError::internal)?;
+    tx.errand_insert(&NewErrand { id, kind, lane, agent, caller, wish }, now)?;
+    let data = json!({ "errandId": id, "kind": kind });
+    tx.event_append(now, &EventDraft { kind: EventKind::ErrandCreated, agent, task: None, data })?;
+    Ok(())
+}
+
+/// Has the worktree of an agent that has ended looked after.
+pub(crate) fn send_tidy(
+    tx: &mut Tx<'_>,
+    agent: AgentId,
+    now: Timestamp,
+) -> Result<ErrandId, ToolError> {
+    let (kind, lane) = (ErrandKind::Tidy, lane_of(agent));
+    let sending = Sending { kind, lane, agent: Some(agent), caller: None, wish: &json!({}) };
+    send(tx, sending, now)
+}
+
+/// What came of an errand: nothing yet, an answer, or the error it ended with.
+pub(crate) fn outcome<A: DeserializeOwned>(
+    tx: &Tx<'_>,
+    id: ErrandId,
+) -> Result<Option<A>, ToolError> {
+    let errand = tx.errand_get(id)?;
+    let errand =
+        errand.ok_or_else(|| ToolError::not_found(format!("there is no errand `{id}`")))?;
+    if let Some(error) = &errand.error {
+        return Err(ToolError::recalled(error));
+    }
+    let decode = |text| durable::decode(text, row_of(&errand), "answer");
+    errand.answer.as_deref().map(decode).transpose()
+}
+
+/// What is wanted of an errand.
+fn wish_of<W: DeserializeOwned>(errand: &Errand) -> Result<W, Setback> {
+    durable::decode(&errand.wish, row_of(errand), "wish").map_err(Setback::Never)
+}
+
+/// What was written down of an errand before.
+fn notes_of<N: DeserializeOwned>(errand: &Errand) -> Result<Option<N>, Setback> {
+    let decode = |text| durable::decode(text, row_of(errand), "notes");
+    errand.notes.as_deref().map(decode).transpose().map_err(Setback::Never)
+}
+
+fn row_of(errand: &Errand) -> String {
+    format!("errand `{}`", errand.id)
+}
+
+/// Writes down what is known of an errand, for whoever begins it again.
+async fn note<N: Serialize>(engine: &Engine, id: ErrandId, notes: &N) -> Result<(), ToolError> {
+    let notes = serde_json::to_string(notes).map_err(ToolError::internal)?;
+    Ok(engine.store.write(move |tx| tx.errand_note(id, &notes)).await?)
+}
+
+/// What follows from an errand that was done: written down together with its end, and perhaps more than
+/// once.
+type Ending = Box<dyn Fn(&mut Tx<'_>, Timestamp) -> Result<Value, ToolError> + Send + Sync>;
+
+/// Why an errand is not done.
+#[derive(Debug)]
+enum Setback {
+    /// It may go better in a moment
+    Again(ToolError),
+    /// It has to wait until then
+    Until(Timestamp),
+    /// The server ends; the next one goes on
+    Leave,
+    /// It cannot be done
+    Never(ToolError),
+}
+
+impl From<ToolError> for Setback {
+    fn from(error: ToolError) -> Self {
+        if error.is_transient() { Self::Again(error) } else { Self::Never(error) }
+    }
+}
+
+impl From<host::git::GitError> for Setback {
+    fn from(error: host::git::GitError) -> Self {
+        ToolError::from(error).into()
+    }
+}
+
+/// What all who have to do with errands share.
+#[derive(Debug, Default)]
+pub(crate) struct Errands {
+    /// Those whose errands wait for them to be heard of
+    waiting: Mutex<HashSet<AgentId>>,
+    /// Those of them that were heard of
+    heard: Mutex<HashSet<AgentId>>,
+    bell: Notify,
+}
+
+impl Errands {
+    /// Notes that an agent did something: what waits for that is tried again.
+    pub(crate) fn heard_of(&self, agent: AgentId) {
+        if self.waiting.lock().unwrap_or_else(PoisonError::into_inner).contains(&agent) {
+            self.heard.lock().unwrap_or_else(PoisonError::into_inner).insert(agent);
+            self.bell.notify_one();
+        }
+    }
+
+    /// Has the desk look again.
+    pub(crate) fn ring(&self) {
+        self.bell.notify_one();
+    }
+
+    /// Says whose errands wait, and takes those that were heard of.
+    fn turn(&self, waiting: HashSet<AgentId>) -> HashSet<AgentId> {
+        *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = waiting;
+        std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests;

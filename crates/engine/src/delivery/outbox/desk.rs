@@ -1,0 +1,300 @@
+//! The desk: the loop that runs errands, and looks after reviews that take too long.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use model::Timestamp;
+use model::event::EventKind;
+use model::review::ErrandKind;
+use serde_json::json;
+use store::{Errand, EventDraft};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::{Ending, Point, Setback};
+use crate::core::engine::Engine;
+use crate::core::error::{Code, ToolError};
+use crate::core::panics::{self, PanicReport};
+use crate::delivery::github::follow::Poll;
+
+/// What may go better in a moment is begun so many more times.
+const RETRIES: u32 = 3;
+/// How long to wait after the record could not be used.
+const AGAIN: Duration = Duration::from_secs(1);
+/// With nothing to wait for, the desk looks so often.
+const SELDOM: Duration = Duration::from_secs(3600);
+
+/// Runs errands until it is told to end. What is open then is run by the next server.
+#[derive(Debug)]
+pub struct Desk {
+    engine: Engine,
+    tasks: TaskTracker,
+    shutdown: CancellationToken,
+    /// The lanes in which something is being done
+    busy: Arc<Mutex<HashSet<String>>>,
+    poll: Poll,
+}
+
+impl Desk {
+    /// A desk for an engine, with its tasks on a tracker.
+    pub fn new(engine: Engine, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
+        Self { engine, tasks, shutdown, busy: Arc::default(), poll: Poll::default() }
+    }
+
+    /// Runs errands.
+    pub async fn run(self) {
+        let mut last = self.engine.store.last_event();
+        while !self.shutdown.is_cancelled() {
+            last.borrow_and_update();
+            let wake = match self.turn().await {
+                Ok(wake) => wake,
+                Err(error) => {
+                    tracing::error!(message = error.message, causes = error.causes(), "no errands");
+                    Instant::now() + AGAIN
+                }
+            };
+            tokio::select! {
+                () = self.shutdown.cancelled() => return,
+                changed = last.changed() => if changed.is_err() { return },
+                () = self.engine.errands.bell.notified() => {}
+                () = tokio::time::sleep_until(wake) => {}
+            }
+        }
+    }
+
+    /// Begins what is due, and says when to look again if nothing happens.
+    async fn turn(&self) -> Result<Instant, ToolError> {
+        let now = self.engine.now();
+        let open = self.engine.store.read(|tx| tx.errands_open())?;
+        let later = |errand: &&Errand| errand.due_at > now;
+        // Only what its agent's worktree stood in the way of is helped by the agent doing something.
+        let awaits = |errand: &Errand| errand.agent.filter(|_| errand.kind == ErrandKind::Feedback);
+        let waiting = open.iter().filter(later).filter_map(awaits).collect();
+        let heard = self.engine.errands.turn(waiting);
+        let mut lanes = HashSet::new();
+        for errand in &open {
+            let is_due =
+                errand.due_at <= now || awaits(errand).is_some_and(|agent| heard.contains(&agent));
+            // What waits for its time holds nobody back.
+            if is_due && lanes.insert(errand.lane.clone()) {
+                self.begin(errand);
+            }
+        }
+        let dues = open.iter().filter(later).map(|errand| errand.due_at);
+        let swept = crate::delivery::reviews::sweep(&self.engine, now).await?;
+        let polled = self.poll.turn(&self.engine, (&self.tasks, &self.shutdown), now)?;
+        Ok(dues
+            .chain(swept)
+            .chain(polled)
+            .min()
+            .map_or_else(|| Instant::now() + SELDOM, |due| at(due, now)))
+    }
+
+    fn begin(&self, errand: &Errand) {
+        let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
+        if !busy.insert(errand.lane.clone()) {
+            return;
+        }
+        drop(busy);
+        let lane = BusyLane {
+            engine: self.engine.clone(),
+            lane: errand.lane.clone(),
+            busy: Arc::clone(&self.busy),
+        };
+        let (engine, errand) = (self.engine.clone(), errand.clone());
+        let (tasks, shutdown) = (self.tasks.clone(), self.shutdown.clone());
+        self.tasks.spawn(async move {
+            // A task of its own, so that a panic in it ends nothing else.
+            let (own, job) = (engine.clone(), errand.clone());
+            let done = tasks.spawn(async move { run(&own, job, &shutdown).await }).await;
+            if let Err(error) = done
+                && let Some(message) = panics::message_of(error)
+            {
+                panicked(&engine, &errand, message).await;
+            }
+            drop(lane);
+        });
+    }
+}
+
+/// A lane in which something is being done. It is free again when this is dropped, however that comes about.
+struct BusyLane {
+    engine: Engine,
+    lane: String,
+    busy: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Drop for BusyLane {
+    fn drop(&mut self) {
+        self.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.lane);
+        self.engine.errands.bell.notify_one();
+    }
+}
+
+/// Has a job that panicked begun again after a pause, or gives it up after the last attempt.
+async fn panicked(engine: &Engine, errand: &Errand, message: String) {
+    let (id, kind, is_last) = (errand.id, errand.kind, errand.tries >= RETRIES);
+    let delay = panics::restart_delay(errand.tries);
+    let next = if is_last {
+        "it is given up".to_owned()
+    } else {
+        format!("it is tried again in {} s", delay.as_secs())
+    };
+    let doing = format!("running the outbox job `{kind}` {id}");
+    panics::report(engine, PanicReport { agent: errand.agent, doing, message, next }).await;
+    let written = if is_last {
+        let error = ToolError::new(Code::InternalError, format!("the outbox job {id} panicked"));
+        give_up(engine, errand, &error).await
+    } else {
+        let due = engine.now().after_millis(i64::try_from(delay.as_millis()).unwrap_or(1000));
+        engine.store.write(move |tx| tx.errand_again(id, due)).await.map_err(ToolError::from)
+    };
+    if let Err(error) = written {
+        tracing::error!(%id, %kind, causes = error.causes(), "failed to reschedule outbox job");
+    }
+}
+
+/// When a time of the record is, for whoever sleeps.
+fn at(due: Timestamp, now: Timestamp) -> Instant {
+    let millis = u64::try_from(due.millis_since(now)).unwrap_or_default().max(1);
+    Instant::now() + Duration::from_millis(millis).min(SELDOM)
+}
+
+/// Does an errand, and writes down what came of it.
+pub(super) async fn run(engine: &Engine, errand: Errand, shutdown: &CancellationToken) {
+    let (id, kind) = (errand.id, errand.kind);
+    let written = match act(engine, &errand, shutdown).await {
+        Ok(ending) => conclude(engine, &errand, ending).await,
+        Err(Setback::Leave) => Ok(()),
+        Err(Setback::Until(due)) => later(engine, &errand, due).await,
+        Err(Setback::Again(error)) if errand.tries < RETRIES => {
+            tracing::info!(%id, %kind, message = error.message, "is tried again");
+            let (id, due) = (errand.id, soon(engine));
+            engine.store.write(move |tx| tx.errand_again(id, due)).await.map_err(ToolError::from)
+        }
+        Err(Setback::Again(error) | Setback::Never(error)) if error.is_panic() => {
+            return panicked(engine, &errand, error.causes()).await;
+        }
+        Err(Setback::Again(error) | Setback::Never(error)) => {
+            give_up(engine, &errand, &error).await
+        }
+    };
+    if let Err(error) = written {
+        tracing::error!(%id, %kind, message = error.message, causes = error.causes(), "goes on later");
+        if let Err(error) = later(engine, &errand, soon(engine)).await {
+            tracing::error!(%id, causes = error.causes(), "and could not be put off");
+        }
+    }
+}
+
+fn soon(engine: &Engine) -> Timestamp {
+    let after = i64::try_from(engine.options.retry_after.as_millis()).unwrap_or(1000);
+    engine.now().after_millis(after)
+}
+
+async fn act(
+    engine: &Engine,
+    errand: &Errand,
+    shutdown: &CancellationToken,
+) -> Result<Ending, Setback> {
+    match errand.kind {
+        ErrandKind::Review => super::review::run(engine, errand).await,
+        ErrandKind::Feedback => super::feedback::run(engine, errand).await,
+        ErrandKind::Rebase => super::rebase::run(engine, errand).await,
+        ErrandKind::Tidy => super::tidy::run(engine, errand).await,
+        ErrandKind::Pull => unless_over(shutdown, super::pull::run(engine, errand)).await,
+        ErrandKind::Issues => unless_over(shutdown, super::issues::run(engine, errand)).await,
+        ErrandKind::Merge => super::merge::run(engine, errand, shutdown).await,
+    }
+}
+
+/// Does what may wait for somebody far away. When the server ends it is left as it is: the next one begins it again.
+async fn unless_over(
+    shutdown: &CancellationToken,
+    doing: impl Future<Output = Result<Ending, Setback>>,
+) -> Result<Ending, Setback> {
+    shutdown.run_until_cancelled(doing).await.unwrap_or(Err(Setback::Leave))
+}
+
+async fn later(engine: &Engine, errand: &Errand, due: Timestamp) -> Result<(), ToolError> {
+    let id = errand.id;
+    Ok(engine.store.write(move |tx| tx.errand_later(id, due)).await?)
+}
+
+/// Writes down what follows from an errand that was done, and that it was. What the record refuses then
+/// was wanted too late.
+async fn conclude(engine: &Engine, errand: &Errand, ending: Ending) -> Result<(), ToolError> {
+    let (done, clock) = (errand.clone(), engine.clone());
+    let written = engine
+        .store
+        .write(move |tx| {
+            let now = clock.now();
+            if tx.errand_get(done.id)?.is_none_or(|errand| errand.ended_at.is_some()) {
+                return Ok(());
+            }
+            let answer = ending(tx, now)?;
+            tx.errand_end(done.id, Ok(&answer.to_string()), now)?;
+            told(tx, &done, "done", now)
+        })
+        .await;
+    match written {
+        Ok(()) => {
+            recorded(engine, errand);
+            Ok(())
+        }
+        Err(error) if error.is_transient() => Err(error),
+        Err(error) => give_up(engine, errand, &error).await,
+    }
+}
+
+/// Undoes what was begun, and writes down why.
+async fn give_up(engine: &Engine, errand: &Errand, error: &ToolError) -> Result<(), ToolError> {
+    tracing::info!(id = %errand.id, kind = %errand.kind, message = error.message, "cannot be done");
+    match errand.kind {
+        ErrandKind::Review => super::review::undo(engine, errand).await?,
+        ErrandKind::Merge => super::merge::undo(engine, errand, error).await?,
+        ErrandKind::Feedback
+        | ErrandKind::Pull
+        | ErrandKind::Issues
+        | ErrandKind::Rebase
+        | ErrandKind::Tidy => {}
+    }
+    let (failed, kept, clock) = (errand.clone(), error.kept(), engine.clone());
+    engine
+        .store
+        .write(move |tx| {
+            let now = clock.now();
+            if tx.errand_end(failed.id, Err(&kept), now)? {
+                told(tx, &failed, "failed", now)?;
+            }
+            Ok(())
+        })
+        .await
+}
+
+fn told(
+    tx: &mut store::Tx<'_>,
+    errand: &Errand,
+    status: &str,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let data = json!({ "errandId": errand.id, "kind": errand.kind, "status": status });
+    let kind = EventKind::ErrandEnded;
+    tx.event_append(now, &EventDraft { kind, agent: errand.agent, task: None, data })?;
+    Ok(())
+}
+
+/// The place after an errand's end is on record.
+fn recorded(engine: &Engine, errand: &Errand) {
+    match errand.kind {
+        ErrandKind::Review => engine.point(Point::ReviewRecorded),
+        ErrandKind::Feedback => engine.point(Point::FeedbackRecorded),
+        ErrandKind::Pull => engine.point(Point::PullRecorded),
+        ErrandKind::Issues => engine.point(Point::IssuesRecorded),
+        ErrandKind::Merge => super::merge::recorded(engine, errand),
+        ErrandKind::Tidy => engine.point(Point::TidyRecorded),
+        ErrandKind::Rebase => engine.point(Point::RebaseRecorded),
+    }
+}

@@ -1,0 +1,271 @@
+//! Brings what a reviewer wrote to the coder: as a commit, merged into the coder's worktree. Where that is
+//! not possible at once it comes by mail, and the merge is tried again when the coder is next heard of.
+
+use host::git::{GitError, Merged, Repo, TreeState};
+use model::event::EventKind;
+use model::review::{ErrandKind, FeedbackPriority, FeedbackType, ReviewState};
+use model::{AgentId, FeedbackId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::{Errand, Feedback, Review, Tx};
+
+use super::{Ending, Point, Sending, Setback, lane_of, note, notes_of, wish_of};
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::settings::Settings;
+use crate::delivery::outbox;
+use crate::delivery::reviews::{self, Closing, FEEDBACK_FILE, tell};
+use crate::delivery::worktree_setup::{Work, ourselves, work_of};
+use crate::mail::letter::Word;
+
+/// How long to wait for a coder whose worktree is in the middle of something, if it is not heard of.
+const PATIENCE_MS: i64 = 30_000;
+
+/// What is wanted of feedback.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct FeedbackWish {
+    /// Its id
+    pub(crate) id: FeedbackId,
+    /// Who says it
+    pub(crate) reviewer: AgentId,
+    /// To whom
+    pub(crate) coder: AgentId,
+    /// What it is
+    pub(crate) kind: FeedbackType,
+    /// How much it matters
+    pub(crate) priority: Option<FeedbackPriority>,
+    /// What it says
+    pub(crate) body: String,
+    /// What is to be done, one by one
+    pub(crate) items: Vec<String>,
+    /// Whether it came by mail already, so that only the merge is left
+    #[serde(default)]
+    pub(crate) told: bool,
+    /// When it was said
+    pub(crate) at: Timestamp,
+}
+
+/// What is known of an errand on its way.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Notes {
+    /// The commit by which the feedback is merged
+    merge: Option<String>,
+}
+
+/// What became of the merge.
+#[derive(Debug, Clone)]
+enum Landing {
+    /// It is there already, or now, by this commit
+    At(String),
+    /// It is ready to be there by this commit
+    Ready(String),
+    /// The worktree is in the middle of something
+    NotNow(String),
+    /// There is no worktree any more
+    Nowhere,
+}
+
+/// Merges the feedback, and tells the coder.
+pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setback> {
+    let wish: FeedbackWish = wish_of(errand)?;
+    engine.point(Point::FeedbackAsked);
+    let coder = engine.store.read(|tx| tx.agent_get(wish.coder)).map_err(ToolError::from)?;
+    let is_over = coder.is_none_or(|coder| coder.ended_at().is_some());
+    let review = engine.store.read(|tx| tx.review_by(wish.reviewer)).map_err(ToolError::from)?;
+    let Some(review) = review.filter(|_| !is_over) else {
+        return Err(Setback::Never(ToolError::wrong_state("the agent you review has ended")));
+    };
+    let notes: Notes = notes_of(errand)?.unwrap_or_default();
+    let (asked, looked) = (wish.clone(), review.clone());
+    let landing = engine.outside(move |engine| plan(engine, &asked, &looked, notes)).await?;
+    engine.point(Point::FeedbackCommitted);
+    let landed = match landing {
+        Landing::Ready(merge) => {
+            note(engine, errand.id, &Notes { merge: Some(merge.clone()) }).await?;
+            engine.point(Point::FeedbackNoted);
+            let asked = wish.clone();
+            let landed = engine.outside(move |engine| land(engine, &asked, merge)).await?;
+            engine.point(Point::FeedbackMerged);
+            landed
+        }
+        other => other,
+    };
+    let settings = engine.settings();
+    match landed {
+        Landing::NotNow(why) if wish.told => {
+            tracing::debug!(coder = %wish.coder, why, "feedback waits to be merged");
+            Err(Setback::Until(engine.now().after_millis(PATIENCE_MS)))
+        }
+        landed => {
+            Ok(Box::new(move |tx, now| record(tx, &settings, (&wish, &review), &landed, now)))
+        }
+    }
+}
+
+/// Makes the commits of the feedback without touching anybody's files.
+fn plan(
+    engine: &Engine,
+    wish: &FeedbackWish,
+    review: &Review,
+    notes: Notes,
+) -> Result<Landing, Setback> {
+    let Ok(work) = work_of(engine, wish.coder) else { return Ok(Landing::Nowhere) };
+    if !work.dir.is_dir() {
+        return Ok(Landing::Nowhere);
+    }
+    let repo = engine.repo(&work.dir)?;
+    let state = repo.state(&work.dir)?;
+    let head = state.head.clone().ok_or(GitError::NoCommits)?;
+    if let Some(merge) = notes.merge
+        && repo.is_ancestor(&merge, &head)?
+    {
+        return Ok(Landing::At(merge));
+    }
+    if let Some(why) = hindrance(&state) {
+        return Ok(Landing::NotNow(why));
+    }
+    let who = ourselves(wish.at);
+    let text = file(wish, review.iteration);
+    let about = format!("Feedback of {} ({})", wish.reviewer, wish.kind);
+    let said =
+        repo.commit_file(&review.commit, FEEDBACK_FILE, Some(text.as_bytes()), &about, &who)?;
+    let tree = merged_tree(&repo, (&head, &said), text.as_bytes())?;
+    let about = format!("Merge feedback of {} into {}", wish.reviewer, review.branch);
+    Ok(Landing::Ready(repo.commit_merge(&tree, &[&head, &said], &about, &who)?))
+}
+
+/// The coder's tree with the feedback in it, whatever the coder did to earlier feedback.
+fn merged_tree(repo: &Repo, (ours, theirs): (&str, &str), text: &[u8]) -> Result<String, GitError> {
+    match repo.merge_trees(ours, theirs)? {
+        Merged::Clean { tree } => Ok(tree),
+        Merged::Conflicts(_) | Merged::Unrelated => {
+            repo.tree_with(&format!("{ours}^{{tree}}"), FEEDBACK_FILE, Some(text))
+        }
+    }
+}
+
+/// Why nothing can be merged into a worktree now.
+fn hindrance(state: &TreeState) -> Option<String> {
+    if let Some(doing) = &state.in_progress {
+        return Some(format!("a {doing} is under way"));
+    }
+    if !state.staged.is_empty() {
+        return Some(format!("{} files are staged", state.staged.len()));
+    }
+    let in_the_way = state
+        .unstaged
+        .iter()
+        .chain(&state.untracked)
+        .any(|file| file.rsplit('/').next() == Some(FEEDBACK_FILE));
+    in_the_way.then(|| format!("`{FEEDBACK_FILE}` is being edited"))
+}
+
+/// Moves the coder's branch and files to the merge.
+fn land(engine: &Engine, wish: &FeedbackWish, merge: String) -> Result<Landing, Setback> {
+    let Work { dir, .. } = work_of(engine, wish.coder)?;
+    match engine.repo(&dir)?.fast_forward(&dir, &merge) {
+        Ok(()) => Ok(Landing::At(merge)),
+        Err(error @ (GitError::Dirty(_) | GitError::Conflict(_))) => {
+            Ok(Landing::NotNow(error.to_string()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The file that the coder reads.
+fn file(wish: &FeedbackWish, iteration: u32) -> String {
+    let priority =
+        wish.priority.map(|priority| format!("- Priority: {priority}\n")).unwrap_or_default();
+    let items: Vec<String> = wish.items.iter().map(|item| format!("- [ ] {item}\n")).collect();
+    let items = match items.concat() {
+        none if none.is_empty() => none,
+        items => format!("\n## To do\n\n{items}"),
+    };
+    format!(
+        "# Review feedback\n\n- From: {}\n- Review: {iteration}\n- Type: {}\n{priority}\n{}\n{items}",
+        wish.reviewer,
+        wish.kind,
+        wish.body.trim_end()
+    )
+}
+
+/// Writes down that the feedback came, and lets the coder go on.
+fn record(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    (wish, review): (&FeedbackWish, &Review),
+    landed: &Landing,
+    now: Timestamp,
+) -> Result<Value, ToolError> {
+    let commit = match landed {
+        Landing::At(commit) | Landing::Ready(commit) => Some(commit.clone()),
+        Landing::NotNow(_) | Landing::Nowhere => None,
+    };
+    let answer = json!({
+        "feedback_id": wish.id, "git_commit_hash": commit, "target_instance_id": wish.coder,
+        "cleanup_status": "terminating",
+        "delivered_by": if commit.is_some() { "merge" } else { "mail" },
+    });
+    if wish.told {
+        if let Some(commit) = &commit {
+            tx.feedback_merged(wish.id, commit)?;
+            let data =
+                json!({ "feedbackId": wish.id, "reviewerId": wish.reviewer, "commit": commit });
+            tell(tx, EventKind::ReviewFeedback, wish.coder, data, now)?;
+        }
+        return Ok(answer);
+    }
+    let current = tx.review_by(wish.reviewer)?;
+    if current.is_none_or(|review| review.state.is_over()) {
+        return Err(ToolError::wrong_state("this review is over already"));
+    }
+    tx.feedback_insert(&Feedback {
+        id: wish.id,
+        reviewer: wish.reviewer,
+        coder: wish.coder,
+        kind: wish.kind,
+        priority: wish.priority,
+        body: wish.body.clone(),
+        items: wish.items.clone(),
+        commit: commit.clone(),
+        created_at: now,
+    })?;
+    let data = json!({
+        "feedbackId": wish.id, "reviewerId": wish.reviewer, "type": wish.kind,
+        "iteration": review.iteration, "commit": commit,
+    });
+    tell(tx, EventKind::ReviewFeedback, wish.coder, data, now)?;
+    let word = word(wish, review, landed);
+    let closing = Closing { state: ReviewState::Feedback, feedback: Some(wish.kind), word };
+    reviews::close(tx, settings, review, &closing, now)?;
+    if let Landing::NotNow(_) = landed {
+        let (lane, agent) = (lane_of(wish.coder), Some(wish.coder));
+        let wish = FeedbackWish { told: true, ..wish.clone() };
+        let caller = Some(wish.reviewer);
+        let sending = Sending { kind: ErrandKind::Feedback, lane, agent, caller, wish: &wish };
+        let merging = outbox::send(tx, sending, now)?;
+        tx.errand_later(merging, now.after_millis(PATIENCE_MS))?;
+    }
+    Ok(answer)
+}
+
+fn word(wish: &FeedbackWish, review: &Review, landed: &Landing) -> Word {
+    let way = match landed {
+        Landing::At(commit) | Landing::Ready(commit) => {
+            format!("It is in your worktree as `{FEEDBACK_FILE}` (commit {commit}).")
+        }
+        Landing::NotNow(why) => format!(
+            "It could not be merged into your worktree because {why}; that is tried again at your next \
+             call. Until then this is all of it."
+        ),
+        Landing::Nowhere => "Your worktree is gone, so this letter is all of it.".to_owned(),
+    };
+    Word {
+        subject: format!("Review {}: {}", review.iteration, wish.kind),
+        body: format!(
+            "{way}\n\n{}\n\nAnswer it point by point, commit, and call `request_review` again; or open \
+             the pull request with `create_pull_request`.",
+            file(wish, review.iteration)
+        ),
+    }
+}

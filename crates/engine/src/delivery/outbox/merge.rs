@@ -1,0 +1,298 @@
+//! Merges approved work into the branch it is meant for: one after the other for each branch, tried and
+//! checked before the branch moves. What does not fit is sent back, and what a person has to see to is held.
+//!
+//! Two errands make a merge. The first finds out at once what was approved, because the branch may move while
+//! others are merged; the second waits for its turn.
+
+mod check;
+mod record;
+mod trial;
+
+use model::review::MergeState;
+use model::task::{TaskRef, TaskStateName};
+use model::{ErrandId, MergeId, TaskId, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::{Errand, Merge, MergeChange, NewMerge, Task, Tx};
+use tokio_util::sync::CancellationToken;
+
+use super::{Ending, Point, Setback, notes_of, wish_of};
+use crate::call::cx::find_task;
+use crate::core::engine::Engine;
+use crate::core::error::{Code, ToolError};
+use crate::delivery::merge_queue::{self, Details, Found, Handed};
+use check::Checked;
+use trial::{Step, Trial};
+
+/// How often it is begun again in one go because the branch moved meanwhile.
+const ROUNDS: u32 = 10;
+
+/// What is wanted of a merge.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub(crate) enum MergeWish {
+    /// To know what was approved, and to put it into the queue
+    Pin {
+        /// The merge that comes of it
+        merge: MergeId,
+        /// What was approved
+        task: TaskId,
+        /// The errand that merges it
+        errand: ErrandId,
+    },
+    /// To have it merged
+    Merge {
+        /// The merge
+        merge: MergeId,
+    },
+}
+
+/// The lane in which work is merged into a branch.
+pub(crate) fn lane_to(target: &str) -> String {
+    format!("merge:{target}")
+}
+
+/// What is known of an errand on its way.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Notes {
+    /// The commit by which it is merged, if nothing comes between
+    merged: Option<String>,
+    /// The number of the last check that was begun
+    check: u32,
+    /// How many checks of that commit were lost
+    lost: u32,
+}
+
+/// What became of approved work.
+#[derive(Debug, Clone)]
+enum Verdict {
+    /// It is in, by this commit
+    In(String),
+    /// It does not fit
+    Back(String, Details),
+    /// A person has to see to something
+    Held(String, Details),
+}
+
+/// Finds out what was approved, or merges it.
+pub(super) async fn run(
+    engine: &Engine,
+    errand: &Errand,
+    shutdown: &CancellationToken,
+) -> Result<Ending, Setback> {
+    match wish_of(errand)? {
+        MergeWish::Pin { merge, task, errand: next } => {
+            pin(engine, errand, (merge, task, next)).await
+        }
+        MergeWish::Merge { merge } => merge_one(engine, errand, merge, shutdown).await,
+    }
+}
+
+/// The place after a merge's end is on record.
+pub(super) fn recorded(engine: &Engine, errand: &Errand) {
+    match wish_of(errand) {
+        Ok(MergeWish::Pin { .. }) => engine.point(Point::MergeQueued),
+        _ => engine.point(Point::MergeRecorded),
+    }
+}
+
+/// What cannot be merged for reasons of our own is held: the work is as good as it was.
+pub(super) async fn undo(
+    engine: &Engine,
+    errand: &Errand,
+    error: &ToolError,
+) -> Result<(), ToolError> {
+    let Ok(MergeWish::Merge { merge: id }) = wish_of(errand) else { return Ok(()) };
+    let (settings, clock) = (engine.settings(), engine.clone());
+    let mut reason = error.message.clone();
+    for hint in &error.suggestions {
+        reason = format!("{reason}; {hint}");
+    }
+    engine
+        .store
+        .write(move |tx| {
+            let Some(merge) = tx.merge_get(id)?.filter(|merge| merge.ended_at.is_none()) else {
+                return Ok(());
+            };
+            let verdict = Verdict::Held(reason.clone(), Details::default());
+            record::record(tx, &settings, &merge, (&verdict, &[]), clock.now())?;
+            Ok::<_, ToolError>(())
+        })
+        .await
+}
+
+/// Reads where the approved branch stands, before anything else happens to it.
+async fn pin(
+    engine: &Engine,
+    errand: &Errand,
+    (id, task, next): (MergeId, TaskId, ErrandId),
+) -> Result<Ending, Setback> {
+    let handed = engine.store.read(|tx| Handed::of(tx, find_task(tx, &TaskRef::Id(task))?))?;
+    let worker = handed.worker.as_ref().map(|worker| worker.id);
+    let found = engine
+        .outside(move |engine| {
+            let repo = engine.repo(&engine.options.project)?;
+            handed.find(engine, &repo)
+        })
+        .await?;
+    let (settings, caller) = (engine.settings(), errand.caller);
+    Ok(Box::new(move |tx, now| {
+        let mut task = find_task(tx, &TaskRef::Id(task))?;
+        in_review(&task)?;
+        let Some(found) = &found else {
+            let by = (caller, now);
+            record::without_branch(tx, &settings, &mut task, by)?;
+            return Ok(json!({ "status": "completed" }));
+        };
+        let Found { branch, head, target, .. } = found.clone();
+        let new = NewMerge {
+            id,
+            task: task.id,
+            agent: worker,
+            approved_by: caller,
+            branch,
+            target,
+            commit: head,
+        };
+        queue(tx, &new, next, now)
+    }))
+}
+
+/// Puts approved work into the queue, with the errand that merges it.
+fn queue(
+    tx: &mut Tx<'_>,
+    new: &NewMerge,
+    errand: ErrandId,
+    now: Timestamp,
+) -> Result<Value, ToolError> {
+    tx.merge_insert(new, now)?;
+    let merge = tx.merge_get(new.id)?;
+    let merge =
+        merge.ok_or_else(|| ToolError::not_found(format!("there is no merge `{}`", new.id)))?;
+    merge_queue::line_up(tx, &merge, (errand, new.approved_by), now)?;
+    Ok(json!({ "status": "queued" }))
+}
+
+/// Refuses a task that is not in review.
+pub(crate) fn in_review(task: &Task) -> Result<(), ToolError> {
+    let state = task.state.name();
+    if state == TaskStateName::Review {
+        return Ok(());
+    }
+    let number = TaskRef::Number(task.number);
+    let said = serde_json::to_value(state.office()).unwrap_or_default();
+    let said = said.as_str().unwrap_or_default().to_owned();
+    Err(ToolError::conflict(format!(
+        "{number} is {said}, and only what is in REVIEW can be approved"
+    ))
+    .hint("whoever does it hands it in with `update_status` and `REVIEW`, or by ending well")
+    .detail("state", said))
+}
+
+/// What is merged now.
+#[derive(Debug, Clone)]
+struct Job {
+    merge: Merge,
+    task: Task,
+    /// When it was asked for: commits are made at this time, so that they are the same when made again
+    at: Timestamp,
+}
+
+/// Merges what is in the queue.
+async fn merge_one(
+    engine: &Engine,
+    errand: &Errand,
+    id: MergeId,
+    shutdown: &CancellationToken,
+) -> Result<Ending, Setback> {
+    let Some((merge, task)) = begin(engine, id).await? else {
+        return Ok(Box::new(|_, _| Ok(json!({ "status": MergeState::SentBack }))));
+    };
+    engine.point(Point::MergeAsked);
+    let job = Job { merge, task, at: errand.created_at };
+    let mut notes: Notes = notes_of(errand)?.unwrap_or_default();
+    let mut rounds = 0;
+    let verdict = loop {
+        if let Some(verdict) = round(engine, (errand.id, &mut notes), &job, shutdown).await? {
+            break verdict;
+        }
+        rounds += 1;
+        if rounds >= ROUNDS {
+            let target = &job.merge.target;
+            let message =
+                format!("the branch `{target}` moved whenever it was about to be merged into");
+            return Err(Setback::Again(ToolError::new(Code::TransientError, message)));
+        }
+    };
+    let others = match &verdict {
+        Verdict::In(_) => {
+            let job = job.clone();
+            engine.outside(move |engine| trial::in_the_way(engine, &job)).await?
+        }
+        Verdict::Back(..) | Verdict::Held(..) => Vec::new(),
+    };
+    let settings = engine.settings();
+    Ok(Box::new(move |tx, now| record::record(tx, &settings, &job.merge, (&verdict, &others), now)))
+}
+
+/// Takes a merge up, unless it was taken out of the queue.
+async fn begin(engine: &Engine, id: MergeId) -> Result<Option<(Merge, Task)>, ToolError> {
+    let clock = engine.clone();
+    engine
+        .store
+        .write(move |tx| {
+            let merge = tx.merge_get(id)?;
+            let merge =
+                merge.ok_or_else(|| ToolError::not_found(format!("there is no merge `{id}`")))?;
+            let task = find_task(tx, &TaskRef::Id(merge.task))?;
+            match merge.state {
+                // A server before us was at it, and what it did stands.
+                MergeState::Merging => Ok(Some((merge, task))),
+                MergeState::Queued => {
+                    if let Err(error) = in_review(&task) {
+                        let reason = Some(error.message.as_str());
+                        let change = MergeChange { reason, ..MergeChange::default() };
+                        merge_queue::tell(tx, &merge, (MergeState::SentBack, change), clock.now())?;
+                        return Ok(None);
+                    }
+                    tx.merge_set(id, MergeState::Merging, MergeChange::default(), clock.now())?;
+                    Ok(Some((Merge { state: MergeState::Merging, ..merge }, task)))
+                }
+                MergeState::Merged | MergeState::SentBack | MergeState::Held => Ok(None),
+            }
+        })
+        .await
+}
+
+/// Tries once to get it in; nothing if the branch moved meanwhile.
+async fn round(
+    engine: &Engine,
+    (errand, notes): (ErrandId, &mut Notes),
+    job: &Job,
+    shutdown: &CancellationToken,
+) -> Result<Option<Verdict>, Setback> {
+    let (asked, known) = (job.clone(), notes.merged.clone());
+    let step = engine.outside(move |engine| trial::plan(engine, &asked, known.as_deref())).await?;
+    let trial = match step {
+        Step::Over(verdict) => return Ok(Some(verdict)),
+        Step::Try(trial) => trial,
+    };
+    match check::check(engine, (errand, notes), (job, &trial), shutdown).await? {
+        Checked::Passed => {}
+        Checked::Failed(reason, output) => {
+            let details = Details { check_output: Some(output), ..Details::default() };
+            return Ok(Some(Verdict::Back(reason, details)));
+        }
+        Checked::Impossible(reason) => {
+            return Ok(Some(Verdict::Held(reason, Details::default())));
+        }
+    }
+    engine.point(Point::MergeChecked);
+    let target = job.merge.target.clone();
+    let moved = engine.outside(move |engine| trial::go(engine, &target, &trial)).await?;
+    if let Some(Verdict::In(_)) = &moved {
+        engine.point(Point::MergeMoved);
+    }
+    Ok(moved)
+}

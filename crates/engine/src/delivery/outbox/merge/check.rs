@@ -1,0 +1,234 @@
+//! The project's check, run on merged work before the branch moves: supervised as an agent is, with what an
+//! agent's environment has and nobody's token. It outlives the server; the next one hears how it ended.
+
+use std::path::{Path, PathBuf};
+
+use host::run::{Ended, ExitRecord, Handover, RunFolder, Spec, Standing, Stdin};
+use model::{ErrandId, MergeId};
+use tokio_util::sync::CancellationToken;
+
+use super::{Job, Notes, Trial};
+use crate::call::identity::hash_token;
+use crate::core::engine::Engine;
+use crate::core::error::{Code, ToolError};
+use crate::core::settings::{CheckSettings, Settings};
+use crate::delivery::outbox::{Point, Setback, note};
+use crate::delivery::supervised::{self, Heard};
+
+/// A check that is lost so often is not begun again.
+const LOST: u32 = 3;
+
+/// What a check came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Checked {
+    /// It was passed, or there is none
+    Passed,
+    /// It was not, for this reason and with this output
+    Failed(String, String),
+    /// It cannot be run at all
+    Impossible(String),
+}
+
+/// Runs the check on merged work, or hears how one ended that was begun before.
+pub(super) async fn check(
+    engine: &Engine,
+    (errand, notes): (ErrandId, &mut Notes),
+    (job, trial): (&Job, &Trial),
+    shutdown: &CancellationToken,
+) -> Result<Checked, Setback> {
+    let settings = engine.settings();
+    if notes.merged.as_ref() != Some(&trial.merged) {
+        give_up(engine, (job.merge.id, notes.check), shutdown).await?;
+        *notes = Notes { merged: Some(trial.merged.clone()), check: notes.check, lost: 0 };
+        note(engine, errand, notes).await?;
+    } else if let Some(wanted) = settings.check.as_ref().filter(|_| notes.check > 0) {
+        // It was begun before, by us or by a server before us.
+        match hear(engine, (job.merge.id, notes.check), wanted, shutdown).await? {
+            Some(checked) => return Ok(checked),
+            None => notes.lost += 1,
+        }
+    }
+    let Some(wanted) = settings.check.as_ref().filter(|check| !check.command.is_empty()) else {
+        engine.point(Point::MergeTried);
+        return Ok(Checked::Passed);
+    };
+    while notes.lost <= LOST {
+        let (target, merged) = (job.merge.target.clone(), trial.merged.clone());
+        let place = engine.outside(move |engine| scratch(engine, &target, &merged)).await?;
+        engine.point(Point::MergeTried);
+        notes.check += 1;
+        note(engine, errand, notes).await?;
+        if let Some(why) = begin(engine, (job, notes.check), (&settings, wanted), place).await? {
+            return Ok(Checked::Impossible(why));
+        }
+        match hear(engine, (job.merge.id, notes.check), wanted, shutdown).await? {
+            Some(checked) => return Ok(checked),
+            None => notes.lost += 1,
+        }
+    }
+    Ok(Checked::Impossible(
+        "the check was killed again and again before it ended; look whether the machine has enough \
+         memory, then put this back into the queue"
+            .to_owned(),
+    ))
+}
+
+/// The folder of one run of the check.
+fn folder(engine: &Engine, (merge, number): (MergeId, u32)) -> RunFolder {
+    let home = engine.options.state.join("runs").join(merge.to_string());
+    RunFolder::open(home.join(number.to_string()))
+}
+
+/// The scratch worktree of a branch, with the merged work in it. It is kept for the next one, so that what a
+/// build leaves there is of use again.
+fn scratch(engine: &Engine, target: &str, merged: &str) -> Result<PathBuf, Setback> {
+    let repo = engine.repo(&engine.options.project)?;
+    let name: String = hash_token(target).chars().take(12).collect();
+    let path = engine.worktrees().join(format!("merge-{name}"));
+    repo.worktree_add_detached(&path, merged)?;
+    if engine.settings().worktrees.submodules && repo.facts().has_submodules {
+        let left = repo.submodules_init(&path)?;
+        if !left.is_empty() {
+            tracing::warn!(?left, "submodules stay empty: the project has no copy of them");
+        }
+    }
+    let project = engine.options.project.canonicalize().unwrap_or_default();
+    let top = repo.facts().top.as_deref();
+    let inside = top.and_then(|top| project.strip_prefix(top).ok()).unwrap_or(Path::new(""));
+    Ok(path.join(inside))
+}
+
+/// Starts the check. Says why, where it cannot be started at all.
+async fn begin(
+    engine: &Engine,
+    (job, number): (&Job, u32),
+    (settings, wanted): (&Settings, &CheckSettings),
+    place: PathBuf,
+) -> Result<Option<String>, Setback> {
+    let spec = match spec(engine, job, (settings, wanted), place) {
+        Ok(spec) => spec,
+        Err(why) => return Ok(Some(why)),
+    };
+    let folder = folder(engine, (job.merge.id, number));
+    let begun = engine
+        .outside(move |engine| {
+            let folder = RunFolder::create(folder.path(), &spec).map_err(ToolError::internal)?;
+            folder.start(&engine.options.adjutant, &Handover::new(&spec.environment)).map_err(
+                |error| {
+                    let message =
+                        format!("the check could not be supervised: {error}: {}", error.source);
+                    ToolError::new(Code::ExternalError, message)
+                },
+            )
+        })
+        .await;
+    let mut begun = begun.map_err(Setback::Never)?;
+    // An error means that the supervisor is gone; its folder tells the rest.
+    drop(begun.ready().await);
+    Ok(None)
+}
+
+fn spec(
+    engine: &Engine,
+    job: &Job,
+    (settings, wanted): (&Settings, &CheckSettings),
+    directory: PathBuf,
+) -> Result<Spec, String> {
+    let mut environment = engine.options.agent_environment.clone();
+    environment.retain(|(name, _)| !name.to_ascii_uppercase().contains("TOKEN"));
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+    // Whoever calls us from within is an agent without a token, and never the operator.
+    let agent = job.merge.agent.map_or_else(|| job.merge.id.to_string(), |agent| agent.to_string());
+    environment.push(("ADJUTANT_AGENT_ID".to_owned(), agent));
+    environment.push(("ADJUTANT_TASK".to_owned(), job.task.slug.clone()));
+    environment.push(("ADJUTANT_HOME".to_owned(), engine.options.home.display().to_string()));
+    let (name, arguments) =
+        wanted.command.split_first().ok_or_else(|| "`check` names no program".to_owned())?;
+    let program = host::program::find(name, &path.unwrap_or_default(), &directory);
+    let program = program.ok_or_else(|| {
+        format!(
+            "`{name}`, which `check` in the configuration names, is not there; install it or mend the \
+             configuration, then put this back into the queue"
+        )
+    })?;
+    Ok(Spec {
+        program,
+        arguments: arguments.to_vec(),
+        environment,
+        directory,
+        stdin: Stdin::Closed,
+        time_limit_ms: Some(u64::from(wanted.timeout_s) * 1000),
+        grace_ms: settings.limits.grace_ms,
+        max_output_bytes: settings.limits.max_output_bytes,
+    })
+}
+
+/// Waits until a check that was begun is over, and says what it came to; nothing where it was lost.
+async fn hear(
+    engine: &Engine,
+    run: (MergeId, u32),
+    wanted: &CheckSettings,
+    shutdown: &CancellationToken,
+) -> Result<Option<Checked>, Setback> {
+    let folder = folder(engine, run);
+    let Some(exit) = end_of(&folder, shutdown).await? else { return Ok(None) };
+    let output =
+        engine.outside(move |_| supervised::tail(&folder).map_err(ToolError::internal)).await?;
+    Ok(judge(&exit, wanted, output))
+}
+
+/// How a run ended, once it has; nothing where it never began, or nobody saw it end.
+async fn end_of(
+    folder: &RunFolder,
+    shutdown: &CancellationToken,
+) -> Result<Option<ExitRecord>, Setback> {
+    match supervised::end_of(folder, shutdown).await? {
+        Heard::Ended(exit) => Ok(Some(exit)),
+        Heard::Lost => Ok(None),
+        Heard::Leaving => Err(Setback::Leave),
+    }
+}
+
+/// Ends a check that nobody wants to hear of any more.
+async fn give_up(
+    engine: &Engine,
+    run: (MergeId, u32),
+    shutdown: &CancellationToken,
+) -> Result<(), Setback> {
+    let folder = folder(engine, run);
+    if run.1 == 0 || !folder.path().is_dir() {
+        return Ok(());
+    }
+    if folder.standing().map_err(ToolError::internal)? == Standing::Running {
+        let killed = match folder.connect().await {
+            Ok(mut control) => control.kill("the branch has moved").await,
+            Err(error) => Err(error),
+        };
+        // What it runs may have taken its socket away.
+        if killed.is_err() {
+            let folder = folder.clone();
+            let asked = move || folder.terminate_supervisor().map_err(ToolError::internal);
+            engine.outside(move |_| asked()).await?;
+        }
+    }
+    end_of(&folder, shutdown).await.map(drop)
+}
+
+/// What a check's end means; nothing where somebody ended it before its time.
+fn judge(exit: &ExitRecord, wanted: &CheckSettings, output: String) -> Option<Checked> {
+    let name = wanted.command.join(" ");
+    let failed = |how: String| Some(Checked::Failed(format!("the check `{name}` {how}"), output));
+    match (exit.ended, exit.code, exit.signal) {
+        (Ended::Exited, Some(0), _) => Some(Checked::Passed),
+        (Ended::Exited, Some(code), _) => failed(format!("ended with {code}")),
+        (Ended::Exited, None, Some(signal)) => failed(format!("was ended by signal {signal}")),
+        (Ended::Exited, None, None) => failed("ended, and nobody knows how".to_owned()),
+        (Ended::TimedOut, ..) => failed(format!("did not end within {} seconds", wanted.timeout_s)),
+        (Ended::NotStarted, ..) => Some(Checked::Impossible(format!(
+            "the check `{name}` could not be started: {}; mend `check` in the configuration, then put \
+             this back into the queue",
+            exit.why.as_deref().unwrap_or("nobody knows why")
+        ))),
+        (Ended::Stopped, ..) => None,
+    }
+}

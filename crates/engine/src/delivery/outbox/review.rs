@@ -1,0 +1,225 @@
+//! Makes ready what a reviewer looks at: a worktree forked from the coder's branch, and the reviewer.
+
+use std::path::PathBuf;
+
+use model::agent::{AgentEvent, AgentState};
+use model::event::EventKind;
+use model::review::WorktreeState;
+use model::{AgentId, TaskRef, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use store::{Agent, Errand, NewReview, NewWorktree, Tx};
+
+use super::{Ending, Point, Setback, wish_of};
+use crate::call::cx::{find_agent, task_of};
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::settings::Settings;
+use crate::crew::run::{Claims, Draft, Wish, draft};
+use crate::delivery::reviews::{history, prompt, tell};
+use crate::delivery::worktree_setup::{no_branch, review_branch_of, work_of};
+
+/// So many of the changed files are named in the reviewer's prompt.
+const FILES: usize = 100;
+
+/// What is wanted of a review.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct ReviewWish {
+    /// Whose work
+    pub(crate) coder: AgentId,
+    /// Who is to look at it
+    pub(crate) reviewer: AgentId,
+    /// What the coder says of it
+    pub(crate) message: Option<String>,
+    /// What the coder wants looked at
+    pub(crate) instructions: Option<String>,
+}
+
+/// What is looked at.
+#[derive(Debug, Clone)]
+struct Fork {
+    branch: String,
+    commit: String,
+    target: Option<String>,
+    path: PathBuf,
+    changes: String,
+}
+
+/// Forks the worktree and records the review.
+pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setback> {
+    let wish: ReviewWish = wish_of(errand)?;
+    engine.point(Point::ReviewAsked);
+    let asked = wish.clone();
+    let fork = engine.outside(move |engine| fork(engine, &asked)).await?;
+    engine.point(Point::ReviewForked);
+    let settings = engine.settings();
+    Ok(Box::new(move |tx, now| record(tx, &settings, &wish, &fork, now)))
+}
+
+fn fork(engine: &Engine, wish: &ReviewWish) -> Result<Fork, ToolError> {
+    let work = work_of(engine, wish.coder)?;
+    let repo = engine.repo(&work.dir)?;
+    let state = repo.state(&work.dir)?;
+    let branch = state.branch.clone().ok_or_else(no_branch)?;
+    let commit = state.head.clone().ok_or(host::git::GitError::NoCommits)?;
+    if !state.is_clean() {
+        let open = [state.staged, state.unstaged, state.untracked].concat();
+        return Err(ToolError::conflict(format!(
+            "a reviewer sees what is committed, and {} files are not",
+            open.len()
+        ))
+        .hint("commit what belongs to the work, and remove or ignore the rest")
+        .detail("files", open));
+    }
+    if work.base.as_deref() == Some(commit.as_str()) {
+        return Err(ToolError::conflict("there is nothing to review: you have committed nothing")
+            .hint("commit your work first"));
+    }
+    let path = engine.worktree_path(wish.reviewer);
+    repo.worktree_add(&path, &review_branch_of(wish.reviewer), &commit)?;
+    crate::delivery::worktree_setup::point_to_home(engine, &path)?;
+    let from = work.target.clone().or_else(|| work.base.clone());
+    let changed = match from.map(|from| repo.changed_files(&from, &commit)).transpose() {
+        Ok(files) => files.unwrap_or_default(),
+        // Without it the reviewer asks git itself.
+        Err(error) => {
+            tracing::debug!(%error, "git did not say what a review is about");
+            Vec::new()
+        }
+    };
+    let mut lines: Vec<String> =
+        changed.iter().take(FILES).map(|file| format!("- {file}")).collect();
+    if changed.len() > FILES {
+        lines.push(format!("- and {} more", changed.len() - FILES));
+    }
+    Ok(Fork { branch, commit, target: work.target, path, changes: lines.join("\n") })
+}
+
+/// Records the review: its reviewer, a worktree, the coder that waits.
+fn record(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    wish: &ReviewWish,
+    fork: &Fork,
+    now: Timestamp,
+) -> Result<Value, ToolError> {
+    let mut coder = find_agent(tx, wish.coder)?;
+    let waits = coder.state.apply(AgentEvent::AskedReview, now).map_err(|_| {
+        ToolError::wrong_state(format!("agent `{}` is {}", coder.id, coder.state.name()))
+    })?;
+    let (iterations, _, limits) = history(tx, settings, coder.id)?;
+    let iteration = limits.next(iterations).map_err(|limit| limit_error(coder.id, limit))?;
+    let values = values(tx, &coder, wish, fork, (iteration, limits.max_iterations + limits.more))?;
+    let template = settings.review_template.as_deref().unwrap_or(prompt::REVIEW_TEMPLATE);
+    let ask = Draft {
+        role: Some(settings.review.role.clone()),
+        prompt: prompt::render(template, &values),
+        summary: Some(format!("review {iteration} of {}", coder.id)),
+        task: coder.task.map(TaskRef::Id),
+        cwd: Some(fork.path.display().to_string()),
+        wish: Wish { claims: Claims::Nothing, ..Wish::default() },
+        ..Draft::default()
+    };
+    let data = json!({
+        "coderId": coder.id, "reviewerId": wish.reviewer, "iteration": iteration,
+        "branch": fork.branch, "commit": fork.commit,
+    });
+    tell(tx, EventKind::ReviewRequested, coder.id, data, now)?;
+    draft::beside(tx, settings, (&coder, wish.reviewer), &ask, now)?;
+    let branch = review_branch_of(wish.reviewer);
+    let path = fork.path.display().to_string();
+    let (base, target) = (fork.commit.clone(), Some(fork.branch.clone()));
+    let tree = NewWorktree { agent: wish.reviewer, path: path.clone(), branch, base, target };
+    tx.worktree_insert(&tree, now)?;
+    tx.worktree_set(wish.reviewer, WorktreeState::There)?;
+    tx.worktree_unwanted(wish.reviewer)?;
+    let review = NewReview {
+        coder: coder.id,
+        reviewer: wish.reviewer,
+        iteration,
+        branch: fork.branch.clone(),
+        commit: fork.commit.clone(),
+        message: wish.message.clone(),
+    };
+    tx.review_insert(&review, now)?;
+    if coder.state != AgentState::WaitingReview {
+        coder.state = waits;
+        tx.agent_advance(coder.id, &coder.state, now)?;
+        let data = json!({ "state": coder.state.name() });
+        tell(tx, EventKind::AgentStateChanged, coder.id, data, now)?;
+    }
+    let tmux = settings.roles.get(&settings.review.role).is_some_and(|role| role.tmux);
+    Ok(json!({
+        "review_instance_id": wish.reviewer,
+        "session_name": tmux.then(|| wish.reviewer.to_string()),
+        "worktree_path": path,
+        "branch_name": fork.branch,
+        "review_iteration": iteration,
+    }))
+}
+
+/// That an agent has had all the reviews it may have: the seed's words and fields.
+pub(crate) fn limit_error(coder: AgentId, limit: u32) -> ToolError {
+    let message = format!("Maximum review iterations ({limit}) reached for agent {coder}");
+    ToolError::new(crate::core::error::Code::ReviewLimitExceeded, message)
+        .hint("Create pull request with current work")
+        .hint("Abandon this approach and try different solution")
+        .hint("Manually review and fix issues before requesting review")
+        .detail("current_iteration", limit)
+        .detail("max_iterations", limit)
+}
+
+fn values(
+    tx: &Tx<'_>,
+    coder: &Agent,
+    wish: &ReviewWish,
+    fork: &Fork,
+    (iteration, max): (u32, u32),
+) -> Result<Map<String, Value>, ToolError> {
+    let task = task_of(tx, coder.task)?;
+    let task = task.map_or_else(
+        || "It has no task on record.".to_owned(),
+        |task| {
+            let more = task.description.map(|text| format!("\n\n{text}")).unwrap_or_default();
+            format!("{} ({}){more}", task.title, task.slug)
+        },
+    );
+    let before: Vec<String> = tx
+        .feedback_of(coder.id)?
+        .iter()
+        .map(|said| format!("### {}\n\n{}", said.kind, said.body))
+        .collect();
+    let or = |text: Option<String>, none: &str| text.unwrap_or_else(|| none.to_owned());
+    let values = json!({
+        "coder": coder.id, "task": task, "branch": fork.branch, "commit": fork.commit,
+        "target": or(fork.target.clone(), "no branch that is known"),
+        "iteration": iteration, "max_iterations": max,
+        "message": or(wish.message.clone(), "Nothing."),
+        "instructions": or(wish.instructions.clone(), "The author asks for nothing in particular."),
+        "changes": if fork.changes.is_empty() { "Ask git." } else { fork.changes.as_str() },
+        "feedback": if before.is_empty() { "Nothing.".to_owned() } else { before.join("\n\n") },
+    });
+    Ok(values.as_object().cloned().unwrap_or_default())
+}
+
+/// Takes the fork away again. Nobody has worked in it.
+pub(super) async fn undo(engine: &Engine, errand: &Errand) -> Result<(), ToolError> {
+    let Ok(wish) = wish_of::<ReviewWish>(errand) else { return Ok(()) };
+    // Once it is on record the reviewer's end takes it away.
+    if engine.store.read(|tx| tx.review_by(wish.reviewer))?.is_some() {
+        return Ok(());
+    }
+    let path = engine.worktree_path(wish.reviewer);
+    engine
+        .outside(move |engine| {
+            if path.exists() {
+                let repo = engine.repo(&engine.options.project)?;
+                repo.worktree_remove(&path)?;
+                repo.branch_delete_if_reachable(&review_branch_of(wish.reviewer))?;
+            }
+            Ok::<_, ToolError>(())
+        })
+        .await?;
+    engine.point(Point::ReviewUndone);
+    Ok(())
+}

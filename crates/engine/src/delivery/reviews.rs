@@ -1,0 +1,294 @@
+//! Reviews: what follows when one begins, ends, stays silent or takes too long.
+
+pub(crate) mod acts;
+pub(crate) mod prompt;
+pub(crate) mod view;
+
+use model::agent::{AgentEvent, AgentState, Outcome};
+use model::event::EventKind;
+use model::review::{FeedbackType, ReviewLimits, ReviewState};
+use model::{AgentId, Timestamp};
+use serde_json::json;
+use store::{Agent, EventDraft, Recipient, Review, ReviewPage, Stop, Tx};
+
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::settings::Settings;
+use crate::crew::run::finish::Lasted;
+use crate::crew::run::{ask, reconcile, stop};
+use crate::mail::letter::{self, Letter, Word};
+
+/// The file by which feedback comes.
+pub(crate) const FEEDBACK_FILE: &str = "REVIEW_FEEDBACK.md";
+/// So many open reviews are looked at in one go.
+const MANY: u32 = 1000;
+
+/// How often an agent's work was reviewed, how often it failed, and what the limits are. An agent that
+/// goes on for another counts that one's reviews as its own.
+pub(crate) fn history(
+    tx: &Tx<'_>,
+    settings: &Settings,
+    coder: AgentId,
+) -> Result<(u32, u32, ReviewLimits), ToolError> {
+    let (mut iterations, mut failures, mut more) = (0, 0, 0);
+    let mut next = Some(coder);
+    while let Some(id) = next {
+        for review in tx.reviews_of(id)? {
+            iterations += u32::from(review.state != ReviewState::Undone);
+            failures += u32::from(review.failed);
+        }
+        more += tx.review_allowance(id)?;
+        next = tx.run_get(id)?.and_then(|run| run.resumed_from);
+    }
+    let limits = ReviewLimits {
+        max_iterations: settings.review.max_iterations,
+        more,
+        abandon_after: settings.review.auto_abandon_after,
+    };
+    Ok((iterations, failures, limits))
+}
+
+/// How a review ends.
+#[derive(Debug, Clone)]
+pub(crate) struct Closing {
+    /// How
+    pub(crate) state: ReviewState,
+    /// What the reviewer thinks
+    pub(crate) feedback: Option<FeedbackType>,
+    /// What the coder is told
+    pub(crate) word: Word,
+}
+
+/// Writes down how a review ended, and tells of it.
+fn conclude(
+    tx: &mut Tx<'_>,
+    review: &Review,
+    (state, failed): (ReviewState, bool),
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    tx.review_set(review.reviewer, (state, failed), now)?;
+    let data = json!({
+        "coderId": review.coder, "reviewerId": review.reviewer, "iteration": review.iteration,
+        "state": state, "failed": failed,
+    });
+    tell(tx, EventKind::ReviewEnded, review.coder, data, now)
+}
+
+/// Ends a review: the coder goes on, told why; after too many failures it is abandoned.
+pub(crate) fn close(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    review: &Review,
+    closing: &Closing,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let failed = closing.state.is_failed(closing.feedback);
+    conclude(tx, review, (closing.state, failed), now)?;
+    wake(tx, settings, review, closing, now)?;
+    let (_, failures, limits) = history(tx, settings, review.coder)?;
+    if failed && limits.abandons(failures) {
+        let reason = format!("abandoned: {failures} of its reviews failed");
+        abandon(tx, settings, review.coder, &reason, now)?;
+    }
+    Ok(())
+}
+
+/// Lets a coder go on: it is written to, and one whose process has ended is started again. If its work was
+/// approved there is nothing to start it for, and it is done.
+fn wake(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    review: &Review,
+    closing: &Closing,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let word = &closing.word;
+    let Some(coder) = tx.agent_get(review.coder)? else { return Ok(()) };
+    if coder.ended_at().is_some() {
+        return Ok(());
+    }
+    let reviewer = tx.agent_get(review.reviewer)?;
+    let from = reviewer.map(|reviewer| (reviewer.id, reviewer.category));
+    let to = Recipient::Agent(coder.id);
+    let (subject, body) = (word.subject.clone(), word.body.clone());
+    let letter = Letter { from, to, subject, body, reply_to: None, task: coder.task };
+    let mail = letter::send(tx, letter, now)?;
+    let parked = tx.run_get(coder.id)?.is_some_and(|run| run.parked_at.is_some());
+    if parked {
+        // Its next attempt is told by its prompt.
+        tx.mail_mark_read(mail, now)?;
+        if closing.state == ReviewState::Approved {
+            let wish = Stop { outcome: Outcome::Succeeded, reason: word.subject.clone() };
+            return stop::stop_tree(tx, settings, coder.id, &wish, now);
+        }
+        tx.run_next_prompt(coder.id, &format!("{}\n\n{}", word.subject, word.body))?;
+        return reconcile::requeue(tx, coder.id, now);
+    }
+    if coder.state == AgentState::WaitingReview {
+        ask::moved(tx, coder.id, AgentEvent::Continued, now)?;
+    }
+    Ok(())
+}
+
+/// Gives an agent's work up: it ends, whoever reviews it too, and its worktree is taken away once what is
+/// in it is safe.
+pub(crate) fn abandon(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    coder: AgentId,
+    reason: &str,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    tx.worktree_unwanted(coder)?;
+    let wish = Stop { outcome: Outcome::Abandoned, reason: reason.to_owned() };
+    stop::stop_tree(tx, settings, coder, &wish, now)
+}
+
+/// What follows from an agent's end for the reviews it has to do with.
+pub(crate) fn ended(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    if let Some(review) = tx.review_open_of(agent.id)? {
+        conclude(tx, &review, (ReviewState::Undone, false), now)?;
+        let reason = format!("the agent whose work it reviewed, {}, has ended", agent.id);
+        let wish = Stop { outcome: Outcome::Killed, reason };
+        stop::stop_tree(tx, settings, review.reviewer, &wish, now)?;
+    }
+    let Some(review) = tx.review_by(agent.id)?.filter(|review| !review.state.is_over()) else {
+        return Ok(());
+    };
+    let (_, failures, limits) = history(tx, settings, review.coder)?;
+    let body = format!(
+        "The reviewer {} ended without feedback and without a pull request: {}.\n\
+         This counts as a failed review ({} of {}). Look at your work once more yourself, then call \
+         `request_review` again, or open the pull request with `create_pull_request`.",
+        agent.id,
+        agent.state.name(),
+        failures + 1,
+        limits.abandon_after,
+    );
+    let word = Word { subject: "Your review came to nothing".to_owned(), body };
+    let closing = Closing { state: ReviewState::Silent, feedback: None, word };
+    close(tx, settings, &review, &closing, now)
+}
+
+/// Whether an agent's process may end without the agent being over: it waits for a review.
+pub(crate) fn waits(tx: &Tx<'_>, agent: &Agent) -> Result<bool, ToolError> {
+    Ok(agent.state == AgentState::WaitingReview && tx.review_open_of(agent.id)?.is_some())
+}
+
+/// Returns review feedback that an agent ended without hearing. It is delivered again once, by its
+/// next attempt; an end after that is its end.
+///
+/// An agent has heard it if it gave any sign of life since, if it committed on top of the feedback, or if its
+/// process lived on for longer than one that was leaving anyway would have.
+pub(crate) fn unheard(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    lasted: &Lasted,
+    now: Timestamp,
+) -> Result<Option<String>, ToolError> {
+    let last = tx.reviews_of(agent.id)?.pop();
+    let Some(ended) = last.as_ref().and_then(|review| review.ended_at) else { return Ok(None) };
+    let told = last.as_ref().is_some_and(|review| {
+        matches!(review.state, ReviewState::Feedback | ReviewState::Silent | ReviewState::TimedOut)
+    });
+    let grace = i64::try_from(settings.limits.grace_ms).unwrap_or(i64::MAX);
+    let lived_on = lasted.until.is_some_and(|until| until > ended.after_millis(grace));
+    if !told || agent.last_active_at > ended || lived_on {
+        return Ok(None);
+    }
+    let from = last.map(|review| review.reviewer);
+    let feedback = tx.feedback_of(agent.id)?.into_iter().rev();
+    let merge = feedback.filter(|said| Some(said.reviewer) == from).find_map(|said| said.commit);
+    if merge.is_some() && lasted.head.is_some() && merge != lasted.head {
+        return Ok(None);
+    }
+    // All of them are told now, so that none of them is a reason to tell it once more.
+    let inbox = tx.mail_inbox(Recipient::Agent(agent.id), store::Inbox::Unread, 0, MANY)?;
+    let mut words = Vec::new();
+    for mail in inbox.items.into_iter().filter(|mail| mail.from == from) {
+        tx.mail_mark_read(mail.id, now)?;
+        let mail = tx.mail_exact(mail)?;
+        words.push(format!("{}\n\n{}", mail.subject, mail.body));
+    }
+    Ok((!words.is_empty()).then(|| words.join("\n\n")))
+}
+
+/// Ends reviews that take too long and reviewers that have said their word. Says when to look again.
+pub(crate) async fn sweep(engine: &Engine, now: Timestamp) -> Result<Option<Timestamp>, ToolError> {
+    let settings = engine.settings();
+    let patience = i64::from(settings.review.timeout_hours).saturating_mul(3_600_000);
+    let grace = i64::try_from(settings.limits.grace_ms).unwrap_or(5_000);
+    let (open, lingering) = engine.store.read(|tx| {
+        let open = tx.review_page(ReviewPage::Open, 0, MANY)?.items;
+        Ok::<_, ToolError>((open, tx.reviewers_lingering()?))
+    })?;
+    let (late, waiting): (Vec<_>, Vec<_>) =
+        open.into_iter().partition(|review| review.created_at.after_millis(patience) <= now);
+    let (done, staying): (Vec<_>, Vec<_>) =
+        lingering.into_iter().partition(|(_, ended)| ended.after_millis(grace) <= now);
+    let next = waiting.iter().map(|review| review.created_at.after_millis(patience));
+    let next = next.chain(staying.iter().map(|(_, ended)| ended.after_millis(grace))).min();
+    if late.is_empty() && done.is_empty() {
+        return Ok(next);
+    }
+    engine
+        .store
+        .write(move |tx| {
+            for review in &late {
+                time_out(tx, &settings, review, now)?;
+            }
+            for (reviewer, _) in &done {
+                let reason = "its review is done".to_owned();
+                let wish = Stop { outcome: Outcome::Succeeded, reason };
+                stop::stop_tree(tx, &settings, *reviewer, &wish, now)?;
+            }
+            Ok::<_, ToolError>(())
+        })
+        .await?;
+    Ok(next)
+}
+
+fn time_out(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    review: &Review,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    // It may have ended since it was looked at.
+    let Some(review) = tx.review_by(review.reviewer)?.filter(|review| !review.state.is_over())
+    else {
+        return Ok(());
+    };
+    let hours = settings.review.timeout_hours;
+    let body = format!(
+        "The reviewer {} did not come to an end within {hours} hours and was stopped. This counts as \
+         a failed review. Call `request_review` again, or open the pull request yourself with \
+         `create_pull_request`.",
+        review.reviewer
+    );
+    let word = Word { subject: "Your review took too long".to_owned(), body };
+    let closing = Closing { state: ReviewState::TimedOut, feedback: None, word };
+    close(tx, settings, &review, &closing, now)?;
+    let reason = format!("its review was not over after {hours} hours");
+    let wish = Stop { outcome: Outcome::TimedOut, reason };
+    stop::stop_tree(tx, settings, review.reviewer, &wish, now)
+}
+
+/// Tells of something that happened to an agent.
+pub(crate) fn tell(
+    tx: &mut Tx<'_>,
+    kind: EventKind,
+    agent: AgentId,
+    data: serde_json::Value,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let task = tx.agent_get(agent)?.and_then(|agent| agent.task);
+    tx.event_append(now, &EventDraft { kind, agent: Some(agent), task, data })?;
+    Ok(())
+}

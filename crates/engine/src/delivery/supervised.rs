@@ -1,0 +1,100 @@
+//! Commands of the project that run supervised as agents do: heard to their end, by whichever server is there then.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use host::files::FileError;
+use host::run::{ExitRecord, Notice, Position, RunFolder, Standing, Stream};
+use tokio_util::sync::CancellationToken;
+
+use crate::core::error::ToolError;
+use crate::core::redact::LineRedactor;
+
+/// So much of the end of its output is kept.
+const TAIL: usize = 16 * 1024;
+/// So much of it is read at once.
+const PORTION: usize = 256 * 1024;
+/// How long to wait for a supervisor that is about to answer.
+const SOON: Duration = Duration::from_millis(5);
+
+/// What became of a command that was begun.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// It ended
+    Ended(ExitRecord),
+    /// It never began, or nobody saw it end; it may be begun again
+    Lost,
+    /// The server ends; the next one goes on
+    Leaving,
+}
+
+/// Waits until a run has ended, and says how.
+pub(crate) async fn end_of(
+    folder: &RunFolder,
+    shutdown: &CancellationToken,
+) -> Result<Heard, ToolError> {
+    if !folder.path().is_dir() {
+        return Ok(Heard::Lost);
+    }
+    loop {
+        match folder.standing().map_err(ToolError::internal)? {
+            Standing::Ended(exit) => return Ok(Heard::Ended(exit)),
+            Standing::Running => {
+                if shutdown.run_until_cancelled(listen(folder)).await.is_none() {
+                    return Ok(Heard::Leaving);
+                }
+            }
+            Standing::NotBegun => {
+                if folder.give_up().map_err(ToolError::internal)? {
+                    return Ok(Heard::Lost);
+                }
+            }
+            Standing::Gone => {
+                let ended = folder.sweep().map_err(ToolError::internal)?;
+                tracing::info!(folder = %folder.path().display(), ended, "a command was lost");
+                return Ok(Heard::Lost);
+            }
+        }
+    }
+}
+
+/// Listens to a supervisor until it is gone.
+async fn listen(folder: &RunFolder) {
+    match folder.connect().await {
+        Ok(mut control) => while !matches!(control.next().await, Some(Notice::Exit {}) | None) {},
+        // It is about to be there, or about to be gone.
+        Err(_) => tokio::time::sleep(SOON).await,
+    }
+}
+
+/// The end of what a run said.
+pub(crate) fn tail(folder: &RunFolder) -> Result<String, FileError> {
+    let mut reader = folder.output(Position::default());
+    let (mut kept, mut size) = (VecDeque::new(), 0);
+    let mut redactor = LineRedactor::default();
+    loop {
+        let mut lines = reader.next(PORTION)?;
+        let last = lines.is_empty();
+        if last {
+            lines = reader.finish();
+        }
+        for line in lines.into_iter().filter(|line| line.stream != Stream::In) {
+            let text = redactor.line(line.text);
+            size += text.len() + 1;
+            kept.push_back(text);
+            while size > TAIL && kept.len() > 1 {
+                size -= kept.pop_front().map_or(0, |line: String| line.len() + 1);
+            }
+        }
+        if last {
+            break;
+        }
+    }
+    let text: Vec<String> = kept.into();
+    let text = text.join("\n");
+    let mut from = text.len().saturating_sub(TAIL);
+    while !text.is_char_boundary(from) {
+        from += 1;
+    }
+    Ok(text.get(from..).unwrap_or_default().to_owned())
+}

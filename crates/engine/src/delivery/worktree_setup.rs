@@ -1,0 +1,495 @@
+//! Where agents work: the project itself, or a worktree of their own on a branch of their own.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+use std::time::Duration;
+
+use host::git::{Checkout, Git, GitError, Repo, Who};
+use host::hooks;
+use model::event::EventKind;
+use model::review::{ErrandKind, WorktreeState};
+use model::{AgentId, Timestamp};
+use serde_json::json;
+use store::{Agent, AgentPage, EventDraft, NewWorktree, Run, Tx, Worktree};
+
+use crate::call::cx::task_of;
+use crate::core::engine::Engine;
+use crate::core::error::{Code, ToolError};
+use crate::core::settings;
+use crate::crew::run::{Claims, Wish};
+use crate::delivery::merge_queue::ConflictView;
+use crate::delivery::outbox::Point;
+
+/// The beginning of the names of all our branches.
+pub(crate) const BRANCHES: &str = "adjutant/";
+/// Live agents read at once.
+const LIVE_PAGE: u32 = 500;
+
+/// The branch of an agent that does a task.
+pub(crate) fn branch_of(agent: AgentId) -> String {
+    format!("{BRANCHES}{agent}")
+}
+
+/// The branch of an agent that looks at another's work.
+pub(crate) fn review_branch_of(agent: AgentId) -> String {
+    format!("{BRANCHES}review/{agent}")
+}
+
+/// The branch on which an agent's uncommitted work is kept.
+pub(crate) fn rescue_branch_of(agent: AgentId) -> String {
+    format!("{BRANCHES}rescue/{agent}")
+}
+
+/// The branch into which the tasks of an epic are merged.
+pub(crate) fn epic_branch_of(epic: model::EpicId) -> String {
+    format!("{BRANCHES}epic/{epic}")
+}
+
+/// Who makes the commits that Adjutant makes, at a time that is the same whenever they are made again.
+pub(crate) fn ourselves(at: Timestamp) -> Who {
+    Who { name: "Adjutant".to_owned(), email: "adjutant@localhost".to_owned(), at }
+}
+
+impl From<GitError> for ToolError {
+    fn from(error: GitError) -> Self {
+        let message = error.to_string();
+        if error.is_transient() {
+            return Self::new(Code::TransientError, message);
+        }
+        match error {
+            GitError::Conflict(conflicts) => {
+                let places: Vec<ConflictView> = conflicts.iter().map(ConflictView::of).collect();
+                Self::conflict(message).detail("conflicts", json!(places))
+            }
+            GitError::Dirty(files) => Self::conflict(message).detail("files", files),
+            GitError::NotARepository { .. } | GitError::NoCommits => Self::wrong_state(message),
+            GitError::NoSuchRevision(_) => Self::not_found(message),
+            _ => Self::new(Code::ExternalError, message),
+        }
+    }
+}
+
+impl Engine {
+    /// Where the operator has programs.
+    pub(crate) fn operator_path(&self) -> &OsStr {
+        let environment = &self.options.operator_environment;
+        let path = environment.iter().find(|(name, _)| name == "PATH");
+        path.map(|(_, path)| path.as_os_str()).unwrap_or_default()
+    }
+
+    /// Git, as the operator has it.
+    pub(crate) fn git(&self) -> Git {
+        Git::on_path(self.operator_path())
+    }
+
+    /// The repository around a folder. Blocks, as everything that is done with it. The project's is opened
+    /// once: it knows its worktrees.
+    pub(crate) fn repo(&self, dir: &Path) -> Result<Repo, GitError> {
+        let limit = Duration::from_millis(self.settings().limits.tool_timeout_ms);
+        if !(dir == self.options.project || dir.starts_with(self.worktrees())) {
+            return self.git().open(dir, limit);
+        }
+        let known = || self.repo.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(repo) = known().as_ref() {
+            return Ok(repo.clone());
+        }
+        // Git may take long, and nobody may wait for it under the lock. The first to open it wins, since what it
+        // learns is shared.
+        let repo = self.git().open(&self.options.project, limit)?;
+        Ok(known().get_or_insert(repo).clone())
+    }
+
+    /// Does something with the machine that blocks, on a thread of its own.
+    pub(crate) async fn outside<T, E>(
+        &self,
+        act: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<ToolError> + Send + 'static,
+    {
+        let engine = self.clone();
+        let done = tokio::task::spawn_blocking(move || act(&engine)).await;
+        done.unwrap_or_else(|panic| Err(ToolError::internal(panic).into()))
+    }
+
+    /// Where worktrees are.
+    pub(crate) fn worktrees(&self) -> PathBuf {
+        self.options.home.join("worktrees")
+    }
+
+    /// The folder of an agent's worktree.
+    pub(crate) fn worktree_path(&self, agent: AgentId) -> PathBuf {
+        self.worktrees().join(agent.to_string())
+    }
+}
+
+/// What an agent works in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// What it was given: the project, or a folder
+    Given,
+    /// A worktree of its own, where there is a repository with a commit
+    FreshIfThere,
+    /// A worktree of its own, whatever it takes
+    Fresh,
+    /// Its parent's folder
+    Parent,
+}
+
+fn place(settings: &settings::Settings, agent: &Agent) -> Place {
+    let Some(role) = settings.role_of(&agent.role) else { return Place::Given };
+    // A folder with a whole path is where somebody wants it, and not in a worktree.
+    let elsewhere = agent.cwd.as_ref().is_some_and(|cwd| Path::new(cwd).is_absolute());
+    let usual = settings.worktrees.fresh.contains(&agent.category);
+    match role.worktree {
+        Some(settings::Worktree::Parent) => Place::Parent,
+        Some(settings::Worktree::Fresh) if !elsewhere => Place::Fresh,
+        None if usual && !elsewhere => Place::FreshIfThere,
+        Some(settings::Worktree::None | settings::Worktree::Fresh) | None => Place::Given,
+    }
+}
+
+/// Makes the place ready in which an agent works, and gives the agent as it now stands. Doing it again
+/// changes nothing.
+pub(crate) async fn prepare(engine: &Engine, agent: &Agent, run: &Run) -> Result<Agent, ToolError> {
+    if let Some(found) = taken_over(engine, agent, run).await? {
+        return make(engine, agent, found).await;
+    }
+    match place(&engine.settings(), agent) {
+        Place::Given => Ok(agent.clone()),
+        Place::FreshIfThere if !is_repository_around(engine).await? => Ok(agent.clone()),
+        Place::Parent => in_parents(engine, agent).await,
+        wanted => {
+            if let Some(before) = worked_before(engine, agent)? {
+                settled(engine, before).await?;
+            }
+            let project = engine.options.project.clone();
+            let (finder, wish) = (agent.clone(), Wish::of(run)?);
+            let origin =
+                engine.outside(move |engine| origin(engine, &project, (&finder, &wish))).await;
+            match origin {
+                Ok(origin) => {
+                    let worktree = want(engine, agent, origin).await?;
+                    make(engine, agent, worktree).await
+                }
+                Err(error)
+                    if wanted == Place::FreshIfThere && error.code == Code::InvalidAgentState =>
+                {
+                    Ok(agent.clone())
+                }
+                Err(error) => Err(error),
+            }
+        }
+    }
+}
+
+/// The worktree that an agent has already, or goes on in for another.
+async fn taken_over(
+    engine: &Engine,
+    agent: &Agent,
+    run: &Run,
+) -> Result<Option<Worktree>, ToolError> {
+    let id = agent.id;
+    if let Some(own) = engine.store.read(|tx| tx.worktree_of(id))? {
+        return Ok(Some(own));
+    }
+    let Some(before) = run.resumed_from else { return Ok(None) };
+    settled(engine, before).await?;
+    let (now, events) = (engine.now(), agent.clone());
+    engine
+        .store
+        .write(move |tx| {
+            if !tx.worktree_pass_on(before, id)? {
+                return Ok(None);
+            }
+            let cwd = tx.agent_get(before)?.and_then(|before| before.cwd);
+            if let Some(cwd) = cwd {
+                tx.agent_set_cwd(id, &cwd)?;
+            }
+            let worktree = tx.worktree_of(id)?;
+            if let Some(worktree) = &worktree {
+                tell(tx, &events, worktree, now)?;
+            }
+            Ok(worktree)
+        })
+        .await
+}
+
+/// Whoever worked on an agent's task last, in a worktree.
+fn worked_before(engine: &Engine, agent: &Agent) -> Result<Option<AgentId>, ToolError> {
+    engine.store.read(|tx| {
+        let branch = task_of(tx, agent.task)?.and_then(|task| task.branch_name);
+        let before = branch.map(|branch| tx.worktree_by_branch(&branch)).transpose()?.flatten();
+        Ok(before.map(|before| before.agent))
+    })
+}
+
+/// Waits until the worktree of somebody who has ended is looked after: what was left there uncommitted is where the next
+/// one begins. Who cannot wait any longer begins with what is committed.
+async fn settled(engine: &Engine, before: AgentId) -> Result<(), ToolError> {
+    let patience = Duration::from_millis(engine.settings().limits.tool_timeout_ms);
+    let mut last = engine.store.last_event();
+    let looked = async {
+        loop {
+            last.borrow_and_update();
+            let open = engine.store.read(|tx| tx.errand_open_of(ErrandKind::Tidy, before))?;
+            if open.is_none() || last.changed().await.is_err() {
+                return Ok(());
+            }
+        }
+    };
+    tokio::time::timeout(patience, looked).await.unwrap_or(Ok(()))
+}
+
+/// Returns whether the project lies in a repository, as far as its files tell.
+async fn is_repository_around(engine: &Engine) -> Result<bool, ToolError> {
+    engine.outside(|engine| Ok(host::git::is_around(&engine.options.project))).await
+}
+
+/// Records that an agent works where its parent does, so that its directory is known while it lives.
+async fn in_parents(engine: &Engine, agent: &Agent) -> Result<Agent, ToolError> {
+    let parent = agent.parent.map(|id| engine.store.read(|tx| tx.agent_get(id))).transpose()?;
+    let cwd = parent.flatten().and_then(|parent| parent.cwd).or_else(|| agent.cwd.clone());
+    if let Some(cwd) = cwd.clone().filter(|cwd| agent.cwd.as_ref() != Some(cwd)) {
+        let id = agent.id;
+        engine.store.write(move |tx| tx.agent_set_cwd(id, &cwd)).await?;
+    }
+    Ok(Agent { cwd, ..agent.clone() })
+}
+
+/// The directories of all live agents that do not simply work in the project, also of those that wait for their
+/// start.
+pub(crate) fn live_directories(
+    tx: &Tx<'_>,
+    settings: &settings::Settings,
+    project: &Path,
+) -> Result<Vec<(AgentId, PathBuf)>, ToolError> {
+    let mut found = Vec::new();
+    let mut after = 0;
+    loop {
+        let page = tx.agent_page(AgentPage::Live, after, LIVE_PAGE)?;
+        for agent in page.items {
+            let shared = match (place(settings, &agent), agent.parent) {
+                (Place::Parent, Some(parent)) => tx.agent_get(parent)?.and_then(|one| one.cwd),
+                _ => None,
+            };
+            // Once it was prepared both are the same.
+            let own = [agent.cwd, shared].into_iter().flatten();
+            found.extend(own.map(|cwd| (agent.id, project.join(cwd))));
+        }
+        match page.next {
+            Some(next) => after = next,
+            None => return Ok(found),
+        }
+    }
+}
+
+/// Where a worktree begins, and what its work is for.
+#[derive(Debug, Clone)]
+struct Origin {
+    commit: String,
+    target: Option<String>,
+    /// The project's folder within the repository
+    prefix: PathBuf,
+}
+
+/// Finds where an agent's work begins: where the work on its task stands, where its parent stands, where
+/// its epic stands, or what is checked out in the project.
+fn origin(
+    engine: &Engine,
+    project: &Path,
+    (agent, wish): (&Agent, &Wish),
+) -> Result<Origin, ToolError> {
+    let repo = engine.repo(project)?;
+    let top = repo.facts().top.clone().unwrap_or_else(|| project.to_owned());
+    let prefix = project.strip_prefix(&top).map(Path::to_owned).unwrap_or_default();
+    let (task, before, parent) = engine.store.read(|tx| {
+        let task = task_of(tx, agent.task)?;
+        let branch = task.as_ref().and_then(|task| task.branch_name.as_deref());
+        let before = branch.map(|branch| tx.worktree_by_branch(branch)).transpose()?.flatten();
+        let parent = agent.parent.map(|id| tx.worktree_of(id)).transpose()?.flatten();
+        Ok::<_, ToolError>((task, before, parent))
+    })?;
+    let head = |branch: &str| repo.resolve(&format!("refs/heads/{branch}"));
+    if let (Claims::Task, Some(branch)) =
+        (wish.claims, task.as_ref().and_then(|task| task.branch_name.as_deref()))
+        && let Some(commit) = head(branch)?
+    {
+        let target = before.and_then(|before| before.target);
+        return Ok(Origin { commit, target, prefix });
+    }
+    if let Some(parent) = parent
+        && let Some(commit) = head(&parent.branch)?
+    {
+        return Ok(Origin { commit, target: Some(parent.branch), prefix });
+    }
+    let (target, commit) = if let Some((branch, commit)) = host::git::checked_out(project) {
+        (Some(branch), commit)
+    } else {
+        let commit = repo.resolve("HEAD")?.ok_or(GitError::NoCommits)?;
+        (repo.current_branch(project)?, commit)
+    };
+    let Some(epic) = agent.epic else { return Ok(Origin { commit, target, prefix }) };
+    let branch = epic_branch_of(epic);
+    let commit = match head(&branch)? {
+        Some(commit) => commit,
+        None => match repo.branch_create(&branch, &commit) {
+            Ok(()) => commit,
+            // Somebody else came first.
+            Err(error) => head(&branch)?.ok_or(error)?,
+        },
+    };
+    Ok(Origin { commit, target: Some(branch), prefix })
+}
+
+/// Remembers that an agent is to have a worktree.
+async fn want(engine: &Engine, agent: &Agent, origin: Origin) -> Result<Worktree, ToolError> {
+    let path = engine.worktree_path(agent.id);
+    let inside = path.join(&origin.prefix).join(agent.cwd.as_deref().unwrap_or_default());
+    let new = NewWorktree {
+        agent: agent.id,
+        path: path.display().to_string(),
+        branch: branch_of(agent.id),
+        base: origin.commit,
+        target: origin.target,
+    };
+    let (agent, cwd, now) = (agent.clone(), inside.display().to_string(), engine.now());
+    let worktree = engine
+        .store
+        .write(move |tx| {
+            tx.worktree_insert(&new, now)?;
+            tx.agent_set_cwd(agent.id, &cwd)?;
+            let task = task_of(tx, agent.task)?;
+            let mine = |task: &store::Task| {
+                task.state.claim().is_some_and(|claim| claim.holder == agent.id)
+            };
+            if let Some(task) = task.filter(mine) {
+                tx.task_set_work(task.id, (&new.path, &new.branch), now)?;
+            }
+            let worktree = tx.worktree_of(agent.id)?;
+            worktree.ok_or_else(|| ToolError::not_found("its worktree is not on record"))
+        })
+        .await?;
+    engine.point(Point::WorktreeWanted);
+    Ok(worktree)
+}
+
+/// Makes a worktree that is on record, or finds it made.
+async fn make(engine: &Engine, agent: &Agent, worktree: Worktree) -> Result<Agent, ToolError> {
+    let (project, wanted) = (engine.options.project.clone(), worktree.clone());
+    let settings = engine.settings();
+    let left = engine
+        .outside(move |engine| {
+            let repo = engine.repo(&project)?;
+            let path = Path::new(&wanted.path);
+            repo.worktree_add(path, &wanted.branch, &wanted.base)?;
+            point_to_home(engine, path)?;
+            if settings.worktrees.guard {
+                guard(engine, path)?;
+            }
+            let submodules = settings.worktrees.submodules && repo.facts().has_submodules;
+            Ok::<_, ToolError>(if submodules { repo.submodules_init(path)? } else { Vec::new() })
+        })
+        .await?;
+    if !left.is_empty() {
+        tracing::warn!(id = %agent.id, ?left, "submodules stay empty: the project has no copy of them");
+    }
+    engine.point(Point::WorktreeMade);
+    let (id, now, teller) = (agent.id, engine.now(), agent.clone());
+    let was_there = worktree.state == WorktreeState::There;
+    let found = engine
+        .store
+        .write(move |tx| {
+            if !was_there {
+                tx.worktree_set(id, WorktreeState::There)?;
+                let worktree = Worktree { state: WorktreeState::There, ..worktree.clone() };
+                tell(tx, &teller, &worktree, now)?;
+            }
+            tx.agent_get(id)
+                .map_err(ToolError::from)?
+                .ok_or_else(|| ToolError::not_found(format!("there is no agent `{id}`")))
+        })
+        .await?;
+    Ok(found)
+}
+
+/// Notes beside a worktree whose it is, so that commands typed in it find this home.
+pub(crate) fn point_to_home(engine: &Engine, worktree: &Path) -> Result<(), ToolError> {
+    match Checkout::around(worktree) {
+        Some(checkout) => checkout.set_home(&engine.options.home).map_err(ToolError::internal),
+        None => Ok(()),
+    }
+}
+
+/// Has git ask before a commit in a worktree whether somebody else has reserved its files.
+fn guard(engine: &Engine, worktree: &Path) -> Result<(), ToolError> {
+    let folder = engine.options.state.join("hooks");
+    let environment = &engine.options.operator_environment;
+    let refused = |error: hooks::HooksError| {
+        ToolError::new(Code::ExternalError, format!("the guard cannot be installed: {error}"))
+    };
+    let original = hooks::original(worktree, &folder, environment).map_err(refused)?;
+    hooks::install(&folder, &engine.options.adjutant, original.as_deref())
+        .map_err(ToolError::internal)?;
+    hooks::enable(worktree, &folder, environment).map_err(refused)
+}
+
+/// Tells that a worktree is there, or gone.
+pub(crate) fn tell(
+    tx: &mut Tx<'_>,
+    agent: &Agent,
+    worktree: &Worktree,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let data = json!({
+        "state": worktree.state, "branch": worktree.branch, "path": worktree.path,
+        "rescued": worktree.rescued,
+    });
+    let kind = EventKind::WorktreeChanged;
+    tx.event_append(now, &EventDraft { kind, agent: Some(agent.id), task: agent.task, data })?;
+    Ok(())
+}
+
+/// Where an agent's work is, and what it is for.
+#[derive(Debug, Clone)]
+pub(crate) struct Work {
+    /// The folder
+    pub(crate) dir: PathBuf,
+    /// The commit it began from, where Adjutant made the place
+    pub(crate) base: Option<String>,
+    /// The branch it is meant for, where that is known
+    pub(crate) target: Option<String>,
+}
+
+/// Where an agent works: its worktree, or the folder of its own that it was given.
+pub(crate) fn work_of(engine: &Engine, agent: AgentId) -> Result<Work, ToolError> {
+    let (found, worktree) = engine.store.read(|tx| {
+        Ok::<_, ToolError>((crate::call::cx::find_agent(tx, agent)?, tx.worktree_of(agent)?))
+    })?;
+    match (worktree, &found.cwd) {
+        (Some(worktree), _) => Ok(Work {
+            dir: PathBuf::from(worktree.path),
+            base: Some(worktree.base),
+            target: worktree.target,
+        }),
+        (None, Some(cwd)) => {
+            Ok(Work { dir: engine.options.project.join(cwd), base: None, target: None })
+        }
+        (None, None) => Err(no_place(agent)),
+    }
+}
+
+/// That no branch is checked out where an agent works, and how one is.
+pub(crate) fn no_branch() -> ToolError {
+    ToolError::conflict("no branch is checked out where you work")
+        .hint("check your branch out again: `git switch -`, or `git switch -c <name>`")
+}
+
+/// That an agent has no worktree, and how it would have one.
+pub(crate) fn no_place(agent: AgentId) -> ToolError {
+    ToolError::wrong_state(format!("agent `{agent}` has no worktree and no branch of its own"))
+        .hint("a role with `worktree: fresh` gives its agents one, in a git repository")
+        .hint("an enlisted agent has one with `adjutant enlist --cwd <its worktree>`")
+}

@@ -1,0 +1,3 @@
+//! Writes and forwards mail.
+
+pub(crate) mod letter;

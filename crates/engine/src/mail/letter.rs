@@ -1,0 +1,142 @@
+//! Letters that Adjutant itself writes, or that somebody writes through it.
+
+use model::event::EventKind;
+use model::{AgentId, MailId, TaskId, Timestamp};
+use serde_json::json;
+use store::{Agent, EventDraft, Inbox, NewMail, Recipient, Tx};
+
+use crate::call::cx::{fresh, task_of};
+use crate::core::error::ToolError;
+
+/// What a letter says.
+#[derive(Debug, Clone)]
+pub(crate) struct Word {
+    /// What it is about
+    pub(crate) subject: String,
+    /// What it says
+    pub(crate) body: String,
+}
+
+/// A letter: what it says, and to whom.
+#[derive(Debug, Clone)]
+pub(crate) struct Letter {
+    /// Who writes; nobody is the human
+    pub(crate) from: Option<(AgentId, String)>,
+    /// To whom
+    pub(crate) to: Recipient,
+    /// What it is about
+    pub(crate) subject: String,
+    /// What it says
+    pub(crate) body: String,
+    /// Which letter it answers
+    pub(crate) reply_to: Option<MailId>,
+    /// Which task it concerns
+    pub(crate) task: Option<TaskId>,
+}
+
+impl Letter {
+    /// A letter from an agent.
+    pub(crate) fn from(agent: &Agent, to: Recipient, subject: String, body: String) -> Self {
+        let from = Some((agent.id, agent.category.clone()));
+        Self { from, to, subject, body, reply_to: None, task: agent.task }
+    }
+}
+
+/// Unread letters are forwarded so many at a time.
+const FORWARDED_AT_ONCE: u32 = 200;
+
+/// Puts a letter into an inbox, and tells of it. What is for an agent that has ended goes on at once.
+pub(crate) fn send(tx: &mut Tx<'_>, letter: Letter, now: Timestamp) -> Result<MailId, ToolError> {
+    let agent = letter.to.agent().map(|id| tx.agent_get(id)).transpose()?.flatten();
+    let to = agent.map_or(Ok(letter.to), |agent| reader(tx, &agent))?;
+    post(tx, Letter { to, ..letter }, now)
+}
+
+/// Puts a letter into the inbox of a recipient that [`reader`] gave or that is the human's, and tells of it.
+pub(crate) fn post(tx: &mut Tx<'_>, letter: Letter, now: Timestamp) -> Result<MailId, ToolError> {
+    let id = fresh(MailId::from_bits)?;
+    let Letter { from, to, subject, body, reply_to, task } = letter;
+    let sender = from.as_ref().map(|(agent, _)| *agent);
+    let mail = NewMail { id, from, to, subject, body, reply_to };
+    tx.mail_insert(&mail, now)?;
+    let data = json!({
+        "mailId": id, "toAgentId": to.agent(), "isForHuman": to == Recipient::Human,
+        "subject": mail.subject,
+    });
+    tx.event_append(now, &EventDraft { kind: EventKind::MailSent, agent: sender, task, data })?;
+    Ok(id)
+}
+
+/// Resolves who reads mail for an agent: the agent itself, or the successor of one that has ended.
+pub(crate) fn reader(tx: &Tx<'_>, agent: &Agent) -> Result<Recipient, ToolError> {
+    match agent.ended_at() {
+        Some(_) => reader_after(tx, agent),
+        None => Ok(Recipient::Agent(agent.id)),
+    }
+}
+
+/// Resolves the successor of an ended agent: the newest live agent of its task, the supervisor of the epic that it led,
+/// else the human.
+fn reader_after(tx: &Tx<'_>, agent: &Agent) -> Result<Recipient, ToolError> {
+    let Some(task) = task_of(tx, agent.task)? else {
+        let epic = agent.epic.filter(|_| agent.category == "supervisor");
+        let next = epic.map(|epic| tx.agent_supervising(epic)).transpose()?.flatten();
+        return Ok(next.map_or(Recipient::Human, |next| Recipient::Agent(next.id)));
+    };
+    for dispatch in tx.dispatch_list(task.number)?.into_iter().rev() {
+        if tx.agent_is_live(dispatch.agent)? {
+            return Ok(Recipient::Agent(dispatch.agent));
+        }
+    }
+    Ok(Recipient::Human)
+}
+
+/// Forwards what an agent did not read before it ended. To be called in the transaction of its end, after its successor
+/// was recorded, if it has one.
+pub(crate) fn forward_unread(
+    tx: &mut Tx<'_>,
+    agent: &Agent,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    if tx.mail_unread_count(Recipient::Agent(agent.id))? == 0 {
+        return Ok(());
+    }
+    let to = reader_after(tx, agent)?;
+    hand_over_unread(tx, agent, to, now)
+}
+
+/// Gives every letter that an agent did not read to somebody else, and tells of each.
+pub(crate) fn hand_over_unread(
+    tx: &mut Tx<'_>,
+    agent: &Agent,
+    to: Recipient,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let note = format!(
+        "[Forwarded by Adjutant: this was for agent {} ({}), which ended without reading it.]\n\n",
+        agent.id, agent.role
+    );
+    let own = Recipient::Agent(agent.id);
+    loop {
+        let unread = tx.mail_inbox(own, Inbox::Unread, 0, FORWARDED_AT_ONCE)?.items;
+        if unread.is_empty() || to == own {
+            return Ok(());
+        }
+        for mail in unread {
+            tx.mail_forward(mail.id, to, &note)?;
+            let data = json!({
+                "mailId": mail.id, "toAgentId": to.agent(), "isForHuman": to == Recipient::Human,
+                "subject": mail.subject, "forwardedFromAgentId": agent.id,
+            });
+            let kind = EventKind::MailSent;
+            let event = EventDraft { kind, agent: mail.from, task: agent.task, data };
+            tx.event_append(now, &event)?;
+        }
+    }
+}
+
+/// Whom to tell what concerns an agent: its nearest live ancestor, else the human.
+pub(crate) fn above(tx: &Tx<'_>, agent: &Agent) -> Result<Recipient, ToolError> {
+    let live = tx.agent_ancestors(agent)?.into_iter().find(|above| above.ended_at().is_none());
+    Ok(live.map_or(Recipient::Human, |above| Recipient::Agent(above.id)))
+}

@@ -1,0 +1,178 @@
+//! Slack: people give orders there, and hear there what becomes of them.
+//!
+//! What is said comes over a socket and is a row before Slack hears that we have it ([`listen`]). Rows that are due
+//! become a task, a letter or an answer, in one transaction that also crosses them out ([`act`]). What events tell of
+//! the agents that were asked for becomes rows of what we say ([`tell`]), which are sent one after the other in each
+//! thread ([`send`]). So whatever is repeated finds its row, and whatever is interrupted is begun again from it.
+
+mod act;
+mod listen;
+mod order;
+mod say;
+mod send;
+mod tell;
+pub(crate) mod view;
+mod words;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use host::slack::{Identity, Slack};
+use model::Timestamp;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::settings::Settings;
+
+/// How long an answer of Slack's may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// How long to wait after the record could not be used.
+const PAUSE: Duration = Duration::from_secs(1);
+/// With nothing to wait for, one looks so often.
+const SELDOM: Duration = Duration::from_secs(3600);
+/// A thread in which nothing happened for so long is not looked after, in seconds.
+const LIVE: i64 = 14 * 86_400;
+
+/// Tokens between Slack and the operator.
+#[derive(Clone, Default)]
+pub struct SlackSecrets {
+    /// What messages are sent with
+    pub bot: Option<String>,
+    /// What sockets are opened with
+    pub app: Option<String>,
+}
+
+impl std::fmt::Debug for SlackSecrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SlackSecrets").finish_non_exhaustive()
+    }
+}
+
+/// What the loops and the operator's acts share.
+#[derive(Debug, Default)]
+pub(crate) struct Slacking {
+    /// Something was said to us
+    heard: Notify,
+    /// Something is to be said
+    to_say: Notify,
+    now: Mutex<Now>,
+}
+
+/// How the connection stands.
+#[derive(Debug, Default, Clone)]
+struct Now {
+    client: Option<(String, Slack)>,
+    identity: Option<Identity>,
+    connected_at: Option<Timestamp>,
+    last_event_at: Option<Timestamp>,
+    problem: Option<String>,
+}
+
+impl Slacking {
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Engine {
+    /// What is missing for Slack; nothing where it is on.
+    pub(crate) fn slack_missing(&self, settings: &Settings) -> Vec<String> {
+        let (slack, tokens) = (&settings.slack, &self.options.slack);
+        let unset = |name: &str| format!("the variable `{name}` is not set");
+        let mut missing = Vec::new();
+        if tokens.bot.is_none() {
+            missing.push(unset(&slack.bot_token_variable));
+        }
+        if tokens.app.is_none() {
+            missing.push(unset(&slack.app_token_variable));
+        }
+        if slack.users.is_empty() {
+            missing.push("`slack.users` names nobody who may give orders".to_owned());
+        }
+        missing
+    }
+
+    /// A client, where Slack is on. To be called inside a runtime.
+    fn slack_client(&self) -> Option<Result<Slack, host::slack::SlackError>> {
+        let settings = self.settings();
+        if !self.slack_missing(&settings).is_empty() {
+            return None;
+        }
+        let (bot, app) = (self.options.slack.bot.as_deref()?, self.options.slack.app.as_deref()?);
+        let url = &settings.slack.api_url;
+        let mut now = self.slacking.now();
+        if let Some((_, slack)) = now.client.as_ref().filter(|(known, _)| known == url) {
+            return Some(Ok(slack.clone()));
+        }
+        let made = Slack::new(url, (bot, app), PATIENCE);
+        now.client = made.as_ref().ok().map(|slack| (url.clone(), slack.clone()));
+        Some(made)
+    }
+}
+
+/// Listens, acts and answers until it is told to end. What is not done then is done by the next server.
+#[derive(Debug)]
+pub struct Slackline {
+    engine: Engine,
+    shutdown: CancellationToken,
+}
+
+impl Slackline {
+    /// What connects an engine with Slack.
+    pub fn new(engine: Engine, shutdown: CancellationToken) -> Self {
+        Self { engine, shutdown }
+    }
+
+    /// Does so.
+    pub async fn run(self) {
+        let Self { engine, shutdown } = self;
+        tokio::join!(
+            listen::run(engine.clone(), shutdown.clone()),
+            desk(engine.clone(), shutdown.clone()),
+            send::run(engine, shutdown),
+        );
+    }
+}
+
+/// Acts on what was said, and tells what happened.
+async fn desk(engine: Engine, shutdown: CancellationToken) {
+    let mut last = engine.store.last_event();
+    let mut seen = None;
+    while !shutdown.is_cancelled() {
+        last.borrow_and_update();
+        let wake = if engine.slack_missing(&engine.settings()).is_empty() {
+            match turn(&engine, &mut seen).await {
+                Ok(wake) => wake,
+                Err(error) => {
+                    tracing::error!(message = error.message, causes = error.causes(), "no Slack");
+                    Instant::now() + PAUSE
+                }
+            }
+        } else {
+            Instant::now() + SELDOM
+        };
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            changed = last.changed() => if changed.is_err() { return },
+            () = engine.slacking.heard.notified() => {}
+            () = tokio::time::sleep_until(wake) => {}
+        }
+    }
+}
+
+async fn turn(engine: &Engine, seen: &mut Option<i64>) -> Result<Instant, ToolError> {
+    tell::follow(engine, seen).await?;
+    while act::one(engine).await? {}
+    engine.slacking.to_say.notify_one();
+    let next = engine.store.read(|tx| tx.slack_message_next())?;
+    Ok(next.map_or_else(|| Instant::now() + SELDOM, |due| at(due, engine.now())))
+}
+
+/// When a time of the record is, for whoever sleeps.
+fn at(due: Timestamp, now: Timestamp) -> Instant {
+    let millis = u64::try_from(due.millis_since(now)).unwrap_or_default().max(1);
+    Instant::now() + Duration::from_millis(millis).min(SELDOM)
+}

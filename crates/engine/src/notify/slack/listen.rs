@@ -1,0 +1,324 @@
+//! Hears what is said: over a socket, and after every new connection by reading what was missed.
+
+use std::time::Duration;
+
+use host::slack::{Frame, Identity, Slack, SlackError, Socket};
+use model::Timestamp;
+use model::slack::{Heed, Said, Thread, heed, pause, plain};
+use store::{SlackMessage, Tx};
+use tokio_util::sync::CancellationToken;
+
+use super::act::command;
+use super::say::{self, Place};
+use super::{LIVE, SELDOM};
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::settings::Settings;
+
+/// So many threads and channels are read after a new connection.
+const THREADS: u32 = 100;
+const CHANNELS: u32 = 100;
+/// At least so long is between two tries to connect, in milliseconds.
+const SOON: i64 = 100;
+
+/// Why a connection is over.
+enum Over {
+    /// Slack asked for a new one
+    Refresh,
+    /// Something is wrong
+    Broken(String),
+    /// It is not wanted any more, or the server ends
+    Unwanted,
+}
+
+/// Listens until it is told to end.
+pub(super) async fn run(engine: Engine, shutdown: CancellationToken) {
+    let mut failures = 0;
+    let mut last = engine.store.last_event();
+    while !shutdown.is_cancelled() {
+        last.borrow_and_update();
+        let over = match engine.slack_client() {
+            None => Over::Unwanted,
+            Some(Err(error)) => Over::Broken(error.to_string()),
+            Some(Ok(slack)) => Box::pin(session(&engine, &slack, &shutdown, &mut failures)).await,
+        };
+        let wait = {
+            let mut now = engine.slacking.now();
+            now.connected_at = None;
+            match over {
+                Over::Refresh => jittered(0),
+                Over::Unwanted => {
+                    now.problem = None;
+                    SELDOM
+                }
+                Over::Broken(why) => {
+                    tracing::warn!(why, "no connection to Slack");
+                    now.problem = Some(why);
+                    failures += 1;
+                    jittered(pause(failures - 1))
+                }
+            }
+        };
+        let wait_for_change = async {
+            // Only a change of the settings brings back what is not wanted.
+            while wait == SELDOM && last.changed().await.is_ok() {
+                if engine.slack_missing(&engine.settings()).is_empty() {
+                    return;
+                }
+            }
+            tokio::time::sleep(wait).await;
+        };
+        if shutdown.run_until_cancelled(wait_for_change).await.is_none() {
+            return;
+        }
+    }
+}
+
+/// So many seconds, give or take a half: servers that lost Slack together do not come back together.
+fn jittered(seconds: i64) -> Duration {
+    let millis = seconds * 1000;
+    let chance = host::random::bits().map_or(0, |bits| i64::try_from(bits % 1000).unwrap_or(0));
+    let millis = (millis / 2 + millis * chance / 1000).max(SOON);
+    Duration::from_millis(u64::try_from(millis).unwrap_or(1000))
+}
+
+/// One connection from its beginning to its end.
+async fn session(
+    engine: &Engine,
+    slack: &Slack,
+    shutdown: &CancellationToken,
+    failures: &mut u32,
+) -> Over {
+    let opening = async {
+        let identity = slack.identity().await?;
+        Ok::<_, SlackError>((identity, slack.connect().await?))
+    };
+    let (identity, mut socket) = match shutdown.run_until_cancelled(Box::pin(opening)).await {
+        None => return Over::Unwanted,
+        Some(Ok(opened)) => opened,
+        Some(Err(error)) => return Over::Broken(error.to_string()),
+    };
+    engine.slacking.now().identity = Some(identity.clone());
+    let heard = Heard { engine, slack, identity };
+    let over = heard.listen(&mut socket, shutdown, failures).await;
+    // What is not acknowledged comes again over the next one.
+    if shutdown.run_until_cancelled(socket.close()).await.is_none() {
+        return Over::Unwanted;
+    }
+    over
+}
+
+struct Heard<'a> {
+    engine: &'a Engine,
+    slack: &'a Slack,
+    identity: Identity,
+}
+
+impl Heard<'_> {
+    async fn listen(
+        &self,
+        socket: &mut Socket,
+        shutdown: &CancellationToken,
+        failures: &mut u32,
+    ) -> Over {
+        let mut last = self.engine.store.last_event();
+        let missed = self.catch_up();
+        let mut missed = std::pin::pin!(missed);
+        let (mut ready, mut caught_up) = (false, false);
+        loop {
+            let frame = tokio::select! {
+                () = shutdown.cancelled() => return Over::Unwanted,
+                changed = last.changed() => {
+                    let off = !self.engine.slack_missing(&self.engine.settings()).is_empty();
+                    if off || changed.is_err() {
+                        return Over::Unwanted;
+                    }
+                    continue;
+                }
+                // Dropped at the end of the connection; the next one begins it again.
+                () = &mut missed, if ready && !caught_up => {
+                    caught_up = true;
+                    continue;
+                }
+                frame = socket.next() => frame,
+            };
+            let acknowledged = match frame {
+                Ok(Some(Frame::Hello)) => {
+                    (ready, *failures) = (true, 0);
+                    self.connected().await;
+                    continue;
+                }
+                Ok(Some(Frame::Disconnect(reason))) if reason == "link_disabled" => {
+                    return Over::Broken("Socket Mode is turned off for the app".to_owned());
+                }
+                Ok(Some(Frame::Disconnect(reason))) => {
+                    tracing::info!(reason, "Slack asks for a new connection");
+                    return Over::Refresh;
+                }
+                Ok(Some(Frame::Said(id, said))) => {
+                    // Not kept is not acknowledged: Slack tells it again.
+                    if let Err(error) = self.keep(*said).await {
+                        tracing::error!(causes = error.causes(), "not kept");
+                        return Over::Broken("the record could not be written".to_owned());
+                    }
+                    socket.acknowledge(&id).await
+                }
+                Ok(Some(Frame::Other(id))) => socket.acknowledge(&id).await,
+                Ok(None) if ready => return Over::Refresh,
+                Ok(None) => Err(SlackError::Unsure { why: "Slack closed the connection".into() }),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = acknowledged {
+                return Over::Broken(error.to_string());
+            }
+        }
+    }
+
+    async fn connected(&self) {
+        let own = self.engine.clone();
+        {
+            let mut now = self.engine.slacking.now();
+            now.connected_at = Some(own.now());
+            now.problem = None;
+        }
+        tracing::info!(team = self.identity.team, "connected to Slack");
+        // What waits for Slack to be there again need not wait any longer.
+        let hurried = self.engine.store.write(move |tx| {
+            tx.slack_out_hurry(own.now())?;
+            Ok::<_, ToolError>(())
+        });
+        if let Err(error) = hurried.await {
+            tracing::error!(causes = error.causes(), "what waits for Slack waits on");
+        }
+        self.engine.slacking.to_say.notify_one();
+    }
+
+    /// Keeps what was said, if it is for us and new.
+    async fn keep(&self, said: Said) -> Result<(), ToolError> {
+        let (own, me) = (self.engine.clone(), self.identity.user.clone());
+        own.slacking.now().last_event_at = Some(own.now());
+        let settings = own.settings();
+        let kept = self.engine.store.write(move |tx| keep(tx, &settings, (&said, &me), own.now()));
+        if kept.await? {
+            self.engine.slacking.heard.notify_one();
+            self.engine.slacking.to_say.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Reads what was said while nobody listened.
+    async fn catch_up(&self) {
+        if let Err(error) = self.read_missed().await {
+            tracing::warn!(causes = error.causes(), "what was missed in Slack was not read");
+        }
+    }
+
+    async fn read_missed(&self) -> Result<(), ToolError> {
+        let since = self.engine.now().after_seconds(-LIVE);
+        let (threads, channels) = self.engine.store.read(|tx| {
+            Ok::<_, ToolError>((
+                tx.slack_threads_live(since, THREADS)?,
+                tx.slack_channels(CHANNELS)?,
+            ))
+        })?;
+        for (channel, seen) in channels {
+            let read = self.slack.history(&channel, &seen).await;
+            let Some(newest) = self.take(read, &channel).await? else { continue };
+            let moved = self
+                .engine
+                .store
+                .write(move |tx| Ok::<_, ToolError>(tx.slack_channel_seen(&channel, &newest)?));
+            moved.await?;
+        }
+        for thread in threads {
+            let read = self.slack.replies(&thread.channel, &thread.ts, &thread.seen).await;
+            let Some(newest) = self.take(read, &thread.channel).await? else { continue };
+            let moved = self
+                .engine
+                .store
+                .write(move |tx| Ok::<_, ToolError>(tx.slack_thread_seen(thread.number, &newest)?));
+            moved.await?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what was read, and gives the newest of it where nothing older was left.
+    async fn take(
+        &self,
+        read: Result<host::slack::Read, SlackError>,
+        channel: &str,
+    ) -> Result<Option<String>, ToolError> {
+        let read = match read {
+            Ok(read) => read,
+            Err(error) => {
+                // One channel that we were taken out of does not keep us from the others.
+                tracing::warn!(channel, %error, "what was missed in a channel was not read");
+                return Ok(None);
+            }
+        };
+        let newest = read.messages.last().map(|said| said.ts.clone());
+        for said in read.messages {
+            self.keep(said).await?;
+        }
+        if read.cut {
+            tracing::warn!(channel, "so much was missed in a channel that not all of it was read");
+            return Ok(None);
+        }
+        Ok(newest)
+    }
+}
+
+/// Keeps what was said, in one transaction. False where there is nothing new for us in it.
+fn keep(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    (said, me): (&Said, &str),
+    now: Timestamp,
+) -> Result<bool, ToolError> {
+    let thread = match tx.slack_thread_at(&said.channel, said.root())? {
+        Some(_) => Thread::Ours,
+        None => Thread::Others,
+    };
+    match heed(said, me, &settings.slack.users, thread) {
+        Heed::Obey => {}
+        Heed::Ignore => return Ok(false),
+        Heed::Stranger => {
+            let user = said.user.as_deref().unwrap_or_default();
+            tracing::info!(user, channel = said.channel, "somebody else spoke to us in Slack");
+            return Ok(false);
+        }
+    }
+    if tx.slack_message_known(&said.channel, &said.ts)? {
+        return Ok(false);
+    }
+    let user = said.user.clone().unwrap_or_default();
+    let text = plain(&said.text, me);
+    let is_command = command(&text).is_some();
+    // A direct message is one talk: what is said there within a moment belongs together.
+    let joined = if said.thread.is_none() && said.is_direct() && !is_command {
+        tx.slack_beginning(&said.channel, &user)?
+    } else {
+        None
+    };
+    let thread = joined.unwrap_or_else(|| said.root().to_owned());
+    let (channel, ts) = (said.channel.clone(), said.ts.clone());
+    let message = SlackMessage { number: 0, channel, ts, thread, user, text };
+    let due = if is_command { now } else { after_millis(now, settings.slack.debounce_ms) };
+    let is_first = tx.slack_waiting(&message.channel, &message.thread, &message.user)?.is_empty();
+    tx.slack_message_insert(&message, due, now)?;
+    if is_command {
+        return Ok(true);
+    }
+    tx.slack_wait(&message, due)?;
+    tx.slack_thread_begin(&message, now)?;
+    if is_first {
+        let place = Place { channel: message.channel.clone(), thread: message.thread.clone() };
+        let of = (message.ts.as_str(), None);
+        say::mark(tx, &place, of, &settings.slack.reactions.received, now)?;
+    }
+    Ok(true)
+}
+
+fn after_millis(now: Timestamp, millis: u64) -> Timestamp {
+    Timestamp::from_millis(now.as_millis().saturating_add(i64::try_from(millis).unwrap_or(0)))
+}

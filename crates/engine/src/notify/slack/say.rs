@@ -1,0 +1,103 @@
+//! What we say becomes rows: a message in parts, or a reaction.
+
+use model::slack::{LONGEST, mrkdwn, parts};
+use model::{AgentId, MailId, Timestamp};
+use store::{NewSlackOut, SlackAct, SlackOrder, Tx};
+
+use crate::call::cx::fresh;
+use crate::core::error::ToolError;
+use crate::core::redact::redact;
+use crate::core::settings::Settings;
+
+/// Where something is said.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    pub(super) channel: String,
+    pub(super) thread: String,
+}
+
+/// Something to be said.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Words {
+    /// In Markdown
+    pub(super) text: String,
+    /// In whose name
+    pub(super) name: Option<String>,
+    /// The letter that it tells of
+    pub(super) mail: Option<MailId>,
+}
+
+impl Words {
+    /// Words of our own.
+    pub(super) fn ours(text: impl Into<String>) -> Self {
+        Self { text: text.into(), ..Self::default() }
+    }
+}
+
+/// Says something, in as many parts as it takes.
+pub(super) fn post(
+    tx: &mut Tx<'_>,
+    place: &Place,
+    words: &Words,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    for part in parts(&mrkdwn(&redact(words.text.clone())), LONGEST) {
+        out(tx, place, (SlackAct::Post, part, words.name.clone()), (words.mail, now))?;
+    }
+    Ok(())
+}
+
+/// Replaces the reaction that a message carries.
+pub(super) fn mark(
+    tx: &mut Tx<'_>,
+    place: &Place,
+    (ts, old): (&str, Option<&str>),
+    new: &str,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    if old == Some(new) {
+        return Ok(());
+    }
+    let row = |act, name: &str| (act, ts.to_owned(), Some(name.to_owned()));
+    out(tx, place, row(SlackAct::Mark, new), (None, now))?;
+    if let Some(old) = old {
+        out(tx, place, row(SlackAct::Unmark, old), (None, now))?;
+    }
+    Ok(())
+}
+
+/// The same for the message that asked for an agent.
+pub(super) fn mark_order(
+    tx: &mut Tx<'_>,
+    place: &Place,
+    order: &SlackOrder,
+    new: &str,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    mark(tx, place, (&order.ts, order.mark.as_deref()), new, now)?;
+    tx.slack_order_mark(order.agent, Some(new))?;
+    Ok(())
+}
+
+fn out(
+    tx: &mut Tx<'_>,
+    place: &Place,
+    (act, body, name): (SlackAct, String, Option<String>),
+    (mail, now): (Option<MailId>, Timestamp),
+) -> Result<(), ToolError> {
+    let id = fresh(model::DeliveryId::from_bits)?.to_string();
+    let Place { channel, thread } = place.clone();
+    tx.slack_out_insert(&NewSlackOut { id, channel, thread, act, body, name, mail }, now)?;
+    Ok(())
+}
+
+/// In whose name an agent speaks: its role's, as people know it.
+pub(super) fn name_of(
+    tx: &Tx<'_>,
+    settings: &Settings,
+    agent: AgentId,
+) -> Result<Option<String>, ToolError> {
+    let Some(agent) = tx.agent_get(agent)? else { return Ok(None) };
+    let shown = settings.roles.get(&agent.role).and_then(|role| role.display_name.clone());
+    Ok(Some(shown.unwrap_or(agent.role)))
+}

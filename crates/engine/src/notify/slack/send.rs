@@ -1,0 +1,162 @@
+//! Says what is to be said, one after the other. What may have been said already is looked for first.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use host::slack::{Post, Reaction, Slack, SlackError};
+use model::Timestamp;
+use model::slack::{passes, pause};
+use store::{SlackAct, SlackOut};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::{PAUSE, SELDOM, at};
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+
+/// Of what was taken, so much is remembered.
+const REMEMBERED: u32 = 1000;
+/// What was taken is looked through for what can be forgotten once in so many.
+const SWEEP: i64 = 64;
+/// Slack's clock and ours may differ so much, in seconds.
+const SKEW: i64 = 300;
+
+/// Says until it is told to end.
+pub(super) async fn run(engine: Engine, shutdown: CancellationToken) {
+    let nameless = AtomicBool::new(false);
+    let mut last = engine.store.last_event();
+    while !shutdown.is_cancelled() {
+        last.borrow_and_update();
+        let turn = shutdown.run_until_cancelled(turn(&engine, &nameless)).await;
+        let wake = match turn {
+            None => return,
+            Some(Ok(wake)) => wake,
+            Some(Err(error)) => {
+                tracing::error!(
+                    message = error.message,
+                    causes = error.causes(),
+                    "nothing is said"
+                );
+                Instant::now() + PAUSE
+            }
+        };
+        tokio::select! {
+            () = shutdown.cancelled() => return,
+            () = engine.slacking.to_say.notified() => {}
+            changed = last.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep_until(wake) => {}
+        }
+    }
+}
+
+/// Says what is due, and when to look again.
+async fn turn(engine: &Engine, nameless: &AtomicBool) -> Result<Instant, ToolError> {
+    let slack = match engine.slack_client() {
+        None | Some(Err(_)) => return Ok(Instant::now() + SELDOM),
+        Some(Ok(slack)) => slack,
+    };
+    loop {
+        let due = engine.store.read(|tx| tx.slack_out_due(engine.now()))?;
+        let Some(out) = due else { break };
+        let done = one(engine, &slack, &out, nameless).await?;
+        let quiet = matches!(done, Err(SlackError::RateLimited { .. }));
+        note(engine, out, done).await?;
+        if quiet {
+            break;
+        }
+    }
+    let next = engine.store.read(|tx| tx.slack_out_next())?;
+    Ok(next.map_or_else(|| Instant::now() + SELDOM, |due| at(due, engine.now())))
+}
+
+/// One try.
+async fn one(
+    engine: &Engine,
+    slack: &Slack,
+    out: &SlackOut,
+    nameless: &AtomicBool,
+) -> Result<Result<(), SlackError>, ToolError> {
+    let what = &out.what;
+    let reaction = match what.act {
+        SlackAct::Post => None,
+        SlackAct::Mark => Some(Reaction::Add),
+        SlackAct::Unmark => Some(Reaction::Remove),
+    };
+    if let Some(reaction) = reaction {
+        let name = what.name.as_deref().unwrap_or_default();
+        return Ok(slack.react(reaction, (&what.channel, &what.body), name).await);
+    }
+    let mut post = Post {
+        key: what.id.clone(),
+        channel: what.channel.clone(),
+        thread: what.thread.clone(),
+        text: what.body.clone(),
+        username: what.name.clone().filter(|_| !nameless.load(Ordering::Relaxed)),
+    };
+    if let Some(begun) = out.begun_at {
+        match slack.was_said(&post, &stamp(begun)).await {
+            Ok(true) => return Ok(Ok(())),
+            Ok(false) => {}
+            Err(error) => return Ok(Err(error)),
+        }
+    }
+    let (number, clock) = (out.number, engine.clone());
+    engine
+        .store
+        .write(move |tx| Ok::<_, ToolError>(tx.slack_out_begin(number, clock.now())?))
+        .await?;
+    let done = slack.say(&post).await;
+    let is_scope = matches!(&done, Err(SlackError::Refused { code }) if code == "missing_scope");
+    if is_scope && post.username.take().is_some() {
+        // Only an app with `chat:write.customize` may choose its name.
+        nameless.store(true, Ordering::Relaxed);
+        return Ok(slack.say(&post).await.map(|_| ()));
+    }
+    Ok(done.map(|_| ()))
+}
+
+/// A time as Slack writes it, a little before.
+fn stamp(at: Timestamp) -> String {
+    format!("{}.000000", at.as_millis() / 1000 - SKEW)
+}
+
+/// Writes down what came of a try.
+async fn note(
+    engine: &Engine,
+    out: SlackOut,
+    done: Result<(), SlackError>,
+) -> Result<(), ToolError> {
+    let clock = engine.clone();
+    let noted = engine.store.write(move |tx| {
+        let now = clock.now();
+        let error = match &done {
+            Ok(()) => {
+                tx.slack_out_end(&out, None, now)?;
+                if out.number % SWEEP == 0 {
+                    tx.slack_out_prune(REMEMBERED)?;
+                }
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        let (words, begun) = (error.to_string(), out.begun_at.unwrap_or(now));
+        match error {
+            SlackError::RateLimited { seconds } => {
+                tx.slack_out_later(out.number, (&words, None), now.after_seconds(*seconds))?;
+            }
+            SlackError::Refused { code } if passes(code) => {
+                let due = now.after_seconds(pause(out.attempts));
+                tx.slack_out_later(out.number, (&words, None), due)?;
+            }
+            SlackError::Unsure { .. } => {
+                let due = now.after_seconds(pause(out.attempts));
+                tx.slack_out_later(out.number, (&words, Some(begun)), due)?;
+            }
+            SlackError::Refused { .. } | SlackError::Address | SlackError::OddToken => {
+                tracing::warn!(error = words, channel = out.what.channel, "Slack did not take it");
+                tx.slack_out_end(&out, Some(&words), now)?;
+            }
+        }
+        Ok::<_, ToolError>(())
+    });
+    noted.await
+}

@@ -1,0 +1,201 @@
+//! From events to what is said: an agent works, is over, or writes to the human.
+
+use std::fmt::Write as _;
+
+use model::agent::{AgentState, Outcome};
+use model::event::EventKind;
+use model::{MailId, Timestamp};
+use store::{Event, EventFilter, SlackThread, Tx};
+
+use super::say;
+use super::say::{Place, Words};
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::settings::Settings;
+use crate::crew::result::{AgentResult, Status};
+use crate::crew::run::view::Standing;
+
+/// How many events are read at once.
+const BATCH: u32 = 256;
+/// So far may the place up to which events were looked at be ahead of the record, where there was nothing to tell.
+const AHEAD: i64 = 10_000;
+
+/// Looks at the events that came since the last time.
+pub(super) async fn follow(engine: &Engine, seen: &mut Option<i64>) -> Result<(), ToolError> {
+    let written = engine.store.read(|tx| tx.slack_events())?;
+    let Some(written) = written else {
+        // Nobody was asked for before the first time.
+        let own = engine.clone();
+        let begun = own.store.write(|tx| {
+            let last = tx.event_last()?;
+            tx.slack_events_seen(last)?;
+            Ok::<_, ToolError>(last)
+        });
+        *seen = Some(begun.await?);
+        return Ok(());
+    };
+    let mut at = seen.unwrap_or(written).max(written);
+    loop {
+        let filter = EventFilter { after: at, kind: None };
+        let events = engine.store.read(|tx| tx.event_list(&filter, BATCH))?;
+        let Some(newest) = events.last().map(|event| event.number) else { return Ok(()) };
+        let wanted: Vec<Event> = events.into_iter().filter(is_wanted).collect();
+        if !wanted.is_empty() || newest - written >= AHEAD {
+            let (own, settings) = (engine.clone(), engine.settings());
+            let told = engine.store.write(move |tx| {
+                let done = tx.slack_events()?.unwrap_or_default();
+                for event in wanted.iter().filter(|event| event.number > done) {
+                    tell(tx, &settings, event, own.now())?;
+                }
+                tx.slack_events_seen(newest.max(done))?;
+                Ok::<_, ToolError>(())
+            });
+            told.await?;
+        }
+        at = newest;
+        *seen = Some(at);
+    }
+}
+
+fn is_wanted(event: &Event) -> bool {
+    match event.kind {
+        EventKind::AgentStarted | EventKind::AgentStateChanged | EventKind::AgentFinished => true,
+        EventKind::MailSent => event.data["isForHuman"] == true,
+        _ => false,
+    }
+}
+
+fn tell(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    event: &Event,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    match event.kind {
+        EventKind::MailSent => letter(tx, settings, event, now),
+        EventKind::AgentFinished => over(tx, settings, event, now),
+        _ => working(tx, settings, event, now),
+    }
+}
+
+fn place_of(thread: &SlackThread) -> Place {
+    Place { channel: thread.channel.clone(), thread: thread.ts.clone() }
+}
+
+fn working(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    event: &Event,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let Some(agent) = event.agent else { return Ok(()) };
+    let runs = event.kind == EventKind::AgentStarted || event.data["state"] == "running";
+    let Some(order) = tx.slack_order_of(agent)?.filter(|_| runs) else { return Ok(()) };
+    let Some(thread) = tx.slack_thread_get(order.thread)? else { return Ok(()) };
+    say::mark_order(tx, &place_of(&thread), &order, &settings.slack.reactions.working, now)
+}
+
+fn over(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    event: &Event,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let Some(agent) = event.agent else { return Ok(()) };
+    let Some(order) = tx.slack_order_of(agent)? else { return Ok(()) };
+    let Some(thread) = tx.slack_thread_get(order.thread)? else { return Ok(()) };
+    let standing = Standing::of(tx, agent)?;
+    let AgentState::Ended { outcome, reason, .. } = &standing.agent.state else { return Ok(()) };
+    let is_well = *outcome == Outcome::Succeeded;
+    let result = standing.result();
+    let text = if is_well {
+        result.as_ref().map_or_else(|| "Done.".to_owned(), succeeded)
+    } else {
+        failed(&standing, reason, result.as_ref())
+    };
+    let place = place_of(&thread);
+    let name = say::name_of(tx, settings, agent)?;
+    say::post(tx, &place, &Words { text, name, mail: None }, now)?;
+    let reactions = &settings.slack.reactions;
+    let mark = if is_well { &reactions.success } else { &reactions.failure };
+    say::mark_order(tx, &place, &order, mark, now)?;
+    tx.slack_thread_save(&thread, now)?;
+    Ok(())
+}
+
+fn succeeded(result: &AgentResult) -> String {
+    let mut text = match result.status {
+        Status::Success | Status::Failed => String::new(),
+        Status::Partial => "*Done in part.*\n".to_owned(),
+        Status::Blocked => "*Blocked.*\n".to_owned(),
+    };
+    text.push_str(if result.summary.trim().is_empty() { "Done." } else { result.summary.trim() });
+    text.push('\n');
+    lists(&mut text, result);
+    text
+}
+
+fn failed(standing: &Standing, reason: &str, result: Option<&AgentResult>) -> String {
+    let agent = &standing.agent;
+    let mut text = format!("**{}** `{}`: {reason}\n", agent.state.name(), agent.id);
+    if let Some(result) = result {
+        if !result.summary.trim().is_empty() && result.summary.trim() != reason.trim() {
+            // Writing to a String cannot fail.
+            _ = writeln!(text, "\n{}", result.summary.trim());
+        }
+        lists(&mut text, result);
+    }
+    text
+}
+
+fn lists(text: &mut String, result: &AgentResult) {
+    let all = [
+        ("Changes", &result.changes),
+        ("Issues", &result.issues),
+        ("Questions", &result.questions),
+    ];
+    for (title, items) in all.into_iter().filter(|(_, items)| !items.is_empty()) {
+        _ = writeln!(text, "\n**{title}**");
+        for item in items {
+            _ = writeln!(text, "- {}", item.replace('\n', "\n  "));
+        }
+    }
+    if let Some(url) = &result.pr_url {
+        _ = writeln!(text, "\nPull request: {url}");
+    }
+}
+
+/// The thread that an agent works for, itself or for one above it, else that of the task.
+fn thread_of(tx: &Tx<'_>, event: &Event) -> Result<Option<SlackThread>, ToolError> {
+    if let Some(agent) = event.agent.map(|id| tx.agent_get(id)).transpose()?.flatten() {
+        let above = tx.agent_ancestors(&agent)?;
+        for one in std::iter::once(&agent).chain(&above) {
+            if let Some(order) = tx.slack_order_of(one.id)? {
+                return Ok(tx.slack_thread_get(order.thread)?);
+            }
+        }
+        if let Some(task) = agent.task {
+            return Ok(tx.slack_thread_of(task)?);
+        }
+    }
+    Ok(event.task.map(|task| tx.slack_thread_of(task)).transpose()?.flatten())
+}
+
+fn letter(
+    tx: &mut Tx<'_>,
+    settings: &Settings,
+    event: &Event,
+    now: Timestamp,
+) -> Result<(), ToolError> {
+    let Some(thread) = thread_of(tx, event)? else { return Ok(()) };
+    let id = event.data["mailId"].as_str().and_then(|id| id.parse::<MailId>().ok());
+    let Some(mail) = id.map(|id| tx.mail_get(id)).transpose()?.flatten() else { return Ok(()) };
+    let name = match mail.from {
+        Some(agent) => say::name_of(tx, settings, agent)?,
+        None => None,
+    };
+    let text = format!("**{}**\n{}", mail.subject.trim(), mail.body.trim());
+    say::post(tx, &place_of(&thread), &Words { text, name, mail: Some(mail.id) }, now)?;
+    tx.slack_thread_save(&thread, now)?;
+    Ok(())
+}

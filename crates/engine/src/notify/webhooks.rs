@@ -1,0 +1,237 @@
+//! Webhooks: others are told of events, at least once, and of what belongs together in order.
+//!
+//! It follows the events by their numbers like everybody else. What somebody wants to be told becomes a row, in the
+//! transaction that moves the place up to which the events were looked at; so nothing is lost and nothing is made twice.
+//! Rows stand in lines (`model::webhook::line`). The first of each line is sent, lines side by side but not too many at
+//! once, and what came of it is written down. A server that dies in between sends it again, under the same id.
+
+mod acts;
+mod message;
+mod send;
+mod take;
+pub(crate) mod view;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use host::post::Poster;
+use model::Timestamp;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::call::identity::hash_token;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::settings::{Settings, WebhookSettings};
+
+pub use acts::Resume;
+pub use view::WhichDeliveries;
+
+/// So many messages are on their way to one webhook at once.
+const PARALLEL: u32 = 8;
+/// How long a receiver may take.
+const PATIENCE: Duration = Duration::from_secs(15);
+/// How long to wait after the record could not be used.
+const PAUSE: Duration = Duration::from_secs(1);
+/// With nothing to wait for, one looks so often.
+const SELDOM: Duration = Duration::from_secs(3600);
+/// For so long is remembered what is no longer configured, in seconds.
+const REMEMBERED: i64 = 30 * 86_400;
+
+/// What the acts of the operator and the loop share.
+#[derive(Debug, Default)]
+pub(crate) struct Hooking {
+    bell: Notify,
+    poster: OnceLock<Poster>,
+}
+
+impl Hooking {
+    /// Makes the loop look.
+    fn ring(&self) {
+        self.bell.notify_one();
+    }
+
+    /// The poster, which is made when it is first needed: to read whom the machine trusts takes a moment.
+    fn poster(&self) -> &Poster {
+        self.poster.get_or_init(|| Poster::new(PATIENCE))
+    }
+}
+
+/// What is on its way, and who wants to be left alone.
+#[derive(Debug, Default)]
+struct Traffic {
+    /// By webhook, the numbers of the messages
+    under_way: HashMap<String, HashSet<i64>>,
+    /// By webhook, until when nothing is sent
+    quiet: HashMap<String, Timestamp>,
+}
+
+/// Tells webhooks of events until it is told to end. What is not done then is done by the next server.
+#[derive(Debug)]
+pub struct Hooks {
+    engine: Engine,
+    tasks: TaskTracker,
+    shutdown: CancellationToken,
+    traffic: Arc<Mutex<Traffic>>,
+    /// The settings that the rows agree with
+    known: Option<Arc<Settings>>,
+    /// How far the events were looked at, by webhook; it may be ahead of the record where there was nothing to tell
+    seen: HashMap<String, i64>,
+}
+
+impl Hooks {
+    /// What tells webhooks of an engine's events, with its tasks on a tracker.
+    pub fn new(engine: Engine, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
+        let (traffic, known, seen) = Default::default();
+        Self { engine, tasks, shutdown, traffic, known, seen }
+    }
+
+    /// Tells.
+    pub async fn run(mut self) {
+        let mut last = self.engine.store.last_event();
+        while !self.shutdown.is_cancelled() {
+            last.borrow_and_update();
+            let wake = match self.turn().await {
+                Ok(wake) => wake,
+                Err(error) => {
+                    tracing::error!(
+                        message = error.message,
+                        causes = error.causes(),
+                        "no webhooks"
+                    );
+                    Instant::now() + PAUSE
+                }
+            };
+            tokio::select! {
+                () = self.shutdown.cancelled() => return,
+                changed = last.changed() => if changed.is_err() { return },
+                () = self.engine.hooking.bell.notified() => {}
+                () = tokio::time::sleep_until(wake) => {}
+            }
+        }
+    }
+
+    /// Takes in what happened, begins what is due, and says when to look again if nothing happens.
+    async fn turn(&mut self) -> Result<Instant, ToolError> {
+        let settings = self.engine.settings();
+        if !self.known.as_ref().is_some_and(|known| Arc::ptr_eq(known, &settings)) {
+            self.agree(&settings).await?;
+            self.known = Some(Arc::clone(&settings));
+        }
+        let mut wake = Instant::now() + SELDOM;
+        if settings.webhooks.is_empty() {
+            return Ok(wake);
+        }
+        let rows = self.engine.store.read(|tx| tx.webhooks())?;
+        for hook in settings.webhooks.iter().filter(|hook| hook.problem().is_none()) {
+            let row = rows.iter().find(|row| row.name == hook.name);
+            let Some(row) = row.filter(|row| row.disabled_at.is_none()) else { continue };
+            self.take_in(hook, row).await?;
+            if let Some(due) = self.begin_due(hook)? {
+                wake = wake.min(due);
+            }
+        }
+        Ok(wake)
+    }
+
+    /// Makes the rows agree with the configuration. Whoever is new, or named again, is told of what happens from now on.
+    async fn agree(&self, settings: &Settings) -> Result<(), ToolError> {
+        let hooks: Vec<(String, String)> =
+            settings.webhooks.iter().map(|hook| (hook.name.clone(), hash_of(hook))).collect();
+        if hooks.is_empty() && self.engine.store.read(|tx| tx.webhooks())?.is_empty() {
+            return Ok(());
+        }
+        let clock = self.engine.clone();
+        let agreed = self.engine.store.write(move |tx| {
+            let (now, rows) = (clock.now(), tx.webhooks()?);
+            for row in &rows {
+                let old = |gone: Timestamp| gone.after_seconds(REMEMBERED) < now;
+                match hooks.iter().find(|(name, _)| *name == row.name) {
+                    None if row.gone_at.is_some_and(old) => tx.webhook_forget(&row.name)?,
+                    None => tx.webhook_gone(&row.name, now)?,
+                    Some((name, hash)) => {
+                        if row.gone_at.is_some() {
+                            tx.webhook_begin(name, now)?;
+                        }
+                        // What was said of another address says nothing of this one.
+                        if row.disabled_for.as_ref().is_some_and(|about| about != hash) {
+                            tx.webhook_enable(name, now)?;
+                        }
+                    }
+                }
+            }
+            for (name, _) in &hooks {
+                if !rows.iter().any(|row| row.name == *name) {
+                    tx.webhook_begin(name, now)?;
+                }
+            }
+            Ok::<_, ToolError>(())
+        });
+        agreed.await
+    }
+
+    /// Begins what is due and not under way, as much as may be at once; says when more is due.
+    fn begin_due(&self, hook: &WebhookSettings) -> Result<Option<Instant>, ToolError> {
+        let now = self.engine.now();
+        let mut traffic = self.traffic();
+        if let Some(until) = traffic.quiet.get(&hook.name).copied() {
+            if until > now {
+                return Ok(Some(at(until, now)));
+            }
+            traffic.quiet.remove(&hook.name);
+        }
+        let under_way = traffic.under_way.entry(hook.name.clone()).or_default();
+        let (due, next) = self.engine.store.read(|tx| {
+            // Those under way are still due in the record.
+            let due = tx.deliveries_due(&hook.name, now, PARALLEL * 2)?;
+            Ok::<_, ToolError>((due, tx.delivery_next_due(&hook.name, now)?))
+        })?;
+        let most = usize::try_from(PARALLEL).unwrap_or(usize::MAX);
+        for delivery in due {
+            if under_way.len() >= most {
+                break;
+            }
+            if under_way.insert(delivery.number) {
+                self.begin(hook.clone(), delivery);
+            }
+        }
+        drop(traffic);
+        Ok(next.map(|due| at(due, now)))
+    }
+
+    fn begin(&self, hook: WebhookSettings, delivery: store::Delivery) {
+        let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
+        let traffic = Arc::clone(&self.traffic);
+        self.tasks.spawn(async move {
+            let (name, number) = (hook.name.clone(), delivery.number);
+            let quiet = send::send(&engine, &hook, delivery, &shutdown).await;
+            let mut traffic = traffic.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(under_way) = traffic.under_way.get_mut(&name) {
+                under_way.remove(&number);
+            }
+            if let Some(until) = quiet {
+                traffic.quiet.insert(name, until);
+            }
+            drop(traffic);
+            engine.hooking.ring();
+        });
+    }
+
+    fn traffic(&self) -> MutexGuard<'_, Traffic> {
+        self.traffic.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What tells one address from another without telling it.
+fn hash_of(hook: &WebhookSettings) -> String {
+    hash_token(&hook.url)
+}
+
+/// When a time of the record is, for whoever sleeps.
+fn at(due: Timestamp, now: Timestamp) -> Instant {
+    let millis = u64::try_from(due.millis_since(now)).unwrap_or_default().max(1);
+    Instant::now() + Duration::from_millis(millis).min(SELDOM)
+}

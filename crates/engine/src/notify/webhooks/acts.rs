@@ -1,0 +1,186 @@
+//! What the operator does with webhooks: sends again what was given up, tries one, goes on with one.
+
+use std::time::Duration;
+
+use model::DeliveryId;
+use model::nearest::nearest;
+use model::webhook::DeliveryState;
+use serde_json::{Value, json};
+use store::{Page, Tx};
+use tokio::time::Instant;
+
+use super::message::Content;
+use super::send;
+use super::view::{DeliveryView, SentView, WebhookView};
+use crate::call::cx::fresh;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::settings::WebhookSettings;
+
+/// So many are sent again at once.
+const AT_ONCE: u32 = 1000;
+
+impl Engine {
+    /// The webhook of that name in the configuration.
+    pub(super) fn webhook(&self, name: &str) -> Result<WebhookSettings, ToolError> {
+        let settings = self.settings();
+        if let Some(hook) = settings.webhooks.iter().find(|hook| hook.name == name) {
+            return Ok(hook.clone());
+        }
+        let error = ToolError::not_found(format!("there is no webhook `{name}`"));
+        let known = settings.webhooks.iter().map(|hook| hook.name.as_str());
+        Err(match nearest(name, known) {
+            Some(near) => error.hint(format!("did you mean `{near}`?")).detail("nearest", near),
+            None => {
+                error.hint("`adjutant webhooks` lists them; they are named in the configuration")
+            }
+        })
+    }
+
+    /// Sends a message that was given up again, once and beside all others.
+    pub async fn webhook_retry(
+        &self,
+        name: &str,
+        id: DeliveryId,
+    ) -> Result<DeliveryView, ToolError> {
+        let (hook, engine) = (self.sendable(name)?, self.clone());
+        let (form, project) = (hook.form, self.project_name());
+        let view = self.store.write(move |tx| {
+            let missing = || {
+                ToolError::not_found(format!("there is no message `{id}` to `{}`", hook.name))
+                    .hint("`adjutant webhooks dead` lists those that were given up")
+            };
+            let delivery = tx.delivery_get(&hook.name, id)?.ok_or_else(missing)?;
+            if !tx.delivery_retry(&delivery, engine.now())? {
+                let state = delivery.state.name();
+                return Err(ToolError::conflict(format!("`{id}` was not given up: it is {state}"))
+                    .hint("only messages that were given up are sent again")
+                    .detail("state", state));
+            }
+            let input = json!({ "webhook": hook.name, "deliveryId": id });
+            record(tx, &engine, "operator__webhook_retry", (&input, &json!({ "retried": 1 })))?;
+            let delivery = tx.delivery_get(&hook.name, id)?.ok_or_else(missing)?;
+            DeliveryView::of(tx, form, &project, delivery)
+        });
+        let view = view.await?;
+        self.hooking.ring();
+        Ok(view)
+    }
+
+    /// Sends everything that was given up again, and says how much that was.
+    pub async fn webhook_retry_all(&self, name: &str) -> Result<u64, ToolError> {
+        let (hook, engine) = (self.sendable(name)?, self.clone());
+        let retried = self.store.write(move |tx| {
+            let mut retried = 0;
+            loop {
+                let page =
+                    tx.delivery_page(&hook.name, Some(DeliveryState::Dead), i64::MAX, AT_ONCE)?;
+                let Page { items, next } = page;
+                for delivery in &items {
+                    retried += u64::from(tx.delivery_retry(delivery, engine.now())?);
+                }
+                if next.is_none() {
+                    break;
+                }
+            }
+            let (input, output) = (json!({ "webhook": hook.name }), json!({ "retried": retried }));
+            record(tx, &engine, "operator__webhook_retry", (&input, &output))?;
+            Ok::<_, ToolError>(retried)
+        });
+        let retried = retried.await?;
+        self.hooking.ring();
+        Ok(retried)
+    }
+
+    /// Sends a message of no meaning now, and says what came back.
+    pub async fn webhook_test(&self, name: &str) -> Result<SentView, ToolError> {
+        let hook = self.webhook(name)?;
+        if let Some(problem) = hook.problem() {
+            return Err(cannot_send(name, &problem));
+        }
+        let (id, at) = (fresh(DeliveryId::from_bits)?, self.now());
+        let data = json!({
+            "number": null, "project": self.project_name(), "agentId": null, "taskId": null,
+            "details": { "webhook": name, "message": "Adjutant was asked to try this webhook." },
+        });
+        let content = Content { kind: "webhook.test", at, data };
+        let begun = Instant::now();
+        let (_, tried) = send::post(self, &hook, id, &content).await;
+        let sent = SentView {
+            webhook: name.to_owned(),
+            id,
+            ok: tried.error.is_none(),
+            status: tried.status,
+            error: tried.error,
+            millis: millis(begun.elapsed()),
+        };
+        let (input, output) = (json!({ "webhook": name }), json!(sent));
+        let engine = self.clone();
+        let noted = self
+            .store
+            .write(move |tx| record(tx, &engine, "operator__webhook_test", (&input, &output)));
+        noted.await?;
+        Ok(sent)
+    }
+
+    /// Goes on with a webhook that is disabled: from where it stopped, or with what happens from now on.
+    pub async fn webhook_enable(&self, name: &str, from: Resume) -> Result<WebhookView, ToolError> {
+        let (hook, engine) = (self.webhook(name)?, self.clone());
+        let view = self.store.write(move |tx| {
+            if !tx.webhook_enable(&hook.name, engine.now())? {
+                return Err(ToolError::conflict(format!("`{}` is not disabled", hook.name)));
+            }
+            if from == Resume::Now {
+                tx.webhook_skip(&hook.name)?;
+            }
+            let input = json!({ "webhook": hook.name, "skipMissed": from == Resume::Now });
+            record(tx, &engine, "operator__webhook_enable", (&input, &json!({ "enabled": true })))?;
+            WebhookView::of(tx, &hook)
+        });
+        let view = view.await?;
+        self.hooking.ring();
+        Ok(view)
+    }
+
+    /// A webhook to which something can be sent.
+    fn sendable(&self, name: &str) -> Result<WebhookSettings, ToolError> {
+        let hook = self.webhook(name)?;
+        if let Some(problem) = hook.problem() {
+            return Err(cannot_send(name, &problem));
+        }
+        let row = self.store.read(|tx| tx.webhook_get(name))?;
+        if row.is_some_and(|row| row.disabled_at.is_some()) {
+            return Err(ToolError::conflict(format!("the webhook `{name}` is disabled"))
+                .hint(format!("go on with it first: `adjutant webhooks enable {name}`")));
+        }
+        Ok(hook)
+    }
+}
+
+/// Where a webhook that was disabled goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resume {
+    /// Where it stopped
+    Missed,
+    /// With what happens from now on
+    Now,
+}
+
+fn cannot_send(name: &str, problem: &str) -> ToolError {
+    ToolError::conflict(format!("nothing can be sent to `{name}`: {problem}"))
+        .hint("set it where the server is started, and start the server again")
+}
+
+fn record(
+    tx: &mut Tx<'_>,
+    engine: &Engine,
+    tool: &str,
+    (input, output): (&Value, &Value),
+) -> Result<(), ToolError> {
+    tx.audit_append(&engine.operator_row(tool, None, input.to_string(), output))?;
+    Ok(())
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,229 @@
+//! What is shown of webhooks and of the messages to them. No secret is in it.
+
+use model::event::EventKind;
+use model::webhook::DeliveryState;
+use model::{DeliveryId, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use store::{AGAIN, Delivery, Page, Tx, Webhook};
+
+use super::message::Content;
+use super::send::event_of;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::settings::{WebhookForm, WebhookKey, WebhookSettings};
+
+/// How a webhook does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum Standing {
+    /// Nothing was sent yet
+    New,
+    /// The last message was taken
+    Ok,
+    /// The last message was not
+    Failing,
+    /// Nothing is sent, because something is missing here
+    Held,
+    /// Nothing is sent, because the receiver wants nothing or has not answered for long
+    Disabled,
+}
+
+/// Somebody who is told of events.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct WebhookView {
+    /// Its name
+    pub name: String,
+    /// Where it is, without what may be secret in the address
+    pub url: String,
+    /// `standard` or `inngest`
+    pub form: String,
+    /// Which kinds of events it wants
+    pub kinds: Vec<String>,
+    /// Whether it has a key
+    pub has_key: bool,
+    /// How often a message is tried
+    pub attempts: u32,
+    /// How it does
+    pub state: Standing,
+    /// Why nothing is sent, where nothing is
+    pub problem: Option<String>,
+    /// Since when it is disabled
+    pub disabled_at: Option<Timestamp>,
+    /// When a message was last taken
+    pub last_ok_at: Option<Timestamp>,
+    /// When a message last was not
+    pub last_failed_at: Option<Timestamp>,
+    /// What the last try was answered with
+    pub last_status: Option<u32>,
+    /// What was wrong with it
+    pub last_error: Option<String>,
+    /// How many messages wait
+    pub pending: i64,
+    /// How many were given up
+    pub dead: i64,
+    /// Every event up to this number was looked at for it
+    pub seen: i64,
+}
+
+/// A message to a webhook.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DeliveryView {
+    /// What the receiver knows it by: `webhook-id`
+    pub id: DeliveryId,
+    /// To whom
+    pub webhook: String,
+    /// The number of the event that it tells of
+    pub event_number: i64,
+    /// What that was
+    pub kind: EventKind,
+    /// How it stands
+    pub state: DeliveryState,
+    /// Messages of one subject are sent one after the other
+    pub subject: String,
+    /// How often it was tried
+    pub attempts: u32,
+    /// When it is tried next; null where it waits behind another, or is over
+    pub next_try_at: Option<Timestamp>,
+    /// What the last try was answered with
+    pub last_status: Option<u32>,
+    /// What was wrong with it
+    pub last_error: Option<String>,
+    /// When it was made
+    pub created_at: Timestamp,
+    /// When it was taken or given up
+    pub ended_at: Option<Timestamp>,
+    /// What is sent
+    pub body: Value,
+}
+
+/// What came of a message that was sent to see whether it arrives.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SentView {
+    /// To whom
+    pub webhook: String,
+    /// What the receiver knows it by
+    pub id: DeliveryId,
+    /// Whether it was taken
+    pub ok: bool,
+    /// What it was answered with
+    pub status: Option<u16>,
+    /// What is wrong
+    pub error: Option<String>,
+    /// How long it took, in milliseconds
+    pub millis: u64,
+}
+
+/// Which messages to list.
+#[derive(Debug, Clone, Copy)]
+pub struct WhichDeliveries {
+    /// Only those in this state
+    pub state: Option<DeliveryState>,
+    /// Only those before this one; they are listed newest first
+    pub before: Option<i64>,
+    /// How many
+    pub limit: u32,
+}
+
+impl WebhookView {
+    pub(super) fn of(tx: &Tx<'_>, hook: &WebhookSettings) -> Result<Self, ToolError> {
+        let row = tx.webhook_get(&hook.name)?;
+        let at = |time: fn(&Webhook) -> Option<Timestamp>| row.as_ref().and_then(time);
+        let disabled_why = row.as_ref().and_then(|row| row.disabled_why.clone());
+        let (held, disabled_at) = (hook.problem(), at(|row| row.disabled_at));
+        let last_error = row.as_ref().and_then(|row| row.last_error.clone());
+        let is_new = at(|row| row.last_ok_at.or(row.last_failed_at)).is_none();
+        let state = match (&held, disabled_at) {
+            (Some(_), _) => Standing::Held,
+            (None, Some(_)) => Standing::Disabled,
+            (None, None) if is_new => Standing::New,
+            (None, None) if last_error.is_some() => Standing::Failing,
+            (None, None) => Standing::Ok,
+        };
+        Ok(Self {
+            name: hook.name.clone(),
+            url: hook.shown_url(),
+            form: hook.form.name().to_owned(),
+            kinds: hook.patterns.clone(),
+            has_key: matches!(hook.key, WebhookKey::Secret(_)),
+            attempts: hook.attempts,
+            state,
+            problem: held.or(disabled_why),
+            disabled_at,
+            last_ok_at: at(|row| row.last_ok_at),
+            last_failed_at: at(|row| row.last_failed_at),
+            last_status: row.as_ref().and_then(|row| row.last_status),
+            last_error,
+            pending: tx.delivery_count(&hook.name, DeliveryState::Pending)?,
+            dead: tx.delivery_count(&hook.name, DeliveryState::Dead)?,
+            seen: row.map_or(0, |row| row.seen),
+        })
+    }
+}
+
+impl DeliveryView {
+    pub(super) fn of(
+        tx: &Tx<'_>,
+        form: WebhookForm,
+        project: &str,
+        delivery: Delivery,
+    ) -> Result<Self, ToolError> {
+        let event = event_of(tx, delivery.event)?;
+        let body = event.map(|event| Content::of(&event, project).body(form, delivery.id));
+        Ok(Self {
+            id: delivery.id,
+            event_number: delivery.event,
+            kind: delivery.kind,
+            state: delivery.state,
+            subject: delivery.line.strip_prefix(AGAIN).unwrap_or(&delivery.line).to_owned(),
+            webhook: delivery.webhook,
+            attempts: delivery.attempts,
+            next_try_at: delivery.due_at,
+            last_status: delivery.last_status,
+            last_error: delivery.last_error,
+            created_at: delivery.created_at,
+            ended_at: delivery.ended_at,
+            body: body.unwrap_or_default(),
+        })
+    }
+}
+
+impl Engine {
+    /// Every webhook of the configuration, and how it does.
+    pub async fn webhooks(&self) -> Result<Vec<WebhookView>, ToolError> {
+        let settings = self.settings();
+        let all = self.store.scan(move |tx: &Tx<'_>| {
+            settings.webhooks.iter().map(|hook| WebhookView::of(tx, hook)).collect()
+        });
+        all.await
+    }
+
+    /// The messages to a webhook, newest first.
+    pub async fn webhook_deliveries(
+        &self,
+        name: &str,
+        which: WhichDeliveries,
+    ) -> Result<Page<DeliveryView>, ToolError> {
+        let (hook, project) = (self.webhook(name)?, self.project_name());
+        let WhichDeliveries { state, before, limit } = which;
+        let page = self.store.scan(move |tx: &Tx<'_>| {
+            let page = tx.delivery_page(&hook.name, state, before.unwrap_or(i64::MAX), limit)?;
+            let views = page.items.into_iter();
+            let views = views.map(|one| DeliveryView::of(tx, hook.form, &project, one));
+            Ok::<_, ToolError>((views.collect::<Result<Vec<_>, _>>()?, page.next))
+        });
+        let (items, next) = page.await?;
+        Ok(Page { items, next })
+    }
+
+    /// What the project is called: its folder's name.
+    pub(super) fn project_name(&self) -> String {
+        let name = self.options.project.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+}

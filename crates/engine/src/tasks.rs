@@ -1,0 +1,6 @@
+//! Changes to tasks that several toolsets share.
+
+pub(crate) mod task_add;
+pub(crate) mod task_change;
+pub(crate) mod task_hold;
+pub(crate) mod task_needs;

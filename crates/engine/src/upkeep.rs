@@ -1,0 +1,4 @@
+//! Cleaning and copying the record.
+
+pub(crate) mod clean;
+pub(crate) mod snapshot;

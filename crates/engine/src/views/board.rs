@@ -1,0 +1,341 @@
+//! The board: tasks by column, one task whole, how tasks hang together, and the epics above them. It only looks; what
+//! people do to tasks they do with the tools.
+
+mod epics;
+mod graph;
+mod history;
+mod row;
+mod whole;
+
+use model::task::Priority;
+use model::{AgentId, AgentStateName, Column, EpicId, MailId, TaskId, TaskStateName, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::{BoardFilter, BoardMark, BoardPart, Card, Tx};
+
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::tools::epic::find_epic;
+use row::Rows;
+
+use epics::ColumnCounts;
+pub use epics::{EpicRow, EpicsView};
+pub use graph::GraphView;
+pub use history::HistoryView;
+pub use whole::WholeTask;
+
+/// So many words are looked for, so long all together.
+const MOST_WORDS: usize = 8;
+const LONGEST_SEARCH: usize = 200;
+/// So many single tasks are given at once.
+const MOST_ROWS: usize = 100;
+
+/// A task as it stands on the board.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskRow {
+    /// Its id
+    pub id: TaskId,
+    /// Its number: 12 for `TAS-12`
+    pub number: i64,
+    /// Its name for people
+    pub slug: String,
+    /// What is to be done, in a line
+    pub title: String,
+    /// Where it stands, in the office's words
+    pub state: model::task::OfficeState,
+    /// The same as it is stored
+    pub stored_state: TaskStateName,
+    /// In which column
+    pub column: Column,
+    /// How urgent it is: 0 comes first, 4 last
+    pub priority: Priority,
+    /// In which session
+    pub session: String,
+    /// The epic it belongs to
+    pub epic: Option<EpicName>,
+    /// The tasks that must be done before it
+    pub needs: Vec<Need>,
+    /// How many tasks wait for it
+    pub needed_by: i64,
+    /// Who has it: who holds it, else who is there for it
+    pub agent: Option<RowAgent>,
+    /// How far its approved work is on its way in; null where nothing waits to be merged
+    pub merge: Option<model::review::MergeState>,
+    /// What the agents on it have cost; null is unknown
+    pub cost_usd: Option<f64>,
+    /// When it last changed
+    pub updated_at: Timestamp,
+}
+
+/// An epic by name.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EpicName {
+    /// Its id
+    pub id: EpicId,
+    /// What it is called
+    pub title: String,
+}
+
+/// A task that another needs.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Need {
+    /// Its number
+    pub number: i64,
+    /// Whether it is done, or not wanted any more
+    pub done: bool,
+}
+
+/// An agent as it stands on a task's card.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RowAgent {
+    /// Its id
+    pub id: AgentId,
+    /// The end of its id, by which people call it
+    pub short: String,
+    /// Its role
+    pub role: String,
+    /// How it stands
+    pub state: AgentStateName,
+    /// Since when: since it began while it works, else since it stands so
+    pub since: Timestamp,
+    /// Until when its model does not answer it
+    pub limited_until: Option<Timestamp>,
+    /// What it asks a person
+    pub asks: Option<RowQuestion>,
+    /// How often its work was looked at, and how often it may be
+    pub review: Option<RowReview>,
+}
+
+/// A question that waits for a person.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RowQuestion {
+    /// The letter that asks
+    pub mail_id: MailId,
+    /// What it is about
+    pub subject: String,
+    /// Since when it waits
+    pub since: Timestamp,
+}
+
+/// How far an agent is with its reviews.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RowReview {
+    /// How often its work was looked at
+    pub iteration: u32,
+    /// How often it may be
+    pub max: u32,
+}
+
+/// The board.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BoardView {
+    /// Its columns, from left to right
+    pub columns: Vec<ColumnView>,
+    /// Whether more tasks fit the words than were looked for
+    pub truncated: bool,
+}
+
+/// A column of the board.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ColumnView {
+    /// Which
+    pub name: Column,
+    /// How many tasks it has
+    pub count: i64,
+    /// The first of them, by priority and then by number; what is done, the newest first
+    pub tasks: Vec<TaskRow>,
+    /// Where the next page begins, if there is one
+    pub next_cursor: Option<String>,
+}
+
+/// A page of tasks.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TasksView {
+    /// The tasks
+    pub tasks: Vec<TaskRow>,
+    /// Where the next page begins, if there is one
+    pub next_cursor: Option<String>,
+    /// Whether more tasks fit the words than were looked for
+    pub truncated: bool,
+}
+
+/// Which tasks of the board are wanted.
+#[derive(Debug, Clone, Default)]
+pub struct BoardWish {
+    /// Only those of this epic
+    pub epic: Option<EpicId>,
+    /// Only those of this session
+    pub session: Option<String>,
+    /// Words to look for; `p0` to `p4` is a priority
+    pub words: String,
+}
+
+impl BoardWish {
+    /// What the record is asked for.
+    fn filter(&self, tx: &Tx<'_>) -> Result<BoardFilter, ToolError> {
+        if let Some(epic) = self.epic {
+            find_epic(tx, epic)?;
+        }
+        let mut filter = BoardFilter {
+            epic: self.epic,
+            session: self.session.clone(),
+            ..BoardFilter::default()
+        };
+        let length = self.words.chars().count();
+        let words: Vec<&str> = self.words.split_whitespace().collect();
+        if length > LONGEST_SEARCH || words.len() > MOST_WORDS {
+            return Err(ToolError::invalid(format!(
+                "`q` has {} words and {length} characters; {MOST_WORDS} and {LONGEST_SEARCH} are the most",
+                words.len()
+            ))
+            .hint("look for fewer words")
+            .detail("field", "q"));
+        }
+        for word in words {
+            match priority(word) {
+                Some(priority) => filter.priority = Some(priority),
+                None => filter.words.push(word.to_owned()),
+            }
+        }
+        Ok(filter)
+    }
+}
+
+/// `p1` is a priority and no word.
+fn priority(word: &str) -> Option<Priority> {
+    let digit = word.strip_prefix(['p', 'P'])?;
+    (digit.len() == 1).then(|| digit.parse().ok())?.and_then(Priority::new)
+}
+
+/// Which page is wanted.
+#[derive(Debug, Clone, Copy)]
+pub struct BoardSlice {
+    /// Only of this column
+    pub column: Option<Column>,
+    /// Only after this place
+    pub after: Option<BoardMark>,
+    /// How many
+    pub limit: u32,
+}
+
+impl BoardSlice {
+    const fn part(&self) -> BoardPart {
+        match self.column {
+            Some(column) => BoardPart::Column(column),
+            None => BoardPart::All,
+        }
+    }
+}
+
+/// A page of what was found by words.
+fn cut(found: &[Card], slice: &BoardSlice) -> (Vec<Card>, Option<BoardMark>) {
+    let mut cards: Vec<&Card> = found
+        .iter()
+        .filter(|card| slice.column.is_none_or(|column| card.column() == column))
+        .collect();
+    if slice.column == Some(Column::Done) {
+        cards.sort_by_key(|card| std::cmp::Reverse(card.number));
+    } else {
+        cards.sort_by_key(|card| card.mark());
+    }
+    let seen = slice.after.map_or(0, |after| {
+        let is_seen = |card: &&&Card| match slice.column {
+            Some(Column::Done) => card.number >= after.number(),
+            _ => card.mark() <= after,
+        };
+        cards.iter().take_while(is_seen).count()
+    });
+    let limit = usize::try_from(slice.limit).unwrap_or(usize::MAX);
+    let page: Vec<Card> = cards.iter().skip(seen).take(limit).map(|card| (*card).clone()).collect();
+    let next = if cards.len() > seen + page.len() { page.last().map(Card::mark) } else { None };
+    (page, next)
+}
+
+impl Engine {
+    /// The board: each column's count and its first tasks.
+    pub async fn board(&self, wish: BoardWish, limit: u32) -> Result<BoardView, ToolError> {
+        let settings = self.settings();
+        let looking = self.store.scan(move |tx| {
+            let filter = wish.filter(tx)?;
+            let mut rows = Rows::new(tx, &settings);
+            let found = (!filter.words.is_empty()).then(|| tx.board_found(&filter)).transpose()?;
+            let counts = match found {
+                Some(_) => ColumnCounts::default(),
+                None => epics::count(tx, &filter)?.0,
+            };
+            let mut columns = Vec::new();
+            for name in Column::ALL {
+                let slice = BoardSlice { column: Some(name), after: None, limit };
+                let (cards, next, count) = if let Some(found) = &found {
+                    let count = found.cards.iter().filter(|card| card.column() == name).count();
+                    let (cards, next) = cut(&found.cards, &slice);
+                    (cards, next, i64::try_from(count).unwrap_or(i64::MAX))
+                } else {
+                    let page = tx.board_page(&filter, slice.part(), None, limit)?;
+                    (page.cards, page.next, counts.of(name))
+                };
+                let tasks = rows.all(cards)?;
+                columns.push(ColumnView { name, count, tasks, next_cursor: text(next) });
+            }
+            Ok(BoardView { columns, truncated: found.is_some_and(|found| found.truncated) })
+        });
+        looking.await
+    }
+
+    /// A page of tasks: a column's, or all by priority and then by number.
+    pub async fn board_page(
+        &self,
+        wish: BoardWish,
+        slice: BoardSlice,
+    ) -> Result<TasksView, ToolError> {
+        let settings = self.settings();
+        let looking = self.store.scan(move |tx| {
+            let filter = wish.filter(tx)?;
+            let (cards, next, truncated) = if filter.words.is_empty() {
+                let page = tx.board_page(&filter, slice.part(), slice.after, slice.limit)?;
+                (page.cards, page.next, false)
+            } else {
+                let found = tx.board_found(&filter)?;
+                let (cards, next) = cut(&found.cards, &slice);
+                (cards, next, found.truncated)
+            };
+            let tasks = Rows::new(tx, &settings).all(cards)?;
+            Ok(TasksView { tasks, next_cursor: text(next), truncated })
+        });
+        looking.await
+    }
+
+    /// Single tasks by their numbers; numbers that no task has are left out.
+    pub async fn board_rows(&self, numbers: Vec<i64>) -> Result<TasksView, ToolError> {
+        if numbers.len() > MOST_ROWS {
+            return Err(ToolError::invalid(format!(
+                "`numbers` has {} numbers; {MOST_ROWS} are the most",
+                numbers.len()
+            ))
+            .detail("field", "numbers"));
+        }
+        let settings = self.settings();
+        let looking = self.store.scan(move |tx| {
+            let mut cards = Vec::new();
+            for number in numbers {
+                cards.extend(tx.board_card(number)?);
+            }
+            let tasks = Rows::new(tx, &settings).all(cards)?;
+            Ok(TasksView { tasks, next_cursor: None, truncated: false })
+        });
+        looking.await
+    }
+}
+
+fn text(mark: Option<BoardMark>) -> Option<String> {
+    mark.map(|mark| mark.to_string())
+}

@@ -1,0 +1,127 @@
+//! How tasks hang together: which must be done before which.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+
+use model::task::Priority;
+use model::{Column, TaskStateName};
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::{BoardFilter, Card, Tx};
+
+use super::BoardWish;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+
+/// So many tasks are drawn.
+const MOST: usize = 500;
+/// So many that wait for one task are looked at.
+const BESIDE: u32 = 50;
+
+/// A task in the graph.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphNode {
+    /// Its number
+    pub number: i64,
+    /// What is to be done
+    pub title: String,
+    /// Where it stands
+    pub state: TaskStateName,
+    /// In which column
+    pub column: Column,
+    /// How urgent it is
+    pub priority: Priority,
+}
+
+impl From<&Card> for GraphNode {
+    fn from(card: &Card) -> Self {
+        Self {
+            number: card.number,
+            title: card.title.clone(),
+            state: card.state,
+            column: card.column(),
+            priority: card.priority,
+        }
+    }
+}
+
+/// That one task must be done before another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphEdge {
+    /// What must be done before
+    pub from: i64,
+    /// What waits for it
+    pub to: i64,
+}
+
+/// Tasks and what they wait for.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphView {
+    /// The tasks: those that are open and hang together with others, and what stands beside them
+    pub nodes: Vec<GraphNode>,
+    /// What must be done before what
+    pub edges: Vec<GraphEdge>,
+    /// Whether there are more tasks than are drawn
+    pub truncated: bool,
+}
+
+impl Engine {
+    /// The tasks that wait for others or are waited for, at most 500.
+    pub async fn board_graph(&self, wish: BoardWish) -> Result<GraphView, ToolError> {
+        self.store.scan(move |tx| graph(tx, &wish.filter(tx)?)).await
+    }
+}
+
+fn graph(tx: &Tx<'_>, filter: &BoardFilter) -> Result<GraphView, ToolError> {
+    let most = u32::try_from(MOST).unwrap_or(u32::MAX);
+    let (seeds, mut truncated) = if filter.words.is_empty() {
+        let seeds = tx.board_linked(filter, most + 1)?;
+        let more = seeds.len() > MOST;
+        (seeds, more)
+    } else {
+        let found = tx.board_found(filter)?;
+        (found.cards, found.truncated)
+    };
+    let mut order: Vec<i64> = seeds.iter().take(MOST).map(|card| card.number).collect();
+    let mut cards: HashMap<i64, Card> =
+        seeds.into_iter().take(MOST).map(|card| (card.number, card)).collect();
+    // Outwards from the open ones, so that what is nearest is there if not all of it fits.
+    let mut open: VecDeque<i64> = order.iter().copied().collect();
+    let mut needs: HashMap<i64, Vec<i64>> = HashMap::new();
+    while let Some(number) = open.pop_front() {
+        let before = tx.task_needs(number)?;
+        let beside = tx.task_needed_by(number, BESIDE)?;
+        for next in before.iter().chain(&beside) {
+            if cards.contains_key(next) {
+                continue;
+            }
+            if cards.len() >= MOST {
+                truncated = true;
+                break;
+            }
+            if let Some(card) = tx.board_card(*next)? {
+                // What is done is shown beside what waited for it, and leads no further.
+                if !card.state.is_closed() {
+                    open.push_back(*next);
+                }
+                order.push(*next);
+                cards.insert(*next, card);
+            }
+        }
+        needs.insert(number, before);
+    }
+    let known: HashSet<i64> = cards.keys().copied().collect();
+    let mut edges = Vec::new();
+    for to in &order {
+        let before = match needs.remove(to) {
+            Some(before) => before,
+            None => tx.task_needs(*to)?,
+        };
+        let inside = before.into_iter().filter(|from| known.contains(from));
+        edges.extend(inside.map(|from| GraphEdge { from, to: *to }));
+    }
+    let nodes = order.iter().filter_map(|number| cards.get(number)).map(GraphNode::from).collect();
+    Ok(GraphView { nodes, edges, truncated })
+}

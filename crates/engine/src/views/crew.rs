@@ -1,0 +1,273 @@
+//! The crew as people look at it: a tree that unfolds, flat lists, and the frame around every page.
+
+mod lanes;
+mod live;
+mod needs;
+mod overview;
+mod row;
+#[cfg(test)]
+mod tests;
+
+use model::AgentId;
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::{Agent, CrewOrder, CrewStanding, Page, Tx};
+
+use crate::call::cx::find_agent;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+pub(crate) use lanes::SegmentView;
+use live::Live;
+pub(crate) use live::Memo;
+pub use overview::{About, OverviewView};
+pub use row::CrewRow;
+use row::Look;
+
+/// What ended longer ago than this, and has nobody live below it, is past.
+const PAST_MS: i64 = 10 * 60 * 1000;
+
+/// What to do with those that are past.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Past {
+    /// List them with the others
+    #[default]
+    Include,
+    /// Leave them out and say how many there are
+    Leave,
+    /// List only them, newest first
+    Only,
+}
+
+/// Which agents to list.
+#[derive(Debug, Clone)]
+pub struct CrewWish {
+    /// Those that this agent started; nobody is the operator
+    pub parent: Option<AgentId>,
+    /// Instead of a level of the tree: all who stand so
+    pub standing: CrewStanding,
+    /// Instead of a level of the tree: all whose role, id or task has this in it
+    pub text: Option<String>,
+    /// What to do with those that are past; a matter of the tree
+    pub past: Past,
+    /// Only those after this cursor; 0 is from the start
+    pub after: i64,
+    /// At most so many
+    pub limit: u32,
+    /// How far back their lanes go, in seconds; none is no lanes
+    pub window: Option<u32>,
+}
+
+/// A page of the crew.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CrewView {
+    /// The agents: of a level of the tree, oldest first; of those that are over, newest first
+    pub rows: Vec<CrewRow>,
+    /// How many that ended more than ten minutes ago were left out, where that was asked for
+    pub past: i64,
+    /// Where the next page begins, if there is one
+    pub next_cursor: Option<i64>,
+}
+
+/// Some agents of the crew.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CrewRowsView {
+    /// Those that there are, in the order in which they were asked for
+    pub rows: Vec<CrewRow>,
+}
+
+/// A role that an agent can be started in.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct RoleView {
+    /// Its name
+    pub name: String,
+    /// Its name for people
+    pub display_name: Option<String>,
+    /// What it is for
+    pub description: Option<String>,
+    /// Its category
+    pub category: String,
+    /// The kind of agent that plays it
+    pub kind: String,
+    /// The model that plays it; null is the kind's own choice
+    pub model: Option<String>,
+}
+
+/// All roles.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RolesView {
+    /// By name
+    pub roles: Vec<RoleView>,
+}
+
+impl Engine {
+    /// A page of the crew.
+    pub async fn crew(&self, wish: CrewWish) -> Result<CrewView, ToolError> {
+        let engine = self.clone();
+        self.store
+            .scan(move |tx| {
+                let look = Look::new(&engine, tx, wish.window)?;
+                let (page, past) = level(&look, &wish)?;
+                let rows = page.items.into_iter().map(|agent| look.row(agent));
+                let rows = rows.collect::<Result<_, ToolError>>()?;
+                Ok(CrewView { rows, past, next_cursor: page.next })
+            })
+            .await
+    }
+
+    /// Some agents, to renew what is shown of them. Those that there are not are left out.
+    pub async fn crew_rows(
+        &self,
+        ids: Vec<AgentId>,
+        window: Option<u32>,
+    ) -> Result<CrewRowsView, ToolError> {
+        let engine = self.clone();
+        self.store
+            .scan(move |tx| {
+                let look = Look::new(&engine, tx, window)?;
+                let mut rows = Vec::new();
+                for id in ids {
+                    if let Some(agent) = tx.agent_get(id)? {
+                        rows.push(look.row(agent)?);
+                    }
+                }
+                Ok(CrewRowsView { rows })
+            })
+            .await
+    }
+
+    /// The roles that agents can be started in.
+    pub fn roles(&self) -> RolesView {
+        let settings = self.settings();
+        let view = |role: &crate::core::settings::Role| RoleView {
+            name: role.name.clone(),
+            display_name: role.display_name.clone(),
+            description: role.description.clone(),
+            category: role.category.clone(),
+            kind: role.kind.clone().unwrap_or_else(|| settings.default_kind.clone()),
+            model: role.model.clone().or_else(|| {
+                let models = &settings.models;
+                models.overrides.get(&role.category).or(models.default.as_ref()).cloned()
+            }),
+        };
+        RolesView { roles: settings.roles.values().map(view).collect() }
+    }
+}
+
+/// The agents that are asked for, and how many of their like were left out.
+fn level(look: &Look<'_>, wish: &CrewWish) -> Result<(Page<Agent>, i64), ToolError> {
+    let &CrewWish { after, limit, standing, .. } = wish;
+    let tx = look.tx;
+    if let Some(text) = wish.text.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
+        let before = if after == 0 { i64::MAX } else { after };
+        return Ok((tx.crew_search(text, standing, before, limit)?, 0));
+    }
+    let flat = match standing {
+        CrewStanding::Any => return branch(look, wish),
+        CrewStanding::Running | CrewStanding::Waiting => {
+            tx.crew_standing(standing, after, limit)?
+        }
+        CrewStanding::Queued => queue(look, after, limit)?,
+        CrewStanding::Ended => tx.crew_ended(after, limit)?,
+    };
+    Ok((flat, 0))
+}
+
+/// Those who wait for a place, in the order in which they get one.
+fn queue(look: &Look<'_>, after: i64, limit: u32) -> Result<Page<Agent>, ToolError> {
+    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut items: Vec<Agent> = Vec::new();
+    let mut places = look.queue.iter();
+    if after != 0 {
+        // Whoever has got a place meanwhile was before all who have not.
+        let seen = |id: &AgentId| {
+            Ok::<_, ToolError>(tx_number(look.tx, *id)?.is_some_and(|number| number == after))
+        };
+        let mut rest = places.clone();
+        while let Some(id) = rest.next() {
+            if seen(id)? {
+                places = rest;
+                break;
+            }
+        }
+    }
+    let mut more = false;
+    for id in places {
+        if items.len() == wanted {
+            more = true;
+            break;
+        }
+        items.extend(look.tx.agent_get(*id)?);
+    }
+    let next = if more { items.last().map(|agent| agent.number) } else { None };
+    Ok(Page { items, next })
+}
+
+fn tx_number(tx: &Tx<'_>, id: AgentId) -> Result<Option<i64>, ToolError> {
+    Ok(tx.agent_get(id)?.map(|agent| agent.number))
+}
+
+/// Those whom an agent or the operator started.
+fn branch(look: &Look<'_>, wish: &CrewWish) -> Result<(Page<Agent>, i64), ToolError> {
+    let &CrewWish { parent, past, after, limit, .. } = wish;
+    let tx = look.tx;
+    if let Some(parent) = parent {
+        find_agent(tx, parent)?;
+    }
+    let until = look.now.after_millis(-PAST_MS);
+    let live = &look.live;
+    let is_past =
+        |agent: &Agent| agent.ended_at().is_some_and(|at| at <= until) && live.below(agent.id) == 0;
+    if past == Past::Only {
+        let order = CrewOrder::NewestBefore(if after == 0 { i64::MAX } else { after });
+        return Ok((tx.crew_started_by(parent, order, limit, is_past)?, 0));
+    }
+    if past == Past::Include {
+        let order = CrewOrder::OldestAfter(after);
+        return Ok((tx.crew_started_by(parent, order, limit, |_| true)?, 0));
+    }
+    let page = match parent {
+        Some(_) => {
+            let order = CrewOrder::OldestAfter(after);
+            tx.crew_started_by(parent, order, limit, |agent| !is_past(agent))?
+        }
+        None => roots(tx, live, until, (after, limit))?,
+    };
+    let kept_by_others = live.ended_above(tx, parent)?;
+    let ended = tx.crew_past_count(parent, until)?;
+    let with_live =
+        kept_by_others.iter().filter(|agent| agent.ended_at().is_some_and(|at| at <= until));
+    let with_live = i64::try_from(with_live.count()).unwrap_or(i64::MAX);
+    Ok((page, ended.saturating_sub(with_live)))
+}
+
+/// Those whom the operator started and who are not past. Everybody else whom the operator ever started is
+/// left alone: there may be very many.
+fn roots(
+    tx: &Tx<'_>,
+    live: &Live,
+    until: model::Timestamp,
+    (after, limit): (i64, u32),
+) -> Result<Page<Agent>, ToolError> {
+    let mut found = tx.crew_roots_ended_after(until)?;
+    found.extend(live.ended_above(tx, None)?);
+    found.retain(|agent| agent.number > after);
+    let mut numbers: Vec<(i64, AgentId)> =
+        found.iter().map(|agent| (agent.number, agent.id)).collect();
+    numbers.extend(live.roots().filter(|(number, _)| *number > after));
+    numbers.sort_unstable();
+    numbers.dedup();
+    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    let more = numbers.len() > wanted;
+    numbers.truncate(wanted);
+    let mut items = Vec::new();
+    for (_, id) in numbers {
+        items.extend(tx.agent_get(id)?);
+    }
+    let next = if more { items.last().map(|agent| agent.number) } else { None };
+    Ok(Page { items, next })
+}

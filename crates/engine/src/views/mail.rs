@@ -1,0 +1,331 @@
+//! Letters as people read them: in lists, newest first, and in threads.
+
+pub(crate) mod asking;
+mod thread;
+
+use std::collections::HashMap;
+
+use model::agent::AgentStateName;
+use model::{AgentId, MailId, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use store::{Agent, MailLine, Mailbox, Recipient, Tx};
+
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+pub use asking::OfferView;
+pub use thread::{LetterWhole, RequestView, SettledView, ThreadView, WaitingTask};
+
+/// So many letters are looked at together.
+const AT_ONCE: u32 = 200;
+/// So many are looked at for one page; a page may be short, and its cursor goes on.
+const LOOKED_AT: usize = 2000;
+/// So much of a letter stands in a list.
+const PREVIEW: usize = 160;
+/// So far a chain of answers is followed to its beginning.
+const LONGEST_CHAIN: usize = 1000;
+
+/// Which letters are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LetterBox {
+    /// Those for the human
+    Me,
+    /// Those for the human that wait for an answer
+    Asks,
+    /// Those for agents
+    Agents,
+    /// Those for the human about trouble
+    Alerts,
+    /// Those from the human
+    Sent,
+}
+
+/// Which part of the letters is wanted.
+#[derive(Debug, Clone)]
+pub struct LetterWish {
+    /// Of which box; none is of all
+    pub of: Option<LetterBox>,
+    /// Only those to or from this agent
+    pub agent: Option<AgentId>,
+    /// Only those that say this
+    pub text: Option<String>,
+    /// Only those before this cursor
+    pub before: Option<i64>,
+    /// At most so many
+    pub limit: u32,
+}
+
+/// What a letter is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub enum LetterKind {
+    /// It asks something
+    Question,
+    /// It asks leave to use a tool
+    Permission,
+    /// It tells of trouble
+    Alert,
+    /// It only tells
+    Letter,
+}
+
+/// Who wrote a letter, or gets it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct PersonView {
+    /// The agent; null is the human
+    pub agent_id: Option<AgentId>,
+    /// Its role
+    pub role: Option<String>,
+    /// The end of its id, by which people call it
+    pub short: Option<String>,
+    /// How it stands now
+    pub state: Option<AgentStateName>,
+    /// Whether it is the human
+    pub human: bool,
+}
+
+/// A letter in a list.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct LetterView {
+    /// Its id
+    pub id: MailId,
+    /// The letter with which its thread began
+    pub thread_id: MailId,
+    /// Who wrote
+    pub from: PersonView,
+    /// To whom
+    pub to: PersonView,
+    /// What it is about
+    pub subject: String,
+    /// How it begins
+    pub preview: String,
+    /// When it was written
+    pub created_at: Timestamp,
+    /// When it was read
+    pub read_at: Option<Timestamp>,
+    /// What it is
+    pub kind: LetterKind,
+    /// Whether somebody waits for the human's answer
+    pub needs_answer: bool,
+    /// How many letters answer it
+    pub replies: u64,
+}
+
+/// Some letters.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LettersView {
+    /// The letters, newest first
+    pub letters: Vec<LetterView>,
+    /// Where the next page begins, if there may be one
+    pub next_cursor: Option<i64>,
+}
+
+/// What a letter is, by its own words and by what is on record of it.
+fn kind_of(permission: Option<&String>, subject: &str, body: &str) -> LetterKind {
+    if permission.is_some() {
+        LetterKind::Permission
+    } else if asking::is_alert(subject) {
+        LetterKind::Alert
+    } else if asking::is_question(subject, body) {
+        LetterKind::Question
+    } else {
+        LetterKind::Letter
+    }
+}
+
+impl LetterKind {
+    /// Whether it wants an answer.
+    const fn asks(self) -> bool {
+        matches!(self, Self::Question | Self::Permission)
+    }
+}
+
+/// What is read once for all letters of an answer.
+struct Reading<'a> {
+    tx: &'a Tx<'a>,
+    agents: HashMap<AgentId, Option<Agent>>,
+    roots: HashMap<MailId, MailId>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(tx: &'a Tx<'a>) -> Self {
+        Self { tx, agents: HashMap::new(), roots: HashMap::new() }
+    }
+
+    fn agent(&mut self, id: AgentId) -> Result<Option<&Agent>, ToolError> {
+        if !self.agents.contains_key(&id) {
+            let found = self.tx.agent_get(id)?;
+            self.agents.insert(id, found);
+        }
+        Ok(self.agents.get(&id).and_then(Option::as_ref))
+    }
+
+    fn person(&mut self, who: Option<AgentId>) -> Result<PersonView, ToolError> {
+        let Some(id) = who else {
+            let (role, short, state) = (None, None, None);
+            return Ok(PersonView { agent_id: None, role, short, state, human: true });
+        };
+        let agent = self.agent(id)?;
+        Ok(PersonView {
+            agent_id: Some(id),
+            role: agent.map(|agent| agent.role.clone()),
+            short: Some(short(id)),
+            state: agent.map(|agent| agent.state.name()),
+            human: false,
+        })
+    }
+
+    fn is_live(&mut self, id: AgentId) -> Result<bool, ToolError> {
+        Ok(self.agent(id)?.is_some_and(|agent| agent.ended_at().is_none()))
+    }
+
+    /// The letter with which a thread began. A letter can only answer one that was there before it.
+    fn root(&mut self, id: MailId) -> Result<MailId, ToolError> {
+        let (mut way, mut at) = (Vec::new(), id);
+        let root = loop {
+            if let Some(known) = self.roots.get(&at) {
+                break *known;
+            }
+            way.push(at);
+            match self.tx.mail_answers(at)? {
+                Some(before) if way.len() < LONGEST_CHAIN => at = before,
+                _ => break at,
+            }
+        };
+        self.roots.extend(way.into_iter().map(|step| (step, root)));
+        Ok(root)
+    }
+
+    fn letter(&mut self, line: MailLine) -> Result<LetterView, ToolError> {
+        let kind = kind_of(line.permission.as_ref(), &line.subject, &both_ends(&line));
+        let waits = kind.asks() && line.to == Recipient::Human && !line.answered;
+        let needs_answer = match line.from {
+            Some(from) if waits => self.is_live(from)?,
+            _ => false,
+        };
+        Ok(LetterView {
+            id: line.id,
+            thread_id: self.root(line.id)?,
+            from: self.person(line.from)?,
+            to: self.person(line.to.agent())?,
+            preview: preview(&line.head),
+            subject: line.subject,
+            created_at: line.created_at,
+            read_at: line.read_at,
+            kind,
+            needs_answer,
+            replies: line.replies,
+        })
+    }
+}
+
+/// The end of an id: its beginning is the time, so that it is the end that tells two apart.
+pub(crate) fn short(id: AgentId) -> String {
+    let id = id.to_string();
+    id.get(id.len().saturating_sub(5)..).unwrap_or_default().to_owned()
+}
+
+/// What a list knows of what a letter says.
+fn both_ends(line: &MailLine) -> String {
+    format!("{}\n{}", line.head, line.tail)
+}
+
+/// How a letter begins, on one line and without the marks of Markdown.
+fn preview(body: &str) -> String {
+    let words = body.split_whitespace().map(|word| word.replace("**", "").replace('`', ""));
+    let words = words.filter(|word| !word.trim_matches(['#', '>', '*', '-']).is_empty());
+    let words: Vec<String> = words.take(PREVIEW).collect();
+    words.join(" ").chars().take(PREVIEW).collect()
+}
+
+impl LetterWish {
+    /// Where to look for them.
+    fn place(&self) -> Mailbox {
+        match (self.agent, self.of) {
+            (Some(agent), _) => Mailbox::Of(agent),
+            (None, Some(LetterBox::Me | LetterBox::Alerts | LetterBox::Asks)) => Mailbox::Human,
+            (None, Some(LetterBox::Agents | LetterBox::Sent) | None) => Mailbox::All,
+        }
+    }
+
+    fn wants(&self, line: &MailLine, text: Option<&str>) -> bool {
+        let boxed = match self.of {
+            None => true,
+            Some(LetterBox::Me | LetterBox::Asks) => line.to == Recipient::Human,
+            Some(LetterBox::Agents) => line.to != Recipient::Human,
+            Some(LetterBox::Alerts) => {
+                line.to == Recipient::Human && asking::is_alert(&line.subject)
+            }
+            Some(LetterBox::Sent) => line.from.is_none(),
+        };
+        let about = self
+            .agent
+            .is_none_or(|agent| line.from == Some(agent) || line.to == Recipient::Agent(agent));
+        let says = |text: &str| {
+            line.subject.to_lowercase().contains(text)
+                || both_ends(line).to_lowercase().contains(text)
+        };
+        boxed && about && text.is_none_or(says)
+    }
+}
+
+impl Engine {
+    /// Letters, newest first. Of a long one only the two ends are searched.
+    pub async fn letters(&self, wish: LetterWish) -> Result<LettersView, ToolError> {
+        self.store
+            .scan(move |tx| {
+                let mut reading = Reading::new(tx);
+                let text = wish.text.as_ref().map(|text| text.to_lowercase());
+                if wish.of == Some(LetterBox::Asks) {
+                    return asks(&mut reading, &wish, text.as_deref());
+                }
+                let limit = usize::try_from(wish.limit).unwrap_or(usize::MAX);
+                let (mut letters, mut looked, mut before) = (Vec::new(), 0, wish.before);
+                loop {
+                    let from = before.unwrap_or(i64::MAX);
+                    let page = tx.mail_newest(wish.place(), from, AT_ONCE)?;
+                    for line in page.items {
+                        (looked, before) = (looked + 1, Some(line.number));
+                        if wish.wants(&line, text.as_deref()) {
+                            letters.push(reading.letter(line)?);
+                        }
+                        if letters.len() == limit {
+                            break;
+                        }
+                    }
+                    let full = letters.len() == limit;
+                    if page.next.is_none() && !full {
+                        return Ok(LettersView { letters, next_cursor: None });
+                    }
+                    if full || looked >= LOOKED_AT {
+                        return Ok(LettersView { letters, next_cursor: before });
+                    }
+                }
+            })
+            .await
+    }
+}
+
+/// The letters that wait for the human's answer; they are few, and come whole.
+fn asks(
+    reading: &mut Reading<'_>,
+    wish: &LetterWish,
+    text: Option<&str>,
+) -> Result<LettersView, ToolError> {
+    let mut letters = Vec::new();
+    for line in reading.tx.mail_unanswered()? {
+        if wish.wants(&line, text) {
+            letters.push(reading.letter(line)?);
+        }
+    }
+    letters.retain(|letter| letter.needs_answer);
+    letters.truncate(usize::try_from(wish.limit).unwrap_or(usize::MAX));
+    Ok(LettersView { letters, next_cursor: None })
+}

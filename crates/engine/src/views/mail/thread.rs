@@ -1,0 +1,248 @@
+//! A thread: a letter, what answers it, what answers that, and what somebody who is to answer wants to know.
+
+use host::agent::{Verdict, kind};
+use model::{AgentId, MailId};
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::{Agent, Mail, Recipient, Tx};
+
+use super::asking::{self, OfferView};
+use super::{LetterKind, LetterView, PersonView, Reading, kind_of, preview};
+use crate::call::cx::task_of;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::crew::run::ask;
+
+/// So many letters of a thread are shown, the newest.
+const SHOWN: usize = 200;
+/// So many are looked for.
+const LOOKED_FOR: usize = 2000;
+/// So many bytes of letters are shown whole; of what is older only the beginning.
+const WHOLE: usize = 2 * 1024 * 1024;
+/// So much is the beginning.
+const BEGINNING: usize = 1000;
+/// So many tasks are named that wait for the one who asks.
+const BEHIND: u32 = 20;
+
+/// A letter with all it says.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct LetterWhole {
+    // Only ever written, so that flattening cannot swallow a field.
+    /// What a list says of it
+    #[serde(flatten)]
+    pub letter: LetterView,
+    /// What it says
+    pub body: String,
+    /// Whether this is only its beginning, because the thread is very long
+    pub cut: bool,
+    /// The answers it offers
+    pub options: Vec<OfferView>,
+    /// What it asks leave for
+    pub request: Option<RequestView>,
+    /// How it was answered
+    pub settled: Option<SettledView>,
+}
+
+/// What an agent asks leave for.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct RequestView {
+    /// The tool it wants to use
+    pub tool: String,
+    /// With what
+    pub input: String,
+}
+
+/// How a question was answered.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct SettledView {
+    /// By whom
+    pub by: PersonView,
+    /// With which letter
+    pub mail_id: MailId,
+    /// When
+    pub at: model::Timestamp,
+    /// Whether it was allowed, where it asked leave
+    pub allowed: Option<bool>,
+}
+
+/// A task that waits for the one who asks.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct WaitingTask {
+    /// Its number
+    pub task_number: i64,
+    /// What is to be done
+    pub title: String,
+}
+
+/// A thread.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ThreadView {
+    /// The letter with which it began
+    pub thread_id: MailId,
+    /// What it is about
+    pub subject: String,
+    /// The letters, oldest first
+    pub letters: Vec<LetterWhole>,
+    /// How many older letters are left out
+    pub left_out: usize,
+    /// The agent that an answer goes to; null where there is nobody to answer
+    pub with: Option<PersonView>,
+    /// The letter that an answer replies to: only who received one may reply
+    pub reply_to: Option<MailId>,
+    /// Whether an answer reaches that agent at once, and not only when it looks
+    pub wakes: bool,
+    /// The tasks that wait for what that agent does
+    pub waits_behind: Vec<WaitingTask>,
+}
+
+/// The places of a thread's letters, oldest first.
+fn places(tx: &Tx<'_>, root: MailId) -> Result<Vec<(i64, MailId)>, ToolError> {
+    let Some(first) = tx.mail_get(root)? else { return Ok(Vec::new()) };
+    let mut found = vec![(first.number, root)];
+    let mut at = 0;
+    while let Some((_, id)) = found.get(at).copied() {
+        let room = LOOKED_FOR.saturating_sub(found.len());
+        let room = u32::try_from(room).unwrap_or_default();
+        found.extend(tx.mail_answered_by(id, room)?);
+        at += 1;
+    }
+    found.sort_unstable();
+    Ok(found)
+}
+
+/// What an agent wants to use a tool with, out of the letter that asks. The letter has a fixed form.
+fn input_of(body: &str) -> String {
+    let rest = body.split_once(" with:\n\n").map_or(body, |(_, rest)| rest);
+    rest.rsplit_once("\n\nReply `allow`").map_or(rest, |(input, _)| input).to_owned()
+}
+
+impl Reading<'_> {
+    fn whole(&mut self, mail: Mail, room: &mut usize) -> Result<LetterWhole, ToolError> {
+        let question = self.tx.question_by_mail(mail.id)?;
+        let tool = question.as_ref().map(|question| question.tool.clone());
+        let kind = kind_of(tool.as_ref(), &mail.subject, &mail.body);
+        let answer = match mail.to {
+            Recipient::Human => self.tx.mail_settled_by(mail.id)?,
+            Recipient::Agent(_) => None,
+        };
+        let live = match mail.from {
+            Some(from) if kind.asks() && mail.to == Recipient::Human => self.is_live(from)?,
+            _ => false,
+        };
+        let options = match kind {
+            LetterKind::Permission => asking::leave(),
+            LetterKind::Question => asking::offers(&mail.body),
+            LetterKind::Alert | LetterKind::Letter => Vec::new(),
+        };
+        let request = tool.map(|tool| RequestView { tool, input: input_of(&mail.body) });
+        let settled = match &answer {
+            Some(answer) => Some(SettledView {
+                by: self.person(answer.from)?,
+                mail_id: answer.id,
+                at: answer.created_at,
+                // The first answer counts, as it does for the agent.
+                allowed: (kind == LetterKind::Permission)
+                    .then(|| ask::verdict(&answer.body) == Verdict::Allow),
+            }),
+            None => None,
+        };
+        let most = u32::try_from(LOOKED_FOR).unwrap_or(u32::MAX);
+        let replies = self.tx.mail_answered_by(mail.id, most)?.len();
+        let letter = LetterView {
+            id: mail.id,
+            thread_id: self.root(mail.id)?,
+            from: self.person(mail.from)?,
+            to: self.person(mail.to.agent())?,
+            preview: preview(&mail.body),
+            subject: mail.subject,
+            created_at: mail.created_at,
+            read_at: mail.read_at,
+            kind,
+            needs_answer: live && answer.is_none(),
+            replies: u64::try_from(replies).unwrap_or(u64::MAX),
+        };
+        let cut = mail.body.len() > *room;
+        *room = room.saturating_sub(mail.body.len());
+        let body = if cut { mail.body.chars().take(BEGINNING).collect() } else { mail.body };
+        Ok(LetterWhole { letter, body, cut, options, request, settled })
+    }
+}
+
+/// The tasks that wait for an agent's.
+fn behind(tx: &Tx<'_>, agent: &Agent) -> Result<Vec<WaitingTask>, ToolError> {
+    let Some(task) = task_of(tx, agent.task)? else { return Ok(Vec::new()) };
+    let tasks = tx.tasks_behind(task.number, BEHIND)?.into_iter();
+    let show = |(task_number, title)| WaitingTask { task_number, title };
+    Ok(tasks.map(show).collect())
+}
+
+impl Engine {
+    /// The thread that a letter belongs to.
+    pub async fn thread(&self, id: MailId) -> Result<ThreadView, ToolError> {
+        let engine = self.clone();
+        self.store.scan(move |tx| thread(&engine, tx, id)).await
+    }
+
+    /// Whether a letter reaches an agent at once: its kind can be told while it works, or it looks into its
+    /// inbox at this moment.
+    fn wakes(&self, tx: &Tx<'_>, agent: &Agent) -> Result<bool, ToolError> {
+        let is_told = kind(&agent.kind).is_some_and(|kind| kind.supports().wake);
+        // Who has children may wait for one of them instead.
+        let looks = self.waits.is_waiting(agent.id) && tx.agent_children_count(agent.id)? == 0;
+        Ok(agent.ended_at().is_none() && (is_told || looks))
+    }
+}
+
+fn thread(engine: &Engine, tx: &Tx<'_>, id: MailId) -> Result<ThreadView, ToolError> {
+    if tx.mail_get(id)?.is_none() {
+        return Err(ToolError::not_found(format!("there is no mail `{id}`"))
+            .hint("`GET /api/mail` lists the letters there are"));
+    }
+    let mut reading = Reading::new(tx);
+    let root = reading.root(id)?;
+    let places = places(tx, root)?;
+    let left_out = places.len().saturating_sub(SHOWN);
+    let (mut letters, mut room) = (Vec::new(), WHOLE);
+    // From the newest: it is what is read first, and it is always whole.
+    for (_, id) in places.into_iter().skip(left_out).rev() {
+        let Some(mail) = tx.mail_get(id)? else { continue };
+        room = if letters.is_empty() { room.max(mail.body.len()) } else { room };
+        letters.push(reading.whole(mail, &mut room)?);
+    }
+    letters.reverse();
+    // What is open is answered first, however many letters came after it.
+    let received = |letter: &&LetterWhole| letter.letter.to.human && !letter.letter.from.human;
+    let open = letters.iter().find(|letter| letter.letter.needs_answer);
+    let answerable = open.or_else(|| letters.iter().rev().find(received));
+    let (reply_to, writer) = answerable
+        .map_or((None, None), |found| (Some(found.letter.id), found.letter.from.agent_id));
+    // Where nobody wrote to the human, it is still good to know whom they are with.
+    let wrote = || letters.iter().rev().find_map(|letter| letter.letter.from.agent_id);
+    let other = || wrote().or_else(|| letters.iter().rev().find_map(|one| one.letter.to.agent_id));
+    let with: Option<AgentId> = writer.or_else(other);
+    let agent = with.map(|id| tx.agent_get(id)).transpose()?.flatten();
+    let permission = open.is_some_and(|open| open.letter.kind == LetterKind::Permission);
+    Ok(ThreadView {
+        thread_id: root,
+        subject: letters.first().map(|first| first.letter.subject.clone()).unwrap_or_default(),
+        left_out,
+        with: with.map(|with| reading.person(Some(with))).transpose()?,
+        reply_to,
+        wakes: match &agent {
+            Some(agent) if permission => agent.ended_at().is_none(),
+            Some(agent) => engine.wakes(tx, agent)?,
+            None => false,
+        },
+        waits_behind: agent.as_ref().map_or(Ok(Vec::new()), |agent| behind(tx, agent))?,
+        letters,
+    })
+}

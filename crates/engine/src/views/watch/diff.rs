@@ -1,0 +1,271 @@
+//! What an agent changed: its branch against what it is meant for, and what it has not committed yet.
+
+use std::path::Path;
+
+use host::git::{Diff, DiffFile, Repo};
+use model::review::{PullState, WorktreeState};
+use model::{AgentId, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use store::{Merge, Tx, Worktree};
+
+use crate::call::cx::find_agent;
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+
+/// A patch is no longer than this.
+const PATCH: usize = 2 * 1024 * 1024;
+/// So many files are named.
+const FILES: usize = 5000;
+/// So many commits are named.
+const COMMITS: usize = 200;
+
+/// What an agent changed.
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentDiffView {
+    /// Its branch; null where it has no worktree of its own
+    pub branch: Option<String>,
+    /// The commit that it is compared with
+    pub base: Option<String>,
+    /// The branch its work is meant for
+    pub target: Option<String>,
+    /// The commit that is shown, or on top of which it works
+    pub head: Option<String>,
+    /// Whether some of it is not committed
+    pub uncommitted: bool,
+    /// The files that differ
+    pub files: Vec<ChangedFileView>,
+    /// As a patch, of at most 2 MiB: whole files as far as they go
+    pub patch: String,
+    /// Whether there is more than is shown
+    pub truncated: bool,
+    /// Its commits, the newest first, at most 200
+    pub commits: Vec<CommitView>,
+    /// The branch with what it had left uncommitted when its worktree was taken away
+    pub rescued: Option<String>,
+    /// Why there is nothing to show; null where there is, or where nothing was changed
+    pub why: Option<String>,
+}
+
+/// A file that differs.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct ChangedFileView {
+    /// Its name, the new one where it was renamed
+    pub path: String,
+    /// Its old name, where it was renamed or copied
+    pub old_path: Option<String>,
+    /// `added`, `changed`, `deleted`, `renamed`, `copied`, `retyped` or `unmerged`
+    pub status: String,
+    /// How many lines are new
+    pub added: u64,
+    /// How many lines are gone
+    pub removed: u64,
+    /// Whether it is no text, or too large to be shown
+    pub binary: bool,
+}
+
+/// A commit.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct CommitView {
+    /// Its hash
+    pub hash: String,
+    /// When it was made
+    pub at: Timestamp,
+    /// The first line of its message
+    pub subject: String,
+}
+
+/// What the record knows of an agent's work.
+#[derive(Debug)]
+struct Work {
+    worktree: Option<Worktree>,
+    /// Its work, as it was merged
+    merge: Option<Merge>,
+    /// Whether GitHub merged it
+    is_pulled: bool,
+    /// Whether it works in a folder that is not its own
+    is_guest: bool,
+}
+
+impl Work {
+    fn of(tx: &Tx<'_>, id: AgentId) -> Result<Self, ToolError> {
+        let agent = find_agent(tx, id)?;
+        let merge = agent.task.map(|task| tx.merge_of(task)).transpose()?.flatten();
+        let pull = tx.pull_of(id)?;
+        Ok(Self {
+            worktree: tx.worktree_of(id)?,
+            merge: merge.filter(|merge| merge.agent == Some(id) && merge.merged.is_some()),
+            is_pulled: pull.is_some_and(|pull| pull.state == PullState::Merged),
+            is_guest: agent.kind == "enlisted" || agent.cwd.is_some(),
+        })
+    }
+}
+
+impl Engine {
+    /// What an agent changed. It is asked of git, on a thread of its own and in no transaction.
+    pub async fn agent_diff(&self, id: AgentId) -> Result<AgentDiffView, ToolError> {
+        let work = self.store.read(|tx| Work::of(tx, id))?;
+        self.outside(move |engine| look(engine, work)).await
+    }
+}
+
+fn nothing(why: impl Into<String>) -> AgentDiffView {
+    AgentDiffView { why: Some(why.into()), ..AgentDiffView::default() }
+}
+
+fn look(engine: &Engine, work: Work) -> Result<AgentDiffView, ToolError> {
+    let Work { worktree, merge, is_pulled, is_guest } = work;
+    let Some(tree) = worktree else {
+        return Ok(nothing(if is_guest {
+            "it works in a folder that others may change too, so what is its own cannot be told"
+        } else {
+            "it has no worktree of its own: it works in the project itself, or its turn has not come"
+        }));
+    };
+    let dir = engine.project().join(&tree.path);
+    let is_there = tree.state == WorktreeState::There && dir.is_dir();
+    if tree.state == WorktreeState::Wanted && !is_there {
+        let why = "its worktree is about to be made";
+        return Ok(AgentDiffView { branch: Some(tree.branch), ..nothing(why) });
+    }
+    let repo = match engine.repo(if is_there { &dir } else { engine.project() }) {
+        Ok(repo) => repo,
+        Err(error) => return Ok(nothing(error.to_string())),
+    };
+    if let Some(merge) = merge.filter(|_| !is_there)
+        && let Some(range) = merged(&repo, &tree, &merge)?
+    {
+        let view = between(&repo, range)?;
+        return Ok(with_names(view, tree));
+    }
+    let Some(head) = head_of(&repo, &tree, is_there.then_some(&*dir))? else {
+        let why = format!("its worktree is gone, and so is its branch `{}`", tree.branch);
+        return Ok(with_names(nothing(why), tree));
+    };
+    let base = base_of(&repo, &tree, (&head, is_pulled))?;
+    let view = if is_there {
+        let (diff, uncommitted) = repo.work_diff(&dir, &base, PATCH)?;
+        AgentDiffView { uncommitted, ..view_of(&repo, diff, (base, head))? }
+    } else {
+        between(&repo, (base, head))?
+    };
+    Ok(with_names(view, tree))
+}
+
+fn with_names(view: AgentDiffView, tree: Worktree) -> AgentDiffView {
+    AgentDiffView { branch: Some(tree.branch), target: tree.target, rescued: tree.rescued, ..view }
+}
+
+/// From where to where the work went when it was merged.
+fn merged(
+    repo: &Repo,
+    tree: &Worktree,
+    merge: &Merge,
+) -> Result<Option<(String, String)>, ToolError> {
+    let Some(merged) = merge.merged.as_deref() else { return Ok(None) };
+    let Some(to) = repo.resolve(merged)? else { return Ok(None) };
+    // What was not merged but only moved up to has no commit of its own to compare with.
+    let from = if to == merge.commit { tree.base.clone() } else { format!("{to}^1") };
+    Ok(repo.resolve(&from)?.map(|from| (from, to)))
+}
+
+/// The commit that its work stands at.
+fn head_of(repo: &Repo, tree: &Worktree, dir: Option<&Path>) -> Result<Option<String>, ToolError> {
+    if let Some(dir) = dir {
+        // Read from git's files where they tell; else git is asked.
+        return match host::git::head(dir) {
+            Some(head) => Ok(Some(head)),
+            None => Ok(repo.state(dir)?.head),
+        };
+    }
+    if let Some(head) = repo.resolve(&format!("refs/heads/{}", tree.branch))? {
+        return Ok(Some(head));
+    }
+    Ok(tree.head.as_deref().map(|head| repo.resolve(head)).transpose()?.flatten())
+}
+
+/// The commit that its work is compared with: where it left the branch it is meant for.
+fn base_of(
+    repo: &Repo,
+    tree: &Worktree,
+    (head, is_pulled): (&str, bool),
+) -> Result<String, ToolError> {
+    let target = match &tree.target {
+        Some(target) => repo.resolve(&format!("refs/heads/{target}"))?,
+        None => None,
+    };
+    let shared = match target {
+        Some(target) => repo.common_ancestor(&target, head)?,
+        None => None,
+    };
+    // What the target has already was merged elsewhere, and began where the worktree began.
+    Ok(match shared {
+        Some(shared) if shared != head || !is_pulled => shared,
+        _ => tree.base.clone(),
+    })
+}
+
+fn between(repo: &Repo, (base, head): (String, String)) -> Result<AgentDiffView, ToolError> {
+    let diff = repo.diff(&base, &head, PATCH)?;
+    view_of(repo, diff, (base, head))
+}
+
+fn view_of(
+    repo: &Repo,
+    diff: Diff,
+    (base, head): (String, String),
+) -> Result<AgentDiffView, ToolError> {
+    let commits = repo.history(&base, &head, COMMITS)?;
+    let commit = |(hash, at, subject)| CommitView { hash, at, subject };
+    let more = diff.files.len() > FILES;
+    Ok(AgentDiffView {
+        base: Some(base),
+        head: Some(head),
+        truncated: diff.cut || more,
+        patch: if diff.cut { whole_files(diff.text) } else { diff.text },
+        files: diff.files.into_iter().take(FILES).map(changed).collect(),
+        commits: commits.into_iter().map(commit).collect(),
+        ..AgentDiffView::default()
+    })
+}
+
+fn changed(file: DiffFile) -> ChangedFileView {
+    ChangedFileView {
+        path: file.path,
+        old_path: file.old,
+        status: file.status.to_owned(),
+        binary: file.added.is_none(),
+        added: file.added.unwrap_or_default(),
+        removed: file.removed.unwrap_or_default(),
+    }
+}
+
+/// A patch that was cut, without the file that it was cut in; of a single file, its whole lines.
+fn whole_files(mut patch: String) -> String {
+    let end = patch.rfind("\ndiff --git ").or_else(|| patch.rfind('\n'));
+    if let Some(end) = end {
+        patch.truncate(end + 1);
+    }
+    patch
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_ends_with_a_whole_file_or_a_whole_line() {
+        let two = "diff --git a/a b/a\n+x\ndiff --git a/b b/b\n+y\n+z";
+        assert_eq!(whole_files(two.to_owned()), "diff --git a/a b/a\n+x\n");
+        assert_eq!(
+            whole_files("diff --git a/a b/a\n+x\n+y".to_owned()),
+            "diff --git a/a b/a\n+x\n"
+        );
+        assert_eq!(whole_files("x".to_owned()), "x");
+    }
+}

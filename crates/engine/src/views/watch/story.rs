@@ -1,0 +1,329 @@
+//! An agent's story: who stands above it, how it stood from when to when, what happened to it, what it was given
+//! and what it spent.
+
+use host::agent::SaidAs;
+use host::run::{Position, RunFolder};
+use model::event::EventKind;
+use model::money::Usd;
+use model::review::PullState;
+use model::{AgentId, Timestamp};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
+use store::{Agent, CrewStanding, Merge, Run, Tx};
+
+use super::boundary;
+use crate::call::cx::{find_agent, task_of};
+use crate::core::engine::Engine;
+use crate::core::error::ToolError;
+use crate::core::redact::redact;
+use crate::crew::run::folder_of;
+use crate::views::crew::{CrewRow, CrewWish, Past, SegmentView};
+
+/// So many of those it started are told.
+const CHILDREN: u32 = 100;
+/// So many of its events are told.
+const EVENTS: u32 = 1000;
+/// So many of its calls are marked.
+const CALLS: u32 = 2000;
+/// What it was given is no longer than this.
+const CONTEXT: usize = 256 * 1024;
+/// As far as its output is looked through for its first words.
+const BEGINNING: usize = 1024 * 1024;
+/// As long as anybody lives, in seconds.
+const LIFE: u32 = u32::MAX;
+
+/// An agent's story.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentStoryView {
+    /// The agent, as it is shown among others
+    pub row: CrewRow,
+    /// Who stands above it, from the operator's side
+    pub crumbs: Vec<CrumbView>,
+    /// How it stood, from when to when
+    pub segments: Vec<SegmentView>,
+    /// What happened to it
+    pub marks: Vec<MarkView>,
+    /// When it called our tools, in milliseconds since 1970; of very many only the newest
+    pub calls: Vec<i64>,
+    /// What it had spent itself by then; known by the hour
+    pub spend: Vec<SpentBy>,
+    /// What it was told first, with its role and everything around its prompt; null where that is not kept
+    pub context: Option<String>,
+    /// The first of those it started
+    pub children: Vec<CrewRow>,
+    /// How much there is
+    pub counts: StoryCounts,
+    /// Its claim on its task; null where it has none
+    pub claim: Option<ClaimView>,
+    /// Its branch; null where it has no worktree of its own
+    pub branch: Option<String>,
+    /// The newest pull request of its branch
+    pub pull: Option<PullOf>,
+}
+
+/// Somebody above an agent.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct CrumbView {
+    /// Who
+    pub id: AgentId,
+    /// In which role
+    pub role: String,
+}
+
+/// Something that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct MarkView {
+    /// When
+    pub at: Timestamp,
+    /// `start`, `review`, `feedback`, `question`, `warning`, `stop`, `pull`, `merge` or `end`
+    pub kind: String,
+    /// In a few words
+    pub text: String,
+    /// Where there is more of it: a page of ours, or an address
+    pub href: Option<String>,
+}
+
+/// What was spent by a time.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct SpentBy {
+    /// By when
+    pub at: Timestamp,
+    /// Dollars, altogether
+    pub usd: f64,
+}
+
+/// How much there is to look at.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct StoryCounts {
+    /// Uses of tools, ours and its own
+    pub calls: i64,
+    /// Letters to it and from it
+    pub mail: i64,
+    /// Agents that it started
+    pub children: u32,
+}
+
+/// A claim on a task.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct ClaimView {
+    /// It grows with every claim of the task: of two, the greater is the true one
+    pub number: i64,
+    /// When it lapses; null where it holds as long as its holder lives
+    pub lease_until: Option<Timestamp>,
+}
+
+/// A pull request in short.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct PullOf {
+    /// Where it can be read
+    pub url: String,
+    /// Its number there
+    pub number: u64,
+    /// How it stands
+    pub state: PullState,
+}
+
+/// What the record knows, beside the rows.
+#[derive(Debug)]
+struct Known {
+    agent: Agent,
+    crumbs: Vec<CrumbView>,
+    marks: Vec<MarkView>,
+    calls: Vec<i64>,
+    spend: Vec<SpentBy>,
+    counts: (i64, i64),
+    claim: Option<ClaimView>,
+    branch: Option<String>,
+    pull: Option<PullOf>,
+}
+
+impl Engine {
+    /// An agent's story.
+    pub async fn agent_story(&self, id: AgentId) -> Result<AgentStoryView, ToolError> {
+        let now = self.now();
+        let known = self.store.scan(move |tx| Known::of(tx, id, now)).await?;
+        let mut rows = self.crew_rows(vec![id], Some(LIFE)).await?.rows;
+        let mut row = rows.pop().ok_or_else(|| {
+            ToolError::internal(std::io::Error::other("an agent vanished while it was looked at"))
+        })?;
+        let wish = CrewWish {
+            parent: Some(id),
+            standing: CrewStanding::Any,
+            text: None,
+            past: Past::Include,
+            after: 0,
+            limit: CHILDREN,
+            window: None,
+        };
+        let children = self.crew(wish).await?.rows;
+        let Known { agent, crumbs, marks, calls, spend, counts, claim, branch, pull } = known;
+        let context = self.outside(move |engine| Ok::<_, ToolError>(context(engine, &agent)));
+        Ok(AgentStoryView {
+            crumbs,
+            segments: row.segments.take().unwrap_or_default(),
+            marks,
+            calls: merged_calls(calls, row.calls.take().unwrap_or_default()),
+            spend,
+            context: context.await?,
+            children,
+            counts: StoryCounts { calls: counts.0, mail: counts.1, children: row.children },
+            claim,
+            branch,
+            pull,
+            row,
+        })
+    }
+}
+
+impl Known {
+    fn of(tx: &Tx<'_>, id: AgentId, now: Timestamp) -> Result<Self, ToolError> {
+        let agent = find_agent(tx, id)?;
+        let run = tx.run_get(id)?;
+        let task = task_of(tx, agent.task)?;
+        let merge = agent.task.map(|task| tx.merge_of(task)).transpose()?.flatten();
+        let merge = merge.filter(|merge| merge.agent == Some(id));
+        let mut above = tx.agent_ancestors(&agent)?;
+        above.reverse();
+        let claim = task.and_then(|task| task.state.claim()).filter(|claim| claim.holder == id);
+        let times = tx.agent_call_times(id, CALLS)?;
+        Ok(Self {
+            crumbs: above.into_iter().map(|one| CrumbView { id: one.id, role: one.role }).collect(),
+            marks: marks(tx, id, merge.as_ref())?,
+            calls: times.into_iter().map(Timestamp::as_millis).collect(),
+            spend: spent(tx, &agent, run.as_ref(), now)?,
+            counts: (tx.agent_calls_count(id)?, tx.agent_mail_count(id)?),
+            claim: claim.map(|claim| ClaimView { number: claim.number, lease_until: None }),
+            branch: tx.worktree_of(id)?.map(|tree| tree.branch),
+            pull: tx.pull_of(id)?.map(|pull| PullOf {
+                url: pull.url,
+                number: pull.pull,
+                state: pull.state,
+            }),
+            agent,
+        })
+    }
+}
+
+/// Calls of our tools, and the agent's own as far as they are remembered.
+fn merged_calls(mut ours: Vec<i64>, own: Vec<i64>) -> Vec<i64> {
+    ours.extend(own);
+    ours.sort_unstable();
+    ours.dedup();
+    ours
+}
+
+fn marks(tx: &Tx<'_>, id: AgentId, merge: Option<&Merge>) -> Result<Vec<MarkView>, ToolError> {
+    let life = tx.agent_life(id, EVENTS)?;
+    let happened = life.iter().filter_map(|(kind, at, data)| mark(id, *kind, *at, data));
+    let mut marks: Vec<MarkView> = happened.collect();
+    if let Some(merge) = merge {
+        let mark = |at, text: &str| MarkView {
+            at,
+            kind: "merge".to_owned(),
+            text: text.to_owned(),
+            href: Some(format!("/reviews/{id}")),
+        };
+        marks.push(mark(merge.created_at, "approved"));
+        let said = match &merge.merged {
+            Some(commit) => format!("merged as {}", commit.get(..7).unwrap_or(commit)),
+            None => merge.reason.clone().unwrap_or_else(|| "sent back".to_owned()),
+        };
+        marks.extend(merge.ended_at.map(|at| mark(at, &said)));
+    }
+    marks.sort_by_key(|mark| mark.at);
+    Ok(marks)
+}
+
+/// What an event is to who looks at a life, if it is anything.
+fn mark(id: AgentId, kind: EventKind, at: Timestamp, data: &Value) -> Option<MarkView> {
+    let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
+    let review = Some(format!("/reviews/{id}"));
+    let (kind, text, href) = match kind {
+        EventKind::AgentStarted => match data["attempt"].as_u64() {
+            Some(attempt @ 2..) => ("start", format!("attempt {attempt}"), None),
+            _ => ("start", "start".to_owned(), None),
+        },
+        EventKind::ReviewRequested => ("review", format!("review {}", data["iteration"]), review),
+        EventKind::ReviewFeedback => {
+            let words = text("type").to_lowercase().replace('_', " ");
+            let words = if words.is_empty() { "feedback came".to_owned() } else { words };
+            ("feedback", words, review)
+        }
+        EventKind::AgentAsked => (
+            "question",
+            format!("asks for {}", text("tool")),
+            Some(format!("/mail/{}", text("mailId"))),
+        ),
+        EventKind::AgentWarned => ("warning", text("warning"), None),
+        EventKind::AgentStopping => ("stop", text("reason"), None),
+        EventKind::PullOpened => ("pull", format!("#{}", data["number"]), Some(text("url"))),
+        EventKind::AgentFinished => ("end", text("state").replace('_', " "), None),
+        _ => return None,
+    };
+    let text: String = text.chars().take(200).collect();
+    Some(MarkView { at, kind: kind.to_owned(), text: redact(text), href })
+}
+
+/// What it had spent by the end of each hour; the first point is nothing.
+fn spent(
+    tx: &Tx<'_>,
+    agent: &Agent,
+    run: Option<&Run>,
+    now: Timestamp,
+) -> Result<Vec<SpentBy>, ToolError> {
+    let hours = tx.agent_spend(agent.id)?;
+    let began = run.and_then(|run| run.started_at).unwrap_or(agent.created_at);
+    let end = agent.ended_at().unwrap_or(now);
+    let mut points = Vec::new();
+    if !hours.is_empty() {
+        points.push(SpentBy { at: began, usd: 0.0 });
+    }
+    let mut sum = Usd::default();
+    for (hour, money) in hours {
+        sum += money;
+        let at = hour.after_seconds(3600).min(end).max(began);
+        points.push(SpentBy { at, usd: sum.dollars() });
+    }
+    Ok(points)
+}
+
+/// What it was told first, as its run folder has it.
+fn context(engine: &Engine, agent: &Agent) -> Option<String> {
+    if agent.kind == "enlisted" {
+        return None;
+    }
+    let present = folder_of(engine, agent);
+    let folders = (1..=agent.attempt)
+        .map(|attempt| RunFolder::open(present.path().with_file_name(attempt.to_string())));
+    let folder = folders.into_iter().find(|folder| folder.path().is_dir())?;
+    let system = folder.given("system-prompt.md").ok().flatten();
+    let prompt = folder.given("prompt.md").ok().flatten().or_else(|| first_words(&folder, agent));
+    let parts: Vec<String> = system.into_iter().chain(prompt).collect();
+    let mut whole = redact(parts.join("\n\n---\n\n"));
+    if whole.len() > CONTEXT {
+        whole.truncate(boundary(&whole, CONTEXT));
+        whole.push_str("\n\n… (the rest is left out here)");
+    }
+    Some(whole).filter(|whole| !whole.trim().is_empty())
+}
+
+/// What an agent that is talked to was told first.
+fn first_words(folder: &RunFolder, agent: &Agent) -> Option<String> {
+    let lines = folder.output(Position::default()).next(BEGINNING).ok()?;
+    let mut all = lines.iter().flat_map(|line| host::agent::said(&agent.kind, line));
+    all.find(|said| said.kind == SaidAs::Told).map(|said| said.text)
+}
