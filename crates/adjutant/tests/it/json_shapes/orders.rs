@@ -111,7 +111,7 @@ scenarios:
       - {call: task_update_status, with: {taskId: TAS-3, status: IN_PROGRESS}}
       - {call: task_update_status, with: {taskId: TAS-3, status: FAILED, reason: there is no paint}}
       - result: {summary: as far as it goes}
-  wait: {steps: [{burn: {cost_usd: 0.01}}, {sleep: 1000}]}
+  wait: {steps: [{burn: {cost_usd: 0.01}}, {sleep: 600000}]}
   paint:
     steps:
       - burn: {input_tokens: 10, output_tokens: 10, cost_usd: 0.6}
@@ -129,8 +129,12 @@ async fn plans_that_wait_stop_and_fail() {
     let _server = world.up().await.unwrap();
     let watched = world.run(&["plan", "run", "PLAN.md", "--budget", "3", "--json"]);
     let meanwhile = async {
-        let waits =
-            |plan: &Value| plan["questions"][0].is_object() && states(plan)[0] == "in_progress";
+        // An agent that is stopped before it reported a cost is charged its whole cap.
+        let waits = |plan: &Value| {
+            plan["questions"][0].is_object()
+                && states(plan)[0] == "in_progress"
+                && plan["spentUsd"].as_f64() >= Some(0.02)
+        };
         plan_when(&world, "the human is asked", waits).await;
         taken.take_one(&world, "plan status", &["plan", "status"]).await;
         taken.take_one(&world, "plan list", &["plan", "list"]).await;
