@@ -6,60 +6,16 @@
 //!
 //! See ARCHITECTURE.md, “store”.
 
-mod agent;
-mod amount;
-mod answered;
-mod audit;
-mod audit_blocks;
-mod audit_cut;
-mod audit_search;
-mod board;
-mod budget;
-mod budget_reserve;
+mod automation;
+mod call;
+mod core;
 mod crew;
-mod crew_page;
 mod delivery;
-mod epic;
-mod errand;
-mod error;
-mod event;
-mod exact;
-mod guard;
-mod looping;
 mod mail;
-mod mail_list;
-mod mcp_session;
-mod merge;
-mod migrate;
-mod needs;
-mod note;
-mod office;
-mod page;
-mod pass;
-mod plan;
-mod pull;
-mod question;
-mod reader;
-mod reservation;
-mod retention;
-mod review;
-mod role_snapshot;
-mod row;
-mod run;
-mod session;
-mod slack;
-mod slack_out;
-mod spend;
-mod story;
-mod task;
-mod task_list;
-mod task_story;
-mod tool_use;
-mod tx;
-mod wal;
-mod webhook;
-mod worktree;
-mod writer;
+mod notify;
+mod tasks;
+mod upkeep;
+mod views;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -67,59 +23,59 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-pub use agent::{Agent, AgentPage, NewAgent};
-pub use answered::{Answered, Keyed};
-pub use audit::{AuditDraft, AuditFilter, AuditRow, Verdict, verify_chain};
-pub use audit_cut::{AuditCheckpoint, AuditCut, CHECKPOINT_TOOL, verify_archived};
-pub use audit_search::{
+pub use automation::loops::{Loop, LoopMessage, LoopOrder};
+pub use automation::plans::{NewPlan, Plan, PlanStep, PlanTurn};
+pub use call::audit::{AuditDraft, AuditFilter, AuditRow, Verdict, verify_chain};
+pub use call::audit_cut::{AuditCheckpoint, AuditCut, CHECKPOINT_TOOL, verify_archived};
+pub use call::audit_search::{
     AuditAround, AuditBody, AuditBy, AuditCall, AuditCount, AuditEnd, AuditFound, AuditOrder,
     AuditSearch, AuditSpan, AuditTask, ToolFigures,
 };
-pub use board::{
+pub use call::idempotency::{Answered, Keyed};
+pub use call::mcp_session::McpSession;
+pub use call::role_snapshot::{LiveRole, RoleSnapshot};
+pub use call::tool_use::{RoleToolUse, ToolUse};
+pub use call::web_access::{NewPass, Pass, PassKind, Rights};
+pub use core::error::StoreError;
+pub use core::event::{Event, EventDraft, EventFilter, EventSearch, EventSpan, EventStep};
+pub use core::migrate::{SCHEMA_VERSION, check_database, schema_version};
+pub use core::page::Page;
+pub use core::tx::Tx;
+pub use core::writer::WriterState;
+pub use crew::agent::{Agent, AgentPage, NewAgent};
+pub use crew::budget::{Budget, Caps, Reserve, Spend, SpendBy, SpendSum};
+pub use crew::budget_reserve::Held;
+pub use crew::question::Question;
+pub use crew::run::{NewRun, ReadTo, Report, Run, Stop, Tokens};
+pub use crew::spend::{LineageNode, Span, SpendPoint, TaskCost};
+pub use crew::tree::Place;
+pub use delivery::merge_queue::{Merge, MergeChange, MergePage, NewMerge};
+pub use delivery::outbox::{Errand, NewErrand};
+pub use delivery::pull::{GithubIssue, PullRequest};
+pub use delivery::review::{Feedback, NewReview, Review, ReviewPage};
+pub use delivery::worktree::{NewWorktree, Worktree, WorktreePage};
+pub use mail::list::{MailLine, Mailbox};
+pub use mail::message::{Inbox, Mail, NewMail, Recipient};
+pub use notify::slack::{SlackMessage, SlackOrder, SlackThread};
+pub use notify::slack_out::{NewSlackOut, SlackAct, SlackOut};
+pub use notify::webhook::{Tried, Webhook};
+pub use notify::webhook_delivery::{AGAIN, Delivery, NewDelivery};
+pub use tasks::epic::{Epic, NewEpic};
+pub use tasks::note::{NewNote, Note};
+pub use tasks::reservation::{NewReservation, Reservation};
+pub use tasks::session::{Iteration, IterationEnd, Session};
+pub use tasks::task::{Comment, Dispatch, NewTask, Task};
+pub use tasks::task_list::TaskFilter;
+pub use upkeep::retention::{CleanableBranch, EventPin, EventRetention};
+pub use views::board::{
     BoardFilter, BoardMark, BoardPage, BoardPart, Card, Found, InvalidMark, MOST_FOUND,
 };
-pub use budget::{Budget, Caps, Reserve, Spend, SpendBy, SpendSum};
-pub use budget_reserve::Held;
-pub use crew::Place;
-pub use crew_page::{CrewOrder, CrewStanding, Glance, Living};
-pub use delivery::{AGAIN, Delivery, NewDelivery};
-pub use epic::{Epic, NewEpic};
-pub use errand::{Errand, NewErrand};
-pub use error::StoreError;
-pub use event::{Event, EventDraft, EventFilter, EventSearch, EventSpan, EventStep};
-pub use looping::{Loop, LoopMessage, LoopOrder};
-pub use mail::{Inbox, Mail, NewMail, Recipient};
-pub use mail_list::{MailLine, Mailbox};
-pub use mcp_session::McpSession;
-pub use merge::{Merge, MergeChange, MergePage, NewMerge};
-pub use migrate::{SCHEMA_VERSION, check_database, schema_version};
-pub use note::{NewNote, Note};
-pub use page::Page;
-pub use pass::{NewPass, Pass, PassKind, Rights};
-pub use plan::{NewPlan, Plan, PlanStep, PlanTurn};
-pub use pull::{GithubIssue, PullRequest};
-pub use question::Question;
-pub use reservation::{NewReservation, Reservation};
-pub use retention::{CleanableBranch, EventPin, EventRetention};
-pub use review::{Feedback, NewReview, Review, ReviewPage};
-pub use role_snapshot::{LiveRole, RoleSnapshot};
-pub use run::{NewRun, ReadTo, Report, Run, Stop, Tokens};
-pub use session::{Iteration, IterationEnd, Session};
-pub use slack::{SlackMessage, SlackOrder, SlackThread};
-pub use slack_out::{NewSlackOut, SlackAct, SlackOut};
-pub use spend::{LineageNode, Span, SpendPoint, TaskCost};
-pub use task::{Comment, Dispatch, NewTask, Task};
-pub use task_list::TaskFilter;
-pub use task_story::EpicPage;
-pub use tool_use::{RoleToolUse, ToolUse};
-pub use tx::Tx;
-pub use webhook::{Tried, Webhook};
-pub use worktree::{NewWorktree, Worktree, WorktreePage};
-pub use writer::WriterState;
+pub use views::crew::{CrewOrder, CrewStanding, Glance, Living};
+pub use views::task_story::EpicPage;
 
-use guard::Guard;
-use reader::Readers;
-use writer::Writer;
+use core::guard::Guard;
+use core::reader::Readers;
+use core::writer::Writer;
 
 /// How long to wait for somebody else, such as a person with a database shell, to let go.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -150,9 +106,9 @@ impl Store {
     }
 
     fn open_with(path: &Path, patience: Duration, others: &[&Path]) -> Result<Self, StoreError> {
-        guard::make_private(path);
-        let connection = tx::connect(path, patience)?;
-        migrate::migrate(&connection)?;
+        core::guard::make_private(path);
+        let connection = core::tx::connect(path, patience)?;
+        core::migrate::migrate(&connection)?;
         let guard = Guard::new(std::iter::once(path).chain(others.iter().copied()))?;
         let writer = Writer::start(connection, guard.clone())?;
         let readers = Arc::new(Readers::new(path, patience));

@@ -1,0 +1,5 @@
+//! Loops, plans, and the office.
+
+pub(crate) mod loops;
+pub(crate) mod office;
+pub(crate) mod plans;

@@ -1,0 +1,108 @@
+//! One call of the record, and what stands around it.
+
+use rusqlite::params;
+
+use super::{AuditBody, AuditBy, AuditCall, AuditFound, AuditOrder, AuditSearch, Callers, body};
+use crate::call::audit::{self, AuditRow, BLOCK, COLUMNS};
+use crate::core::error::StoreError;
+use crate::core::tx::Tx;
+
+/// So many rows are looked at on either side.
+const REACH: i64 = 4 * BLOCK;
+/// So many calls of the same tool are compared.
+const LIKE_IT: u32 = 50;
+
+/// A call with what stands around it.
+#[derive(Debug, Clone)]
+pub struct AuditAround {
+    /// The call
+    pub call: AuditCall,
+    /// What it says
+    pub body: Option<AuditBody>,
+    /// The hash it follows
+    pub before: String,
+    /// What is wrong with its link to the row before, if anything is
+    pub problem: Option<String>,
+    /// The other row of a call that has two: one when it began and one when it ended
+    pub pair: Option<AuditRow>,
+    /// What the same caller did before and after, oldest first, with the call itself
+    pub near: Vec<AuditCall>,
+}
+
+impl Tx<'_> {
+    /// The recorded call of that number.
+    pub fn audit_get(&self, number: i64) -> Result<Option<AuditRow>, StoreError> {
+        self.one(
+            &format!("SELECT {COLUMNS} FROM audit WHERE number = $1"),
+            params![number],
+            audit::read,
+        )
+    }
+
+    /// A call with what stands around it: up to `near` calls of the same caller on either side.
+    pub fn audit_around(&self, number: i64, near: u32) -> Result<Option<AuditAround>, StoreError> {
+        let Some(row) = self.audit_get(number)? else { return Ok(None) };
+        let (before, problem) = self.audit_link(&row)?;
+        let call = Callers::new(self).call(row)?;
+        let said = AuditBody::read(&call.row.body);
+        let pair = match &said {
+            Some(body) => self.audit_pair(&call.row, body)?,
+            None => None,
+        };
+        let by = match (call.row.agent, &said) {
+            (Some(id), Some(body)) if !body.by_operator => AuditBy::Agent(id),
+            _ => AuditBy::Operator,
+        };
+        let search = AuditSearch { by: Some(by), ..AuditSearch::default() };
+        let mut all = self.audit_side(&search, number, AuditOrder::Newest, near)?.calls;
+        all.reverse();
+        all.push(call.clone());
+        all.extend(self.audit_side(&search, number, AuditOrder::Oldest, near)?.calls);
+        if search.by != Some(AuditBy::Operator) {
+            // What the operator did in an agent's name is not the agent's doing.
+            all.retain(|call| !body::is_operators(&call.row.body));
+        }
+        Ok(Some(AuditAround { call, body: said, before, problem, pair, near: all }))
+    }
+
+    /// Such calls on one side of a number.
+    fn audit_side(
+        &self,
+        search: &AuditSearch,
+        number: i64,
+        order: AuditOrder,
+        limit: u32,
+    ) -> Result<AuditFound, StoreError> {
+        let side = match order {
+            AuditOrder::Oldest => AuditSearch {
+                after: number,
+                before: Some(number.saturating_add(REACH)),
+                ..search.clone()
+            },
+            AuditOrder::Newest => AuditSearch {
+                after: number.saturating_sub(REACH).max(0),
+                before: Some(number),
+                ..search.clone()
+            },
+        };
+        self.audit_search(&side, order, limit, REACH)
+    }
+
+    /// The other row of a call that has two: the same caller asked the same of the same tool, and only
+    /// one of the two says that it began.
+    fn audit_pair(&self, row: &AuditRow, body: &AuditBody) -> Result<Option<AuditRow>, StoreError> {
+        let by = row.agent.map_or(AuditBy::Operator, AuditBy::Agent);
+        let tool = Some(row.tool.clone());
+        let search = AuditSearch { by: Some(by), tool, ..AuditSearch::default() };
+        let order = if body.is_begun() { AuditOrder::Oldest } else { AuditOrder::Newest };
+        for call in self.audit_side(&search, row.number, order, LIKE_IT)?.calls {
+            let Some(other) = AuditBody::read(&call.row.body) else { continue };
+            if other.input != body.input || other.by_operator != body.by_operator {
+                continue;
+            }
+            // A call before of the same kind had an end of its own.
+            return Ok((other.is_begun() != body.is_begun()).then_some(call.row));
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,82 @@
+//! Answers to calls that came with a key: the same call again gets the same answer.
+
+use model::Timestamp;
+use rusqlite::params;
+
+use crate::core::error::StoreError;
+use crate::core::row::Cells;
+use crate::core::tx::Tx;
+
+/// A key is good for so long; whoever has not heard by then asks no more.
+const KEPT_SECONDS: i64 = 24 * 60 * 60;
+/// With each new answer at most so many old ones go, so that none pays for a whole day's.
+const SWEPT: i64 = 16;
+
+/// A call that came with a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Keyed {
+    /// Whose credential came with it: keys of different ones have nothing to do with each other
+    pub principal: String,
+    /// The key
+    pub key: String,
+    /// The canonical name of the tool
+    pub tool: String,
+    /// What was asked, in a form that can be compared
+    pub input: String,
+}
+
+/// What became of a call that came with a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answered {
+    /// It has not been answered
+    Never,
+    /// It was answered with this
+    With(String),
+    /// The key came with another call
+    Otherwise {
+        /// Which tool that was
+        tool: String,
+    },
+}
+
+impl Tx<'_> {
+    /// What a call with a key was answered with.
+    pub fn answered_find(&self, call: &Keyed) -> Result<Answered, StoreError> {
+        let found = self.one(
+            "SELECT tool, input, output FROM answered WHERE principal = $1 AND key = $2",
+            params![call.principal, call.key],
+            |row| {
+                let mut cells = Cells::of(row);
+                let (tool, input): (String, String) = (cells.get()?, cells.get()?);
+                Ok((tool, input, cells.get()?))
+            },
+        )?;
+        Ok(match found {
+            None => Answered::Never,
+            Some((tool, input, output)) if tool == call.tool && input == call.input => {
+                Answered::With(output)
+            }
+            Some((tool, ..)) => Answered::Otherwise { tool },
+        })
+    }
+
+    /// Remembers what a call with a key was answered with, and forgets some that are too old.
+    pub fn answered_insert(
+        &mut self,
+        call: &Keyed,
+        output: &str,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.execute(
+            "DELETE FROM answered WHERE (principal, key) IN (
+                SELECT principal, key FROM answered WHERE at < $1 ORDER BY at LIMIT $2)",
+            params![now.after_seconds(-KEPT_SECONDS).as_millis(), SWEPT],
+        )?;
+        self.execute(
+            "INSERT INTO answered (principal, key, tool, input, output, at)
+             VALUES ($1, $2, $3, $4, $5, $6)",
+            params![call.principal, call.key, call.tool, call.input, output, now.as_millis()],
+        )?;
+        Ok(())
+    }
+}

@@ -1,0 +1,160 @@
+//! Which tools agents used, and how it went.
+//!
+//! A call is counted in the commit that records it. What the operations of a commit counted is added up
+//! first, so that it costs one row an agent and a tool, however many calls share the commit.
+
+use std::collections::BTreeMap;
+
+use model::{AgentId, Timestamp};
+use rusqlite::{Row, params};
+
+use crate::call::audit::AuditDraft;
+use crate::core::error::StoreError;
+use crate::core::row::Cells;
+use crate::core::tx::Tx;
+
+/// How one tool was used.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolUse {
+    /// Its name: the canonical one, or an agent's own for its own tools
+    pub tool: String,
+    /// How often it was called
+    pub calls: u64,
+    /// How often that failed
+    pub errors: u64,
+    /// How long all of it took
+    pub micros: u64,
+}
+
+/// How one tool was used by all agents of a role.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoleToolUse {
+    /// The role's name
+    pub role: String,
+    /// How they used it
+    pub used: ToolUse,
+}
+
+/// What was counted and is not written yet.
+#[derive(Debug, Default)]
+pub(crate) struct Uses(BTreeMap<AgentId, Vec<ToolUse>>);
+
+impl Uses {
+    pub(crate) const fn new() -> Self {
+        Self(BTreeMap::new())
+    }
+
+    /// Counts a recorded call. What the operator does in an agent's name is not the agent's doing.
+    pub(crate) fn count(&mut self, call: &AuditDraft) {
+        if let Some(agent) = call.agent.filter(|_| !call.by_operator) {
+            let micros = u64::try_from(call.duration_micros).unwrap_or(0);
+            self.add(agent, &call.tool, [1, u64::from(call.code.is_some()), micros]);
+        }
+    }
+
+    fn add(&mut self, agent: AgentId, tool: &str, [calls, errors, micros]: [u64; 3]) {
+        let uses = self.0.entry(agent).or_default();
+        match uses.iter_mut().find(|used| used.tool == tool) {
+            Some(used) => {
+                used.calls += calls;
+                used.errors += errors;
+                used.micros += micros;
+            }
+            None => uses.push(ToolUse { tool: tool.to_owned(), calls, errors, micros }),
+        }
+    }
+
+    /// Takes over what an operation counted.
+    pub(crate) fn take_over(&mut self, other: Self) {
+        if self.0.is_empty() {
+            *self = other;
+            return;
+        }
+        for (agent, uses) in other.0 {
+            for used in uses {
+                self.add(agent, &used.tool, [used.calls, used.errors, used.micros]);
+            }
+        }
+    }
+}
+
+fn read(cells: &mut Cells<'_>) -> Result<ToolUse, StoreError> {
+    Ok(ToolUse {
+        tool: cells.get()?,
+        calls: cells.large()?,
+        errors: cells.large()?,
+        micros: cells.large()?,
+    })
+}
+
+impl Tx<'_> {
+    /// Counts what an agent did with a tool that is recorded elsewhere, such as its own.
+    pub fn tool_use_add(&mut self, agent: AgentId, used: &ToolUse) {
+        self.uses.add(agent, &used.tool, [used.calls, used.errors, used.micros]);
+    }
+
+    /// Writes what was counted.
+    pub(crate) fn tool_use_write(&mut self, uses: &Uses) -> Result<(), StoreError> {
+        if uses.0.is_empty() {
+            return Ok(());
+        }
+        let stored = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let mut add = self.statement(
+            "INSERT INTO tool_use (agent_id, tool, calls, errors, micros)
+             VALUES ($1, $2, $3, $4, $5)
+             ON CONFLICT (agent_id, tool) DO UPDATE SET
+                calls = tool_use.calls + excluded.calls,
+                errors = tool_use.errors + excluded.errors,
+                micros = tool_use.micros + excluded.micros",
+        )?;
+        for (agent, uses) in &uses.0 {
+            let agent = agent.to_string();
+            for ToolUse { tool, calls, errors, micros } in uses {
+                add.execute(params![
+                    agent,
+                    tool,
+                    stored(*calls),
+                    stored(*errors),
+                    stored(*micros)
+                ])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Which tools an agent used, the most used first.
+    pub fn tool_use_by_agent(&self, agent: AgentId) -> Result<Vec<ToolUse>, StoreError> {
+        self.all(
+            "SELECT tool, calls, errors, micros FROM tool_use WHERE agent_id = $1
+             ORDER BY calls DESC, tool",
+            params![agent.to_string()],
+            |row: &Row<'_>| read(&mut Cells::of(row)),
+        )
+    }
+
+    /// Which tools the roles used, the most used first. It adds up over all agents there ever were.
+    pub fn tool_use_by_role(&self) -> Result<Vec<RoleToolUse>, StoreError> {
+        self.all(
+            "SELECT agent.role, tool, SUM(calls) AS called, SUM(errors), SUM(micros)
+             FROM tool_use JOIN agent ON agent.id = tool_use.agent_id
+             GROUP BY agent.role, tool ORDER BY called DESC, agent.role, tool",
+            [],
+            |row| {
+                let mut cells = Cells::of(row);
+                Ok(RoleToolUse { role: cells.get()?, used: read(&mut cells)? })
+            },
+        )
+    }
+
+    /// Which of their own tools agents used that spent something since a time, the most used first.
+    pub fn tool_use_own(&self, since: Timestamp, limit: u32) -> Result<Vec<ToolUse>, StoreError> {
+        self.all(
+            r"SELECT tool, SUM(calls) AS called, SUM(errors), SUM(micros) FROM tool_use
+             WHERE agent_id IN (SELECT agent_id FROM spend WHERE hour >= $1)
+                AND tool NOT LIKE 'mcp\_\_%' ESCAPE '\'
+             GROUP BY tool ORDER BY called DESC, tool LIMIT $2",
+            params![since.as_millis(), limit],
+            |row: &Row<'_>| read(&mut Cells::of(row)),
+        )
+    }
+}

@@ -1,0 +1,14 @@
+//! The record itself: the handle over the database, its one writer, its readers, events, rows and pages.
+
+pub(crate) mod amount;
+pub(crate) mod error;
+pub(crate) mod event;
+pub(crate) mod exact;
+pub(crate) mod guard;
+pub(crate) mod migrate;
+pub(crate) mod page;
+pub(crate) mod reader;
+pub(crate) mod row;
+pub(crate) mod tx;
+pub(crate) mod wal;
+pub(crate) mod writer;

@@ -1,0 +1,76 @@
+//! Schemas: plain SQL, append-only, applied under a lock.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::core::error::StoreError;
+
+/// Every migration, in order. What was released is never changed; what comes is added.
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../migrations/0001_begin.sql"),
+    include_str!("../../migrations/0002_run.sql"),
+    include_str!("../../migrations/0003_review.sql"),
+    include_str!("../../migrations/0004_page.sql"),
+    include_str!("../../migrations/0005_webhook.sql"),
+    include_str!("../../migrations/0006_loop.sql"),
+    include_str!("../../migrations/0007_plan.sql"),
+    include_str!("../../migrations/0008_slack.sql"),
+    include_str!("../../migrations/0009_money.sql"),
+    include_str!("../../migrations/0010_retention.sql"),
+    include_str!("../../migrations/0011_exact_text.sql"),
+    include_str!("../../migrations/0012_last_good.sql"),
+];
+
+/// The newest schema that this Adjutant knows.
+#[expect(clippy::cast_possible_wrap, reason = "there are never so many migrations")]
+pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// The schema of a database file, which is left as it is.
+pub fn schema_version(path: &Path) -> Result<i64, StoreError> {
+    let open = || -> Result<i64, rusqlite::Error> {
+        // The log beside the file may be newer than the file, so only SQLite itself can tell.
+        let file = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        file.query_row("PRAGMA user_version", [], |row| row.get(0))
+    };
+    open().map_err(|source| StoreError::Open { path: path.display().to_string(), source })
+}
+
+/// Checks that a database file is whole and of a schema that this Adjutant knows. It must be in use by
+/// nobody.
+pub fn check_database(path: &Path) -> Result<(), StoreError> {
+    let failed = |source| StoreError::Open { path: path.display().to_string(), source };
+    let open = || Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+    let file = open().map_err(failed)?;
+    let found: i64 = file.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(failed)?;
+    if found > SCHEMA_VERSION {
+        return Err(StoreError::Newer { found, known: SCHEMA_VERSION });
+    }
+    let said: String =
+        file.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(failed)?;
+    let tables = "SELECT COUNT(*) FROM sqlite_master WHERE name IN ('agent', 'audit', 'event')";
+    let tables: i64 = file.query_row(tables, [], |row| row.get(0)).map_err(failed)?;
+    match (said.as_str(), tables) {
+        ("ok", 3) => Ok(()),
+        ("ok", _) => Err(StoreError::Corrupt("it is not a record of Adjutant".to_owned())),
+        _ => Err(StoreError::Corrupt(said)),
+    }
+}
+
+/// Brings the database to the newest schema, or refuses one that is newer still.
+pub(crate) fn migrate(connection: &Connection) -> Result<(), StoreError> {
+    // The write lock comes first, so that of two processes one migrates and one finds it done.
+    let lock = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+    let found: i64 = lock.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if found > SCHEMA_VERSION {
+        return Err(StoreError::Newer { found, known: SCHEMA_VERSION });
+    }
+    for (version, sql) in (1_i64..).zip(MIGRATIONS) {
+        if version > found {
+            lock.execute_batch(sql)?;
+            lock.pragma_update(None, "user_version", version)?;
+        }
+    }
+    lock.commit()?;
+    Ok(())
+}

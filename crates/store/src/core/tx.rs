@@ -1,0 +1,109 @@
+//! A transaction: what operations are written over. Reading needs `&Tx`, writing `&mut Tx`.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{CachedStatement, Connection, ErrorCode, OptionalExtension as _, Params, Row};
+
+use crate::call::audit::Chain;
+use crate::call::tool_use::Uses;
+use crate::core::error::StoreError;
+
+/// One transaction on the record.
+#[derive(Debug)]
+pub struct Tx<'a> {
+    pub(crate) connection: &'a Connection,
+    /// Where the audit chain and the sequence of events stand; kept back if the operation fails.
+    pub(crate) chain: Chain,
+    /// What the operation counted; kept back like the chain.
+    pub(crate) uses: Uses,
+}
+
+impl<'a> Tx<'a> {
+    pub(crate) const fn new(connection: &'a Connection, chain: Chain) -> Self {
+        Self { connection, chain, uses: Uses::new() }
+    }
+
+    pub(crate) fn statement(&self, sql: &str) -> Result<CachedStatement<'a>, StoreError> {
+        // PostgreSQL numbers its parameters `$1`; to SQLite that is a name, and `?1` the number.
+        Ok(self.connection.prepare_cached(&sql.replace('$', "?"))?)
+    }
+
+    /// Runs a statement and says how many rows it changed.
+    pub(crate) fn execute(&mut self, sql: &str, params: impl Params) -> Result<usize, StoreError> {
+        Ok(self.statement(sql)?.execute(params)?)
+    }
+
+    /// Reads the one row there is at the most.
+    pub(crate) fn one<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        let mut statement = self.statement(sql)?;
+        let found = statement.query_row(params, |row| Ok(read(row))).optional()?;
+        found.transpose()
+    }
+
+    /// Reads all rows.
+    pub(crate) fn all<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut read: impl FnMut(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut statement = self.statement(sql)?;
+        let mut rows = statement.query(params)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(read(row)?);
+        }
+        Ok(found)
+    }
+
+    /// Reads a number, such as a count.
+    pub(crate) fn number(&self, sql: &str, params: impl Params) -> Result<i64, StoreError> {
+        Ok(self.statement(sql)?.query_row(params, |row| row.get(0))?)
+    }
+}
+
+/// Opens a connection with the settings that every one of ours has.
+pub(crate) fn connect(path: &Path, patience: Duration) -> Result<Connection, StoreError> {
+    let open = || -> Result<Connection, rusqlite::Error> {
+        let connection = Connection::open(path)?;
+        connection.busy_timeout(patience)?;
+        connection.set_prepared_statement_cache_capacity(256);
+        // Plans do not depend on the values bound to them: otherwise SQLite prepares a statement
+        // anew whenever a bound value changes, which costs more than running it.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+        write_ahead(&connection)?;
+        // An answered call survives a power cut, not only a crash.
+        connection.pragma_update(None, "synchronous", "FULL")?;
+        // Moving pages from the log into the database pays off in larger portions.
+        connection.pragma_update(None, "wal_autocheckpoint", crate::core::wal::CHECKPOINT_PAGES)?;
+        // A log that grew beside a long reader shrinks to this size once it starts again.
+        connection.pragma_update(None, "journal_size_limit", crate::core::wal::KEPT_WAL_BYTES)?;
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        // What is deleted may have been a secret: its bytes go, too.
+        connection.pragma_update(None, "secure_delete", "ON")?;
+        Ok(connection)
+    };
+    open().map_err(|source| StoreError::Open { path: path.display().to_string(), source })
+}
+
+/// Switches to the write-ahead log. Of several that open a new database at once one does it, and SQLite
+/// sends the others away instead of letting them wait.
+fn write_ahead(connection: &Connection) -> Result<(), rusqlite::Error> {
+    const TRIES: u32 = 500;
+    for _ in 1..TRIES {
+        match connection.pragma_update(None, "journal_mode", "WAL") {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            done => return done,
+        }
+    }
+    connection.pragma_update(None, "journal_mode", "WAL")
+}

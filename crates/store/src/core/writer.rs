@@ -1,0 +1,373 @@
+//! The one writer: a thread that takes every waiting operation into one commit.
+//!
+//! One failure does not touch its neighbours: then all are run again, with a savepoint each. Answers go
+//! out after the commit, and so does the news of the last event.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
+
+use crate::call::audit::{AuditDraft, Chain};
+use crate::call::tool_use::Uses;
+use crate::core::error::StoreError;
+use crate::core::guard::Guard;
+use crate::core::tx::Tx;
+use crate::core::wal::WalBound;
+
+/// At most so many operations share a commit: the first of them has waited long enough.
+const BATCH: usize = 512;
+/// Rows that nobody waits for wait this long for an operation to share its commit.
+const PATIENCE: Duration = Duration::from_millis(25);
+/// Rows whose commit failed wait this long for the next try.
+const AGAIN: Duration = Duration::from_secs(1);
+/// With so many rows waiting, whoever brings more has to wait too.
+const CROWD: usize = 20_000;
+
+/// State of the writing thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WriterState {
+    /// It waits for work
+    Idle,
+    /// It has been at one commit for so long
+    Busy(Duration),
+    /// It has ended; nothing is written any more
+    Stopped,
+}
+
+/// Since when the writing thread has been at its present commit.
+#[derive(Debug, Default)]
+struct Heartbeat(Mutex<Option<Instant>>);
+
+impl Heartbeat {
+    fn set(&self, busy_since: Option<Instant>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = busy_since;
+    }
+
+    fn busy_for(&self) -> Option<Duration> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).map(|since| since.elapsed())
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Writer {
+    jobs: Sender<Message>,
+    heartbeat: Arc<Heartbeat>,
+    rows: Arc<Rows>,
+    last_event: watch::Receiver<i64>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+enum Message {
+    Job(Box<dyn Job>),
+    /// There are rows where there were none
+    Rows,
+    Stop,
+}
+
+/// Rows that nobody waits for. They lie beside the queue, so that bringing one wakes nobody.
+#[derive(Debug, Default)]
+struct Rows(Mutex<Vec<AuditDraft>>);
+
+impl Rows {
+    fn locked(&self) -> std::sync::MutexGuard<'_, Vec<AuditDraft>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a row and says how many there are now.
+    fn add(&self, draft: AuditDraft) -> usize {
+        let mut rows = self.locked();
+        rows.push(draft);
+        rows.len()
+    }
+
+    fn take(&self) -> Vec<AuditDraft> {
+        std::mem::take(&mut *self.locked())
+    }
+
+    /// Puts rows back, before those that came since.
+    fn put_back(&self, mut first: Vec<AuditDraft>) {
+        let mut rows = self.locked();
+        first.append(&mut rows);
+        *rows = first;
+    }
+}
+
+/// An operation on its way through the writer, its types forgotten.
+trait Job: Send {
+    /// Runs it. False: it failed, and what it did must be undone.
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool;
+    /// Answers whoever asked, once it is known whether the commit held.
+    fn finish(self: Box<Self>, commit: Result<(), StoreError>);
+}
+
+struct Operation<F, T, E> {
+    op: F,
+    result: Option<Result<T, E>>,
+    reply: oneshot::Sender<Result<T, E>>,
+}
+
+impl<F, T, E> Job for Operation<F, T, E>
+where
+    F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send,
+    T: Send,
+    E: From<StoreError> + Send,
+{
+    fn run(&mut self, tx: &mut Tx<'_>) -> bool {
+        // A panic in one operation must not take the writer, and so everybody, down.
+        let result = catch_unwind(AssertUnwindSafe(|| (self.op)(tx)))
+            .unwrap_or_else(|_| Err(StoreError::Corrupt("an operation panicked".into()).into()));
+        let kept = result.is_ok();
+        self.result = Some(result);
+        kept
+    }
+
+    fn finish(self: Box<Self>, commit: Result<(), StoreError>) {
+        let answer = match (self.result, commit) {
+            (Some(Err(error)), _) => Err(error),
+            (_, Err(error)) => Err(error.into()),
+            (Some(result), Ok(())) => result,
+            (None, Ok(())) => Err(StoreError::Stopped.into()),
+        };
+        // The asker may have gone; that is its business.
+        drop(self.reply.send(answer));
+    }
+}
+
+impl Writer {
+    pub(crate) fn start(mut connection: Connection, guard: Guard) -> Result<Self, StoreError> {
+        let chain = Chain::load(&connection)?;
+        let wal = WalBound::of(&mut connection)?;
+        let (jobs, inbox) = channel();
+        let (event_sender, last_event) = watch::channel(chain.last_event());
+        let (rows, heartbeat) = (Arc::new(Rows::default()), Arc::new(Heartbeat::default()));
+        let thread = {
+            let (rows, heartbeat) = (Arc::clone(&rows), Arc::clone(&heartbeat));
+            let work = move || {
+                let (last_event, uses) = (event_sender, Uses::new());
+                Worker { connection, chain, uses, last_event, rows, wal, guard, heartbeat }
+                    .work(&inbox);
+            };
+            std::thread::Builder::new().name("store-writer".into()).spawn(work).map_err(
+                |error| StoreError::Corrupt(format!("could not start the writer: {error}")),
+            )?
+        };
+        Ok(Self { jobs, heartbeat, rows, last_event, thread: Mutex::new(Some(thread)) })
+    }
+
+    pub(crate) async fn write<T, E>(
+        &self,
+        op: impl FnMut(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(Operation { op, result: None, reply });
+        self.jobs.send(Message::Job(job)).map_err(|_| StoreError::Stopped)?;
+        answer.await.map_err(|_| StoreError::Stopped)?
+    }
+
+    pub(crate) async fn audit_later(&self, draft: AuditDraft) -> Result<(), StoreError> {
+        match self.rows.add(draft) {
+            1 => self.jobs.send(Message::Rows).map_err(|_| StoreError::Stopped),
+            // An empty operation is answered when all that came before it is on disk.
+            waiting if waiting > CROWD => self.write(|_| Ok::<_, StoreError>(())).await,
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn last_event(&self) -> watch::Receiver<i64> {
+        self.last_event.clone()
+    }
+
+    pub(crate) fn state(&self) -> WriterState {
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        if thread.as_ref().is_none_or(JoinHandle::is_finished) {
+            return WriterState::Stopped;
+        }
+        self.heartbeat.busy_for().map_or(WriterState::Idle, WriterState::Busy)
+    }
+
+    pub(crate) async fn close(&self) {
+        // Everything sent before is done first: the queue keeps its order.
+        drop(self.jobs.send(Message::Stop));
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // A writer that panicked has nothing left to flush.
+            drop(tokio::task::spawn_blocking(move || thread.join()).await);
+        }
+    }
+}
+
+struct Worker {
+    connection: Connection,
+    chain: Chain,
+    /// What the operations of the commit under way have counted
+    uses: Uses,
+    last_event: watch::Sender<i64>,
+    rows: Arc<Rows>,
+    wal: WalBound,
+    guard: Guard,
+    heartbeat: Arc<Heartbeat>,
+}
+
+/// What one commit will hold.
+#[derive(Default)]
+struct Batch {
+    jobs: Vec<Box<dyn Job>>,
+    rows: Vec<AuditDraft>,
+    stop: bool,
+}
+
+impl Batch {
+    fn add(&mut self, message: Message) {
+        match message {
+            Message::Job(job) => self.jobs.push(job),
+            Message::Rows => {}
+            Message::Stop => self.stop = true,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.stop || self.jobs.len() >= BATCH
+    }
+}
+
+impl Worker {
+    fn work(mut self, inbox: &Receiver<Message>) {
+        while let Some(first) = self.next(inbox) {
+            let mut batch = Batch::default();
+            batch.add(first);
+            // Rows alone wait a little for company, so that reading costs few disk writes.
+            if batch.jobs.is_empty()
+                && !batch.stop
+                && let Ok(message) = inbox.recv_timeout(PATIENCE)
+            {
+                batch.add(message);
+            }
+            while !batch.is_full()
+                && let Ok(message) = inbox.try_recv()
+            {
+                batch.add(message);
+            }
+            let stop = batch.stop;
+            batch.rows = self.rows.take();
+            self.heartbeat.set(Some(Instant::now()));
+            self.commit(batch);
+            self.heartbeat.set(None);
+            if stop {
+                return;
+            }
+        }
+    }
+
+    /// What comes next. Rows of a commit that failed are tried again now and then.
+    fn next(&self, inbox: &Receiver<Message>) -> Option<Message> {
+        if self.rows.locked().is_empty() {
+            return inbox.recv().ok();
+        }
+        match inbox.recv_timeout(AGAIN) {
+            Ok(message) => Some(message),
+            Err(RecvTimeoutError::Timeout) => Some(Message::Rows),
+            Err(RecvTimeoutError::Disconnected) => None,
+        }
+    }
+
+    fn commit(&mut self, mut batch: Batch) {
+        let before = self.chain;
+        let committed = self.try_commit(&mut batch);
+        if let Err(error) = &committed {
+            // The transaction may have ended by itself, as it does when the disk is full.
+            if !self.connection.is_autocommit() {
+                drop(self.connection.execute_batch("ROLLBACK"));
+            }
+            // Where the files were replaced during the commit, it may stand nevertheless.
+            self.chain = Chain::load(&self.connection).unwrap_or(before);
+            tracing::error!(error = %error, source = ?error, "a commit failed; nothing of it was kept");
+        }
+        if committed.is_err() && !batch.rows.is_empty() {
+            // They join the next commit that holds.
+            self.rows.put_back(std::mem::take(&mut batch.rows));
+        }
+        if committed.is_ok() {
+            // Before the answers: who was answered finds the event announced.
+            self.last_event.send_if_modified(|last| {
+                std::mem::replace(last, self.chain.last_event()) != self.chain.last_event()
+            });
+        }
+        for job in batch.jobs {
+            job.finish(committed.as_ref().map_or_else(|error| Err(error.again()), |()| Ok(())));
+        }
+        if committed.is_ok() {
+            self.wal.after_commit(&self.connection);
+        }
+    }
+
+    fn try_commit(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
+        let before = self.chain;
+        self.guard.check()?;
+        self.begin(batch)?;
+        // Nearly all operations succeed, so they are tried without a savepoint each. If one fails,
+        // all are run again: that they can be is their contract.
+        if !self.run_together(batch) {
+            self.run_sql("ROLLBACK")?;
+            self.chain = before;
+            self.begin(batch)?;
+            self.run_apart(batch)?;
+        }
+        Tx::new(&self.connection, self.chain).tool_use_write(&self.uses)?;
+        self.run_sql("COMMIT")?;
+        // They must not be written a second time.
+        batch.rows.clear();
+        // What was written while the file lost its name is lost with it.
+        self.guard.check()
+    }
+
+    fn run_sql(&self, sql: &str) -> Result<(), StoreError> {
+        self.connection.prepare_cached(sql)?.execute([])?;
+        Ok(())
+    }
+
+    fn begin(&mut self, batch: &Batch) -> Result<(), StoreError> {
+        self.run_sql("BEGIN IMMEDIATE")?;
+        let mut tx = Tx::new(&self.connection, self.chain);
+        tx.audit_append_all(&batch.rows)?;
+        // Not added: what an earlier try counted came to nothing.
+        (self.chain, self.uses) = (tx.chain, tx.uses);
+        Ok(())
+    }
+
+    /// Runs the operations until one fails, and says whether none did.
+    fn run_together(&mut self, batch: &mut Batch) -> bool {
+        batch.jobs.iter_mut().all(|job| {
+            let mut tx = Tx::new(&self.connection, self.chain);
+            let kept = job.run(&mut tx);
+            self.chain = tx.chain;
+            self.uses.take_over(tx.uses);
+            kept
+        })
+    }
+
+    /// Runs the operations with a savepoint each, so that one failure does not touch its neighbours.
+    fn run_apart(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
+        for job in &mut batch.jobs {
+            self.run_sql("SAVEPOINT operation")?;
+            let mut tx = Tx::new(&self.connection, self.chain);
+            if job.run(&mut tx) {
+                self.chain = tx.chain;
+                self.uses.take_over(tx.uses);
+            } else {
+                self.run_sql("ROLLBACK TO operation")?;
+            }
+            self.run_sql("RELEASE operation")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,178 @@
+//! Errands: what is to be done outside, remembered before it is begun and until it is over.
+
+use model::review::ErrandKind;
+use model::{AgentId, ErrandId, Timestamp};
+use rusqlite::{Row, params};
+
+use crate::core::error::StoreError;
+use crate::core::row::Cells;
+use crate::core::tx::Tx;
+
+/// An errand to be.
+#[derive(Debug, Clone)]
+pub struct NewErrand {
+    /// Its id
+    pub id: ErrandId,
+    /// What is to be done
+    pub kind: ErrandKind,
+    /// Errands of one lane are run one after the other
+    pub lane: String,
+    /// Whom it concerns
+    pub agent: Option<AgentId>,
+    /// Who asked
+    pub caller: Option<AgentId>,
+    /// What is wanted, as JSON
+    pub wish: String,
+}
+
+/// An errand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Errand {
+    /// Its place among all errands
+    pub number: i64,
+    /// Its id
+    pub id: ErrandId,
+    /// What is to be done
+    pub kind: ErrandKind,
+    /// Errands of one lane are run one after the other
+    pub lane: String,
+    /// Whom it concerns
+    pub agent: Option<AgentId>,
+    /// Who asked
+    pub caller: Option<AgentId>,
+    /// What is wanted, as JSON
+    pub wish: String,
+    /// What is known of it so far, as JSON
+    pub notes: Option<String>,
+    /// How often it was begun
+    pub tries: u32,
+    /// When it may be begun again
+    pub due_at: Timestamp,
+    /// The answer, as JSON
+    pub answer: Option<String>,
+    /// The error, as JSON
+    pub error: Option<String>,
+    /// When it was asked for
+    pub created_at: Timestamp,
+    /// When it was over
+    pub ended_at: Option<Timestamp>,
+}
+
+const COLUMNS: &str = "number, id, kind, lane, agent_id, caller_id, wish, notes, tries, due_at, answer, \
+     error, created_at, ended_at";
+
+fn read(row: &Row<'_>) -> Result<Errand, StoreError> {
+    let mut cells = Cells::of(row);
+    Ok(Errand {
+        number: cells.get()?,
+        id: cells.parse()?,
+        kind: cells.named(ErrandKind::parse)?,
+        lane: cells.get()?,
+        agent: cells.parse_opt()?,
+        caller: cells.parse_opt()?,
+        wish: cells.get()?,
+        notes: cells.get()?,
+        tries: cells.count()?,
+        due_at: cells.time()?,
+        answer: cells.get()?,
+        error: cells.get()?,
+        created_at: cells.time()?,
+        ended_at: cells.time_opt()?,
+    })
+}
+
+impl Tx<'_> {
+    /// Remembers what is to be done.
+    pub fn errand_insert(&mut self, new: &NewErrand, now: Timestamp) -> Result<(), StoreError> {
+        let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM errand", [])?;
+        self.execute(
+            "INSERT INTO errand (number, id, kind, lane, agent_id, caller_id, wish, tries, due_at,
+                created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $8)",
+            params![
+                number,
+                new.id.to_string(),
+                new.kind.name(),
+                new.lane,
+                new.agent.map(|id| id.to_string()),
+                new.caller.map(|id| id.to_string()),
+                new.wish,
+                now.as_millis()
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// The errand of that id.
+    pub fn errand_get(&self, id: ErrandId) -> Result<Option<Errand>, StoreError> {
+        self.one(
+            &format!("SELECT {COLUMNS} FROM errand WHERE id = $1"),
+            params![id.to_string()],
+            read,
+        )
+    }
+
+    /// All that is not over, oldest first.
+    pub fn errands_open(&self) -> Result<Vec<Errand>, StoreError> {
+        self.all(
+            &format!("SELECT {COLUMNS} FROM errand WHERE ended_at IS NULL ORDER BY number"),
+            [],
+            read,
+        )
+    }
+
+    /// The errand of a kind for an agent that is not over, if there is one.
+    pub fn errand_open_of(
+        &self,
+        kind: ErrandKind,
+        agent: AgentId,
+    ) -> Result<Option<Errand>, StoreError> {
+        self.one(
+            &format!(
+                "SELECT {COLUMNS} FROM errand
+                 WHERE agent_id = $1 AND kind = $2 AND ended_at IS NULL ORDER BY number LIMIT 1"
+            ),
+            params![agent.to_string(), kind.name()],
+            read,
+        )
+    }
+
+    /// Notes what is known of an errand now.
+    pub fn errand_note(&mut self, id: ErrandId, notes: &str) -> Result<(), StoreError> {
+        self.execute("UPDATE errand SET notes = $2 WHERE id = $1", params![id.to_string(), notes])?;
+        Ok(())
+    }
+
+    /// Notes that an errand has to wait until then.
+    pub fn errand_later(&mut self, id: ErrandId, due: Timestamp) -> Result<(), StoreError> {
+        self.execute(
+            "UPDATE errand SET due_at = $2 WHERE id = $1 AND ended_at IS NULL",
+            params![id.to_string(), due.as_millis()],
+        )?;
+        Ok(())
+    }
+
+    /// Notes that an errand went wrong, and when it is begun again.
+    pub fn errand_again(&mut self, id: ErrandId, due: Timestamp) -> Result<(), StoreError> {
+        self.execute(
+            "UPDATE errand SET tries = tries + 1, due_at = $2 WHERE id = $1 AND ended_at IS NULL",
+            params![id.to_string(), due.as_millis()],
+        )?;
+        Ok(())
+    }
+
+    /// Notes what came of an errand: an answer or an error, as JSON. False if it was over already.
+    pub fn errand_end(
+        &mut self,
+        id: ErrandId,
+        outcome: Result<&str, &str>,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let changed = self.execute(
+            "UPDATE errand SET answer = $2, error = $3, ended_at = $4
+             WHERE id = $1 AND ended_at IS NULL",
+            params![id.to_string(), outcome.ok(), outcome.err(), now.as_millis()],
+        )?;
+        Ok(changed > 0)
+    }
+}

@@ -1,0 +1,222 @@
+//! Mail between agents, and between agents and the human.
+
+use model::agent::AgentType;
+use model::{AgentId, MailId, Timestamp};
+use rusqlite::{Row, params};
+
+use crate::core::error::StoreError;
+use crate::core::exact::Field;
+use crate::core::page::Page;
+use crate::core::row::Cells;
+use crate::core::tx::Tx;
+
+/// Whom a letter is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Recipient {
+    /// An agent
+    Agent(AgentId),
+    /// The human
+    Human,
+}
+
+impl Recipient {
+    pub(crate) fn stored(self) -> String {
+        match self {
+            Self::Agent(id) => id.to_string(),
+            Self::Human => "human".to_owned(),
+        }
+    }
+
+    pub(crate) fn parse(stored: &str) -> Option<Self> {
+        match stored {
+            "human" => Some(Self::Human),
+            id => id.parse().ok().map(Self::Agent),
+        }
+    }
+
+    /// The agent, if it is one.
+    pub const fn agent(self) -> Option<AgentId> {
+        match self {
+            Self::Agent(id) => Some(id),
+            Self::Human => None,
+        }
+    }
+}
+
+/// A letter to be.
+#[derive(Debug, Clone)]
+pub struct NewMail {
+    /// Its id
+    pub id: MailId,
+    /// Who writes, and of what category; nobody is the human
+    pub from: Option<(AgentId, String)>,
+    /// To whom
+    pub to: Recipient,
+    /// What it is about
+    pub subject: String,
+    /// What it says
+    pub body: String,
+    /// Which letter it answers
+    pub reply_to: Option<MailId>,
+}
+
+/// A letter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mail {
+    /// Its place among all letters
+    pub number: i64,
+    /// Its id
+    pub id: MailId,
+    /// Who wrote; nobody is the human
+    pub from: Option<AgentId>,
+    /// What the writer is
+    pub from_type: AgentType,
+    /// To whom
+    pub to: Recipient,
+    /// What it is about
+    pub subject: String,
+    /// What it says
+    pub body: String,
+    /// Which letter it answers
+    pub reply_to: Option<MailId>,
+    /// When it was written
+    pub created_at: Timestamp,
+    /// When it was read
+    pub read_at: Option<Timestamp>,
+}
+
+/// Which letters of an inbox.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Inbox {
+    /// Those not read yet
+    Unread,
+    /// All
+    All,
+}
+
+pub(crate) const COLUMNS: &str = "number, id, from_agent_id, from_category, recipient, subject, body, reply_to, \
+     created_at, read_at";
+
+pub(crate) fn read(row: &Row<'_>) -> Result<Mail, StoreError> {
+    let mut cells = Cells::of(row);
+    Ok(Mail {
+        number: cells.get()?,
+        id: cells.parse()?,
+        from: cells.parse_opt()?,
+        from_type: cells
+            .get::<Option<String>>()?
+            .map_or_else(AgentType::human, |category| AgentType::of_category(&category)),
+        to: cells.named(Recipient::parse)?,
+        subject: cells.get()?,
+        body: cells.get()?,
+        reply_to: cells.parse_opt()?,
+        created_at: cells.time()?,
+        read_at: cells.time_opt()?,
+    })
+}
+
+impl Tx<'_> {
+    /// Puts a letter into an inbox.
+    pub fn mail_insert(&mut self, new: &NewMail, now: Timestamp) -> Result<(), StoreError> {
+        let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM mail", [])?;
+        let id = new.id.to_string();
+        let subject = self.keep_exact(&id, Field::Subject, &new.subject, now)?;
+        let body = self.keep_exact(&id, Field::Body, &new.body, now)?;
+        self.execute(
+            "INSERT INTO mail (number, id, from_agent_id, from_category, recipient, subject, body,
+                reply_to, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            params![
+                number,
+                id,
+                new.from.as_ref().map(|(id, _)| id.to_string()),
+                new.from.as_ref().map(|(_, category)| category),
+                new.to.stored(),
+                subject,
+                body,
+                new.reply_to.map(|id| id.to_string()),
+                now.as_millis()
+            ],
+        )?;
+        Ok(())
+    }
+
+    /// The letter of that id.
+    pub fn mail_get(&self, id: MailId) -> Result<Option<Mail>, StoreError> {
+        self.one(
+            &format!("SELECT {COLUMNS} FROM mail WHERE id = $1"),
+            params![id.to_string()],
+            read,
+        )
+    }
+
+    /// Notes that a letter was read; the first time counts.
+    pub fn mail_mark_read(&mut self, id: MailId, now: Timestamp) -> Result<bool, StoreError> {
+        let changed = self.execute(
+            "UPDATE mail SET read_at = $2 WHERE id = $1 AND read_at IS NULL",
+            params![id.to_string(), now.as_millis()],
+        )?;
+        Ok(changed > 0)
+    }
+
+    /// Lists an inbox, oldest first.
+    pub fn mail_inbox(
+        &self,
+        of: Recipient,
+        which: Inbox,
+        after: i64,
+        limit: u32,
+    ) -> Result<Page<Mail>, StoreError> {
+        let only = match which {
+            Inbox::Unread => "read_at IS NULL AND",
+            Inbox::All => "",
+        };
+        let rows = self.all(
+            &format!(
+                "SELECT {COLUMNS} FROM mail WHERE {only} recipient = $1 AND number > $2
+                 ORDER BY number LIMIT $3"
+            ),
+            params![of.stored(), after, i64::from(limit) + 1],
+            read,
+        )?;
+        Ok(Page::cut(rows, limit, |mail| mail.number))
+    }
+
+    /// The newest letters of an inbox that nobody has read, newest first.
+    pub fn mail_unread_newest(&self, of: Recipient, limit: u32) -> Result<Vec<Mail>, StoreError> {
+        self.all(
+            &format!(
+                "SELECT {COLUMNS} FROM mail WHERE recipient = $1 AND read_at IS NULL
+                 ORDER BY number DESC LIMIT $2"
+            ),
+            params![of.stored(), limit],
+            read,
+        )
+    }
+
+    /// How many letters of an inbox are not read yet.
+    pub fn mail_unread_count(&self, of: Recipient) -> Result<i64, StoreError> {
+        self.number(
+            "SELECT COUNT(*) FROM mail WHERE recipient = $1 AND read_at IS NULL",
+            params![of.stored()],
+        )
+    }
+
+    /// Gives an unread letter to another reader, with a note above what it says.
+    pub fn mail_forward(
+        &mut self,
+        id: MailId,
+        to: Recipient,
+        note: &str,
+    ) -> Result<(), StoreError> {
+        self.execute(
+            "UPDATE mail SET recipient = $2, body = $3 || body WHERE id = $1 AND read_at IS NULL",
+            params![id.to_string(), to.stored(), note],
+        )?;
+        self.execute(
+            "UPDATE exact_text SET text = $2 || text WHERE subject = $1 AND field = 'body'",
+            params![id.to_string(), note],
+        )?;
+        Ok(())
+    }
+}

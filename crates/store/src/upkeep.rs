@@ -1,0 +1,3 @@
+//! Removal of old data.
+
+pub(crate) mod retention;
