@@ -1,6 +1,7 @@
 //! The habits of this tree, as a test.
 
 mod arrows;
+mod documents;
 mod files;
 mod manual;
 mod migrations;
@@ -38,6 +39,7 @@ pub(crate) fn tidy(tree: &Tree) -> Result<()> {
     suites::check(tree, &mut findings)?;
     migrations::check(tree, &mut findings)?;
     manual::check(tree, &mut findings)?;
+    documents::check(tree, &mut findings)?;
     for warning in &findings.warned {
         say(&format!("warning: {warning}"));
     }
