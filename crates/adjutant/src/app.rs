@@ -8,13 +8,13 @@ use model::Timestamp;
 use serde_json::{Value, json};
 
 use crate::cli::Global;
+use crate::cli_error::Trouble;
 use crate::client::Client;
 use crate::config::{Config, Flag};
-use crate::connect::{self, Token, Where};
 use crate::environment::Environment;
 use crate::home::{FOLDER, Home};
-use crate::render::Render;
-use crate::trouble::Trouble;
+use crate::server_process::connect::{self, Token, Where};
+use crate::terminal::render::Render;
 
 /// What a command stands on.
 #[derive(Debug, Clone)]

@@ -19,10 +19,10 @@ use sha2::{Digest as _, Sha256};
 pub(crate) use self::read::unpack;
 pub(crate) use self::swap::{Swap, is_pending};
 pub(crate) use self::write::Backup;
+use crate::cli_error::Trouble;
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::trouble::Trouble;
 
 /// Version of the layout of the file.
 const FORMAT: u32 = 1;

@@ -26,7 +26,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::connect::Where;
+use crate::server_process::connect::Where;
 pub(crate) use answer::Messages;
 use lines::{Line, Lines};
 use link::Link;

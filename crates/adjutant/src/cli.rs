@@ -1,45 +1,43 @@
 //! The command line's grammar. The doc comments are the help.
 
-mod agents;
+mod automation;
+mod call;
+pub(crate) mod complete;
+mod crew;
+mod delivery;
 mod groups;
-mod house;
-mod looping;
-mod mcp;
-mod office;
-mod open;
-mod plan;
-mod record;
-mod reviews;
-mod slack;
-mod webhooks;
-mod work;
+mod notify;
+mod tasks;
+mod upkeep;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueHint};
 
-pub(crate) use self::agents::{
+pub(crate) use self::automation::loops::{LoopArgs, LoopVerb};
+pub(crate) use self::automation::office::{SupervisorsArgs, SupervisorsVerb};
+pub(crate) use self::automation::plans::{PlanArgs, PlanRunArgs, PlanVerb};
+pub(crate) use self::call::mcp::{
+    Client, ConsentArgs, InstallArgs, McpArgs, McpVerb, ServeArgs, TargetArgs, UninstallArgs,
+};
+pub(crate) use self::call::open::{OpenArgs, ShareArgs};
+pub(crate) use self::call::record::{
+    AuditArgs, AuditListArgs, AuditVerb, DecisionsArgs, EventsArgs,
+};
+pub(crate) use self::crew::{
     AttachArgs, AwaitArgs, BoundArgs, CostsArgs, DischargeArgs, EnlistArgs, KillArgs, LogsArgs,
     PsArgs, ResumeArgs, RunArgs,
 };
-pub(crate) use self::house::{BackupArgs, CleanArgs, RestoreArgs};
-pub(crate) use self::looping::{LoopArgs, LoopVerb};
-pub(crate) use self::mcp::{
-    Client, ConsentArgs, InstallArgs, McpArgs, McpVerb, ServeArgs, TargetArgs, UninstallArgs,
-};
-pub(crate) use self::office::{SupervisorsArgs, SupervisorsVerb};
-pub(crate) use self::open::{OpenArgs, ShareArgs};
-pub(crate) use self::plan::{PlanArgs, PlanRunArgs, PlanVerb};
-pub(crate) use self::record::{AuditArgs, AuditListArgs, AuditVerb, DecisionsArgs, EventsArgs};
-pub(crate) use self::reviews::{
+pub(crate) use self::delivery::{
     MergeQueueArgs, MergeQueueVerb, PruneArgs, ReviewArgs, ReviewVerb, ReviewsArgs, WorktreesArgs,
     WorktreesVerb,
 };
-pub(crate) use self::slack::{SlackArgs, SlackVerb};
-pub(crate) use self::webhooks::{WebhooksArgs, WebhooksVerb};
-pub(crate) use self::work::{MailArgs, MailVerb, TaskAddArgs, TasksArgs, TasksVerb};
-use crate::commands::tool::ToolArgs;
+pub(crate) use self::notify::slack::{SlackArgs, SlackVerb};
+pub(crate) use self::notify::webhooks::{WebhooksArgs, WebhooksVerb};
+pub(crate) use self::tasks::{MailArgs, MailVerb, TaskAddArgs, TasksArgs, TasksVerb};
+pub(crate) use self::upkeep::{BackupArgs, CleanArgs, RestoreArgs};
+use crate::commands::call::tool::ToolArgs;
 
 /// One program that turns coding agents into a supervised crew
 ///

@@ -22,16 +22,16 @@ use self::story::Story;
 use self::teller::Teller;
 use crate::app::App;
 use crate::cli::DemoArgs;
-use crate::life;
-use crate::render::{bad, count, good, name, span};
-use crate::trouble::Trouble;
+use crate::cli_error::Trouble;
+use crate::server_process;
+use crate::terminal::render::{bad, count, good, name, span};
 
 /// The crew needs a few seconds. Whoever has waited that long sees what became of it.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Plays the demo, and leaves nothing behind but what was to be kept.
 pub(crate) async fn run(app: &App, args: &DemoArgs) -> Result<(), Trouble> {
-    let asked = life::asked_to_stop()?;
+    let asked = server_process::asked_to_stop()?;
     let mut hung_up = signal(SignalKind::hangup())?;
     let mut teller = Teller::new(app);
     let mut stage = Stage::build(app)?;

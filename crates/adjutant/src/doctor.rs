@@ -16,9 +16,9 @@ use model::Policy;
 use serde::Serialize;
 
 use crate::config::{Config, Loaded};
+use crate::crew::roles;
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::roles;
 use crate::yaml::Problem;
 
 /// How long a server may take to say that it is well.
@@ -72,7 +72,7 @@ impl Check {
 
     /// The same, with the lines that it is about.
     fn showing(self, problem: &Problem) -> Self {
-        Self { excerpt: crate::render::excerpt(problem), ..self }
+        Self { excerpt: crate::terminal::render::excerpt(problem), ..self }
     }
 }
 

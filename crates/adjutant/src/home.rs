@@ -3,6 +3,7 @@
 //! The folder holds what people write (configuration, roles, templates) and the mirrors. What the program
 //! writes is in the home's state folder, see `state.rs`; the operator's token is outside the project.
 
+mod ancestry;
 pub(crate) mod good;
 pub(crate) mod moving;
 mod state;
@@ -242,7 +243,7 @@ impl Home {
     ///
     /// Nor has a program that an agent of this home started, whatever its environment says.
     pub(crate) fn operator_token_file(&self, env: &Environment) -> Result<PathBuf, HomeError> {
-        crate::ancestry::refuse_below_agent(self)?;
+        ancestry::refuse_below_agent(self)?;
         let state = match (&env.xdg_state_home, &env.user_home) {
             (Some(state), _) => state.clone(),
             (None, Some(home)) => home.join(".local").join("state"),

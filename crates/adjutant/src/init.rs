@@ -90,9 +90,9 @@ fn next_steps() -> Vec<Step> {
 mod tests {
     use super::*;
     use crate::config::Config;
+    use crate::crew::roles;
+    use crate::crew::templates;
     use crate::environment::Environment;
-    use crate::roles;
-    use crate::templates;
     use crate::yaml;
 
     fn home(dir: &tempfile::TempDir) -> Home {

@@ -2,32 +2,25 @@
 //!
 //! The face for people, and the server. See ARCHITECTURE.md, “adjutant”.
 
-mod ancestry;
 mod app;
 mod backup;
 mod bridge;
 mod cli;
+mod cli_error;
 mod client;
 mod commands;
-mod complete;
 mod config;
-mod connect;
+mod crew;
 mod demo;
 mod doctor;
 mod environment;
 mod home;
 mod init;
-mod life;
 mod logging;
-mod matter;
-mod play;
-mod progress;
-mod render;
-mod roles;
 mod run;
-mod serve;
-mod templates;
-mod trouble;
+mod scripted_agent;
+mod server_process;
+mod terminal;
 mod yaml;
 
 fn main() -> std::process::ExitCode {

@@ -10,11 +10,12 @@ use engine::Code;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::app::App;
+use crate::cli::complete;
 use crate::cli::{self, Cli, Command, McpArgs};
+use crate::cli_error::Trouble;
 use crate::environment::Environment;
-use crate::render::{Render, plain};
-use crate::trouble::Trouble;
-use crate::{commands, complete, demo, logging, play};
+use crate::terminal::render::{Render, plain};
+use crate::{commands, demo, logging, scripted_agent};
 
 /// More threads than this serve nobody better.
 const MOST_THREADS: usize = 4;
@@ -86,30 +87,32 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
         logging::for_command(app.global.verbose);
     }
     match command {
-        Command::Init => commands::init::run(app),
-        Command::Token => commands::server::token(app),
+        Command::Init => commands::setup::init::run(app),
+        Command::Token => commands::server_process::server::token(app),
         Command::Doctor => {
             let home = app.global.home.as_deref();
             let slack = one_thread()?.block_on(crate::doctor::slack::look(home, &app.env));
-            commands::doctor::run(app, slack)
+            commands::setup::doctor::run(app, slack)
         }
-        Command::Config(args) => commands::config::run(app, args.verb),
-        Command::Completions(args) => commands::completions::run(args.shell),
-        Command::Restore(args) => commands::restore::run(app, &args),
-        Command::Up(args) => commands::server::up(app, &args),
+        Command::Config(args) => commands::setup::config::run(app, args.verb),
+        Command::Completions(args) => commands::setup::completions::run(args.shell),
+        Command::Restore(args) => commands::upkeep::restore::run(app, &args),
+        Command::Up(args) => commands::server_process::server::up(app, &args),
         Command::Demo(args) => one_thread()?.block_on(demo::run(app, &args)),
-        Command::Play(args) => one_thread()?.block_on(play::run(app, &args.scenario)),
-        Command::Mcp(McpArgs { verb: Some(verb), .. }) => commands::mcp::configure(app, &verb),
+        Command::Play(args) => one_thread()?.block_on(scripted_agent::run(app, &args.scenario)),
+        Command::Mcp(McpArgs { verb: Some(verb), .. }) => {
+            commands::call::mcp::configure(app, &verb)
+        }
         // The read of the standard input cannot be given up, so nothing may wait for it.
         Command::Mcp(args) => {
             let runtime = one_thread()?;
-            let done = runtime.block_on(commands::mcp::run(app, args.serve));
+            let done = runtime.block_on(commands::call::mcp::run(app, args.serve));
             runtime.shutdown_background();
             done
         }
         Command::Attach(args) => {
             let runtime = one_thread()?;
-            let done = runtime.block_on(commands::attach::run(app, &args));
+            let done = runtime.block_on(commands::crew::attach::run(app, &args));
             runtime.shutdown_background();
             done
         }
@@ -126,38 +129,38 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
 /// The commands that ask the server for something.
 async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
     match command {
-        Command::Down(args) => commands::down::run(app, &args).await,
-        Command::Status => commands::server::status(app).await,
-        Command::Open(args) => commands::open::run(app, &args).await,
-        Command::Run(args) => Box::pin(commands::run::run(app, args)).await,
-        Command::Draft(args) => commands::run::draft(app, args).await,
-        Command::Await(args) => Box::pin(commands::run::wait(app, &args)).await,
-        Command::Kill(args) => commands::run::kill(app, &args).await,
-        Command::Resume(args) => Box::pin(commands::run::resume(app, args)).await,
-        Command::Logs(args) => commands::logs::run(app, &args).await,
-        Command::Costs(args) => commands::costs::run(app, &args).await,
-        Command::Enlist(args) => commands::enlist::run(app, args).await,
-        Command::Discharge(args) => commands::agents::discharge(app, args).await,
-        Command::Ps(args) => commands::agents::ps(app, &args).await,
+        Command::Down(args) => commands::server_process::down::run(app, &args).await,
+        Command::Status => commands::server_process::server::status(app).await,
+        Command::Open(args) => commands::call::open::run(app, &args).await,
+        Command::Run(args) => Box::pin(commands::crew::run::run(app, args)).await,
+        Command::Draft(args) => commands::crew::run::draft(app, args).await,
+        Command::Await(args) => Box::pin(commands::crew::run::wait(app, &args)).await,
+        Command::Kill(args) => commands::crew::run::kill(app, &args).await,
+        Command::Resume(args) => Box::pin(commands::crew::run::resume(app, args)).await,
+        Command::Logs(args) => commands::crew::logs::run(app, &args).await,
+        Command::Costs(args) => commands::crew::costs::run(app, &args).await,
+        Command::Enlist(args) => commands::crew::enlist::run(app, args).await,
+        Command::Discharge(args) => commands::crew::agents::discharge(app, args).await,
+        Command::Ps(args) => commands::crew::agents::ps(app, &args).await,
         Command::Tasks(args) => commands::tasks::run(app, args).await,
-        Command::Loop(args) => Box::pin(commands::looping::run(app, args)).await,
-        Command::Plan(args) => Box::pin(commands::plan::run(app, args)).await,
-        Command::Supervisors(args) => commands::office::run(app, args).await,
+        Command::Loop(args) => Box::pin(commands::automation::loops::run(app, args)).await,
+        Command::Plan(args) => Box::pin(commands::automation::plans::run(app, args)).await,
+        Command::Supervisors(args) => commands::automation::office::run(app, args).await,
         Command::Mail(args) => commands::mail::run(app, args).await,
-        Command::Reviews(args) => commands::reviews::list(app, &args).await,
-        Command::Review(args) => commands::reviews::run(app, args.verb).await,
-        Command::Worktrees(args) => commands::worktrees::run(app, args).await,
-        Command::MergeQueue(args) => commands::merge_queue::run(app, args).await,
-        Command::Events(args) => commands::events::run(app, args).await,
-        Command::Decisions(args) => commands::decisions::run(app, args).await,
-        Command::Audit(args) => commands::audit::run(app, args.verb).await,
-        Command::Clean(args) => commands::clean::run(app, args).await,
-        Command::Backup(args) => commands::backup::run(app, &args).await,
-        Command::Tool(args) => commands::tool::run(app, args).await,
-        Command::Webhooks(args) => commands::webhooks::run(app, args).await,
-        Command::Slack(args) => commands::slack::run(app, args).await,
-        Command::Reload => commands::reload::run(app).await,
-        Command::Guard => commands::guard::run(app).await,
+        Command::Reviews(args) => commands::delivery::reviews::list(app, &args).await,
+        Command::Review(args) => commands::delivery::reviews::run(app, args.verb).await,
+        Command::Worktrees(args) => commands::delivery::worktrees::run(app, args).await,
+        Command::MergeQueue(args) => commands::delivery::merge_queue::run(app, args).await,
+        Command::Events(args) => commands::call::events::run(app, args).await,
+        Command::Decisions(args) => commands::call::decisions::run(app, args).await,
+        Command::Audit(args) => commands::call::audit::run(app, args.verb).await,
+        Command::Clean(args) => commands::upkeep::clean::run(app, args).await,
+        Command::Backup(args) => commands::upkeep::backup::run(app, &args).await,
+        Command::Tool(args) => commands::call::tool::run(app, args).await,
+        Command::Webhooks(args) => commands::notify::webhooks::run(app, args).await,
+        Command::Slack(args) => commands::notify::slack::run(app, args).await,
+        Command::Reload => commands::server_process::reload::run(app).await,
+        Command::Guard => commands::delivery::guard::run(app).await,
         Command::Init
         | Command::Up(_)
         | Command::Token

@@ -13,7 +13,7 @@ use host::whole_file::sync_dir;
 use sha2::{Digest as _, Sha256};
 
 use super::{DATABASE, FORMAT, MANIFEST, Manifest, SUMS, hex, is_ours, sha256};
-use crate::trouble::Trouble;
+use crate::cli_error::Trouble;
 
 /// Longest manifest or list of sums.
 const MAX_HEAD_BYTES: u64 = 256 << 20;

@@ -15,8 +15,8 @@ use host::whole_file::sync_dir;
 use model::Timestamp;
 
 use super::{DATABASE, Places, point};
+use crate::cli_error::Trouble;
 use crate::environment::Environment;
-use crate::trouble::Trouble;
 
 /// File that says that everything is unpacked, and where the old things go.
 const READY: &str = "ready";

@@ -15,8 +15,8 @@ use super::{
 };
 use super::{hex, is_ours, point, sha256};
 use crate::app::now;
+use crate::cli_error::Trouble;
 use crate::environment::Environment;
-use crate::trouble::Trouble;
 
 /// A backup to be written.
 #[derive(Debug)]

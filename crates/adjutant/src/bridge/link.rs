@@ -17,7 +17,7 @@ use super::listen::Pause;
 use super::message::{LAST_EVENT_ID, Message, SESSION_ID, error_line, is_answer, put};
 use super::session::Session;
 use crate::client::{ApiError, Client, ClientError};
-use crate::connect::{self, ConnectError, Where};
+use crate::server_process::connect::{self, ConnectError, Where};
 
 /// How often a message is sent to one server before the bridge gives up.
 const TRIES: u32 = 4;

@@ -2,7 +2,7 @@
 
 use clap::Command;
 
-use crate::render::wrapped;
+use crate::terminal::render::wrapped;
 
 /// Every command that is shown, by group.
 pub(super) const GROUPS: [(&str, &[&str]); 7] = [

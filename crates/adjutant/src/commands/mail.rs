@@ -4,9 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::app::{self, App, now};
 use crate::cli::{MailArgs, MailVerb};
-use crate::commands::tool::text_or_stdin;
-use crate::render::{ago, bold, dim, elastic, field, good, line, name, quoted};
-use crate::trouble::Trouble;
+use crate::cli_error::Trouble;
+use crate::commands::call::tool::text_or_stdin;
+use crate::terminal::render::{ago, bold, dim, elastic, field, good, line, name, quoted};
 
 /// Lists, reads, answers or sends mail.
 pub(crate) async fn run(app: &App, args: MailArgs) -> Result<(), Trouble> {

@@ -4,9 +4,11 @@ use serde_json::{Map, Value, json};
 
 use crate::app::{self, App, now};
 use crate::cli::{TaskAddArgs, TasksArgs, TasksVerb};
-use crate::commands::tool::text_or_stdin;
-use crate::render::{Page, ago, bold, dim, elastic, field, good, line, name, quoted, short};
-use crate::trouble::Trouble;
+use crate::cli_error::Trouble;
+use crate::commands::call::tool::text_or_stdin;
+use crate::terminal::render::{
+    Page, ago, bold, dim, elastic, field, good, line, name, quoted, short,
+};
 
 /// What the server gives at once.
 const PAGE: usize = 500;

@@ -25,7 +25,7 @@ use self::model::{Effect, Message, State};
 use self::terminal::Screen;
 use self::view::Paint;
 use crate::app::{App, now};
-use crate::trouble::Trouble;
+use crate::cli_error::Trouble;
 
 /// Times on the screen are in seconds.
 const SECOND: Duration = Duration::from_secs(1);

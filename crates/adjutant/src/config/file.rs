@@ -9,8 +9,8 @@ use engine::Code;
 use host::files::{self, FileError, Lock, Mode};
 use tokio::time::{Instant, interval};
 
+use crate::cli_error::Trouble;
 use crate::home::{Home, good};
-use crate::trouble::Trouble;
 
 /// How often the lock is tried.
 const LOOK: Duration = Duration::from_millis(5);

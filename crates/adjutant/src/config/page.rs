@@ -16,9 +16,9 @@ use super::describe::{self, Described};
 use super::edit::{self, Written};
 use super::file::{self, TextFile};
 use super::{Config, hide, key, overlay};
-use crate::roles::{self, files};
-use crate::serve::Stage;
-use crate::trouble::Trouble;
+use crate::cli_error::Trouble;
+use crate::crew::roles::{self, files};
+use crate::server_process::serve::Stage;
 use crate::yaml::{self, Problem};
 
 /// So many lines around a change are shown.

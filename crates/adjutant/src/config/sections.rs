@@ -2,7 +2,7 @@
 
 mod agents;
 mod categories;
-mod looping;
+mod loops;
 mod plan;
 mod retention;
 mod review;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use agents::{Agents, Kind};
 pub(crate) use categories::{Categories, CategoryConfig, Pattern};
-pub(crate) use looping::Looping;
+pub(crate) use loops::Looping;
 pub(crate) use plan::Plan;
 pub(crate) use retention::Retention;
 pub(crate) use review::{Check, Github, Office, Review, Worktrees, check_timeout};

@@ -8,9 +8,9 @@ use tokio::time::Instant;
 
 use super::story::Story;
 use crate::app::{call, query};
+use crate::cli_error::Trouble;
 use crate::client::Client;
-use crate::render::{bad, count, good, money, wrapped};
-use crate::trouble::Trouble;
+use crate::terminal::render::{bad, count, good, money, wrapped};
 
 /// How everybody must end.
 const ENDS: [(&str, &str); 9] = [

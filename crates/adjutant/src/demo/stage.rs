@@ -16,13 +16,13 @@ use super::check::Check;
 use super::teller::Teller;
 use crate::app::{App, call};
 use crate::cli::{DemoArgs, Global};
+use crate::cli_error::Trouble;
 use crate::client::Client;
-use crate::connect::{self, Where};
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::init;
-use crate::life::{self, Patience};
-use crate::trouble::Trouble;
+use crate::server_process::connect::{self, Where};
+use crate::server_process::{self, Patience};
 
 /// What the agents do.
 const SCENARIO: &str = include_str!("crew.yaml");
@@ -221,7 +221,7 @@ impl Stage {
     pub(super) async fn clear(mut self, args: &DemoArgs) -> Result<Check, Trouble> {
         if let Ok(client) = self.client() {
             // Whoever runs now should not: it was interrupted, or went wrong.
-            let live = crate::commands::agents::live(&client);
+            let live = crate::commands::crew::agents::live(&client);
             let live = timeout(END, live).await.unwrap_or_else(|_| Ok(Vec::new()));
             for agent in live.unwrap_or_default() {
                 let kill = json!({ "agentId": agent["id"] });
@@ -232,7 +232,7 @@ impl Stage {
         }
         let patience =
             Patience { asked: Duration::from_secs(5), signalled: Duration::from_secs(2) };
-        let down = life::down(&self.at, &self.at.lock, patience).await;
+        let down = server_process::down(&self.at, &self.at.lock, patience).await;
         let left = processes(&self.scratch.path);
         let alive = self.servers.iter().filter(|pid| process::is_alive(**pid));
         let all: Vec<u32> = left.iter().chain(alive).copied().collect();

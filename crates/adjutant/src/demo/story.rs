@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::teller::Teller;
 use crate::app::query;
+use crate::cli_error::Trouble;
 use crate::client::Client;
-use crate::render::{field, money};
-use crate::trouble::Trouble;
+use crate::terminal::render::{field, money};
 
 /// How long a question for the next event waits.
 const WAIT_SECONDS: u32 = 30;

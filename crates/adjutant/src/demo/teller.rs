@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::render::{bold, dim, field, money, name, print_text, table, wrapped};
-use crate::trouble::Trouble;
+use crate::cli_error::Trouble;
+use crate::terminal::render::{bold, dim, field, money, name, print_text, table, wrapped};
 
 /// Where what was done begins on a line.
 const INDENT: usize = 17;

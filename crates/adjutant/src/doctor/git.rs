@@ -12,8 +12,8 @@ use super::{Check, which};
 use crate::client::{Client, Named};
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::render::line;
 use crate::run;
+use crate::terminal::render::line;
 
 /// How long git may take for a look.
 const LOOK: Duration = Duration::from_secs(10);

@@ -25,8 +25,8 @@ use tokio::time::timeout;
 
 use super::super::{Bridge, BridgeError};
 use crate::client::stand_in;
-use crate::connect::{Token, Where};
 use crate::home::ServerFile;
+use crate::server_process::connect::{Token, Where};
 
 /// Nothing takes so long unless something is wrong.
 const TOO_LONG: Duration = Duration::from_secs(20);

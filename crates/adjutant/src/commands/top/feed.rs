@@ -17,13 +17,13 @@ use tokio_util::task::TaskTracker;
 use super::model::{CrewAsk, CrewOf, Effect, LettersAsk, Message, Post};
 use super::shapes::{Costs, Part, Place, Row, Whole, harmless};
 use crate::app::{self, App, now, query};
+use crate::cli_error::Trouble;
 use crate::client::{Client, ClientError};
-use crate::commands::events;
-use crate::commands::run::kill_all;
-use crate::commands::steady::{Steady, is_gone};
-use crate::progress::Progress;
-use crate::render::{Render, line, plain};
-use crate::trouble::Trouble;
+use crate::commands::call::events;
+use crate::commands::crew::run::kill_all;
+use crate::commands::reconnect::{Steady, is_gone};
+use crate::terminal::progress::Progress;
+use crate::terminal::render::{Render, line, plain};
 
 /// The server says that it is alive far more often than this.
 const SILENCE: Duration = Duration::from_secs(60);
@@ -385,7 +385,7 @@ async fn send(app: &App, post: Post) -> Result<String, Trouble> {
 /// The first line of a letter, as far as a subject goes.
 fn subject(body: &str) -> String {
     let first = body.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    crate::render::short(first, SUBJECT)
+    crate::terminal::render::short(first, SUBJECT)
 }
 
 #[cfg(test)]

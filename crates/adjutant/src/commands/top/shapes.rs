@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::text::wrap;
-use crate::render::plain;
+use crate::terminal::render::plain;
 
 /// The frame around every view.
 #[derive(Debug, Clone, Deserialize)]

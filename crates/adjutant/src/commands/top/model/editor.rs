@@ -35,7 +35,7 @@ impl Editor {
 
     /// Puts a text in, made harmless as everything that is shown.
     pub(crate) fn insert(&mut self, text: &str) {
-        let text = crate::render::plain(&text.replace("\r\n", "\n").replace('\r', "\n"));
+        let text = crate::terminal::render::plain(&text.replace("\r\n", "\n").replace('\r', "\n"));
         let room = LONGEST.saturating_sub(self.before.len() + self.after.len());
         let end = (0..=room.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
         self.before.push_str(text.get(..end.unwrap_or(0)).unwrap_or_default());

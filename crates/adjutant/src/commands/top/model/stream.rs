@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::super::shapes::{Item, Part, Place};
 use super::super::text::wrap;
-use crate::render::line;
+use crate::terminal::render::line;
 
 /// More steps than this are not kept; the oldest can be read again.
 const MOST: usize = 4000;

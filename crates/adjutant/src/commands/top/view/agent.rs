@@ -12,7 +12,7 @@ use super::super::shapes::Row;
 use super::super::text::{cut, right};
 use super::words::{doing, elapsed, since, spent, state as standing};
 use super::{BOLD, Paint, line, lines, rule, span};
-use crate::render::tokens;
+use crate::terminal::render::tokens;
 
 pub(super) fn draw(frame: &mut Frame<'_>, state: &State, body: Rect, paint: Paint) {
     let Some(agent) = &state.agent else {
@@ -117,7 +117,7 @@ fn head<'a>(state: &State, agent: &AgentState, row: &Row, paint: Paint) -> Vec<L
     facts.push(row.id.clone());
     let task = match (&row.task, agent.whole.as_ref().and_then(|whole| whole.prompt.as_ref())) {
         (Some(task), _) => format!("TAS-{} {}", task.number, task.title),
-        (None, Some(prompt)) => format!("asked: {}", crate::render::line(prompt)),
+        (None, Some(prompt)) => format!("asked: {}", crate::terminal::render::line(prompt)),
         (None, None) => String::new(),
     };
     vec![

@@ -10,7 +10,7 @@ use super::super::shapes::{Costs, Lineage, Series};
 use super::super::text::{left, right};
 use super::words::{bar, money, scaled};
 use super::{BOLD, Paint, line, lines, rule, span};
-use crate::render::{count, tokens};
+use crate::terminal::render::{count, tokens};
 
 pub(super) fn draw(frame: &mut Frame<'_>, state: &State, body: Rect, paint: Paint) {
     let Some(costs) = &state.costs.costs else {

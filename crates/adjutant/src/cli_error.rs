@@ -1,0 +1,398 @@
+//! What a command ends with when it does not do what it was asked: one line, advice, an exit code.
+//!
+//! Every error of the program becomes one of these here and nowhere else.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use engine::Code;
+use engine::store::StoreError;
+use host::files::FileError;
+use miette::Diagnostic;
+use serde_json::{Map, Value, json};
+
+use crate::bridge::BridgeError;
+use crate::client::{ApiError, ClientError};
+use crate::home::HomeError;
+use crate::server_process::connect::ConnectError;
+use crate::server_process::{ClaimError, DownError, ListenError, OnlyPortError, WatchError};
+use crate::yaml::Problem;
+
+/// The exit code where there is no server.
+const NO_SERVER: u8 = 6;
+
+/// The exit code after Ctrl-C, as shells give it.
+const INTERRUPTED: u8 = 130;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) struct Trouble(Box<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    exit: u8,
+    message: String,
+    hints: Vec<String>,
+    /// The body of the specification, as `--json` prints it
+    body: Value,
+    /// A file with the line to be shown
+    problem: Option<Problem>,
+}
+
+impl Trouble {
+    /// A failure with a code from the closed list.
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let body = json!({ "code": code.name(), "message": message });
+        Self(Box::new(Parts { exit: code.exit(), message, hints: Vec::new(), body, problem: None }))
+    }
+
+    /// What was typed does not fit.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Code::InvalidInput, message)
+    }
+
+    /// There is no server, and none was to be started.
+    pub(crate) fn no_server(message: impl Into<String>) -> Self {
+        let mut trouble = Self::new(Code::ExternalError, message);
+        trouble.0.exit = NO_SERVER;
+        trouble
+    }
+
+    /// Somebody pressed Ctrl-C.
+    pub(crate) fn interrupted(message: impl Into<String>) -> Self {
+        let mut trouble = Self::new(Code::ExternalError, message);
+        trouble.0.exit = INTERRUPTED;
+        trouble
+    }
+
+    /// Whether there was no server to ask.
+    pub(crate) fn is_no_server(&self) -> bool {
+        self.0.exit == NO_SERVER
+    }
+
+    /// The command has said everything already; only its exit code is left.
+    pub(crate) fn said(exit: u8) -> Self {
+        let mut trouble = Self::new(Code::ExternalError, "");
+        trouble.0.exit = exit;
+        trouble
+    }
+
+    /// Adds advice.
+    #[must_use]
+    pub(crate) fn hint(mut self, advice: impl Into<String>) -> Self {
+        self.0.hints.push(advice.into());
+        if let Value::Object(body) = &mut self.0.body {
+            body.insert("suggestions".to_owned(), json!(self.0.hints));
+        }
+        self
+    }
+
+    /// Names the tool that was called.
+    #[must_use]
+    pub(crate) fn of_tool(mut self, tool: &str) -> Self {
+        if let Value::Object(body) = &mut self.0.body {
+            body.entry("toolName").or_insert_with(|| tool.into());
+        }
+        self
+    }
+
+    /// What is wrong, in a line.
+    pub(crate) fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// What to do next.
+    pub(crate) fn hints(&self) -> &[String] {
+        &self.0.hints
+    }
+
+    /// The body that `--json` prints.
+    pub(crate) fn body(&self) -> &Value {
+        &self.0.body
+    }
+
+    /// The file that is at fault, with its line.
+    pub(crate) fn problem(&self) -> Option<&Problem> {
+        self.0.problem.as_ref()
+    }
+
+    /// What the program exits with.
+    pub(crate) fn exit(&self) -> ExitCode {
+        self.0.exit.into()
+    }
+
+    /// A failure with everything that caused it on the same line.
+    fn chain(code: Code, error: &(dyn Error + 'static)) -> Self {
+        let mut message = error.to_string();
+        let mut next = error.source();
+        while let Some(cause) = next {
+            // Writing to a String cannot fail.
+            _ = write!(message, ": {cause}");
+            next = cause.source();
+        }
+        Self::new(code, message)
+    }
+}
+
+/// Where the names of things are listed.
+const LISTS: [(&str, &str); 4] = [
+    ("agent", "`adjutant ps --all` lists them"),
+    ("epic", "`adjutant tool epic_list` lists them"),
+    ("mail", "`adjutant mail --all` lists your mail"),
+    ("task", "`adjutant tasks` lists them"),
+];
+
+/// What to do next. Whoever called a tool is told of other tools, but people type commands.
+fn hints_of(code: Code, error: &ApiError) -> Vec<String> {
+    let is_known = |hint: &String| hint.contains("did you mean") || hint.contains("`adjutant ");
+    let missing = matches!(code, Code::AgentNotFound | Code::ResourceNotFound);
+    if !missing || error.suggestions.iter().any(is_known) {
+        return error.suggestions.clone();
+    }
+    let noun = error.message.strip_prefix("there is no ").and_then(|rest| rest.split(' ').next());
+    match LISTS.iter().find(|(name, _)| noun == Some(*name)) {
+        Some((_, list)) => vec![(*list).to_owned()],
+        None => error.suggestions.clone(),
+    }
+}
+
+impl From<ApiError> for Trouble {
+    fn from(error: ApiError) -> Self {
+        let code = Code::parse(&error.code).unwrap_or(Code::InternalError);
+        let hints = hints_of(code, &error);
+        let body = match error.whole {
+            Value::Object(body) => body,
+            _ => Map::new(),
+        };
+        Self(Box::new(Parts {
+            exit: code.exit(),
+            message: error.message,
+            hints,
+            body: Value::Object(body),
+            problem: None,
+        }))
+    }
+}
+
+impl From<ClientError> for Trouble {
+    fn from(error: ClientError) -> Self {
+        match error {
+            ClientError::Api { body, .. } if body.code == "UNAUTHENTICATED" => {
+                let advice = "inside an agent set `ADJUTANT_TOKEN`; elsewhere unset it, and check \
+                              that `adjutant token` prints this home's";
+                // The server's own advice is for those who write HTTP themselves.
+                let mut trouble = Self::from(*body);
+                trouble.0.hints.clear();
+                trouble.hint(advice)
+            }
+            ClientError::Api { body, .. } => (*body).into(),
+            ClientError::NoServer { .. } => {
+                Self::no_server(error.to_string()).hint("start one with `adjutant up --detach`")
+            }
+            ClientError::NotOurs { .. } => Self::no_server(error.to_string())
+                .hint("start this home's with `adjutant up --detach`")
+                .hint("inside an agent: `ADJUTANT_TOKEN` may be void, because the agent has ended"),
+            ClientError::UnknownToken { .. } => Self::chain(Code::Unauthenticated, &error)
+                .hint("`adjutant token` prints the operator's; unset `ADJUTANT_TOKEN` to use it")
+                .hint("inside an agent: its token is void once the agent has ended"),
+            ClientError::Broken { .. } => Self::chain(Code::ExternalError, &error)
+                .hint("whether the call took effect is not known; look before you repeat it"),
+            ClientError::Unusable { .. } => Self::chain(Code::InvalidInput, &error),
+        }
+    }
+}
+
+impl From<ConnectError> for Trouble {
+    fn from(error: ConnectError) -> Self {
+        match error {
+            ConnectError::Client(error) => error.into(),
+            ConnectError::File(error) => error.into(),
+            ConnectError::NoServer { .. } => Self::no_server(error.to_string())
+                .hint("`ADJUTANT_URL` names that server; unset it to use this project's"),
+            ConnectError::Older { .. } => Self::new(Code::Conflict, error.to_string()).hint(
+                "end it with `adjutant down`, then start this one with `adjutant up --detach`",
+            ),
+            ConnectError::NoneForAgent { .. } => {
+                Self::no_server(error.to_string()).hint("ask the operator for `adjutant up`")
+            }
+            ConnectError::Ended { .. } | ConnectError::TooSlow { .. } => {
+                Self::no_server(error.to_string()).hint("run `adjutant doctor`")
+            }
+            ConnectError::Start(_) => {
+                let said = Self::chain(Code::ExternalError, &error);
+                Self::no_server(said.message().to_owned())
+            }
+        }
+    }
+}
+
+impl From<HomeError> for Trouble {
+    fn from(error: HomeError) -> Self {
+        let code = match &error {
+            HomeError::BelowAgent { .. } => Code::PermissionDenied,
+            HomeError::NotFound { .. } | HomeError::NotThere { .. } => Code::ResourceNotFound,
+            HomeError::TwoStates { .. } => Code::Conflict,
+            HomeError::NoStateFolder | HomeError::ServerFile { .. } => Code::InvalidInput,
+            HomeError::Random(_) | HomeError::File(_) => Code::ExternalError,
+        };
+        let trouble = Self::chain(code, &error);
+        match error.help() {
+            Some(help) => trouble.hint(help.to_string()),
+            None => trouble,
+        }
+    }
+}
+
+impl From<FileError> for Trouble {
+    fn from(error: FileError) -> Self {
+        Self::chain(Code::ExternalError, &error)
+    }
+}
+
+impl From<ClaimError> for Trouble {
+    fn from(error: ClaimError) -> Self {
+        match error {
+            ClaimError::Connect(error) => error.into(),
+            ClaimError::File(error) => error.into(),
+            ClaimError::Stuck { .. } => Self::new(Code::Conflict, error.to_string())
+                .hint("see who holds it, or wait; `adjutant down` ends a server that hangs"),
+        }
+    }
+}
+
+impl From<DownError> for Trouble {
+    fn from(error: DownError) -> Self {
+        match error {
+            DownError::Client(error) => error.into(),
+            DownError::File(error) => error.into(),
+            DownError::Connect(error) => error.into(),
+            DownError::UnknownHolder { .. } => Self::new(Code::ExternalError, error.to_string())
+                .hint("end that process yourself; it may run in another container"),
+            DownError::NotAllowed => Self::new(Code::PermissionDenied, error.to_string()),
+            DownError::Signal { .. } | DownError::StillThere { .. } => {
+                Self::chain(Code::ExternalError, &error)
+            }
+        }
+    }
+}
+
+impl From<ListenError> for Trouble {
+    fn from(error: ListenError) -> Self {
+        Self::chain(Code::ExternalError, &error).hint("choose another with `--host` or `--port`")
+    }
+}
+
+impl From<OnlyPortError> for Trouble {
+    fn from(error: OnlyPortError) -> Self {
+        match error {
+            OnlyPortError::Listen(error) => error.into(),
+            OnlyPortError::Taken(taken) => {
+                let who = format!("see who has it with `lsof -i :{}`, and end that", taken.port);
+                Self::new(Code::Conflict, taken.to_string())
+                    .hint(format!("{who}; the agents go on meanwhile"))
+            }
+        }
+    }
+}
+
+impl From<WatchError> for Trouble {
+    fn from(error: WatchError) -> Self {
+        Self::chain(Code::ExternalError, &error)
+    }
+}
+
+impl From<BridgeError> for Trouble {
+    fn from(error: BridgeError) -> Self {
+        Self::chain(Code::ExternalError, &error)
+    }
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        Self::chain(Code::ExternalError, &error).hint("`adjutant doctor` looks at the database")
+    }
+}
+
+impl From<Box<Problem>> for Trouble {
+    fn from(problem: Box<Problem>) -> Self {
+        let trouble = Self::usage(problem.to_string());
+        let mut trouble = match &problem.help {
+            Some(help) => trouble.hint(help.clone()),
+            None => trouble,
+        };
+        if let (Some(line), Value::Object(body)) = (problem.line, &mut trouble.0.body) {
+            let details = json!({ "file": problem.file(), "line": line });
+            body.insert("details".to_owned(), details);
+        }
+        trouble.0.problem = Some(*problem);
+        trouble
+    }
+}
+
+impl From<std::io::Error> for Trouble {
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            // Whoever read our output has seen enough, as `head` does.
+            std::io::ErrorKind::BrokenPipe => Self::said(0),
+            _ => Self::chain(Code::ExternalError, &error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_of_the_server_keeps_its_body_and_code() {
+        let whole = json!({ "code": "CONFLICT", "message": "no", "details": { "holder": "x" } });
+        let error = ApiError {
+            code: "CONFLICT".into(),
+            message: "no".into(),
+            suggestions: vec!["wait".into()],
+            whole: whole.clone(),
+        };
+        let trouble = Trouble::from(error);
+        assert_eq!((trouble.0.exit, trouble.body()), (5, &whole));
+        assert_eq!(trouble.hints(), ["wait"]);
+    }
+
+    #[test]
+    fn who_names_nothing_that_is_there_learns_which_command_lists_it() {
+        let hints = |code: &str, message: &str, suggestions: &[&str]| {
+            let suggestions = suggestions.iter().map(|&text| text.to_owned()).collect();
+            let error = ApiError {
+                code: code.into(),
+                message: message.into(),
+                suggestions,
+                whole: json!({}),
+            };
+            Trouble::from(error).hints().to_vec()
+        };
+        let missing = "RESOURCE_NOT_FOUND";
+        let task = "there is no task `TAS-9`";
+        assert_eq!(hints(missing, task, &[]), ["`adjutant tasks` lists them"]);
+        let near = "did you mean `TAS-8`?";
+        assert_eq!(hints(missing, task, &[near]), [near]);
+        let tool = "`list_agents` lists those that have not ended";
+        let agent = "there is no agent `sp_0000000000000000`";
+        let listed = hints("AGENT_NOT_FOUND", agent, &[tool]);
+        assert_eq!(listed, ["`adjutant ps --all` lists them"]);
+        assert_eq!(hints("CONFLICT", task, &[tool]), [tool]);
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_failure() {
+        let trouble = Trouble::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe));
+        assert_eq!((trouble.0.exit, trouble.message()), (0, ""));
+    }
+
+    #[test]
+    fn no_server_has_a_code_of_its_own() {
+        let trouble = Trouble::from(ConnectError::NoServer { url: "http://x".into() });
+        assert_eq!(trouble.0.exit, NO_SERVER);
+        assert!(trouble.body()["suggestions"][0].is_string());
+    }
+}

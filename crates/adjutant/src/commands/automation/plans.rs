@@ -1,0 +1,196 @@
+//! `adjutant plan`: documents that a coordinator runs step by step.
+
+mod check;
+mod follow;
+mod show;
+
+use serde_json::{Map, Value, json};
+
+use self::check::read_file;
+use self::show::{ended, row, status};
+use crate::app::{App, escaped, query};
+use crate::cli::{PlanArgs, PlanRunArgs, PlanVerb};
+use crate::cli_error::Trouble;
+use crate::commands::reconnect::Steady;
+use crate::terminal::render::{bold, count, field, name, table};
+
+/// The exit code where a plan is not completed.
+const NOT_COMPLETED: u8 = 1;
+/// So many plans are asked for at once.
+const PAGE: u32 = 1000;
+
+/// Runs, shows or ends plans.
+pub(crate) async fn run(app: &App, args: PlanArgs) -> Result<(), Trouble> {
+    match args.verb {
+        PlanVerb::Run(args) => begin(app, args).await,
+        PlanVerb::Check { file } => check::run(app, &file),
+        PlanVerb::Status { name: Some(name) } => one(app, &name).await,
+        PlanVerb::Status { name: None } => current(app).await,
+        PlanVerb::List => list(app).await,
+        PlanVerb::Follow { name } => {
+            let mut steady = Steady::new(app).await?;
+            let name = match name {
+                Some(name) => name,
+                None => the_one(&mut steady).await?,
+            };
+            let plan = steady.get(&path_of(&name)).await?;
+            see(app, steady, plan).await
+        }
+        PlanVerb::Stop { name } => stop(app, &name).await,
+        PlanVerb::Resume { name, budget, detach } => {
+            let steady = Steady::new(app).await?;
+            let path = format!("{}/resume", path_of(&name));
+            let plan = steady.client().post_json(&path, &json!({ "budget": budget })).await?;
+            begun(app, steady, plan, detach.into()).await
+        }
+    }
+}
+
+/// Whether somebody wants to see a plan to its end.
+enum Then {
+    Leave,
+    Watch,
+}
+
+impl From<bool> for Then {
+    fn from(detach: bool) -> Self {
+        if detach { Self::Leave } else { Self::Watch }
+    }
+}
+
+fn path_of(name: &str) -> String {
+    format!("/api/plans/{}", escaped(name))
+}
+
+/// Begins a plan, and sees it to its end.
+async fn begin(app: &App, args: PlanRunArgs) -> Result<(), Trouble> {
+    let text = read_file(app, &args.file)?;
+    // Told here with the line, before a server is needed.
+    check::parse(&args.file, &text)?;
+    let path = args.file.display().to_string();
+    let mut wish = Map::from_iter([
+        ("path".to_owned(), path.into()),
+        ("text".to_owned(), text.into()),
+        ("again".to_owned(), args.again.into()),
+    ]);
+    let given = [
+        ("name", args.name.map(Value::from)),
+        ("role", args.role.map(Value::from)),
+        ("kind", args.agent.map(Value::from)),
+        ("budget", args.budget.map(Value::from)),
+    ];
+    wish.extend(given.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+    let steady = Steady::new(app).await?;
+    let plan = steady.client().post_json("/api/plans", &Value::Object(wish)).await?;
+    begun(app, steady, plan, args.detach.into()).await
+}
+
+/// A plan that runs now: seen to its end, or left alone.
+async fn begun(app: &App, steady: Steady<'_>, plan: Value, then: Then) -> Result<(), Trouble> {
+    match then {
+        Then::Watch => see(app, steady, plan).await,
+        Then::Leave => Ok(app.render.answer(&plan, || {
+            let (steps, named) =
+                (plan["steps"].as_array().map_or(0, Vec::len), field(&plan, "name"));
+            format!(
+                "The plan {} runs: {}.\nSee how it goes with {}",
+                bold(&named),
+                count(steps, "step"),
+                name(format!("adjutant plan follow {named}"))
+            )
+        })?),
+    }
+}
+
+/// Shows how a plan goes until it ends. Who looks away does not end it.
+async fn see(app: &App, steady: Steady<'_>, plan: Value) -> Result<(), Trouble> {
+    let named = field(&plan, "name");
+    let plan = tokio::select! {
+        plan = follow::to_the_end(app, steady, plan) => plan?,
+        asked = tokio::signal::ctrl_c() => {
+            asked?;
+            return Err(Trouble::interrupted(format!("the plan {named} goes on without you"))
+                .hint(format!("`adjutant plan follow {named}` shows how it goes"))
+                .hint(format!("`adjutant plan stop {named}` ends it")));
+        }
+    };
+    app.render.answer(&plan, || ended(&plan))?;
+    if plan["state"] == "completed" { Ok(()) } else { Err(Trouble::said(NOT_COMPLETED)) }
+}
+
+/// Ends a plan, and waits until all who work for it are gone.
+async fn stop(app: &App, named: &str) -> Result<(), Trouble> {
+    let mut steady = Steady::new(app).await?;
+    let path = format!("{}/stop", path_of(named));
+    let plan = steady.client().post_json(&path, &json!({})).await?;
+    let plan = follow::until_over(&mut steady, plan).await?;
+    Ok(app.render.answer(&plan, || ended(&plan))?)
+}
+
+async fn one(app: &App, named: &str) -> Result<(), Trouble> {
+    let plan = app.client().await?.get_json(&path_of(named)).await?;
+    Ok(app.render.answer(&plan, || status(&plan))?)
+}
+
+/// The plan that runs, or the only one there ever was; else a list.
+async fn current(app: &App) -> Result<(), Trouble> {
+    let mut steady = Steady::new(app).await?;
+    let plans = every(&mut steady).await?;
+    match (running(&plans).as_slice(), plans.as_slice()) {
+        ([only], _) => one(app, only).await,
+        (_, [only]) => one(app, &field(only, "name")).await,
+        _ => listed(app, &plans),
+    }
+}
+
+fn running(plans: &[Value]) -> Vec<String> {
+    let runs = plans.iter().filter(|plan| plan["state"] == "running");
+    runs.map(|plan| field(plan, "name")).collect()
+}
+
+/// The name of the plan that runs.
+async fn the_one(steady: &mut Steady<'_>) -> Result<String, Trouble> {
+    let mut running = running(&every(steady).await?);
+    match (running.pop(), running.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (None, _) => Err(Trouble::new(engine::Code::ResourceNotFound, "no plan runs")
+            .hint("`adjutant plan list` lists those that have ended")),
+        (Some(_), false) => Err(Trouble::usage("more than one plan runs: name one")
+            .hint("`adjutant plan list` lists them")),
+    }
+}
+
+/// All plans, newest first.
+async fn every(steady: &mut Steady<'_>) -> Result<Vec<Value>, Trouble> {
+    let (mut all, mut after) = (Vec::new(), None);
+    loop {
+        let cursor = after.map(|after: i64| after.to_string());
+        let path = query("/api/plans", [("after", cursor), ("limit", Some(PAGE.to_string()))]);
+        let mut page = steady.get(&path).await?;
+        if let Value::Array(more) = page["plans"].take() {
+            all.extend(more);
+        }
+        after = page["nextCursor"].as_i64();
+        if after.is_none() {
+            return Ok(all);
+        }
+    }
+}
+
+async fn list(app: &App) -> Result<(), Trouble> {
+    let mut steady = Steady::new(app).await?;
+    listed(app, &every(&mut steady).await?)
+}
+
+fn listed(app: &App, plans: &[Value]) -> Result<(), Trouble> {
+    let answer = json!({ "plans": plans });
+    Ok(app.render.answer(&answer, || {
+        if plans.is_empty() {
+            return format!(
+                "There is no plan.\nRun one with {}",
+                name("adjutant plan run PLAN.md")
+            );
+        }
+        table(["PLAN", "STATE", "STEPS", "SPENT", "SINCE", "TITLE"], plans.iter().map(row))
+    })?)
+}

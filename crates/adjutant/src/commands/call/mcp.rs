@@ -1,0 +1,78 @@
+//! `adjutant mcp`: the bridge for clients that start their servers themselves, and the place of it in
+//! their configurations.
+
+mod client;
+mod edit;
+mod install;
+mod record;
+#[cfg(test)]
+mod tests;
+
+use engine::Code;
+use engine::toolsets::TOOLSETS;
+use model::nearest::nearest;
+use serde_json::{Value, json};
+
+use crate::app::{App, escaped};
+use crate::bridge::Bridge;
+use crate::cli::{McpVerb, ServeArgs};
+use crate::cli_error::Trouble;
+use crate::server_process;
+use crate::server_process::connect::{self, Token, Where};
+
+/// Changes clients' configurations.
+pub(crate) fn configure(app: &App, verb: &McpVerb) -> Result<(), Trouble> {
+    match verb {
+        McpVerb::Install(args) => install::install(app, args),
+        McpVerb::Uninstall(args) => install::uninstall(app, args),
+    }
+}
+
+/// Carries messages between a client and the server until the client has gone.
+pub(crate) async fn run(app: &App, args: ServeArgs) -> Result<(), Trouble> {
+    known(&args.toolset)?;
+    let at = app.place(&["--background", "needed"])?;
+    let Some(role) = args.role else {
+        return Ok(Bridge { at, toolsets: args.toolset }.stdio().await?);
+    };
+    if app.env.agent_id.is_some() {
+        return Err(Trouble::new(Code::PermissionDenied, "an agent does not enlist others")
+            .hint("without `--as` the tools are yours"));
+    }
+    as_agent(at, role, args.toolset).await
+}
+
+/// Carries messages as an agent that comes and goes with the client.
+async fn as_agent(at: Where, role: String, toolsets: Vec<String>) -> Result<(), Trouble> {
+    let asked = server_process::asked_to_stop()?;
+    let enlist = json!({ "role": role, "cwd": at.cwd.display().to_string() });
+    let enlisted = connect::connect(&at).await?.post_json("/api/agents", &enlist).await?;
+    let part = |key: &str| enlisted[key].as_str().unwrap_or_default().to_owned();
+    let agent = part("agentId");
+    let link = Where { token: Token::Given(part("token")), ..at.clone() };
+    let carried = tokio::select! {
+        carried = Bridge { at: link, toolsets }.stdio() => carried,
+        () = asked => Ok(()),
+    };
+    let path = format!("/api/agents/{}/discharge", escaped(&agent));
+    let reason = json!({ "reason": "its client has gone" });
+    // The server may have gone meanwhile: another one must not lose an agent that nobody runs.
+    let discharged: Result<Value, Trouble> =
+        async { Ok(connect::connect(&at).await?.post_json(&path, &reason).await?) }.await;
+    carried?;
+    discharged.map(drop)
+}
+
+/// Whether there are toolsets of these names.
+fn known(toolsets: &[String]) -> Result<(), Trouble> {
+    for toolset in toolsets {
+        if !TOOLSETS.contains(&toolset.as_str()) {
+            let trouble = Trouble::usage(format!("there is no toolset `{toolset}`"));
+            return Err(match nearest(toolset, TOOLSETS) {
+                Some(near) => trouble.hint(format!("did you mean `{near}`?")),
+                None => trouble.hint(format!("there are {}", TOOLSETS.join(", "))),
+            });
+        }
+    }
+    Ok(())
+}

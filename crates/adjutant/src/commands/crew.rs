@@ -1,0 +1,10 @@
+//! Commands about agents: `run` and its kin, `ps`, `enlist`, `logs`, `attach`, `costs`.
+
+pub(crate) mod agents;
+pub(crate) mod attach;
+pub(crate) mod costs;
+pub(crate) mod enlist;
+pub(crate) mod logs;
+pub(crate) mod role;
+pub(crate) mod run;
+pub(crate) mod stream;

@@ -1,0 +1,4 @@
+//! Commands about webhooks and Slack.
+
+pub(crate) mod slack;
+pub(crate) mod webhooks;

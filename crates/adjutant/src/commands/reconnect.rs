@@ -1,0 +1,177 @@
+//! A line to the server that outlives it, for commands that wait: after a crash they go on with the
+//! next server. Only what may be asked twice goes over it.
+
+use std::time::Duration;
+
+use engine::Code;
+use http::HeaderValue;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
+
+use crate::app::{App, escaped};
+use crate::cli_error::Trouble;
+use crate::client::{Client, ClientError};
+use crate::server_process::connect::{self, Where};
+use crate::terminal::render::dim;
+
+/// How long a server may take to come back by itself before we start one.
+const BY_ITSELF: Duration = Duration::from_secs(3);
+/// How long somebody who took the server down may take to bring it back.
+const BY_SOMEBODY: Duration = Duration::from_secs(60);
+/// How often it is looked for.
+const LOOK: Duration = Duration::from_millis(50);
+/// So often may one question find the server gone.
+const TRIES: u32 = 20;
+
+/// A line to the server.
+#[derive(Debug)]
+pub(crate) struct Steady<'a> {
+    app: &'a App,
+    client: Client,
+}
+
+impl<'a> Steady<'a> {
+    /// A line to the server of this home.
+    pub(crate) async fn new(app: &'a App) -> Result<Self, Trouble> {
+        Ok(Self { app, client: app.client().await? })
+    }
+
+    /// The server that there is now.
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Asks for a document.
+    pub(crate) async fn get(&mut self, path: &str) -> Result<Value, Trouble> {
+        let mut tries = TRIES;
+        loop {
+            match self.client.get_json(path).await {
+                Err(error) if tries > 0 && is_gone(&error) => self.back().await?,
+                answer => return Ok(answer?),
+            }
+            tries -= 1;
+        }
+    }
+
+    /// Calls a tool that may be called twice.
+    pub(crate) async fn call(&mut self, tool: &str, input: &Value) -> Result<Value, Trouble> {
+        let body = json!({ "toolName": tool, "input": input });
+        let mut tries = TRIES;
+        loop {
+            match self.client.post_json("/mcp/execute", &body).await {
+                Err(error) if tries > 0 && is_gone(&error) => self.back().await?,
+                Err(error) => return Err(Trouble::from(error).of_tool(tool)),
+                Ok(mut answer) => return Ok(answer["data"].take()),
+            }
+            tries -= 1;
+        }
+    }
+
+    /// Calls a tool once, however often the server must be asked.
+    pub(crate) async fn call_once(&mut self, tool: &str, input: &Value) -> Result<Value, Trouble> {
+        let secret = host::random::secret("")
+            .map_err(|error| Trouble::new(Code::ExternalError, format!("no key: {error}")))?;
+        let key = HeaderValue::from_str(&secret).map_err(std::io::Error::other)?;
+        let body = json!({ "toolName": tool, "input": input });
+        let mut tries = TRIES;
+        loop {
+            match self.client.post_json_once("/mcp/execute", &body, &key).await {
+                Err(error) if tries > 0 && is_gone(&error) => self.back().await?,
+                Err(error) => return Err(Trouble::from(error).of_tool(tool)),
+                Ok(mut answer) => return Ok(answer["data"].take()),
+            }
+            tries -= 1;
+        }
+    }
+
+    /// The whole id of the agent that somebody named.
+    pub(crate) async fn agent(&mut self, named: &str) -> Result<String, Trouble> {
+        if named.parse::<model::AgentId>().is_ok() {
+            return Ok(named.to_owned());
+        }
+        let found = self.get(&format!("/api/agents/{}", escaped(named))).await?;
+        Ok(found["id"].as_str().unwrap_or(named).to_owned())
+    }
+
+    /// The same, where somebody may be named.
+    pub(crate) async fn agent_if(
+        &mut self,
+        named: Option<&str>,
+    ) -> Result<Option<String>, Trouble> {
+        match named {
+            Some(named) => self.agent(named).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Waits for the next server.
+    async fn back(&mut self) -> Result<(), Trouble> {
+        let at = self.place()?;
+        if self.comes_back(&at).await? {
+            return Ok(());
+        }
+        self.client = look(&at, BY_SOMEBODY).await?.ok_or_else(|| {
+            Trouble::no_server("the server was stopped, and agents go on without it")
+                .hint("start it again with `adjutant up --detach`, then `adjutant await AGENT`")
+        })?;
+        Ok(())
+    }
+
+    /// Waits for the next server, however long whoever stopped this one may take.
+    pub(crate) async fn back_some_day(&mut self) -> Result<(), Trouble> {
+        let at = self.place()?;
+        if self.comes_back(&at).await? {
+            return Ok(());
+        }
+        loop {
+            if let Some(client) = look(&at, BY_SOMEBODY).await? {
+                self.client = client;
+                return Ok(());
+            }
+        }
+    }
+
+    fn place(&self) -> Result<Where, Trouble> {
+        self.app.place(&["--background", "needed"])
+    }
+
+    /// Waits a little for a server that comes back without a person; says whether one did.
+    async fn comes_back(&mut self, at: &Where) -> Result<bool, Trouble> {
+        // After a crash its keeper starts it again. If we were quicker, it would be kept no longer.
+        if let Some(client) = look(at, BY_ITSELF).await? {
+            self.client = client;
+            return Ok(true);
+        }
+        let crashed = connect::note(at).is_some();
+        if crashed || at.inside_agent || at.url_override.is_some() {
+            self.client = connect::connect(at).await?;
+            return Ok(true);
+        }
+        self.app.render.aside(&dim("The server was stopped; waiting for the next one."))?;
+        Ok(false)
+    }
+}
+
+/// The server that is well by then, if one is. Starts none.
+async fn look(at: &Where, patience: Duration) -> Result<Option<Client>, Trouble> {
+    let deadline = Instant::now() + patience;
+    loop {
+        if let Some(client) = connect::locate(at)?
+            && connect::is_well(&client).await
+        {
+            return Ok(Some(client));
+        }
+        if Instant::now() >= deadline {
+            return Ok(None);
+        }
+        sleep(LOOK).await;
+    }
+}
+
+/// Whether the server is gone, as far as one can tell.
+pub(super) fn is_gone(error: &ClientError) -> bool {
+    matches!(
+        error,
+        ClientError::NoServer { .. } | ClientError::NotOurs { .. } | ClientError::Broken { .. }
+    )
+}

@@ -1,0 +1,353 @@
+//! `adjutant up`, `down`, `status` and `token`: the server's life, as people lead it.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use engine::Code;
+use engine::store::{Store, StoreError};
+use host::files::{self, FileError};
+use host::process::{self, Launch};
+use serde_json::{Value, json};
+use tokio::time::MissedTickBehavior;
+
+use crate::app::{App, now};
+use crate::cli::{Background, UpArgs};
+use crate::cli_error::Trouble;
+use crate::client::ClientError;
+use crate::config::Config;
+use crate::home::moving::{self, Moved};
+use crate::home::{Home, ServerFile};
+use crate::logging;
+use crate::run;
+use crate::server_process::connect::{self, Where};
+use crate::server_process::serve::{self, Stage};
+use crate::server_process::{self, Bound, Claim, ClaimError, Ownership, Port};
+use crate::terminal::progress::Progress;
+use crate::terminal::render::{ago, bold, count, dim, field, good, name, odd};
+
+/// Interval at which a server looks whether its files are still there.
+const GUARD_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Starts the server, here or in the background.
+pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), Trouble> {
+    if app.env.agent_id.is_some() {
+        return Err(Trouble::new(Code::PermissionDenied, "an agent does not start the server")
+            .hint("ask the operator for `adjutant up`"));
+    }
+    let mut app = app.clone();
+    app.env.state = args.state.clone().or(app.env.state);
+    let app = &app;
+    let home = app.home()?;
+    let stage = Stage {
+        home: home.clone(),
+        env: app.env.clone(),
+        host: args.host.clone(),
+        port: args.port,
+    };
+    let (config, _) = stage.config()?;
+    logging::for_server(config.server.log_level.as_str(), app.global.verbose);
+    match args.background {
+        None if args.detach => detach(app, args, &home, config.server.port),
+        Some(Background::Keeper) => keep(app, args, &home),
+        Some(Background::Needed) => {
+            process::own_session()?;
+            run::threads()?.block_on(serve_home(app, &stage, &config, args.background))
+        }
+        None | Some(Background::Kept) => {
+            run::threads()?.block_on(serve_home(app, &stage, &config, args.background))
+        }
+    }
+}
+
+/// The arguments of `up` that choose where it listens.
+fn handed_on(args: &UpArgs) -> Vec<String> {
+    let mut given = Vec::new();
+    given.extend(args.port.map(|port| format!("--port={port}")));
+    given.extend(args.host.as_ref().map(|host| format!("--host={host}")));
+    given
+}
+
+fn place(app: &App, how: &str, args: &UpArgs) -> Result<Where, Trouble> {
+    let given = handed_on(args);
+    let mut up = vec!["--background", how];
+    up.extend(given.iter().map(String::as_str));
+    // Where a server is to run is this home's business, whatever the environment names.
+    Ok(Where { url_override: None, ..app.place(&up)? })
+}
+
+fn detach(app: &App, args: &UpArgs, home: &Home, wanted: u16) -> Result<(), Trouble> {
+    let at = place(app, "keeper", args)?;
+    let old = server_process::remembered(&home.address_file())?;
+    let runtime = run::threads()?;
+    let progress = Progress::waiting(app, "waiting for the server");
+    let (before, server) = runtime.block_on(async {
+        let before = connect::running(&at).await?;
+        Ok::<_, Trouble>((before, connect::ensure(&at).await?))
+    })?;
+    drop(progress);
+    let how = if before.is_some() { "runs already" } else { "runs" };
+    let port = server_process::port_of(&server);
+    if before.is_none() && wanted != 0 && port != Some(wanted) {
+        let why = match port.filter(|port| Some(*port) == old) {
+            Some(port) => format!("port {port} is used again: there others know the server"),
+            None => format!("port {wanted} is taken; another one is used"),
+        };
+        app.render.aside(&odd(why))?;
+    }
+    Ok(app.render.answer(&server, || running_text(&server, how))?)
+}
+
+fn running_text(server: &ServerFile, how: &str) -> String {
+    let ServerFile { url, pid, .. } = server;
+    format!(
+        "The server {how} at {} (process {pid}).\nOpen its page with {}, stop it with {}",
+        good(url),
+        name("adjutant open"),
+        name("adjutant down")
+    )
+}
+
+/// Watches over a server, and starts it again when it crashes.
+fn keep(app: &App, args: &UpArgs, home: &Home) -> Result<(), Trouble> {
+    let at = place(app, "kept", args)?;
+    let arguments: Vec<OsString> = at.start_args;
+    let (program, environment, directory) = (at.exe, at.environment, at.cwd);
+    let launch = Launch { program, arguments, environment, directory };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let files = [vec![home.server_file()], home.server_file_copies()].concat();
+    runtime.block_on(server_process::watch(&launch, &files))?;
+    Ok(())
+}
+
+/// Serves the home, unless another server does.
+async fn serve_home(
+    app: &App,
+    stage: &Stage,
+    config: &Config,
+    background: Option<Background>,
+) -> Result<(), Trouble> {
+    if let Err(error) = process::raise_open_files() {
+        tracing::warn!(%error, "fewer can wait at once: the number of open files stays as it is");
+    }
+    let at = Where { url_override: None, ..app.place(&[])? };
+    if stage.home.wanted_state_dir().is_none() {
+        moving::make_folder(stage.home.state_dir()).map_err(no_state_folder)?;
+    }
+    let ownership = match server_process::claim(&at, &stage.home.lock()).await? {
+        Claim::Ours(ownership) => ownership,
+        Claim::Theirs(server) => {
+            return Ok(app.render.answer(&server, || running_text(&server, "runs already"))?);
+        }
+    };
+    let (stage, ownership) = settle(stage, config, ownership)?;
+    let stage = &stage;
+    // A restore that was killed in the middle is brought to its end, and its configuration counts.
+    let restored = crate::backup::finish_restore(&stage.home, &stage.env)?;
+    let reread = if restored { Some(stage.config()?.0) } else { None };
+    let config = reread.as_ref().unwrap_or(config);
+    let store = serve::open(stage, config)?;
+    let (bound, note) = listen(stage, config, &store, (background, &ownership)).await?;
+    // Before any agent is told of it.
+    server_process::remember(&stage.home.address_file(), &bound)?;
+    let ready = serve::prepare(stage, config, store, bound).await?;
+    ready.end_when_asked()?;
+    if background == Some(Background::Needed) && config.server.idle_seconds > 0 {
+        ready.end_when_idle(Duration::from_secs(config.server.idle_seconds));
+    }
+    ownership.announce(&ready.file)?;
+    if background.is_some() {
+        tracing::info!(url = ready.file.url, home = %stage.home.dir.display(), "serving");
+        if let Some(note) = note {
+            tracing::warn!("{note}");
+        }
+    } else {
+        let file = ready.file.clone();
+        let token = stage.home.operator_token_file(&stage.env)?;
+        app.render.answer(&file, || {
+            welcome(&file, &stage.home, &token.display().to_string(), note.as_deref())
+        })?;
+    }
+    let (file, shutdown, store) = (ready.file.clone(), ready.shutdown.clone(), ready.store());
+    let (served, lost) = tokio::join!(ready.serve(), async {
+        let lost = shutdown.run_until_cancelled(guard(&store, &ownership, &file)).await;
+        shutdown.cancel();
+        lost
+    });
+    ownership.give_up(&file)?;
+    if let Some(lost) = lost {
+        return Err(lost.into());
+    }
+    if background.is_none() {
+        app.render.aside("The server has stopped.")?;
+    }
+    served
+}
+
+/// Moves the state to where it belongs, unless agents run from where it lies.
+fn settle(
+    stage: &Stage,
+    config: &Config,
+    ownership: Ownership,
+) -> Result<(Stage, Ownership), Trouble> {
+    let mut stage = stage.clone();
+    let mut ownership = ownership;
+    match (stage.home.wanted_state_dir(), stage.home.state_dir()) {
+        (None, _) => moving::finish(&stage.home, &config.database)?,
+        (Some(to), from) => match moving::begin(&stage.home, &config.database)? {
+            Moved::Done(home, lock) => {
+                tracing::info!(from = %from.display(), to = %to.display(), "moved the state of this home");
+                ownership = ownership.moved(home.server_file(), lock);
+                stage.home = home;
+            }
+            Moved::Later => {
+                let why = "agents run from it; the next start without any moves it";
+                tracing::warn!(from = %from.display(), to = %to.display(), "the state stays where it is: {why}");
+            }
+            Moved::Busy => return Err(ClaimError::Stuck { lock: to.join("server.lock") }.into()),
+        },
+    }
+    ownership = ownership.with_copies(stage.home.own_copy().into_iter().collect());
+    stage.home.note_place()?;
+    for entry in ["runs", "server.log", "server.log.1", "server.lock"] {
+        files::make_private(&stage.home.state_dir().join(entry))?;
+    }
+    Ok((stage, ownership))
+}
+
+fn no_state_folder(error: FileError) -> Trouble {
+    Trouble::from(error).hint("name a folder that you may write to with `adjutant up --state DIR`")
+}
+
+/// Waits until the record or the lock is no longer the file that was opened. Meanwhile the copy of `server.json`
+/// is written again whenever it is missing.
+async fn guard(store: &Store, ownership: &Ownership, file: &ServerFile) -> StoreError {
+    let mut look = tokio::time::interval(GUARD_INTERVAL);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        look.tick().await;
+        if let Err(error) = store.check_files() {
+            tracing::error!(%error, "the server ends: what it would write would be lost");
+            return error;
+        }
+        if let Err(error) = ownership.copy(file) {
+            tracing::debug!(%error, "the copy of server.json is missing and could not be written");
+        }
+    }
+}
+
+/// Listens where agents know the server, else where it was asked for. Says what is odd about that.
+async fn listen(
+    stage: &Stage,
+    config: &Config,
+    store: &Store,
+    (background, ownership): (Option<Background>, &Ownership),
+) -> Result<(Bound, Option<String>), Trouble> {
+    let (host, wanted) = (config.server.host, config.server.port);
+    if let Some(port) = serve::only_port(stage, store)? {
+        let bound = server_process::listen_only(host, port).await?;
+        let note = format!("port {port} is used again: agents that run know the server there");
+        return Ok((bound, (wanted != 0 && wanted != port).then_some(note)));
+    }
+    // After a crash the old port comes first: those who were enlisted look for it there.
+    let port = match (background, stage.port) {
+        (None, Some(port)) => Port::Chosen(port),
+        _ => Port::Usual(wanted),
+    };
+    let bound = server_process::listen(host, port, ownership.previous_port())?;
+    let taken = |port| format!("port {port} is taken; this is the next free one");
+    let note = bound.instead_of.map(taken);
+    Ok((bound, note))
+}
+
+fn welcome(file: &ServerFile, home: &Home, token: &str, note: Option<&str>) -> String {
+    let note = note.map_or_else(String::new, |note| format!("         {}\n", odd(note)));
+    format!(
+        "\
+{} serves {}
+  url    {}
+{note}  MCP    {}/mcp
+  token  {token}
+         {}
+
+Next, in another window:
+  {}                     see and steer the crew in your browser
+  {}  run an agent
+  {}     make an agent that you run yourself
+  {}                see what happens
+  {}                     stop the server
+",
+        bold(format!("Adjutant {}", file.version)),
+        home.root.display(),
+        good(&file.url),
+        file.url,
+        dim("`adjutant token` prints it"),
+        name("adjutant open"),
+        name("adjutant run --role coder PROMPT"),
+        name("adjutant enlist --role worker"),
+        name("adjutant events -f"),
+        name("adjutant down"),
+    )
+}
+
+/// Says whether a server runs. Starts none.
+pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
+    let absent = || {
+        Trouble::no_server("no server runs for this home")
+            .hint("start one with `adjutant up --detach`")
+    };
+    let at = match app.place(&[]) {
+        Ok(at) => at,
+        // Where there is no home there is no server either; that is the question here.
+        Err(trouble) => {
+            let said = Trouble::no_server(trouble.message());
+            return Err(trouble.hints().iter().fold(said, Trouble::hint));
+        }
+    };
+    let client = connect::locate(&at)?.ok_or_else(absent)?;
+    let status = match client.get_json("/api/status").await {
+        // Whoever listens there now is not ours.
+        Err(ClientError::NotOurs { .. }) if at.url_override.is_none() => {
+            connect::refuse_older(&at, client.url())?;
+            return Err(absent());
+        }
+        Err(ClientError::UnknownToken { .. }) => {
+            connect::refuse_token(&at, client.url())?;
+            return Err(absent());
+        }
+        answer => answer?,
+    };
+    Ok(app.render.answer(&status, || status_text(&status))?)
+}
+
+fn status_text(status: &Value) -> String {
+    let [url, pid, version, home] = ["url", "pid", "version", "home"].map(|key| field(status, key));
+    let number = |key: &str| usize::try_from(status[key].as_u64().unwrap_or_default()).unwrap_or(0);
+    format!(
+        "\
+The server runs at {}
+  version  {version}, process {pid}, up for {}
+  home     {home}
+  agents   {} ({} at work, {} waiting)
+  record   {}
+  page     {}",
+        good(url),
+        ago(&status["startedAt"], now()),
+        count(number("agents"), "live agent"),
+        number("running"),
+        number("waiting"),
+        count(number("calls"), "call"),
+        name("adjutant open"),
+    )
+}
+
+/// Prints the operator's token.
+pub(crate) fn token(app: &App) -> Result<(), Trouble> {
+    if app.env.agent_id.is_some() {
+        return Err(Trouble::new(
+            Code::PermissionDenied,
+            "the operator's token is not for agents; yours is in `ADJUTANT_TOKEN`",
+        ));
+    }
+    let token = app.home()?.make_operator_token(&app.env)?;
+    Ok(app.render.answer(&json!({ "token": token }), || token.clone())?)
+}

@@ -1,0 +1,247 @@
+//! One role file: what its front matter says.
+
+use std::collections::BTreeMap;
+
+use engine::settings::{Budget, Role, Sandbox, Worktree};
+use model::Line;
+use model::nearest::nearest;
+use model::policy::Rules;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+
+use super::Source;
+use crate::config::{CapConfig, Kind, Pattern};
+use crate::crew::front_matter::{Names, cut};
+use crate::yaml::{self, Problem};
+
+/// Every key that means something.
+const KEYS: [&str; 20] = [
+    "name",
+    "category",
+    "displayName",
+    "description",
+    "agent",
+    "command",
+    "acp",
+    "script",
+    "model",
+    "tools",
+    "disallowedTools",
+    "allow",
+    "deny",
+    "cwd",
+    "timeout",
+    "inactivity",
+    "budget",
+    "worktree",
+    "tmux",
+    "sandbox",
+];
+
+/// Keys that Claude Code gives a meaning to and Adjutant does not. They bound nothing here, so they may stand.
+const CLAUDE_KEYS: [&str; 12] = [
+    "background",
+    "color",
+    "effort",
+    "hooks",
+    "initialPrompt",
+    "isolation",
+    "maxTurns",
+    "mcpServers",
+    "memory",
+    "permissionMode",
+    "skills",
+    "version",
+];
+
+/// The front matter. Unknown keys are found by a second reading.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Front {
+    name: Line<100>,
+    category: Option<String>,
+    display_name: Option<String>,
+    description: Option<String>,
+    agent: Option<Kind>,
+    #[serde(default)]
+    command: Vec<String>,
+    #[serde(default)]
+    acp: Vec<String>,
+    script: Option<String>,
+    model: Option<String>,
+    tools: Option<Names>,
+    disallowed_tools: Option<Names>,
+    #[serde(default)]
+    allow: Vec<Pattern>,
+    #[serde(default)]
+    deny: Vec<Pattern>,
+    cwd: Option<String>,
+    #[serde(default, deserialize_with = "some_timeout")]
+    timeout: Option<u32>,
+    inactivity: Option<u32>,
+    #[serde(default)]
+    budget: CapConfig,
+    worktree: Option<WorktreeName>,
+    #[serde(default)]
+    tmux: bool,
+    #[serde(default)]
+    sandbox: SandboxName,
+}
+
+/// A timeout of 0 would end every agent before it began.
+fn some_timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    match Option::<u32>::deserialize(from)? {
+        Some(0) => {
+            Err(D::Error::custom("is 0, with which nothing could run; it must be at least 1"))
+        }
+        given => Ok(given),
+    }
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum WorktreeName {
+    None,
+    Fresh,
+    Parent,
+}
+
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SandboxName {
+    #[default]
+    None,
+    Bwrap,
+}
+
+/// Reads a role's file.
+pub(super) fn read(
+    (name, source): (&str, Source),
+    text: &str,
+) -> Result<(Role, Vec<Problem>), Box<Problem>> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.len() > yaml::MAX_BYTES {
+        return Err(Problem::of(name, format!("is larger than {} bytes", yaml::MAX_BYTES)));
+    }
+    let (matter, prompt) = cut(text).ok_or_else(|| {
+        let message = "must begin with `---`, YAML with at least a `name`, and `---`";
+        let mut problem = Problem::of(name, message);
+        problem.place = format!("{name}:1");
+        problem.line = Some(1);
+        problem
+    })?;
+    let mut warnings = Vec::new();
+    let front: Front = match yaml::parse::<serde_json::Value>(name, &matter, text) {
+        Ok(_) => yaml::parse(name, &matter, text)?,
+        // Not YAML. Claude Code takes such files, so what it takes is taken.
+        Err(first) => {
+            let (mended, keys) = mend(&matter);
+            let front = yaml::parse(name, &mended, text).map_err(|_| first)?;
+            warnings.extend(keys.iter().map(|key| {
+                let message = format!("`{key}` is not valid YAML and was read as plain text");
+                let help = Some("put it in quotes, or under `>-`".to_owned());
+                *Problem::at_key(name, text, key, message).with_help(help)
+            }));
+            return finish((name, source), text, front, (&mended, prompt), warnings);
+        }
+    };
+    finish((name, source), text, front, (&matter, prompt), warnings)
+}
+
+fn finish(
+    (name, source): (&str, Source),
+    text: &str,
+    front: Front,
+    (matter, prompt): (&str, &str),
+    mut warnings: Vec<Problem>,
+) -> Result<(Role, Vec<Problem>), Box<Problem>> {
+    let mut other: BTreeMap<String, serde_json::Value> = yaml::parse(name, matter, text)?;
+    other.retain(|key, _| !KEYS.contains(&key.as_str()));
+    for key in other.keys() {
+        let near = nearest(key, KEYS);
+        let is_claudes = CLAUDE_KEYS.contains(&key.as_str());
+        if is_claudes || (source == Source::Claude && near.is_none()) {
+            let message = format!("key `{key}` has no effect in Adjutant");
+            warnings.push(*Problem::at_key(name, text, key, message));
+            continue;
+        }
+        // A mistyped `deny` would deny nothing.
+        let help = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known: {}", KEYS.join(", ")),
+        };
+        let message = format!("unknown key `{key}`");
+        return Err(Problem::at_key(name, text, key, message).with_help(Some(help)));
+    }
+    let kind = kind(&front).map_err(|(key, message)| Problem::at_key(name, text, key, message))?;
+    let role = Role {
+        name: front.name.into_inner(),
+        category: front.category.unwrap_or_else(|| "worker".to_owned()),
+        display_name: front.display_name,
+        description: front.description,
+        kind: kind.map(|kind| kind.as_str().to_owned()),
+        command: front.command,
+        acp: front.acp,
+        script: front.script,
+        model: front.model,
+        tools: front.tools.map(|Names(names)| names),
+        disallowed_tools: front.disallowed_tools.map(|Names(names)| names).unwrap_or_default(),
+        cwd: front.cwd,
+        timeout: front.timeout,
+        inactivity: front.inactivity,
+        budget: Budget::from(front.budget),
+        worktree: front.worktree.map(|name| match name {
+            WorktreeName::None => Worktree::None,
+            WorktreeName::Fresh => Worktree::Fresh,
+            WorktreeName::Parent => Worktree::Parent,
+        }),
+        tmux: front.tmux,
+        sandbox: match front.sandbox {
+            SandboxName::None => Sandbox::None,
+            SandboxName::Bwrap => Sandbox::Bwrap,
+        },
+        rules: Rules {
+            allow: front.allow.into_iter().map(|Pattern(glob)| glob).collect(),
+            deny: front.deny.into_iter().map(|Pattern(glob)| glob).collect(),
+        },
+        other,
+        prompt: prompt.trim().to_owned(),
+    };
+    Ok((role, warnings))
+}
+
+/// The kind that is named, else the one whose command is given.
+fn kind(front: &Front) -> Result<Option<Kind>, (&'static str, String)> {
+    let missing = |key: &str| Err(("agent", format!("an agent of kind `{key}` needs `{key}`")));
+    match front.agent {
+        Some(Kind::Command) if front.command.is_empty() => missing("command"),
+        Some(Kind::Script) if front.script.is_none() => missing("script"),
+        Some(kind) => Ok(Some(kind)),
+        None if !front.command.is_empty() => Ok(Some(Kind::Command)),
+        None if !front.acp.is_empty() => Ok(Some(Kind::Acp)),
+        None if front.script.is_some() => Ok(Some(Kind::Script)),
+        None => Ok(None),
+    }
+}
+
+/// Quotes the values of keys at the margin that YAML would stumble over, such as a description
+/// with `Context: …` in it. Says which.
+fn mend(matter: &str) -> (String, Vec<String>) {
+    let mut mended = String::with_capacity(matter.len() + 16);
+    let mut keys = Vec::new();
+    for line in matter.lines() {
+        match line.split_once(": ") {
+            Some((key, value))
+                if key.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+                    && (value.contains(": ") || value.contains(" #") || value.ends_with(':'))
+                    && !value.trim_start().starts_with(['"', '\'', '[', '{', '|', '>']) =>
+            {
+                mended.extend([key, ": '", &value.trim().replace('\'', "''"), "'"]);
+                keys.push(key.to_owned());
+            }
+            _ => mended.push_str(line),
+        }
+        mended.push('\n');
+    }
+    (mended, keys)
+}

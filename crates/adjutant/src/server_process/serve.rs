@@ -1,0 +1,303 @@
+//! One server from its start to its end: the record, the engine, the mirror, the faces, in order.
+
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::time::Duration;
+
+use engine::store::Store;
+use engine::{
+    Cleaner, Desk, Engine, GithubSecrets, Hooks, Keeping, Loops, Mirror, Options, Point,
+    SlackSecrets, Slackline, ToolError,
+};
+use host::clock::Clock;
+use server::{Activity, ReloadReport};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::cli_error::Trouble;
+use crate::config::page::Editor;
+use crate::config::{Config, Flag, Told};
+use crate::crew::roles;
+use crate::crew::templates;
+use crate::environment::Environment;
+use crate::home::{Home, ServerFile, good};
+use crate::server_process::{self, Bound};
+
+/// Which home is served, and how.
+#[derive(Debug, Clone)]
+pub(crate) struct Stage {
+    /// The home
+    pub(crate) home: Home,
+    /// What the environment says
+    pub(crate) env: Environment,
+    /// The address that was given on the command line
+    pub(crate) host: Option<String>,
+    /// The port that was given on the command line
+    pub(crate) port: Option<u16>,
+}
+
+impl Stage {
+    /// What was given on the command line.
+    pub(crate) fn flags(&self) -> Vec<Flag<'static>> {
+        let mut flags: Vec<Flag<'static>> = Vec::new();
+        flags.extend(self.host.clone().map(|host| ("server.host", host)));
+        flags.extend(self.port.map(|port| ("server.port", port.to_string())));
+        flags
+    }
+
+    /// The configuration in force, and what is odd about it.
+    pub(crate) fn config(&self) -> Result<(Config, Vec<String>), Trouble> {
+        let loaded = Config::load(&self.home, &self.env, &self.flags())?;
+        Ok((loaded.config, loaded.warnings))
+    }
+
+    /// What the engine is told, and what is odd about it.
+    fn settings(&self) -> Result<(engine::settings::Settings, Vec<String>), Trouble> {
+        let (config, mut warnings) = self.config()?;
+        let policy = config.policy().map_err(|error| Trouble::usage(error.to_string()))?;
+        let report = roles::load(&self.home, &policy);
+        warnings.extend(report.errors.iter().chain(&report.warnings).map(ToString::to_string));
+        let (templates, problems) = templates::load(&self.home);
+        warnings.extend(problems.iter().map(ToString::to_string));
+        let told = Told { home: &self.home, env: &self.env, roles: report.roles, templates };
+        let mut settings =
+            config.settings(told).map_err(|error| Trouble::usage(error.to_string()))?;
+        settings.review_template = host::files::read(&self.home.review_template())?;
+        Ok((settings, warnings))
+    }
+}
+
+/// A server that listens and does not answer yet.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    /// What `server.json` says
+    pub(crate) file: ServerFile,
+    /// Ends the server when cancelled
+    pub(crate) shutdown: CancellationToken,
+    engine: Engine,
+    activity: Arc<Activity>,
+    server: server::Server,
+    listener: TcpListener,
+    tasks: TaskTracker,
+}
+
+/// Opens the record.
+pub(crate) fn open(stage: &Stage, config: &Config) -> Result<Store, Trouble> {
+    let path = config.database_path(&stage.home);
+    if let Some(folder) = path.parent().filter(|folder| folder.starts_with(stage.home.state_dir()))
+    {
+        host::files::make_dir(folder, host::files::Mode::Private)?;
+    }
+    Ok(Store::open_guarded(&path, &[&stage.home.lock()])?)
+}
+
+/// The one port that will do, if agents run that know the server there. Those that somebody else
+/// runs were told how to find it again.
+pub(crate) fn only_port(stage: &Stage, store: &Store) -> Result<Option<u16>, Trouble> {
+    let ours = store.read(|tx| tx.agents_run())?;
+    if ours.is_empty() {
+        Ok(None)
+    } else {
+        Ok(server_process::remembered(&stage.home.address_file())?)
+    }
+}
+
+/// Makes everything ready. To be called inside a runtime.
+pub(crate) async fn prepare(
+    stage: &Stage,
+    config: &Config,
+    store: Store,
+    bound: Bound,
+) -> Result<Ready, Trouble> {
+    let token = stage.home.make_operator_token(&stage.env)?;
+    let (settings, warnings) = stage.settings()?;
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+    keep_good(stage);
+    let options = Options {
+        // Nought would report without end.
+        progress_every: Duration::from_millis(config.mcp.progress_interval.max(10)),
+        home: stage.home.dir.clone(),
+        state: stage.home.state_dir().to_owned(),
+        url: url_of(&bound),
+        adjutant: std::env::current_exe()?,
+        agent_environment: stage.env.for_agents(),
+        operator_environment: stage.env.vars.clone(),
+        secrets: stage.home.secrets(&stage.env)?,
+        github: GithubSecrets {
+            token: stage.env.variable(&config.github.token_variable),
+            webhook: stage.env.variable(&config.github.webhook_secret_variable),
+        },
+        slack: SlackSecrets {
+            bot: stage.env.variable(&config.slack.bot_token_variable),
+            app: stage.env.variable(&config.slack.app_token_variable),
+        },
+        ..Options::new(stage.home.root.clone(), engine::hash_token(&token))
+    };
+    let options = Options { crash_at: crash_at(stage)?, ..options };
+    let engine = Engine::new(store, settings.clone(), options);
+    for warning in engine.adopt_settings(settings).await? {
+        tracing::warn!("{warning}");
+    }
+    let started_at = engine.now();
+    let (shutdown, activity) = (CancellationToken::new(), Arc::new(Activity::default()));
+    activity.touch(engine.elapsed());
+    let version = env!("CARGO_PKG_VERSION").to_owned();
+    let url = url_of(&bound);
+    let app = server::App {
+        engine: engine.clone(),
+        home: stage.home.dir.display().to_string(),
+        url: url.clone(),
+        version: version.clone(),
+        started_at,
+        hosts: [vec![bound.address.ip().to_string()], config.server.allowed_hosts.clone()].concat(),
+        reload: reload(stage.clone(), engine.clone()),
+        files: Arc::new(Editor::new(stage.clone())),
+        shutdown: shutdown.clone(),
+        activity: Arc::clone(&activity),
+    };
+    let tasks = TaskTracker::new();
+    let services = Services { engine: &engine, tasks: &tasks };
+    let all = || (engine.clone(), tasks.clone(), shutdown.clone());
+    let (own, work, end) = all();
+    services.start("the supervision of agents", Keeping::new(own, work, end).run());
+    let (own, work, end) = all();
+    services.start("the outbox", Desk::new(own, work, end).run());
+    let (own, work, end) = all();
+    services.start("webhooks", Hooks::new(own, work, end).run());
+    let (own, work, end) = all();
+    services.start("loops", Loops::new(own, work, end).run());
+    services.start("Slack", Slackline::new(engine.clone(), shutdown.clone()).run());
+    services.start("the cleaner", Cleaner::new(engine.clone(), shutdown.clone()).run());
+    services.start("the retention of texts", engine.clone().forget_texts(shutdown.clone()));
+    if config.mirror {
+        let mirror = Mirror::new(engine.clone(), stage.home.dir.clone());
+        services.start("the mirror", mirror.run(shutdown.clone()));
+    }
+    let listener = TcpListener::from_std(bound.listener)?;
+    let max_connections = usize::try_from(config.server.max_connections).unwrap_or(usize::MAX);
+    let limits = server::ConnectionLimits { max_connections, ..Default::default() };
+    let server = server::Server::new(app).with_limits(limits);
+    let file = ServerFile { url, pid: std::process::id(), version, started_at };
+    Ok(Ready { file, shutdown, engine, activity, server, listener, tasks })
+}
+
+/// Starts the server's services, each watched.
+struct Services<'a> {
+    engine: &'a Engine,
+    tasks: &'a TaskTracker,
+}
+
+impl Services<'_> {
+    fn start(&self, name: &'static str, service: impl Future<Output = ()> + Send + 'static) {
+        // As for every bug; a watcher starts it again.
+        let end = || std::process::exit(70);
+        let service = self.tasks.spawn(service);
+        self.tasks.spawn(engine::watch_service(self.engine.clone(), name, service, end));
+    }
+}
+
+/// Where the server is to die, if somebody wants to see that nothing is lost by it.
+fn crash_at(stage: &Stage) -> Result<Option<Point>, Trouble> {
+    let Some(name) = &stage.env.crash_at else { return Ok(None) };
+    let point = Point::parse(name).ok_or_else(|| {
+        Trouble::usage(format!("`ADJUTANT_CRASH_AT`: there is no place `{name}`"))
+    })?;
+    Ok(Some(point))
+}
+
+/// Where the server is reached: one that listens everywhere is reached from here by loopback.
+fn url_of(bound: &Bound) -> String {
+    let port = bound.address.port();
+    match bound.address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => format!("http://127.0.0.1:{port}"),
+        IpAddr::V6(ip) if ip.is_unspecified() => format!("http://[::1]:{port}"),
+        _ => bound.url(),
+    }
+}
+
+/// Keeps a copy of the configuration that is in force now, for when the home's folder is cleaned away.
+fn keep_good(stage: &Stage) {
+    if let Err(error) = good::keep(&stage.home.dir, stage.home.state_dir()) {
+        tracing::warn!(%error, "could not copy the configuration to the state folder");
+    }
+}
+
+/// Reads configuration and roles again and puts them in force.
+fn reload(stage: Stage, engine: Engine) -> server::Reload {
+    let turn = std::sync::Mutex::new(());
+    Arc::new(move || {
+        // One after the other, so that what was read first does not take effect last.
+        let _turn = turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (settings, mut warnings) = stage.settings().map_err(|trouble| {
+            let error = ToolError::invalid(trouble.message());
+            trouble.hints().iter().fold(error, ToolError::hint)
+        })?;
+        let roles = settings.roles.len();
+        // Called on a thread for blocking work, which has the runtime at hand.
+        let kept = tokio::runtime::Handle::current().block_on(engine.adopt_settings(settings))?;
+        warnings.extend(kept);
+        keep_good(&stage);
+        Ok(ReloadReport { roles, warnings })
+    })
+}
+
+impl Ready {
+    /// The record.
+    pub(crate) fn store(&self) -> Store {
+        self.engine.store().clone()
+    }
+
+    /// Ends the server once nobody has needed it for that long.
+    pub(crate) fn end_when_idle(&self, limit: Duration) {
+        let (engine, activity) = (self.engine.clone(), Arc::clone(&self.activity));
+        let shutdown = self.shutdown.clone();
+        let idle = async move {
+            let is_busy = || {
+                let quiet = activity
+                    .idle_since()
+                    .is_some_and(|since| engine.elapsed().saturating_sub(since) >= limit);
+                // Agents that others run may come back at any time, and know only this address.
+                let alone = engine.store().read(|tx| tx.agents_live_count()).is_ok_and(|n| n == 0);
+                // A loop may be between two agents.
+                let looping = engine.loops_live().map_or(true, |live| !live.is_empty());
+                std::future::ready(!(quiet && alone) || looping)
+            };
+            let now = i64::try_from(engine.elapsed().as_millis()).unwrap_or(i64::MAX);
+            let last = Arc::new(AtomicI64::new(now));
+            server_process::idle(last, Clock::System, limit, is_busy).await;
+            tracing::info!("nobody needs the server any more");
+            shutdown.cancel();
+        };
+        let stop = self.shutdown.clone();
+        self.tasks.spawn(async move {
+            // Told to end before it was idle.
+            _ = stop.run_until_cancelled(idle).await;
+        });
+    }
+
+    /// Ends the server when it is asked to from a terminal or by a signal.
+    pub(crate) fn end_when_asked(&self) -> io::Result<()> {
+        let (shutdown, asked) = (self.shutdown.clone(), server_process::asked_to_stop()?);
+        self.tasks.spawn(async move {
+            // Told to end in another way, it has ended already.
+            _ = shutdown.run_until_cancelled(asked).await;
+            shutdown.cancel();
+        });
+        Ok(())
+    }
+
+    /// Serves until the end, and leaves everything written.
+    pub(crate) async fn serve(self) -> Result<(), Trouble> {
+        let served = self.server.serve(self.listener).await;
+        self.shutdown.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.engine.store().close().await;
+        Ok(served?)
+    }
+}
