@@ -14,11 +14,9 @@ mod tools;
 mod upkeep;
 pub mod views;
 
-pub use automation::loops::view::{LoopView, LoopsView, MessageView, WholeLoop};
 pub use automation::loops::{
     LOOP_TEMPLATE, LoopChange, LoopStart, Loops, PauseWhen, Unknown, unknown,
 };
-pub use automation::plans::view::{PlanRow, PlanView};
 pub use automation::plans::{Again, PlanWish};
 pub use call::cx::Caller;
 pub use call::door::{Call, Failure, Progress, read_only};
@@ -37,14 +35,10 @@ pub use core::topics::Waits;
 pub use crew::enlist::{Enlisted, Recruit};
 pub use crew::run::{Draft, Keeping, OnCap, OutputPage, OutputWish, Wish};
 pub use crew::templates::{self, template_tools, tools_of};
-pub use delivery::consistency::Disagreement;
 pub use delivery::github::Hearing;
-pub use delivery::merge_queue::{ConflictView, LineRange, MergeView, ReviewScope};
+pub use delivery::merge_queue::ReviewScope;
 pub use delivery::outbox::{Desk, Point};
-pub use delivery::reviews::view::{
-    CoderView, FeedbackView, PullView, ReviewView, StoryView, Whose,
-};
-pub use delivery::worktrees::{GitView, PrunedView, WorktreeView};
+pub use delivery::reviews::view::Whose;
 pub use host::run::{OutputLine, Position, Stream};
 pub use notify::mirror::{Mirror, MirrorError};
 pub use notify::slack::view::{SlackFailureView, SlackThreadView, SlackThreadsView, SlackView};
@@ -55,13 +49,6 @@ pub use store;
 pub use store::SCHEMA_VERSION;
 pub use tools::{ALIASES, TOOLS};
 pub use upkeep::clean::{CleanPart, CleanReport, CleanRequest, CleanedPart, Cleaner};
-pub use views::board::{
-    BoardSlice, BoardView, BoardWish, ColumnView, EpicRow, EpicsView, GraphView,
-};
-pub use views::board::{HistoryView, TaskRow, TasksView, WholeTask};
-pub use views::crew::{
-    About, CrewRow, CrewRowsView, CrewView, CrewWish, OverviewView, Past, RolesView,
-};
-pub use views::watch::{
-    AgentDiffView, AgentStoryView, AgentStreamView, Beginning, StreamItem, StreamWish,
-};
+pub use views::board::{BoardSlice, BoardWish};
+pub use views::crew::{About, CrewWish, Past};
+pub use views::watch::{Beginning, StreamWish};

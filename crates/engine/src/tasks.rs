@@ -4,3 +4,4 @@ pub(crate) mod task_add;
 pub(crate) mod task_change;
 pub(crate) mod task_hold;
 pub(crate) mod task_needs;
+pub(crate) mod view;

@@ -275,6 +275,17 @@ const VOCABULARY: [(AgentStateName, &str, AwaitStatus, OfficeStatus, ReviewStatu
 };
 
 impl AgentStateName {
+    /// Every state.
+    pub const ALL: [Self; 13] = {
+        let mut all = [Self::Queued; 13];
+        let mut at = 0;
+        while at < all.len() {
+            all[at] = VOCABULARY[at].0;
+            at += 1;
+        }
+        all
+    };
+
     /// The stored name.
     pub const fn stored(self) -> &'static str {
         VOCABULARY[self as usize].1

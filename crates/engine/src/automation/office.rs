@@ -9,9 +9,8 @@ pub(crate) mod recover;
 
 use model::agent::{AgentState, Outcome};
 use model::{AgentId, EpicId, EpicState, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
 use store::{Agent, Epic, Recipient, TaskFilter, Tx};
+use wire::supervisors::HealthStatus;
 
 use crate::core::error::ToolError;
 use crate::core::settings::{Role, Settings};
@@ -23,19 +22,6 @@ use crate::tools::epic::advance;
 pub(crate) const SUPERVISOR: &str = "supervisor";
 /// The category of whoever looks after supervisors.
 const ORCHESTRATOR: &str = "orchestrator";
-
-/// How a supervisor is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum HealthStatus {
-    /// It shows signs of life, or waits with a reason
-    Healthy,
-    /// It should be at work and was not heard of for too long
-    Silent,
-    /// It is over
-    Ended,
-}
 
 /// How a supervisor is, and how that is known.
 #[derive(Debug, Clone, PartialEq, Eq)]

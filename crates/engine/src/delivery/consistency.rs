@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use host::git::{Repo, going};
 use model::agent::AgentState;
 use model::review::{MergeState, WorktreeState};
-use schemars::JsonSchema;
-use serde::Serialize;
 use store::{AgentPage, Merge, MergePage, Page, Review, ReviewPage, Tx, Worktree, WorktreePage};
+use wire::worktrees::Disagreement;
 
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
@@ -20,16 +19,6 @@ use crate::delivery::worktree_setup::BRANCHES;
 const ROWS: u32 = 500;
 /// So often it is looked again where something happened while it was looked.
 const LOOKS: u32 = 5;
-
-/// Something that is one way in the record and another in git.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Disagreement {
-    /// Which agent, branch or folder
-    pub about: String,
-    /// What the matter is
-    pub what: String,
-}
 
 /// What the record says.
 #[derive(Debug, Default)]

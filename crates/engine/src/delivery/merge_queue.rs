@@ -22,12 +22,9 @@ pub(crate) use acts::{
     NOBODY_WORKS, complete, errand_of, hold_back, line_up, pinned_by, requeue, retire, take_out,
     tell, write_to,
 };
-pub use desk::{DeskView, WatchedMerge};
-pub use progress::CheckingView;
 pub use queue::ReviewScope;
-pub(crate) use queue::{ReviewQueue, Waiting, look_at};
-pub use view::{ConflictView, LineRange, MergeView};
-pub(crate) use view::{Details, conflicts_of, places};
+pub(crate) use queue::{Waiting, look_at};
+pub(crate) use view::{Details, conflict_view, conflicts_of, places};
 
 /// Work that was handed in, as the record knows it.
 #[derive(Debug, Clone)]

@@ -12,13 +12,14 @@ use model::review::{ErrandKind, WorktreeState};
 use model::{AgentId, Timestamp};
 use serde_json::json;
 use store::{Agent, AgentPage, EventDraft, NewWorktree, Run, Tx, Worktree};
+use wire::merges::ConflictView;
 
 use crate::call::cx::task_of;
 use crate::core::engine::Engine;
 use crate::core::error::{Code, ToolError};
 use crate::core::settings;
 use crate::crew::run::{Claims, Wish};
-use crate::delivery::merge_queue::ConflictView;
+use crate::delivery::merge_queue::conflict_view;
 use crate::delivery::outbox::Point;
 
 /// The beginning of the names of all our branches.
@@ -59,7 +60,7 @@ impl From<GitError> for ToolError {
         }
         match error {
             GitError::Conflict(conflicts) => {
-                let places: Vec<ConflictView> = conflicts.iter().map(ConflictView::of).collect();
+                let places: Vec<ConflictView> = conflicts.iter().map(conflict_view).collect();
                 Self::conflict(message).detail("conflicts", json!(places))
             }
             GitError::Dirty(files) => Self::conflict(message).detail("files", files),

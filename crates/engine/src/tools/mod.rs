@@ -18,9 +18,6 @@ mod task;
 
 use crate::call::tool::ToolDef;
 
-pub(crate) use paging::Cursor;
-pub(crate) use task::TaskView;
-
 /// Other names of tools, each with the canonical one. They can be called, and no list shows them.
 pub const ALIASES: &[(&str, &str)] =
     &[("mcp__review__create_pr", "mcp__review__create_pull_request")];

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error as _};
-use serde::{Serialize, Serializer};
 
 /// How many rows a page may have: 1 to 500.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,50 +76,5 @@ impl JsonSchema for WaitSeconds {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "integer", "minimum": 0, "maximum": Self::MAX })
-    }
-}
-
-/// Where a page begins. To its reader it is text without meaning.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Cursor(model::Cursor);
-
-impl Cursor {
-    pub(crate) const fn number(self) -> i64 {
-        self.0.number()
-    }
-}
-
-impl From<i64> for Cursor {
-    fn from(number: i64) -> Self {
-        // Rows have numbers from 1 on.
-        Self(model::Cursor::try_from(number).unwrap_or_default())
-    }
-}
-
-impl Serialize for Cursor {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("c{}", self.0))
-    }
-}
-
-impl<'de> Deserialize<'de> for Cursor {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.strip_prefix('c')
-            .and_then(|number| number.parse().ok())
-            .map(Self)
-            .ok_or_else(|| D::Error::custom("is not a cursor: pass `nextCursor` as it came"))
-    }
-}
-
-impl JsonSchema for Cursor {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        "Cursor".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "maxLength": 24 })
     }
 }

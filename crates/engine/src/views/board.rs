@@ -8,165 +8,21 @@ mod row;
 mod whole;
 
 use model::task::Priority;
-use model::{AgentId, AgentStateName, Column, EpicId, MailId, TaskId, TaskStateName, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
+use model::{Column, EpicId};
 use store::{BoardFilter, BoardMark, BoardPart, Card, Tx};
+use wire::epics::ColumnCounts;
+use wire::tasks::{Board, BoardColumn, Tasks};
 
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::tools::epic::find_epic;
 use row::Rows;
 
-use epics::ColumnCounts;
-pub use epics::{EpicRow, EpicsView};
-pub use graph::GraphView;
-pub use history::HistoryView;
-pub use whole::WholeTask;
-
 /// So many words are looked for, so long all together.
 const MOST_WORDS: usize = 8;
 const LONGEST_SEARCH: usize = 200;
 /// So many single tasks are given at once.
 const MOST_ROWS: usize = 100;
-
-/// A task as it stands on the board.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TaskRow {
-    /// Its id
-    pub id: TaskId,
-    /// Its number: 12 for `TAS-12`
-    pub number: i64,
-    /// Its name for people
-    pub slug: String,
-    /// What is to be done, in a line
-    pub title: String,
-    /// Where it stands, in the office's words
-    pub state: model::task::OfficeState,
-    /// The same as it is stored
-    pub stored_state: TaskStateName,
-    /// In which column
-    pub column: Column,
-    /// How urgent it is: 0 comes first, 4 last
-    pub priority: Priority,
-    /// In which session
-    pub session: String,
-    /// The epic it belongs to
-    pub epic: Option<EpicName>,
-    /// The tasks that must be done before it
-    pub needs: Vec<Need>,
-    /// How many tasks wait for it
-    pub needed_by: i64,
-    /// Who has it: who holds it, else who is there for it
-    pub agent: Option<RowAgent>,
-    /// How far its approved work is on its way in; null where nothing waits to be merged
-    pub merge: Option<model::review::MergeState>,
-    /// What the agents on it have cost; null is unknown
-    pub cost_usd: Option<f64>,
-    /// When it last changed
-    pub updated_at: Timestamp,
-}
-
-/// An epic by name.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct EpicName {
-    /// Its id
-    pub id: EpicId,
-    /// What it is called
-    pub title: String,
-}
-
-/// A task that another needs.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Need {
-    /// Its number
-    pub number: i64,
-    /// Whether it is done, or not wanted any more
-    pub done: bool,
-}
-
-/// An agent as it stands on a task's card.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RowAgent {
-    /// Its id
-    pub id: AgentId,
-    /// The end of its id, by which people call it
-    pub short: String,
-    /// Its role
-    pub role: String,
-    /// How it stands
-    pub state: AgentStateName,
-    /// Since when: since it began while it works, else since it stands so
-    pub since: Timestamp,
-    /// Until when its model does not answer it
-    pub limited_until: Option<Timestamp>,
-    /// What it asks a person
-    pub asks: Option<RowQuestion>,
-    /// How often its work was looked at, and how often it may be
-    pub review: Option<RowReview>,
-}
-
-/// A question that waits for a person.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RowQuestion {
-    /// The letter that asks
-    pub mail_id: MailId,
-    /// What it is about
-    pub subject: String,
-    /// Since when it waits
-    pub since: Timestamp,
-}
-
-/// How far an agent is with its reviews.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RowReview {
-    /// How often its work was looked at
-    pub iteration: u32,
-    /// How often it may be
-    pub max: u32,
-}
-
-/// The board.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct BoardView {
-    /// Its columns, from left to right
-    pub columns: Vec<ColumnView>,
-    /// Whether more tasks fit the words than were looked for
-    pub truncated: bool,
-}
-
-/// A column of the board.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ColumnView {
-    /// Which
-    pub name: Column,
-    /// How many tasks it has
-    pub count: i64,
-    /// The first of them, by priority and then by number; what is done, the newest first
-    pub tasks: Vec<TaskRow>,
-    /// Where the next page begins, if there is one
-    pub next_cursor: Option<String>,
-}
-
-/// A page of tasks.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct TasksView {
-    /// The tasks
-    pub tasks: Vec<TaskRow>,
-    /// Where the next page begins, if there is one
-    pub next_cursor: Option<String>,
-    /// Whether more tasks fit the words than were looked for
-    pub truncated: bool,
-}
 
 /// Which tasks of the board are wanted.
 #[derive(Debug, Clone, Default)]
@@ -262,7 +118,7 @@ fn cut(found: &[Card], slice: &BoardSlice) -> (Vec<Card>, Option<BoardMark>) {
 
 impl Engine {
     /// The board: each column's count and its first tasks.
-    pub async fn board(&self, wish: BoardWish, limit: u32) -> Result<BoardView, ToolError> {
+    pub async fn board(&self, wish: BoardWish, limit: u32) -> Result<Board, ToolError> {
         let settings = self.settings();
         let looking = self.store.scan(move |tx| {
             let filter = wish.filter(tx)?;
@@ -284,19 +140,15 @@ impl Engine {
                     (page.cards, page.next, counts.of(name))
                 };
                 let tasks = rows.all(cards)?;
-                columns.push(ColumnView { name, count, tasks, next_cursor: text(next) });
+                columns.push(BoardColumn { name, count, tasks, next_cursor: text(next) });
             }
-            Ok(BoardView { columns, truncated: found.is_some_and(|found| found.truncated) })
+            Ok(Board { columns, truncated: found.is_some_and(|found| found.truncated) })
         });
         looking.await
     }
 
     /// A page of tasks: a column's, or all by priority and then by number.
-    pub async fn board_page(
-        &self,
-        wish: BoardWish,
-        slice: BoardSlice,
-    ) -> Result<TasksView, ToolError> {
+    pub async fn board_page(&self, wish: BoardWish, slice: BoardSlice) -> Result<Tasks, ToolError> {
         let settings = self.settings();
         let looking = self.store.scan(move |tx| {
             let filter = wish.filter(tx)?;
@@ -309,13 +161,13 @@ impl Engine {
                 (cards, next, found.truncated)
             };
             let tasks = Rows::new(tx, &settings).all(cards)?;
-            Ok(TasksView { tasks, next_cursor: text(next), truncated })
+            Ok(Tasks { tasks, next_cursor: text(next), truncated })
         });
         looking.await
     }
 
     /// Single tasks by their numbers; numbers that no task has are left out.
-    pub async fn board_rows(&self, numbers: Vec<i64>) -> Result<TasksView, ToolError> {
+    pub async fn board_rows(&self, numbers: Vec<i64>) -> Result<Tasks, ToolError> {
         if numbers.len() > MOST_ROWS {
             return Err(ToolError::invalid(format!(
                 "`numbers` has {} numbers; {MOST_ROWS} are the most",
@@ -330,7 +182,7 @@ impl Engine {
                 cards.extend(tx.board_card(number)?);
             }
             let tasks = Rows::new(tx, &settings).all(cards)?;
-            Ok(TasksView { tasks, next_cursor: None, truncated: false })
+            Ok(Tasks { tasks, next_cursor: None, truncated: false })
         });
         looking.await
     }

@@ -9,18 +9,15 @@ mod row;
 mod tests;
 
 use model::AgentId;
-use schemars::JsonSchema;
-use serde::Serialize;
 use store::{Agent, CrewOrder, CrewStanding, Page, Tx};
+use wire::crew::{Crew, CrewRows, RoleSummary, Roles};
 
 use crate::call::cx::find_agent;
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
-pub(crate) use lanes::SegmentView;
 use live::Live;
 pub(crate) use live::Memo;
-pub use overview::{About, OverviewView};
-pub use row::CrewRow;
+pub use overview::About;
 use row::Look;
 
 /// What ended longer ago than this, and has nobody live below it, is past.
@@ -57,56 +54,9 @@ pub struct CrewWish {
     pub window: Option<u32>,
 }
 
-/// A page of the crew.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CrewView {
-    /// The agents: of a level of the tree, oldest first; of those that are over, newest first
-    pub rows: Vec<CrewRow>,
-    /// How many that ended more than ten minutes ago were left out, where that was asked for
-    pub past: i64,
-    /// Where the next page begins, if there is one
-    pub next_cursor: Option<i64>,
-}
-
-/// Some agents of the crew.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CrewRowsView {
-    /// Those that there are, in the order in which they were asked for
-    pub rows: Vec<CrewRow>,
-}
-
-/// A role that an agent can be started in.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct RoleView {
-    /// Its name
-    pub name: String,
-    /// Its name for people
-    pub display_name: Option<String>,
-    /// What it is for
-    pub description: Option<String>,
-    /// Its category
-    pub category: String,
-    /// The kind of agent that plays it
-    pub kind: String,
-    /// The model that plays it; null is the kind's own choice
-    pub model: Option<String>,
-}
-
-/// All roles.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct RolesView {
-    /// By name
-    pub roles: Vec<RoleView>,
-}
-
 impl Engine {
     /// A page of the crew.
-    pub async fn crew(&self, wish: CrewWish) -> Result<CrewView, ToolError> {
+    pub async fn crew(&self, wish: CrewWish) -> Result<Crew, ToolError> {
         let engine = self.clone();
         self.store
             .scan(move |tx| {
@@ -114,7 +64,7 @@ impl Engine {
                 let (page, past) = level(&look, &wish)?;
                 let rows = page.items.into_iter().map(|agent| look.row(agent));
                 let rows = rows.collect::<Result<_, ToolError>>()?;
-                Ok(CrewView { rows, past, next_cursor: page.next })
+                Ok(Crew { rows, past, next_cursor: page.next })
             })
             .await
     }
@@ -124,7 +74,7 @@ impl Engine {
         &self,
         ids: Vec<AgentId>,
         window: Option<u32>,
-    ) -> Result<CrewRowsView, ToolError> {
+    ) -> Result<CrewRows, ToolError> {
         let engine = self.clone();
         self.store
             .scan(move |tx| {
@@ -135,15 +85,15 @@ impl Engine {
                         rows.push(look.row(agent)?);
                     }
                 }
-                Ok(CrewRowsView { rows })
+                Ok(CrewRows { rows })
             })
             .await
     }
 
     /// The roles that agents can be started in.
-    pub fn roles(&self) -> RolesView {
+    pub fn roles(&self) -> Roles {
         let settings = self.settings();
-        let view = |role: &crate::core::settings::Role| RoleView {
+        let view = |role: &crate::core::settings::Role| RoleSummary {
             name: role.name.clone(),
             display_name: role.display_name.clone(),
             description: role.description.clone(),
@@ -154,7 +104,7 @@ impl Engine {
                 models.overrides.get(&role.category).or(models.default.as_ref()).cloned()
             }),
         };
-        RolesView { roles: settings.roles.values().map(view).collect() }
+        Roles { roles: settings.roles.values().map(view).collect() }
     }
 }
 

@@ -5,16 +5,12 @@ mod thread;
 
 use std::collections::HashMap;
 
-use model::agent::AgentStateName;
-use model::{AgentId, MailId, Timestamp};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use model::{AgentId, MailId};
 use store::{Agent, MailLine, Mailbox, Recipient, Tx};
+use wire::mail::{LetterBox, LetterKind, LetterView, Letters, PersonView};
 
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
-pub use asking::OfferView;
-pub use thread::{LetterWhole, RequestView, SettledView, ThreadView, WaitingTask};
 
 /// So many letters are looked at together.
 const AT_ONCE: u32 = 200;
@@ -24,22 +20,6 @@ const LOOKED_AT: usize = 2000;
 const PREVIEW: usize = 160;
 /// So far a chain of answers is followed to its beginning.
 const LONGEST_CHAIN: usize = 1000;
-
-/// Which letters are wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum LetterBox {
-    /// Those for the human
-    Me,
-    /// Those for the human that wait for an answer
-    Asks,
-    /// Those for agents
-    Agents,
-    /// Those for the human about trouble
-    Alerts,
-    /// Those from the human
-    Sent,
-}
 
 /// Which part of the letters is wanted.
 #[derive(Debug, Clone)]
@@ -56,77 +36,6 @@ pub struct LetterWish {
     pub limit: u32,
 }
 
-/// What a letter is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub enum LetterKind {
-    /// It asks something
-    Question,
-    /// It asks leave to use a tool
-    Permission,
-    /// It tells of trouble
-    Alert,
-    /// It only tells
-    Letter,
-}
-
-/// Who wrote a letter, or gets it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct PersonView {
-    /// The agent; null is the human
-    pub agent_id: Option<AgentId>,
-    /// Its role
-    pub role: Option<String>,
-    /// The end of its id, by which people call it
-    pub short: Option<String>,
-    /// How it stands now
-    pub state: Option<AgentStateName>,
-    /// Whether it is the human
-    pub human: bool,
-}
-
-/// A letter in a list.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct LetterView {
-    /// Its id
-    pub id: MailId,
-    /// The letter with which its thread began
-    pub thread_id: MailId,
-    /// Who wrote
-    pub from: PersonView,
-    /// To whom
-    pub to: PersonView,
-    /// What it is about
-    pub subject: String,
-    /// How it begins
-    pub preview: String,
-    /// When it was written
-    pub created_at: Timestamp,
-    /// When it was read
-    pub read_at: Option<Timestamp>,
-    /// What it is
-    pub kind: LetterKind,
-    /// Whether somebody waits for the human's answer
-    pub needs_answer: bool,
-    /// How many letters answer it
-    pub replies: u64,
-}
-
-/// Some letters.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct LettersView {
-    /// The letters, newest first
-    pub letters: Vec<LetterView>,
-    /// Where the next page begins, if there may be one
-    pub next_cursor: Option<i64>,
-}
-
 /// What a letter is, by its own words and by what is on record of it.
 fn kind_of(permission: Option<&String>, subject: &str, body: &str) -> LetterKind {
     if permission.is_some() {
@@ -137,13 +46,6 @@ fn kind_of(permission: Option<&String>, subject: &str, body: &str) -> LetterKind
         LetterKind::Question
     } else {
         LetterKind::Letter
-    }
-}
-
-impl LetterKind {
-    /// Whether it wants an answer.
-    const fn asks(self) -> bool {
-        matches!(self, Self::Question | Self::Permission)
     }
 }
 
@@ -278,7 +180,7 @@ impl LetterWish {
 
 impl Engine {
     /// Letters, newest first. Of a long one only the two ends are searched.
-    pub async fn letters(&self, wish: LetterWish) -> Result<LettersView, ToolError> {
+    pub async fn letters(&self, wish: LetterWish) -> Result<Letters, ToolError> {
         self.store
             .scan(move |tx| {
                 let mut reading = Reading::new(tx);
@@ -302,10 +204,10 @@ impl Engine {
                     }
                     let full = letters.len() == limit;
                     if page.next.is_none() && !full {
-                        return Ok(LettersView { letters, next_cursor: None });
+                        return Ok(Letters { letters, next_cursor: None });
                     }
                     if full || looked >= LOOKED_AT {
-                        return Ok(LettersView { letters, next_cursor: before });
+                        return Ok(Letters { letters, next_cursor: before });
                     }
                 }
             })
@@ -318,7 +220,7 @@ fn asks(
     reading: &mut Reading<'_>,
     wish: &LetterWish,
     text: Option<&str>,
-) -> Result<LettersView, ToolError> {
+) -> Result<Letters, ToolError> {
     let mut letters = Vec::new();
     for line in reading.tx.mail_unanswered()? {
         if wish.wants(&line, text) {
@@ -327,5 +229,5 @@ fn asks(
     }
     letters.retain(|letter| letter.needs_answer);
     letters.truncate(usize::try_from(wish.limit).unwrap_or(usize::MAX));
-    Ok(LettersView { letters, next_cursor: None })
+    Ok(Letters { letters, next_cursor: None })
 }

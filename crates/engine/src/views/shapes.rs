@@ -3,64 +3,22 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use wire::agents::{AgentDiff, AgentStory, AgentStream};
+use wire::crew::{Crew, CrewRows, Roles};
+use wire::epics::{EpicRow, Epics};
+use wire::loops::{LoopDetails, LoopList, LoopMessageView, LoopView};
+use wire::mail::{Letters, Thread};
+use wire::merges::{Merges, ReviewDesk, WatchedMerge};
+use wire::overview::Overview;
+use wire::plans::{PlanView, Plans};
+use wire::reviews::{ReviewStory, Reviews};
+use wire::tasks::{Board, TaskDetails, TaskGraph, TaskHistory, Tasks};
+use wire::worktrees::{Agreement, PrunedWorktree, Worktrees};
 
-use crate::automation::loops::view::{LoopView, LoopsView, MessageView, WholeLoop};
-use crate::automation::plans::view::{PlanRow, PlanView};
 use crate::call::tool::schema;
-use crate::delivery::consistency::Disagreement;
-use crate::delivery::merge_queue::MergeView;
-pub use crate::delivery::merge_queue::{CheckingView, DeskView, WatchedMerge};
-use crate::delivery::reviews::view::{CoderView, ReviewView, StoryView};
-use crate::delivery::worktrees::{PrunedView, WorktreeView};
 use crate::notify::slack::view::{SlackThreadsView, SlackView};
 use crate::notify::webhooks::view::{DeliveryView, SentView, WebhookView};
-use crate::views::board::{
-    BoardView, EpicRow, EpicsView, GraphView, HistoryView, TasksView, WholeTask,
-};
-use crate::views::crew::{CrewRowsView, CrewView, OverviewView, RolesView};
-pub use crate::views::mail::{
-    LetterBox, LetterKind, LetterView, LetterWhole, LetterWish, LettersView, OfferView, PersonView,
-    RequestView, SettledView, ThreadView, WaitingTask,
-};
-use crate::views::watch::{AgentDiffView, AgentStoryView, AgentStreamView};
-
-/// A page of reviews.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ReviewsView {
-    /// The agents that have had all their reviews; only on the first page
-    pub limited: Vec<CoderView>,
-    /// The reviews, oldest first
-    pub reviews: Vec<ReviewView>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<i64>,
-}
-
-/// A page of worktrees.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct WorktreesView {
-    /// The worktrees, oldest first
-    pub worktrees: Vec<WorktreeView>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<i64>,
-}
-
-/// A page of approved work.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct MergesView {
-    /// Each on its way into a branch, oldest first
-    pub merges: Vec<MergeView>,
-    /// Those that were over last, newest first; only where they were asked for
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub over: Vec<MergeView>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<i64>,
-}
+pub use crate::views::mail::LetterWish;
 
 /// The webhooks.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
@@ -81,42 +39,21 @@ pub struct DeliveriesView {
     pub next_cursor: Option<i64>,
 }
 
-/// A page of plans.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PlansView {
-    /// The plans, newest first
-    pub plans: Vec<PlanRow>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<i64>,
-}
-
-/// Whether git and the record agree.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AgreementView {
-    /// Whether they do
-    pub ok: bool,
-    /// In what they do not
-    pub disagreements: Vec<Disagreement>,
-}
-
 /// The schemas of all this, by name.
 pub fn schemas() -> Vec<(&'static str, Map<String, Value>)> {
     vec![
-        ("Overview", schema::<OverviewView>()),
-        ("Crew", schema::<CrewView>()),
-        ("CrewRows", schema::<CrewRowsView>()),
-        ("Roles", schema::<RolesView>()),
-        ("Reviews", schema::<ReviewsView>()),
-        ("ReviewStory", schema::<StoryView>()),
-        ("Worktrees", schema::<WorktreesView>()),
-        ("PrunedWorktree", schema::<PrunedView>()),
-        ("Agreement", schema::<AgreementView>()),
+        ("Overview", schema::<Overview>()),
+        ("Crew", schema::<Crew>()),
+        ("CrewRows", schema::<CrewRows>()),
+        ("Roles", schema::<Roles>()),
+        ("Reviews", schema::<Reviews>()),
+        ("ReviewStory", schema::<ReviewStory>()),
+        ("Worktrees", schema::<Worktrees>()),
+        ("PrunedWorktree", schema::<PrunedWorktree>()),
+        ("Agreement", schema::<Agreement>()),
         ("Merge", schema::<WatchedMerge>()),
-        ("Merges", schema::<MergesView>()),
-        ("ReviewQueue", schema::<DeskView>()),
+        ("Merges", schema::<Merges>()),
+        ("ReviewQueue", schema::<ReviewDesk>()),
         ("Webhook", schema::<WebhookView>()),
         ("Webhooks", schema::<WebhooksView>()),
         ("Delivery", schema::<DeliveryView>()),
@@ -125,22 +62,22 @@ pub fn schemas() -> Vec<(&'static str, Map<String, Value>)> {
         ("Slack", schema::<SlackView>()),
         ("SlackThreads", schema::<SlackThreadsView>()),
         ("Loop", schema::<LoopView>()),
-        ("Loops", schema::<LoopsView>()),
-        ("WholeLoop", schema::<WholeLoop>()),
-        ("LoopMessage", schema::<MessageView>()),
+        ("Loops", schema::<LoopList>()),
+        ("WholeLoop", schema::<LoopDetails>()),
+        ("LoopMessage", schema::<LoopMessageView>()),
         ("Plan", schema::<PlanView>()),
-        ("Plans", schema::<PlansView>()),
-        ("AgentStream", schema::<AgentStreamView>()),
-        ("AgentDiff", schema::<AgentDiffView>()),
-        ("AgentStory", schema::<AgentStoryView>()),
-        ("Board", schema::<BoardView>()),
-        ("Tasks", schema::<TasksView>()),
-        ("WholeTask", schema::<WholeTask>()),
-        ("TaskHistory", schema::<HistoryView>()),
-        ("TaskGraph", schema::<GraphView>()),
+        ("Plans", schema::<Plans>()),
+        ("AgentStream", schema::<AgentStream>()),
+        ("AgentDiff", schema::<AgentDiff>()),
+        ("AgentStory", schema::<AgentStory>()),
+        ("Board", schema::<Board>()),
+        ("Tasks", schema::<Tasks>()),
+        ("WholeTask", schema::<TaskDetails>()),
+        ("TaskHistory", schema::<TaskHistory>()),
+        ("TaskGraph", schema::<TaskGraph>()),
         ("Epic", schema::<EpicRow>()),
-        ("Epics", schema::<EpicsView>()),
-        ("Letters", schema::<LettersView>()),
-        ("Thread", schema::<ThreadView>()),
+        ("Epics", schema::<Epics>()),
+        ("Letters", schema::<Letters>()),
+        ("Thread", schema::<Thread>()),
     ]
 }

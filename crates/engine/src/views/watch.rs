@@ -4,9 +4,7 @@ mod diff;
 mod story;
 mod stream;
 
-pub use diff::AgentDiffView;
-pub use story::AgentStoryView;
-pub use stream::{AgentStreamView, Beginning, StreamItem, StreamWish};
+pub use stream::{Beginning, StreamWish};
 
 /// Where a text can be cut so that it is no longer than this.
 fn boundary(text: &str, most: usize) -> usize {

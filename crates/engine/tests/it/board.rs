@@ -1,9 +1,10 @@
 //! The board as people see it: rows, one task whole, its history in words, the graph, and the epics above.
 
-use engine::{BoardSlice, BoardView, BoardWish, WholeTask};
+use engine::{BoardSlice, BoardWish};
 use model::{Column, EpicId, TaskRef};
 use serde_json::{Value, json};
 use store::EpicPage;
+use wire::tasks::{Board, TaskDetails};
 
 use crate::support::{Who, World};
 
@@ -23,18 +24,18 @@ fn name(number: i64) -> String {
     format!("TAS-{number}")
 }
 
-async fn board(world: &World, words: &str) -> BoardView {
+async fn board(world: &World, words: &str) -> Board {
     let wish = BoardWish { words: words.into(), ..BoardWish::default() };
     world.engine.board(wish, 25).await.unwrap()
 }
 
 /// The numbers in a column, and how many it says there are.
-fn column(board: &BoardView, name: Column) -> (Vec<i64>, i64) {
+fn column(board: &Board, name: Column) -> (Vec<i64>, i64) {
     let column = board.columns.iter().find(|column| column.name == name).unwrap();
     (column.tasks.iter().map(|task| task.number).collect(), column.count)
 }
 
-async fn whole(world: &World, number: i64) -> WholeTask {
+async fn whole(world: &World, number: i64) -> TaskDetails {
     world.engine.whole_task(TaskRef::Number(number)).await.unwrap()
 }
 

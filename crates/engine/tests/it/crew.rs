@@ -1,11 +1,12 @@
 //! The crew as people look at it: a tree that unfolds, flat lists, what each is told to do.
 
 use engine::store::{CrewStanding, EventDraft, NewAgent, NewTask, Tx};
-use engine::{CrewRow, CrewView, CrewWish, Past, ToolError};
+use engine::{CrewWish, Past, ToolError};
 use model::agent::{AgentState, AgentStateName, Outcome};
 use model::event::EventKind;
 use model::{AgentId, TaskId, Timestamp};
 use serde_json::json;
+use wire::crew::{Crew, CrewRow};
 
 use crate::support::World;
 
@@ -78,7 +79,7 @@ fn ids(bits: impl IntoIterator<Item = u64>) -> Vec<AgentId> {
     bits.into_iter().map(AgentId::from_bits).collect()
 }
 
-async fn list(world: &World, wish: CrewWish) -> CrewView {
+async fn list(world: &World, wish: CrewWish) -> Crew {
     world.engine.crew(wish).await.unwrap()
 }
 

@@ -1,8 +1,9 @@
 //! Letters as people look through them: boxes, threads, what is asked, and how it was answered.
 
-use engine::views::{LetterBox, LetterKind, LetterView, LetterWish, ThreadView};
+use engine::views::LetterWish;
 use model::{AgentId, MailId};
 use serde_json::{Value, json};
+use wire::mail::{LetterBox, LetterKind, LetterView, Thread};
 
 use crate::support::{Who, World};
 
@@ -35,7 +36,7 @@ async fn subjects(world: &World, wish: LetterWish) -> Vec<String> {
     letters(world, wish).await.into_iter().map(|letter| letter.subject).collect()
 }
 
-async fn thread(world: &World, id: MailId) -> ThreadView {
+async fn thread(world: &World, id: MailId) -> Thread {
     world.engine.thread(id).await.unwrap()
 }
 

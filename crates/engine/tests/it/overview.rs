@@ -1,16 +1,17 @@
 //! The frame around every page: how much there is of everything, and what a person is needed for.
 
 use engine::store::{MergeChange, NewMail, NewMerge, NewReview, Question, Recipient, Spend, Tx};
-use engine::{About, OverviewView, ToolError};
+use engine::{About, ToolError};
 use model::agent::{AgentState, Outcome};
 use model::money::Usd;
 use model::review::{MergeState, ReviewState};
 use model::{AgentId, MailId, MergeId, TaskId, TaskRef, Timestamp};
 use serde_json::{Value, json};
+use wire::overview::Overview;
 
 use crate::support::{Who, World};
 
-async fn overview(world: &World) -> OverviewView {
+async fn overview(world: &World) -> Overview {
     let about = About {
         version: "1.2.3".into(),
         home: "~/p/.adjutant".into(),

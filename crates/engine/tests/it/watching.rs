@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use engine::AgentDiffView;
 use engine::Recruit;
 use host::git::head;
 use model::agent::{AgentState, Outcome};
@@ -13,6 +12,7 @@ use model::review::{MergeState, WorktreeState};
 use model::{AgentId, MergeId, Timestamp};
 use serde_json::{Value, json};
 use store::{EventDraft, MergeChange, NewMerge, StoreError, Tokens};
+use wire::agents::AgentDiff;
 
 use crate::support::repository::{Project, commit, git};
 use crate::support::{Who, World};
@@ -24,12 +24,12 @@ async fn enlisted(world: &World, parent: Option<AgentId>) -> AgentId {
     world.engine.enlist(recruit).await.unwrap().agent
 }
 
-async fn diff(project: &Project, id: AgentId) -> AgentDiffView {
+async fn diff(project: &Project, id: AgentId) -> AgentDiff {
     project.world.engine.agent_diff(id).await.unwrap()
 }
 
 /// Each file as `status path (old) +added -removed`.
-fn files(view: &AgentDiffView) -> Vec<String> {
+fn files(view: &AgentDiff) -> Vec<String> {
     let shown = serde_json::to_value(view).unwrap();
     let file = |file: &Value| {
         let old = file["oldPath"].as_str().map_or_else(String::new, |old| format!(" ({old})"));
@@ -131,7 +131,7 @@ async fn who_has_no_worktree_is_told_why_there_is_nothing() {
     assert_eq!(view.why, None, "its first commit is still there: {view:?}");
 }
 
-async fn view_again(project: &Project, id: AgentId) -> AgentDiffView {
+async fn view_again(project: &Project, id: AgentId) -> AgentDiff {
     diff(project, id).await
 }
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use engine::store::CrewStanding;
-use engine::{CrewRowsView, CrewView, CrewWish, Past, RolesView, ToolError};
+use engine::{CrewWish, Past, ToolError};
 use model::{AgentId, Cursor};
 use serde::Deserialize;
 use utoipa::IntoParams;
+use wire::crew::{Crew, CrewRows, Roles};
 
 use super::page_limit;
 use crate::answer::{Answer, ErrorBody, Params};
@@ -84,7 +85,7 @@ pub(crate) struct WhichRows {
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichCrew>,
-) -> Answer<Json<CrewView>> {
+) -> Answer<Json<Crew>> {
     let standing = chosen("state", asked.state.as_deref(), &STATES)?;
     let past = chosen("past", asked.past.as_deref(), &PAST)?;
     if asked.q.as_ref().is_some_and(|text| text.chars().count() > LONGEST_TEXT) {
@@ -119,7 +120,7 @@ pub(crate) async fn list(
 pub(crate) async fn rows(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichRows>,
-) -> Answer<Json<CrewRowsView>> {
+) -> Answer<Json<CrewRows>> {
     let ids: Vec<&str> = asked.ids.split(',').filter(|id| !id.is_empty()).collect();
     if ids.len() > MOST_ROWS {
         let error = wrong("ids", &format!("has more than {MOST_ROWS} ids"));
@@ -137,7 +138,7 @@ pub(crate) async fn rows(
     get, path = "/api/roles", tag = "agents",
     responses((status = 200, body = ref("#/components/schemas/Roles")))
 )]
-pub(crate) async fn roles(State(shared): State<Arc<Shared>>) -> Json<RolesView> {
+pub(crate) async fn roles(State(shared): State<Arc<Shared>>) -> Json<Roles> {
     Json(shared.app.engine.roles())
 }
 

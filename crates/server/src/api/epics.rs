@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use engine::ToolError;
 use engine::store::EpicPage;
-use engine::{EpicRow, EpicsView, ToolError};
 use model::EpicId;
+use wire::epics::{EpicRow, Epics};
 
 use super::{Listing, page_limit};
 use crate::answer::{Answer, ErrorBody, Params};
@@ -23,7 +24,7 @@ use crate::server::Shared;
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<Listing>,
-) -> Answer<Json<EpicsView>> {
+) -> Answer<Json<Epics>> {
     let which = if asked.all { EpicPage::All } else { EpicPage::Open };
     let limit = page_limit(asked.limit)?;
     Ok(Json(shared.app.engine.epics(which, asked.after.number(), limit).await?))

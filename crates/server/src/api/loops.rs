@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::{LoopChange, LoopStart, LoopView, LoopsView, MessageView, PauseWhen, WholeLoop};
+use engine::{LoopChange, LoopStart, PauseWhen};
 use http::StatusCode;
 use model::{Cursor, Line, Text};
 use serde::Deserialize;
 use utoipa::ToSchema;
+use wire::loops::{LoopDetails, LoopList, LoopMessageView, LoopView};
 
 use super::{Newest, page_limit};
 use crate::answer::{Answer, ErrorBody, Input, Params};
@@ -25,7 +26,7 @@ use crate::server::Shared;
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<Newest>,
-) -> Answer<Json<LoopsView>> {
+) -> Answer<Json<LoopList>> {
     let limit = page_limit(asked.limit)?;
     Ok(Json(shared.app.engine.loops(asked.after.map(Cursor::number), limit).await?))
 }
@@ -42,7 +43,7 @@ pub(crate) async fn list(
 pub(crate) async fn show(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
-) -> Answer<Json<WholeLoop>> {
+) -> Answer<Json<LoopDetails>> {
     Ok(Json(shared.app.engine.loop_whole(&name).await?))
 }
 
@@ -187,7 +188,7 @@ pub(crate) async fn say(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
     Input(asked): Input<Say>,
-) -> Answer<(StatusCode, Json<MessageView>)> {
+) -> Answer<(StatusCode, Json<LoopMessageView>)> {
     let said = shared.app.engine.loop_say(&name, asked.text.into_inner()).await?;
     Ok((StatusCode::CREATED, Json(said)))
 }

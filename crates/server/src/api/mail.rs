@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::views::{LetterBox, LetterWish, LettersView, ThreadView};
+use engine::views::LetterWish;
 use engine::{Code, ToolError};
 use model::{AgentId, Cursor, MailId};
 use serde::Deserialize;
 use utoipa::IntoParams;
+use wire::mail::{LetterBox, Letters, Thread};
 
 use super::page_limit;
 use crate::answer::{Answer, ErrorBody, Params};
@@ -53,7 +54,7 @@ pub(crate) struct WhichLetters {
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichLetters>,
-) -> Answer<Json<LettersView>> {
+) -> Answer<Json<Letters>> {
     let limit = page_limit(asked.limit)?;
     let text = asked.q.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
     if text.as_ref().is_some_and(|text| text.chars().count() > LONGEST_SEARCH) {
@@ -85,7 +86,7 @@ pub(crate) async fn list(
 pub(crate) async fn thread(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
-) -> Answer<Json<ThreadView>> {
+) -> Answer<Json<Thread>> {
     let id: MailId = id.parse().map_err(|error| {
         ToolError::invalid(format!("{error}"))
             .hint("`GET /api/mail` lists the letters there are")

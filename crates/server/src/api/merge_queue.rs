@@ -6,12 +6,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::store::{MergePage, Tx};
-use engine::views::{DeskView, MergesView, WatchedMerge};
 use engine::{ReviewScope, ToolError};
 use model::review::MergeState;
 use model::{Cursor, EpicId, MergeId};
 use serde::Deserialize;
 use utoipa::IntoParams;
+use wire::merges::{Merges, ReviewDesk, WatchedMerge};
 
 use super::page_limit;
 use crate::answer::{Answer, ErrorBody, Params};
@@ -50,7 +50,7 @@ const MOST_OVER: u32 = 100;
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichMerges>,
-) -> Answer<Json<MergesView>> {
+) -> Answer<Json<Merges>> {
     if asked.over > MOST_OVER {
         let message = format!("`over` must be from 0 to {MOST_OVER}");
         return Err(ToolError::invalid(message).detail("field", "over").into());
@@ -61,7 +61,7 @@ pub(crate) async fn list(
     let look = tokio::task::spawn_blocking(move || {
         let page = engine.merge_queue(which, asked.after.number(), limit)?;
         let over = if asked.over > 0 { engine.merges_over(asked.over)? } else { Vec::new() };
-        Ok::<_, ToolError>(MergesView { merges: page.items, over, next_cursor: page.next })
+        Ok::<_, ToolError>(Merges { merges: page.items, over, next_cursor: page.next })
     });
     Ok(Json(look.await.map_err(ToolError::internal)??))
 }
@@ -151,7 +151,7 @@ pub(crate) struct WhichReviewed {
 pub(crate) async fn reviewed(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichReviewed>,
-) -> Answer<Json<DeskView>> {
+) -> Answer<Json<ReviewDesk>> {
     let after = asked.cursor.map_or(Ok(0), |cursor| {
         let number = cursor.strip_prefix('c').and_then(|number| number.parse().ok());
         number.map(Cursor::number).ok_or_else(|| {

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::{Extension, Json};
-use engine::{About, OverviewView, Principal};
+use engine::{About, Principal};
 use model::Timestamp;
 use serde::Deserialize;
 use utoipa::IntoParams;
+use wire::overview::Overview;
 
 use crate::answer::{Answer, ErrorBody, Params};
 use crate::server::Shared;
@@ -35,7 +36,7 @@ pub(crate) async fn overview(
     State(shared): State<Arc<Shared>>,
     Extension(principal): Extension<Principal>,
     Params(asked): Params<Day>,
-) -> Answer<Json<OverviewView>> {
+) -> Answer<Json<Overview>> {
     let app = &shared.app;
     let about = About {
         version: app.version.clone(),

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::views::PlansView;
-use engine::{Again, PlanView, PlanWish};
+use engine::{Again, PlanWish};
 use http::StatusCode;
 use model::{Cursor, Line, Text};
 use serde::Deserialize;
 use utoipa::ToSchema;
+use wire::plans::{PlanView, Plans};
 
 use super::{Newest, page_limit};
 use crate::answer::{Answer, ErrorBody, Input, Params};
@@ -23,10 +23,10 @@ use crate::server::Shared;
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<Newest>,
-) -> Answer<Json<PlansView>> {
+) -> Answer<Json<Plans>> {
     let (before, limit) = (asked.after.map_or(i64::MAX, Cursor::number), page_limit(asked.limit)?);
     let page = shared.app.engine.plans(before, limit)?;
-    Ok(Json(PlansView { plans: page.items, next_cursor: page.next }))
+    Ok(Json(Plans { plans: page.items, next_cursor: page.next }))
 }
 
 /// Show a plan whole: its steps, who is at each, and what a person is asked

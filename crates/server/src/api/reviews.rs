@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::store::{ReviewPage, Tx};
-use engine::views::ReviewsView;
-use engine::{StoryView, ToolError, Whose};
+use engine::{ToolError, Whose};
 use model::{AgentId, Cursor, TaskRef, Text};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+use wire::reviews::{ReviewStory, Reviews};
 
 use super::agents::find;
 use super::{Listing, page_limit};
@@ -28,7 +28,7 @@ use crate::server::Shared;
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<Listing>,
-) -> Answer<Json<ReviewsView>> {
+) -> Answer<Json<Reviews>> {
     let which = if asked.all { ReviewPage::All } else { ReviewPage::Open };
     let limit = page_limit(asked.limit)?;
     let engine = &shared.app.engine;
@@ -38,7 +38,7 @@ pub(crate) async fn list(
     } else {
         Vec::new()
     };
-    Ok(Json(ReviewsView { limited, reviews: page.items, next_cursor: page.next }))
+    Ok(Json(Reviews { limited, reviews: page.items, next_cursor: page.next }))
 }
 
 /// The agent or the task that a name means. What could be both is an agent.
@@ -77,7 +77,7 @@ fn whose(tx: &Tx<'_>, name: &str) -> Result<Whose, ToolError> {
 pub(crate) async fn story(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
-) -> Answer<Json<StoryView>> {
+) -> Answer<Json<ReviewStory>> {
     let engine = &shared.app.engine;
     let whose = engine.store().scan(move |tx: &Tx<'_>| whose(tx, &name)).await?;
     Ok(Json(engine.review_story(whose).await?))

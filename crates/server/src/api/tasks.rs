@@ -6,12 +6,11 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::store::BoardMark;
-use engine::{
-    BoardSlice, BoardView, BoardWish, GraphView, HistoryView, TasksView, ToolError, WholeTask,
-};
+use engine::{BoardSlice, BoardWish, ToolError};
 use model::{Column, Cursor, EpicId, TaskRef};
 use serde::Deserialize;
 use utoipa::IntoParams;
+use wire::tasks::{Board, TaskDetails, TaskGraph, TaskHistory, Tasks};
 
 use super::page_limit;
 use crate::answer::{Answer, ErrorBody, Params};
@@ -49,7 +48,7 @@ pub(crate) struct WhichBoard {
 pub(crate) async fn board(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichBoard>,
-) -> Answer<Json<BoardView>> {
+) -> Answer<Json<Board>> {
     let limit = page_limit(asked.limit.or(Some(FIRST)))?;
     let wish = BoardWish { epic: asked.epic, session: asked.session, words: asked.q };
     Ok(Json(shared.app.engine.board(wish, limit).await?))
@@ -89,7 +88,7 @@ pub(crate) struct WhichTasks {
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichTasks>,
-) -> Answer<Json<TasksView>> {
+) -> Answer<Json<Tasks>> {
     let engine = &shared.app.engine;
     if let Some(numbers) = &asked.numbers {
         return Ok(Json(engine.board_rows(numbers_of(numbers)?).await?));
@@ -153,7 +152,7 @@ fn task_of(name: &str) -> Result<TaskRef, ToolError> {
 pub(crate) async fn show(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
-) -> Answer<Json<WholeTask>> {
+) -> Answer<Json<TaskDetails>> {
     Ok(Json(shared.app.engine.whole_task(task_of(&name)?).await?))
 }
 
@@ -183,7 +182,7 @@ pub(crate) async fn history(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
     Params(asked): Params<WhichHistory>,
-) -> Answer<Json<HistoryView>> {
+) -> Answer<Json<TaskHistory>> {
     let (task, limit) = (task_of(&name)?, page_limit(asked.limit)?);
     Ok(Json(shared.app.engine.task_history(task, asked.after.number(), limit).await?))
 }
@@ -214,7 +213,7 @@ pub(crate) struct WhichGraph {
 pub(crate) async fn graph(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichGraph>,
-) -> Answer<Json<GraphView>> {
+) -> Answer<Json<TaskGraph>> {
     let wish = BoardWish { epic: asked.epic, session: asked.session, words: asked.q };
     Ok(Json(shared.app.engine.board_graph(wish).await?))
 }

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use engine::ToolError;
 use engine::store::WorktreePage;
-use engine::views::{AgreementView, WorktreesView};
-use engine::{PrunedView, ToolError};
+use wire::worktrees::{Agreement, PrunedWorktree, Worktrees};
 
 use super::reviews::agent_of;
 use super::{Listing, page_limit};
@@ -28,11 +28,11 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<Listing>,
-) -> Answer<Json<WorktreesView>> {
+) -> Answer<Json<Worktrees>> {
     let which = if asked.all { WorktreePage::All } else { WorktreePage::There };
     let limit = page_limit(asked.limit)?;
     let page = shared.app.engine.worktree_views(which, asked.after.number(), limit).await?;
-    Ok(Json(WorktreesView { worktrees: page.items, next_cursor: page.next }))
+    Ok(Json(Worktrees { worktrees: page.items, next_cursor: page.next }))
 }
 
 /// Take the worktree of an agent that has ended away, and keep what is in it
@@ -47,7 +47,7 @@ pub(crate) async fn list(
 pub(crate) async fn prune(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
-) -> Answer<Json<PrunedView>> {
+) -> Answer<Json<PrunedWorktree>> {
     let agent = agent_of(&shared, name).await?;
     let engine = &shared.app.engine;
     let errand = engine.worktree_prune(agent).await?;
@@ -68,9 +68,9 @@ pub(crate) async fn prune(
         (status = "4XX", body = ErrorBody)
     )
 )]
-pub(crate) async fn check(State(shared): State<Arc<Shared>>) -> Answer<Json<AgreementView>> {
+pub(crate) async fn check(State(shared): State<Arc<Shared>>) -> Answer<Json<Agreement>> {
     let engine = shared.app.engine.clone();
     let compared = tokio::task::spawn_blocking(move || engine.disagreements()).await;
     let disagreements = compared.map_err(ToolError::internal)??;
-    Ok(Json(AgreementView { ok: disagreements.is_empty(), disagreements }))
+    Ok(Json(Agreement { ok: disagreements.is_empty(), disagreements }))
 }

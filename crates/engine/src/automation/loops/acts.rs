@@ -10,11 +10,12 @@ use model::nearest::nearest;
 use model::session::{LoopState, LoopWish, Phase, check_name};
 use serde_json::{Value, json};
 use store::{Loop, LoopMessage, LoopOrder, Stop, Tx};
+use wire::loops::{LoopMessageView, LoopView};
 
 use super::drive::{end, tell};
 use super::template::{VARIABLES, unknown};
-use super::view::{LoopView, MessageView};
 use super::{commit, view};
+use crate::automation::loops::view::loop_message_view;
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
@@ -134,7 +135,7 @@ impl Engine {
     }
 
     /// Leaves word for a loop's next agent.
-    pub async fn loop_say(&self, name: &str, body: String) -> Result<MessageView, ToolError> {
+    pub async fn loop_say(&self, name: &str, body: String) -> Result<LoopMessageView, ToolError> {
         bounded("text", &body, LONGEST_MESSAGE)?;
         if body.trim().is_empty() {
             return Err(ToolError::invalid("`text` must say something").detail("field", "text"));
@@ -157,7 +158,7 @@ impl Engine {
             tx.audit_append(&engine.operator_row("operator__loop_say", None, input, &output))?;
             Ok::<LoopMessage, ToolError>(message)
         });
-        Ok(MessageView::of(message.await?))
+        Ok(loop_message_view(message.await?))
     }
 
     /// The loop of that name, or an error that names the nearest.

@@ -8,9 +8,11 @@ use model::task::TaskMove;
 use model::{AgentId, PlanState, TaskRef, Timestamp};
 use serde_json::{Value, json};
 use store::{NewPlan, Plan, PlanStep, Stop, Task, Tx};
+use wire::plans::PlanView;
 
-use super::view::{PlanView, find_plan};
+use super::view::find_plan;
 use super::{Successor, brief, coordinator_role, enrol_coordinator, left, move_own, succeed, tell};
+use crate::automation::plans::view::plan_view;
 use crate::call::cx::{Caller, WriteCx, find_agent, fresh};
 use crate::call::identity::hash_token;
 use crate::core::engine::Engine;
@@ -65,7 +67,7 @@ impl Engine {
                 "budget": wish.budget, "text": wish.text,
             });
             record(tx, &engine, "operator__plan_run", (&plan, input))?;
-            PlanView::of(tx, &plan)
+            plan_view(tx, &plan)
         });
         view.await
     }
@@ -87,7 +89,7 @@ impl Engine {
             let stop = Stop { outcome: Outcome::Killed, reason };
             stop_tree(tx, &settings, plan.coordinator, &stop, engine.now())?;
             record(tx, &engine, "operator__plan_stop", (&plan, json!({ "name": name })))?;
-            PlanView::of(tx, &find_plan(tx, &name)?)
+            plan_view(tx, &find_plan(tx, &name)?)
         });
         view.await
     }
@@ -108,7 +110,7 @@ impl Engine {
             succeed(tx, &settings, &plan, next, engine.now())?;
             let input = json!({ "name": name, "budget": budget });
             record(tx, &engine, "operator__plan_resume", (&plan, input))?;
-            PlanView::of(tx, &find_plan(tx, &name)?)
+            plan_view(tx, &find_plan(tx, &name)?)
         });
         view.await
     }

@@ -3,10 +3,8 @@
 use model::agent::{AgentState, AgentStateName, AwaitStatus};
 use model::money::Usd;
 use model::{AgentId, Timestamp};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use store::{Agent, Run, StoreError, Tx};
+use wire::agents::{AgentResultView, TokensView};
 
 use crate::call::cx::{Caller, find_agent};
 use crate::core::error::ToolError;
@@ -14,39 +12,11 @@ use crate::core::settings::Settings;
 use crate::crew::result::AgentResult;
 use model::Reach;
 
-/// What came of an agent, in the harness's words.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub(crate) struct ResultView {
-    /// What it did, in its own words
-    pub(crate) summary: String,
-    /// What it changed
-    pub(crate) changes: Vec<String>,
-    /// What is wrong
-    pub(crate) issues: Vec<String>,
-    /// What it wants to know
-    pub(crate) questions: Vec<String>,
-    /// Its result as a value, where it gave one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) structured: Option<Value>,
-}
-
-impl From<AgentResult> for ResultView {
+impl From<AgentResult> for AgentResultView {
     fn from(result: AgentResult) -> Self {
         let AgentResult { summary, changes, issues, questions, structured, .. } = result;
         Self { summary, changes, issues, questions, structured }
     }
-}
-
-/// Tokens, as the spawner's seed counts them.
-#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
-#[schemars(inline)]
-pub(crate) struct TokensView {
-    /// Read
-    pub(crate) input: u64,
-    /// Written
-    pub(crate) output: u64,
 }
 
 /// An agent and its run at one moment.

@@ -16,7 +16,8 @@ use crate::core::error::ToolError;
 use crate::core::settings::{Settings, Template};
 use crate::core::topics::Topic;
 use crate::tools::TOOLS;
-use crate::tools::agents::spawn::{Patience, Spawn, Spawned, WAIT};
+use crate::tools::agents::spawn::look_at_spawned;
+use crate::tools::agents::spawn::{Patience, Spawn, WAIT};
 
 /// The toolset that templates belong to.
 pub const TOOLSET: &str = "agents";
@@ -150,7 +151,7 @@ impl Asking for Prepared {
         let agent: AgentId = ticket.read()?;
         let (_, besides) = self.read(raw)?;
         let seconds = Patience::unless(besides.r#async).seconds();
-        Seen::of(Spawned::look(cx, agent)?, seconds, vec![Topic::Agent(agent)])
+        Seen::of(look_at_spawned(cx, agent)?, seconds, vec![Topic::Agent(agent)])
     }
 }
 

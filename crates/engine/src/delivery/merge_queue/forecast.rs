@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use host::git::{GitError, Merged, Repo};
 use model::{TaskId, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
+use wire::merges::{BranchOverlap, ConflictView};
 
-use super::view::{ConflictView, conflicts_of};
+use super::view::conflicts_of;
 use crate::delivery::reviews::FEEDBACK_FILE;
 use crate::delivery::worktree_setup::ourselves;
 
@@ -33,21 +32,6 @@ pub(super) struct Branch {
     pub(super) files: BTreeSet<String>,
 }
 
-/// Another branch for the same target that changes the same files.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub(super) struct Overlap {
-    /// Its task
-    task_id: TaskId,
-    /// Its task's name for people
-    slug: String,
-    /// The files that both change
-    files: Vec<String>,
-    /// What would not fit if one came after the other; null where there were too many pairs to try
-    conflicts: Option<Vec<ConflictView>>,
-}
-
 /// What does not fit between a commit and what it is to be merged into.
 pub(super) fn trial(repo: &Repo, into: &str, commit: &str) -> Result<Vec<ConflictView>, GitError> {
     match repo.merge_trees(into, commit)? {
@@ -60,8 +44,11 @@ pub(super) fn trial(repo: &Repo, into: &str, commit: &str) -> Result<Vec<Conflic
 }
 
 /// For each branch, which of the others touch the same files, and whether they fit.
-pub(super) fn foretell(repo: &Repo, branches: &[Branch]) -> Result<Vec<Vec<Overlap>>, GitError> {
-    let mut overlaps: Vec<Vec<Overlap>> = vec![Vec::new(); branches.len()];
+pub(super) fn foretell(
+    repo: &Repo,
+    branches: &[Branch],
+) -> Result<Vec<Vec<BranchOverlap>>, GitError> {
+    let mut overlaps: Vec<Vec<BranchOverlap>> = vec![Vec::new(); branches.len()];
     let mut tried = 0;
     for (at, first) in branches.iter().enumerate() {
         let mut after = None;
@@ -84,8 +71,12 @@ pub(super) fn foretell(repo: &Repo, branches: &[Branch]) -> Result<Vec<Vec<Overl
             let files: Vec<String> = shared.into_iter().take(FILES).collect();
             for (here, other) in [(at, second), (place, first)] {
                 let (files, conflicts) = (files.clone(), conflicts.clone());
-                let overlap =
-                    Overlap { task_id: other.task, slug: other.slug.clone(), files, conflicts };
+                let overlap = BranchOverlap {
+                    task_id: other.task,
+                    slug: other.slug.clone(),
+                    files,
+                    conflicts,
+                };
                 if let Some(list) = overlaps.get_mut(here) {
                     list.push(overlap);
                 }

@@ -1,11 +1,10 @@
 //! How far the check of approved work has come, for who watches it.
 
 use host::run::{RunFolder, Stream};
+use model::MergeId;
 use model::redact::{MARK, is_key_line};
-use model::{MergeId, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
+use wire::merges::CheckingView;
 
 use super::errand_of;
 use crate::core::engine::Engine;
@@ -18,17 +17,6 @@ const LINES: usize = 12;
 const LONGEST: usize = 400;
 /// So much is read for them.
 const PORTION: usize = 256 * 1024;
-
-/// A check that runs.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct CheckingView {
-    /// When it was started; null while it is about to be
-    pub started_at: Option<Timestamp>,
-    /// What it said last
-    pub output: Vec<String>,
-}
 
 impl Engine {
     /// How far the check of a merge has come; none while it is not checked. Blocks.

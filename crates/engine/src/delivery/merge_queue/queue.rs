@@ -6,16 +6,19 @@ use host::git::{GitError, Repo};
 use model::review::MergeState;
 use model::task::TaskStateName;
 use model::{EpicId, MergeId, TaskId};
-use schemars::JsonSchema;
-use serde::Serialize;
 use store::{Merge, MergePage, Page, PullRequest, TaskFilter, Tx};
+use wire::merges::{
+    BranchOverlap, MergeView, ReviewQueueAnswer, ReviewedPullRequest, ReviewedTask,
+};
+use wire::paging::PageCursor;
+use wire::tasks::TaskView;
 
-use super::forecast::{self, Branch, Overlap};
-use super::view::{ConflictView, MergeView};
+use super::forecast::{self, Branch};
 use super::{Found, Handed};
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
-use crate::tools::{Cursor, TaskView};
+use crate::delivery::merge_queue::view::merge_view;
+use crate::tasks::view::task_view;
 
 /// So many merges that are not over are shown with what is in review.
 const QUEUE: u32 = 500;
@@ -39,67 +42,6 @@ impl Default for ReviewScope {
     }
 }
 
-/// What waits to be approved, and what was approved and waits to be merged.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ReviewQueue {
-    /// The tasks in `REVIEW`, oldest first
-    tasks: Vec<ReviewedTask>,
-    /// Approved work that is not merged yet, in order
-    queue: Vec<MergeView>,
-    /// Where the next page of tasks begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<Cursor>,
-}
-
-/// A task in review, and what git says of its branch.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub(super) struct ReviewedTask {
-    // Only ever written, so that flattening cannot swallow a field.
-    #[serde(flatten)]
-    task: TaskView,
-    /// The branch it was done on; null where it has none of its own
-    branch: Option<String>,
-    /// Where that stands: what is approved by approving now
-    commit: Option<String>,
-    /// The branch it is meant for
-    target: Option<String>,
-    /// How many files it changes
-    changed_files: u64,
-    /// How many lines are new
-    additions: u64,
-    /// How many lines are gone
-    deletions: u64,
-    /// Files that lie uncommitted where it was done, and are no part of what is approved
-    uncommitted: Vec<String>,
-    /// Its pull request
-    pull_request: Option<PullView>,
-    /// Other branches for the same target that change the same files
-    overlaps: Vec<Overlap>,
-    /// Whether it could be merged now; null where that cannot be said
-    merges_cleanly: Option<bool>,
-    /// What does not fit
-    conflicts: Vec<ConflictView>,
-    /// Why git cannot say more of it
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problem: Option<String>,
-}
-
-/// A pull request.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-struct PullView {
-    /// Its number
-    number: u64,
-    /// Where it can be read
-    url: String,
-    /// How it stands
-    state: model::review::PullState,
-}
-
 /// What the record says of all that waits.
 #[derive(Debug)]
 pub(crate) struct Waiting {
@@ -117,7 +59,7 @@ pub(crate) fn look_at(tx: &Tx<'_>, scope: ReviewScope) -> Result<Waiting, ToolEr
     for task in page.items {
         let handed = Handed::of(tx, task.clone())?;
         let pull = handed.worker.as_ref().map(|worker| tx.pull_of(worker.id)).transpose()?;
-        reviewed.push((handed, TaskView::of(tx, task)?, pull.flatten()));
+        reviewed.push((handed, task_view(tx, task)?, pull.flatten()));
     }
     let queue = in_order(tx, tx.merge_page(MergePage::Open, 0, QUEUE)?.items)?;
     Ok(Waiting { reviewed, queue, next: page.next })
@@ -136,7 +78,7 @@ fn in_order(tx: &Tx<'_>, merges: Vec<Merge>) -> Result<Vec<(Merge, MergeView)>, 
     }
     let show = |merge: Merge| {
         let position = places.get(&merge.id).copied();
-        Ok((merge.clone(), MergeView::of(tx, merge, position)?))
+        Ok((merge.clone(), merge_view(tx, merge, position)?))
     };
     merges.into_iter().map(show).collect()
 }
@@ -146,15 +88,15 @@ pub(super) struct Looked {
     /// The tasks, each with what the record knows of it and its branch where that can go somewhere
     pub(super) tasks: Vec<(ReviewedTask, Handed, Option<Branch>)>,
     pub(super) queue: Vec<MergeView>,
-    pub(super) next_cursor: Option<Cursor>,
+    pub(super) next_cursor: Option<PageCursor>,
 }
 
 impl Waiting {
     /// Looks at the branches. Blocks.
-    pub(crate) fn ask_git(self, engine: &Engine) -> Result<ReviewQueue, ToolError> {
+    pub(crate) fn ask_git(self, engine: &Engine) -> Result<ReviewQueueAnswer, ToolError> {
         let Looked { tasks, queue, next_cursor } = self.look(engine)?;
         let tasks = tasks.into_iter().map(|(shown, ..)| shown).collect();
-        Ok(ReviewQueue { tasks, queue, next_cursor })
+        Ok(ReviewQueueAnswer { tasks, queue, next_cursor })
     }
 
     /// The same, with what each was told of. Blocks.
@@ -163,9 +105,9 @@ impl Waiting {
         let repo = engine.repo(&engine.options.project);
         let mut tasks = Vec::new();
         for (handed, view, pull) in reviewed {
-            let mut shown = ReviewedTask::bare(view, pull);
+            let mut shown = reviewed_task(view, pull);
             let seen = match &repo {
-                Ok(repo) => shown.look(engine, repo, &handed),
+                Ok(repo) => look_at_branch(&mut shown, engine, repo, &handed),
                 Err(error) => Err(ToolError::conflict(error.to_string())),
             };
             let branch = seen.unwrap_or_else(|error| {
@@ -180,13 +122,13 @@ impl Waiting {
             branches.extend(approved(repo, &queue, &branches));
             let overlaps = forecast::foretell(repo, &branches)?;
             let of = branches.iter().map(|branch| branch.task).zip(overlaps);
-            let mut of: HashMap<TaskId, Vec<Overlap>> = of.collect();
+            let mut of: HashMap<TaskId, Vec<BranchOverlap>> = of.collect();
             for (shown, handed, _) in &mut tasks {
                 shown.overlaps = of.remove(&handed.task.id).unwrap_or_default();
             }
         }
         let queue = queue.into_iter().map(|(_, view)| view).collect();
-        Ok(Looked { tasks, queue, next_cursor: next.map(Cursor::from) })
+        Ok(Looked { tasks, queue, next_cursor: next.map(PageCursor::from) })
     }
 }
 
@@ -214,58 +156,60 @@ fn approved(repo: &Repo, queue: &[(Merge, MergeView)], known: &[Branch]) -> Vec<
         .collect()
 }
 
-impl ReviewedTask {
-    fn bare(task: TaskView, pull: Option<PullRequest>) -> Self {
-        let pull_request =
-            pull.map(|pull| PullView { number: pull.pull, url: pull.url, state: pull.state });
-        Self {
-            task,
-            branch: None,
-            commit: None,
-            target: None,
-            changed_files: 0,
-            additions: 0,
-            deletions: 0,
-            uncommitted: Vec::new(),
-            pull_request,
-            overlaps: Vec::new(),
-            merges_cleanly: None,
-            conflicts: Vec::new(),
-            problem: None,
-        }
+/// Returns a task of which git has not been asked yet.
+fn reviewed_task(task: TaskView, pull: Option<PullRequest>) -> ReviewedTask {
+    let pull_request = pull.map(|pull| ReviewedPullRequest {
+        number: pull.pull,
+        url: pull.url,
+        state: pull.state,
+    });
+    ReviewedTask {
+        task,
+        branch: None,
+        commit: None,
+        target: None,
+        changed_files: 0,
+        additions: 0,
+        deletions: 0,
+        uncommitted: Vec::new(),
+        pull_request,
+        overlaps: Vec::new(),
+        merges_cleanly: None,
+        conflicts: Vec::new(),
+        problem: None,
     }
+}
 
-    /// Looks at the branch of one task; none where it has none, or it cannot go anywhere.
-    fn look(
-        &mut self,
-        engine: &Engine,
-        repo: &Repo,
-        handed: &Handed,
-    ) -> Result<Option<Branch>, ToolError> {
-        let Some(found) = handed.find(engine, repo)? else { return Ok(None) };
-        let Found { branch, head, target, target_head } = found;
-        self.branch = Some(branch);
-        self.commit = Some(head.clone());
-        self.target = Some(target.clone());
-        if let Some(dir) = handed.place(engine) {
-            let state = repo.state(&dir)?;
-            let open = state.staged.into_iter().chain(state.unstaged).chain(state.untracked);
-            let open: BTreeSet<String> = open.collect();
-            self.uncommitted = open.into_iter().take(FILES).collect();
-        }
-        let Some(target_head) = target_head else {
-            return Err(ToolError::not_found(format!("the branch `{target}` is gone")));
-        };
-        let diff = repo.diff(&target_head, &head, 0)?;
-        self.changed_files = u64::try_from(diff.files.len()).unwrap_or(u64::MAX);
-        self.additions = diff.files.iter().filter_map(|file| file.added).sum();
-        self.deletions = diff.files.iter().filter_map(|file| file.removed).sum();
-        self.conflicts = forecast::trial(repo, &target_head, &head)?;
-        self.merges_cleanly = Some(self.conflicts.is_empty());
-        let files = forecast::files(repo, (&target_head, &head))?;
-        let (task, slug) = (handed.task.id, handed.task.slug.clone());
-        Ok(Some(Branch { task, slug, commit: head, target, target_head, files }))
+/// Looks at the branch of one task; none where it has none, or it cannot go anywhere.
+fn look_at_branch(
+    reviewed: &mut ReviewedTask,
+    engine: &Engine,
+    repo: &Repo,
+    handed: &Handed,
+) -> Result<Option<Branch>, ToolError> {
+    let Some(found) = handed.find(engine, repo)? else { return Ok(None) };
+    let Found { branch, head, target, target_head } = found;
+    reviewed.branch = Some(branch);
+    reviewed.commit = Some(head.clone());
+    reviewed.target = Some(target.clone());
+    if let Some(dir) = handed.place(engine) {
+        let state = repo.state(&dir)?;
+        let open = state.staged.into_iter().chain(state.unstaged).chain(state.untracked);
+        let open: BTreeSet<String> = open.collect();
+        reviewed.uncommitted = open.into_iter().take(FILES).collect();
     }
+    let Some(target_head) = target_head else {
+        return Err(ToolError::not_found(format!("the branch `{target}` is gone")));
+    };
+    let diff = repo.diff(&target_head, &head, 0)?;
+    reviewed.changed_files = u64::try_from(diff.files.len()).unwrap_or(u64::MAX);
+    reviewed.additions = diff.files.iter().filter_map(|file| file.added).sum();
+    reviewed.deletions = diff.files.iter().filter_map(|file| file.removed).sum();
+    reviewed.conflicts = forecast::trial(repo, &target_head, &head)?;
+    reviewed.merges_cleanly = Some(reviewed.conflicts.is_empty());
+    let files = forecast::files(repo, (&target_head, &head))?;
+    let (task, slug) = (handed.task.id, handed.task.slug.clone());
+    Ok(Some(Branch { task, slug, commit: head, target, target_head, files }))
 }
 
 impl Engine {

@@ -3,14 +3,12 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use model::agent::AgentStateName;
-use model::review::{
-    FeedbackPriority, FeedbackType, InstanceStatus, PullState, ReviewLimits, ReviewState,
-};
-use model::{AgentId, FeedbackId, TaskRef, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
+use model::review::{InstanceStatus, ReviewLimits};
+use model::{AgentId, TaskRef};
 use store::{Agent, AgentPage, Feedback, Page, PullRequest, Review, ReviewPage, Task, Tx};
+use wire::reviews::{
+    CoderView, FeedbackView, PullRequestView, ReviewStory, ReviewTask, ReviewView,
+};
 
 use super::history;
 use crate::call::cx::{find_agent, find_task, task_of};
@@ -22,166 +20,20 @@ use crate::delivery::outbox::review::limit_error;
 /// So many agents are read at once.
 const ROWS: u32 = 500;
 
-/// A task in a few words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct TaskInShort {
-    /// Its number: `TAS-12`
-    pub number: TaskRef,
-    /// Its name for people
-    pub slug: String,
-    /// What is to be done
-    pub title: String,
+fn review_task(task: &Task) -> ReviewTask {
+    let (slug, title) = (task.slug.clone(), task.title.clone());
+    ReviewTask { number: TaskRef::Number(task.number), slug, title }
 }
 
-impl From<&Task> for TaskInShort {
-    fn from(task: &Task) -> Self {
-        let (slug, title) = (task.slug.clone(), task.title.clone());
-        Self { number: TaskRef::Number(task.number), slug, title }
-    }
+fn feedback_view(said: Feedback) -> FeedbackView {
+    let Feedback { id, kind, priority, body, items, commit, created_at, .. } = said;
+    FeedbackView { id, kind, priority, body, items, commit, created_at }
 }
 
-/// What a reviewer told a coder.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct FeedbackView {
-    /// Its id
-    pub id: FeedbackId,
-    /// What it is
-    #[serde(rename = "type")]
-    pub kind: FeedbackType,
-    /// How much it matters
-    pub priority: Option<FeedbackPriority>,
-    /// What it says
-    pub body: String,
-    /// What is to be done, one by one
-    pub items: Vec<String>,
-    /// The commit by which it came; null until it is merged
-    pub commit: Option<String>,
-    /// When it was said
-    pub created_at: Timestamp,
-}
-
-impl From<Feedback> for FeedbackView {
-    fn from(said: Feedback) -> Self {
-        let Feedback { id, kind, priority, body, items, commit, created_at, .. } = said;
-        Self { id, kind, priority, body, items, commit, created_at }
-    }
-}
-
-/// A pull request in short.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct PullView {
-    /// `owner/name`
-    pub repository: String,
-    /// Its number there
-    pub number: u64,
-    /// Where it can be read
-    pub url: String,
-    /// How it stands
-    pub state: PullState,
-}
-
-impl From<PullRequest> for PullView {
-    fn from(pull: PullRequest) -> Self {
-        let PullRequest { repository, pull: number, url, state, .. } = pull;
-        Self { repository, number, url, state }
-    }
-}
-
-/// One look at an agent's work.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ReviewView {
-    /// Whose work is looked at
-    pub coder_id: AgentId,
-    /// The coder's role
-    pub coder_role: String,
-    /// Who looks
-    pub reviewer_id: AgentId,
-    /// The reviewer's role
-    pub reviewer_role: Option<String>,
-    /// The slug of the coder's task
-    pub task_slug: Option<String>,
-    /// The coder's task
-    pub task: Option<TaskInShort>,
-    /// For which time
-    pub iteration: u32,
-    /// How often its work may be looked at
-    pub max_iterations: u32,
-    /// How it stands, or how it ended
-    pub state: ReviewState,
-    /// Whether it counts as a failed one
-    pub failed: bool,
-    /// Which branch
-    pub branch: String,
-    /// Which commit
-    pub commit: String,
-    /// What the coder says of it
-    pub message: Option<String>,
-    /// What the reviewer said
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub feedback: Option<FeedbackView>,
-    /// How the coder stands, in the words of the review's seed
-    pub instance_status: InstanceStatus,
-    /// The coder's pull request
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pull_request: Option<PullView>,
-    /// The tmux session that shows the reviewer
-    pub tmux_session: Option<String>,
-    /// When it was asked for
-    pub created_at: Timestamp,
-    /// When it was over
-    pub ended_at: Option<Timestamp>,
-}
-
-/// How many reviews an agent had and may have.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CoderView {
-    /// The agent
-    pub coder_id: AgentId,
-    /// Its role
-    pub role: String,
-    /// How it stands
-    pub state: AgentStateName,
-    /// The same in the words of the review's seed
-    pub instance_status: InstanceStatus,
-    /// The slug of its task
-    pub task_slug: Option<String>,
-    /// Its task
-    pub task: Option<TaskInShort>,
-    /// The branch its work is on; null where that is not on record
-    pub branch: Option<String>,
-    /// When its last review was over
-    pub reviewed_at: Option<Timestamp>,
-    /// How often its work was looked at
-    pub iterations: u32,
-    /// How often it may be
-    pub max_iterations: u32,
-    /// How many of these reviews failed
-    pub failures: u32,
-    /// After how many failures it is abandoned
-    pub abandon_after: u32,
-    /// What can be done where it has had all its reviews
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub suggestions: Vec<String>,
-}
-
-/// All reviews of an agent's work, and of the work it goes on with.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct StoryView {
-    /// Whose work
-    #[serde(flatten)]
-    pub coder: CoderView,
-    /// Its pull request
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pull_request: Option<PullView>,
-    /// The reviews, first to last
-    pub reviews: Vec<ReviewView>,
+/// Returns a pull request in short.
+pub(crate) fn pull_request_view(pull: PullRequest) -> PullRequestView {
+    let PullRequest { repository, pull: number, url, state, .. } = pull;
+    PullRequestView { repository, number, url, state }
 }
 
 /// Whose reviews are asked for.
@@ -244,7 +96,7 @@ impl Coder {
             state: self.agent.state.name(),
             instance_status: self.status(),
             task_slug: self.task_slug(),
-            task: self.task.as_ref().map(TaskInShort::from),
+            task: self.task.as_ref().map(review_task),
             branch: self.last.as_ref().map(|review| review.branch.clone()),
             reviewed_at: self.last.as_ref().and_then(|review| review.ended_at),
             iterations: self.iterations,
@@ -258,13 +110,13 @@ impl Coder {
     fn review(&self, tx: &Tx<'_>, review: Review) -> Result<ReviewView, ToolError> {
         let reviewer = tx.agent_get(review.reviewer)?;
         Ok(ReviewView {
-            feedback: tx.feedback_by(review.reviewer)?.map(FeedbackView::from),
+            feedback: tx.feedback_by(review.reviewer)?.map(feedback_view),
             coder_id: review.coder,
             coder_role: self.agent.role.clone(),
             reviewer_id: review.reviewer,
             reviewer_role: reviewer.as_ref().map(|reviewer| reviewer.role.clone()),
             task_slug: self.task_slug(),
-            task: self.task.as_ref().map(TaskInShort::from),
+            task: self.task.as_ref().map(review_task),
             iteration: review.iteration,
             max_iterations: self.most(),
             state: review.state,
@@ -273,7 +125,7 @@ impl Coder {
             commit: review.commit,
             message: review.message,
             instance_status: self.status(),
-            pull_request: self.pull.clone().map(PullView::from),
+            pull_request: self.pull.clone().map(pull_request_view),
             tmux_session: reviewer.and_then(|reviewer| reviewer.tmux_session),
             created_at: review.created_at,
             ended_at: review.ended_at,
@@ -329,7 +181,7 @@ impl Engine {
     }
 
     /// The whole story of the reviews of somebody's work.
-    pub async fn review_story(&self, whose: Whose) -> Result<StoryView, ToolError> {
+    pub async fn review_story(&self, whose: Whose) -> Result<ReviewStory, ToolError> {
         let settings = self.settings();
         self.store
             .scan(move |tx| {
@@ -341,8 +193,8 @@ impl Engine {
                         reviews.push(coder.review(tx, review)?);
                     }
                 }
-                let pull_request = coder.pull.clone().map(PullView::from);
-                Ok(StoryView { coder: coder.view(), pull_request, reviews })
+                let pull_request = coder.pull.clone().map(pull_request_view);
+                Ok(ReviewStory { coder: coder.view(), pull_request, reviews })
             })
             .await
     }

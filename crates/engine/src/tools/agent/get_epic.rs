@@ -2,12 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use wire::epics::EpicView;
 
 use super::current_task;
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
-use crate::tools::epic::EpicView;
+use crate::tools::epic::epic_view;
 
 /// Get the epic that you work in
 ///
@@ -42,7 +43,7 @@ impl Read for GetEpic {
         let epic = epic.ok_or_else(|| ToolError::wrong_state("you have no current epic"))?;
         let found = cx.tx.epic_get(epic)?;
         found
-            .map(EpicView::from)
+            .map(epic_view)
             .ok_or_else(|| ToolError::not_found(format!("there is no epic `{epic}`")))
     }
 }

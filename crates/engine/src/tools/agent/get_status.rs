@@ -1,9 +1,9 @@
 //! `mcp__agent__get_status`.
 
-use model::agent::{AgentState, AgentStateName, AgentType, OfficeStatus};
-use model::{AgentId, EpicId, TaskId, Timestamp};
+use model::agent::{AgentState, AgentType};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use wire::agents::AgentStatusAnswer;
 
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Read, Tool};
@@ -14,50 +14,19 @@ use crate::core::error::ToolError;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {}
 
-/// An agent's status.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// Your id
-    id: AgentId,
-    /// What you are
-    #[serde(rename = "type")]
-    kind: AgentType,
-    /// Your role
-    role: String,
-    /// What you do now
-    state: OfficeStatus,
-    /// The same, as it is stored
-    agent_state: AgentStateName,
-    /// Why, where there is a reason
-    reason: Option<String>,
-    /// Your epic
-    current_epic_id: Option<EpicId>,
-    /// Your task
-    current_task_id: Option<TaskId>,
-    /// The terminal in which you can be watched
-    tmux_session_name: Option<String>,
-    /// When you last did something
-    last_active_at: Timestamp,
-    /// When you were recorded
-    created_at: Timestamp,
-    /// When you last changed
-    updated_at: Timestamp,
-}
-
 pub(crate) struct GetStatus;
 
 impl Tool for GetStatus {
     const NAME: &'static str = "mcp__agent__get_status";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = AgentStatusAnswer;
 }
 
 impl Read for GetStatus {
-    fn read(cx: &ReadCx<'_>, Args {}: Args) -> Result<Answer, ToolError> {
+    fn read(cx: &ReadCx<'_>, Args {}: Args) -> Result<AgentStatusAnswer, ToolError> {
         let agent = cx.caller.agent()?;
         let name = agent.state.name();
-        Ok(Answer {
+        Ok(AgentStatusAnswer {
             id: agent.id,
             kind: AgentType::of_category(&agent.category),
             role: agent.role.clone(),

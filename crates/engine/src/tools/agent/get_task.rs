@@ -2,12 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use wire::tasks::TaskView;
 
 use super::current_task;
 use crate::call::cx::{ReadCx, task_for};
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
-use crate::tools::task::TaskView;
+use crate::tasks::view::task_view;
 
 /// Get the task that you work on
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -26,6 +27,6 @@ impl Tool for GetTask {
 impl Read for GetTask {
     fn read(cx: &ReadCx<'_>, Args {}: Args) -> Result<TaskView, ToolError> {
         let task = current_task(cx, cx.caller.agent()?)?;
-        TaskView::of(cx.tx, task_for(cx.tx, cx.caller, task)?)
+        task_view(cx.tx, task_for(cx.tx, cx.caller, task)?)
     }
 }

@@ -3,13 +3,14 @@
 use model::AgentId;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use wire::agents::SpawnedAgent;
 
-use super::spawn::Spawned;
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Look, Tool, Wait};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::crew::run::view::within_reach;
+use crate::tools::agents::spawn::look_at_spawned;
 use crate::tools::paging::WaitSeconds;
 
 /// Get the result of a previously spawned agent by ID
@@ -30,7 +31,7 @@ pub(crate) struct GetResult;
 impl Tool for GetResult {
     const NAME: &'static str = "mcp__agents__get_result";
     type Args = Args;
-    type Answer = Spawned;
+    type Answer = SpawnedAgent;
 }
 
 impl Wait for GetResult {
@@ -42,8 +43,8 @@ impl Wait for GetResult {
         vec![Topic::Agent(args.spawn_id)]
     }
 
-    fn look(cx: &ReadCx<'_>, args: &Args) -> Result<Look<Spawned>, ToolError> {
+    fn look(cx: &ReadCx<'_>, args: &Args) -> Result<Look<SpawnedAgent>, ToolError> {
         within_reach(cx.tx, cx.settings, cx.caller, args.spawn_id)?;
-        Spawned::look(cx, args.spawn_id)
+        look_at_spawned(cx, args.spawn_id)
     }
 }

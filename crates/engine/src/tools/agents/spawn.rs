@@ -8,9 +8,9 @@ use model::agent::AgentStateName;
 use model::money::Usd;
 use model::{AgentId, Line, Text};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use wire::agents::SpawnedAgent;
 
 use crate::call::cx::{ReadCx, WriteCx};
 use crate::call::tool::{Ask, LoadFiles, Look, Tool};
@@ -19,7 +19,7 @@ use crate::core::settings::Budget;
 use crate::core::topics::Topic;
 use crate::crew::result;
 use crate::crew::run::draft::draft;
-use crate::crew::run::view::{Standing, TokensView};
+use crate::crew::run::view::Standing;
 use crate::crew::run::{Draft, OnCap, Wish};
 use crate::tools::items::Items;
 
@@ -210,7 +210,7 @@ impl<A: SpawnArgs> Tool for SpawnOne<A> {
     const STARTS_AGENTS: bool = true;
     const LOAD_FILES: Option<LoadFiles> = Some(result::load_schema_file);
     type Args = A;
-    type Answer = Spawned;
+    type Answer = SpawnedAgent;
 }
 
 impl<A: SpawnArgs> Ask for SpawnOne<A> {
@@ -241,74 +241,41 @@ impl<A: SpawnArgs> Ask for SpawnOne<A> {
         vec![Topic::Agent(*ticket)]
     }
 
-    fn look(cx: &ReadCx<'_>, _: &A, ticket: &AgentId) -> Result<Look<Spawned>, ToolError> {
-        Spawned::look(cx, *ticket)
+    fn look(cx: &ReadCx<'_>, _: &A, ticket: &AgentId) -> Result<Look<SpawnedAgent>, ToolError> {
+        look_at_spawned(cx, *ticket)
     }
 }
 
-/// An agent as the spawner's seed shows it.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(inline)]
-pub(crate) struct Spawned {
-    /// The agent, for `get_result`
-    pub(crate) spawn_id: AgentId,
-    /// `running` until it is over; then how it ended
-    pub(crate) status: model::agent::AwaitStatus,
-    /// The state as it is recorded
-    pub(crate) state: AgentStateName,
-    /// Whether it did what it was asked; absent while it runs
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) success: Option<bool>,
-    /// Its answer
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) result: Option<String>,
-    /// Its answer as a value, where it gave one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) structured_output: Option<Value>,
-    /// Why it failed
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<String>,
-    /// How long it ran
-    pub(crate) duration_seconds: f64,
-    /// What it cost; null where that is not known
-    pub(crate) cost_usd: Option<f64>,
-    /// The model that answered
-    pub(crate) model: Option<String>,
-    /// What it used
-    pub(crate) tokens: TokensView,
-    /// What it is about
-    pub(crate) task_summary: String,
+/// How an agent stands now.
+pub(crate) fn spawned_agent(cx: &ReadCx<'_>, standing: &Standing) -> SpawnedAgent {
+    let over = standing.is_over();
+    let success = standing.state() == AgentStateName::Succeeded;
+    let result = standing.result();
+    let tenths = f64::from(i32::try_from(standing.millis(cx.now) / 100).unwrap_or(i32::MAX));
+    SpawnedAgent {
+        spawn_id: standing.agent.id,
+        status: standing.status(),
+        state: standing.state(),
+        success: over.then_some(success),
+        structured_output: result.as_ref().and_then(|result| result.structured.clone()),
+        result: result
+            .filter(|_| over)
+            .map(|result| if result.text.is_empty() { result.summary } else { result.text }),
+        error: standing.reason().filter(|_| over && !success),
+        duration_seconds: tenths / 10.0,
+        cost_usd: standing.cost().map(Usd::dollars),
+        model: standing.model(),
+        tokens: standing.tokens(),
+        task_summary: standing.run.as_ref().map(|run| run.summary.clone()).unwrap_or_default(),
+    }
 }
 
-impl Spawned {
-    /// How an agent stands now.
-    pub(crate) fn of(cx: &ReadCx<'_>, standing: &Standing) -> Self {
-        let over = standing.is_over();
-        let success = standing.state() == AgentStateName::Succeeded;
-        let result = standing.result();
-        let tenths = f64::from(i32::try_from(standing.millis(cx.now) / 100).unwrap_or(i32::MAX));
-        Self {
-            spawn_id: standing.agent.id,
-            status: standing.status(),
-            state: standing.state(),
-            success: over.then_some(success),
-            structured_output: result.as_ref().and_then(|result| result.structured.clone()),
-            result: result
-                .filter(|_| over)
-                .map(|result| if result.text.is_empty() { result.summary } else { result.text }),
-            error: standing.reason().filter(|_| over && !success),
-            duration_seconds: tenths / 10.0,
-            cost_usd: standing.cost().map(Usd::dollars),
-            model: standing.model(),
-            tokens: standing.tokens(),
-            task_summary: standing.run.as_ref().map(|run| run.summary.clone()).unwrap_or_default(),
-        }
-    }
-
-    /// Looks at an agent that somebody waits for.
-    pub(crate) fn look(cx: &ReadCx<'_>, id: AgentId) -> Result<Look<Self>, ToolError> {
-        let standing = Standing::of(cx.tx, id)?;
-        let answer = Self::of(cx, &standing);
-        Ok(if standing.is_over() { Look::Settled(answer) } else { Look::NotYet(answer) })
-    }
+/// Looks at an agent that somebody waits for.
+pub(crate) fn look_at_spawned(
+    cx: &ReadCx<'_>,
+    id: AgentId,
+) -> Result<Look<SpawnedAgent>, ToolError> {
+    let standing = Standing::of(cx.tx, id)?;
+    let answer = spawned_agent(cx, &standing);
+    Ok(if standing.is_over() { Look::Settled(answer) } else { Look::NotYet(answer) })
 }

@@ -5,17 +5,19 @@ use std::path::Path;
 use model::AgentId;
 use model::money::Usd;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
+use wire::agents::{SpawnAggregate, SpawnedAgent, SpawnedAgents, TokensView};
 
-use super::spawn::{Patience, SpawnArgs as _, Spawned};
+use super::spawn::{Patience, SpawnArgs as _};
 use super::spawn_claude;
 use crate::call::cx::{ReadCx, WriteCx};
 use crate::call::tool::{Ask, LoadFiles, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::crew::result;
-use crate::crew::run::view::{Standing, TokensView};
+use crate::crew::run::view::Standing;
+use crate::tools::agents::spawn::spawned_agent;
 use crate::tools::items::Items;
 
 /// So many agents at once.
@@ -36,39 +38,6 @@ pub(crate) struct Args {
     r#async: Option<bool>,
 }
 
-/// The agents.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Answer {
-    /// Each as `spawn_claude` answers it, in the order asked for
-    agents: Vec<Spawned>,
-    /// How many
-    count: usize,
-    /// All of them together
-    #[serde(skip_serializing_if = "Option::is_none")]
-    aggregate: Option<Aggregate>,
-}
-
-/// Several agents added up.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(inline)]
-pub(crate) struct Aggregate {
-    /// Whether all did what they were asked; absent while one runs
-    #[serde(skip_serializing_if = "Option::is_none")]
-    success: Option<bool>,
-    /// How many did
-    succeeded: usize,
-    /// How many did not
-    failed: usize,
-    /// How many still run
-    running: usize,
-    /// What they cost, as far as it is known
-    cost_usd: f64,
-    /// What they used
-    tokens: TokensView,
-    /// Their answers, one after the other
-    result: String,
-}
-
 pub(crate) struct SpawnParallel;
 
 impl Tool for SpawnParallel {
@@ -76,7 +45,7 @@ impl Tool for SpawnParallel {
     const STARTS_AGENTS: bool = true;
     const LOAD_FILES: Option<LoadFiles> = Some(load_schema_files);
     type Args = Args;
-    type Answer = Answer;
+    type Answer = SpawnedAgents;
 }
 
 impl Ask for SpawnParallel {
@@ -98,16 +67,17 @@ impl Ask for SpawnParallel {
         cx: &ReadCx<'_>,
         args: &Args,
         ticket: &Vec<AgentId>,
-    ) -> Result<Look<Answer>, ToolError> {
+    ) -> Result<Look<SpawnedAgents>, ToolError> {
         let standings = ticket
             .iter()
             .map(|agent| Standing::of(cx.tx, *agent))
             .collect::<Result<Vec<_>, _>>()?;
         let over = standings.iter().all(Standing::is_over);
-        let agents: Vec<Spawned> = standings.iter().map(|one| Spawned::of(cx, one)).collect();
+        let agents: Vec<SpawnedAgent> =
+            standings.iter().map(|one| spawned_agent(cx, one)).collect();
         let aggregate =
             (args.aggregate_results == Some(true)).then(|| aggregate(&agents, &standings));
-        let answer = Answer { count: agents.len(), agents, aggregate };
+        let answer = SpawnedAgents { count: agents.len(), agents, aggregate };
         Ok(if over { Look::Settled(answer) } else { Look::NotYet(answer) })
     }
 }
@@ -119,7 +89,7 @@ fn load_schema_files(project: &Path, input: &mut Value) -> Result<(), ToolError>
     agents.try_for_each(|agent| result::load_schema_file(project, agent))
 }
 
-fn aggregate(agents: &[Spawned], standings: &[Standing]) -> Aggregate {
+fn aggregate(agents: &[SpawnedAgent], standings: &[Standing]) -> SpawnAggregate {
     let count = |wanted: Option<bool>| agents.iter().filter(|one| one.success == wanted).count();
     let (succeeded, failed, running) = (count(Some(true)), count(Some(false)), count(None));
     let parts: Vec<String> = agents
@@ -133,7 +103,7 @@ fn aggregate(agents: &[Spawned], standings: &[Standing]) -> Aggregate {
         input: sum.input + one.tokens.input,
         output: sum.output + one.tokens.output,
     });
-    Aggregate {
+    SpawnAggregate {
         success: (running == 0).then_some(failed == 0),
         succeeded,
         failed,

@@ -6,11 +6,13 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use store::NewEpic;
+use wire::epics::EpicView;
 
-use super::{EpicView, find_epic};
+use super::find_epic;
 use crate::call::cx::{WriteCx, fresh};
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
+use crate::tools::epic::epic_view;
 
 /// Create an epic
 ///
@@ -59,6 +61,6 @@ impl Write for Create {
             "epicId": new.id, "title": new.title, "linearIssueId": new.linear_issue_id,
         });
         cx.tell(EventKind::EpicCreated, None, data)?;
-        Ok(find_epic(cx.tx, new.id)?.into())
+        Ok(epic_view(find_epic(cx.tx, new.id)?))
     }
 }

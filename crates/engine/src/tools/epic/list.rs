@@ -1,13 +1,15 @@
 //! `mcp__epic__list`.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use wire::epics::EpicsAnswer;
+use wire::paging::PageCursor;
 
-use super::EpicView;
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
-use crate::tools::paging::{Cursor, Limit};
+use crate::tools::epic::epic_view;
+use crate::tools::paging::Limit;
 
 /// List epics, oldest first
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -16,18 +18,7 @@ pub(crate) struct Args {
     /// At most so many (default 50)
     limit: Option<Limit>,
     /// Go on from `nextCursor` of the page before
-    cursor: Option<Cursor>,
-}
-
-/// A page of epics.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The epics
-    epics: Vec<EpicView>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<Cursor>,
+    cursor: Option<PageCursor>,
 }
 
 pub(crate) struct List;
@@ -35,16 +26,16 @@ pub(crate) struct List;
 impl Tool for List {
     const NAME: &'static str = "mcp__epic__list";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = EpicsAnswer;
 }
 
 impl Read for List {
-    fn read(cx: &ReadCx<'_>, args: Args) -> Result<Answer, ToolError> {
-        let after = args.cursor.map_or(0, Cursor::number);
+    fn read(cx: &ReadCx<'_>, args: Args) -> Result<EpicsAnswer, ToolError> {
+        let after = args.cursor.map_or(0, PageCursor::number);
         let page = cx.tx.epic_page(after, Limit::or(args.limit, 50))?;
-        Ok(Answer {
-            epics: page.items.into_iter().map(EpicView::from).collect(),
-            next_cursor: page.next.map(Cursor::from),
+        Ok(EpicsAnswer {
+            epics: page.items.into_iter().map(epic_view).collect(),
+            next_cursor: page.next.map(PageCursor::from),
         })
     }
 }

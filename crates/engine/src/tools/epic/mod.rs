@@ -7,50 +7,24 @@ pub(super) mod update_status;
 
 use model::event::EventKind;
 use model::{AgentId, EpicId, EpicState, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::json;
 use store::{Epic, EventDraft, Tx};
+use wire::epics::EpicView;
 
 use crate::core::error::ToolError;
 
-/// An epic, as the office shows it.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct EpicView {
-    /// Its id
-    id: EpicId,
-    /// Its issue in Linear
-    linear_issue_id: Option<String>,
-    /// Where that issue can be seen
-    linear_issue_url: Option<String>,
-    /// What it is called
-    title: String,
-    /// What it is about
-    description: Option<String>,
-    /// Where it stands
-    state: EpicState,
-    /// When it was made
-    created_at: Timestamp,
-    /// When it last changed
-    updated_at: Timestamp,
-    /// When it was done
-    completed_at: Option<Timestamp>,
-}
-
-impl From<Epic> for EpicView {
-    fn from(epic: Epic) -> Self {
-        Self {
-            id: epic.id,
-            linear_issue_id: epic.linear_issue_id,
-            linear_issue_url: epic.linear_issue_url,
-            title: epic.title,
-            description: epic.description,
-            state: epic.state,
-            created_at: epic.created_at,
-            updated_at: epic.updated_at,
-            completed_at: epic.completed_at,
-        }
+/// Returns an epic as tools answer it.
+pub(crate) fn epic_view(epic: Epic) -> EpicView {
+    EpicView {
+        id: epic.id,
+        linear_issue_id: epic.linear_issue_id,
+        linear_issue_url: epic.linear_issue_url,
+        title: epic.title,
+        description: epic.description,
+        state: epic.state,
+        created_at: epic.created_at,
+        updated_at: epic.updated_at,
+        completed_at: epic.completed_at,
     }
 }
 

@@ -3,11 +3,13 @@
 use model::{EpicId, EpicState};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use wire::epics::EpicView;
 
-use super::{EpicView, advance, find_epic};
+use super::{advance, find_epic};
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
+use crate::tools::epic::epic_view;
 
 /// Move an epic to another state
 ///
@@ -40,6 +42,6 @@ impl Write for UpdateStatus {
                 .detail("to", error.to.name())
         })?;
         advance(cx.tx, &epic, to, (cx.caller.id(), cx.now))?;
-        Ok(find_epic(cx.tx, epic.id)?.into())
+        Ok(epic_view(find_epic(cx.tx, epic.id)?))
     }
 }

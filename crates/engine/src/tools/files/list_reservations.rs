@@ -2,14 +2,16 @@
 
 use model::{AgentId, Line, PathGlob};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use store::Reservation;
+use wire::files::{ReservationView, Reservations};
+use wire::paging::PageCursor;
 
-use super::ReservationView;
 use crate::call::cx::{ReadCx, find_agent};
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
-use crate::tools::paging::{Cursor, Limit};
+use crate::tools::files::reservation_view;
+use crate::tools::paging::Limit;
 
 /// List who has reserved which files
 ///
@@ -24,18 +26,7 @@ pub(crate) struct Args {
     /// At most so many (default 100)
     limit: Option<Limit>,
     /// Go on from `nextCursor` of the page before
-    cursor: Option<Cursor>,
-}
-
-/// A page of reservations.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The reservations, oldest first
-    reservations: Vec<ReservationView>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<Cursor>,
+    cursor: Option<PageCursor>,
 }
 
 pub(crate) struct ListReservations;
@@ -43,11 +34,11 @@ pub(crate) struct ListReservations;
 impl Tool for ListReservations {
     const NAME: &'static str = "mcp__files__list_reservations";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = Reservations;
 }
 
 impl Read for ListReservations {
-    fn read(cx: &ReadCx<'_>, args: Args) -> Result<Answer, ToolError> {
+    fn read(cx: &ReadCx<'_>, args: Args) -> Result<Reservations, ToolError> {
         if let Some(agent) = args.agent_id {
             find_agent(cx.tx, agent)?;
         }
@@ -64,7 +55,7 @@ impl Read for ListReservations {
             Ok(PathGlob::new(&held.pattern).map_err(ToolError::internal)?.matches(path))
         };
         let limit = usize::try_from(Limit::or(args.limit, 100)).unwrap_or(usize::MAX);
-        let mut after = args.cursor.map_or(0, Cursor::number);
+        let mut after = args.cursor.map_or(0, PageCursor::number);
         let mut reservations: Vec<ReservationView> = Vec::new();
         let mut last = after;
         loop {
@@ -74,14 +65,17 @@ impl Read for ListReservations {
                     continue;
                 }
                 if reservations.len() == limit {
-                    return Ok(Answer { reservations, next_cursor: Some(Cursor::from(last)) });
+                    return Ok(Reservations {
+                        reservations,
+                        next_cursor: Some(PageCursor::from(last)),
+                    });
                 }
                 last = held.number;
-                reservations.push(held.into());
+                reservations.push(reservation_view(held));
             }
             match page.next {
                 Some(next) => after = next,
-                None => return Ok(Answer { reservations, next_cursor: None }),
+                None => return Ok(Reservations { reservations, next_cursor: None }),
             }
         }
     }

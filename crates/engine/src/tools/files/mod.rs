@@ -4,44 +4,23 @@ pub(super) mod list_reservations;
 pub(super) mod release;
 pub(super) mod reserve;
 
+use model::Timestamp;
 use model::event::EventKind;
-use model::{AgentId, ReservationId, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::{Value, json};
 use store::{Agent, EventDraft, Reservation, Tx};
+use wire::files::ReservationView;
 
 use crate::core::error::ToolError;
 
-/// A reservation, as the tools show it.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ReservationView {
-    /// Its id
-    id: ReservationId,
-    /// Which files
-    pattern: String,
-    /// Whose
-    agent_id: AgentId,
-    /// In which role that agent works
-    role: String,
-    /// What for
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    /// Until when
-    expires_at: Timestamp,
-}
-
-impl From<Reservation> for ReservationView {
-    fn from(held: Reservation) -> Self {
-        Self {
-            id: held.id,
-            pattern: held.pattern,
-            agent_id: held.agent,
-            role: held.role,
-            reason: held.reason,
-            expires_at: held.expires_at,
-        }
+/// Returns a reservation as tools answer it.
+fn reservation_view(held: Reservation) -> ReservationView {
+    ReservationView {
+        id: held.id,
+        pattern: held.pattern,
+        agent_id: held.agent,
+        role: held.role,
+        reason: held.reason,
+        expires_at: held.expires_at,
     }
 }
 

@@ -3,8 +3,9 @@
 use model::event::EventKind;
 use model::{PathGlob, ReservationId};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use store::Reservation;
+use wire::files::ReleasedFiles;
 
 use super::released_data;
 use crate::call::cx::WriteCx;
@@ -24,24 +25,16 @@ pub(crate) struct Args {
     ids: Option<Items<ReservationId, 1, 50>>,
 }
 
-/// What is free again.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// How many reservations were released
-    released: usize,
-}
-
 pub(crate) struct Release;
 
 impl Tool for Release {
     const NAME: &'static str = "mcp__files__release";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = ReleasedFiles;
 }
 
 impl Write for Release {
-    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<ReleasedFiles, ToolError> {
         cx.tx.reservations_sweep(cx.now)?;
         let mut chosen: Vec<Reservation> = Vec::new();
         for id in args.ids.iter().flat_map(Items::as_slice) {
@@ -73,7 +66,7 @@ impl Write for Release {
         if !released.is_empty() {
             cx.tell(EventKind::FilesReleased, None, released_data(&released))?;
         }
-        Ok(Answer { released: released.len() })
+        Ok(ReleasedFiles { released: released.len() })
     }
 }
 

@@ -4,17 +4,18 @@ use std::borrow::Cow;
 
 use model::event::EventKind;
 use model::path_glob::{Effort, PathGlob};
-use model::{AgentId, Line, ReservationId, Timestamp};
+use model::{AgentId, Line, ReservationId};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{NewReservation, Reservation};
+use wire::files::{ReservationConflict, ReservedFiles};
 
-use super::ReservationView;
 use crate::call::cx::{WriteCx, fresh};
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
+use crate::tools::files::reservation_view;
 use crate::tools::items::Items;
 
 /// So many patterns may one agent hold at once: each is compared with what others ask for.
@@ -76,45 +77,16 @@ impl JsonSchema for Seconds {
     }
 }
 
-/// What is yours now.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The reservations, in the order of the patterns
-    reservations: Vec<ReservationView>,
-    /// Always empty: where somebody else holds a file, nothing is reserved and the error lists them
-    conflicts: Vec<Taken>,
-}
-
-/// Files that somebody else holds.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct Taken {
-    /// The pattern that was asked for
-    pattern: String,
-    /// The agent that holds files of it
-    held_by: AgentId,
-    /// That agent's role
-    role: String,
-    /// The pattern by which it holds them
-    held_pattern: String,
-    /// Until when
-    expires_at: Timestamp,
-    /// What for
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-}
-
 pub(crate) struct Reserve;
 
 impl Tool for Reserve {
     const NAME: &'static str = "mcp__files__reserve";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = ReservedFiles;
 }
 
 impl Write for Reserve {
-    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<ReservedFiles, ToolError> {
         let agent = cx.caller.agent()?.id;
         cx.tx.reservations_sweep(cx.now)?;
         let mut patterns: Vec<PathGlob> = Vec::new();
@@ -137,7 +109,7 @@ impl Write for Reserve {
                 expires_at,
             };
             let id = cx.tx.reservation_put(&new, cx.now)?;
-            reservations.extend(cx.tx.reservation_get(id)?.map(ReservationView::from));
+            reservations.extend(cx.tx.reservation_get(id)?.map(reservation_view));
         }
         let told: Vec<Value> = reservations
             .iter()
@@ -145,7 +117,7 @@ impl Write for Reserve {
             .collect();
         let data = json!({ "reservations": told, "expiresAt": expires_at, "reason": reason });
         cx.tell(EventKind::FilesReserved, None, data)?;
-        Ok(Answer { reservations, conflicts: Vec::new() })
+        Ok(ReservedFiles { reservations, conflicts: Vec::new() })
     }
 }
 
@@ -168,7 +140,7 @@ fn refuse_what_is_taken(
                         .hint("reserve fewer files at once, or with fewer `*` in a pattern")
                 })?;
                 if overlaps {
-                    taken.push(Taken::new(ours, &held));
+                    taken.push(reservation_conflict(ours, &held));
                 }
             }
         }
@@ -180,20 +152,18 @@ fn refuse_what_is_taken(
     }
 }
 
-impl Taken {
-    fn new(ours: &PathGlob, held: &Reservation) -> Self {
-        Self {
-            pattern: ours.to_string(),
-            held_by: held.agent,
-            role: held.role.clone(),
-            held_pattern: held.pattern.clone(),
-            expires_at: held.expires_at,
-            reason: held.reason.clone(),
-        }
+fn reservation_conflict(ours: &PathGlob, held: &Reservation) -> ReservationConflict {
+    ReservationConflict {
+        pattern: ours.to_string(),
+        held_by: held.agent,
+        role: held.role.clone(),
+        held_pattern: held.pattern.clone(),
+        expires_at: held.expires_at,
+        reason: held.reason.clone(),
     }
 }
 
-fn refusal(mut taken: Vec<Taken>) -> ToolError {
+fn refusal(mut taken: Vec<ReservationConflict>) -> ToolError {
     let count = taken.len();
     let last = taken.iter().map(|one| one.expires_at).max();
     let mut holders: Vec<AgentId> = taken.iter().map(|one| one.held_by).collect();

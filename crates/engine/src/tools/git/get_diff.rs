@@ -3,8 +3,9 @@
 use host::git::{Diff, DiffFile, GitError, Repo};
 use model::{AgentId, Line, TaskRef};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
-use serde::{Deserialize, Serialize};
+use wire::git::{ChangedFile, CommitLine, DiffAnswer, UncommittedChanges};
 
 use super::whose::{self, Work};
 use crate::call::cx::ReadCx;
@@ -69,71 +70,6 @@ impl JsonSchema for MaxBytes {
     }
 }
 
-/// What was changed.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// Whose work it is
-    agent_id: AgentId,
-    /// The commit that it is compared with
-    base: String,
-    /// The branch that commit is of, or the name that was given
-    base_name: String,
-    /// The commit that is shown
-    head: String,
-    /// Its branch; null where none is checked out
-    branch: Option<String>,
-    /// Whether its worktree is gone, so that its branch is shown
-    worktree_gone: bool,
-    /// The files that were changed
-    files: Vec<ChangedFile>,
-    /// The changes as a patch
-    diff: String,
-    /// Whether there is more than was shown
-    truncated: bool,
-    /// Its commits, the newest first
-    commits: Vec<Commit>,
-    /// What is not committed, where that was asked for
-    #[serde(skip_serializing_if = "Option::is_none")]
-    uncommitted: Option<Uncommitted>,
-}
-
-/// A file that was changed.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ChangedFile {
-    /// Its name, the new one where it was renamed
-    path: String,
-    /// `added`, `changed`, `deleted`, `renamed`, `copied`, `retyped` or `unmerged`
-    status: String,
-    /// How many lines are new; null where they cannot be counted
-    additions: Option<u64>,
-    /// How many lines are gone; null where they cannot be counted
-    deletions: Option<u64>,
-}
-
-/// A commit.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Commit {
-    /// Its hash
-    hash: String,
-    /// The first line of its message
-    subject: String,
-}
-
-/// What is not committed.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Uncommitted {
-    /// The files
-    files: Vec<ChangedFile>,
-    /// As a patch
-    diff: String,
-    /// Whether there is more than was shown
-    truncated: bool,
-}
-
 /// What to look at.
 pub(crate) struct Question {
     work: Work,
@@ -147,7 +83,7 @@ pub(crate) struct GetDiff;
 impl Tool for GetDiff {
     const NAME: &'static str = "mcp__git__get_diff";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = DiffAnswer;
 }
 
 impl Probe for GetDiff {
@@ -163,7 +99,7 @@ impl Probe for GetDiff {
         })
     }
 
-    fn answer(engine: &Engine, question: Question) -> Result<Answer, ToolError> {
+    fn answer(engine: &Engine, question: Question) -> Result<DiffAnswer, ToolError> {
         let Question { work, base, uncommitted, max } = question;
         let work = Work { dir: engine.project().join(&work.dir), ..work };
         let is_there = work.dir.is_dir();
@@ -175,12 +111,12 @@ impl Probe for GetDiff {
         let Diff { text, cut, files } = repo.diff(&base, &head, max)?;
         let commits = repo.log(&base, &head, COMMITS)?;
         let open = (uncommitted && is_there).then(|| repo.uncommitted_diff(&work.dir, max));
-        let open = open.transpose()?.map(|open| Uncommitted {
+        let open = open.transpose()?.map(|open| UncommittedChanges {
             truncated: open.cut || open.files.len() > FILES,
             files: changed(open.files),
             diff: open.text,
         });
-        Ok(Answer {
+        Ok(DiffAnswer {
             agent_id: work.agent,
             base,
             base_name,
@@ -190,7 +126,10 @@ impl Probe for GetDiff {
             truncated: cut || files.len() > FILES,
             files: changed(files),
             diff: text,
-            commits: commits.into_iter().map(|(hash, subject)| Commit { hash, subject }).collect(),
+            commits: commits
+                .into_iter()
+                .map(|(hash, subject)| CommitLine { hash, subject })
+                .collect(),
             uncommitted: open,
         })
     }

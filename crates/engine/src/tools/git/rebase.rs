@@ -4,7 +4,8 @@ use model::agent::AgentState;
 use model::review::ErrandKind;
 use model::{ErrandId, Line, TaskRef, TaskStateName};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use wire::git::{RebaseAnswer, RebaseStatus};
 
 use crate::call::cx::{ReadCx, WriteCx, task_of};
 use crate::call::tool::{Ask, Look, Tool};
@@ -29,36 +30,6 @@ pub(crate) struct Args {
     onto: Option<Line<300>>,
 }
 
-/// What became of it.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// Your branch; null while it is not done
-    branch: Option<String>,
-    /// The commit it stands at now
-    head: Option<String>,
-    /// The branch it was put on
-    onto: Option<String>,
-    /// Whether that changed it
-    moved: bool,
-    /// Whether it is done; the same call again waits for it
-    status: Progress,
-    /// What is to be done next, where something is
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
-}
-
-/// Whether it is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum Progress {
-    /// It is
-    Done,
-    /// It is remembered and goes on
-    Pending,
-}
-
 /// What the errand answers.
 #[derive(Debug, Deserialize)]
 struct Rebased {
@@ -73,7 +44,7 @@ pub(crate) struct Rebase;
 impl Tool for Rebase {
     const NAME: &'static str = "mcp__git__rebase";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = RebaseAnswer;
 }
 
 impl Ask for Rebase {
@@ -111,24 +82,24 @@ impl Ask for Rebase {
         vec![Topic::Errand(*ticket)]
     }
 
-    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &ErrandId) -> Result<Look<Answer>, ToolError> {
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &ErrandId) -> Result<Look<RebaseAnswer>, ToolError> {
         let Some(done) = outbox::outcome::<Rebased>(cx.tx, *ticket)? else {
-            return Ok(Look::NotYet(Answer {
+            return Ok(Look::NotYet(RebaseAnswer {
                 branch: None,
                 head: None,
                 onto: None,
                 moved: false,
-                status: Progress::Pending,
+                status: RebaseStatus::Pending,
                 next: None,
             }));
         };
         let Rebased { branch, head, onto, moved } = done;
-        Ok(Look::Settled(Answer {
+        Ok(Look::Settled(RebaseAnswer {
             branch: Some(branch),
             head: Some(head),
             onto: Some(onto),
             moved,
-            status: Progress::Done,
+            status: RebaseStatus::Done,
             next: next(cx)?,
         }))
     }

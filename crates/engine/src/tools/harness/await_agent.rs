@@ -1,15 +1,15 @@
 //! `mcp__harness__await_agent`.
 
 use model::AgentId;
-use model::agent::{AgentStateName, AwaitStatus};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use wire::agents::{AgentResultView, AwaitedAgent};
 
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Look, Tool, Wait};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::crew::run::view::{ResultView, Standing, within_reach};
+use crate::crew::run::view::{Standing, within_reach};
 use crate::tools::paging::WaitSeconds;
 
 /// So long is waited where the caller does not say.
@@ -28,29 +28,13 @@ pub(crate) struct Args {
     wait_seconds: Option<WaitSeconds>,
 }
 
-/// How an agent stands.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// `running` until it is over; then how it ended
-    status: AwaitStatus,
-    /// The state as it is recorded
-    state: AgentStateName,
-    /// Why it ended, or until when it is limited
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    /// What came of it
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<ResultView>,
-}
-
-impl From<&Standing> for Answer {
+impl From<&Standing> for AwaitedAgent {
     fn from(standing: &Standing) -> Self {
         Self {
             status: standing.status(),
             state: standing.state(),
             reason: standing.reason(),
-            result: standing.result().map(ResultView::from),
+            result: standing.result().map(AgentResultView::from),
         }
     }
 }
@@ -60,7 +44,7 @@ pub(crate) struct AwaitAgent;
 impl Tool for AwaitAgent {
     const NAME: &'static str = "mcp__harness__await_agent";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = AwaitedAgent;
 }
 
 impl Wait for AwaitAgent {
@@ -72,7 +56,7 @@ impl Wait for AwaitAgent {
         vec![Topic::Agent(args.agent_id)]
     }
 
-    fn look(cx: &ReadCx<'_>, args: &Args) -> Result<Look<Answer>, ToolError> {
+    fn look(cx: &ReadCx<'_>, args: &Args) -> Result<Look<AwaitedAgent>, ToolError> {
         if let Some(own) = &cx.caller.agent {
             let above = cx.tx.agent_ancestors(own)?;
             if own.id == args.agent_id || above.iter().any(|above| above.id == args.agent_id) {
@@ -82,7 +66,7 @@ impl Wait for AwaitAgent {
             }
         }
         let standing = within_reach(cx.tx, cx.settings, cx.caller, args.agent_id)?;
-        let answer = Answer::from(&standing);
+        let answer = AwaitedAgent::from(&standing);
         Ok(if standing.is_over() { Look::Settled(answer) } else { Look::NotYet(answer) })
     }
 }

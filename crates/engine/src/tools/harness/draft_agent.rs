@@ -1,8 +1,9 @@
 //! `mcp__harness__draft_agent`.
 
-use model::{AgentId, Line, TaskRef, Text};
+use model::{Line, TaskRef, Text};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use wire::agents::DraftedAgent;
 
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
@@ -25,29 +26,17 @@ pub(crate) struct Args {
     task_slug: Option<TaskRef>,
 }
 
-/// An agent that was started.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The agent, for `await_agent` and `kill_agent`
-    agent_id: AgentId,
-    /// Its role
-    role: String,
-    /// What it works on
-    task_slug: String,
-}
-
 pub(crate) struct DraftAgent;
 
 impl Tool for DraftAgent {
     const NAME: &'static str = "mcp__harness__draft_agent";
     const STARTS_AGENTS: bool = true;
     type Args = Args;
-    type Answer = Answer;
+    type Answer = DraftedAgent;
 }
 
 impl Write for DraftAgent {
-    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<DraftedAgent, ToolError> {
         let wish = Draft {
             role: Some(args.role.into_inner()),
             prompt: args.prompt.into_inner(),
@@ -55,6 +44,6 @@ impl Write for DraftAgent {
             ..Draft::default()
         };
         let Drafted { id, role, task_slug } = draft(cx, &wish)?;
-        Ok(Answer { agent_id: id, role, task_slug })
+        Ok(DraftedAgent { agent_id: id, role, task_slug })
     }
 }

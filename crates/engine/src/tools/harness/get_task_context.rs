@@ -2,7 +2,8 @@
 
 use model::TaskRef;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use wire::tasks::TaskContext;
 
 use crate::call::cx::{ReadCx, find_task};
 use crate::call::tool::{Read, Tool};
@@ -17,25 +18,17 @@ pub(crate) struct Args {
     task_slug: TaskRef,
 }
 
-/// A task's context.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// Markdown; what others wrote in it is quoted
-    context: String,
-}
-
 pub(crate) struct GetTaskContext;
 
 impl Tool for GetTaskContext {
     const NAME: &'static str = "mcp__harness__get_task_context";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = TaskContext;
 }
 
 impl Read for GetTaskContext {
-    fn read(cx: &ReadCx<'_>, Args { task_slug }: Args) -> Result<Answer, ToolError> {
+    fn read(cx: &ReadCx<'_>, Args { task_slug }: Args) -> Result<TaskContext, ToolError> {
         let task = find_task(cx.tx, &task_slug)?;
-        Ok(Answer { context: task_context(cx.tx, &task)? })
+        Ok(TaskContext { context: task_context(cx.tx, &task)? })
     }
 }

@@ -5,6 +5,7 @@ use model::agent::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::Stop;
+use wire::agents::KilledAgent;
 
 use crate::call::cx::{ReadCx, WriteCx};
 use crate::call::tool::{Ask, Look, Tool};
@@ -26,16 +27,6 @@ pub(crate) struct Args {
     agent_id: AgentId,
 }
 
-/// What became of it.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// Whether the agent was ended by this call
-    success: bool,
-    /// What happened, in words
-    message: String,
-}
-
 /// Whether there was anybody to end.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Ticket {
@@ -50,7 +41,7 @@ impl Tool for KillAgent {
     const DESTRUCTIVE: bool = true;
     const IDEMPOTENT: bool = true;
     type Args = Args;
-    type Answer = Answer;
+    type Answer = KilledAgent;
 }
 
 impl Ask for KillAgent {
@@ -75,20 +66,20 @@ impl Ask for KillAgent {
         vec![Topic::Agent(ticket.agent)]
     }
 
-    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<KilledAgent>, ToolError> {
         let standing = Standing::of(cx.tx, ticket.agent)?;
         let (id, state) = (ticket.agent, standing.state());
         let reason = standing.reason().unwrap_or_default();
         Ok(match (ticket.lived, standing.is_over()) {
-            (false, _) => Look::Settled(Answer {
+            (false, _) => Look::Settled(KilledAgent {
                 success: false,
                 message: format!("agent {id} had ended already: {state}, {reason}"),
             }),
-            (true, true) => Look::Settled(Answer {
+            (true, true) => Look::Settled(KilledAgent {
                 success: true,
                 message: format!("agent {id} is gone: {state}, {reason}"),
             }),
-            (true, false) => Look::NotYet(Answer {
+            (true, false) => Look::NotYet(KilledAgent {
                 success: false,
                 message: format!("agent {id} is being ended and not yet gone; call again"),
             }),

@@ -1,15 +1,15 @@
 //! `mcp__harness__list_tasks`.
 
-use model::Timestamp;
-use model::task::TaskStateName;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use store::Task;
+use wire::paging::PageCursor;
+use wire::tasks::{TaskLine, TaskLines};
 
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
-use crate::tools::paging::{Cursor, Limit};
+use crate::tools::paging::Limit;
 
 /// List the tasks, newest first
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -18,34 +18,7 @@ pub(crate) struct Args {
     /// At most so many (default 200)
     limit: Option<Limit>,
     /// Go on from `nextCursor` of the page before
-    cursor: Option<Cursor>,
-}
-
-/// The tasks.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The tasks, newest first
-    tasks: Vec<TaskLine>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<Cursor>,
-}
-
-/// One task.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TaskLine {
-    /// Its slug
-    slug: String,
-    /// When it was made
-    created: Timestamp,
-    /// What is to be done
-    description: String,
-    /// How many agents have worked on it
-    dispatch_count: i64,
-    /// Where it stands
-    state: TaskStateName,
+    cursor: Option<PageCursor>,
 }
 
 pub(crate) struct ListTasks;
@@ -53,14 +26,14 @@ pub(crate) struct ListTasks;
 impl Tool for ListTasks {
     const NAME: &'static str = "mcp__harness__list_tasks";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = TaskLines;
 }
 
 impl Read for ListTasks {
-    fn read(cx: &ReadCx<'_>, args: Args) -> Result<Answer, ToolError> {
-        let before = args.cursor.map_or(i64::MAX, Cursor::number);
+    fn read(cx: &ReadCx<'_>, args: Args) -> Result<TaskLines, ToolError> {
+        let before = args.cursor.map_or(i64::MAX, PageCursor::number);
         let page = cx.tx.task_page_newest(before, Limit::or(args.limit, 200))?;
-        let next_cursor = page.next.map(Cursor::from);
+        let next_cursor = page.next.map(PageCursor::from);
         let line = |task: Task| {
             Ok(TaskLine {
                 dispatch_count: cx.tx.dispatch_count(task.number)?,
@@ -71,6 +44,6 @@ impl Read for ListTasks {
             })
         };
         let tasks = page.items.into_iter().map(line).collect::<Result<_, ToolError>>()?;
-        Ok(Answer { tasks, next_cursor })
+        Ok(TaskLines { tasks, next_cursor })
     }
 }

@@ -1,15 +1,18 @@
 //! `mcp__mail__list_inbox`.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use store::Inbox;
+use wire::mail::{InboxAnswer, MailView};
+use wire::paging::PageCursor;
 
-use super::{MailView, inbox_of};
+use super::inbox_of;
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Look, Tool, Wait};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::tools::paging::{Cursor, Limit, WaitSeconds};
+use crate::tools::mail::mail_view;
+use crate::tools::paging::{Limit, WaitSeconds};
 
 /// List mail in your inbox
 ///
@@ -25,22 +28,7 @@ pub(crate) struct Args {
     /// At most so many letters (default 50)
     limit: Option<Limit>,
     /// Go on from `nextCursor` of the page before
-    cursor: Option<Cursor>,
-}
-
-/// An inbox.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// How many letters are in this answer
-    count: usize,
-    /// How many letters of the inbox are not read yet
-    unread_count: i64,
-    /// The letters
-    mails: Vec<MailView>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<Cursor>,
+    cursor: Option<PageCursor>,
 }
 
 pub(crate) struct ListInbox;
@@ -48,7 +36,7 @@ pub(crate) struct ListInbox;
 impl Tool for ListInbox {
     const NAME: &'static str = "mcp__mail__list_inbox";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = InboxAnswer;
 }
 
 impl Wait for ListInbox {
@@ -60,16 +48,16 @@ impl Wait for ListInbox {
         vec![Topic::Inbox(inbox_of(cx.caller))]
     }
 
-    fn look(cx: &ReadCx<'_>, args: &Args) -> Result<Look<Answer>, ToolError> {
+    fn look(cx: &ReadCx<'_>, args: &Args) -> Result<Look<InboxAnswer>, ToolError> {
         let inbox = inbox_of(cx.caller);
         let which = if args.include_read == Some(true) { Inbox::All } else { Inbox::Unread };
-        let after = args.cursor.map_or(0, Cursor::number);
+        let after = args.cursor.map_or(0, PageCursor::number);
         let page = cx.tx.mail_inbox(inbox, which, after, Limit::or(args.limit, 50))?;
         let unread_count = cx.tx.mail_unread_count(inbox)?;
-        let exact = page.items.into_iter().map(|mail| cx.tx.mail_exact(mail).map(MailView::from));
+        let exact = page.items.into_iter().map(|mail| cx.tx.mail_exact(mail).map(mail_view));
         let mails = exact.collect::<Result<Vec<MailView>, _>>()?;
-        let next_cursor = page.next.map(Cursor::from);
-        let answer = Answer { count: mails.len(), unread_count, mails, next_cursor };
+        let next_cursor = page.next.map(PageCursor::from);
+        let answer = InboxAnswer { count: mails.len(), unread_count, mails, next_cursor };
         Ok(if unread_count > 0 { Look::Settled(answer) } else { Look::NotYet(answer) })
     }
 }

@@ -5,61 +5,26 @@ pub(super) mod read;
 pub(super) mod reply;
 pub(super) mod send;
 
-use model::agent::AgentType;
-use model::{AgentId, MailId, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
+use model::{AgentId, MailId};
 use store::{Mail, Recipient};
+use wire::mail::{MailView, SentMail};
 
 use crate::call::cx::{Caller, WriteCx};
 use crate::core::error::ToolError;
 use crate::mail::letter::{self, Letter};
 
-/// A letter, as the office shows it.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct MailView {
-    /// Its id
-    id: MailId,
-    /// Who wrote it; null is the human
-    from_agent_id: Option<AgentId>,
-    /// What the writer is
-    from_agent_type: AgentType,
-    /// What it is about
-    subject: String,
-    /// What it says
-    body: String,
-    /// Whether it has been read
-    is_read: bool,
-    /// When it was written
-    created_at: Timestamp,
-    /// When it was read
-    read_at: Option<Timestamp>,
-}
-
-impl From<Mail> for MailView {
-    fn from(mail: Mail) -> Self {
-        Self {
-            id: mail.id,
-            from_agent_id: mail.from,
-            from_agent_type: mail.from_type,
-            subject: mail.subject,
-            body: mail.body,
-            is_read: mail.read_at.is_some(),
-            created_at: mail.created_at,
-            read_at: mail.read_at,
-        }
+/// Returns a letter as tools answer it.
+fn mail_view(mail: Mail) -> MailView {
+    MailView {
+        id: mail.id,
+        from_agent_id: mail.from,
+        from_agent_type: mail.from_type,
+        subject: mail.subject,
+        body: mail.body,
+        is_read: mail.read_at.is_some(),
+        created_at: mail.created_at,
+        read_at: mail.read_at,
     }
-}
-
-/// That a letter is on its way.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Sent {
-    /// The letter
-    mail_id: MailId,
-    /// When it was written
-    timestamp: Timestamp,
 }
 
 /// The inbox of whoever calls: an agent's own, or the human's.
@@ -91,10 +56,10 @@ fn deliver(
     to: Recipient,
     (subject, body): (String, String),
     reply_to: Option<MailId>,
-) -> Result<Sent, ToolError> {
+) -> Result<SentMail, ToolError> {
     let from = cx.caller.agent.as_ref().map(|agent| (agent.id, agent.category.clone()));
     let letter = Letter { from, to, subject, body, reply_to, task: None };
-    Ok(Sent { mail_id: letter::post(cx.tx, letter, cx.now)?, timestamp: cx.now })
+    Ok(SentMail { mail_id: letter::post(cx.tx, letter, cx.now)?, timestamp: cx.now })
 }
 
 /// Recipient of mail for an agent, if there is one of that id. Mail to one that has ended goes on.

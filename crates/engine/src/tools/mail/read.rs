@@ -5,11 +5,13 @@ use model::event::EventKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use wire::mail::MailView;
 
-use super::{MailView, received};
+use super::received;
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
+use crate::tools::mail::mail_view;
 
 /// Read a letter and mark it as read
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -35,6 +37,6 @@ impl Write for Read {
             mail.read_at = Some(cx.now);
             cx.tell(EventKind::MailRead, None, json!({ "mailId": mail_id }))?;
         }
-        Ok(mail.into())
+        Ok(mail_view(mail))
     }
 }

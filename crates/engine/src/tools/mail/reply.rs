@@ -4,8 +4,9 @@ use model::{MailId, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Recipient;
+use wire::mail::SentMail;
 
-use super::{Sent, addressee, deliver, received};
+use super::{addressee, deliver, received};
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
@@ -27,11 +28,11 @@ pub(crate) struct Reply;
 impl Tool for Reply {
     const NAME: &'static str = "mcp__mail__reply";
     type Args = Args;
-    type Answer = Sent;
+    type Answer = SentMail;
 }
 
 impl Write for Reply {
-    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Sent, ToolError> {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<SentMail, ToolError> {
         let id = args.original_mail_id;
         let original = received(cx.tx, cx.caller, id, "Can only reply to mail you received")?;
         let to = match original.from {

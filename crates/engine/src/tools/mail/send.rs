@@ -4,8 +4,9 @@ use model::{AgentId, Line, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Recipient;
+use wire::mail::SentMail;
 
-use super::{Sent, addressee, deliver};
+use super::{addressee, deliver};
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
@@ -33,11 +34,11 @@ impl Tool for Send {
     const NAME: &'static str = "mcp__mail__send";
     const CRITICAL: bool = true;
     type Args = Args;
-    type Answer = Sent;
+    type Answer = SentMail;
 }
 
 impl Write for Send {
-    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Sent, ToolError> {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<SentMail, ToolError> {
         let to = match (args.to_agent_id, args.to_human.unwrap_or(false)) {
             (Some(agent), false) => addressee(cx.tx, agent)?,
             (None, true) => Recipient::Human,

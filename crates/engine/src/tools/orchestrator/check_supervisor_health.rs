@@ -1,13 +1,13 @@
 //! `mcp__orchestrator__check_supervisor_health`.
 
-use model::agent::{AgentStateName, OfficeStatus};
-use model::{AgentId, EpicId, Timestamp};
+use model::{AgentId, Timestamp};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use store::Agent;
+use wire::supervisors::{HealthStatus, SupervisorHealth};
 
 use super::waiting;
-use crate::automation::office::{Health, HealthStatus, find_supervisor};
+use crate::automation::office::{Health, find_supervisor};
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Probe, Tool};
 use crate::core::engine::Engine;
@@ -24,39 +24,12 @@ pub(crate) struct Args {
     agent_id: AgentId,
 }
 
-/// How it is.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The supervisor
-    agent_id: AgentId,
-    /// The epic it leads
-    epic_id: Option<EpicId>,
-    /// Whether nothing needs to be done
-    is_healthy: bool,
-    /// How it is
-    status: HealthStatus,
-    /// When it was last heard of
-    last_active_at: Timestamp,
-    /// How many minutes ago that was
-    minutes_since_heartbeat: i64,
-    /// After how many minutes of silence it counts as lost
-    threshold_minutes: u32,
-    /// What it does now
-    state: OfficeStatus,
-    /// The same, as it is stored
-    agent_state: AgentStateName,
-    /// Why it is so, where that is not plain
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-}
-
 pub(crate) struct CheckSupervisorHealth;
 
 impl Tool for CheckSupervisorHealth {
     const NAME: &'static str = "mcp__orchestrator__check_supervisor_health";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = SupervisorHealth;
 }
 
 impl Probe for CheckSupervisorHealth {
@@ -71,10 +44,10 @@ impl Probe for CheckSupervisorHealth {
     fn answer(
         engine: &Engine,
         (agent, threshold, now): (Agent, u32, Timestamp),
-    ) -> Result<Answer, ToolError> {
+    ) -> Result<SupervisorHealth, ToolError> {
         let health = Health::of(&agent, waiting(engine, agent.id), threshold, now);
         let name = agent.state.name();
-        Ok(Answer {
+        Ok(SupervisorHealth {
             agent_id: agent.id,
             epic_id: agent.epic,
             is_healthy: health.status == HealthStatus::Healthy,

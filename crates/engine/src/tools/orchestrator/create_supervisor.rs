@@ -1,8 +1,9 @@
 //! `mcp__orchestrator__create_supervisor`.
 
-use model::{AgentId, EpicId, EpicState, Text};
+use model::{EpicId, Text};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use wire::supervisors::CreatedSupervisor;
 
 use crate::automation::office::{brief, open_epic, set_going, supervisor_role};
 use crate::call::cx::WriteCx;
@@ -25,31 +26,17 @@ pub(crate) struct Args {
     prompt: Option<Text<100_000>>,
 }
 
-/// A supervisor that was started.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The supervisor
-    agent_id: AgentId,
-    /// Its role
-    role: String,
-    /// The epic it leads
-    epic_id: EpicId,
-    /// Where that stands now
-    epic_state: EpicState,
-}
-
 pub(crate) struct CreateSupervisor;
 
 impl Tool for CreateSupervisor {
     const NAME: &'static str = "mcp__orchestrator__create_supervisor";
     const STARTS_AGENTS: bool = true;
     type Args = Args;
-    type Answer = Answer;
+    type Answer = CreatedSupervisor;
 }
 
 impl Write for CreateSupervisor {
-    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<CreatedSupervisor, ToolError> {
         let epic = open_epic(cx.tx, args.epic_id)?;
         let role = supervisor_role(cx.settings)?.name.clone();
         let more = args.prompt.map(Text::into_inner);
@@ -63,6 +50,6 @@ impl Write for CreateSupervisor {
         let Drafted { id, role, .. } = draft(cx, &wish)?;
         set_going(cx.tx, &epic, cx.caller.id(), cx.now)?;
         let epic_state = find_epic(cx.tx, epic.id)?.state;
-        Ok(Answer { agent_id: id, role, epic_id: epic.id, epic_state })
+        Ok(CreatedSupervisor { agent_id: id, role, epic_id: epic.id, epic_state })
     }
 }

@@ -1,19 +1,21 @@
 //! `mcp__orchestrator__list_supervisors`.
 
-use model::agent::{AgentStateName, OfficeStatus};
-use model::{AgentId, EpicId, Timestamp};
+use model::Timestamp;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use store::Agent;
+use wire::epics::EpicTaskCounts;
+use wire::paging::PageCursor;
+use wire::supervisors::{HealthStatus, SupervisorRow, Supervisors};
 
 use super::waiting;
-use crate::automation::office::{Health, HealthStatus};
+use crate::automation::office::Health;
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Probe, Tool};
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
-use crate::tools::epic::get::TaskCounts;
-use crate::tools::paging::{Cursor, Limit};
+use crate::tools::epic::get::epic_task_counts;
+use crate::tools::paging::Limit;
 
 /// List the supervisors that have not ended, and how each is
 ///
@@ -25,44 +27,7 @@ pub(crate) struct Args {
     /// At most so many (default 100)
     limit: Option<Limit>,
     /// Go on from `nextCursor` of the page before
-    cursor: Option<Cursor>,
-}
-
-/// Those who lead epics.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The supervisors, oldest first
-    supervisors: Vec<Line>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<Cursor>,
-}
-
-/// One supervisor.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Line {
-    /// Its id
-    agent_id: AgentId,
-    /// The epic it leads
-    epic_id: Option<EpicId>,
-    /// What that is called
-    epic_title: Option<String>,
-    /// What it does now
-    state: OfficeStatus,
-    /// The same, as it is stored
-    agent_state: AgentStateName,
-    /// When it was last heard of
-    last_active_at: Timestamp,
-    /// Whether it shows signs of life, or waits with a reason
-    is_healthy: bool,
-    /// How many minutes ago it was last heard of
-    minutes_since_heartbeat: i64,
-    /// How many agents below it have not ended
-    workers: usize,
-    /// How many tasks of its epic are in each state
-    tasks: TaskCounts,
+    cursor: Option<PageCursor>,
 }
 
 /// What was found of one.
@@ -70,13 +35,13 @@ pub(crate) struct Found {
     agent: Agent,
     title: Option<String>,
     workers: usize,
-    tasks: TaskCounts,
+    tasks: EpicTaskCounts,
 }
 
 /// A page of them.
 pub(crate) struct Question {
     found: Vec<Found>,
-    next: Option<Cursor>,
+    next: Option<PageCursor>,
     threshold: u32,
     now: Timestamp,
 }
@@ -86,18 +51,18 @@ pub(crate) struct ListSupervisors;
 impl Tool for ListSupervisors {
     const NAME: &'static str = "mcp__orchestrator__list_supervisors";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = Supervisors;
 }
 
 impl Probe for ListSupervisors {
     type Question = Question;
 
     fn question(cx: &ReadCx<'_>, args: Args) -> Result<Question, ToolError> {
-        let after = args.cursor.map_or(0, Cursor::number);
+        let after = args.cursor.map_or(0, PageCursor::number);
         let page = cx.tx.supervisor_page(after, Limit::or(args.limit, 100))?;
         let find = |agent: Agent| {
             let epic = agent.epic.map(|id| cx.tx.epic_get(id)).transpose()?.flatten();
-            let counts = agent.epic.map(|id| TaskCounts::in_epic(cx.tx, id)).transpose()?;
+            let counts = agent.epic.map(|id| epic_task_counts(cx.tx, id)).transpose()?;
             Ok(Found {
                 workers: cx.tx.agent_descendants(agent.id)?.len(),
                 title: epic.map(|epic| epic.title),
@@ -107,19 +72,19 @@ impl Probe for ListSupervisors {
         };
         Ok(Question {
             found: page.items.into_iter().map(find).collect::<Result<_, ToolError>>()?,
-            next: page.next.map(Cursor::from),
+            next: page.next.map(PageCursor::from),
             threshold: cx.settings.office.heartbeat_minutes,
             now: cx.now,
         })
     }
 
     // Who waits is known to the server alone.
-    fn answer(engine: &Engine, question: Question) -> Result<Answer, ToolError> {
+    fn answer(engine: &Engine, question: Question) -> Result<Supervisors, ToolError> {
         let Question { found, next, threshold, now } = question;
         let line = |Found { agent, title, workers, tasks }: Found| {
             let health = Health::of(&agent, waiting(engine, agent.id), threshold, now);
             let name = agent.state.name();
-            Line {
+            SupervisorRow {
                 agent_id: agent.id,
                 epic_id: agent.epic,
                 epic_title: title,
@@ -132,6 +97,6 @@ impl Probe for ListSupervisors {
                 tasks,
             }
         };
-        Ok(Answer { supervisors: found.into_iter().map(line).collect(), next_cursor: next })
+        Ok(Supervisors { supervisors: found.into_iter().map(line).collect(), next_cursor: next })
     }
 }

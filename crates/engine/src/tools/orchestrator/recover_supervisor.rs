@@ -4,11 +4,10 @@ use model::{AgentId, EpicId, Line};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Agent, Recipient};
+use wire::supervisors::{HealthStatus, RecoveredSupervisor, RecoveryStatus};
 
 use crate::automation::office::recover::{self, MANY, Recovery, WINDOW_SECONDS};
-use crate::automation::office::{
-    Health, HealthStatus, Waiting, find_supervisor, open_epic, supervisor_role,
-};
+use crate::automation::office::{Health, Waiting, find_supervisor, open_epic, supervisor_role};
 use crate::call::cx::{ReadCx, WriteCx};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
@@ -38,35 +37,6 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// What became of it.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The supervisor that was lost
-    agent_id: AgentId,
-    /// The epic it led
-    epic_id: EpicId,
-    /// Who leads it now; null until the old one is gone
-    new_agent_id: Option<AgentId>,
-    /// Whether that is so yet
-    status: Progress,
-    /// How many tasks are free again
-    tasks_reset: u32,
-    /// What happened, in words
-    message: String,
-}
-
-/// Whether another one has taken its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(crate) enum Progress {
-    /// It has
-    Recovered,
-    /// The old one is being ended; the same call again waits for it
-    Pending,
-}
-
 /// What is remembered of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
@@ -84,7 +54,7 @@ impl Tool for RecoverSupervisor {
     const DESTRUCTIVE: bool = true;
     const STARTS_AGENTS: bool = true;
     type Args = Args;
-    type Answer = Answer;
+    type Answer = RecoveredSupervisor;
 }
 
 impl Ask for RecoverSupervisor {
@@ -123,12 +93,16 @@ impl Ask for RecoverSupervisor {
         vec![Topic::Agent(ticket.old)]
     }
 
-    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+    fn look(
+        cx: &ReadCx<'_>,
+        _: &Args,
+        ticket: &Ticket,
+    ) -> Result<Look<RecoveredSupervisor>, ToolError> {
         if let Some(often) = ticket.too_often {
             return Err(crash_loop(ticket.epic, often));
         }
         let (old, epic) = (ticket.old, ticket.epic);
-        let answer = |new_agent_id, status, message| Answer {
+        let answer = |new_agent_id, status, message| RecoveredSupervisor {
             agent_id: old,
             epic_id: epic,
             new_agent_id,
@@ -138,12 +112,12 @@ impl Ask for RecoverSupervisor {
         };
         if !Standing::of(cx.tx, old)?.is_over() {
             let message = format!("{old} is being ended and not yet gone; call again");
-            return Ok(Look::NotYet(answer(None, Progress::Pending, message)));
+            return Ok(Look::NotYet(answer(None, RecoveryStatus::Pending, message)));
         }
         match recover::successor(cx.tx, old)? {
             Some(new) => {
                 let message = format!("{new} leads the epic in place of {old}");
-                Ok(Look::Settled(answer(Some(new), Progress::Recovered, message)))
+                Ok(Look::Settled(answer(Some(new), RecoveryStatus::Recovered, message)))
             }
             None => Err(ToolError::conflict(format!(
                 "{old} is gone, and another supervisor could not be started"

@@ -4,8 +4,8 @@ use model::review::ErrandKind;
 use model::{ErrandId, Line, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wire::reviews::{ActionStatus, CreatedIssue, CreatedIssues};
 
-use super::Progress;
 use crate::call::cx::{ReadCx, WriteCx};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
@@ -47,27 +47,6 @@ pub(crate) struct Item {
     labels: Option<Items<Line<LABEL>, 0, LABELS>>,
 }
 
-/// Issues that are open.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Answer {
-    /// The issues, in the order in which they were asked for; empty while they are being opened
-    issues: Vec<Opened>,
-    /// Whether all of them are open
-    status: Progress,
-}
-
-/// An issue on GitHub.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(inline)]
-pub(crate) struct Opened {
-    /// Its number
-    number: u64,
-    /// Its page
-    url: String,
-    /// What it is called
-    title: String,
-}
-
 /// What is remembered of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
@@ -87,7 +66,7 @@ impl Tool for CreateIssues {
     const BOUNDED: bool = true;
     const IDEMPOTENT: bool = true;
     type Args = Args;
-    type Answer = Answer;
+    type Answer = CreatedIssues;
 }
 
 impl Ask for CreateIssues {
@@ -130,14 +109,16 @@ impl Ask for CreateIssues {
         vec![Topic::Errand(ticket.errand)]
     }
 
-    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<CreatedIssues>, ToolError> {
         let done: Option<Done> = outbox::outcome(cx.tx, ticket.errand)?;
-        let shown = |Created { number, url, title }| Opened { number, url, title };
+        let shown = |Created { number, url, title }| CreatedIssue { number, url, title };
         Ok(match done {
-            None => Look::NotYet(Answer { issues: Vec::new(), status: Progress::Pending }),
+            None => {
+                Look::NotYet(CreatedIssues { issues: Vec::new(), status: ActionStatus::Pending })
+            }
             Some(done) => {
                 let issues = done.issues.into_iter().map(shown).collect();
-                Look::Settled(Answer { issues, status: Progress::Done })
+                Look::Settled(CreatedIssues { issues, status: ActionStatus::Done })
             }
         })
     }

@@ -4,8 +4,8 @@ use model::review::{ErrandKind, InstanceStatus, ReviewState};
 use model::{AgentId, ErrandId, Line, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wire::reviews::{ActionStatus, CreatedPullRequest};
 
-use super::Progress;
 use crate::call::cx::{ReadCx, WriteCx, find_agent};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
@@ -33,23 +33,6 @@ pub(crate) struct Args {
     base_branch: Option<Line<250>>,
 }
 
-/// A pull request.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Answer {
-    /// Its number; null while it is being opened
-    pr_number: Option<u64>,
-    /// Its page
-    pr_url: Option<String>,
-    /// The branch that is to be merged
-    branch_name: Option<String>,
-    /// Into which
-    base_branch: Option<String>,
-    /// How the author of the branch stands
-    instance_status: InstanceStatus,
-    /// Whether it is open yet
-    status: Progress,
-}
-
 /// What is remembered of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
@@ -64,7 +47,7 @@ impl Tool for CreatePullRequest {
     const BOUNDED: bool = true;
     const IDEMPOTENT: bool = true;
     type Args = Args;
-    type Answer = Answer;
+    type Answer = CreatedPullRequest;
 }
 
 impl Ask for CreatePullRequest {
@@ -116,27 +99,31 @@ impl Ask for CreatePullRequest {
         vec![Topic::Errand(ticket.errand)]
     }
 
-    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+    fn look(
+        cx: &ReadCx<'_>,
+        _: &Args,
+        ticket: &Ticket,
+    ) -> Result<Look<CreatedPullRequest>, ToolError> {
         let opened: Option<Opened> = outbox::outcome(cx.tx, ticket.errand)?;
         let state = find_agent(cx.tx, ticket.author)?.state.name();
         let Some(opened) = opened else {
-            return Ok(Look::NotYet(Answer {
+            return Ok(Look::NotYet(CreatedPullRequest {
                 pr_number: None,
                 pr_url: None,
                 branch_name: None,
                 base_branch: None,
                 instance_status: InstanceStatus::of(state, None),
-                status: Progress::Pending,
+                status: ActionStatus::Pending,
             }));
         };
         let pull = cx.tx.pull_get(&opened.repository, opened.pr_number)?;
-        Ok(Look::Settled(Answer {
+        Ok(Look::Settled(CreatedPullRequest {
             instance_status: InstanceStatus::of(state, pull.map(|pull| pull.state)),
             pr_number: Some(opened.pr_number),
             pr_url: Some(opened.pr_url),
             branch_name: Some(opened.branch_name),
             base_branch: Some(opened.base_branch),
-            status: Progress::Done,
+            status: ActionStatus::Done,
         }))
     }
 }

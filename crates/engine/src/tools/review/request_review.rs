@@ -5,8 +5,8 @@ use model::review::{ErrandKind, InstanceStatus};
 use model::{AgentId, ErrandId, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wire::reviews::{ActionStatus, RequestedReview};
 
-use super::Progress;
 use crate::call::cx::{ReadCx, WriteCx, fresh};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
@@ -33,25 +33,6 @@ pub(crate) struct Args {
     completion_message: Option<Text<20_000>>,
 }
 
-/// A reviewer that looks at the caller's work.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Answer {
-    /// The reviewer
-    review_instance_id: AgentId,
-    /// The tmux session in which it can be watched; null where its role has none
-    session_name: Option<String>,
-    /// Where it looks; null while that is being made
-    worktree_path: Option<String>,
-    /// The branch that is reviewed
-    branch_name: Option<String>,
-    /// For which time
-    review_iteration: Option<u32>,
-    /// How you stand now
-    instance_status: InstanceStatus,
-    /// Whether it is there yet
-    status: Progress,
-}
-
 /// What is remembered of a request.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
@@ -74,7 +55,7 @@ impl Tool for RequestReview {
     const NAME: &'static str = "mcp__review__request_review";
     const BOUNDED: bool = true;
     type Args = Args;
-    type Answer = Answer;
+    type Answer = RequestedReview;
 }
 
 impl Ask for RequestReview {
@@ -125,16 +106,20 @@ impl Ask for RequestReview {
         vec![Topic::Errand(ticket.errand)]
     }
 
-    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+    fn look(
+        cx: &ReadCx<'_>,
+        _: &Args,
+        ticket: &Ticket,
+    ) -> Result<Look<RequestedReview>, ToolError> {
         let forked: Option<Forked> = outbox::outcome(cx.tx, ticket.errand)?;
-        let mut answer = Answer {
+        let mut answer = RequestedReview {
             review_instance_id: ticket.reviewer,
             session_name: None,
             worktree_path: None,
             branch_name: None,
             review_iteration: None,
             instance_status: InstanceStatus::Started,
-            status: Progress::Pending,
+            status: ActionStatus::Pending,
         };
         let Some(forked) = forked else { return Ok(Look::NotYet(answer)) };
         answer.session_name = forked.session_name;
@@ -143,7 +128,7 @@ impl Ask for RequestReview {
         answer.review_iteration = Some(forked.review_iteration);
         let pull = cx.tx.pull_of(cx.caller.agent()?.id)?.map(|pull| pull.state);
         answer.instance_status = InstanceStatus::of(AgentStateName::WaitingReview, pull);
-        answer.status = Progress::Done;
+        answer.status = ActionStatus::Done;
         Ok(Look::Settled(answer))
     }
 }

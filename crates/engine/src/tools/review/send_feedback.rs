@@ -4,8 +4,8 @@ use model::review::{ErrandKind, FeedbackPriority, FeedbackType};
 use model::{AgentId, ErrandId, FeedbackId, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use wire::reviews::{ActionStatus, SentFeedback};
 
-use super::Progress;
 use crate::call::cx::{ReadCx, WriteCx, fresh};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
@@ -33,24 +33,6 @@ pub(crate) struct Args {
     actionable_items: Option<Items<Text<2_000>, 0, 100>>,
 }
 
-/// Feedback on its way.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Answer {
-    /// The feedback
-    feedback_id: FeedbackId,
-    /// The commit by which it came; null where it came by mail because the author is in the middle of
-    /// something, and is merged later
-    git_commit_hash: Option<String>,
-    /// Whom it reached
-    target_instance_id: AgentId,
-    /// What becomes of you: your work is done, and you are ended soon
-    cleanup_status: &'static str,
-    /// `merge` or `mail`; null while it is on its way
-    delivered_by: Option<String>,
-    /// Whether it is there yet
-    status: Progress,
-}
-
 /// What is remembered of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
@@ -72,7 +54,7 @@ impl Tool for SendFeedback {
     const NAME: &'static str = "mcp__review__send_feedback";
     const BOUNDED: bool = true;
     type Args = Args;
-    type Answer = Answer;
+    type Answer = SentFeedback;
 }
 
 impl Ask for SendFeedback {
@@ -124,9 +106,9 @@ impl Ask for SendFeedback {
         vec![Topic::Errand(ticket.errand)]
     }
 
-    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<SentFeedback>, ToolError> {
         let delivered: Option<Delivered> = outbox::outcome(cx.tx, ticket.errand)?;
-        let answer = |delivered: Option<Delivered>, status| Answer {
+        let answer = |delivered: Option<Delivered>, status| SentFeedback {
             feedback_id: ticket.feedback,
             target_instance_id: ticket.coder,
             cleanup_status: "terminating",
@@ -135,8 +117,8 @@ impl Ask for SendFeedback {
             status,
         };
         Ok(match delivered {
-            None => Look::NotYet(answer(None, Progress::Pending)),
-            delivered => Look::Settled(answer(delivered, Progress::Done)),
+            None => Look::NotYet(answer(None, ActionStatus::Pending)),
+            delivered => Look::Settled(answer(delivered, ActionStatus::Done)),
         })
     }
 }

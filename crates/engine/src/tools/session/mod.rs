@@ -10,42 +10,24 @@ pub(super) mod task_list;
 pub(super) mod task_next;
 pub(super) mod task_update;
 
-use model::task::{Claim, Priority, SessionStatus, TaskMove, TaskRef};
-use schemars::JsonSchema;
-use serde::Serialize;
+use model::task::{Claim, SessionStatus, TaskMove, TaskRef};
 use store::{Task, Tx};
+use wire::session::SessionTask;
 
 use crate::call::cx::WriteCx;
 use crate::core::error::{Code, ToolError};
 use crate::tasks::task_change;
 use crate::tasks::task_hold::{self, Stride};
 
-/// A task, as the session shows it.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SessionTask {
-    /// Its number: `TAS-12`
-    id: TaskRef,
-    /// What is to be done
-    content: String,
-    /// Where it stands
-    status: SessionStatus,
-    /// How urgent it is: 0 comes first, 4 last
-    priority: Priority,
-    /// The tasks that must be done before it
-    depends_on: Vec<TaskRef>,
-}
-
-impl SessionTask {
-    fn of(tx: &Tx<'_>, task: Task) -> Result<Self, ToolError> {
-        let needs = if task.needs == 0 { Vec::new() } else { tx.task_needs(task.number)? };
-        Ok(Self {
-            id: TaskRef::Number(task.number),
-            content: task.title,
-            status: task.state.name().session(),
-            priority: task.priority,
-            depends_on: needs.into_iter().map(TaskRef::Number).collect(),
-        })
-    }
+fn session_task(tx: &Tx<'_>, task: Task) -> Result<SessionTask, ToolError> {
+    let needs = if task.needs == 0 { Vec::new() } else { tx.task_needs(task.number)? };
+    Ok(SessionTask {
+        id: TaskRef::Number(task.number),
+        content: task.title,
+        status: task.state.name().session(),
+        priority: task.priority,
+        depends_on: needs.into_iter().map(TaskRef::Number).collect(),
+    })
 }
 
 /// Moves a task to a status through whatever lies between. To be there already is no move.

@@ -3,9 +3,10 @@
 use model::event::EventKind;
 use model::{NoteType, Text};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use store::NewNote;
+use wire::session::{AddedNote, AddedNotes};
 
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
@@ -33,35 +34,16 @@ struct Item {
     kind: NoteType,
 }
 
-/// What was added.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Answer {
-    /// The notes, in the order in which they came
-    notes: Vec<Added>,
-    /// How many they are
-    count: usize,
-}
-
-/// A note that was added.
-#[derive(Debug, Serialize, JsonSchema)]
-struct Added {
-    /// Its number: `NOT-3`
-    id: String,
-    /// What kind of thing it is
-    #[serde(rename = "type")]
-    kind: NoteType,
-}
-
 pub(crate) struct NoteAdd;
 
 impl Tool for NoteAdd {
     const NAME: &'static str = "mcp__session__note-add";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = AddedNotes;
 }
 
 impl Write for NoteAdd {
-    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<AddedNotes, ToolError> {
         let session = cx.tx.session_ensure(cx.caller.session(), cx.now)?;
         let mut notes = Vec::new();
         for item in args.notes.into_inner() {
@@ -79,8 +61,8 @@ impl Write for NoteAdd {
             });
             let task = cx.caller.agent.as_ref().and_then(|agent| agent.task);
             cx.tell(EventKind::NoteAdded, task, data)?;
-            notes.push(Added { id, kind: new.kind });
+            notes.push(AddedNote { id, kind: new.kind });
         }
-        Ok(Answer { count: notes.len(), notes })
+        Ok(AddedNotes { count: notes.len(), notes })
     }
 }

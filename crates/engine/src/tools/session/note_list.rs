@@ -1,15 +1,17 @@
 //! `mcp__session__note-list`.
 
-use model::{AgentId, NoteType, Timestamp};
+use model::NoteType;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use store::Note;
+use wire::paging::PageCursor;
+use wire::session::{SessionNote, SessionNotes};
 
 use super::fields::OrEmpty;
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
-use crate::tools::paging::{Cursor, Limit};
+use crate::tools::paging::Limit;
 
 /// List the session's notes, oldest first
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -21,49 +23,17 @@ pub(crate) struct Args {
     /// At most so many (default 100)
     limit: Option<Limit>,
     /// Go on from `nextCursor` of the page before
-    cursor: Option<Cursor>,
+    cursor: Option<PageCursor>,
 }
 
-/// A page of notes.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The notes
-    notes: Vec<NoteView>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<Cursor>,
-}
-
-/// A note.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-struct NoteView {
-    /// Its number: `NOT-3`
-    id: String,
-    /// What kind of thing it is
-    #[serde(rename = "type")]
-    kind: NoteType,
-    /// What it says
-    content: String,
-    /// The iteration in which it was written
-    iteration: u32,
-    /// Who wrote it; null is the human
-    agent_id: Option<AgentId>,
-    /// When it was written
-    created_at: Timestamp,
-}
-
-impl From<Note> for NoteView {
-    fn from(note: Note) -> Self {
-        Self {
-            id: format!("NOT-{}", note.number),
-            kind: note.kind,
-            content: note.content,
-            iteration: note.iteration,
-            agent_id: note.agent,
-            created_at: note.created_at,
-        }
+fn session_note(note: Note) -> SessionNote {
+    SessionNote {
+        id: format!("NOT-{}", note.number),
+        kind: note.kind,
+        content: note.content,
+        iteration: note.iteration,
+        agent_id: note.agent,
+        created_at: note.created_at,
     }
 }
 
@@ -72,18 +42,18 @@ pub(crate) struct NoteList;
 impl Tool for NoteList {
     const NAME: &'static str = "mcp__session__note-list";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = SessionNotes;
 }
 
 impl Read for NoteList {
-    fn read(cx: &ReadCx<'_>, args: Args) -> Result<Answer, ToolError> {
-        let after = args.cursor.map_or(0, Cursor::number);
+    fn read(cx: &ReadCx<'_>, args: Args) -> Result<SessionNotes, ToolError> {
+        let after = args.cursor.map_or(0, PageCursor::number);
         let limit = Limit::or(args.limit, 100);
         let kind = OrEmpty::said(args.kind);
         let page = cx.tx.note_page(cx.caller.session(), kind, after, limit)?;
-        Ok(Answer {
-            notes: page.items.into_iter().map(NoteView::from).collect(),
-            next_cursor: page.next.map(Cursor::from),
+        Ok(SessionNotes {
+            notes: page.items.into_iter().map(session_note).collect(),
+            next_cursor: page.next.map(PageCursor::from),
         })
     }
 }

@@ -3,9 +3,10 @@
 use model::event::EventKind;
 use model::task::{SessionStatus, TaskRef, TaskStateName};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use store::TaskFilter;
+use wire::session::CompletedSession;
 
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
@@ -21,26 +22,17 @@ const NAMED: u32 = 20;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {}
 
-/// That it is complete.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Answer {
-    /// The session
-    session: String,
-    /// Always true
-    complete: bool,
-}
-
 pub(crate) struct SessionComplete;
 
 impl Tool for SessionComplete {
     const NAME: &'static str = "mcp__session__session-complete";
     const IDEMPOTENT: bool = true;
     type Args = Args;
-    type Answer = Answer;
+    type Answer = CompletedSession;
 }
 
 impl Write for SessionComplete {
-    fn write(cx: &mut WriteCx<'_, '_>, Args {}: Args) -> Result<Answer, ToolError> {
+    fn write(cx: &mut WriteCx<'_, '_>, Args {}: Args) -> Result<CompletedSession, ToolError> {
         let session = cx.tx.session_ensure(cx.caller.session(), cx.now)?;
         refuse_open(cx, &session.name)?;
         if session.completed_at.is_none() {
@@ -49,7 +41,7 @@ impl Write for SessionComplete {
                 json!({ "session": session.name, "iteration": cx.caller.iteration_of(&session) });
             cx.tell(EventKind::SessionCompleted, None, data)?;
         }
-        Ok(Answer { session: session.name, complete: true })
+        Ok(CompletedSession { session: session.name, complete: true })
     }
 }
 

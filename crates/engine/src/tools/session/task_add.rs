@@ -3,16 +3,18 @@
 use model::Text;
 use model::task::{Priority, SessionStatus};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use wire::session::{AddedTasks, SessionTask};
 
 use super::fields::{DependsOn, OrEmpty};
-use super::{SessionTask, at, go};
+use super::{at, go};
 use crate::call::cx::{WriteCx, find_task};
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
 use crate::tasks::task_add::{TaskDraft, add};
 use crate::tasks::task_needs;
 use crate::tools::items::Items;
+use crate::tools::session::session_task;
 
 /// Add one or more tasks
 ///
@@ -38,25 +40,16 @@ struct Item {
     depends_on: Option<DependsOn>,
 }
 
-/// What was added.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Answer {
-    /// The tasks, in the order in which they came
-    tasks: Vec<SessionTask>,
-    /// How many they are
-    count: usize,
-}
-
 pub(crate) struct TaskAdd;
 
 impl Tool for TaskAdd {
     const NAME: &'static str = "mcp__session__task-add";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = AddedTasks;
 }
 
 impl Write for TaskAdd {
-    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<AddedTasks, ToolError> {
         let in_a_loop = cx.caller.agent.as_ref().is_some_and(|agent| agent.session.is_some());
         if !in_a_loop && !cx.caller.may(cx.settings, "mcp__task__create") {
             return Err(ToolError::denied(
@@ -75,7 +68,7 @@ impl Write for TaskAdd {
         for (index, item) in items.into_iter().enumerate() {
             tasks.push(add_one(cx, item).map_err(|error| at("tasks", index, error))?);
         }
-        Ok(Answer { count: tasks.len(), tasks })
+        Ok(AddedTasks { count: tasks.len(), tasks })
     }
 }
 
@@ -96,5 +89,5 @@ fn add_one(cx: &mut WriteCx<'_, '_>, item: Item) -> Result<SessionTask, ToolErro
     if let Some(status) = OrEmpty::said(item.status) {
         go(cx, &mut task, status)?;
     }
-    SessionTask::of(cx.tx, task)
+    session_task(cx.tx, task)
 }

@@ -2,15 +2,17 @@
 
 use model::task::SessionStatus;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use store::TaskFilter;
+use wire::paging::PageCursor;
+use wire::session::SessionTasks;
 
-use super::SessionTask;
 use super::fields::OrEmpty;
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
-use crate::tools::paging::{Cursor, Limit};
+use crate::tools::paging::Limit;
+use crate::tools::session::session_task;
 
 /// List all tasks grouped by status
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -21,39 +23,7 @@ pub(crate) struct Args {
     /// At most so many (default 200)
     limit: Option<Limit>,
     /// Go on from `nextCursor` of the page before
-    cursor: Option<Cursor>,
-}
-
-/// The tasks of a session, oldest first in each group.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub(crate) struct Answer {
-    /// Not begun
-    remaining: Vec<SessionTask>,
-    /// Being worked on
-    in_progress: Vec<SessionTask>,
-    /// Held up
-    blocked: Vec<SessionTask>,
-    /// Done
-    completed: Vec<SessionTask>,
-    /// Not wanted any more
-    cancelled: Vec<SessionTask>,
-    /// How many are in this answer
-    count: usize,
-    /// Where the next page begins, if there is one
-    #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<Cursor>,
-}
-
-impl Answer {
-    const fn group(&mut self, status: SessionStatus) -> &mut Vec<SessionTask> {
-        match status {
-            SessionStatus::Remaining => &mut self.remaining,
-            SessionStatus::InProgress => &mut self.in_progress,
-            SessionStatus::Blocked => &mut self.blocked,
-            SessionStatus::Completed => &mut self.completed,
-            SessionStatus::Cancelled => &mut self.cancelled,
-        }
-    }
+    cursor: Option<PageCursor>,
 }
 
 pub(crate) struct TaskList;
@@ -61,11 +31,11 @@ pub(crate) struct TaskList;
 impl Tool for TaskList {
     const NAME: &'static str = "mcp__session__task-list";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = SessionTasks;
 }
 
 impl Read for TaskList {
-    fn read(cx: &ReadCx<'_>, args: Args) -> Result<Answer, ToolError> {
+    fn read(cx: &ReadCx<'_>, args: Args) -> Result<SessionTasks, ToolError> {
         let filter = TaskFilter {
             states: OrEmpty::said(args.status)
                 .map(|status| status.stored().collect())
@@ -73,15 +43,15 @@ impl Read for TaskList {
             epic: None,
             session: Some(cx.caller.session().to_owned()),
         };
-        let after = args.cursor.map_or(0, Cursor::number);
+        let after = args.cursor.map_or(0, PageCursor::number);
         let page = cx.tx.task_page(&filter, after, Limit::or(args.limit, 200))?;
-        let mut answer = Answer {
+        let mut answer = SessionTasks {
             count: page.items.len(),
-            next_cursor: page.next.map(Cursor::from),
-            ..Answer::default()
+            next_cursor: page.next.map(PageCursor::from),
+            ..SessionTasks::default()
         };
         for task in page.items {
-            let task = SessionTask::of(cx.tx, task)?;
+            let task = session_task(cx.tx, task)?;
             answer.group(task.status).push(task);
         }
         Ok(answer)

@@ -4,13 +4,15 @@ use model::task::{Priority, SessionStatus, TaskRef, TaskStateName};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Task;
+use wire::session::SessionTask;
 
 use super::fields::{DependsOn, OrEmpty};
-use super::{SessionTask, go};
+use super::go;
 use crate::call::cx::{WriteCx, find_task};
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
 use crate::tasks::{task_change, task_hold, task_needs};
+use crate::tools::session::session_task;
 
 /// Update a task's status, priority or dependencies
 ///
@@ -61,7 +63,7 @@ impl Write for TaskUpdate {
         if changed && task.state == before {
             task_change::touch(cx.tx, &mut task, (cx.caller.id(), cx.now))?;
         }
-        SessionTask::of(cx.tx, task)
+        session_task(cx.tx, task)
     }
 }
 

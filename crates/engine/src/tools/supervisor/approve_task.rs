@@ -8,13 +8,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use store::{Merge, Stop, Task};
+use wire::merges::{ApprovalStatus, ApprovedTask};
 
 use super::led_task;
 use crate::call::cx::{ReadCx, WriteCx, fresh};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::delivery::merge_queue::{self, ConflictView, Details, Handed};
+use crate::delivery::merge_queue::{self, Details, Handed};
 use crate::delivery::outbox::merge::{MergeWish, in_review};
 use crate::delivery::outbox::{self, Sending};
 
@@ -34,78 +35,40 @@ pub(crate) struct Args {
     task_id: TaskRef,
 }
 
-/// How approved work stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-enum Status {
-    /// It is in
-    Merged,
-    /// It does not fit, and goes on
-    SentBack,
-    /// A person has to see to something
-    Held,
-    /// It waits for its turn, or is being checked
-    Queued,
-    /// It had no branch of its own, so there was nothing to merge
-    Completed,
-}
-
-/// What became of approved work.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The task
+const fn approved_task(
     task_id: TaskId,
-    /// Its way into the branch; null where there is nothing to merge
     merge_id: Option<MergeId>,
-    /// How it stands
-    status: Status,
-    /// The commit by which it was merged
-    #[serde(skip_serializing_if = "Option::is_none")]
-    commit: Option<String>,
-    /// Why it was sent back or is held
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<String>,
-    /// What does not fit
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    conflicts: Vec<ConflictView>,
-    /// The end of what the check said, where it was not passed
-    #[serde(skip_serializing_if = "Option::is_none")]
-    check_output: Option<String>,
+    status: ApprovalStatus,
+) -> ApprovedTask {
+    ApprovedTask {
+        task_id,
+        merge_id,
+        status,
+        commit: None,
+        reason: None,
+        conflicts: Vec::new(),
+        check_output: None,
+    }
 }
 
-impl Answer {
-    const fn bare(task_id: TaskId, merge_id: Option<MergeId>, status: Status) -> Self {
-        Self {
-            task_id,
-            merge_id,
-            status,
-            commit: None,
-            reason: None,
-            conflicts: Vec::new(),
-            check_output: None,
-        }
-    }
-
-    fn of(merge: &Merge) -> Result<Look<Self>, ToolError> {
-        let bare = |status| Self::bare(merge.task, Some(merge.id), status);
-        let details = Details::of(merge)?;
-        let told = |status| Self {
-            reason: merge.reason.clone(),
-            conflicts: details.conflicts.clone(),
-            check_output: details.check_output.clone(),
-            ..bare(status)
-        };
-        Ok(match merge.state {
-            MergeState::Queued | MergeState::Merging => Look::NotYet(bare(Status::Queued)),
-            MergeState::Merged => {
-                Look::Settled(Self { commit: merge.merged.clone(), ..bare(Status::Merged) })
-            }
-            MergeState::SentBack => Look::Settled(told(Status::SentBack)),
-            MergeState::Held => Look::Settled(told(Status::Held)),
-        })
-    }
+fn approval_of(merge: &Merge) -> Result<Look<ApprovedTask>, ToolError> {
+    let bare = |status| approved_task(merge.task, Some(merge.id), status);
+    let details = Details::of(merge)?;
+    let told = |status| ApprovedTask {
+        reason: merge.reason.clone(),
+        conflicts: details.conflicts.clone(),
+        check_output: details.check_output.clone(),
+        ..bare(status)
+    };
+    Ok(match merge.state {
+        MergeState::Queued | MergeState::Merging => Look::NotYet(bare(ApprovalStatus::Queued)),
+        MergeState::Merged => Look::Settled(ApprovedTask {
+            commit: merge.merged.clone(),
+            ..bare(ApprovalStatus::Merged)
+        }),
+        MergeState::SentBack => Look::Settled(told(ApprovalStatus::SentBack)),
+        MergeState::Held => Look::Settled(told(ApprovalStatus::Held)),
+    })
 }
 
 /// What is remembered of an approval.
@@ -126,7 +89,7 @@ impl Tool for ApproveTask {
     const NAME: &'static str = "mcp__supervisor__approve_task";
     const DESTRUCTIVE: bool = true;
     type Args = Args;
-    type Answer = Answer;
+    type Answer = ApprovedTask;
 }
 
 impl Ask for ApproveTask {
@@ -169,16 +132,18 @@ impl Ask for ApproveTask {
         ticket.pin.into_iter().chain(ticket.errand).map(Topic::Errand).collect()
     }
 
-    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
-        let bare = |status| Answer::bare(ticket.task, ticket.merge, status);
-        let Some(merge) = ticket.merge else { return Ok(Look::Settled(bare(Status::Completed))) };
+    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<ApprovedTask>, ToolError> {
+        let bare = |status| approved_task(ticket.task, ticket.merge, status);
+        let Some(merge) = ticket.merge else {
+            return Ok(Look::Settled(bare(ApprovalStatus::Completed)));
+        };
         if let Some(merge) = cx.tx.merge_get(merge)? {
-            return Answer::of(&merge);
+            return approval_of(&merge);
         }
         let found = ticket.pin.map(|pin| outbox::outcome::<Value>(cx.tx, pin)).transpose()?;
         Ok(match found.flatten() {
-            None => Look::NotYet(bare(Status::Queued)),
-            Some(_) => Look::Settled(Answer::bare(ticket.task, None, Status::Completed)),
+            None => Look::NotYet(bare(ApprovalStatus::Queued)),
+            Some(_) => Look::Settled(approved_task(ticket.task, None, ApprovalStatus::Completed)),
         })
     }
 }

@@ -6,6 +6,7 @@ use model::{AgentId, EpicId, ErrandId, Line, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Epic, Task, TaskFilter};
+use wire::epics::{EpicPullRequest, EpicPullRequestStatus};
 
 use super::leads;
 use crate::call::cx::{ReadCx, WriteCx};
@@ -38,35 +39,6 @@ pub(crate) struct Args {
     description: Option<Text<65_536>>,
 }
 
-/// Whether a pull request is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-enum Status {
-    /// It is there
-    Done,
-    /// It is being opened; the same call again waits for it
-    Pending,
-}
-
-/// The pull request of an epic.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The epic
-    epic_id: EpicId,
-    /// Its number; null while it is being opened
-    pr_number: Option<u64>,
-    /// Its page
-    pr_url: Option<String>,
-    /// The branch that is to be merged
-    branch_name: String,
-    /// Into which
-    base_branch: Option<String>,
-    /// Whether it is there yet
-    status: Status,
-}
-
 /// What is remembered of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
@@ -80,7 +52,7 @@ impl Tool for CreateEpicPr {
     const NAME: &'static str = "mcp__supervisor__create_epic_pr";
     const IDEMPOTENT: bool = true;
     type Args = Args;
-    type Answer = Answer;
+    type Answer = EpicPullRequest;
 }
 
 impl Ask for CreateEpicPr {
@@ -126,25 +98,29 @@ impl Ask for CreateEpicPr {
         vec![Topic::Errand(ticket.errand)]
     }
 
-    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &Ticket) -> Result<Look<Answer>, ToolError> {
+    fn look(
+        cx: &ReadCx<'_>,
+        _: &Args,
+        ticket: &Ticket,
+    ) -> Result<Look<EpicPullRequest>, ToolError> {
         let opened: Option<Opened> = outbox::outcome(cx.tx, ticket.errand)?;
         let branch = epic_branch_of(ticket.epic);
         Ok(match opened {
-            None => Look::NotYet(Answer {
+            None => Look::NotYet(EpicPullRequest {
                 epic_id: ticket.epic,
                 pr_number: None,
                 pr_url: None,
                 branch_name: branch,
                 base_branch: None,
-                status: Status::Pending,
+                status: EpicPullRequestStatus::Pending,
             }),
-            Some(opened) => Look::Settled(Answer {
+            Some(opened) => Look::Settled(EpicPullRequest {
                 epic_id: ticket.epic,
                 pr_number: Some(opened.pr_number),
                 pr_url: Some(opened.pr_url),
                 branch_name: opened.branch_name,
                 base_branch: Some(opened.base_branch),
-                status: Status::Done,
+                status: EpicPullRequestStatus::Done,
             }),
         })
     }

@@ -2,12 +2,13 @@
 
 use model::agent::Outcome;
 use model::event::EventKind;
-use model::task::{OfficeState, TaskRef, TaskStateName};
-use model::{LogId, TaskId, Text};
+use model::task::{TaskRef, TaskStateName};
+use model::{LogId, Text};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use store::Stop;
+use wire::tasks::ForcedTask;
 
 use super::led_task;
 use crate::call::cx::{WriteCx, fresh};
@@ -29,20 +30,6 @@ pub(crate) struct Args {
     reason: Text<10_000>,
 }
 
-/// That a task counts as done.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The task
-    task_id: TaskId,
-    /// Where it stands now
-    state: OfficeState,
-    /// Its branch, which was not merged
-    branch_name: Option<String>,
-    /// The entry in the log of decisions
-    log_id: LogId,
-}
-
 pub(crate) struct ForceCompleteTask;
 
 impl Tool for ForceCompleteTask {
@@ -50,11 +37,11 @@ impl Tool for ForceCompleteTask {
     const CRITICAL: bool = true;
     const DESTRUCTIVE: bool = true;
     type Args = Args;
-    type Answer = Answer;
+    type Answer = ForcedTask;
 }
 
 impl Write for ForceCompleteTask {
-    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<ForcedTask, ToolError> {
         let mut task = led_task(cx.tx, cx.caller, &args.task_id)?;
         if args.reason.trim().is_empty() {
             return Err(ToolError::invalid("`reason` must say something").detail("field", "reason"));
@@ -78,7 +65,7 @@ impl Write for ForceCompleteTask {
         let who = (worker.as_ref(), &task);
         merge_queue::retire(cx.tx, cx.settings, who, (&stop, None), cx.now)?;
         tracing::warn!(task = %task.id, was = state.stored(), "completed by force");
-        Ok(Answer {
+        Ok(ForcedTask {
             task_id: task.id,
             state: task.state.name().office(),
             branch_name: task.branch_name,

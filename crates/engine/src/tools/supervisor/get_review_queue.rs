@@ -3,14 +3,16 @@
 use model::EpicId;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use wire::merges::ReviewQueueAnswer;
+use wire::paging::PageCursor;
 
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Probe, Tool};
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
-use crate::delivery::merge_queue::{ReviewQueue, ReviewScope, Waiting, look_at};
+use crate::delivery::merge_queue::{ReviewScope, Waiting, look_at};
 use crate::tools::epic::find_epic;
-use crate::tools::paging::{Cursor, Limit};
+use crate::tools::paging::Limit;
 
 /// See what waits to be approved, and what was approved and waits to be merged
 ///
@@ -25,7 +27,7 @@ pub(crate) struct Args {
     /// At most so many tasks (default 50)
     limit: Option<Limit>,
     /// Go on from `nextCursor` of the page before
-    cursor: Option<Cursor>,
+    cursor: Option<PageCursor>,
 }
 
 pub(crate) struct GetReviewQueue;
@@ -33,7 +35,7 @@ pub(crate) struct GetReviewQueue;
 impl Tool for GetReviewQueue {
     const NAME: &'static str = "mcp__supervisor__get_review_queue";
     type Args = Args;
-    type Answer = ReviewQueue;
+    type Answer = ReviewQueueAnswer;
 }
 
 impl Probe for GetReviewQueue {
@@ -46,13 +48,13 @@ impl Probe for GetReviewQueue {
         let own = cx.caller.agent.as_ref().and_then(|agent| agent.epic);
         let scope = ReviewScope {
             epic: args.epic_id.or(own),
-            after: args.cursor.map_or(0, Cursor::number),
+            after: args.cursor.map_or(0, PageCursor::number),
             limit: Limit::or(args.limit, 50),
         };
         look_at(cx.tx, scope)
     }
 
-    fn answer(engine: &Engine, waiting: Waiting) -> Result<ReviewQueue, ToolError> {
+    fn answer(engine: &Engine, waiting: Waiting) -> Result<ReviewQueueAnswer, ToolError> {
         waiting.ask_git(engine)
     }
 }

@@ -1,9 +1,10 @@
 //! `mcp__supervisor__request_changes`.
 
-use model::task::{OfficeState, TaskRef};
-use model::{AgentId, TaskId, Text};
+use model::Text;
+use model::task::TaskRef;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use wire::tasks::ReturnedTask;
 
 use super::led_task;
 use crate::call::cx::WriteCx;
@@ -27,30 +28,16 @@ pub(crate) struct Args {
     feedback: Text<100_000>,
 }
 
-/// That a task was sent back.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The task
-    task_id: TaskId,
-    /// Where it stands now
-    state: OfficeState,
-    /// Who goes on with it; null where nobody does yet
-    agent_id: Option<AgentId>,
-    /// Its branch, on which the work goes on
-    branch_name: Option<String>,
-}
-
 pub(crate) struct RequestChanges;
 
 impl Tool for RequestChanges {
     const NAME: &'static str = "mcp__supervisor__request_changes";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = ReturnedTask;
 }
 
 impl Write for RequestChanges {
-    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<ReturnedTask, ToolError> {
         let mut task = led_task(cx.tx, cx.caller, &args.task_id)?;
         if args.feedback.trim().is_empty() {
             return Err(
@@ -78,7 +65,7 @@ impl Write for RequestChanges {
         if live.is_some() || above.is_some_and(|above| Some(above.id) != cx.caller.id()) {
             merge_queue::write_to(cx.tx, (&task, worker.as_ref()), cx.caller.id(), word, cx.now)?;
         }
-        Ok(Answer {
+        Ok(ReturnedTask {
             task_id: task.id,
             state: task.state.name().office(),
             agent_id: live.map(|live| live.id),

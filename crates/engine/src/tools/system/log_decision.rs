@@ -1,10 +1,11 @@
 //! `mcp__system__log_decision`.
 
 use model::event::EventKind;
-use model::{Line, LogId, Text, Timestamp};
+use model::{Line, LogId, Text};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
+use wire::decisions::LoggedDecision;
 
 use crate::call::cx::{WriteCx, fresh};
 use crate::call::tool::{Tool, Write};
@@ -23,31 +24,21 @@ pub(crate) struct Args {
     body: Text<100_000>,
 }
 
-/// That the decision is on record.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The entry
-    log_id: LogId,
-    /// When it was written
-    timestamp: Timestamp,
-}
-
 pub(crate) struct LogDecision;
 
 impl Tool for LogDecision {
     const NAME: &'static str = "mcp__system__log_decision";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = LoggedDecision;
 }
 
 impl Write for LogDecision {
-    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<LoggedDecision, ToolError> {
         // The audit row of this very call is the entry: it holds title, body and this id.
         let log_id = fresh(LogId::from_bits)?;
         let task = cx.caller.agent.as_ref().and_then(|agent| agent.task);
         let data = json!({ "logId": log_id, "title": args.title });
         cx.tell(EventKind::DecisionLogged, task, data)?;
-        Ok(Answer { log_id, timestamp: cx.now })
+        Ok(LoggedDecision { log_id, timestamp: cx.now })
     }
 }

@@ -1,9 +1,10 @@
 //! `mcp__task__add_comment`.
 
+use model::Text;
 use model::task::TaskRef;
-use model::{TaskId, Text, Timestamp};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use wire::tasks::AddedComment;
 
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
@@ -22,32 +23,20 @@ pub(crate) struct Args {
     body: Text<100_000>,
 }
 
-/// That a remark is written.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The remark
-    comment_id: i64,
-    /// The task
-    task_id: TaskId,
-    /// When it was written
-    timestamp: Timestamp,
-}
-
 pub(crate) struct AddComment;
 
 impl Tool for AddComment {
     const NAME: &'static str = "mcp__task__add_comment";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = AddedComment;
 }
 
 impl Write for AddComment {
-    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<Answer, ToolError> {
+    fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<AddedComment, ToolError> {
         let task = task_hold::named_or_own(cx.tx, cx.caller, args.task_id)?;
         task_hold::own_only(cx, &task)?;
         let by = (cx.caller.id(), cx.now);
         let comment_id = task_change::remark(cx.tx, &task, &args.body, by)?;
-        Ok(Answer { comment_id, task_id: task.id, timestamp: cx.now })
+        Ok(AddedComment { comment_id, task_id: task.id, timestamp: cx.now })
     }
 }

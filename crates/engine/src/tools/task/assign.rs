@@ -4,11 +4,12 @@ use model::AgentId;
 use model::task::{TaskMove, TaskRef};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use wire::tasks::TaskView;
 
-use super::TaskView;
 use crate::call::cx::{WriteCx, find_agent, find_task};
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
+use crate::tasks::view::task_view;
 use crate::tasks::{task_change, task_hold};
 
 /// Assign a task to an agent
@@ -43,6 +44,6 @@ impl Write for Assign {
         let by = (cx.caller.id(), cx.now);
         task_change::apply(cx.tx, &mut task, TaskMove::Assign { to: agent.id }, by)?;
         task_hold::give(cx, &task, &agent)?;
-        TaskView::of(cx.tx, task)
+        task_view(cx.tx, task)
     }
 }

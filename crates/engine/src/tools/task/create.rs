@@ -4,13 +4,14 @@ use model::task::{Priority, TaskRef};
 use model::{EpicId, Line, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use wire::tasks::TaskView;
 
-use super::TaskView;
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
 use crate::tasks::task_add::{self, TaskDraft};
 use crate::tasks::task_needs;
+use crate::tasks::view::task_view;
 use crate::tools::epic::find_epic;
 use crate::tools::items::Items;
 
@@ -58,7 +59,7 @@ impl Write for Create {
         let mut task = task_add::add(cx, draft)?;
         let needs = args.depends_on.map(Items::into_inner).unwrap_or_default();
         task_needs::add(cx, &mut task, &needs)?;
-        TaskView::of(cx.tx, task)
+        task_view(cx.tx, task)
     }
 }
 

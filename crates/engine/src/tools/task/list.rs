@@ -3,15 +3,17 @@
 use model::EpicId;
 use model::task::OfficeState;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use store::TaskFilter;
+use wire::paging::PageCursor;
+use wire::tasks::TasksAnswer;
 
-use super::TaskView;
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
+use crate::tasks::view::task_view;
 use crate::tools::epic::find_epic;
-use crate::tools::paging::{Cursor, Limit};
+use crate::tools::paging::Limit;
 
 /// List tasks, oldest first
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -24,18 +26,7 @@ pub(crate) struct Args {
     /// At most so many (default 50)
     limit: Option<Limit>,
     /// Go on from `nextCursor` of the page before
-    cursor: Option<Cursor>,
-}
-
-/// A page of tasks.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answer {
-    /// The tasks
-    tasks: Vec<TaskView>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<Cursor>,
+    cursor: Option<PageCursor>,
 }
 
 pub(crate) struct List;
@@ -43,22 +34,22 @@ pub(crate) struct List;
 impl Tool for List {
     const NAME: &'static str = "mcp__task__list";
     type Args = Args;
-    type Answer = Answer;
+    type Answer = TasksAnswer;
 }
 
 impl Read for List {
-    fn read(cx: &ReadCx<'_>, args: Args) -> Result<Answer, ToolError> {
+    fn read(cx: &ReadCx<'_>, args: Args) -> Result<TasksAnswer, ToolError> {
         if let Some(epic) = args.epic_id {
             find_epic(cx.tx, epic)?;
         }
         let states = args.state.map(|state| state.stored().collect()).unwrap_or_default();
         let filter = TaskFilter { states, epic: args.epic_id, session: None };
-        let after = args.cursor.map_or(0, Cursor::number);
+        let after = args.cursor.map_or(0, PageCursor::number);
         let page = cx.tx.task_page(&filter, after, Limit::or(args.limit, 50))?;
-        let tasks = page.items.into_iter().map(|task| TaskView::of(cx.tx, task));
-        Ok(Answer {
+        let tasks = page.items.into_iter().map(|task| task_view(cx.tx, task));
+        Ok(TasksAnswer {
             tasks: tasks.collect::<Result<_, _>>()?,
-            next_cursor: page.next.map(Cursor::from),
+            next_cursor: page.next.map(PageCursor::from),
         })
     }
 }

@@ -5,13 +5,14 @@ use model::task::{OfficeState, TaskMove, TaskRef, TaskStateName};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Task;
+use wire::tasks::TaskView;
 
-use super::TaskView;
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
 use crate::tasks::task_change;
 use crate::tasks::task_hold::{self, Stride};
+use crate::tasks::view::task_view;
 
 /// Move a task to another state
 ///
@@ -47,10 +48,10 @@ impl Write for UpdateStatus {
         let wish = match args.status {
             OfficeState::InProgress => {
                 task_hold::start(cx, &mut task, Stride::Step)?;
-                return TaskView::of(cx.tx, task);
+                return task_view(cx.tx, task);
             }
             OfficeState::Assigned if task.state.name() == TaskStateName::Assigned => {
-                return TaskView::of(cx.tx, task);
+                return task_view(cx.tx, task);
             }
             OfficeState::Assigned => {
                 return Err(ToolError::invalid("`status`: a task is ASSIGNED to somebody")
@@ -68,7 +69,7 @@ impl Write for UpdateStatus {
         };
         let by = (cx.caller.id(), cx.now);
         task_change::apply(cx.tx, &mut task, wish, by)?;
-        TaskView::of(cx.tx, task)
+        task_view(cx.tx, task)
     }
 }
 

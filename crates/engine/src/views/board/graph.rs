@@ -2,11 +2,8 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use model::task::Priority;
-use model::{Column, TaskStateName};
-use schemars::JsonSchema;
-use serde::Serialize;
 use store::{BoardFilter, Card, Tx};
+use wire::tasks::{GraphEdge, GraphNode, TaskGraph};
 
 use super::BoardWish;
 use crate::core::engine::Engine;
@@ -17,64 +14,24 @@ const MOST: usize = 500;
 /// So many that wait for one task are looked at.
 const BESIDE: u32 = 50;
 
-/// A task in the graph.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GraphNode {
-    /// Its number
-    pub number: i64,
-    /// What is to be done
-    pub title: String,
-    /// Where it stands
-    pub state: TaskStateName,
-    /// In which column
-    pub column: Column,
-    /// How urgent it is
-    pub priority: Priority,
-}
-
-impl From<&Card> for GraphNode {
-    fn from(card: &Card) -> Self {
-        Self {
-            number: card.number,
-            title: card.title.clone(),
-            state: card.state,
-            column: card.column(),
-            priority: card.priority,
-        }
+fn graph_node(card: &Card) -> GraphNode {
+    GraphNode {
+        number: card.number,
+        title: card.title.clone(),
+        state: card.state,
+        column: card.column(),
+        priority: card.priority,
     }
-}
-
-/// That one task must be done before another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GraphEdge {
-    /// What must be done before
-    pub from: i64,
-    /// What waits for it
-    pub to: i64,
-}
-
-/// Tasks and what they wait for.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct GraphView {
-    /// The tasks: those that are open and hang together with others, and what stands beside them
-    pub nodes: Vec<GraphNode>,
-    /// What must be done before what
-    pub edges: Vec<GraphEdge>,
-    /// Whether there are more tasks than are drawn
-    pub truncated: bool,
 }
 
 impl Engine {
     /// The tasks that wait for others or are waited for, at most 500.
-    pub async fn board_graph(&self, wish: BoardWish) -> Result<GraphView, ToolError> {
+    pub async fn board_graph(&self, wish: BoardWish) -> Result<TaskGraph, ToolError> {
         self.store.scan(move |tx| graph(tx, &wish.filter(tx)?)).await
     }
 }
 
-fn graph(tx: &Tx<'_>, filter: &BoardFilter) -> Result<GraphView, ToolError> {
+fn graph(tx: &Tx<'_>, filter: &BoardFilter) -> Result<TaskGraph, ToolError> {
     let most = u32::try_from(MOST).unwrap_or(u32::MAX);
     let (seeds, mut truncated) = if filter.words.is_empty() {
         let seeds = tx.board_linked(filter, most + 1)?;
@@ -122,6 +79,6 @@ fn graph(tx: &Tx<'_>, filter: &BoardFilter) -> Result<GraphView, ToolError> {
         let inside = before.into_iter().filter(|from| known.contains(from));
         edges.extend(inside.map(|from| GraphEdge { from, to: *to }));
     }
-    let nodes = order.iter().filter_map(|number| cards.get(number)).map(GraphNode::from).collect();
-    Ok(GraphView { nodes, edges, truncated })
+    let nodes = order.iter().filter_map(|number| cards.get(number)).map(graph_node).collect();
+    Ok(TaskGraph { nodes, edges, truncated })
 }

@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use model::agent::AgentState;
 use model::event::EventKind;
-use model::{AgentId, TaskRef, TaskStateName, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
+use model::{AgentId, TaskRef, TaskStateName};
 use store::{Agent, Event, Tx};
+use wire::tasks::{HistoryEntry, TaskHistory};
 
 use crate::call::cx::find_task;
 use crate::core::engine::Engine;
@@ -17,34 +16,6 @@ use crate::views::mail::short;
 /// So many events before a page are looked at for what was before it: remarks do not say how a task stood.
 const EARLIER: u32 = 25;
 
-/// One thing that happened to a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct HistoryEntry {
-    /// The number of its event
-    pub number: i64,
-    /// When
-    pub at: Timestamp,
-    /// What kind of event it was
-    pub kind: EventKind,
-    /// What happened, and by whom
-    pub text: String,
-    /// Who did it; null is the operator
-    pub by: Option<AgentId>,
-    /// What was said, if it was a remark
-    pub comment: Option<String>,
-}
-
-/// A page of what happened to a task.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct HistoryView {
-    /// The newest first
-    pub history: Vec<HistoryEntry>,
-    /// Where the next page begins, if there is one
-    pub next_cursor: Option<i64>,
-}
-
 impl Engine {
     /// What happened to a task, the newest first; nought is from the newest on.
     pub async fn task_history(
@@ -52,7 +23,7 @@ impl Engine {
         task: TaskRef,
         after: i64,
         limit: u32,
-    ) -> Result<HistoryView, ToolError> {
+    ) -> Result<TaskHistory, ToolError> {
         let looking = self.store.scan(move |tx| {
             let task = find_task(tx, &task)?;
             let before = if after == 0 { i64::MAX } else { after };
@@ -68,7 +39,7 @@ pub(super) fn page(
     task: model::TaskId,
     before: i64,
     limit: u32,
-) -> Result<HistoryView, ToolError> {
+) -> Result<TaskHistory, ToolError> {
     // More than is shown: what changed is told by comparing with what was before, which not every event says.
     let found = tx.task_history(task, before, limit.saturating_add(EARLIER))?;
     let shown = usize::try_from(limit).unwrap_or(usize::MAX);
@@ -81,7 +52,7 @@ pub(super) fn page(
         history.push(names.entry(event, earlier)?);
     }
     let next_cursor = if more { history.last().map(|entry| entry.number) } else { None };
-    Ok(HistoryView { history, next_cursor })
+    Ok(TaskHistory { history, next_cursor })
 }
 
 /// Agents by id, each looked up once.

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use model::agent::AgentState;
 use model::{AgentStateName, Column, EpicId, TaskStateName};
 use store::{Agent, Card, Tx};
+use wire::tasks::{EpicName, TaskAgent, TaskNeed, TaskQuestion, TaskReview, TaskRow};
 
-use super::{EpicName, Need, RowAgent, RowQuestion, RowReview, TaskRow};
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::delivery::reviews;
@@ -57,13 +57,13 @@ impl<'a> Rows<'a> {
         })
     }
 
-    fn needs(&self, card: &Card) -> Result<Vec<Need>, ToolError> {
+    fn needs(&self, card: &Card) -> Result<Vec<TaskNeed>, ToolError> {
         if card.needs == 0 {
             return Ok(Vec::new());
         }
         let mut needs = Vec::new();
         for (number, state) in self.tx.task_need_states(card.number)? {
-            needs.push(Need { number, done: state.meets_dependency() });
+            needs.push(TaskNeed { number, done: state.meets_dependency() });
         }
         Ok(needs)
     }
@@ -95,7 +95,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    fn agent(&self, agent: &Agent, column: Column) -> Result<RowAgent, ToolError> {
+    fn agent(&self, agent: &Agent, column: Column) -> Result<TaskAgent, ToolError> {
         let state = agent.state.name();
         let since = match state {
             AgentStateName::Running => {
@@ -109,7 +109,7 @@ impl<'a> Rows<'a> {
             _ => None,
         };
         let reviewed = state == AgentStateName::WaitingReview || column == Column::InReview;
-        Ok(RowAgent {
+        Ok(TaskAgent {
             id: agent.id,
             short: short(agent.id),
             role: agent.role.clone(),
@@ -121,22 +121,22 @@ impl<'a> Rows<'a> {
         })
     }
 
-    fn asks(&self, agent: &Agent) -> Result<Option<RowQuestion>, ToolError> {
+    fn asks(&self, agent: &Agent) -> Result<Option<TaskQuestion>, ToolError> {
         let questions = self.tx.questions_of(agent.id)?;
         let Some(open) = questions.into_iter().rev().find(|asked| asked.answer.is_none()) else {
             return Ok(None);
         };
         let mail = self.tx.mail_get(open.mail)?;
-        Ok(mail.map(|mail| RowQuestion {
+        Ok(mail.map(|mail| TaskQuestion {
             mail_id: mail.id,
             subject: mail.subject,
             since: mail.created_at,
         }))
     }
 
-    fn review(&self, agent: &Agent) -> Result<Option<RowReview>, ToolError> {
+    fn review(&self, agent: &Agent) -> Result<Option<TaskReview>, ToolError> {
         let (iteration, _, limits) = reviews::history(self.tx, self.settings, agent.id)?;
         let max = limits.max_iterations.saturating_add(limits.more);
-        Ok((iteration > 0).then_some(RowReview { iteration, max }))
+        Ok((iteration > 0).then_some(TaskReview { iteration, max }))
     }
 }

@@ -3,46 +3,13 @@
 use model::Timestamp;
 use model::agent::AgentStateName;
 use model::event::EventKind;
-use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
 use serde_json::Value;
+use wire::crew::{LaneSegment, LaneState};
 
 use crate::views::activity::{Span, SpanKind};
 
 /// A shorter wait cannot be seen on a lane, and is none.
 const SHORTEST_WAIT_MS: i64 = 1000;
-
-/// How an agent stands for a while.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LaneState {
-    /// In a state
-    In(AgentStateName),
-    /// It runs, and its own call waits for others
-    Awaiting,
-}
-
-impl Serialize for LaneState {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(match self {
-            Self::In(state) => state.stored(),
-            Self::Awaiting => "awaiting",
-        })
-    }
-}
-
-/// A part of an agent's life.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct SegmentView {
-    /// How it stood: a state, or `awaiting` while a call of its own waits for others
-    #[schemars(with = "String")]
-    pub state: LaneState,
-    /// From when
-    pub from: Timestamp,
-    /// Until when; null while it goes on
-    pub to: Option<Timestamp>,
-}
 
 /// What happened to an agent.
 pub(super) type Happened = (EventKind, Timestamp, Value);
@@ -60,8 +27,8 @@ fn state_after(kind: EventKind, data: &Value) -> Option<AgentStateName> {
 }
 
 /// How an agent stood, from what happened to it: oldest first, and only what reaches into the window.
-pub(super) fn segments(life: &[Happened], waits: &[Span], since: Timestamp) -> Vec<SegmentView> {
-    let mut segments: Vec<SegmentView> = Vec::new();
+pub(super) fn segments(life: &[Happened], waits: &[Span], since: Timestamp) -> Vec<LaneSegment> {
+    let mut segments: Vec<LaneSegment> = Vec::new();
     for (kind, at, data) in life {
         let Some(state) = state_after(*kind, data) else { continue };
         if segments.last().is_some_and(|last| last.state == LaneState::In(state)) {
@@ -70,7 +37,7 @@ pub(super) fn segments(life: &[Happened], waits: &[Span], since: Timestamp) -> V
         if let Some(last) = segments.last_mut() {
             last.to = Some(*at);
         }
-        segments.push(SegmentView { state: LaneState::In(state), from: *at, to: None });
+        segments.push(LaneSegment { state: LaneState::In(state), from: *at, to: None });
     }
     // What is over has no length: its lane ends where it ended.
     segments.retain(|segment| {
@@ -82,7 +49,7 @@ pub(super) fn segments(life: &[Happened], waits: &[Span], since: Timestamp) -> V
 }
 
 /// A part of running, cut where a call of its own waited for others.
-fn with_waits(whole: SegmentView, waits: &[Span]) -> Vec<SegmentView> {
+fn with_waits(whole: LaneSegment, waits: &[Span]) -> Vec<LaneSegment> {
     if whole.state != LaneState::In(AgentStateName::Running) {
         return vec![whole];
     }
@@ -106,7 +73,7 @@ fn with_waits(whole: SegmentView, waits: &[Span]) -> Vec<SegmentView> {
     parts
 }
 
-fn part(state: LaneState, from: i64, to: i64) -> SegmentView {
+fn part(state: LaneState, from: i64, to: i64) -> LaneSegment {
     let to = (to != i64::MAX).then(|| Timestamp::from_millis(to));
-    SegmentView { state, from: Timestamp::from_millis(from), to }
+    LaneSegment { state, from: Timestamp::from_millis(from), to }
 }

@@ -7,9 +7,8 @@ use model::money::Usd;
 use model::review::{InstanceStatus, MergeState};
 use model::task::TaskStateName;
 use model::{AgentId, TaskId, TaskRef, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
 use store::{Agent, MailLine, Merge, MergePage, Recipient, Task, TaskFilter, Tx};
+use wire::overview::{NeedKind, NeedView};
 
 use super::row::Look;
 use crate::call::cx::task_of;
@@ -22,52 +21,6 @@ use crate::views::mail::{asking, short};
 const MANY: u32 = 200;
 /// A budget that ran out longer ago is nobody's question any more.
 const BUDGET_MS: i64 = 24 * 60 * 60 * 1000;
-
-/// Why a person is needed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub enum NeedKind {
-    /// A letter asks something
-    Question,
-    /// An agent asks leave to use a tool
-    Permission,
-    /// Work waits to be approved, and there is no supervisor to do so
-    Review,
-    /// An agent has had all its reviews
-    ReviewLimit,
-    /// An agent has spent what it had
-    Budget,
-    /// Approved work could not be merged
-    Merge,
-    /// A letter tells of trouble
-    Mail,
-}
-
-/// Something that a person is needed for.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct NeedView {
-    /// Why
-    pub kind: NeedKind,
-    /// What, in a line
-    pub title: String,
-    /// What goes with it, in a line
-    pub detail: String,
-    /// The agent it concerns
-    pub agent_id: Option<AgentId>,
-    /// Its role
-    pub role: Option<String>,
-    /// The number of the task it concerns
-    pub task_number: Option<i64>,
-    /// Since when
-    pub since: Timestamp,
-    /// How many tasks and agents wait behind it
-    pub holds_up: i64,
-    /// The page that settles it
-    pub href: String,
-}
 
 /// Everything that a person is needed for.
 pub(super) fn needs(look: &Look<'_>) -> Result<Vec<NeedView>, ToolError> {

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use model::Timestamp;
 use model::agent::AgentStateName;
-use schemars::JsonSchema;
-use serde::Serialize;
 use store::Recipient;
+use wire::overview::{
+    AgentCounts, AgentPlaces, LetterCounts, LimitedModel, NeedKind, Overview, ReviewCounts,
+    SpentToday,
+};
 
-use super::needs::{NeedKind, NeedView, needs};
+use super::needs::needs;
 use super::row::Look;
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
@@ -30,133 +32,19 @@ pub struct About {
     pub read_only: bool,
 }
 
-/// The frame around every page.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct OverviewView {
-    /// Which version the server is
-    pub version: String,
-    /// The project's name
-    pub project: String,
-    /// The home
-    pub home: String,
-    /// What time it is
-    pub now: Timestamp,
-    /// Since when the server runs
-    pub started_at: Timestamp,
-    /// The number of the last event that this takes into account
-    pub last_event: i64,
-    /// Whether whoever asks may only look
-    pub read_only: bool,
-    /// Who runs, of how many that may
-    pub running: PlacesView,
-    /// How many agents there are
-    pub agents: CountsView,
-    /// How many tasks are not over
-    pub open_tasks: i64,
-    /// Letters for the human
-    pub mail: LettersCount,
-    /// Work that is looked at
-    pub reviews: ReviewsCount,
-    /// What was spent today
-    pub today: SpentView,
-    /// Whose models do not answer for a while
-    pub limited: Vec<LimitedView>,
-    /// What a person is needed for, the most urgent first; at most 50
-    pub needs_you: Vec<NeedView>,
-    /// How many that are altogether
-    pub needs_you_count: usize,
-}
-
-/// Places for agents.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct PlacesView {
-    /// How many are taken; who waits for others takes none
-    pub used: u64,
-    /// How many there are
-    pub max: u32,
-    /// How many agents wait for one
-    pub queued: u64,
-}
-
-/// How many agents there are, by how they stand.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct CountsView {
-    /// All there ever were
-    pub all: u64,
-    /// At work, or about to be
-    pub running: u64,
-    /// Waiting for a review, a person or their model
-    pub waiting: u64,
-    /// Waiting for a place
-    pub queued: u64,
-    /// Over
-    pub ended: u64,
-}
-
-/// Letters for the human.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct LettersCount {
-    /// Not read yet
-    pub unread: i64,
-    /// That somebody waits for an answer to
-    pub needs_answer: usize,
-}
-
-/// Work that is looked at.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct ReviewsCount {
-    /// That waits for a person
-    pub for_you: usize,
-    /// That a reviewer looks at
-    pub open: i64,
-}
-
-/// What was spent.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct SpentView {
-    /// Dollars
-    pub usd: f64,
-    /// Dollars that may be spent; null is no limit
-    pub limit_usd: Option<f64>,
-    /// Tokens, in and out
-    pub tokens: u64,
-}
-
-/// A model that does not answer for a while.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct LimitedView {
-    /// The model, or the kind of agent where no model is known
-    pub who: String,
-    /// Until when
-    pub until: Timestamp,
-}
-
 impl Engine {
     /// The frame around every page. A day begins where the caller says, else at midnight in UTC.
     pub async fn overview(
         &self,
         about: About,
         day: Option<Timestamp>,
-    ) -> Result<OverviewView, ToolError> {
+    ) -> Result<Overview, ToolError> {
         let engine = self.clone();
         self.store.scan(move |tx| read(&Look::new(&engine, tx, None)?, about, day)).await
     }
 }
 
-fn read(look: &Look<'_>, about: About, day: Option<Timestamp>) -> Result<OverviewView, ToolError> {
+fn read(look: &Look<'_>, about: About, day: Option<Timestamp>) -> Result<Overview, ToolError> {
     const DAY_MS: i64 = 24 * 60 * 60 * 1000;
     let (tx, now) = (look.tx, look.now);
     let midnight = Timestamp::from_millis(now.as_millis().div_euclid(DAY_MS) * DAY_MS);
@@ -169,7 +57,7 @@ fn read(look: &Look<'_>, about: About, day: Option<Timestamp>) -> Result<Overvie
     let needs_you_count = needs_you.len();
     needs_you.truncate(TOLD);
     let project = look.engine.project().file_name();
-    Ok(OverviewView {
+    Ok(Overview {
         version: about.version,
         project: project.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
         home: about.home,
@@ -180,9 +68,9 @@ fn read(look: &Look<'_>, about: About, day: Option<Timestamp>) -> Result<Overvie
         running: places(look),
         agents: counts(look)?,
         open_tasks: tx.tasks_open_count()?,
-        mail: LettersCount { unread: tx.mail_unread_count(Recipient::Human)?, needs_answer },
-        reviews: ReviewsCount { for_you, open: tx.reviews_open_count()? },
-        today: SpentView { usd: spent.dollars(), limit_usd: None, tokens },
+        mail: LetterCounts { unread: tx.mail_unread_count(Recipient::Human)?, needs_answer },
+        reviews: ReviewCounts { for_you, open: tx.reviews_open_count()? },
+        today: SpentToday { usd: spent.dollars(), limit_usd: None, tokens },
         limited: limited(look)?,
         needs_you,
         needs_you_count,
@@ -190,30 +78,30 @@ fn read(look: &Look<'_>, about: About, day: Option<Timestamp>) -> Result<Overvie
 }
 
 /// Who takes a place, as those who give them out count.
-fn places(look: &Look<'_>) -> PlacesView {
+fn places(look: &Look<'_>) -> AgentPlaces {
     let at_work = [AgentStateName::Starting, AgentStateName::Running];
     let used = look.live.agents().iter().filter(|agent| {
         agent.ours && at_work.contains(&agent.state) && !look.engine.waits.is_waiting(agent.id)
     });
-    PlacesView {
+    AgentPlaces {
         used: u64::try_from(used.count()).unwrap_or(u64::MAX),
         max: look.settings.limits.running,
         queued: look.live.count(&[AgentStateName::Queued]),
     }
 }
 
-fn counts(look: &Look<'_>) -> Result<CountsView, ToolError> {
+fn counts(look: &Look<'_>) -> Result<AgentCounts, ToolError> {
     use AgentStateName::{Limited, Queued, Running, Starting, WaitingInput, WaitingReview};
     let live = &look.live;
     let all = u64::try_from(look.tx.agents_count()?).unwrap_or_default();
     let (running, queued) = (live.count(&[Starting, Running]), live.count(&[Queued]));
     let waiting = live.count(&[WaitingReview, WaitingInput, Limited]);
     let ended = all.saturating_sub(running + waiting + queued);
-    Ok(CountsView { all, running, waiting, queued, ended })
+    Ok(AgentCounts { all, running, waiting, queued, ended })
 }
 
 /// The models that do not answer, each until the last of its agents may go on.
-fn limited(look: &Look<'_>) -> Result<Vec<LimitedView>, ToolError> {
+fn limited(look: &Look<'_>) -> Result<Vec<LimitedModel>, ToolError> {
     let mut found: BTreeMap<String, Timestamp> = BTreeMap::new();
     for (id, until) in look.tx.agents_limited()? {
         let glance = look.tx.agent_glance(id)?;
@@ -226,5 +114,5 @@ fn limited(look: &Look<'_>) -> Result<Vec<LimitedView>, ToolError> {
         let last = found.entry(who).or_insert(until);
         *last = until.max(*last);
     }
-    Ok(found.into_iter().map(|(who, until)| LimitedView { who, until }).collect())
+    Ok(found.into_iter().map(|(who, until)| LimitedModel { who, until }).collect())
 }

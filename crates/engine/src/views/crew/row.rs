@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use model::agent::{AgentState, AgentStateName, Outcome};
+use model::agent::{AgentState, Outcome};
 use model::money::Usd;
-use model::{AgentId, EpicId, MailId, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
+use model::{AgentId, Timestamp};
 use serde_json::Value;
 use store::{Agent, Glance, Tx};
+use wire::crew::{
+    CrewActivity, CrewBudget, CrewEpic, CrewQuestion, CrewReview, CrewRow, CrewTask, LaneSegment,
+};
 
-use super::lanes::{SegmentView, segments};
+use super::lanes::segments;
 use super::live::Live;
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
@@ -23,146 +24,8 @@ use crate::views::mail::short;
 /// So much of an agent's life is looked at for its lane.
 const LIFE: u32 = 200;
 
-/// An agent as it is shown among others.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct CrewRow {
-    /// Its id
-    pub id: AgentId,
-    /// The end of its id, by which people tell it from others
-    pub short: String,
-    /// Its role
-    pub role: String,
-    /// The role's name for people
-    pub display_name: Option<String>,
-    /// Its category
-    pub category: String,
-    /// How it is run; `enlisted` is by somebody else
-    pub kind: String,
-    /// The model that answers it, or that it was asked for
-    pub model: Option<String>,
-    /// How it stands
-    pub state: AgentStateName,
-    /// Why it ended; of one that is queued, what it waits for beside a free place
-    pub reason: Option<String>,
-    /// Until when its model does not answer it
-    pub limited_until: Option<Timestamp>,
-    /// What it works on
-    pub task: Option<TaskOf>,
-    /// In which epic
-    pub epic: Option<EpicOf>,
-    /// Who asked for it; null is the operator
-    pub parent_id: Option<AgentId>,
-    /// How many stand between it and the operator
-    pub depth: u32,
-    /// How many it started, whether they have ended or not
-    pub children: u32,
-    /// How many live ones stand below it, at whatever depth
-    pub live_below: u32,
-    /// How many of those it started are over
-    pub ended_below: u32,
-    /// What it did last; null where that is not known
-    pub doing: Option<DoingView>,
-    /// What it asks a person
-    pub asks: Option<AsksView>,
-    /// Its place in the queue, from 1
-    pub queue_place: Option<u32>,
-    /// The review it waits for
-    pub review: Option<ReviewOf>,
-    /// When its first attempt began; until then, when it was recorded
-    pub started_at: Timestamp,
-    /// When it ended
-    pub finished_at: Option<Timestamp>,
-    /// What it has cost; null is unknown
-    pub cost_usd: Option<f64>,
-    /// What it and those below it may spend and have spent
-    pub budget: Option<BudgetOf>,
-    /// When it must be over
-    pub deadline_at: Option<Timestamp>,
-    /// How it stood from when to when; only where a window was asked for
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub segments: Option<Vec<SegmentView>>,
-    /// When it called tools, in milliseconds since 1970, as far as is remembered; only where a window was
-    /// asked for
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub calls: Option<Vec<i64>>,
-}
-
-/// A task in short.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct TaskOf {
-    /// Its number
-    pub number: i64,
-    /// Its name for people
-    pub slug: String,
-    /// What is to be done
-    pub title: String,
-}
-
-/// An epic in short.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct EpicOf {
-    /// Its id
-    pub id: EpicId,
-    /// What is to be done
-    pub title: String,
-}
-
-/// What an agent did last.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct DoingView {
-    /// What it said, or what its call is about; of one that is over, what came of it
-    pub text: String,
-    /// The tool it called; null where it said something
-    pub tool: Option<String>,
-}
-
-/// What an agent asks a person.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct AsksView {
-    /// The letter that asks
-    pub mail_id: MailId,
-    /// What it is about
-    pub subject: String,
-    /// Since when
-    pub since: Timestamp,
-}
-
-/// The review that an agent waits for.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct ReviewOf {
-    /// For which time
-    pub iteration: u32,
-    /// How often its work may be looked at
-    pub max: u32,
-    /// Who looks
-    pub reviewer_id: Option<AgentId>,
-}
-
-/// What may be spent, and has been.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct BudgetOf {
-    /// Dollars that may be; null is no cap
-    pub usd: Option<f64>,
-    /// Dollars that have been, by it and all below it
-    pub spent_usd: f64,
-}
-
 /// How an agent stood, and when it called tools.
-type Lane = (Vec<SegmentView>, Vec<i64>);
+type Lane = (Vec<LaneSegment>, Vec<i64>);
 
 /// What is the same for all rows of one answer.
 pub(super) struct Look<'a> {
@@ -227,12 +90,12 @@ impl<'a> Look<'a> {
             deadline_at: deadline(&agent, &glance, wish.as_ref()),
             model: glance.model.or_else(|| wish?.model),
             cost_usd: glance.cost.map(Usd::dollars),
-            budget: glance.budget.map(|(cap, spent)| BudgetOf {
+            budget: glance.budget.map(|(cap, spent)| CrewBudget {
                 usd: cap.map(Usd::dollars),
                 spent_usd: spent.dollars(),
             }),
-            task: glance.task.map(|(number, slug, title)| TaskOf { number, slug, title }),
-            epic: glance.epic.map(|(id, title)| EpicOf { id, title }),
+            task: glance.task.map(|(number, slug, title)| CrewTask { number, slug, title }),
+            epic: glance.epic.map(|(id, title)| CrewEpic { id, title }),
             state: agent.state.name(),
             id: agent.id,
             role: agent.role,
@@ -263,26 +126,26 @@ impl<'a> Look<'a> {
     }
 
     /// What it asks a person, where it waits for that.
-    pub(super) fn asks(&self, agent: &Agent) -> Result<Option<AsksView>, ToolError> {
+    pub(super) fn asks(&self, agent: &Agent) -> Result<Option<CrewQuestion>, ToolError> {
         if agent.state != AgentState::WaitingInput {
             return Ok(None);
         }
         let open = self.tx.questions_of(agent.id)?.into_iter().find(|one| one.answer.is_none());
         let mail = open.map(|question| self.tx.mail_get(question.mail)).transpose()?.flatten();
-        Ok(mail.map(|mail| AsksView {
+        Ok(mail.map(|mail| CrewQuestion {
             mail_id: mail.id,
             subject: mail.subject,
             since: mail.created_at,
         }))
     }
 
-    fn review(&self, agent: &Agent) -> Result<Option<ReviewOf>, ToolError> {
+    fn review(&self, agent: &Agent) -> Result<Option<CrewReview>, ToolError> {
         if agent.state != AgentState::WaitingReview {
             return Ok(None);
         }
         let Some(review) = self.tx.review_open_of(agent.id)? else { return Ok(None) };
         let more = self.tx.review_allowance(agent.id)?;
-        Ok(Some(ReviewOf {
+        Ok(Some(CrewReview {
             iteration: review.iteration,
             max: self.settings.review.max_iterations.saturating_add(more),
             reviewer_id: Some(review.reviewer),
@@ -300,7 +163,7 @@ fn deadline(agent: &Agent, glance: &Glance, wish: Option<&Wish>) -> Option<Times
 }
 
 /// What it did last; of one that is over, what came of it.
-fn doing(agent: &Agent, glance: &Glance, did: Option<Doing>) -> Option<DoingView> {
+fn doing(agent: &Agent, glance: &Glance, did: Option<Doing>) -> Option<CrewActivity> {
     if let AgentState::Ended { outcome, reason, .. } = &agent.state {
         let result = glance.result.as_deref();
         let result = result.and_then(|kept| serde_json::from_str::<Value>(kept).ok());
@@ -311,8 +174,8 @@ fn doing(agent: &Agent, glance: &Glance, did: Option<Doing>) -> Option<DoingView
             _ => (one_line(reason), summary.unwrap_or_default()),
         };
         let text = if first.is_empty() { other } else { first };
-        return (!text.is_empty()).then_some(DoingView { text, tool: None });
+        return (!text.is_empty()).then_some(CrewActivity { text, tool: None });
     }
     did.filter(|did| !did.text.is_empty() || did.tool.is_some())
-        .map(|did| DoingView { text: did.text, tool: did.tool })
+        .map(|did| CrewActivity { text: did.text, tool: did.tool })
 }

@@ -4,8 +4,9 @@ use model::Timestamp;
 use model::agent::AgentStateName::{Queued, Running, Starting, WaitingInput};
 use model::event::EventKind;
 use serde_json::{Value, json};
+use wire::crew::{LaneSegment, LaneState};
 
-use super::lanes::{LaneState, SegmentView, segments};
+use super::lanes::segments;
 use crate::views::activity::{Span, SpanKind};
 
 fn at(seconds: i64) -> Timestamp {
@@ -16,8 +17,8 @@ fn moved(seconds: i64, state: &str) -> (EventKind, Timestamp, Value) {
     (EventKind::AgentStateChanged, at(seconds), json!({ "state": state }))
 }
 
-fn part(state: LaneState, from: i64, to: Option<i64>) -> SegmentView {
-    SegmentView { state, from: at(from), to: to.map(at) }
+fn part(state: LaneState, from: i64, to: Option<i64>) -> LaneSegment {
+    LaneSegment { state, from: at(from), to: to.map(at) }
 }
 
 fn wait(from: i64, to: Option<i64>) -> Span {

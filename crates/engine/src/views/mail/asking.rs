@@ -1,7 +1,6 @@
 //! What a letter asks, read from its own words: agents write as people do, and need no form for it.
 
-use schemars::JsonSchema;
-use serde::Serialize;
+use wire::mail::OfferView;
 
 /// So many answers can be offered: each is a key.
 const MOST: u32 = 9;
@@ -19,19 +18,6 @@ const ALERTS: [&str; 8] = [
     "Supervisor sp_",
     "Plan Stopped: ",
 ];
-
-/// An answer that a letter offers.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct OfferView {
-    /// By which it is taken, from 1
-    pub number: u32,
-    /// What it says
-    pub text: String,
-    /// What to reply to take it
-    pub reply: String,
-}
 
 /// Whether a letter is one that Adjutant writes about trouble.
 pub(crate) fn is_alert(subject: &str) -> bool {

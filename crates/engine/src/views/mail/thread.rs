@@ -2,12 +2,13 @@
 
 use host::agent::{Verdict, kind};
 use model::{AgentId, MailId};
-use schemars::JsonSchema;
-use serde::Serialize;
 use store::{Agent, Mail, Recipient, Tx};
+use wire::mail::{
+    LetterAnswer, LetterKind, LetterView, PermissionRequest, Thread, ThreadLetter, WaitingTask,
+};
 
-use super::asking::{self, OfferView};
-use super::{LetterKind, LetterView, PersonView, Reading, kind_of, preview};
+use super::asking;
+use super::{Reading, kind_of, preview};
 use crate::call::cx::task_of;
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
@@ -23,86 +24,6 @@ const WHOLE: usize = 2 * 1024 * 1024;
 const BEGINNING: usize = 1000;
 /// So many tasks are named that wait for the one who asks.
 const BEHIND: u32 = 20;
-
-/// A letter with all it says.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct LetterWhole {
-    // Only ever written, so that flattening cannot swallow a field.
-    /// What a list says of it
-    #[serde(flatten)]
-    pub letter: LetterView,
-    /// What it says
-    pub body: String,
-    /// Whether this is only its beginning, because the thread is very long
-    pub cut: bool,
-    /// The answers it offers
-    pub options: Vec<OfferView>,
-    /// What it asks leave for
-    pub request: Option<RequestView>,
-    /// How it was answered
-    pub settled: Option<SettledView>,
-}
-
-/// What an agent asks leave for.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct RequestView {
-    /// The tool it wants to use
-    pub tool: String,
-    /// With what
-    pub input: String,
-}
-
-/// How a question was answered.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct SettledView {
-    /// By whom
-    pub by: PersonView,
-    /// With which letter
-    pub mail_id: MailId,
-    /// When
-    pub at: model::Timestamp,
-    /// Whether it was allowed, where it asked leave
-    pub allowed: Option<bool>,
-}
-
-/// A task that waits for the one who asks.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct WaitingTask {
-    /// Its number
-    pub task_number: i64,
-    /// What is to be done
-    pub title: String,
-}
-
-/// A thread.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ThreadView {
-    /// The letter with which it began
-    pub thread_id: MailId,
-    /// What it is about
-    pub subject: String,
-    /// The letters, oldest first
-    pub letters: Vec<LetterWhole>,
-    /// How many older letters are left out
-    pub left_out: usize,
-    /// The agent that an answer goes to; null where there is nobody to answer
-    pub with: Option<PersonView>,
-    /// The letter that an answer replies to: only who received one may reply
-    pub reply_to: Option<MailId>,
-    /// Whether an answer reaches that agent at once, and not only when it looks
-    pub wakes: bool,
-    /// The tasks that wait for what that agent does
-    pub waits_behind: Vec<WaitingTask>,
-}
 
 /// The places of a thread's letters, oldest first.
 fn places(tx: &Tx<'_>, root: MailId) -> Result<Vec<(i64, MailId)>, ToolError> {
@@ -126,7 +47,7 @@ fn input_of(body: &str) -> String {
 }
 
 impl Reading<'_> {
-    fn whole(&mut self, mail: Mail, room: &mut usize) -> Result<LetterWhole, ToolError> {
+    fn whole(&mut self, mail: Mail, room: &mut usize) -> Result<ThreadLetter, ToolError> {
         let question = self.tx.question_by_mail(mail.id)?;
         let tool = question.as_ref().map(|question| question.tool.clone());
         let kind = kind_of(tool.as_ref(), &mail.subject, &mail.body);
@@ -143,9 +64,9 @@ impl Reading<'_> {
             LetterKind::Question => asking::offers(&mail.body),
             LetterKind::Alert | LetterKind::Letter => Vec::new(),
         };
-        let request = tool.map(|tool| RequestView { tool, input: input_of(&mail.body) });
+        let request = tool.map(|tool| PermissionRequest { tool, input: input_of(&mail.body) });
         let settled = match &answer {
-            Some(answer) => Some(SettledView {
+            Some(answer) => Some(LetterAnswer {
                 by: self.person(answer.from)?,
                 mail_id: answer.id,
                 at: answer.created_at,
@@ -173,7 +94,7 @@ impl Reading<'_> {
         let cut = mail.body.len() > *room;
         *room = room.saturating_sub(mail.body.len());
         let body = if cut { mail.body.chars().take(BEGINNING).collect() } else { mail.body };
-        Ok(LetterWhole { letter, body, cut, options, request, settled })
+        Ok(ThreadLetter { letter, body, cut, options, request, settled })
     }
 }
 
@@ -187,7 +108,7 @@ fn behind(tx: &Tx<'_>, agent: &Agent) -> Result<Vec<WaitingTask>, ToolError> {
 
 impl Engine {
     /// The thread that a letter belongs to.
-    pub async fn thread(&self, id: MailId) -> Result<ThreadView, ToolError> {
+    pub async fn thread(&self, id: MailId) -> Result<Thread, ToolError> {
         let engine = self.clone();
         self.store.scan(move |tx| thread(&engine, tx, id)).await
     }
@@ -202,7 +123,7 @@ impl Engine {
     }
 }
 
-fn thread(engine: &Engine, tx: &Tx<'_>, id: MailId) -> Result<ThreadView, ToolError> {
+fn thread(engine: &Engine, tx: &Tx<'_>, id: MailId) -> Result<Thread, ToolError> {
     if tx.mail_get(id)?.is_none() {
         return Err(ToolError::not_found(format!("there is no mail `{id}`"))
             .hint("`GET /api/mail` lists the letters there are"));
@@ -220,7 +141,7 @@ fn thread(engine: &Engine, tx: &Tx<'_>, id: MailId) -> Result<ThreadView, ToolEr
     }
     letters.reverse();
     // What is open is answered first, however many letters came after it.
-    let received = |letter: &&LetterWhole| letter.letter.to.human && !letter.letter.from.human;
+    let received = |letter: &&ThreadLetter| letter.letter.to.human && !letter.letter.from.human;
     let open = letters.iter().find(|letter| letter.letter.needs_answer);
     let answerable = open.or_else(|| letters.iter().rev().find(received));
     let (reply_to, writer) = answerable
@@ -231,7 +152,7 @@ fn thread(engine: &Engine, tx: &Tx<'_>, id: MailId) -> Result<ThreadView, ToolEr
     let with: Option<AgentId> = writer.or_else(other);
     let agent = with.map(|id| tx.agent_get(id)).transpose()?.flatten();
     let permission = open.is_some_and(|open| open.letter.kind == LetterKind::Permission);
-    Ok(ThreadView {
+    Ok(Thread {
         thread_id: root,
         subject: letters.first().map(|first| first.letter.subject.clone()).unwrap_or_default(),
         left_out,

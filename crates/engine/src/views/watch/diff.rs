@@ -3,11 +3,10 @@
 use std::path::Path;
 
 use host::git::{Diff, DiffFile, Repo};
+use model::AgentId;
 use model::review::{PullState, WorktreeState};
-use model::{AgentId, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
 use store::{Merge, Tx, Worktree};
+use wire::agents::{AgentDiff, ChangedFileView, CommitView};
 
 use crate::call::cx::find_agent;
 use crate::core::engine::Engine;
@@ -19,66 +18,6 @@ const PATCH: usize = 2 * 1024 * 1024;
 const FILES: usize = 5000;
 /// So many commits are named.
 const COMMITS: usize = 200;
-
-/// What an agent changed.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AgentDiffView {
-    /// Its branch; null where it has no worktree of its own
-    pub branch: Option<String>,
-    /// The commit that it is compared with
-    pub base: Option<String>,
-    /// The branch its work is meant for
-    pub target: Option<String>,
-    /// The commit that is shown, or on top of which it works
-    pub head: Option<String>,
-    /// Whether some of it is not committed
-    pub uncommitted: bool,
-    /// The files that differ
-    pub files: Vec<ChangedFileView>,
-    /// As a patch, of at most 2 MiB: whole files as far as they go
-    pub patch: String,
-    /// Whether there is more than is shown
-    pub truncated: bool,
-    /// Its commits, the newest first, at most 200
-    pub commits: Vec<CommitView>,
-    /// The branch with what it had left uncommitted when its worktree was taken away
-    pub rescued: Option<String>,
-    /// Why there is nothing to show; null where there is, or where nothing was changed
-    pub why: Option<String>,
-}
-
-/// A file that differs.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct ChangedFileView {
-    /// Its name, the new one where it was renamed
-    pub path: String,
-    /// Its old name, where it was renamed or copied
-    pub old_path: Option<String>,
-    /// `added`, `changed`, `deleted`, `renamed`, `copied`, `retyped` or `unmerged`
-    pub status: String,
-    /// How many lines are new
-    pub added: u64,
-    /// How many lines are gone
-    pub removed: u64,
-    /// Whether it is no text, or too large to be shown
-    pub binary: bool,
-}
-
-/// A commit.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct CommitView {
-    /// Its hash
-    pub hash: String,
-    /// When it was made
-    pub at: Timestamp,
-    /// The first line of its message
-    pub subject: String,
-}
 
 /// What the record knows of an agent's work.
 #[derive(Debug)]
@@ -108,17 +47,17 @@ impl Work {
 
 impl Engine {
     /// What an agent changed. It is asked of git, on a thread of its own and in no transaction.
-    pub async fn agent_diff(&self, id: AgentId) -> Result<AgentDiffView, ToolError> {
+    pub async fn agent_diff(&self, id: AgentId) -> Result<AgentDiff, ToolError> {
         let work = self.store.read(|tx| Work::of(tx, id))?;
         self.outside(move |engine| look(engine, work)).await
     }
 }
 
-fn nothing(why: impl Into<String>) -> AgentDiffView {
-    AgentDiffView { why: Some(why.into()), ..AgentDiffView::default() }
+fn nothing(why: impl Into<String>) -> AgentDiff {
+    AgentDiff { why: Some(why.into()), ..AgentDiff::default() }
 }
 
-fn look(engine: &Engine, work: Work) -> Result<AgentDiffView, ToolError> {
+fn look(engine: &Engine, work: Work) -> Result<AgentDiff, ToolError> {
     let Work { worktree, merge, is_pulled, is_guest } = work;
     let Some(tree) = worktree else {
         return Ok(nothing(if is_guest {
@@ -131,7 +70,7 @@ fn look(engine: &Engine, work: Work) -> Result<AgentDiffView, ToolError> {
     let is_there = tree.state == WorktreeState::There && dir.is_dir();
     if tree.state == WorktreeState::Wanted && !is_there {
         let why = "its worktree is about to be made";
-        return Ok(AgentDiffView { branch: Some(tree.branch), ..nothing(why) });
+        return Ok(AgentDiff { branch: Some(tree.branch), ..nothing(why) });
     }
     let repo = match engine.repo(if is_there { &dir } else { engine.project() }) {
         Ok(repo) => repo,
@@ -150,15 +89,15 @@ fn look(engine: &Engine, work: Work) -> Result<AgentDiffView, ToolError> {
     let base = base_of(&repo, &tree, (&head, is_pulled))?;
     let view = if is_there {
         let (diff, uncommitted) = repo.work_diff(&dir, &base, PATCH)?;
-        AgentDiffView { uncommitted, ..view_of(&repo, diff, (base, head))? }
+        AgentDiff { uncommitted, ..view_of(&repo, diff, (base, head))? }
     } else {
         between(&repo, (base, head))?
     };
     Ok(with_names(view, tree))
 }
 
-fn with_names(view: AgentDiffView, tree: Worktree) -> AgentDiffView {
-    AgentDiffView { branch: Some(tree.branch), target: tree.target, rescued: tree.rescued, ..view }
+fn with_names(view: AgentDiff, tree: Worktree) -> AgentDiff {
+    AgentDiff { branch: Some(tree.branch), target: tree.target, rescued: tree.rescued, ..view }
 }
 
 /// From where to where the work went when it was merged.
@@ -210,7 +149,7 @@ fn base_of(
     })
 }
 
-fn between(repo: &Repo, (base, head): (String, String)) -> Result<AgentDiffView, ToolError> {
+fn between(repo: &Repo, (base, head): (String, String)) -> Result<AgentDiff, ToolError> {
     let diff = repo.diff(&base, &head, PATCH)?;
     view_of(repo, diff, (base, head))
 }
@@ -219,18 +158,18 @@ fn view_of(
     repo: &Repo,
     diff: Diff,
     (base, head): (String, String),
-) -> Result<AgentDiffView, ToolError> {
+) -> Result<AgentDiff, ToolError> {
     let commits = repo.history(&base, &head, COMMITS)?;
     let commit = |(hash, at, subject)| CommitView { hash, at, subject };
     let more = diff.files.len() > FILES;
-    Ok(AgentDiffView {
+    Ok(AgentDiff {
         base: Some(base),
         head: Some(head),
         truncated: diff.cut || more,
         patch: if diff.cut { whole_files(diff.text) } else { diff.text },
         files: diff.files.into_iter().take(FILES).map(changed).collect(),
         commits: commits.into_iter().map(commit).collect(),
-        ..AgentDiffView::default()
+        ..AgentDiff::default()
     })
 }
 

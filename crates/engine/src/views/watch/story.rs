@@ -5,12 +5,12 @@ use host::agent::SaidAs;
 use host::run::{Position, RunFolder};
 use model::event::EventKind;
 use model::money::Usd;
-use model::review::PullState;
 use model::{AgentId, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::Value;
 use store::{Agent, CrewStanding, Merge, Run, Tx};
+use wire::agents::{
+    AgentCrumb, AgentPullRequest, AgentStory, ClaimView, SpentBy, StoryCounts, StoryMark,
+};
 
 use super::boundary;
 use crate::call::cx::{find_agent, task_of};
@@ -18,7 +18,7 @@ use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::core::redact::redact;
 use crate::crew::run::folder_of;
-use crate::views::crew::{CrewRow, CrewWish, Past, SegmentView};
+use crate::views::crew::{CrewWish, Past};
 
 /// So many of those it started are told.
 const CHILDREN: u32 = 100;
@@ -33,127 +33,23 @@ const BEGINNING: usize = 1024 * 1024;
 /// As long as anybody lives, in seconds.
 const LIFE: u32 = u32::MAX;
 
-/// An agent's story.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AgentStoryView {
-    /// The agent, as it is shown among others
-    pub row: CrewRow,
-    /// Who stands above it, from the operator's side
-    pub crumbs: Vec<CrumbView>,
-    /// How it stood, from when to when
-    pub segments: Vec<SegmentView>,
-    /// What happened to it
-    pub marks: Vec<MarkView>,
-    /// When it called our tools, in milliseconds since 1970; of very many only the newest
-    pub calls: Vec<i64>,
-    /// What it had spent itself by then; known by the hour
-    pub spend: Vec<SpentBy>,
-    /// What it was told first, with its role and everything around its prompt; null where that is not kept
-    pub context: Option<String>,
-    /// The first of those it started
-    pub children: Vec<CrewRow>,
-    /// How much there is
-    pub counts: StoryCounts,
-    /// Its claim on its task; null where it has none
-    pub claim: Option<ClaimView>,
-    /// Its branch; null where it has no worktree of its own
-    pub branch: Option<String>,
-    /// The newest pull request of its branch
-    pub pull: Option<PullOf>,
-}
-
-/// Somebody above an agent.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct CrumbView {
-    /// Who
-    pub id: AgentId,
-    /// In which role
-    pub role: String,
-}
-
-/// Something that happened.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct MarkView {
-    /// When
-    pub at: Timestamp,
-    /// `start`, `review`, `feedback`, `question`, `warning`, `stop`, `pull`, `merge` or `end`
-    pub kind: String,
-    /// In a few words
-    pub text: String,
-    /// Where there is more of it: a page of ours, or an address
-    pub href: Option<String>,
-}
-
-/// What was spent by a time.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct SpentBy {
-    /// By when
-    pub at: Timestamp,
-    /// Dollars, altogether
-    pub usd: f64,
-}
-
-/// How much there is to look at.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct StoryCounts {
-    /// Uses of tools, ours and its own
-    pub calls: i64,
-    /// Letters to it and from it
-    pub mail: i64,
-    /// Agents that it started
-    pub children: u32,
-}
-
-/// A claim on a task.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct ClaimView {
-    /// It grows with every claim of the task: of two, the greater is the true one
-    pub number: i64,
-    /// When it lapses; null where it holds as long as its holder lives
-    pub lease_until: Option<Timestamp>,
-}
-
-/// A pull request in short.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct PullOf {
-    /// Where it can be read
-    pub url: String,
-    /// Its number there
-    pub number: u64,
-    /// How it stands
-    pub state: PullState,
-}
-
 /// What the record knows, beside the rows.
 #[derive(Debug)]
 struct Known {
     agent: Agent,
-    crumbs: Vec<CrumbView>,
-    marks: Vec<MarkView>,
+    crumbs: Vec<AgentCrumb>,
+    marks: Vec<StoryMark>,
     calls: Vec<i64>,
     spend: Vec<SpentBy>,
     counts: (i64, i64),
     claim: Option<ClaimView>,
     branch: Option<String>,
-    pull: Option<PullOf>,
+    pull: Option<AgentPullRequest>,
 }
 
 impl Engine {
     /// An agent's story.
-    pub async fn agent_story(&self, id: AgentId) -> Result<AgentStoryView, ToolError> {
+    pub async fn agent_story(&self, id: AgentId) -> Result<AgentStory, ToolError> {
         let now = self.now();
         let known = self.store.scan(move |tx| Known::of(tx, id, now)).await?;
         let mut rows = self.crew_rows(vec![id], Some(LIFE)).await?.rows;
@@ -172,7 +68,7 @@ impl Engine {
         let children = self.crew(wish).await?.rows;
         let Known { agent, crumbs, marks, calls, spend, counts, claim, branch, pull } = known;
         let context = self.outside(move |engine| Ok::<_, ToolError>(context(engine, &agent)));
-        Ok(AgentStoryView {
+        Ok(AgentStory {
             crumbs,
             segments: row.segments.take().unwrap_or_default(),
             marks,
@@ -201,14 +97,17 @@ impl Known {
         let claim = task.and_then(|task| task.state.claim()).filter(|claim| claim.holder == id);
         let times = tx.agent_call_times(id, CALLS)?;
         Ok(Self {
-            crumbs: above.into_iter().map(|one| CrumbView { id: one.id, role: one.role }).collect(),
+            crumbs: above
+                .into_iter()
+                .map(|one| AgentCrumb { id: one.id, role: one.role })
+                .collect(),
             marks: marks(tx, id, merge.as_ref())?,
             calls: times.into_iter().map(Timestamp::as_millis).collect(),
             spend: spent(tx, &agent, run.as_ref(), now)?,
             counts: (tx.agent_calls_count(id)?, tx.agent_mail_count(id)?),
             claim: claim.map(|claim| ClaimView { number: claim.number, lease_until: None }),
             branch: tx.worktree_of(id)?.map(|tree| tree.branch),
-            pull: tx.pull_of(id)?.map(|pull| PullOf {
+            pull: tx.pull_of(id)?.map(|pull| AgentPullRequest {
                 url: pull.url,
                 number: pull.pull,
                 state: pull.state,
@@ -226,12 +125,12 @@ fn merged_calls(mut ours: Vec<i64>, own: Vec<i64>) -> Vec<i64> {
     ours
 }
 
-fn marks(tx: &Tx<'_>, id: AgentId, merge: Option<&Merge>) -> Result<Vec<MarkView>, ToolError> {
+fn marks(tx: &Tx<'_>, id: AgentId, merge: Option<&Merge>) -> Result<Vec<StoryMark>, ToolError> {
     let life = tx.agent_life(id, EVENTS)?;
     let happened = life.iter().filter_map(|(kind, at, data)| mark(id, *kind, *at, data));
-    let mut marks: Vec<MarkView> = happened.collect();
+    let mut marks: Vec<StoryMark> = happened.collect();
     if let Some(merge) = merge {
-        let mark = |at, text: &str| MarkView {
+        let mark = |at, text: &str| StoryMark {
             at,
             kind: "merge".to_owned(),
             text: text.to_owned(),
@@ -249,7 +148,7 @@ fn marks(tx: &Tx<'_>, id: AgentId, merge: Option<&Merge>) -> Result<Vec<MarkView
 }
 
 /// What an event is to who looks at a life, if it is anything.
-fn mark(id: AgentId, kind: EventKind, at: Timestamp, data: &Value) -> Option<MarkView> {
+fn mark(id: AgentId, kind: EventKind, at: Timestamp, data: &Value) -> Option<StoryMark> {
     let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
     let review = Some(format!("/reviews/{id}"));
     let (kind, text, href) = match kind {
@@ -275,7 +174,7 @@ fn mark(id: AgentId, kind: EventKind, at: Timestamp, data: &Value) -> Option<Mar
         _ => return None,
     };
     let text: String = text.chars().take(200).collect();
-    Some(MarkView { at, kind: kind.to_owned(), text: redact(text), href })
+    Some(StoryMark { at, kind: kind.to_owned(), text: redact(text), href })
 }
 
 /// What it had spent by the end of each hour; the first point is nothing.

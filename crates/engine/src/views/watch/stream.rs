@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 
 use host::agent::{Said, said};
 use host::run::{OutputLine, Position, RunFolder, Stream};
-use model::{AgentId, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
+use model::AgentId;
 use serde_json::Value;
+use wire::agents::{AgentStream, OutputPlace, StreamItem};
 
 use super::boundary;
 use crate::call::cx::find_agent;
@@ -43,107 +42,44 @@ pub struct StreamWish {
     pub whole: bool,
 }
 
-/// A part of an agent's steps.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct AgentStreamView {
-    /// The steps, oldest first
-    pub items: Vec<StreamItem>,
-    /// Where this part begins; asked for again from here with `whole`, nothing is cut
-    pub from: PlaceView,
-    /// Where the next part begins
-    pub next: PlaceView,
-    /// Of which attempt
-    pub attempt: u32,
-    /// Whether nothing more will come of this attempt
-    pub complete: bool,
-    /// Whether there was any output, though perhaps none that tells people something
-    #[serde(skip)]
-    pub heard: bool,
+pub(crate) fn output_place(place: Position) -> OutputPlace {
+    OutputPlace { segment: place.segment, offset: place.offset }
 }
 
-/// A place in an agent's output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(inline)]
-pub struct PlaceView {
-    /// Which file
-    pub segment: u32,
-    /// Where in it
-    pub offset: u64,
-}
-
-impl From<Position> for PlaceView {
-    fn from(place: Position) -> Self {
-        Self { segment: place.segment, offset: place.offset }
+fn stream_item(said: Said, line: &OutputLine) -> StreamItem {
+    StreamItem {
+        at: line.at,
+        kind: said.kind.name().to_owned(),
+        id: said.id,
+        tool: said.tool,
+        text: redact(said.text),
+        input: said.input.map(clean),
+        ok: said.ok,
+        duration_ms: said.duration_ms,
+        commit: said.commit,
+        part: said.part,
+        err: line.stream == Stream::Err,
+        cut: line.cut,
     }
 }
 
-/// One step: something that was said, done or told.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct StreamItem {
-    /// When
-    pub at: Timestamp,
-    /// `told`, `message`, `thought`, `call`, `output`, `error` or `system`
-    pub kind: String,
-    /// By which a call and its output find each other. A call that is told of twice is one; the later word counts
-    pub id: Option<String>,
-    /// The tool that is called: the agent's own, or `mcp__<toolset>__<tool>`
-    pub tool: Option<String>,
-    /// In words: Markdown of a message or a thought, else plain, with terminal colours
-    pub text: String,
-    /// What the tool is given
-    pub input: Option<Value>,
-    /// Whether it went well, where that is known
-    pub ok: Option<bool>,
-    /// How long it took, where the agent says so
-    pub duration_ms: Option<u64>,
-    /// The commit that it tells of having made
-    pub commit: Option<String>,
-    /// Whether it goes on from the step before it, if that is such a part of the same kind and id
-    pub part: bool,
-    /// Whether it was written to the standard error
-    pub err: bool,
-    /// How many bytes of the text were left out
-    pub cut: u64,
+/// Returns true if a step goes on from the one before it.
+fn goes_on(item: &StreamItem, last: &StreamItem) -> bool {
+    item.part
+        && last.part
+        && (&item.kind, &item.id, item.err) == (&last.kind, &last.id, last.err)
+        && last.text.len() + item.text.len() <= TEXT
 }
 
-impl StreamItem {
-    fn new(said: Said, line: &OutputLine) -> Self {
-        Self {
-            at: line.at,
-            kind: said.kind.name().to_owned(),
-            id: said.id,
-            tool: said.tool,
-            text: redact(said.text),
-            input: said.input.map(clean),
-            ok: said.ok,
-            duration_ms: said.duration_ms,
-            commit: said.commit,
-            part: said.part,
-            err: line.stream == Stream::Err,
-            cut: line.cut,
-        }
+/// Cuts the long texts of a step.
+fn shorten_item(item: &mut StreamItem) {
+    if let Some(input) = &mut item.input {
+        shorten(input);
     }
-
-    /// Whether this goes on from another.
-    fn goes_on(&self, last: &Self) -> bool {
-        self.part
-            && last.part
-            && (&self.kind, &self.id, self.err) == (&last.kind, &last.id, last.err)
-            && last.text.len() + self.text.len() <= TEXT
-    }
-
-    fn shorten(&mut self) {
-        if let Some(input) = &mut self.input {
-            shorten(input);
-        }
-        if self.text.len() > TEXT {
-            let end = boundary(&self.text, TEXT);
-            self.cut = self.cut.saturating_add((self.text.len() - end) as u64);
-            self.text.truncate(end);
-        }
+    if item.text.len() > TEXT {
+        let end = boundary(&item.text, TEXT);
+        item.cut = item.cut.saturating_add((item.text.len() - end) as u64);
+        item.text.truncate(end);
     }
 }
 
@@ -153,7 +89,7 @@ impl Engine {
         &self,
         id: AgentId,
         wish: StreamWish,
-    ) -> Result<AgentStreamView, ToolError> {
+    ) -> Result<AgentStream, ToolError> {
         let agent = self.store.read(|tx| find_agent(tx, id))?;
         let attempt = wish.attempt.unwrap_or(agent.attempt);
         let (from, bytes) = match wish.from {
@@ -171,12 +107,12 @@ impl Engine {
         let page = self.output(id, OutputWish { attempt: Some(attempt), from, bytes }).await?;
         let mut items = steps(&agent.kind, &page.lines);
         if !wish.whole {
-            items.iter_mut().for_each(StreamItem::shorten);
+            items.iter_mut().for_each(shorten_item);
         }
-        Ok(AgentStreamView {
+        Ok(AgentStream {
             items,
-            from: from.into(),
-            next: page.next.into(),
+            from: output_place(from),
+            next: output_place(page.next),
             attempt: page.attempt,
             complete: page.complete,
             heard: !page.lines.is_empty(),
@@ -185,9 +121,9 @@ impl Engine {
 }
 
 /// There is nothing before the beginning.
-fn nothing(attempt: u32) -> AgentStreamView {
-    let (from, next) = (Position::default().into(), Position::default().into());
-    AgentStreamView { items: Vec::new(), from, next, attempt, complete: false, heard: false }
+fn nothing(attempt: u32) -> AgentStream {
+    let (from, next) = (output_place(Position::default()), output_place(Position::default()));
+    AgentStream { items: Vec::new(), from, next, attempt, complete: false, heard: false }
 }
 
 fn tail(
@@ -207,9 +143,9 @@ fn steps(kind: &str, lines: &[OutputLine]) -> Vec<StreamItem> {
     let mut items: Vec<StreamItem> = Vec::new();
     for line in lines {
         for said in said(kind, line) {
-            let item = StreamItem::new(said, line);
+            let item = stream_item(said, line);
             match items.last_mut() {
-                Some(last) if item.goes_on(last) => {
+                Some(last) if goes_on(&item, last) => {
                     last.text.push_str(&item.text);
                     last.cut = last.cut.saturating_add(item.cut);
                     last.commit = last.commit.take().or(item.commit);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::AgentDiffView;
+use wire::agents::AgentDiff;
 
 use crate::answer::{Answer, ErrorBody};
 use crate::api::reviews::agent_of;
@@ -25,7 +25,7 @@ use crate::server::Shared;
 pub(crate) async fn diff(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
-) -> Answer<Json<AgentDiffView>> {
+) -> Answer<Json<AgentDiff>> {
     let agent = agent_of(&shared, name).await?;
     Ok(Json(shared.app.engine.agent_diff(agent).await?))
 }

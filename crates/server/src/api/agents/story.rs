@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::AgentStoryView;
+use wire::agents::AgentStory;
 
 use crate::answer::{Answer, ErrorBody};
 use crate::api::reviews::agent_of;
@@ -24,7 +24,7 @@ use crate::server::Shared;
 pub(crate) async fn story(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
-) -> Answer<Json<AgentStoryView>> {
+) -> Answer<Json<AgentStory>> {
     let agent = agent_of(&shared, name).await?;
     Ok(Json(shared.app.engine.agent_story(agent).await?))
 }

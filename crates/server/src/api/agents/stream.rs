@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::{AgentStreamView, Beginning, Position, StreamWish, ToolError};
+use engine::{Beginning, Position, StreamWish, ToolError};
 use model::Cursor;
 use serde::Deserialize;
 use tokio::time::Instant;
 use utoipa::IntoParams;
+use wire::agents::AgentStream;
 
 use crate::answer::{Answer, ErrorBody, Params};
 use crate::api::reviews::agent_of;
@@ -80,7 +81,7 @@ pub(crate) async fn stream(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
     Params(asked): Params<WhichSteps>,
-) -> Answer<Json<AgentStreamView>> {
+) -> Answer<Json<AgentStream>> {
     let mut wish = asked.wish()?;
     let engine = &shared.app.engine;
     let agent = ours(engine, agent_of(&shared, name).await?)?;

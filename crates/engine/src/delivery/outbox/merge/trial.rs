@@ -4,11 +4,12 @@ use host::git::{GitError, Merged, Repo};
 use model::task::{TaskRef, TaskStateName};
 use model::{TaskId, Timestamp};
 use store::{Page, TaskFilter};
+use wire::merges::ConflictView;
 
 use super::{Job, Verdict};
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
-use crate::delivery::merge_queue::{ConflictView, Details, Handed, conflicts_of};
+use crate::delivery::merge_queue::{Details, Handed, conflicts_of};
 use crate::delivery::outbox::Setback;
 use crate::delivery::reviews::FEEDBACK_FILE;
 use crate::delivery::worktree_setup::{epic_branch_of, ourselves};

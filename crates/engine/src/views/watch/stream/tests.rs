@@ -1,5 +1,6 @@
 //! Lines as steps, and what is cut.
 
+use model::Timestamp;
 use serde_json::json;
 
 use super::*;
@@ -55,7 +56,7 @@ fn long_texts_are_cut_and_say_so_and_secrets_are_not_told() {
         { "type": "tool_use", "id": "t", "name": "Write", "input": {
             "content": "x".repeat(STRING + 5), "token": "adjag_0123456789abcdef0123456789" } }] } });
     let mut items = steps("claude", &[line(1, &call.to_string()), line(2, &said.to_string())]);
-    items.iter_mut().for_each(StreamItem::shorten);
+    items.iter_mut().for_each(shorten_item);
     let input = items[0].input.as_ref().unwrap();
     assert!(input["content"].as_str().unwrap().ends_with("x… (5 bytes more)"));
     assert_eq!(input["token"], "adjag_[redacted]");

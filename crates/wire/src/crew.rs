@@ -1,0 +1,260 @@
+//! The crew as people watch it: rows of the tree and of the flat lists, lanes, and roles.
+
+use std::borrow::Cow;
+
+use model::agent::AgentStateName;
+use model::{AgentId, EpicId, MailId, Timestamp};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// An agent as it is shown among others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct CrewRow {
+    /// Its id
+    pub id: AgentId,
+    /// The end of its id, by which people tell it from others
+    pub short: String,
+    /// Its role
+    pub role: String,
+    /// The role's name for people
+    pub display_name: Option<String>,
+    /// Its category
+    pub category: String,
+    /// How it is run; `enlisted` is by somebody else
+    pub kind: String,
+    /// The model that answers it, or that it was asked for
+    pub model: Option<String>,
+    /// How it stands
+    pub state: AgentStateName,
+    /// Why it ended; of one that is queued, what it waits for beside a free place
+    pub reason: Option<String>,
+    /// Until when its model does not answer it
+    pub limited_until: Option<Timestamp>,
+    /// What it works on
+    pub task: Option<CrewTask>,
+    /// In which epic
+    pub epic: Option<CrewEpic>,
+    /// Who asked for it; null is the operator
+    pub parent_id: Option<AgentId>,
+    /// How many stand between it and the operator
+    pub depth: u32,
+    /// How many it started, whether they have ended or not
+    pub children: u32,
+    /// How many live ones stand below it, at whatever depth
+    pub live_below: u32,
+    /// How many of those it started are over
+    pub ended_below: u32,
+    /// What it did last; null where that is not known
+    pub doing: Option<CrewActivity>,
+    /// What it asks a person
+    pub asks: Option<CrewQuestion>,
+    /// Its place in the queue, from 1
+    pub queue_place: Option<u32>,
+    /// The review it waits for
+    pub review: Option<CrewReview>,
+    /// When its first attempt began; until then, when it was recorded
+    pub started_at: Timestamp,
+    /// When it ended
+    pub finished_at: Option<Timestamp>,
+    /// What it has cost; null is unknown
+    pub cost_usd: Option<f64>,
+    /// What it and those below it may spend and have spent
+    pub budget: Option<CrewBudget>,
+    /// When it must be over
+    pub deadline_at: Option<Timestamp>,
+    /// How it stood from when to when; only where a window was asked for
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segments: Option<Vec<LaneSegment>>,
+    /// When it called tools, in milliseconds since 1970, as far as is remembered; only where a window was
+    /// asked for
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Vec<i64>>,
+}
+
+/// A task in short.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct CrewTask {
+    /// Its number
+    pub number: i64,
+    /// Its name for people
+    pub slug: String,
+    /// What is to be done
+    pub title: String,
+}
+
+/// An epic in short.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct CrewEpic {
+    /// Its id
+    pub id: EpicId,
+    /// What is to be done
+    pub title: String,
+}
+
+/// What an agent did last.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct CrewActivity {
+    /// What it said, or what its call is about; of one that is over, what came of it
+    pub text: String,
+    /// The tool it called; null where it said something
+    pub tool: Option<String>,
+}
+
+/// What an agent asks a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct CrewQuestion {
+    /// The letter that asks
+    pub mail_id: MailId,
+    /// What it is about
+    pub subject: String,
+    /// Since when
+    pub since: Timestamp,
+}
+
+/// The review that an agent waits for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct CrewReview {
+    /// For which time
+    pub iteration: u32,
+    /// How often its work may be looked at
+    pub max: u32,
+    /// Who looks
+    pub reviewer_id: Option<AgentId>,
+}
+
+/// What may be spent, and has been.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct CrewBudget {
+    /// Dollars that may be; null is no cap
+    pub usd: Option<f64>,
+    /// Dollars that have been, by it and all below it
+    pub spent_usd: f64,
+}
+
+/// State of an agent during a part of its lane.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LaneState {
+    /// In a state
+    In(AgentStateName),
+    /// It runs, and its own call waits for others
+    Awaiting,
+}
+
+/// Word for [`LaneState::Awaiting`].
+const AWAITING: &str = "awaiting";
+
+impl LaneState {
+    /// Returns the word that stands for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::In(state) => state.stored(),
+            Self::Awaiting => AWAITING,
+        }
+    }
+}
+
+impl Serialize for LaneState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+impl<'de> Deserialize<'de> for LaneState {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let word = String::deserialize(deserializer)?;
+        if word == AWAITING {
+            return Ok(Self::Awaiting);
+        }
+        let state = AgentStateName::parse(&word).map(Self::In);
+        state.ok_or_else(|| D::Error::custom(format!("unknown lane state `{word}`")))
+    }
+}
+
+impl JsonSchema for LaneState {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "LaneState".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let states = AgentStateName::ALL.into_iter().map(AgentStateName::stored);
+        let words: Vec<&str> = states.chain([AWAITING]).collect();
+        json_schema!({ "type": "string", "enum": words })
+    }
+}
+
+/// A part of an agent's life.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct LaneSegment {
+    /// How it stood: a state, or `awaiting` while a call of its own waits for others
+    pub state: LaneState,
+    /// From when
+    pub from: Timestamp,
+    /// Until when; null while it goes on
+    pub to: Option<Timestamp>,
+}
+
+/// A page of the crew.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Crew {
+    /// The agents: of a level of the tree, oldest first; of those that are over, newest first
+    pub rows: Vec<CrewRow>,
+    /// How many that ended more than ten minutes ago were left out, where that was asked for
+    pub past: i64,
+    /// Where the next page begins, if there is one
+    pub next_cursor: Option<i64>,
+}
+
+/// Some agents of the crew.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CrewRows {
+    /// Those that there are, in the order in which they were asked for
+    pub rows: Vec<CrewRow>,
+}
+
+/// A role that an agent can be started in.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct RoleSummary {
+    /// Its name
+    pub name: String,
+    /// Its name for people
+    pub display_name: Option<String>,
+    /// What it is for
+    pub description: Option<String>,
+    /// Its category
+    pub category: String,
+    /// The kind of agent that plays it
+    pub kind: String,
+    /// The model that plays it; null is the kind's own choice
+    pub model: Option<String>,
+}
+
+/// All roles.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Roles {
+    /// By name
+    pub roles: Vec<RoleSummary>,
+}

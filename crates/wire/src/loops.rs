@@ -1,0 +1,166 @@
+//! Loops: state, iterations, notes and messages.
+
+use model::session::{LoopState, LoopWish, Phase};
+use model::task::TaskRef;
+use model::{AgentId, AgentStateName, NoteType, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How many tasks of a session have each status.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopTaskCounts {
+    /// Not begun
+    pub remaining: i64,
+    /// Being worked on
+    pub in_progress: i64,
+    /// Held up
+    pub blocked: i64,
+    /// Done
+    pub completed: i64,
+    /// Not wanted any more
+    pub cancelled: i64,
+}
+
+/// A loop.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Loop")]
+pub struct LoopView {
+    /// Its name
+    pub name: String,
+    /// How it stands, or how it ended
+    pub state: LoopState,
+    /// What it does at the moment
+    pub phase: Phase,
+    /// What somebody wants of it
+    pub wish: Option<LoopWish>,
+    /// Why it waits or ended
+    pub reason: Option<String>,
+    /// The iteration it is in, or had last; 0 is the planning
+    pub iteration: u32,
+    /// The last one it may have; null is no limit
+    pub iterations: Option<u32>,
+    /// The agent of the iteration
+    pub agent_id: Option<AgentId>,
+    /// How many iterations in a row have failed
+    pub failures: u32,
+    /// With how many it gives up
+    pub most_failures: u32,
+    /// The role of its agents
+    pub role: String,
+    /// The kind that runs them, where somebody chose one
+    pub kind: Option<String>,
+    /// Where they work, where somebody chose that
+    pub cwd: Option<String>,
+    /// Where the specification was read
+    pub spec_path: Option<String>,
+    /// Whether each iteration is committed
+    pub commit: bool,
+    /// What it may spend in all
+    pub budget_usd: Option<f64>,
+    /// What its iterations have cost
+    pub cost_usd: f64,
+    /// Its tasks
+    pub tasks: LoopTaskCounts,
+    /// How many messages of a person wait for the next agent
+    pub waiting: i64,
+    /// When it was begun
+    pub created_at: Timestamp,
+    /// When it last changed
+    pub updated_at: Timestamp,
+    /// When it was over
+    pub ended_at: Option<Timestamp>,
+}
+
+/// An iteration.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct IterationView {
+    /// Its number; 0 is the planning
+    pub number: u32,
+    /// Its agent
+    pub agent_id: Option<AgentId>,
+    /// How that agent ended; null while it works
+    pub state: Option<AgentStateName>,
+    /// Why
+    pub reason: Option<String>,
+    /// What it says of itself
+    pub summary: Option<String>,
+    /// The task that was begun in it
+    pub task: Option<TaskRef>,
+    /// The commit that was made of it
+    pub commit: Option<String>,
+    /// What it cost
+    pub cost_usd: Option<f64>,
+    /// When it began
+    pub started_at: Timestamp,
+    /// When it was over
+    pub ended_at: Option<Timestamp>,
+}
+
+/// A note.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LoopNoteView {
+    /// Its number: `NOT-3`
+    pub id: String,
+    /// What kind of thing it is
+    #[serde(rename = "type")]
+    pub kind: NoteType,
+    /// What it says
+    pub content: String,
+    /// In which iteration it was written
+    pub iteration: u32,
+}
+
+/// Words for the next agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "LoopMessage")]
+pub struct LoopMessageView {
+    /// Its number
+    pub number: i64,
+    /// `operator`, or the moment of the hook that said it
+    pub from: String,
+    /// What it says
+    pub text: String,
+    /// When it was left
+    pub created_at: Timestamp,
+    /// The iteration whose agent was told; null while it waits
+    pub iteration: Option<u32>,
+    /// When that was
+    pub delivered_at: Option<Timestamp>,
+}
+
+/// A loop with all that happened in it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "WholeLoop")]
+pub struct LoopDetails {
+    /// The loop
+    #[serde(rename = "loop")]
+    pub about: LoopView,
+    /// Its last iterations, newest first
+    pub iterations: Vec<IterationView>,
+    /// Its last notes, oldest of them first
+    pub notes: Vec<LoopNoteView>,
+    /// The last words for its agents, oldest of them first
+    pub messages: Vec<LoopMessageView>,
+    /// What its agents are told beside the specification
+    pub extra: Option<String>,
+    /// The specification
+    pub spec: String,
+}
+
+/// A page of loops.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Loops")]
+pub struct LoopList {
+    /// The loops, newest first
+    pub loops: Vec<LoopView>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<i64>,
+}

@@ -1,0 +1,283 @@
+//! The merge queue: approved work on its way into branches, and work that waits for approval.
+
+use crate::paging::PageCursor;
+use crate::tasks::TaskView;
+use model::agent::AgentStateName;
+use model::review::MergeState;
+use model::task::TaskRef;
+use model::{AgentId, MergeId, TaskId, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Lines of a file, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct LineRange {
+    /// The first
+    pub from: u32,
+    /// The last
+    pub to: u32,
+}
+
+/// A file that two sides changed in ways that do not fit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct ConflictView {
+    /// The file
+    pub file: String,
+    /// The lines of the merged text that are in conflict
+    pub lines: Vec<LineRange>,
+    /// `content`, `add/add`, `modify/delete`, `binary` and the like
+    pub kind: String,
+}
+
+/// Approved work on its way into a branch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct MergeView {
+    /// Its id
+    pub id: MergeId,
+    /// The task
+    pub task_id: TaskId,
+    /// Its name for people
+    pub slug: String,
+    /// Its number: `TAS-12`
+    pub number: TaskRef,
+    /// What was to be done
+    pub title: String,
+    /// The branch it is on
+    pub branch: String,
+    /// The branch it goes into
+    pub target: String,
+    /// The commit that was approved
+    pub commit: String,
+    /// The commit it was merged as
+    pub merged_commit: Option<String>,
+    /// How it stands
+    pub state: MergeState,
+    /// Its place among those that wait for the same branch, from 1; null where it does not wait
+    pub position: Option<u32>,
+    /// Why it was sent back or is held
+    pub reason: Option<String>,
+    /// What does not fit
+    pub conflicts: Vec<ConflictView>,
+    /// The end of what the check said, where it was not passed
+    pub check_output: Option<String>,
+    /// Files that are in the way
+    pub files: Vec<String>,
+    /// Who did the work
+    pub agent_id: Option<AgentId>,
+    /// Who approved it; null is the human
+    pub approved_by: Option<AgentId>,
+    /// When it was approved
+    pub created_at: Timestamp,
+    /// When it was over
+    pub ended_at: Option<Timestamp>,
+}
+
+/// A check that runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct CheckingView {
+    /// When it was started; null while it is about to be
+    pub started_at: Option<Timestamp>,
+    /// What it said last
+    pub output: Vec<String>,
+}
+
+/// A merge that is watched.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Merge")]
+pub struct WatchedMerge {
+    /// The merge
+    #[serde(flatten)]
+    pub merge: MergeView,
+    /// The check that runs; absent while none does
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub checking: Option<CheckingView>,
+}
+
+/// A page of approved work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Merges {
+    /// Each on its way into a branch, oldest first
+    pub merges: Vec<MergeView>,
+    /// Those that were over last, newest first; only where they were asked for
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub over: Vec<MergeView>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<i64>,
+}
+
+/// Another branch for the same target that changes the same files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct BranchOverlap {
+    /// Its task
+    pub task_id: TaskId,
+    /// Its task's name for people
+    pub slug: String,
+    /// The files that both change
+    pub files: Vec<String>,
+    /// What would not fit if one came after the other; null where there were too many pairs to try
+    pub conflicts: Option<Vec<ConflictView>>,
+}
+
+/// A pull request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct ReviewedPullRequest {
+    /// Its number
+    pub number: u64,
+    /// Where it can be read
+    pub url: String,
+    /// How it stands
+    pub state: model::review::PullState,
+}
+
+/// A task in review, and what git says of its branch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct ReviewedTask {
+    /// The task
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// The branch it was done on; null where it has none of its own
+    pub branch: Option<String>,
+    /// Where that stands: what is approved by approving now
+    pub commit: Option<String>,
+    /// The branch it is meant for
+    pub target: Option<String>,
+    /// How many files it changes
+    pub changed_files: u64,
+    /// How many lines are new
+    pub additions: u64,
+    /// How many lines are gone
+    pub deletions: u64,
+    /// Files that lie uncommitted where it was done, and are no part of what is approved
+    pub uncommitted: Vec<String>,
+    /// Its pull request
+    pub pull_request: Option<ReviewedPullRequest>,
+    /// Other branches for the same target that change the same files
+    pub overlaps: Vec<BranchOverlap>,
+    /// Whether it could be merged now; null where that cannot be said
+    pub merges_cleanly: Option<bool>,
+    /// What does not fit
+    pub conflicts: Vec<ConflictView>,
+    /// Why git cannot say more of it
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+}
+
+/// What waits to be approved, and what was approved and waits to be merged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewQueueAnswer {
+    /// The tasks in `REVIEW`, oldest first
+    pub tasks: Vec<ReviewedTask>,
+    /// Approved work that is not merged yet, in order
+    pub queue: Vec<MergeView>,
+    /// Where the next page of tasks begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<PageCursor>,
+}
+
+/// Who did a task, and how often others looked at it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct ReviewedWorker {
+    /// The agent
+    pub id: AgentId,
+    /// Its role
+    pub role: String,
+    /// How it stands
+    pub state: AgentStateName,
+    /// How often its work was looked at
+    pub iterations: u32,
+    /// How often it may be
+    pub max_iterations: u32,
+}
+
+/// A task in review, and what git and the record say of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct ReviewDeskTask {
+    /// The task and the state of its branch
+    #[serde(flatten)]
+    pub task: ReviewedTask,
+    /// How many commits its target has and its branch lacks, counted up to 1000; null where that cannot be said
+    pub behind: Option<u64>,
+    /// Who did it
+    pub worker: Option<ReviewedWorker>,
+    /// The supervisor of its epic, who approves it or sends it back; null where a person does
+    pub supervisor_id: Option<AgentId>,
+    /// What became of it when it was approved before; null where it never was
+    pub last_merge: Option<MergeView>,
+}
+
+/// What waits to be approved, and what was approved and waits to be merged.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "ReviewQueue")]
+pub struct ReviewDesk {
+    /// The tasks in `REVIEW`, oldest first
+    pub tasks: Vec<ReviewDeskTask>,
+    /// Approved work that is not merged yet, in order
+    pub queue: Vec<MergeView>,
+    /// Where the next page of tasks begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<PageCursor>,
+}
+
+/// What became of approved work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovedTask {
+    /// The task
+    pub task_id: TaskId,
+    /// Its way into the branch; null where there is nothing to merge
+    pub merge_id: Option<MergeId>,
+    /// How it stands
+    pub status: ApprovalStatus,
+    /// The commit by which it was merged
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// Why it was sent back or is held
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What does not fit
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<ConflictView>,
+    /// The end of what the check said, where it was not passed
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check_output: Option<String>,
+}
+
+/// How approved work stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum ApprovalStatus {
+    /// It is in
+    Merged,
+    /// It does not fit, and goes on
+    SentBack,
+    /// A person has to see to something
+    Held,
+    /// It waits for its turn, or is being checked
+    Queued,
+    /// It had no branch of its own, so there was nothing to merge
+    Completed,
+}

@@ -1,0 +1,247 @@
+//! Reviews, feedback and pull requests, with the answers of the review tools.
+
+use model::agent::AgentStateName;
+use model::review::{FeedbackPriority, FeedbackType, InstanceStatus, PullState, ReviewState};
+use model::{AgentId, FeedbackId, TaskRef, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A task in a few words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(inline)]
+pub struct ReviewTask {
+    /// Its number: `TAS-12`
+    pub number: TaskRef,
+    /// Its name for people
+    pub slug: String,
+    /// What is to be done
+    pub title: String,
+}
+
+/// What a reviewer told a coder.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FeedbackView {
+    /// Its id
+    pub id: FeedbackId,
+    /// What it is
+    #[serde(rename = "type")]
+    pub kind: FeedbackType,
+    /// How much it matters
+    pub priority: Option<FeedbackPriority>,
+    /// What it says
+    pub body: String,
+    /// What is to be done, one by one
+    pub items: Vec<String>,
+    /// The commit by which it came; null until it is merged
+    pub commit: Option<String>,
+    /// When it was said
+    pub created_at: Timestamp,
+}
+
+/// A pull request in short.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PullRequestView {
+    /// `owner/name`
+    pub repository: String,
+    /// Its number there
+    pub number: u64,
+    /// Where it can be read
+    pub url: String,
+    /// How it stands
+    pub state: PullState,
+}
+
+/// One look at an agent's work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewView {
+    /// Whose work is looked at
+    pub coder_id: AgentId,
+    /// The coder's role
+    pub coder_role: String,
+    /// Who looks
+    pub reviewer_id: AgentId,
+    /// The reviewer's role
+    pub reviewer_role: Option<String>,
+    /// The slug of the coder's task
+    pub task_slug: Option<String>,
+    /// The coder's task
+    pub task: Option<ReviewTask>,
+    /// For which time
+    pub iteration: u32,
+    /// How often its work may be looked at
+    pub max_iterations: u32,
+    /// How it stands, or how it ended
+    pub state: ReviewState,
+    /// Whether it counts as a failed one
+    pub failed: bool,
+    /// Which branch
+    pub branch: String,
+    /// Which commit
+    pub commit: String,
+    /// What the coder says of it
+    pub message: Option<String>,
+    /// What the reviewer said
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<FeedbackView>,
+    /// How the coder stands, in the words of the review's seed
+    pub instance_status: InstanceStatus,
+    /// The coder's pull request
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<PullRequestView>,
+    /// The tmux session that shows the reviewer
+    pub tmux_session: Option<String>,
+    /// When it was asked for
+    pub created_at: Timestamp,
+    /// When it was over
+    pub ended_at: Option<Timestamp>,
+}
+
+/// How many reviews an agent had and may have.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CoderView {
+    /// The agent
+    pub coder_id: AgentId,
+    /// Its role
+    pub role: String,
+    /// How it stands
+    pub state: AgentStateName,
+    /// The same in the words of the review's seed
+    pub instance_status: InstanceStatus,
+    /// The slug of its task
+    pub task_slug: Option<String>,
+    /// Its task
+    pub task: Option<ReviewTask>,
+    /// The branch its work is on; null where that is not on record
+    pub branch: Option<String>,
+    /// When its last review was over
+    pub reviewed_at: Option<Timestamp>,
+    /// How often its work was looked at
+    pub iterations: u32,
+    /// How often it may be
+    pub max_iterations: u32,
+    /// How many of these reviews failed
+    pub failures: u32,
+    /// After how many failures it is abandoned
+    pub abandon_after: u32,
+    /// What can be done where it has had all its reviews
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<String>,
+}
+
+/// All reviews of an agent's work, and of the work it goes on with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReviewStory {
+    /// Whose work
+    #[serde(flatten)]
+    pub coder: CoderView,
+    /// Its pull request
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pull_request: Option<PullRequestView>,
+    /// The reviews, first to last
+    pub reviews: Vec<ReviewView>,
+}
+
+/// A page of reviews.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Reviews {
+    /// The agents that have had all their reviews; only on the first page
+    pub limited: Vec<CoderView>,
+    /// The reviews, oldest first
+    pub reviews: Vec<ReviewView>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<i64>,
+}
+
+/// Whether what was asked for is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum ActionStatus {
+    /// It is done
+    Done,
+    /// It is remembered and goes on; the same call again waits for it
+    Pending,
+}
+
+/// Issues that are open.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CreatedIssues {
+    /// The issues, in the order in which they were asked for; empty while they are being opened
+    pub issues: Vec<CreatedIssue>,
+    /// Whether all of them are open
+    pub status: ActionStatus,
+}
+
+/// An issue on GitHub.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(inline)]
+pub struct CreatedIssue {
+    /// Its number
+    pub number: u64,
+    /// Its page
+    pub url: String,
+    /// What it is called
+    pub title: String,
+}
+
+/// A pull request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CreatedPullRequest {
+    /// Its number; null while it is being opened
+    pub pr_number: Option<u64>,
+    /// Its page
+    pub pr_url: Option<String>,
+    /// The branch that is to be merged
+    pub branch_name: Option<String>,
+    /// Into which
+    pub base_branch: Option<String>,
+    /// How the author of the branch stands
+    pub instance_status: InstanceStatus,
+    /// Whether it is open yet
+    pub status: ActionStatus,
+}
+
+/// A reviewer that looks at the caller's work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestedReview {
+    /// The reviewer
+    pub review_instance_id: AgentId,
+    /// The tmux session in which it can be watched; null where its role has none
+    pub session_name: Option<String>,
+    /// Where it looks; null while that is being made
+    pub worktree_path: Option<String>,
+    /// The branch that is reviewed
+    pub branch_name: Option<String>,
+    /// For which time
+    pub review_iteration: Option<u32>,
+    /// How you stand now
+    pub instance_status: InstanceStatus,
+    /// Whether it is there yet
+    pub status: ActionStatus,
+}
+
+/// Feedback on its way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SentFeedback {
+    /// The feedback
+    pub feedback_id: FeedbackId,
+    /// The commit by which it came; null where it came by mail because the author is in the middle of
+    /// something, and is merged later
+    pub git_commit_hash: Option<String>,
+    /// Whom it reached
+    pub target_instance_id: AgentId,
+    /// What becomes of you: your work is done, and you are ended soon
+    pub cleanup_status: &'static str,
+    /// `merge` or `mail`; null while it is on its way
+    pub delivered_by: Option<String>,
+    /// Whether it is there yet
+    pub status: ActionStatus,
+}

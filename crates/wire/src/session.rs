@@ -1,0 +1,157 @@
+//! Answers of the session tools: tasks and notes of one loop.
+
+use crate::paging::PageCursor;
+use model::task::{Priority, SessionStatus, TaskRef};
+use model::{AgentId, NoteType, Timestamp};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A task, as the session shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionTask {
+    /// Its number: `TAS-12`
+    pub id: TaskRef,
+    /// What is to be done
+    pub content: String,
+    /// Where it stands
+    pub status: SessionStatus,
+    /// How urgent it is: 0 comes first, 4 last
+    pub priority: Priority,
+    /// The tasks that must be done before it
+    pub depends_on: Vec<TaskRef>,
+}
+
+/// That it is recorded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RecordedSummary {
+    /// The iteration
+    pub iteration: u32,
+    /// Always true
+    pub recorded: bool,
+}
+
+/// What was added.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AddedNotes {
+    /// The notes, in the order in which they came
+    pub notes: Vec<AddedNote>,
+    /// How many they are
+    pub count: usize,
+}
+
+/// A note that was added.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AddedNote {
+    /// Its number: `NOT-3`
+    pub id: String,
+    /// What kind of thing it is
+    #[serde(rename = "type")]
+    pub kind: NoteType,
+}
+
+/// A page of notes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionNotes {
+    /// The notes
+    pub notes: Vec<SessionNote>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<PageCursor>,
+}
+
+/// A note.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionNote {
+    /// Its number: `NOT-3`
+    pub id: String,
+    /// What kind of thing it is
+    #[serde(rename = "type")]
+    pub kind: NoteType,
+    /// What it says
+    pub content: String,
+    /// The iteration in which it was written
+    pub iteration: u32,
+    /// Who wrote it; null is the human
+    pub agent_id: Option<AgentId>,
+    /// When it was written
+    pub created_at: Timestamp,
+}
+
+/// That it is complete.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CompletedSession {
+    /// The session
+    pub session: String,
+    /// Always true
+    pub complete: bool,
+}
+
+/// What was added.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AddedTasks {
+    /// The tasks, in the order in which they came
+    pub tasks: Vec<SessionTask>,
+    /// How many they are
+    pub count: usize,
+}
+
+/// The tasks of a session, oldest first in each group.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionTasks {
+    /// Not begun
+    pub remaining: Vec<SessionTask>,
+    /// Being worked on
+    pub in_progress: Vec<SessionTask>,
+    /// Held up
+    pub blocked: Vec<SessionTask>,
+    /// Done
+    pub completed: Vec<SessionTask>,
+    /// Not wanted any more
+    pub cancelled: Vec<SessionTask>,
+    /// How many are in this answer
+    pub count: usize,
+    /// Where the next page begins, if there is one
+    #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<PageCursor>,
+}
+
+impl SessionTasks {
+    /// Returns the tasks of a status.
+    pub const fn group(&mut self, status: SessionStatus) -> &mut Vec<SessionTask> {
+        match status {
+            SessionStatus::Remaining => &mut self.remaining,
+            SessionStatus::InProgress => &mut self.in_progress,
+            SessionStatus::Blocked => &mut self.blocked,
+            SessionStatus::Completed => &mut self.completed,
+            SessionStatus::Cancelled => &mut self.cancelled,
+        }
+    }
+}
+
+/// What to do next.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NextTask {
+    /// The task; null where none is ready
+    pub task: Option<NextTaskItem>,
+    /// The number of your claim: `task-update` takes it, and refuses work under an old one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claim: Option<i64>,
+}
+
+/// The next task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NextTaskItem {
+    /// Its number: `TAS-12`
+    pub id: TaskRef,
+    /// What is to be done
+    pub content: String,
+    /// How urgent it is: 0 comes first, 4 last
+    pub priority: Priority,
+    /// Where it stands
+    pub status: SessionStatus,
+    /// What is to be done, at length, where that was said
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}

@@ -1,0 +1,485 @@
+//! Tasks: the board, lists, one task in detail, history and graph, and the answers of the task tools.
+
+use crate::paging::PageCursor;
+use crate::reviews::PullRequestView;
+use model::event::EventKind;
+use model::review::MergeState;
+use model::task::{OfficeState, Priority, TaskRef};
+use model::{
+    AgentId, AgentStateName, Column, EpicId, LogId, MailId, TaskId, TaskStateName, Timestamp,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A task as it stands on the board.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskRow {
+    /// Its id
+    pub id: TaskId,
+    /// Its number: 12 for `TAS-12`
+    pub number: i64,
+    /// Its name for people
+    pub slug: String,
+    /// What is to be done, in a line
+    pub title: String,
+    /// Where it stands, in the office's words
+    pub state: OfficeState,
+    /// The same as it is stored
+    pub stored_state: TaskStateName,
+    /// In which column
+    pub column: Column,
+    /// How urgent it is: 0 comes first, 4 last
+    pub priority: Priority,
+    /// In which session
+    pub session: String,
+    /// The epic it belongs to
+    pub epic: Option<EpicName>,
+    /// The tasks that must be done before it
+    pub needs: Vec<TaskNeed>,
+    /// How many tasks wait for it
+    pub needed_by: i64,
+    /// Who has it: who holds it, else who is there for it
+    pub agent: Option<TaskAgent>,
+    /// How far its approved work is on its way in; null where nothing waits to be merged
+    pub merge: Option<MergeState>,
+    /// What the agents on it have cost; null is unknown
+    pub cost_usd: Option<f64>,
+    /// When it last changed
+    pub updated_at: Timestamp,
+}
+
+/// An epic by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct EpicName {
+    /// Its id
+    pub id: EpicId,
+    /// What it is called
+    pub title: String,
+}
+
+/// A task that another needs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskNeed {
+    /// Its number
+    pub number: i64,
+    /// Whether it is done, or not wanted any more
+    pub done: bool,
+}
+
+/// An agent as it stands on a task's card.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskAgent {
+    /// Its id
+    pub id: AgentId,
+    /// The end of its id, by which people call it
+    pub short: String,
+    /// Its role
+    pub role: String,
+    /// How it stands
+    pub state: AgentStateName,
+    /// Since when: since it began while it works, else since it stands so
+    pub since: Timestamp,
+    /// Until when its model does not answer it
+    pub limited_until: Option<Timestamp>,
+    /// What it asks a person
+    pub asks: Option<TaskQuestion>,
+    /// How often its work was looked at, and how often it may be
+    pub review: Option<TaskReview>,
+}
+
+/// A question that waits for a person.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskQuestion {
+    /// The letter that asks
+    pub mail_id: MailId,
+    /// What it is about
+    pub subject: String,
+    /// Since when it waits
+    pub since: Timestamp,
+}
+
+/// How far an agent is with its reviews.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskReview {
+    /// How often its work was looked at
+    pub iteration: u32,
+    /// How often it may be
+    pub max: u32,
+}
+
+/// The board.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Board {
+    /// Its columns, from left to right
+    pub columns: Vec<BoardColumn>,
+    /// Whether more tasks fit the words than were looked for
+    pub truncated: bool,
+}
+
+/// A column of the board.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BoardColumn {
+    /// Which
+    pub name: Column,
+    /// How many tasks it has
+    pub count: i64,
+    /// The first of them, by priority and then by number; what is done, the newest first
+    pub tasks: Vec<TaskRow>,
+    /// Where the next page begins, if there is one
+    pub next_cursor: Option<String>,
+}
+
+/// A page of tasks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Tasks {
+    /// The tasks
+    pub tasks: Vec<TaskRow>,
+    /// Where the next page begins, if there is one
+    pub next_cursor: Option<String>,
+    /// Whether more tasks fit the words than were looked for
+    pub truncated: bool,
+}
+
+/// A task in the graph.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphNode {
+    /// Its number
+    pub number: i64,
+    /// What is to be done
+    pub title: String,
+    /// Where it stands
+    pub state: TaskStateName,
+    /// In which column
+    pub column: Column,
+    /// How urgent it is
+    pub priority: Priority,
+}
+
+/// That one task must be done before another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct GraphEdge {
+    /// What must be done before
+    pub from: i64,
+    /// What waits for it
+    pub to: i64,
+}
+
+/// Tasks and what they wait for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskGraph {
+    /// The tasks: those that are open and hang together with others, and what stands beside them
+    pub nodes: Vec<GraphNode>,
+    /// What must be done before what
+    pub edges: Vec<GraphEdge>,
+    /// Whether there are more tasks than are drawn
+    pub truncated: bool,
+}
+
+/// One thing that happened to a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct HistoryEntry {
+    /// The number of its event
+    pub number: i64,
+    /// When
+    pub at: Timestamp,
+    /// What kind of event it was
+    pub kind: EventKind,
+    /// What happened, and by whom
+    pub text: String,
+    /// Who did it; null is the operator
+    pub by: Option<AgentId>,
+    /// What was said, if it was a remark
+    pub comment: Option<String>,
+}
+
+/// A page of what happened to a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskHistory {
+    /// The newest first
+    pub history: Vec<HistoryEntry>,
+    /// Where the next page begins, if there is one
+    pub next_cursor: Option<i64>,
+}
+
+/// A task, whole.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "WholeTask")]
+pub struct TaskDetails {
+    /// As it stands on the board
+    #[serde(flatten)]
+    pub row: TaskRow,
+    /// What is to be done, at length
+    pub description: Option<String>,
+    /// Why it is where it is, where that was said
+    pub reason: Option<String>,
+    /// How often it has been claimed: the number of the claim that counts
+    pub fence: i64,
+    /// How often an agent has ended without finishing it
+    pub attempts: u32,
+    /// What it waits for or has waited for, the first 100
+    pub waits_for: Vec<TaskLink>,
+    /// What waits for it, the first 100
+    pub waited_for_by: Vec<TaskLink>,
+    /// The last 100 remarks, oldest first
+    pub comments: Vec<TaskComment>,
+    /// The last 100 agents that worked on it, newest first
+    pub dispatches: Vec<TaskDispatch>,
+    /// How many agents are or were there for it
+    pub agents: i64,
+    /// What whoever has it and those below it may spend; null is no bound
+    pub budget_usd: Option<f64>,
+    /// The last 50 things that happened, newest first
+    pub history: Vec<HistoryEntry>,
+    /// Where the history goes on, if it does
+    pub history_cursor: Option<i64>,
+    /// The branch it is done on
+    pub branch_name: Option<String>,
+    /// Its pull request, where it was opened from here
+    pub pull_request: Option<PullRequestView>,
+    /// Where its pull request can be seen
+    pub pr_url: Option<String>,
+    /// What the next agent is told of it, as Markdown
+    pub context: String,
+    /// When it was made
+    pub created_at: Timestamp,
+}
+
+/// A task beside another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskLink {
+    /// Its number
+    pub number: i64,
+    /// What is to be done
+    pub title: String,
+    /// Where it stands
+    pub state: TaskStateName,
+    /// In which column
+    pub column: Column,
+}
+
+/// A remark.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskComment {
+    /// Its number
+    pub id: i64,
+    /// Who wrote it; null is the operator
+    pub agent_id: Option<AgentId>,
+    /// Its writer's role
+    pub role: Option<String>,
+    /// What it says
+    pub body: String,
+    /// When it was written
+    pub created_at: Timestamp,
+}
+
+/// An agent's work on a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskDispatch {
+    /// Who
+    pub agent_id: AgentId,
+    /// The end of its id
+    pub short: String,
+    /// In which role
+    pub role: String,
+    /// How it ended; `running` while it goes on
+    pub status: String,
+    /// From when
+    pub started_at: Timestamp,
+    /// Until when
+    pub ended_at: Option<Timestamp>,
+    /// What came of it, in short
+    pub summary: Option<String>,
+    /// What it cost; null is unknown
+    pub cost_usd: Option<f64>,
+}
+
+/// A task's context.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskContext {
+    /// Markdown; what others wrote in it is quoted
+    pub context: String,
+}
+
+/// The tasks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskLines {
+    /// The tasks, newest first
+    pub tasks: Vec<TaskLine>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<PageCursor>,
+}
+
+/// One task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskLine {
+    /// Its slug
+    pub slug: String,
+    /// When it was made
+    pub created: Timestamp,
+    /// What is to be done
+    pub description: String,
+    /// How many agents have worked on it
+    pub dispatch_count: i64,
+    /// Where it stands
+    pub state: TaskStateName,
+}
+
+/// A task, as the office shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskView {
+    /// Its id
+    pub id: TaskId,
+    /// Its name for people
+    pub slug: String,
+    /// Its number: `TAS-12`
+    pub number: TaskRef,
+    /// What is to be done, in short
+    pub title: String,
+    /// What is to be done, at length
+    pub description: Option<String>,
+    /// Where it stands
+    pub state: OfficeState,
+    /// The same as it is stored, which tells cancelled from failed
+    pub stored_state: TaskStateName,
+    /// How urgent it is: 0 comes first, 4 last
+    pub priority: Priority,
+    /// The tasks that must be done before it
+    pub depends_on: Vec<TaskId>,
+    /// The epic it belongs to
+    pub epic_id: Option<EpicId>,
+    /// The agent it was last given to
+    pub assigned_agent_id: Option<AgentId>,
+    /// Where its files are
+    pub worktree_path: Option<String>,
+    /// The branch it is done on
+    pub branch_name: Option<String>,
+    /// Its pull request
+    pub pr_url: Option<String>,
+    /// When it was made
+    pub created_at: Timestamp,
+    /// When it last changed
+    pub updated_at: Timestamp,
+}
+
+/// A task and its story.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TaskAnswer {
+    /// The task
+    #[serde(flatten)]
+    pub task: TaskView,
+    /// The last 50 remarks, or the last 50 before the cursor, oldest first
+    pub comments: Vec<CommentLine>,
+    /// Number of earlier comments not in this answer; absent if there are none
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub earlier_comments: Option<u64>,
+    /// Where the earlier remarks go on; absent where there are none
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comments_cursor: Option<PageCursor>,
+    /// The agents that worked on it, in order
+    pub history: Vec<DispatchLine>,
+}
+
+/// A remark.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommentLine {
+    /// Its number
+    pub id: i64,
+    /// Who wrote it; null is the human
+    pub agent_id: Option<AgentId>,
+    /// What it says
+    pub body: String,
+    /// When it was written
+    pub created_at: Timestamp,
+}
+
+/// An agent's work on a task.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DispatchLine {
+    /// Who
+    pub agent_id: AgentId,
+    /// In which role
+    pub role: String,
+    /// How it ended; `running` while it goes on
+    pub status: String,
+    /// From when
+    pub started_at: Timestamp,
+    /// Until when
+    pub ended_at: Option<Timestamp>,
+}
+
+/// A page of tasks.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct TasksAnswer {
+    /// The tasks
+    pub tasks: Vec<TaskView>,
+    /// Where the next page begins, if there is one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<PageCursor>,
+}
+
+/// That a remark is written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AddedComment {
+    /// The remark
+    pub comment_id: i64,
+    /// The task
+    pub task_id: TaskId,
+    /// When it was written
+    pub timestamp: Timestamp,
+}
+
+/// That a task counts as done.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ForcedTask {
+    /// The task
+    pub task_id: TaskId,
+    /// Where it stands now
+    pub state: OfficeState,
+    /// Its branch, which was not merged
+    pub branch_name: Option<String>,
+    /// The entry in the log of decisions
+    pub log_id: LogId,
+}
+
+/// That a task was sent back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReturnedTask {
+    /// The task
+    pub task_id: TaskId,
+    /// Where it stands now
+    pub state: OfficeState,
+    /// Who goes on with it; null where nobody does yet
+    pub agent_id: Option<AgentId>,
+    /// Its branch, on which the work goes on
+    pub branch_name: Option<String>,
+}
