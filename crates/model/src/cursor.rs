@@ -1,8 +1,10 @@
 //! Positions in numbered lists and files, as callers pass them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 
@@ -44,6 +46,18 @@ impl Cursor {
             0 => None,
             number => Some(Self(number - 1)),
         }
+    }
+}
+
+impl JsonSchema for Cursor {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Cursor".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "integer", "minimum": 0 })
     }
 }
 

@@ -7,10 +7,9 @@ use engine::{Code, ToolError};
 use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{StatusCode, request::Parts};
 use http_body_util::LengthLimitError;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use utoipa::ToSchema;
+use wire::error::ErrorBody;
 
 use crate::connections::BodyTimeout;
 
@@ -18,23 +17,6 @@ use crate::connections::BodyTimeout;
 pub(crate) const BODY_LIMIT: usize = 4 * 1024 * 1024;
 
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
-
-/// An error, as everybody reads it.
-#[derive(Debug, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ErrorBody {
-    /// Whose fault, from a closed list
-    #[schema(example = "INVALID_INPUT")]
-    code: String,
-    /// What is wrong, in words
-    message: String,
-    /// What to try next
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    suggestions: Vec<String>,
-    /// Facts that a program may want
-    #[schema(value_type = Option<Object>)]
-    details: Option<Value>,
-}
 
 /// A refusal on its way out.
 #[derive(Debug)]
@@ -84,16 +66,12 @@ impl IntoResponse for Refusal {
 
 /// The body of an error that concerns no tool.
 pub(crate) fn body(error: &ToolError) -> Value {
-    let mut body = Map::new();
-    body.insert("code".into(), error.code.name().into());
-    body.insert("message".into(), error.message.clone().into());
-    if !error.suggestions.is_empty() {
-        body.insert("suggestions".into(), json!(error.suggestions));
-    }
-    if !error.details.is_empty() {
-        body.insert("details".into(), Value::Object(error.details.clone()));
-    }
-    Value::Object(body)
+    json!(ErrorBody {
+        code: error.code.name().to_owned(),
+        message: error.message.clone(),
+        suggestions: error.suggestions.clone(),
+        details: error.details.clone(),
+    })
 }
 
 /// What some codes say in headers as well.

@@ -18,6 +18,7 @@ pub(crate) mod loops;
 pub(crate) mod mail;
 mod mcp_config;
 pub(crate) mod merge_queue;
+pub(crate) mod operations;
 pub(crate) mod overview;
 pub(crate) mod plans;
 pub(crate) mod record;
@@ -42,8 +43,8 @@ use axum::{Extension, Router, middleware};
 use engine::ToolError;
 use http::Method;
 use model::Cursor;
+use schemars::JsonSchema;
 use serde::Deserialize;
-use utoipa::IntoParams;
 
 use crate::answer::json_response;
 use crate::server::Shared;
@@ -177,28 +178,24 @@ fn acts() -> Router<Arc<Shared>> {
 }
 
 /// Which part of a list is wanted.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct Listing {
     /// Those that are over or gone, too
     #[serde(default)]
     all: bool,
     /// Only those after this cursor
     #[serde(default)]
-    #[param(value_type = i64, minimum = 0)]
     after: Cursor,
     /// How many, at most 1000
     limit: Option<u32>,
 }
 
 /// Which part of a list is wanted that begins with the newest.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct Newest {
     /// `nextCursor` of the page before
-    #[param(value_type = Option<i64>, minimum = 0)]
     after: Option<Cursor>,
     /// How many, at most 1000
     limit: Option<u32>,

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use engine::{Engine, ToolError};
 use model::Timestamp;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
-use utoipa::ToSchema;
 
 use crate::activity::Activity;
 use crate::files::Files;
@@ -16,7 +16,7 @@ use crate::files::Files;
 pub type Reload = Arc<dyn Fn() -> Result<ReloadReport, ToolError> + Send + Sync>;
 
 /// What came of reading configuration and roles again.
-#[derive(Debug, Clone, Default, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReloadReport {
     /// How many roles are in force

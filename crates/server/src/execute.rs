@@ -9,10 +9,10 @@ use axum::response::Response;
 use engine::{Failure, Principal, ToolError};
 use http::StatusCode;
 use model::AgentId;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
-use utoipa::ToSchema;
 
 use crate::answer::{Refusal, add_headers, body, json_response, read_json, status_of};
 use crate::calls::{self, Wish};
@@ -20,47 +20,34 @@ use crate::registry::Mount;
 use crate::server::Shared;
 
 /// A wish to use a tool.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Execute {
     /// The agent that calls; the token says who it is, so only the operator needs it
-    #[schema(value_type = Option<String>)]
     agent_id: Option<AgentId>,
     /// Which tool, by its canonical name
-    #[schema(example = "mcp__mail__send")]
     tool_name: String,
     /// What goes in
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     input: Value,
 }
 
 /// An answer of a tool.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Executed {
     /// Whether it went well
     success: bool,
     /// What came out, if it did
-    #[schema(value_type = Option<Object>)]
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     data: Option<Value>,
     /// What went wrong, if it did not
-    #[schema(value_type = Option<crate::answer::ErrorBody>)]
+    #[schemars(with = "Option<wire::error::ErrorBody>")]
     error: Option<Value>,
     /// When it was answered
     timestamp: String,
 }
 
-/// Call a tool
-///
-/// The one door for programs that do not speak MCP.
-#[utoipa::path(
-    post, path = "/mcp/execute", tag = "tools", request_body = Execute,
-    params((
-        "Idempotency-Key" = Option<String>, Header,
-        description = "The same call with the same key is done once, and answered as often as it comes"
-    )),
-    responses((status = 200, body = Executed), (status = "4XX", body = Executed), (status = "5XX", body = Executed))
-)]
 pub(crate) async fn execute(
     State(shared): State<Arc<Shared>>,
     Extension(principal): Extension<Principal>,

@@ -1,9 +1,9 @@
 //! The files of a home that people change, as a server is given them: the configuration and the roles.
 
 use engine::ToolError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
 
 /// Reads and changes the files of a home. Nothing that it shows has a secret in it.
 pub trait Files: Send + Sync {
@@ -16,7 +16,7 @@ pub trait Files: Send + Sync {
 }
 
 /// What the files say.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FilesView {
     /// The configuration
@@ -26,7 +26,7 @@ pub struct FilesView {
 }
 
 /// The configuration.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigView {
     /// Where it is, from the project's root
@@ -42,11 +42,10 @@ pub struct ConfigView {
 }
 
 /// A key of the configuration.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyView {
     /// Its name, as `limits.depth`
-    #[schema(example = "limits.depth")]
     pub key: String,
     /// What it is for
     pub description: String,
@@ -65,7 +64,7 @@ pub struct KeyView {
 }
 
 /// A role's file.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RoleFile {
     /// The role, or the file's name where it cannot be read
@@ -85,7 +84,7 @@ pub struct RoleFile {
 }
 
 /// Something that is wrong with a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileProblem {
     /// The line, counted from 1
@@ -108,15 +107,13 @@ pub enum FileChange {
 }
 
 /// A key that is to be changed.
-#[derive(Debug, Clone, PartialEq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct KeyChange {
     /// Its name
-    #[schema(example = "limits.depth")]
     pub key: String,
     /// Its value; without one the key is taken out of the file, and its default counts
     #[serde(default, deserialize_with = "given")]
-    #[schema(value_type = Option<Value>)]
     pub value: Option<Value>,
 }
 
@@ -126,7 +123,7 @@ fn given<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::
 }
 
 /// A role that is to be changed.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RoleChange {
     /// Its name
@@ -136,7 +133,7 @@ pub struct RoleChange {
 }
 
 /// What a change comes to.
-#[derive(Debug, Clone, Serialize, ToSchema)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Checked {
     /// Whether it can be saved

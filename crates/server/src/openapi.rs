@@ -1,53 +1,31 @@
 //! The description of what is not MCP, as programs read it: `OpenAPI`.
+//!
+//! Paths and schemas come from the operations that [`operations`] lists; the tools are added from the registry.
 
 use std::sync::LazyLock;
 
 use engine::settings::Settings;
-use serde_json::{Value, json};
-use utoipa::OpenApi;
+use serde_json::{Map, Value, json};
+use wire::operation::describe;
 
-use crate::api::{
-    agents, audit, clean, costs, costs_series, costs_summary, costs_tools, crew, decisions, epics,
-    events, github, login, loops, mail, merge_queue, overview, plans, record, reviews, running,
-    runs, settings, slack, tasks, tools, webhooks, worktrees,
-};
-use crate::{answer, execute};
+use crate::api::operations::operations;
 
-#[derive(OpenApi)]
-#[openapi(
-    info(title = "Adjutant", description = "A crew of coding agents, for programs that steer it."),
-    paths(
-        agents::discharge, agents::enlist, agents::list, agents::one::show, agents::diff::diff, agents::story::story,
-        agents::stream::stream, costs::costs,
-        costs::usage, crew::list, crew::roles, crew::rows, decisions::decisions, epics::list, epics::show, events::events, events::ws::follow, execute::execute, github::webhook, login::links, login::log_in, login::log_out, login::make_link, login::revoke_link, loops::list, loops::pause, loops::resume, loops::say, loops::show, loops::start, loops::stop, mail::list, mail::thread, merge_queue::list, merge_queue::one,
-        merge_queue::retry, merge_queue::reviewed, overview::overview, audit::audit, audit::verify, clean::clean, clean::snapshot, record::call::one, record::histogram, record::list,
-        costs_series::show, costs_summary::lineage, costs_summary::show, costs_tools::tools,
-        plans::list, plans::resume, plans::run, plans::show, plans::stop,
-        reviews::abandon, reviews::allow_more, reviews::list, reviews::story, running::reload,
-        running::shutdown, running::status, runs::input, runs::output, runs::start, settings::check, settings::save, settings::show, tasks::board, tasks::graph,
-        tasks::history, tasks::list, tasks::show, tools::list,
-        slack::retry, slack::status, slack::threads,
-        webhooks::deliveries, webhooks::enable, webhooks::list, webhooks::retry, webhooks::retry_all, webhooks::test,
-        worktrees::check, worktrees::list, worktrees::prune,
-    ),
-    components(schemas(answer::ErrorBody)),
-    tags(
-        (name = "tools", description = "What agents use"),
-        (name = "agents", description = "Who works; for the operator"),
-        (name = "reviews", description = "Work that is looked at and merged; for the operator"),
-        (name = "tasks", description = "What is to be done; for the operator"),
-        (name = "plans", description = "Documents that are run step by step; for the operator"),
-        (name = "loops", description = "Sessions that run by themselves; for the operator"),
-        (name = "mail", description = "Letters to look through; for the operator"),
-        (name = "record", description = "What happened; for the operator"),
-        (name = "page", description = "Ways into the page"),
-        (name = "settings", description = "The configuration and the roles; for the operator"),
-        (name = "slack", description = "People who give orders in Slack; for the operator"),
-        (name = "webhooks", description = "Who is told of events; for the operator"),
-        (name = "server", description = "The server itself"),
-    )
-)]
-struct Document;
+/// The subjects of the operations, with their descriptions.
+const TAGS: [(&str, &str); 13] = [
+    ("tools", "What agents use"),
+    ("agents", "Who works; for the operator"),
+    ("reviews", "Work that is looked at and merged; for the operator"),
+    ("tasks", "What is to be done; for the operator"),
+    ("plans", "Documents that are run step by step; for the operator"),
+    ("loops", "Sessions that run by themselves; for the operator"),
+    ("mail", "Letters to look through; for the operator"),
+    ("record", "What happened; for the operator"),
+    ("page", "Ways into the page"),
+    ("settings", "The configuration and the roles; for the operator"),
+    ("slack", "People who give orders in Slack; for the operator"),
+    ("webhooks", "Who is told of events; for the operator"),
+    ("server", "The server itself"),
+];
 
 /// The `OpenAPI` document with the tools that there always are, as JSON.
 pub fn document() -> String {
@@ -56,26 +34,44 @@ pub fn document() -> String {
 
 /// The `OpenAPI` document with every tool there is under these settings, as JSON.
 pub(crate) fn document_for(settings: &Settings) -> String {
-    static DOCUMENT: LazyLock<Value> =
-        LazyLock::new(|| serde_json::to_value(Document::openapi()).unwrap_or_default());
-    complete(DOCUMENT.clone(), settings)
+    static DOCUMENT: LazyLock<Value> = LazyLock::new(without_tools);
+    with_tools(DOCUMENT.clone(), settings).to_string()
 }
 
-/// Adds what is derived: the token, what the engine shows, and what goes into each tool.
-fn complete(mut document: Value, settings: &Settings) -> String {
-    document["components"]["securitySchemes"] =
-        json!({ "token": { "type": "http", "scheme": "bearer" } });
-    document["security"] = json!([{ "token": [] }]);
-    name_operations(&mut document);
+fn without_tools() -> Value {
+    let described = describe(&operations());
+    let mut schemas = described.components();
     for (name, schema) in engine::views::schemas() {
-        document["components"]["schemas"][name] = Value::Object(schema);
+        schemas.insert(name.to_owned(), Value::Object(schema));
     }
+    let tag = |(name, description)| json!({ "name": name, "description": description });
+    json!({
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Adjutant",
+            "description": "A crew of coding agents, for programs that steer it.",
+            "license": { "name": env!("CARGO_PKG_LICENSE"), "identifier": env!("CARGO_PKG_LICENSE") },
+            "version": env!("CARGO_PKG_VERSION"),
+        },
+        "paths": described.paths,
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": { "token": { "type": "http", "scheme": "bearer" } },
+        },
+        "security": [{ "token": [] }],
+        "tags": TAGS.map(tag),
+    })
+}
+
+/// Adds the inputs of tools, and that each goes into `Execute`.
+fn with_tools(mut document: Value, settings: &Settings) -> Value {
+    let mut inputs = Map::new();
     let mut calls = Vec::new();
     for tool in engine::tools_of(settings) {
         let (name, described) = (tool.name, tool.described());
         let mut input = Value::Object((*described.input).clone());
         input["description"] = described.description.as_str().into();
-        document["components"]["schemas"][name] = input;
+        inputs.insert(name.to_owned(), input);
         calls.push(json!({
             "type": "object",
             "properties": {
@@ -86,23 +82,59 @@ fn complete(mut document: Value, settings: &Settings) -> String {
             "required": ["toolName"],
         }));
     }
-    document["components"]["schemas"]["Execute"]["oneOf"] = calls.into();
-    document.to_string()
+    let schemas = &mut document["components"]["schemas"];
+    schemas["Execute"]["oneOf"] = calls.into();
+    if let Some(schemas) = schemas.as_object_mut() {
+        schemas.extend(inputs);
+    }
+    document
 }
 
-/// Gives each operation a name that no other has, made of what it does and where: `getApiAgentsId`.
-fn name_operations(document: &mut Value) {
-    let Some(paths) = document["paths"].as_object_mut() else { return };
-    for (path, operations) in paths {
-        let Some(operations) = operations.as_object_mut() else { continue };
-        for (method, operation) in operations {
-            let mut name = method.clone();
-            for word in path.split(|c: char| !c.is_ascii_alphanumeric()) {
-                let mut letters = word.chars();
-                name.extend(letters.next().map(|first| first.to_ascii_uppercase()));
-                name.push_str(letters.as_str());
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_component_is_the_same_in_both_directions() {
+        let described = describe(&operations());
+        for (name, request) in &described.requests {
+            if let Some(answer) = described.answers.get(name) {
+                assert_eq!(request, answer, "{name}");
             }
-            operation["operationId"] = name.into();
         }
+    }
+
+    #[test]
+    fn no_two_types_have_one_name() {
+        // A second type of a name is given a number by schemars.
+        let components = describe(&operations()).components();
+        for name in components.keys() {
+            let first = name.trim_end_matches(|c: char| c.is_ascii_digit());
+            assert!(first == name || !components.contains_key(first), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_body_and_answer_is_a_component() {
+        let document: Value = serde_json::from_str(&document()).unwrap();
+        let mut seen = 0;
+        for (path, methods) in document["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                let foreign = operation["requestBody"]["description"].is_string();
+                let body = Some(&operation["requestBody"]).filter(|_| !foreign);
+                let answers = operation["responses"].as_object().unwrap().values();
+                for content in answers.chain(body) {
+                    let content = &content["content"]["application/json"];
+                    if content.is_null() {
+                        continue;
+                    }
+                    let place = content["schema"]["$ref"].as_str();
+                    let place = place.unwrap_or_else(|| panic!("{method} {path}: {content}"));
+                    assert!(document.pointer(&place[1..]).is_some(), "{method} {path}: {place}");
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 150, "{seen}");
     }
 }

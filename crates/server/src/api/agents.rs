@@ -16,56 +16,47 @@ use http::StatusCode;
 use model::agent::{AgentState, AgentStateName};
 use model::money::Usd;
 use model::{AgentId, EpicId, TaskRef, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
 
 use super::{LONGEST_PAGE, Listing, mcp_config, page_limit};
-use crate::answer::{Answer, ErrorBody, Input, Params};
+use crate::answer::{Answer, Input, Params};
 use crate::server::Shared;
 
 /// Who is to join.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Enlist {
     /// In which role
     role: String,
     /// For which task: id, number or slug
-    #[schema(value_type = Option<String>)]
     task: Option<TaskRef>,
     /// In which epic
-    #[schema(value_type = Option<String>)]
     epic: Option<EpicId>,
     /// Working where
     cwd: Option<String>,
     /// Under which agent; nobody is the operator
-    #[schema(value_type = Option<String>)]
     parent: Option<AgentId>,
 }
 
 /// Who has joined.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Enlisted {
     /// The agent
-    #[schema(value_type = String)]
     agent_id: AgentId,
     /// Its token; it is not shown again
     token: String,
     /// Where the server is
     url: String,
     /// Ready to paste, in Claude Code's form
-    #[schema(value_type = Object)]
+    #[schemars(with = "serde_json::Map<String, Value>")]
     mcp_config: Value,
     /// The same in Codex's form, for `config.toml`
     codex_config: String,
 }
 
-/// Enlist an agent that somebody else runs
-#[utoipa::path(
-    post, path = "/api/agents", tag = "agents", request_body = Enlist,
-    responses((status = 201, body = Enlisted), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn enlist(
     State(shared): State<Arc<Shared>>,
     Input(asked): Input<Enlist>,
@@ -88,7 +79,7 @@ pub(super) fn id_of(given: &str) -> Result<AgentId, ToolError> {
 }
 
 /// Why an agent is let go.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Discharge {
     /// In words
@@ -96,23 +87,15 @@ pub(crate) struct Discharge {
 }
 
 /// Who was let go.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Discharged {
     /// The agent
-    #[schema(value_type = String)]
     agent_id: AgentId,
     /// Where it stands now
-    #[schema(value_type = String)]
     state: AgentStateName,
 }
 
-/// Discharge an agent and void its token
-#[utoipa::path(
-    post, path = "/api/agents/{id}/discharge", tag = "agents", request_body = Discharge,
-    params(("id" = String, Path, description = "The agent")),
-    responses((status = 200, body = Discharged), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn discharge(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
@@ -129,7 +112,7 @@ pub(crate) async fn discharge(
 }
 
 /// A page of agents.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Agents {
     /// The agents, oldest first
@@ -140,16 +123,14 @@ pub(crate) struct Agents {
 }
 
 /// An agent.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentView {
-    #[schema(value_type = String)]
     id: AgentId,
     role: String,
     category: String,
     /// How it is run; `enlisted` is by somebody else
     kind: String,
-    #[schema(value_type = String)]
     state: AgentStateName,
     /// Reason why a queued agent does not start, other than a free place
     reason: Option<String>,
@@ -160,14 +141,11 @@ pub(crate) struct AgentView {
     /// The slug of its task
     task_slug: Option<String>,
     /// Who asked for it; null is the operator
-    #[schema(value_type = Option<String>)]
     parent_id: Option<AgentId>,
     /// How many stand between it and the operator
     depth: u32,
     /// When its first attempt began; until then, when it was recorded
-    #[schema(value_type = String, format = DateTime)]
     started_at: Timestamp,
-    #[schema(value_type = Option<String>, format = DateTime)]
     finished_at: Option<Timestamp>,
     /// What it has cost; null is unknown
     cost_usd: Option<f64>,
@@ -203,8 +181,6 @@ fn model_of(run: &Run) -> Option<String> {
     })
 }
 
-/// List agents
-#[utoipa::path(get, path = "/api/agents", tag = "agents", params(Listing), responses((status = 200, body = Agents)))]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<Listing>,

@@ -1,5 +1,4 @@
 //! The chain of calls: listed as it stands, and followed.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,19 +9,19 @@ use engine::store::{
     AuditCheckpoint, AuditFilter, AuditOrder, AuditRow, Page, Store, StoreError, Tx, Verdict,
 };
 use model::{AgentId, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use super::audit_query::{SCAN, WhichCalls};
 use super::page_limit;
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
 /// So many rows are followed for one answer that goes on from the last one.
 const FOLLOWED: i64 = 50_000;
 
 /// A page of the record.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Calls {
     /// The calls
@@ -34,16 +33,14 @@ pub(crate) struct Calls {
 }
 
 /// A recorded call.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CallView {
     /// Its place in the chain
     number: i64,
     /// When
-    #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
     /// Who, or as whom
-    #[schema(value_type = Option<String>)]
     agent_id: Option<AgentId>,
     /// Which tool
     tool: String,
@@ -75,11 +72,6 @@ impl WhichCalls {
     }
 }
 
-/// List recorded calls
-#[utoipa::path(
-    get, path = "/api/audit", tag = "record", params(WhichCalls),
-    responses((status = 200, body = Calls), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn audit(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichCalls>,
@@ -105,9 +97,8 @@ pub(crate) async fn audit(
 }
 
 /// How the chain is to be followed.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct HowToVerify {
     /// From the first row on (the default); `false` goes on from where this server found it good last,
     /// and follows at most 50,000 rows
@@ -115,7 +106,7 @@ pub(crate) struct HowToVerify {
 }
 
 /// Whether the chain of calls holds.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Verified {
     /// Whether it does
@@ -127,10 +118,8 @@ pub(crate) struct Verified {
     /// The hash of the last good one
     head: String,
     /// When this was found out
-    #[schema(value_type = String, format = DateTime)]
     checked_at: Timestamp,
     /// When the check began that followed the chain from its first row on
-    #[schema(value_type = String, format = DateTime)]
     from_first_at: Timestamp,
     /// The first bad row
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,7 +134,7 @@ pub(crate) struct Verified {
 }
 
 /// A part of the chain that was moved into an archive.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ArchiveView {
     /// First row in it
@@ -187,11 +176,6 @@ impl LastCheck {
     }
 }
 
-/// Follow the chain of calls
-#[utoipa::path(
-    get, path = "/api/audit/verify", tag = "record", params(HowToVerify),
-    responses((status = 200, body = Verified), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn verify(
     State(shared): State<Arc<Shared>>,
     Extension(last): Extension<LastCheck>,

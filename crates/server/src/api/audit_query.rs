@@ -3,8 +3,8 @@
 use engine::store::{AuditBy, AuditEnd, AuditOrder, AuditSearch, AuditTask, Tx};
 use engine::{Code, ToolError};
 use model::{AgentId, Cursor, TaskRef, Timestamp};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use utoipa::IntoParams;
 
 /// So many rows are looked at for one answer.
 pub(super) const SCAN: i64 = 20 * 1024;
@@ -12,23 +12,19 @@ pub(super) const SCAN: i64 = 20 * 1024;
 const LONGEST: usize = 200;
 
 /// Which calls to list.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichCalls {
     /// Only those after this number
     #[serde(default)]
-    #[param(value_type = i64, minimum = 0)]
     pub(super) after: Cursor,
     /// Only those before this number
-    #[param(value_type = Option<i64>, minimum = 0)]
     pub(super) before: Option<Cursor>,
     /// How many, at most 1000
     pub(super) limit: Option<u32>,
     /// `asc`, the oldest first, or `desc`. Where people look the newest come first, else the oldest
     pub(super) order: Option<String>,
     /// Only this agent's
-    #[param(value_type = Option<String>)]
     pub(super) agent_id: Option<AgentId>,
     /// Only those of this agent, role or part of an id; `operator` is the operator
     pub(super) agent: Option<String>,
@@ -39,10 +35,8 @@ pub(crate) struct WhichCalls {
     /// Only those that ended so: `done`, `failed` or `denied`
     pub(super) outcome: Option<String>,
     /// Only from this time on
-    #[param(value_type = Option<String>, format = DateTime)]
     pub(super) since: Option<Timestamp>,
     /// Only before this time
-    #[param(value_type = Option<String>, format = DateTime)]
     pub(super) until: Option<Timestamp>,
     /// Only with this task: its id, `TAS-12` or its slug
     pub(super) task_id: Option<String>,

@@ -6,17 +6,17 @@ use axum::Json;
 use axum::extract::State;
 use engine::{CleanPart, CleanReport, CleanRequest, CleanedPart, ToolError};
 use model::Age;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use crate::answer::{Answer, ErrorBody, Input};
+use crate::answer::{Answer, Input};
 use crate::server::Shared;
 
 /// Age from which on things go, where none is given.
 const OLDER_THAN: Age = Age::days(30);
 
 /// Request to clean.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct CleanBody {
     /// Only what has been over for this long, as `30d` (the default) or `12h`
@@ -29,7 +29,7 @@ pub(crate) struct CleanBody {
 }
 
 /// Result of a cleaning.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Cleaned {
     /// True if it was only counted
@@ -39,11 +39,10 @@ pub(crate) struct Cleaned {
 }
 
 /// Result for one part.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CleanedView {
     /// Part that was cleaned
-    #[schema(value_type = String, example = "runs")]
     part: &'static str,
     /// Number of folders, files, branches or rows removed, or to be removed
     removed: u64,
@@ -94,14 +93,6 @@ fn no_part(name: &str) -> ToolError {
         .detail("field", "only")
 }
 
-/// Remove what is over and old
-///
-/// Nothing goes that a live agent, an open task or review, an undelivered message or a live cursor needs.
-/// Rows of the audit chain move into archives, behind a checkpoint in the chain.
-#[utoipa::path(
-    post, path = "/api/clean", tag = "record", request_body = CleanBody,
-    responses((status = 200, body = Cleaned), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn clean(
     State(shared): State<Arc<Shared>>,
     Input(asked): Input<CleanBody>,
@@ -115,18 +106,13 @@ pub(crate) async fn clean(
 }
 
 /// A copy of the record.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Snapshot {
     /// Where it is; it belongs to whoever asked for it, and is removed after an hour
     file: String,
 }
 
-/// Write a copy of the record as it is now, for a backup
-#[utoipa::path(
-    post, path = "/api/snapshot", tag = "record",
-    responses((status = 200, body = Snapshot), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn snapshot(State(shared): State<Arc<Shared>>) -> Answer<Json<Snapshot>> {
     let file = shared.app.engine.snapshot().await?;
     Ok(Json(Snapshot { file: file.display().to_string() }))

@@ -1,5 +1,4 @@
 //! What agents cost, and which tools they use.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 
@@ -9,11 +8,11 @@ use engine::ToolError;
 use engine::store::{SpendBy, SpendSum, StoreError, ToolUse, Tx};
 use model::money::Usd;
 use model::{AgentId, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use super::LONGEST_PAGE;
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
 /// What costs can be added up over.
@@ -26,24 +25,21 @@ const BY: [(&str, SpendBy); 5] = [
 ];
 
 /// Which costs.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichCosts {
     /// Added up over what: `role` (the default), `model`, `task`, `agent` or `hour`
     by: Option<String>,
     /// Only what was spent in this hour or later (default: everything)
-    #[param(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
 }
 
 /// What was spent.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Costs {
     /// Added up over what
     by: &'static str,
     /// Since when; null is since ever
-    #[schema(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
     /// The sums, the dearest first; hours in their order. At most 1000
     rows: Vec<Cost>,
@@ -52,7 +48,7 @@ pub(crate) struct Costs {
 }
 
 /// What was spent on one of them.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Cost {
     /// Which one; an hour by its beginning
     key: String,
@@ -61,7 +57,7 @@ pub(crate) struct Cost {
 }
 
 /// A sum.
-#[derive(Debug, Default, Serialize, ToSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Total {
     /// How many agents spent it
@@ -73,7 +69,7 @@ pub(crate) struct Total {
 }
 
 /// Tokens, by where they came from and went.
-#[derive(Debug, Default, Serialize, ToSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TokenSums {
     /// Read, without those from a cache
@@ -122,11 +118,6 @@ fn key_of(by: SpendBy, key: String) -> String {
     }
 }
 
-/// Add up what was spent
-#[utoipa::path(
-    get, path = "/api/costs", tag = "record", params(WhichCosts),
-    responses((status = 200, body = Costs), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn costs(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichCosts>,
@@ -170,19 +161,17 @@ enum UsedBy {
 }
 
 /// Which use of tools.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichUse {
     /// By `role` or by `agent` (default: by role, unless an agent is named)
     by: Option<String>,
     /// Only this agent's
-    #[param(value_type = Option<String>)]
     agent: Option<AgentId>,
 }
 
 /// Which tools were used.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Usage {
     /// Added up over what
     by: &'static str,
@@ -191,7 +180,7 @@ pub(crate) struct Usage {
 }
 
 /// How one tool was used.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Used {
     /// By which role or agent
@@ -215,11 +204,6 @@ impl Used {
     }
 }
 
-/// Show which tools agents used
-#[utoipa::path(
-    get, path = "/api/usage", tag = "record", params(WhichUse),
-    responses((status = 200, body = Usage), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn usage(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichUse>,

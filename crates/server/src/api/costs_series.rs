@@ -1,5 +1,4 @@
 //! What was spent over time, by something.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,11 +9,11 @@ use engine::ToolError;
 use engine::store::{SpendBy, SpendPoint, Tokens, Tx};
 use model::money::Usd;
 use model::{AgentId, TaskRef, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use super::costs::chosen;
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
 pub(super) const HOUR: i64 = 3_600_000;
@@ -43,30 +42,25 @@ const BY: [(&str, CutBy); 4] = [
 ];
 
 /// Which costs, over which time.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichSeries {
     /// From this hour on (default: a day before the end)
-    #[param(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
     /// Before this time (default: now)
-    #[param(value_type = Option<String>, format = DateTime)]
     until: Option<Timestamp>,
     /// By `role` (the default), `model`, `task` or `lineage`: who stands above all
     by: Option<String>,
 }
 
 /// What was spent over time.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Series {
     /// By what
     by: &'static str,
     /// When the first step begins
-    #[schema(value_type = String, format = DateTime)]
     from: Timestamp,
     /// When the last one ends
-    #[schema(value_type = String, format = DateTime)]
     to: Timestamp,
     /// How many milliseconds a step has: an hour, or a day where more than three are shown
     step: i64,
@@ -75,11 +69,11 @@ pub(crate) struct Series {
     /// The steps, each with what was spent in it; what has nothing is left out
     points: Vec<Point>,
     /// All of it
-    total: Value,
+    total: SpentValue,
 }
 
 /// Something that money was spent on.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SpentOn {
     /// Its name
     key: String,
@@ -87,32 +81,31 @@ pub(crate) struct SpentOn {
     label: String,
     /// What was spent on it in all that time
     #[serde(flatten)]
-    spent: Value,
+    spent: SpentValue,
 }
 
 /// A step.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Point {
     /// When it begins
-    #[schema(value_type = String, format = DateTime)]
     from: Timestamp,
     /// What was spent in it
     values: Vec<KeyValue>,
 }
 
 /// What was spent on one of them.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct KeyValue {
     /// On which
     key: String,
     /// How much
     #[serde(flatten)]
-    spent: Value,
+    spent: SpentValue,
 }
 
 /// Money and tokens.
-#[derive(Debug, Clone, Copy, Serialize, ToSchema)]
-pub(crate) struct Value {
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+pub(crate) struct SpentValue {
     /// Dollars
     usd: f64,
     /// Tokens, in and out
@@ -132,8 +125,8 @@ impl Sum {
         self.tokens += point.tokens;
     }
 
-    fn value(self) -> Value {
-        Value { usd: self.money.dollars(), tokens: self.tokens.all() }
+    fn value(self) -> SpentValue {
+        SpentValue { usd: self.money.dollars(), tokens: self.tokens.all() }
     }
 }
 
@@ -240,11 +233,6 @@ fn series(
     Ok(Series { by: name, from, to, step, keys, points, total: total.value() })
 }
 
-/// Show what was spent over time
-#[utoipa::path(
-    get, path = "/api/costs/series", tag = "record", params(WhichSeries),
-    responses((status = 200, body = Series), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn show(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichSeries>,

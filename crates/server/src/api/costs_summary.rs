@@ -1,5 +1,4 @@
 //! What was spent, in a few figures, and the budgets of a lineage.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 
@@ -10,38 +9,33 @@ use engine::{Code, ToolError};
 use model::agent::AgentStateName;
 use model::money::Usd;
 use model::{AgentId, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use super::costs_series::{HOUR, time_of};
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
 /// So many agents of a lineage are shown.
 const TREE: u32 = 300;
 
 /// Over which time.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichTime {
     /// From this hour on (default: a day before the end)
-    #[param(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
     /// Before this time (default: now)
-    #[param(value_type = Option<String>, format = DateTime)]
     until: Option<Timestamp>,
 }
 
 /// What was spent, in a few figures.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Summary {
     /// From when on
-    #[schema(value_type = String, format = DateTime)]
     from: Timestamp,
     /// Until when
-    #[schema(value_type = String, format = DateTime)]
     to: Timestamp,
     /// Dollars
     spent_usd: f64,
@@ -58,7 +52,7 @@ pub(crate) struct Summary {
 }
 
 /// Tokens, and how many of those that were read came from a cache.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TokensRead {
     /// In and out
@@ -72,7 +66,7 @@ pub(crate) struct TokensRead {
 }
 
 /// What a task costs that is done.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DoneTask {
     /// Half of them cost no more; null where there is none
@@ -84,7 +78,7 @@ pub(crate) struct DoneTask {
 }
 
 /// What went into work that came to nothing.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FailedWork {
     /// Dollars
     usd: f64,
@@ -93,7 +87,7 @@ pub(crate) struct FailedWork {
 }
 
 /// A task, and what failed work on it cost.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WorstTask {
     /// Its number
     number: i64,
@@ -170,11 +164,6 @@ fn summary(
     })
 }
 
-/// Show what was spent in a few figures
-#[utoipa::path(
-    get, path = "/api/costs/summary", tag = "record", params(WhichTime),
-    responses((status = 200, body = Summary), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn show(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichTime>,
@@ -186,18 +175,16 @@ pub(crate) async fn show(
 }
 
 /// Whose budgets.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichLineage {
     /// From this agent on down (default: the one without a parent that has spent the most of those that
     /// live, else the one that ended last)
-    #[param(value_type = Option<String>)]
     agent: Option<AgentId>,
 }
 
 /// The budgets of a lineage.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Lineage {
     /// Who stands above all; null where nobody was ever started
     root: Option<LineageView>,
@@ -206,11 +193,10 @@ pub(crate) struct Lineage {
 }
 
 /// An agent with what it and those below it may spend.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LineageView {
     /// Who
-    #[schema(value_type = String)]
     id: AgentId,
     /// The end of its id
     short: String,
@@ -223,10 +209,8 @@ pub(crate) struct LineageView {
     /// What they have spent
     spent_usd: f64,
     /// Where it stands
-    #[schema(value_type = String, example = "running")]
     state: AgentStateName,
     /// Those below it
-    #[schema(no_recursion)]
     children: Vec<Self>,
 }
 
@@ -261,11 +245,6 @@ fn tree(mut nodes: Vec<LineageNode>) -> Option<LineageView> {
     None
 }
 
-/// Show the budgets of a lineage
-#[utoipa::path(
-    get, path = "/api/costs/lineage", tag = "record", params(WhichLineage),
-    responses((status = 200, body = Lineage), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn lineage(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichLineage>,

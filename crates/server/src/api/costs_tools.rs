@@ -1,5 +1,4 @@
 //! How tools were used in a time: how often, how it went, how long it took.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 
@@ -7,12 +6,12 @@ use axum::Json;
 use axum::extract::State;
 use engine::store::{AuditSearch, StoreError, ToolFigures, ToolUse, Tx};
 use model::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use super::audit_query::refusals;
 use super::record::{Counted, span_of};
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
 /// So many rows are counted one by one; of more, a part stands for all.
@@ -23,23 +22,19 @@ const PARTS: u32 = 24;
 const OWN: u32 = 100;
 
 /// Over which time.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichToolUse {
     /// From this time on (default: an hour before the end)
-    #[param(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
     /// Before this time (default: now)
-    #[param(value_type = Option<String>, format = DateTime)]
     until: Option<Timestamp>,
 }
 
 /// How tools were used.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ToolsUsed {
     /// When the first part begins
-    #[schema(value_type = String, format = DateTime)]
     from: Timestamp,
     /// How many milliseconds a part has
     step: i64,
@@ -52,7 +47,7 @@ pub(crate) struct ToolsUsed {
 }
 
 /// How one of Adjutant's tools was used.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolFigure {
     /// Its name
@@ -68,7 +63,7 @@ pub(crate) struct ToolFigure {
 }
 
 /// How one of the agents' own tools was used.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OwnTool {
     /// Its name
     tool: String,
@@ -101,11 +96,6 @@ impl From<ToolUse> for OwnTool {
     }
 }
 
-/// Show how tools were used
-#[utoipa::path(
-    get, path = "/api/usage/tools", tag = "record", params(WhichToolUse),
-    responses((status = 200, body = ToolsUsed), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn tools(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichToolUse>,

@@ -1,5 +1,4 @@
 //! The crew as people look at it: a tree that unfolds, flat lists, and the roles to start agents in.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 
@@ -8,12 +7,12 @@ use axum::extract::State;
 use engine::store::CrewStanding;
 use engine::{CrewWish, Past, ToolError};
 use model::{AgentId, Cursor};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use utoipa::IntoParams;
 use wire::crew::{Crew, CrewRows, Roles};
 
 use super::page_limit;
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
 /// So many rows can be renewed at once.
@@ -37,12 +36,10 @@ const PAST: [(&str, Past); 3] =
     [("include", Past::Include), ("leave", Past::Leave), ("only", Past::Only)];
 
 /// Which agents.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichCrew {
     /// Those that this agent started (default: those that the operator started)
-    #[param(value_type = Option<String>)]
     parent: Option<AgentId>,
     /// Instead of a level of the tree, a flat list of those that stand so: `all` (the default), `running`,
     /// `waiting`, `queued` in the order of the queue, or `ended`, the last one first
@@ -55,7 +52,6 @@ pub(crate) struct WhichCrew {
     past: Option<String>,
     /// Only those after this cursor
     #[serde(default)]
-    #[param(value_type = i64, minimum = 0)]
     after: Cursor,
     /// How many, at most 1000
     limit: Option<u32>,
@@ -64,9 +60,8 @@ pub(crate) struct WhichCrew {
 }
 
 /// Which agents, by id.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichRows {
     /// Their ids, with commas between them; at most 200
     ids: String,
@@ -74,14 +69,6 @@ pub(crate) struct WhichRows {
     window: Option<u32>,
 }
 
-/// List a level of the crew's tree, or a part of the crew
-#[utoipa::path(
-    get, path = "/api/crew", tag = "agents", params(WhichCrew),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Crew")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichCrew>,
@@ -109,14 +96,6 @@ pub(crate) async fn list(
     Ok(Json(shared.app.engine.crew(wish).await?))
 }
 
-/// Show some agents of the crew again
-#[utoipa::path(
-    get, path = "/api/crew/rows", tag = "agents", params(WhichRows),
-    responses(
-        (status = 200, body = ref("#/components/schemas/CrewRows")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn rows(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichRows>,
@@ -133,11 +112,6 @@ pub(crate) async fn rows(
     Ok(Json(shared.app.engine.crew_rows(ids, window(asked.window)?).await?))
 }
 
-/// List the roles that agents can be started in
-#[utoipa::path(
-    get, path = "/api/roles", tag = "agents",
-    responses((status = 200, body = ref("#/components/schemas/Roles")))
-)]
 pub(crate) async fn roles(State(shared): State<Arc<Shared>>) -> Json<Roles> {
     Json(shared.app.engine.roles())
 }

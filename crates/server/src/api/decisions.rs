@@ -2,7 +2,6 @@
 //!
 //! A call stands there twice, as it was invoked and as it was answered; what an agent wrote down with
 //! `log_decision` stands between.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 
@@ -10,34 +9,31 @@ use axum::Json;
 use axum::extract::State;
 use engine::store::{AuditFilter, AuditRow};
 use model::{AgentId, Cursor, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::{IntoParams, ToSchema};
 
 use super::page_limit;
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
 const LOG_DECISION: &str = "mcp__system__log_decision";
 
 /// Which entries to list.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichDecisions {
     /// Only those of calls after this number
     #[serde(default)]
-    #[param(value_type = i64, minimum = 0)]
     after: Cursor,
     /// Of how many calls, at most 1000
     limit: Option<u32>,
     /// Only this agent's
-    #[param(value_type = Option<String>)]
     agent_id: Option<AgentId>,
 }
 
 /// A page of the decision log.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Decisions {
     /// The entries, oldest first
@@ -48,32 +44,25 @@ pub(crate) struct Decisions {
 }
 
 /// An entry of the decision log.
-#[derive(Debug, PartialEq, Serialize, ToSchema)]
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_field_names, reason = "the name is the seed's")]
 pub(crate) struct Decision {
     /// The entry
     id: String,
     /// Whose; null is the operator
-    #[schema(value_type = Option<String>)]
     agent_id: Option<AgentId>,
     /// What was decided, or what happened
     decision: String,
     /// Why
     reasoning: String,
     /// What went in or came out
-    #[schema(value_type = Option<Object>)]
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     context: Value,
     /// When
-    #[schema(value_type = String, format = DateTime)]
     timestamp: Timestamp,
 }
 
-/// List the decision log
-#[utoipa::path(
-    get, path = "/api/decisions", tag = "record", params(WhichDecisions),
-    responses((status = 200, body = Decisions), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn decisions(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichDecisions>,

@@ -10,17 +10,9 @@ use model::EpicId;
 use wire::epics::{EpicRow, Epics};
 
 use super::{Listing, page_limit};
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
-/// List epics with how far they are, oldest first
-#[utoipa::path(
-    get, path = "/api/epics", tag = "tasks", params(Listing),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Epics")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<Listing>,
@@ -30,15 +22,6 @@ pub(crate) async fn list(
     Ok(Json(shared.app.engine.epics(which, asked.after.number(), limit).await?))
 }
 
-/// Show one epic with how far it is
-#[utoipa::path(
-    get, path = "/api/epics/{id}", tag = "tasks",
-    params(("id" = String, Path, description = "The epic")),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Epic")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn show(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,

@@ -1,5 +1,4 @@
 //! Events: listed in pages, waited for, or followed as they come.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 mod follow;
 mod sse;
@@ -18,13 +17,13 @@ use http::StatusCode;
 use http::header::{ACCEPT, HeaderMap};
 use model::event::EventKind;
 use model::{AgentId, Cursor, TaskId, TaskRef, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
-use utoipa::{IntoParams, ToSchema};
 
 use super::{agents, page_limit};
-use crate::answer::{Answer, ErrorBody, Params, Refusal};
+use crate::answer::{Answer, Params, Refusal};
 use crate::server::Shared;
 
 pub(crate) use tail::Tail;
@@ -35,9 +34,8 @@ const LONGEST_WAIT: u64 = 240;
 const LAST_EVENT_ID: &str = "last-event-id";
 
 /// Which events to list or follow.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichEvents {
     /// Only those after this number; `now` is only what is to come
     after: Option<String>,
@@ -52,14 +50,12 @@ pub(crate) struct WhichEvents {
     /// How long to wait where there is none yet, at most 240; not for a stream
     wait_seconds: Option<u64>,
     /// `sse` is a stream, as is `Accept: text/event-stream`
-    #[param(value_type = Option<String>)]
     stream: Option<Form>,
 }
 
 /// Which events to follow.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichStream {
     /// Only those after this number; `now` is only what is to come
     after: Option<String>,
@@ -72,14 +68,15 @@ pub(crate) struct WhichStream {
 }
 
 /// In which form events are told.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
+#[schemars(rename = "EventsForm")]
 enum Form {
     Sse,
 }
 
 /// A page of events.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Events {
     /// The events, oldest first
     events: Vec<EventView>,
@@ -88,25 +85,21 @@ pub(crate) struct Events {
 }
 
 /// Something that happened.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EventView {
     /// Its place in the sequence
     number: i64,
     /// What
-    #[schema(value_type = String, example = "mail.sent")]
     kind: EventKind,
     /// When
-    #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
     /// To or by which agent
-    #[schema(value_type = Option<String>)]
     agent_id: Option<AgentId>,
     /// With which task
-    #[schema(value_type = Option<String>)]
     task_id: Option<TaskId>,
     /// The rest
-    #[schema(value_type = Object)]
+    #[schemars(with = "serde_json::Map<String, Value>")]
     data: Value,
 }
 
@@ -159,20 +152,6 @@ fn removed(after: i64, floor: i64) -> ToolError {
         .detail("oldest", floor)
 }
 
-/// List events, wait for them, or follow them
-///
-/// With `Accept: text/event-stream` or `stream=sse` the answer goes on: each event is a message with its
-/// number as `id`, resumed with `after` or `Last-Event-ID`. The first is named `head` and says where the
-/// sequence stands: `{last, after, started}`. One named `seen` says how far it was looked where nothing was
-/// asked for; one named `failed` says why the stream ends. An `after` behind which events were removed is
-/// answered with 410, and `details.oldest` is the smallest `after` that is not.
-#[utoipa::path(
-    get, path = "/api/events", tag = "record", params(WhichEvents),
-    responses(
-        (status = 200, content((Events = "application/json"), (String = "text/event-stream"))),
-        (status = "4XX", body = ErrorBody),
-    )
-)]
 pub(crate) async fn events(
     State(shared): State<Arc<Shared>>,
     tab: Option<Extension<Tab>>,

@@ -7,40 +7,22 @@ use axum::extract::{Request, State};
 use engine::Hearing;
 use http::StatusCode;
 use http::header::{HeaderMap, HeaderName};
+use schemars::JsonSchema;
 use serde::Serialize;
-use utoipa::ToSchema;
 
-use crate::answer::{Answer, ErrorBody, read_bytes};
+use crate::answer::{Answer, read_bytes};
 use crate::server::Shared;
 
 const EVENT: HeaderName = HeaderName::from_static("x-github-event");
 const SIGNATURE: HeaderName = HeaderName::from_static("x-hub-signature-256");
 
 /// What came of it.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Heard {
     /// `changed`, `unchanged` or `ignored`
-    #[schema(example = "changed")]
     status: &'static str,
 }
 
-/// Hear what GitHub tells of a pull request
-///
-/// For a webhook of GitHub's with the content type `application/json`, a secret, and the event `pull_request`.
-#[utoipa::path(
-    post, path = "/api/github/webhook", tag = "server", security(()),
-    request_body(content = Object, description = "As GitHub sends it"),
-    params(
-        ("X-GitHub-Event" = String, Header, description = "What it is about"),
-        ("X-Hub-Signature-256" = String, Header, description = "The body's signature with the webhook's secret"),
-    ),
-    responses(
-        (status = 200, body = Heard, description = "It is about a pull request of ours"),
-        (status = 202, body = Heard, description = "It is about nothing of ours"),
-        (status = 401, body = ErrorBody, description = "The signature does not fit"),
-        (status = 404, body = ErrorBody, description = "The server has no secret for webhooks"),
-    )
-)]
 pub(crate) async fn webhook(
     State(shared): State<Arc<Shared>>,
     request: Request,

@@ -1,6 +1,5 @@
 //! Ways into the page: a link's code becomes a tab's token, which the tab gives back. The operator makes
 //! the links and takes them back.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 
@@ -10,15 +9,15 @@ use engine::store::Rights;
 use engine::{LinkView, Opened, Tab, ToolError};
 use http::StatusCode;
 use model::{PassId, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use super::page_limit;
-use crate::answer::{Answer, ErrorBody, Input, Params};
+use crate::answer::{Answer, Input, Params};
 use crate::server::Shared;
 
 /// What a tab shows to be let in.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Login {
     /// The code in the link, behind `#login=`
@@ -26,7 +25,7 @@ pub(crate) struct Login {
 }
 
 /// What a tab gets for it.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LoggedIn {
     /// The tab's token, to be sent as `Authorization: Bearer`
@@ -34,18 +33,9 @@ pub(crate) struct LoggedIn {
     /// Whether it only lets look
     read_only: bool,
     /// Until when it is good
-    #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
 }
 
-/// Exchange a link's code for a token
-///
-/// The only route of `/api` that needs no token, beside GitHub's. A link of `adjutant open` works once, one
-/// for looking as often as wanted until it ends.
-#[utoipa::path(
-    post, path = "/api/login", tag = "page", request_body = Login,
-    responses((status = 200, body = LoggedIn), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn log_in(
     State(shared): State<Arc<Shared>>,
     Input(login): Input<Login>,
@@ -58,11 +48,6 @@ pub(crate) async fn log_in(
     }))
 }
 
-/// Void the token that a tab got
-#[utoipa::path(
-    post, path = "/api/logout", tag = "page",
-    responses((status = 204, description = "It is void"), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn log_out(
     State(shared): State<Arc<Shared>>,
     tab: Option<Extension<Tab>>,
@@ -77,7 +62,7 @@ pub(crate) async fn log_out(
 }
 
 /// Which link to make.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewLink {
     /// One that only lets look, as often as wanted (default: one that lets act, once)
@@ -88,26 +73,19 @@ pub(crate) struct NewLink {
 }
 
 /// A link that was made. Nobody is told its address again.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MadeLink {
     /// Its id
-    #[schema(value_type = String)]
     id: PassId,
     /// Its address. The code stands behind `#`, which browsers do not send
     url: String,
     /// Whether it only lets look
     read_only: bool,
     /// Until when it can be used
-    #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
 }
 
-/// Make a link into the page
-#[utoipa::path(
-    post, path = "/api/links", tag = "page", request_body = NewLink,
-    responses((status = 201, body = MadeLink), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn make_link(
     State(shared): State<Arc<Shared>>,
     Input(new): Input<NewLink>,
@@ -138,35 +116,31 @@ fn reached_at(url: &str) -> String {
 }
 
 /// Which links to list.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichLinks {
     /// `nextCursor` of the page before
-    #[param(value_type = Option<String>)]
     after: Option<PassId>,
     /// How many, at most 1000
     limit: Option<u32>,
 }
 
 /// A page of links.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Links {
     /// The links, oldest first
     links: Vec<Link>,
     /// Where the next page begins, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
     next_cursor: Option<PassId>,
 }
 
 /// A link.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Link {
     /// Its id
-    #[schema(value_type = String)]
     id: PassId,
     /// Whether it only lets look
     read_only: bool,
@@ -175,10 +149,8 @@ pub(crate) struct Link {
     /// How many tabs are in by it
     tabs: u32,
     /// When it was made
-    #[schema(value_type = String, format = DateTime)]
     created_at: Timestamp,
     /// Until when it can be used
-    #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
 }
 
@@ -189,11 +161,6 @@ impl From<LinkView> for Link {
     }
 }
 
-/// List the links that can be used, or by which somebody is in
-#[utoipa::path(
-    get, path = "/api/links", tag = "page", params(WhichLinks),
-    responses((status = 200, body = Links), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn links(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichLinks>,
@@ -203,18 +170,12 @@ pub(crate) async fn links(
 }
 
 /// What was taken back.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Revoked {
     /// How many tabs were in by it and are no more
     tabs: usize,
 }
 
-/// Take a link back, and with it the tokens of the tabs that came by it
-#[utoipa::path(
-    post, path = "/api/links/{id}/revoke", tag = "page",
-    params(("id" = String, Path, description = "The link, or `all`")),
-    responses((status = 200, body = Revoked), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn revoke_link(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,

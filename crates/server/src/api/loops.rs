@@ -7,22 +7,14 @@ use axum::extract::{Path, State};
 use engine::{LoopChange, LoopStart, PauseWhen};
 use http::StatusCode;
 use model::{Cursor, Line, Text};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use utoipa::ToSchema;
 use wire::loops::{LoopDetails, LoopList, LoopMessageView, LoopView};
 
 use super::{Newest, page_limit};
-use crate::answer::{Answer, ErrorBody, Input, Params};
+use crate::answer::{Answer, Input, Params};
 use crate::server::Shared;
 
-/// List the loops, newest first
-#[utoipa::path(
-    get, path = "/api/loops", tag = "loops", params(Newest),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Loops")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<Newest>,
@@ -31,15 +23,6 @@ pub(crate) async fn list(
     Ok(Json(shared.app.engine.loops(asked.after.map(Cursor::number), limit).await?))
 }
 
-/// Show a loop with its iterations, notes and messages
-#[utoipa::path(
-    get, path = "/api/loops/{name}", tag = "loops",
-    params(("name" = String, Path, description = "The loop")),
-    responses(
-        (status = 200, body = ref("#/components/schemas/WholeLoop")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn show(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
@@ -48,7 +31,7 @@ pub(crate) async fn show(
 }
 
 /// A loop to be begun, or to be given more to do. What is absent stays as it was, or is as the configuration says.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewLoop {
     /// Its name
@@ -56,15 +39,12 @@ pub(crate) struct NewLoop {
     /// The specification; a new loop needs one
     spec: Option<String>,
     /// Where the specification was read: an absolute path, from which it is read again when the loop is resumed
-    #[schema(value_type = Option<String>, max_length = 4096)]
     spec_path: Option<Line<4096>>,
     /// How many iterations, or how many more; 0 is no limit
     iterations: Option<u32>,
     /// The kind that runs its agents
-    #[schema(value_type = Option<String>, max_length = 64)]
     agent: Option<Line<64>>,
     /// Their role
-    #[schema(value_type = Option<String>, max_length = 200)]
     role: Option<Line<200>>,
     /// What they are told beside the specification
     extra: Option<String>,
@@ -75,18 +55,9 @@ pub(crate) struct NewLoop {
     /// What it may spend in all, in dollars
     budget: Option<f64>,
     /// Where its agents work
-    #[schema(value_type = Option<String>, max_length = 4096)]
     cwd: Option<Line<4096>>,
 }
 
-/// Begin a loop, or give one that waits or is over more to do
-#[utoipa::path(
-    post, path = "/api/loops", tag = "loops", request_body = NewLoop,
-    responses(
-        (status = 201, body = ref("#/components/schemas/Loop")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn start(
     State(shared): State<Arc<Shared>>,
     Input(asked): Input<NewLoop>,
@@ -108,7 +79,7 @@ pub(crate) async fn start(
 }
 
 /// When to wait.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Pause {
     /// Whether its agent is ended; else it may end its iteration
@@ -116,15 +87,6 @@ pub(crate) struct Pause {
     now: bool,
 }
 
-/// Let a loop wait when its iteration is over, or at once
-#[utoipa::path(
-    post, path = "/api/loops/{name}/pause", tag = "loops", request_body = Pause,
-    params(("name" = String, Path, description = "The loop")),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Loop")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn pause(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
@@ -134,15 +96,6 @@ pub(crate) async fn pause(
     Ok(Json(shared.app.engine.loop_pause(&name, when).await?))
 }
 
-/// Let a loop that waits go on
-#[utoipa::path(
-    post, path = "/api/loops/{name}/resume", tag = "loops",
-    params(("name" = String, Path, description = "The loop")),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Loop")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn resume(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
@@ -150,15 +103,6 @@ pub(crate) async fn resume(
     Ok(Json(shared.app.engine.loop_resume(&name).await?))
 }
 
-/// End a loop, with the agent that works for it
-#[utoipa::path(
-    post, path = "/api/loops/{name}/stop", tag = "loops",
-    params(("name" = String, Path, description = "The loop")),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Loop")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn stop(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
@@ -167,23 +111,13 @@ pub(crate) async fn stop(
 }
 
 /// What to tell.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Say {
     /// The words
-    #[schema(value_type = String, min_length = 1, max_length = 32_768)]
     text: Text<32_768>,
 }
 
-/// Leave word for a loop's next agent
-#[utoipa::path(
-    post, path = "/api/loops/{name}/say", tag = "loops", request_body = Say,
-    params(("name" = String, Path, description = "The loop")),
-    responses(
-        (status = 201, body = ref("#/components/schemas/LoopMessage")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn say(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,

@@ -1,6 +1,5 @@
 //! Letters for people to look through: those to the human and those between agents, and their threads. Reading one,
 //! answering and sending are tools.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 
@@ -9,48 +8,36 @@ use axum::extract::{Path, State};
 use engine::views::LetterWish;
 use engine::{Code, ToolError};
 use model::{AgentId, Cursor, MailId};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use utoipa::IntoParams;
 use wire::mail::{LetterBox, Letters, Thread};
 
 use super::page_limit;
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
 /// No search is for longer words.
 const LONGEST_SEARCH: usize = 200;
 
 /// Which letters to list.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichLetters {
     /// `me`: for the human; `asks`: those of them that wait for an answer; `agents`: for agents; `alerts`: for the human,
     /// about trouble; `sent`: from the human. Absent is `me`, or all where `agent` is given
     #[serde(rename = "box")]
-    #[param(value_type = Option<String>, rename = "box")]
     of: Option<LetterBox>,
     /// Only those to or from this agent
-    #[param(value_type = Option<String>)]
     agent: Option<AgentId>,
     /// Only those whose subject or text has these words; of a long text only the two ends are looked at
-    #[param(max_length = 200)]
+    #[schemars(length(max = 200))]
     q: Option<String>,
     /// `nextCursor` of the page before
-    #[param(value_type = Option<i64>, minimum = 0)]
     after: Option<Cursor>,
     /// How many, at most 1000
     limit: Option<u32>,
 }
 
-/// List letters, newest first
-#[utoipa::path(
-    get, path = "/api/mail", tag = "mail", params(WhichLetters),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Letters")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichLetters>,
@@ -74,15 +61,6 @@ pub(crate) async fn list(
     Ok(Json(engine.letters(wish).await?))
 }
 
-/// Show the thread that a letter belongs to, oldest first
-#[utoipa::path(
-    get, path = "/api/mail/threads/{id}", tag = "mail",
-    params(("id" = String, Path, description = "Any letter of it")),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Thread")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn thread(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,

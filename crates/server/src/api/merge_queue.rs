@@ -1,5 +1,4 @@
 //! Approved work on its way into branches, and what waits to be approved.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 
@@ -9,25 +8,23 @@ use engine::store::{MergePage, Tx};
 use engine::{ReviewScope, ToolError};
 use model::review::MergeState;
 use model::{Cursor, EpicId, MergeId};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use utoipa::IntoParams;
 use wire::merges::{Merges, ReviewDesk, WatchedMerge};
 
 use super::page_limit;
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
 /// Which merges to list.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichMerges {
     /// Those that are over, too
     #[serde(default)]
     all: bool,
     /// Only those after this cursor
     #[serde(default)]
-    #[param(value_type = i64, minimum = 0)]
     after: Cursor,
     /// How many, at most 1000
     limit: Option<u32>,
@@ -39,14 +36,6 @@ pub(crate) struct WhichMerges {
 /// So many that are over are added.
 const MOST_OVER: u32 = 100;
 
-/// List approved work
-#[utoipa::path(
-    get, path = "/api/merge-queue", tag = "reviews", params(WhichMerges),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Merges")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichMerges>,
@@ -89,15 +78,6 @@ fn merge_of(shared: &Shared, id: MergeId) -> Result<WatchedMerge, ToolError> {
     Ok(WatchedMerge { merge, checking })
 }
 
-/// Show one piece of approved work
-#[utoipa::path(
-    get, path = "/api/merge-queue/{id}", tag = "reviews",
-    params(("id" = String, Path, description = "The merge")),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Merge")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn one(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
@@ -108,15 +88,6 @@ pub(crate) async fn one(
     Ok(Json(look.await.map_err(ToolError::internal)??))
 }
 
-/// Try to merge again what is held
-#[utoipa::path(
-    post, path = "/api/merge-queue/{id}/retry", tag = "reviews",
-    params(("id" = String, Path, description = "The merge")),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Merge")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn retry(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
@@ -127,12 +98,10 @@ pub(crate) async fn retry(
 }
 
 /// Which tasks to list.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichReviewed {
     /// Only those of this epic
-    #[param(value_type = Option<String>)]
     epic_id: Option<EpicId>,
     /// `nextCursor` of the page before
     cursor: Option<String>,
@@ -140,14 +109,6 @@ pub(crate) struct WhichReviewed {
     limit: Option<u32>,
 }
 
-/// List the tasks that wait for approval, with what git says of their branches
-#[utoipa::path(
-    get, path = "/api/tasks/review-queue", tag = "reviews", params(WhichReviewed),
-    responses(
-        (status = 200, body = ref("#/components/schemas/ReviewQueue")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn reviewed(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichReviewed>,

@@ -1,5 +1,4 @@
 //! The record as people look at it: searched, counted over time, and one call opened.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 pub(crate) mod call;
 
@@ -10,12 +9,12 @@ use axum::extract::State;
 use engine::ToolError;
 use engine::store::{AuditBody, AuditCall, AuditCount, AuditFound, AuditOrder, AuditSpan};
 use model::{AgentId, TaskId, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use super::audit_query::{SCAN, WhichCalls, refusals};
 use super::page_limit;
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
 /// So many characters of what was asked are shown in a list.
@@ -27,7 +26,7 @@ const BARS: u32 = 120;
 const MOST_BARS: u32 = 500;
 
 /// Recorded calls that were found.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Records {
     /// The calls
@@ -42,23 +41,21 @@ pub(crate) struct Records {
 }
 
 /// The last row that was looked at.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SearchedTo {
     /// Its number
     number: i64,
     /// When it was written
-    #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
 }
 
 /// A recorded call, in a line.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RecordRow {
     /// Its place in the chain
     number: i64,
     /// When it was answered
-    #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
     /// Who called
     who: Who,
@@ -73,16 +70,14 @@ pub(crate) struct RecordRow {
     /// How long it took, in milliseconds; null where it only began
     duration_ms: Option<f64>,
     /// What the caller works on
-    #[schema(value_type = Option<String>)]
     task_id: Option<TaskId>,
 }
 
 /// Who called.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Who {
     /// The agent, or the one in whose name the operator called
-    #[schema(value_type = Option<String>)]
     agent_id: Option<AgentId>,
     /// Its role
     role: Option<String>,
@@ -93,7 +88,7 @@ pub(crate) struct Who {
 }
 
 /// How a call went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum RecordOutcome {
     /// Well
@@ -152,11 +147,6 @@ impl From<AuditCall> for RecordRow {
     }
 }
 
-/// Search the record
-#[utoipa::path(
-    get, path = "/api/record", tag = "record", params(WhichCalls),
-    responses((status = 200, body = Records), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichCalls>,
@@ -183,15 +173,12 @@ pub(crate) async fn list(
 }
 
 /// Which calls to count over time.
-#[derive(Debug, Default, Deserialize, IntoParams)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichBars {
     /// From this time on (default: an hour before the end)
-    #[param(value_type = Option<String>, format = DateTime)]
     since: Option<Timestamp>,
     /// Before this time (default: now)
-    #[param(value_type = Option<String>, format = DateTime)]
     until: Option<Timestamp>,
     /// Into how many parts, from 1 to 500
     buckets: Option<u32>,
@@ -210,13 +197,11 @@ pub(crate) struct WhichBars {
 }
 
 /// Calls over time.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Histogram {
     /// When the first part begins
-    #[schema(value_type = String, format = DateTime)]
     from: Timestamp,
     /// When the last one ends
-    #[schema(value_type = String, format = DateTime)]
     to: Timestamp,
     /// How many milliseconds a part has
     step: i64,
@@ -230,7 +215,7 @@ pub(crate) struct Histogram {
 }
 
 /// Calls, counted. What only began is counted when it ends.
-#[derive(Debug, Default, Serialize, ToSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct Counted {
     /// All of them
     pub(super) calls: u64,
@@ -263,11 +248,6 @@ pub(super) fn span_of(
     Ok(AuditSpan { from, step, parts: usize::try_from(parts).unwrap_or(1) })
 }
 
-/// Count calls over time
-#[utoipa::path(
-    get, path = "/api/record/histogram", tag = "record", params(WhichBars),
-    responses((status = 200, body = Histogram), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn histogram(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichBars>,

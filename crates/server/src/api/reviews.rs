@@ -7,24 +7,16 @@ use axum::extract::{Path, State};
 use engine::store::{ReviewPage, Tx};
 use engine::{ToolError, Whose};
 use model::{AgentId, Cursor, TaskRef, Text};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
 use wire::reviews::{ReviewStory, Reviews};
 
 use super::agents::find;
 use super::{Listing, page_limit};
-use crate::answer::{Answer, ErrorBody, Input, Params};
+use crate::answer::{Answer, Input, Params};
 use crate::server::Shared;
 
-/// List reviews, and on the first page the agents that have had all theirs
-#[utoipa::path(
-    get, path = "/api/reviews", tag = "reviews", params(Listing),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Reviews")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<Listing>,
@@ -62,18 +54,6 @@ fn whose(tx: &Tx<'_>, name: &str) -> Result<Whose, ToolError> {
     }
 }
 
-/// Show all reviews of an agent's work
-#[utoipa::path(
-    get, path = "/api/reviews/{id}", tag = "reviews",
-    params((
-        "id" = String, Path,
-        description = "The agent that did the work or that looks at it, as for `/api/agents/{id}`; or a task by id, number or slug"
-    )),
-    responses(
-        (status = 200, body = ref("#/components/schemas/ReviewStory")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn story(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
@@ -90,20 +70,18 @@ pub(super) async fn agent_of(shared: &Shared, name: String) -> Result<AgentId, T
 }
 
 /// Why work is given up.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Abandon {
     /// In words
-    #[schema(value_type = Option<String>, max_length = 2000)]
     reason: Option<Text<2000>>,
 }
 
 /// Whose work was given up.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Abandoned {
     /// The agent
-    #[schema(value_type = String)]
     agent_id: AgentId,
     /// Why
     reason: String,
@@ -111,12 +89,6 @@ pub(crate) struct Abandoned {
     branch: Option<String>,
 }
 
-/// Give an agent's work up; what it did is kept on branches
-#[utoipa::path(
-    post, path = "/api/reviews/{id}/abandon", tag = "reviews", request_body = Abandon,
-    params(("id" = String, Path, description = "The agent, as for `/api/agents/{id}`")),
-    responses((status = 200, body = Abandoned), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn abandon(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
@@ -131,20 +103,19 @@ pub(crate) async fn abandon(
 }
 
 /// How many more reviews.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AllowMore {
     /// From 1 to 100; one where absent
-    #[schema(minimum = 1, maximum = 100)]
+    #[schemars(range(min = 1, max = 100))]
     more: Option<u32>,
 }
 
 /// How many reviews an agent may have now.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Allowed {
     /// The agent
-    #[schema(value_type = String)]
     agent_id: AgentId,
     /// How many it had
     iterations: u64,
@@ -154,12 +125,6 @@ pub(crate) struct Allowed {
     left: u64,
 }
 
-/// Allow an agent more reviews than usual
-#[utoipa::path(
-    post, path = "/api/reviews/{id}/allow-more", tag = "reviews", request_body = AllowMore,
-    params(("id" = String, Path, description = "The agent, as for `/api/agents/{id}`")),
-    responses((status = 200, body = Allowed), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn allow_more(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,

@@ -10,16 +10,16 @@ use http::StatusCode;
 use model::Timestamp;
 use model::agent::AgentState;
 use model::event::EventKind;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-use utoipa::ToSchema;
 
 use crate::answer::Answer;
 use crate::app::ReloadReport;
 use crate::server::Shared;
 
 /// How the server does.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Status {
     /// Where it is reached
@@ -29,7 +29,6 @@ pub(crate) struct Status {
     /// Its version
     version: String,
     /// Since when it runs
-    #[schema(value_type = String, format = DateTime)]
     started_at: Timestamp,
     /// The home it serves
     home: String,
@@ -45,8 +44,6 @@ pub(crate) struct Status {
     operator: bool,
 }
 
-/// How the server does
-#[utoipa::path(get, path = "/api/status", tag = "server", responses((status = 200, body = Status)))]
 pub(crate) async fn status(
     State(shared): State<Arc<Shared>>,
     Extension(principal): Extension<Principal>,
@@ -73,8 +70,6 @@ pub(crate) async fn status(
     }))
 }
 
-/// Read configuration and roles again
-#[utoipa::path(post, path = "/api/reload", tag = "server", responses((status = 200, body = ReloadReport)))]
 pub(crate) async fn reload(State(shared): State<Arc<Shared>>) -> Answer<Json<ReloadReport>> {
     let reload = Arc::clone(&shared.app.reload);
     let report =
@@ -102,10 +97,6 @@ pub(crate) async fn reload(State(shared): State<Arc<Shared>>) -> Answer<Json<Rel
     Ok(Json(report))
 }
 
-/// End the server
-///
-/// What waits is answered, then the server ends. Agents go on.
-#[utoipa::path(post, path = "/api/shutdown", tag = "server", responses((status = 202, description = "It ends")))]
 pub(crate) async fn shutdown(State(shared): State<Arc<Shared>>) -> StatusCode {
     shared.app.shutdown.cancel();
     StatusCode::ACCEPTED

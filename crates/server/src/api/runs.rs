@@ -1,5 +1,4 @@
 //! Agents that Adjutant runs itself: how the operator starts them, reads them and types to them.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,12 +11,12 @@ use engine::{Code, Draft, Engine, OutputPage, OutputWish, ToolError};
 use http::StatusCode;
 use model::money::Usd;
 use model::{AgentId, Cursor, Line, TaskRef, Text, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
-use utoipa::{IntoParams, ToSchema};
 
 use super::agents::id_of;
-use crate::answer::{Answer, ErrorBody, Input, Params};
+use crate::answer::{Answer, Input, Params};
 use crate::server::Shared;
 
 /// Nobody waits longer for output in one request.
@@ -33,43 +32,36 @@ pub(super) const SOON: Duration = Duration::from_millis(5);
 pub(super) const AT_LAST: Duration = Duration::from_millis(100);
 
 /// Who is to be started.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewRun {
     /// In which role; a bare prompt needs none
-    #[schema(value_type = Option<String>, max_length = 100)]
     role: Option<Line<100>>,
     /// How it is run: `claude`, `codex`, `acp`, `command` or `script` (default: as the role says)
-    #[schema(value_type = Option<String>, max_length = 50)]
     kind: Option<Line<50>>,
     /// What it is to do
-    #[schema(value_type = String, max_length = 4_000_000)]
     prompt: Text<4_000_000>,
     /// For which task: id, number or slug (default: a new one)
-    #[schema(value_type = Option<String>)]
     task: Option<TaskRef>,
     /// Where it works (default: as the role says, else the project)
-    #[schema(value_type = Option<String>, max_length = 4096)]
     cwd: Option<Line<4096>>,
     /// The model (default: as role and configuration say)
-    #[schema(value_type = Option<String>, max_length = 200)]
     model: Option<Line<200>>,
     /// The agent's own tools it may use (default: as the role says)
-    #[schema(value_type = Option<Vec<String>>, max_items = 200)]
+    #[schemars(length(max = 200))]
     tools: Option<Vec<Line<200>>>,
     /// How long it may run, in seconds
-    #[schema(minimum = 1)]
+    #[schemars(range(min = 1))]
     timeout: Option<u32>,
     /// What it and all that it starts may spend
     #[serde(default)]
     budget: Caps,
     /// The agent whose conversation it goes on with; role, kind and place are that one's
-    #[schema(value_type = Option<String>)]
     resume: Option<AgentId>,
 }
 
 /// What may be spent. An absent cap is the role's, or the configuration's.
-#[derive(Debug, Default, Deserialize, ToSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Caps {
     /// Dollars
@@ -83,11 +75,10 @@ pub(crate) struct Caps {
 }
 
 /// Who was started.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Started {
     /// The agent
-    #[schema(value_type = String)]
     agent_id: AgentId,
     /// Its role
     role: String,
@@ -95,13 +86,6 @@ pub(crate) struct Started {
     task_slug: String,
 }
 
-/// Start an agent
-///
-/// Answers as soon as the agent is recorded. It runs when a place is free.
-#[utoipa::path(
-    post, path = "/api/runs", tag = "agents", request_body = NewRun,
-    responses((status = 201, body = Started), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn start(
     State(shared): State<Arc<Shared>>,
     Input(asked): Input<NewRun>,
@@ -179,9 +163,8 @@ pub(super) fn ours(engine: &Engine, id: AgentId) -> Result<Agent, ToolError> {
 }
 
 /// Which part of an agent's output.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichOutput {
     /// Of which attempt (default: the present one)
     attempt: Option<u32>,
@@ -190,7 +173,6 @@ pub(crate) struct WhichOutput {
     segment: u32,
     /// From where in it, as `next` said
     #[serde(default)]
-    #[param(value_type = u64, minimum = 0)]
     offset: Cursor,
     /// About how many bytes, at most 4194304 (default 262144)
     bytes: Option<usize>,
@@ -200,7 +182,7 @@ pub(crate) struct WhichOutput {
 }
 
 /// A part of an agent's output.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// The lines, oldest first
     lines: Vec<OutputLine>,
@@ -213,13 +195,12 @@ pub(crate) struct Output {
 }
 
 /// A line.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OutputLine {
     /// When it came
-    #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
     /// Which way it went: `out`, `err`, or `in` for what the agent was told
-    #[schema(value_type = String, example = "out")]
+    #[schemars(with = "String")]
     stream: engine::Stream,
     /// What it says
     text: String,
@@ -228,7 +209,7 @@ pub(crate) struct OutputLine {
 }
 
 /// A place in an agent's output.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Place {
     /// Which file
     segment: u32,
@@ -253,12 +234,6 @@ impl From<OutputPage> for Output {
     }
 }
 
-/// Read an agent's output, and wait for more
-#[utoipa::path(
-    get, path = "/api/agents/{id}/output", tag = "agents",
-    params(("id" = String, Path, description = "The agent"), WhichOutput),
-    responses((status = 200, body = Output), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn output(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
@@ -299,27 +274,20 @@ pub(crate) async fn output(
 }
 
 /// What is typed.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Typed {
     /// The line, without its end
-    #[schema(value_type = String, max_length = 100_000)]
     line: Text<100_000>,
 }
 
 /// What became of a line.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Taken {
     /// Whether the agent takes it; not every kind listens while it runs
     taken: bool,
 }
 
-/// Type a line to a running agent
-#[utoipa::path(
-    post, path = "/api/agents/{id}/input", tag = "agents", request_body = Typed,
-    params(("id" = String, Path, description = "The agent")),
-    responses((status = 200, body = Taken), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn input(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,

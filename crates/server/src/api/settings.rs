@@ -10,11 +10,11 @@ use engine::toolsets::TOOLSETS;
 use engine::{ToolError, WebhookView};
 use model::event::EventKind;
 use model::policy::{Reach, Rules};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use utoipa::ToSchema;
 
-use crate::answer::{Answer, ErrorBody, Input};
+use crate::answer::{Answer, Input};
 use crate::app::ReloadReport;
 use crate::files::{
     Checked, ConfigView, FileChange, Files, FilesView, KeyChange, RoleChange, RoleFile,
@@ -25,7 +25,7 @@ use crate::server::Shared;
 const MOST_CHANGES: usize = 200;
 
 /// The settings.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SettingsView {
     /// The configuration
@@ -37,12 +37,11 @@ pub(crate) struct SettingsView {
     /// Every tool, by toolset
     toolsets: Vec<ToolsetView>,
     /// Who is told of events
-    #[schema(value_type = Vec<Object>)]
     webhooks: Vec<WebhookView>,
 }
 
 /// A role: its file, and what it comes to.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RoleView {
     #[serde(flatten)]
@@ -52,7 +51,7 @@ pub(crate) struct RoleView {
 }
 
 /// What a role comes to, with what it leaves out filled in.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RoleSum {
     /// Its name for people
@@ -86,7 +85,7 @@ pub(crate) struct RoleSum {
 }
 
 /// What may be spent. Null is no limit.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CapsView {
     /// Dollars
@@ -100,7 +99,7 @@ pub(crate) struct CapsView {
 }
 
 /// What a category may do.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CategoryView {
     /// Its name
@@ -122,7 +121,7 @@ pub(crate) struct CategoryView {
 }
 
 /// A toolset.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolsetView {
     /// Its name
@@ -132,7 +131,7 @@ pub(crate) struct ToolsetView {
 }
 
 /// A tool.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolView {
     /// Its canonical name
@@ -143,11 +142,6 @@ pub(crate) struct ToolView {
     title: &'static str,
 }
 
-/// Show the settings
-#[utoipa::path(
-    get, path = "/api/settings", tag = "settings",
-    responses((status = 200, body = SettingsView), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn show(State(shared): State<Arc<Shared>>) -> Answer<Json<SettingsView>> {
     let FilesView { config, roles } = with_files(&shared, |files| files.read()).await?;
     let engine = &shared.app.engine;
@@ -249,7 +243,7 @@ fn toolsets(settings: &Settings) -> Vec<ToolsetView> {
 }
 
 /// What is to be changed: either `changes` or `role`.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Change {
     /// Keys of the configuration
@@ -274,13 +268,6 @@ impl Change {
     }
 }
 
-/// Check a change of the settings
-///
-/// Nothing is written. The answer says what is wrong, with the line, and what would change in the file.
-#[utoipa::path(
-    post, path = "/api/settings/check", tag = "settings", request_body = Change,
-    responses((status = 200, body = Checked), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn check(
     State(shared): State<Arc<Shared>>,
     Input(asked): Input<Change>,
@@ -290,7 +277,7 @@ pub(crate) async fn check(
 }
 
 /// What is to be changed, and what the file was when it was read.
-#[derive(Debug, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Save {
     /// Keys of the configuration
@@ -302,7 +289,7 @@ pub(crate) struct Save {
 }
 
 /// What was saved.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Saved {
     /// What changed in the file, as a patch
@@ -315,17 +302,6 @@ pub(crate) struct Saved {
     reloaded: ReloadReport,
 }
 
-/// Change the settings
-///
-/// The file is written whole or not at all, and everything is read again. A file that somebody else has changed meanwhile is left as it is.
-#[utoipa::path(
-    post, path = "/api/settings/save", tag = "settings", request_body = Save,
-    responses(
-        (status = 200, body = Saved),
-        (status = 409, body = ErrorBody, description = "Somebody else has changed the file meanwhile"),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn save(
     State(shared): State<Arc<Shared>>,
     Input(asked): Input<Save>,

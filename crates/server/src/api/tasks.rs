@@ -1,5 +1,4 @@
 //! Tasks as people see them: the board, a list, one task whole, and what waits for what.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 
@@ -8,24 +7,22 @@ use axum::extract::{Path, State};
 use engine::store::BoardMark;
 use engine::{BoardSlice, BoardWish, ToolError};
 use model::{Column, Cursor, EpicId, TaskRef};
+use schemars::JsonSchema;
 use serde::Deserialize;
-use utoipa::IntoParams;
 use wire::tasks::{Board, TaskDetails, TaskGraph, TaskHistory, Tasks};
 
 use super::page_limit;
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
 /// A column has so many tasks at first unless told otherwise.
 const FIRST: u32 = 25;
 
 /// Which tasks.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichBoard {
     /// Only those of this epic
-    #[param(value_type = Option<String>)]
     epic: Option<EpicId>,
     /// Only those of this session
     session: Option<String>,
@@ -37,14 +34,6 @@ pub(crate) struct WhichBoard {
     limit: Option<u32>,
 }
 
-/// Show the board: how many tasks each column has, and the first of them
-#[utoipa::path(
-    get, path = "/api/board", tag = "tasks", params(WhichBoard),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Board")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn board(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichBoard>,
@@ -55,14 +44,12 @@ pub(crate) async fn board(
 }
 
 /// Which page of which tasks.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichTasks {
     /// Only of this column: `blocked`, `ready`, `inProgress`, `inReview` or `done`
     column: Option<String>,
     /// Only those of this epic
-    #[param(value_type = Option<String>)]
     epic: Option<EpicId>,
     /// Only those of this session
     session: Option<String>,
@@ -77,14 +64,6 @@ pub(crate) struct WhichTasks {
     limit: Option<u32>,
 }
 
-/// List tasks, by priority and then by number; a column of what is done, the newest first
-#[utoipa::path(
-    get, path = "/api/tasks", tag = "tasks", params(WhichTasks),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Tasks")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichTasks>,
@@ -140,15 +119,6 @@ fn task_of(name: &str) -> Result<TaskRef, ToolError> {
     })
 }
 
-/// Show one task: its text, what stands beside it, who worked on it, what happened, and what the next agent is told
-#[utoipa::path(
-    get, path = "/api/tasks/{ref}", tag = "tasks",
-    params(("ref" = String, Path, description = "The task: its id, number or slug")),
-    responses(
-        (status = 200, body = ref("#/components/schemas/WholeTask")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn show(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
@@ -157,27 +127,16 @@ pub(crate) async fn show(
 }
 
 /// Which part of a history.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichHistory {
     /// `nextCursor` of the page before, or `historyCursor` of the task
     #[serde(default)]
-    #[param(value_type = i64, minimum = 0)]
     after: Cursor,
     /// How many, at most 1000
     limit: Option<u32>,
 }
 
-/// List what happened to a task, the newest first
-#[utoipa::path(
-    get, path = "/api/tasks/{ref}/history", tag = "tasks",
-    params(("ref" = String, Path, description = "The task: its id, number or slug"), WhichHistory),
-    responses(
-        (status = 200, body = ref("#/components/schemas/TaskHistory")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn history(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
@@ -188,12 +147,10 @@ pub(crate) async fn history(
 }
 
 /// Which tasks are drawn.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichGraph {
     /// Only those of this epic, and what stands beside them
-    #[param(value_type = Option<String>)]
     epic: Option<EpicId>,
     /// Only those of this session, and what stands beside them
     session: Option<String>,
@@ -202,14 +159,6 @@ pub(crate) struct WhichGraph {
     q: String,
 }
 
-/// Show what waits for what: up to 500 tasks, the open ones first, and what stands beside them
-#[utoipa::path(
-    get, path = "/api/tasks/graph", tag = "tasks", params(WhichGraph),
-    responses(
-        (status = 200, body = ref("#/components/schemas/TaskGraph")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn graph(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<WhichGraph>,

@@ -5,22 +5,22 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::{Extension, Json};
 use engine::Principal;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
 use crate::answer::Answer;
 use crate::server::Shared;
 
 /// The tools.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Tools {
     /// Each of them, in the order of all lists
     tools: Vec<Tool>,
 }
 
 /// A tool.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Tool {
     /// Its name where all toolsets are together
@@ -34,12 +34,10 @@ pub(crate) struct Tool {
     /// What it is for
     description: &'static str,
     /// The schema of what goes in
-    #[schema(value_type = Object)]
+    #[schemars(with = "serde_json::Map<String, Value>")]
     input_schema: &'static Map<String, Value>,
 }
 
-/// List the tools that you may use
-#[utoipa::path(get, path = "/api/tools", tag = "tools", responses((status = 200, body = Tools)))]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Extension(principal): Extension<Principal>,

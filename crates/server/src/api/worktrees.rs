@@ -11,20 +11,12 @@ use wire::worktrees::{Agreement, PrunedWorktree, Worktrees};
 
 use super::reviews::agent_of;
 use super::{Listing, page_limit};
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
 /// Nobody waits longer until a worktree is gone.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// List worktrees
-#[utoipa::path(
-    get, path = "/api/worktrees", tag = "reviews", params(Listing),
-    responses(
-        (status = 200, body = ref("#/components/schemas/Worktrees")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<Listing>,
@@ -35,15 +27,6 @@ pub(crate) async fn list(
     Ok(Json(Worktrees { worktrees: page.items, next_cursor: page.next }))
 }
 
-/// Take the worktree of an agent that has ended away, and keep what is in it
-#[utoipa::path(
-    post, path = "/api/worktrees/{id}/prune", tag = "reviews",
-    params(("id" = String, Path, description = "The agent, as for `/api/agents/{id}`")),
-    responses(
-        (status = 200, body = ref("#/components/schemas/PrunedWorktree")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn prune(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
@@ -60,14 +43,6 @@ pub(crate) async fn prune(
     Ok(Json(pruned))
 }
 
-/// Compare git and the record
-#[utoipa::path(
-    get, path = "/api/worktrees/check", tag = "reviews",
-    responses(
-        (status = 200, body = ref("#/components/schemas/Agreement")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn check(State(shared): State<Arc<Shared>>) -> Answer<Json<Agreement>> {
     let engine = shared.app.engine.clone();
     let compared = tokio::task::spawn_blocking(move || engine.disagreements()).await;

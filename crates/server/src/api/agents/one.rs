@@ -10,16 +10,16 @@ use model::agent::{AgentState, AwaitStatus};
 use model::money::Usd;
 use model::review::{InstanceStatus, WorktreeState};
 use model::{AgentId, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
 use super::{AgentView, find};
-use crate::answer::{Answer, ErrorBody};
+use crate::answer::Answer;
 use crate::server::Shared;
 
 /// An agent, whole.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WholeAgent {
     #[serde(flatten)]
@@ -27,14 +27,12 @@ pub(crate) struct WholeAgent {
     /// Why it ended, or until when it is limited
     reason: Option<String>,
     /// The state as `await_agent` says it
-    #[schema(value_type = String, example = "running")]
     await_status: AwaitStatus,
     /// How often it was started
     attempt: u32,
     /// Where it works; null is the project
     cwd: Option<String>,
     /// How it stands, in the words of the review's seed
-    #[schema(value_type = String, example = "WAITING_REVIEW")]
     review_status: InstanceStatus,
     /// The worktree that Adjutant made for it; null where it has none
     worktree: Option<WorktreeOf>,
@@ -49,20 +47,18 @@ pub(crate) struct WholeAgent {
     /// What it and those below it may spend and have spent; null where nobody bounded it
     budget: Option<BudgetView>,
     /// What came of it, once it is over
-    #[schema(value_type = Option<Object>)]
+    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     result: Option<Value>,
     /// The agent whose conversation it goes on with
-    #[schema(value_type = Option<String>)]
     resumed_from: Option<AgentId>,
     /// When it must be over
-    #[schema(value_type = Option<String>, format = DateTime)]
     deadline_at: Option<Timestamp>,
     /// How long it ran, or has run until now, in milliseconds
     duration_ms: i64,
 }
 
 /// An agent's worktree.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WorktreeOf {
     /// Where it is
@@ -72,23 +68,19 @@ pub(crate) struct WorktreeOf {
     /// The branch its work is meant for
     target: Option<String>,
     /// Whether it is there
-    #[schema(value_type = String, example = "there")]
     state: WorktreeState,
 }
 
 /// Two agents, and what they have to do with each other.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Relation {
     /// What
     #[serde(rename = "type")]
-    #[schema(value_type = String, example = "spawned_review")]
     kind: &'static str,
     /// Whose work is looked at
-    #[schema(value_type = String)]
     parent_id: AgentId,
     /// Who looks
-    #[schema(value_type = String)]
     child_id: AgentId,
     /// For which time
     review_iteration: u32,
@@ -108,7 +100,7 @@ fn relations(tx: &Tx<'_>, id: AgentId) -> Result<Vec<Relation>, ToolError> {
 }
 
 /// Tokens.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Tokens {
     /// Read, from a cache too
     input: u64,
@@ -117,7 +109,7 @@ pub(crate) struct Tokens {
 }
 
 /// What may be spent, and has been.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct BudgetView {
     /// The caps; an absent one is none
     caps: Amounts,
@@ -126,7 +118,7 @@ pub(crate) struct BudgetView {
 }
 
 /// Amounts of what is bounded.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Amounts {
     /// Dollars
     usd: Option<f64>,
@@ -215,15 +207,6 @@ impl BudgetView {
     }
 }
 
-/// Show one agent
-#[utoipa::path(
-    get, path = "/api/agents/{id}", tag = "agents",
-    params((
-        "id" = String, Path,
-        description = "The agent: its id, four or more digits of its beginning or its end, or `last`"
-    )),
-    responses((status = 200, body = WholeAgent), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn show(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,

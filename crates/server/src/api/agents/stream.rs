@@ -1,5 +1,4 @@
 //! What an agent says and does, as it does it.
-#![expect(unused_qualifications, reason = "utoipa writes them")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,12 +7,12 @@ use axum::Json;
 use axum::extract::{Path, State};
 use engine::{Beginning, Position, StreamWish, ToolError};
 use model::Cursor;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::Instant;
-use utoipa::IntoParams;
 use wire::agents::AgentStream;
 
-use crate::answer::{Answer, ErrorBody, Params};
+use crate::answer::{Answer, Params};
 use crate::api::reviews::agent_of;
 use crate::api::runs::{AT_LAST, BYTES, LONGEST_WAIT, MOST_BYTES, SOON, ours, wrong};
 use crate::server::Shared;
@@ -22,16 +21,14 @@ use crate::server::Shared;
 const LONGEST_TAIL: usize = 5000;
 
 /// Which part of an agent's steps.
-#[derive(Debug, Deserialize, IntoParams)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
 pub(crate) struct WhichSteps {
     /// Of which attempt (default: the present one)
     attempt: Option<u32>,
     /// From which file on, as `next` said
     segment: Option<u32>,
     /// From where in it, as `next` said
-    #[param(value_type = Option<u64>, minimum = 0)]
     offset: Option<Cursor>,
     /// About how many bytes of output, at most 4194304 (default 262144)
     bytes: Option<usize>,
@@ -66,17 +63,6 @@ impl WhichSteps {
     }
 }
 
-/// Read what an agent says and does, step by step, and wait for more
-///
-/// Its lines are understood by the kind of the agent. What came of a call is a later step with the same id.
-#[utoipa::path(
-    get, path = "/api/agents/{id}/stream", tag = "agents",
-    params(("id" = String, Path, description = "The agent, as for `/api/agents/{id}`"), WhichSteps),
-    responses(
-        (status = 200, body = ref("#/components/schemas/AgentStream")),
-        (status = "4XX", body = ErrorBody)
-    )
-)]
 pub(crate) async fn stream(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,

@@ -17,7 +17,7 @@ use tokio_tungstenite::tungstenite::Error as WireError;
 
 use super::follow::{End, Follow, Head, News};
 use super::{WhichStream, wanted};
-use crate::answer::{Answer, ErrorBody, Params, Refusal};
+use crate::answer::{Answer, Params, Refusal};
 use crate::auth::WS_PROTOCOL;
 use crate::server::Shared;
 
@@ -26,21 +26,6 @@ const LONGEST: usize = 4096;
 /// How long the other side may take to hear that it is over.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// Follow events over a WebSocket
-///
-/// The first message is `{"type":"head","last":…,"after":…,"started":…}`. Then each event is a message
-/// `{"type":"event","number":…,"kind":…,…}`; `{"type":"seen","last":…}` says how far it was looked where
-/// nothing was asked for. A browser, which cannot send `Authorization`, offers the subprotocols
-/// `adjutant.events.v1` and `adjutant.token.<token>`. Nothing may be sent: whoever does is told so and
-/// the connection is closed. It closes with 1001 when the server ends, with 1008 when the token is no
-/// longer valid.
-#[utoipa::path(
-    get, path = "/api/ws", tag = "record", params(WhichStream),
-    responses(
-        (status = 101, description = "Events, one message each"),
-        (status = "4XX", body = ErrorBody),
-    )
-)]
 pub(crate) async fn follow(
     State(shared): State<Arc<Shared>>,
     tab: Option<Extension<Tab>>,

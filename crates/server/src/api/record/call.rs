@@ -7,25 +7,24 @@ use axum::extract::{Path, State};
 use engine::ToolError;
 use engine::store::{AuditAround, AuditBody, AuditCall, AuditRow, Tx};
 use model::{TaskRef, Timestamp};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::ToSchema;
 
 use super::{RecordOutcome, RecordRow};
-use crate::answer::{Answer, ErrorBody};
+use crate::answer::Answer;
 use crate::server::Shared;
 
 /// So many calls of the same caller are shown on either side.
 const NEAR: u32 = 5;
 
 /// A recorded call with everything that is known of it.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RecordedCall {
     #[serde(flatten)]
     row: RecordRow,
     /// When it began
-    #[schema(value_type = String, format = DateTime)]
     started_at: Timestamp,
     /// The category of who called, and how deep it stands
     standing: Option<Standing>,
@@ -46,11 +45,11 @@ pub(crate) struct RecordedCall {
     /// What the same caller did before and after, oldest first, with this call
     near: Vec<Near>,
     /// Its place in the chain
-    chain: Link,
+    chain: ChainLink,
 }
 
 /// Where a caller stands.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Standing {
     /// Its category
     category: String,
@@ -59,7 +58,7 @@ pub(crate) struct Standing {
 }
 
 /// What a caller works on.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TaskOf {
     /// Its number
     number: i64,
@@ -70,7 +69,7 @@ pub(crate) struct TaskOf {
 }
 
 /// Why a call failed.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WhyFailed {
     /// Whose fault
     code: String,
@@ -81,19 +80,18 @@ pub(crate) struct WhyFailed {
 }
 
 /// One of the two rows of a call that touched the outside.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Pair {
     /// Its number
     number: i64,
     /// When it was written
-    #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
     /// How that one went
     outcome: RecordOutcome,
 }
 
 /// A call beside another.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Near {
     /// Its number
@@ -101,18 +99,16 @@ pub(crate) struct Near {
     /// Which tool
     tool: String,
     /// When it began
-    #[schema(value_type = String, format = DateTime)]
     started_at: Timestamp,
     /// When it was answered
-    #[schema(value_type = String, format = DateTime)]
     at: Timestamp,
     /// How it went
     outcome: RecordOutcome,
 }
 
 /// A row's place in the chain.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Link {
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct ChainLink {
     /// The number of the row before; 0 is before the first
     previous: i64,
     /// Its hash
@@ -183,7 +179,7 @@ fn show(tx: &Tx<'_>, around: AuditAround) -> Result<RecordedCall, ToolError> {
         branch,
         pair,
         near: near.into_iter().map(Near::from).collect(),
-        chain: Link {
+        chain: ChainLink {
             previous: call.row.number - 1,
             before,
             this: call.row.hash.clone(),
@@ -194,12 +190,6 @@ fn show(tx: &Tx<'_>, around: AuditAround) -> Result<RecordedCall, ToolError> {
     })
 }
 
-/// Show a recorded call
-#[utoipa::path(
-    get, path = "/api/record/{number}", tag = "record",
-    params(("number" = i64, Path, description = "Its place in the chain")),
-    responses((status = 200, body = RecordedCall), (status = "4XX", body = ErrorBody))
-)]
 pub(crate) async fn one(
     State(shared): State<Arc<Shared>>,
     Path(number): Path<String>,
