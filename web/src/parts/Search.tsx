@@ -1,6 +1,6 @@
 import { ListFilter } from 'lucide-react';
 import { useRef } from 'react';
-import { useKeys } from '../shell/keys';
+import { useKeys } from './keys';
 import css from './Search.module.css';
 
 interface Props {

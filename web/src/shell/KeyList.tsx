@@ -1,6 +1,6 @@
 // Every key, and whether single ones count; shown by the help and by the settings.
 import { useState } from 'react';
-import { setSingleKeys, singleKeysOn } from './keys';
+import { setSingleKeys, singleKeysOn } from '../parts/keys';
 import { PAGES } from './pages';
 
 /** Every key, by where it works. */

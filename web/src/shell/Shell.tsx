@@ -8,7 +8,7 @@ import { Problem } from '../parts/Problem';
 import { Skeleton } from '../parts/Skeleton';
 import { Toasts } from '../parts/toast';
 import { BottomBar } from './BottomBar';
-import { useKeys } from './keys';
+import { useKeys } from '../parts/keys';
 import { KeysHelp } from './KeysHelp';
 import { notify } from './notify';
 import { closeOverlay, openKeys, openPalette, openStart, useOverlay } from './open';

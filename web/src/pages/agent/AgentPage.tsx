@@ -9,7 +9,7 @@ import { Skeleton } from '../../parts/Skeleton';
 import { Split } from '../../parts/Split';
 import { isOver } from '../../parts/State';
 import { Tabs, type Tab } from '../../parts/Tabs';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import { Page } from '../../shell/Page';
 import { useParam } from '../../shell/url';
 import { Asks } from '../crew/Asks';

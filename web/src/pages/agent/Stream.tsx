@@ -5,7 +5,7 @@ import { Button } from '../../parts/Button';
 import { Empty } from '../../parts/Empty';
 import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import type { Reader, Reading } from './reader';
 import { StepRow } from './StepRow';
 import type { Step } from './steps';

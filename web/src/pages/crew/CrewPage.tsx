@@ -9,7 +9,7 @@ import { Problem } from '../../parts/Problem';
 import { Search } from '../../parts/Search';
 import { Segmented, type Choice } from '../../parts/Segmented';
 import { Skeleton } from '../../parts/Skeleton';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import { openStart } from '../../shell/open';
 import { Page } from '../../shell/Page';
 import { useParam } from '../../shell/url';

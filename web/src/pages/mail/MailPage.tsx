@@ -9,7 +9,7 @@ import { Empty } from '../../parts/Empty';
 import { Search } from '../../parts/Search';
 import { Segmented } from '../../parts/Segmented';
 import { serverNow } from '../../parts/clock';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import { Page } from '../../shell/Page';
 import { useParam } from '../../shell/url';
 import { Compose } from './Compose';

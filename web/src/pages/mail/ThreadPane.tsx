@@ -8,7 +8,7 @@ import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
 import { toast } from '../../parts/toast';
 import { plural } from '../../parts/format';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import { LetterView } from './LetterView';
 import { unreadOf, useActs, useThread } from './queries';
 import { ReplyBox } from './ReplyBox';

@@ -1,7 +1,7 @@
 // The line that is looked for: terms as chips, words as they are typed, and what could be meant below.
 import { Search, X } from 'lucide-react';
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from 'react';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import { parse, settled, shown, suggest, write, type Key, type Suggestion } from './query';
 import css from './QueryBox.module.css';
 

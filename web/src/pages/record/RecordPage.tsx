@@ -8,7 +8,7 @@ import { useWide } from '../../parts/media';
 import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
 import { kinds, useRefresh } from '../../api/live';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import { Page } from '../../shell/Page';
 import { useTools } from '../../shell/tools';
 import { useParam } from '../../shell/url';

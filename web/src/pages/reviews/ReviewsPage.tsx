@@ -4,7 +4,7 @@ import { kinds, useRefresh } from '../../api/live';
 import { Empty } from '../../parts/Empty';
 import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import { Page } from '../../shell/Page';
 import { DeskList } from './DeskList';
 import { groupsOf, itemOf } from './items';

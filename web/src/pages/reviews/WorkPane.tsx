@@ -8,7 +8,7 @@ import { Confirm } from '../../parts/Confirm';
 import { Problem } from '../../parts/Problem';
 import { isOver, lookOf } from '../../parts/State';
 import { plural, shortId } from '../../parts/format';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import { useParam } from '../../shell/url';
 import { Changes } from './Changes';
 import { Foot, useAway } from './Foot';

@@ -6,7 +6,7 @@ import { Dialog } from '../../parts/Dialog';
 import { Diff } from '../../parts/diff/Diff';
 import { Empty } from '../../parts/Empty';
 import { Problem } from '../../parts/Problem';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import type { Check } from './queries';
 import type { Standing } from './saving';
 import css from './ChangePane.module.css';

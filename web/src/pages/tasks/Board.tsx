@@ -3,7 +3,7 @@ import { useMemo, useRef, useState } from 'react';
 import { Button } from '../../parts/Button';
 import type { MenuItem } from '../../parts/Menu';
 import { count, time } from '../../parts/format';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import { findRow, neighbour, type Board as BoardData } from './board';
 import { BoardColumn } from './BoardColumn';
 import type { CardActs } from './Card';

@@ -7,7 +7,7 @@ import { Button } from '../../parts/Button';
 import { Empty } from '../../parts/Empty';
 import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import { arrange, HEIGHT, WIDTH } from './layout';
 import { COLUMN_WORDS, name } from './moves';
 import type { GraphView, TaskFilter } from './shapes';

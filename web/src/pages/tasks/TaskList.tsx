@@ -9,7 +9,7 @@ import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
 import { StateIcon } from '../../parts/State';
 import { money, plural } from '../../parts/format';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import { name } from './moves';
 import type { TaskFilter, TaskRow, TasksView } from './shapes';
 import { TaskMark } from './TaskMark';

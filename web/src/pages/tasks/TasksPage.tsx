@@ -8,7 +8,7 @@ import { Problem } from '../../parts/Problem';
 import { Search } from '../../parts/Search';
 import { Segmented } from '../../parts/Segmented';
 import { Skeleton, useLate } from '../../parts/Skeleton';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../../parts/keys';
 import { Page } from '../../shell/Page';
 import { useParam } from '../../shell/url';
 import { Assign } from './Assign';

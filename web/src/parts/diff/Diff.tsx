@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
-import { useKeys } from '../../shell/keys';
+import { useKeys } from '../keys';
 import { count } from '../format';
 import css from './Diff.module.css';
 import { Line } from './Line';
