@@ -133,8 +133,8 @@ async fn events_are_listed_and_waited_for() {
 
     let path = format!("/api/events?after={last}&kind=mail.sent&waitSeconds=240");
     let waiting = world.get(&path);
+    // Polled after the request, which waits by then.
     let letter = async {
-        tokio::time::sleep(Duration::from_millis(20)).await;
         world.enlist("worker").await;
         let letter = json!({ "toHuman": true, "subject": "s", "body": "b" });
         world.execute(&member.token, "mcp__mail__send", letter).await

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::world::{OPERATOR, Stream, World, newer_request};
+use crate::world::{Member, OPERATOR, Stream, World, newer_request};
 
 fn wait(seconds: u32, token: Option<Value>) -> Value {
     let mut params = json!({ "name": "list_inbox", "arguments": { "waitSeconds": seconds } });
@@ -93,15 +93,26 @@ async fn who_leaves_ends_the_waiting_in_both_eras() {
     answered(&world, 4).await;
 }
 
+/// Waits until a call of each of these agents waits.
+async fn all_wait(world: &World, members: &[&Member]) {
+    let waits = world.engine().waits();
+    let mut changed = waits.changed();
+    let all = changed.wait_for(|_| members.iter().all(|member| waits.is_waiting(member.id)));
+    tokio::time::timeout(Duration::from_secs(5), all).await.unwrap().unwrap();
+}
+
 #[tokio::test]
 async fn the_end_of_the_server_answers_what_waits() {
     let world = World::new();
-    let session = world.open("/mcp/mail", OPERATOR).await;
+    let [first, second, third] =
+        [world.enlist("worker").await, world.enlist("worker").await, world.enlist("worker").await];
+    let session = world.open("/mcp/mail", &first.token).await;
     let mut older = world.begin(&session, 5, "tools/call", wait(240, None)).await;
-    let newer = world.call("/mcp/mail", OPERATOR, "list_inbox", json!({ "waitSeconds": 240 }));
-    let execute = world.execute(OPERATOR, "mcp__mail__list_inbox", json!({ "waitSeconds": 240 }));
+    let arguments = json!({ "waitSeconds": 240 });
+    let newer = world.call("/mcp/mail", &second.token, "list_inbox", arguments.clone());
+    let execute = world.execute(&third.token, "mcp__mail__list_inbox", arguments);
     let end = async {
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        all_wait(&world, &[&first, &second, &third]).await;
         world.app.shutdown.cancel();
     };
     let (newer, (status, body), older, ()) = tokio::join!(newer, execute, older.answer(), end);
