@@ -1,5 +1,6 @@
 //! Chores of the tree: what is longer than three lines and no part of the product.
 
+mod commit_message;
 mod generate;
 mod release;
 mod run;
@@ -8,15 +9,17 @@ mod tree;
 mod walk;
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::generate::Mode;
 use crate::tree::Tree;
 
 const USAGE: &str = "\
 cargo xtask tidy                 check the habits of this tree
+cargo xtask commit-msg FILE      check the message of a commit that is being made
 cargo xtask generate [--check]   write docs/reference, or fail if it is not current
 cargo xtask walk BINARY [PAGE]   do what a page says, word for word; the README if none is named
 cargo xtask release BINARY TRIPLE   put a finished binary into dist/, and measure it
@@ -37,12 +40,24 @@ fn main() -> ExitCode {
 fn chore(arguments: &[&str]) -> Result<()> {
     match arguments {
         ["tidy"] => tidy::tidy(&Tree::here()?),
+        ["commit-msg", file] => check_message(Path::new(file)),
         ["generate"] => generate::generate(&Tree::here()?, Mode::Write),
         ["generate", "--check"] => generate::generate(&Tree::here()?, Mode::Check),
         ["walk", binary, pages @ ..] => walk::walk(&Tree::here()?, binary, pages),
         ["release", binary, target] => release::release(&Tree::here()?, binary, target),
         _ => bail!("there is no such chore\n\n{USAGE}"),
     }
+}
+
+/// Checks the message that git is about to commit with what is staged.
+fn check_message(file: &Path) -> Result<()> {
+    let message = std::fs::read_to_string(file)
+        .with_context(|| format!("could not read `{}`", file.display()))?;
+    let staged = ["diff", "--cached", "--numstat", "-M"];
+    let numstat = run::output(Path::new("git"), &staged, Path::new("."))?;
+    let problems = commit_message::problems(&message, commit_message::changed_lines(&numstat));
+    ensure!(problems.is_empty(), "commit message: {}", problems.join("\ncommit message: "));
+    Ok(())
 }
 
 /// Tells the person at the terminal.
