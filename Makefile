@@ -53,11 +53,11 @@ generated: build
 	$(call say,generated files: cargo xtask generate --check)
 	@$(debug)/xtask generate --check
 
-# Advisories change with the day and not with the code, so they are asked for by hand: cargo deny check.
+# Advisories change with the day and not with the code, so the workflow asks for them: cargo deny check advisories.
 deny:
-	@if cargo deny --version >/dev/null 2>&1; then \
-	  printf '\n==> %s\n' 'licences and sources: cargo deny'; cargo deny check bans licenses sources; \
-	fi
+	$(call say,licences and sources: cargo deny)
+	@cargo deny --version >/dev/null 2>&1 || { echo 'cargo-deny is missing: run make setup'; exit 1; }
+	@cargo deny --locked check bans licenses sources
 
 # Doctests are run only where there are some: to look for them in vain takes a minute.
 tests: build
