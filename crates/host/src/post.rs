@@ -21,10 +21,16 @@ const LARGEST_ANSWER: usize = 64 << 10;
 /// How long a connection that nobody uses is kept.
 const IDLE: Duration = Duration::from_secs(30);
 
+/// Name of this program in requests.
+pub(crate) const USER_AGENT: &str = concat!("adjutant/", env!("CARGO_PKG_VERSION"));
+
+/// Connections over TLS, verified by the machine's certificates, and plain ones.
+pub(crate) type Connector = HttpsConnector<HttpConnector>;
+
 /// Posts, with connections that are used again. Copies share them.
 #[derive(Clone)]
 pub struct Poster {
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: Client<Connector, Full<Bytes>>,
     timeout: Duration,
 }
 
@@ -66,17 +72,7 @@ impl Poster {
     ///
     /// It trusts whom the machine trusts. Where the machine trusts nobody, only addresses without TLS can be posted to.
     pub fn new(timeout: Duration) -> Self {
-        let provider = rustls::crypto::ring::default_provider();
-        let builder = HttpsConnectorBuilder::new().with_provider_and_native_roots(provider);
-        let builder = builder.unwrap_or_else(|_| {
-            let config = ClientConfig::builder().with_root_certificates(RootCertStore::empty());
-            HttpsConnectorBuilder::new().with_tls_config(config.with_no_client_auth())
-        });
-        let connector = builder.https_or_http().enable_http1().build();
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
-            .build(connector);
+        let client = client(connector());
         Self { client, timeout }
     }
 
@@ -105,7 +101,7 @@ impl Poster {
         let text = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
         Ok(Reply {
             status: head.status.as_u16(),
-            retry_after: text(header::RETRY_AFTER).and_then(seconds),
+            retry_after: text(header::RETRY_AFTER).and_then(retry_after_seconds),
             location: text(header::LOCATION)
                 .filter(|_| StatusCode::is_redirection(&head.status))
                 .map(str::to_owned),
@@ -113,6 +109,25 @@ impl Poster {
             body: String::from_utf8_lossy(&beginning(body).await).into_owned(),
         })
     }
+}
+
+/// A connector that trusts whom the machine trusts; where that is nobody, only plain connections succeed.
+pub(crate) fn connector() -> Connector {
+    let provider = rustls::crypto::ring::default_provider();
+    let builder = HttpsConnectorBuilder::new().with_provider_and_native_roots(provider);
+    let builder = builder.unwrap_or_else(|_| {
+        let config = ClientConfig::builder().with_root_certificates(RootCertStore::empty());
+        HttpsConnectorBuilder::new().with_tls_config(config.with_no_client_auth())
+    });
+    builder.https_or_http().enable_http1().build()
+}
+
+/// A client that closes its idle connections after [`IDLE`]. To be made inside a runtime.
+pub(crate) fn client(connector: Connector) -> Client<Connector, Full<Bytes>> {
+    Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(IDLE)
+        .build(connector)
 }
 
 impl fmt::Debug for Poster {
@@ -136,7 +151,7 @@ pub fn is_local(uri: &Uri) -> bool {
 }
 
 fn lines(headers: &[(&'static str, String)]) -> Result<HeaderMap, PostError> {
-    let agent = HeaderValue::from_static(concat!("adjutant/", env!("CARGO_PKG_VERSION")));
+    let agent = HeaderValue::from_static(USER_AGENT);
     let json = HeaderValue::from_static("application/json");
     let mut all = HeaderMap::from_iter([(header::USER_AGENT, agent), (header::CONTENT_TYPE, json)]);
     for (name, value) in headers {
@@ -160,7 +175,7 @@ async fn beginning(mut body: Incoming) -> Vec<u8> {
 }
 
 /// `Retry-After`: seconds, or a date.
-fn seconds(text: &str) -> Option<i64> {
+pub(crate) fn retry_after_seconds(text: &str) -> Option<i64> {
     if let Ok(seconds) = text.trim().parse::<i64>() {
         return (seconds >= 0).then_some(seconds);
     }
@@ -198,10 +213,13 @@ mod tests {
 
     #[test]
     fn a_pause_is_seconds_or_a_date() {
-        assert_eq!(seconds("120"), Some(120));
-        assert_eq!(seconds("-1"), None);
-        assert_eq!(seconds("soon"), None);
-        assert_eq!(seconds("Wed, 21 Oct 2015 07:28:00 GMT"), Some(0), "it is over");
-        assert!(seconds("Fri, 01 Jan 2100 00:00:00 GMT").is_some_and(|wait| wait > 1_000_000));
+        assert_eq!(retry_after_seconds("120"), Some(120));
+        assert_eq!(retry_after_seconds("-1"), None);
+        assert_eq!(retry_after_seconds("soon"), None);
+        assert_eq!(retry_after_seconds("Wed, 21 Oct 2015 07:28:00 GMT"), Some(0), "it is over");
+        assert!(
+            retry_after_seconds("Fri, 01 Jan 2100 00:00:00 GMT")
+                .is_some_and(|wait| wait > 1_000_000)
+        );
     }
 }

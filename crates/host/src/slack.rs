@@ -1,34 +1,23 @@
-//! Slack: the Web API through slack-morphism, and Socket Mode. Nothing is decided here.
-//!
-//! The sockets are our own (`socket.rs`). slack-morphism's listener writes the address it connects to into the log when
-//! that fails, and the address is a secret; it tells nobody why no connection could be opened; it waits the same time
-//! before each try; and its tasks belong to nobody, so that a server cannot wait for their end.
+//! Slack: the Web API (`web_api.rs`) and Socket Mode (`socket.rs`). Nothing is decided here.
 //!
 //! Tokens go to the configured host and nowhere else, and no text that leaves this module has one in it.
 
 mod error;
 mod socket;
+mod web_api;
 mod wire;
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderValue;
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
 use model::slack::Said;
-use rustls::{ClientConfig, RootCertStore};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use slack_morphism::hyper_tokio::SlackClientHyperConnector;
-use slack_morphism::{SlackApiToken, SlackApiTokenValue, SlackClient};
 
 pub use error::SlackError;
 pub use socket::{Frame, Socket};
 
-use crate::post;
+use self::web_api::{Token, WebApi};
+use crate::post::{self, Connector};
 
 /// What our messages are recognised by.
 const MARK: &str = "adjutant";
@@ -36,16 +25,13 @@ const MARK: &str = "adjutant";
 const PER_PAGE: u32 = 200;
 const MOST_PAGES: u32 = 100;
 
-type Connector = HttpsConnector<HttpConnector>;
-
 /// Slack. Copies share their connections.
 #[derive(Clone)]
 pub struct Slack {
-    client: Arc<SlackClient<SlackClientHyperConnector<Connector>>>,
+    api: WebApi,
     connector: Connector,
-    bot: SlackApiToken,
-    app: SlackApiToken,
-    timeout: Duration,
+    bot: Token,
+    app: Token,
 }
 
 /// Who we are there.
@@ -105,34 +91,34 @@ impl Slack {
         if !uri.is_some_and(|uri| safe(&uri)) {
             return Err(SlackError::Address);
         }
-        let connector = connector();
-        let api = SlackClientHyperConnector::with_connector(connector.clone());
-        let client = Arc::new(SlackClient::new(api.with_slack_api_url(url)));
-        Ok(Self { client, connector, bot: token(bot)?, app: token(app)?, timeout })
+        let connector = post::connector();
+        let api = WebApi::new(url, connector.clone(), timeout);
+        Ok(Self { api, connector, bot: Token::new(bot)?, app: Token::new(app)? })
     }
 
     /// Who we are, by the bot's token.
     pub async fn identity(&self) -> Result<Identity, SlackError> {
-        let answer: wire::Identity = self.post_as(&self.bot, "auth.test", &json!({})).await?;
+        let answer: wire::Identity = self.api.post(&self.bot, "auth.test", &json!({})).await?;
         Ok(Identity { user: answer.user_id, team: answer.team.unwrap_or_default() })
     }
 
     /// Opens a connection over which Slack tells what happens.
     pub async fn connect(&self) -> Result<Socket, SlackError> {
-        let answer: wire::Opened =
-            self.post_as(&self.app, "apps.connections.open", &json!({})).await?;
+        let answer = self.open_connection().await?;
         let opening = socket::open(self.connector.clone(), &answer.url);
-        match tokio::time::timeout(self.timeout, opening).await {
+        match tokio::time::timeout(self.api.timeout(), opening).await {
             Ok(done) => done,
-            Err(_) => Err(SlackError::late(self.timeout)),
+            Err(_) => Err(SlackError::late(self.api.timeout())),
         }
     }
 
     /// Whether the app's token opens connections. The connection is not used.
     pub async fn can_connect(&self) -> Result<(), SlackError> {
-        let nothing = json!({});
-        let opened = self.post_as::<wire::Opened>(&self.app, "apps.connections.open", &nothing);
-        opened.await.map(|_| ())
+        self.open_connection().await.map(|_| ())
+    }
+
+    async fn open_connection(&self) -> Result<wire::Opened, SlackError> {
+        self.api.post(&self.app, "apps.connections.open", &json!({})).await
     }
 
     /// Says something, and gives Slack's name of it.
@@ -148,7 +134,7 @@ impl Slack {
             unfurl_media: false,
             metadata: json!({ "event_type": MARK, "event_payload": { "key": post.key } }),
         };
-        let answer: wire::Posted = self.post_as(&self.bot, "chat.postMessage", &body).await?;
+        let answer: wire::Posted = self.api.post(&self.bot, "chat.postMessage", &body).await?;
         Ok(answer.ts)
     }
 
@@ -177,7 +163,7 @@ impl Slack {
             Reaction::Remove => ("reactions.remove", "no_reaction"),
         };
         let body = json!({ "channel": channel, "timestamp": ts, "name": name });
-        match self.post_as::<Value>(&self.bot, method, &body).await {
+        match self.api.post::<Value>(&self.bot, method, &body).await {
             Err(SlackError::Refused { code }) if code == so_already => Ok(()),
             done => done.map(|_| ()),
         }
@@ -220,7 +206,7 @@ impl Slack {
         let (mut found, mut cursor) = (Vec::new(), None::<String>);
         for _ in 0..MOST_PAGES {
             let limit = PER_PAGE.to_string();
-            let query: Vec<(&str, Option<&str>)> = vec![
+            let arguments = [
                 ("channel", Some(channel)),
                 ("ts", thread),
                 ("oldest", Some(after)),
@@ -228,9 +214,7 @@ impl Slack {
                 ("include_all_metadata", Some("true")),
                 ("cursor", cursor.as_deref()),
             ];
-            let session = self.client.open_session(&self.bot);
-            let asked = session.http_session_api.http_get(method, &query, None);
-            let page: wire::Page = self.in_time(asked).await?;
+            let page: wire::Page = self.api.get(&self.bot, method, &arguments).await?;
             found.extend(page.messages);
             cursor = page.response_metadata.and_then(|more| more.next_cursor);
             cursor = cursor.filter(|next| !next.is_empty());
@@ -240,47 +224,11 @@ impl Slack {
         }
         Ok((found, true))
     }
-
-    async fn post_as<T: DeserializeOwned + Send>(
-        &self,
-        token: &SlackApiToken,
-        method: &str,
-        body: &(impl Serialize + Send + Sync),
-    ) -> Result<T, SlackError> {
-        let session = self.client.open_session(token);
-        self.in_time(session.http_session_api.http_post(method, body, None)).await
-    }
-
-    async fn in_time<T>(
-        &self,
-        asked: impl Future<Output = slack_morphism::ClientResult<T>>,
-    ) -> Result<T, SlackError> {
-        match tokio::time::timeout(self.timeout, asked).await {
-            Ok(done) => done.map_err(|error| SlackError::of(&error)),
-            Err(_) => Err(SlackError::late(self.timeout)),
-        }
-    }
 }
 
 /// What is shown of a client; its tokens are not.
 impl fmt::Debug for Slack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Slack").field("timeout", &self.timeout).finish_non_exhaustive()
+        f.debug_struct("Slack").field("timeout", &self.api.timeout()).finish_non_exhaustive()
     }
-}
-
-fn token(text: &str) -> Result<SlackApiToken, SlackError> {
-    HeaderValue::from_str(text.trim()).map_err(|_| SlackError::OddToken)?;
-    Ok(SlackApiToken::new(SlackApiTokenValue(text.trim().to_owned())))
-}
-
-/// Connections over TLS to whom the machine trusts, and without it.
-fn connector() -> Connector {
-    let provider = rustls::crypto::ring::default_provider();
-    let builder = HttpsConnectorBuilder::new().with_provider_and_native_roots(provider);
-    let builder = builder.unwrap_or_else(|_| {
-        let config = ClientConfig::builder().with_root_certificates(RootCertStore::empty());
-        HttpsConnectorBuilder::new().with_tls_config(config.with_no_client_auth())
-    });
-    builder.https_or_http().enable_http1().build()
 }

@@ -3,11 +3,6 @@
 use std::error::Error;
 use std::time::Duration;
 
-use slack_morphism::errors::SlackClientError;
-
-/// How long to leave Slack alone where it does not say.
-const USUAL_PAUSE: i64 = 30;
-
 /// Why something could not be done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SlackError {
@@ -42,25 +37,10 @@ impl SlackError {
         Self::Unsure { why: format!("no answer within {} s", limit.as_secs_f64()) }
     }
 
-    /// What slack-morphism says, without the bodies that it quotes.
-    pub(super) fn of(error: &SlackClientError) -> Self {
-        match error {
-            SlackClientError::ApiError(error) => Self::Refused { code: word(&error.code) },
-            SlackClientError::RateLimitError(error) => {
-                let seconds = error.retry_after.map(|wait| i64::try_from(wait.as_secs()));
-                Self::RateLimited { seconds: seconds.and_then(Result::ok).unwrap_or(USUAL_PAUSE) }
-            }
-            SlackClientError::HttpError(error) if error.status_code.is_client_error() => {
-                Self::Refused { code: format!("http_{}", error.status_code.as_u16()) }
-            }
-            SlackClientError::HttpError(error) => {
-                Self::Unsure { why: format!("it answered with {}", error.status_code.as_u16()) }
-            }
-            SlackClientError::ProtocolError(_) => {
-                Self::Unsure { why: "its answer is none of Slack's".to_owned() }
-            }
-            other => Self::Unsure { why: root(other) },
-        }
+    /// A refusal by the code that Slack gave.
+    pub(super) fn refused(code: &str) -> Self {
+        let code = word(code);
+        Self::Refused { code: if code.is_empty() { "unknown_error".to_owned() } else { code } }
     }
 }
 
@@ -72,16 +52,6 @@ fn word(code: &str) -> String {
 
 /// The last cause says it best.
 pub(super) fn root(error: &(dyn Error + 'static)) -> String {
-    if let Some(SlackClientError::HttpProtocolError(error)) = error.downcast_ref()
-        && let Some(cause) = &error.cause
-    {
-        return root(cause.as_ref());
-    }
-    if let Some(SlackClientError::SystemError(error)) = error.downcast_ref()
-        && let Some(cause) = &error.cause
-    {
-        return root(cause.as_ref());
-    }
     let mut last = error;
     while let Some(cause) = last.source() {
         last = cause;

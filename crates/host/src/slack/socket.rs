@@ -13,9 +13,9 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::{Error, Message};
 use tower::Service as _;
 
-use super::Connector;
 use super::error::{SlackError, root};
 use super::wire;
+use crate::post::Connector;
 
 /// So often we ask whether anybody is there.
 const PING_EVERY: Duration = Duration::from_secs(20);

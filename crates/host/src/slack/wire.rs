@@ -4,6 +4,15 @@ use model::slack::Said;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The fields by which every answer says whether the call succeeded.
+#[derive(Debug, Deserialize)]
+pub(super) struct Outcome {
+    pub(super) ok: bool,
+    /// The code of a refusal
+    #[serde(default)]
+    pub(super) error: String,
+}
+
 #[derive(Debug, Deserialize)]
 pub(super) struct Identity {
     pub(super) user_id: String,

@@ -11,6 +11,7 @@ mod output;
 mod post;
 mod reader;
 mod short;
+mod slack;
 mod sockets;
 mod standing;
 mod support;
