@@ -17,6 +17,7 @@ mod report;
 mod rpc;
 mod said;
 mod script;
+mod settling;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -13,15 +13,13 @@ use super::settings::{self, Setting, Wish};
 use super::tools::Tools;
 use super::usage;
 use crate::agent::notes::{self, Tokens};
-use crate::agent::outcome::Outcome;
 use crate::agent::rpc::{self, Asked, Fault, Message};
+use crate::agent::settling::{AfterTurn, INTERRUPTED, SentMessages, Settling, TurnEnd};
 use crate::agent::{Brief, Conversation, Event, McpServer, Step, TOKEN, Verdict};
 use crate::run::{OutputLine, Stream};
 
 /// The version of the protocol.
 const VERSION: u64 = 1;
-
-const INTERRUPTED: &str = "it was interrupted";
 
 /// What is known of a talk so far.
 #[derive(Debug, Serialize, Deserialize)]
@@ -35,8 +33,8 @@ pub(super) struct Talk {
     phase: Phase,
     /// It can be told something in the middle of a turn
     steerable: bool,
-    /// What it is to be told with the next prompt
-    told: Vec<String>,
+    #[serde(flatten)]
+    settling: Settling,
     /// The toolsets it was given
     servers: Vec<String>,
     tools: Tools,
@@ -45,9 +43,6 @@ pub(super) struct Talk {
     model: Option<String>,
     /// What pieces of this prompt's messages have told of its tokens
     spent: Tokens,
-    resets: Option<Timestamp>,
-    outcome: Outcome,
-    stopping: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -82,20 +77,9 @@ enum Phase {
     /// It works on a prompt
     Working,
     /// It is done, but something it was told may not have reached it
-    Settling(End),
+    Settling(TurnEnd),
     /// All is said
     Over,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum End {
-    Well,
-    Badly(String),
-    /// A bound of its own was reached
-    Bounded(String),
-    /// The account's limit is reached
-    Limited(String),
 }
 
 impl Talk {
@@ -116,17 +100,14 @@ impl Talk {
             settings: Vec::new(),
             phase: Phase::Opening,
             steerable: false,
-            told: Vec::new(),
+            // It is not held to a schema, but may give a result in its own words.
+            settling: Settling::default(),
             servers: brief.servers.iter().map(|server| server.name.clone()).collect(),
             tools: Tools::default(),
             permissions: Permissions::new(brief),
             saying: Saying::default(),
             model: None,
             spent: Tokens::default(),
-            resets: None,
-            // It is not held to a schema, but may give a result in its own words.
-            outcome: Outcome::default(),
-            stopping: false,
         }
     }
 
@@ -134,7 +115,7 @@ impl Talk {
         match (why, result) {
             (Why::Hello, Ok(result)) => self.open(&result),
             (Why::Open, Ok(result)) => self.opened(&result),
-            (Why::Hello | Why::Open, Err(fault)) => self.over(End::Badly(fault.text())),
+            (Why::Hello | Why::Open, Err(fault)) => self.over(&TurnEnd::Badly(fault.text())),
             (Why::Set(setting), result) => {
                 let step = match result {
                     Ok(_) => self.has_model(setting.model.as_deref()),
@@ -150,7 +131,7 @@ impl Talk {
             (Why::Steer(_), Ok(result)) if result["outcome"] == "injected" => self.settle(),
             // There was no turn to be told of it any more.
             (Why::Steer(text), _) => {
-                self.told.push(text);
+                self.settling.queue(text);
                 self.settle()
             }
         }
@@ -160,7 +141,7 @@ impl Talk {
         if hello["protocolVersion"] != VERSION {
             let version = &hello["protocolVersion"];
             let why = format!("it speaks version {version} of the protocol, and not {VERSION}");
-            return self.over(End::Badly(why));
+            return self.over(&TurnEnd::Badly(why));
         }
         self.steerable = hello["_meta"]["steering"]["supported"] == true;
         let Some(opening) = &self.opening else { return Vec::new() };
@@ -180,7 +161,9 @@ impl Talk {
         let mut params = json!({ "cwd": opening.directory, "mcpServers": servers });
         let method = match &opening.resume {
             Some(_) if can["loadSession"] != true => {
-                steps.extend(self.over(End::Badly("it cannot take up a conversation".to_owned())));
+                steps.extend(
+                    self.over(&TurnEnd::Badly("it cannot take up a conversation".to_owned())),
+                );
                 return steps;
             }
             Some(session) => {
@@ -197,7 +180,7 @@ impl Talk {
         let Some(opening) = &self.opening else { return Vec::new() };
         let session = result["sessionId"].as_str().or(opening.resume.as_deref());
         let Some(session) = session.map(str::to_owned) else {
-            return self.over(End::Badly("it did not say which session it opened".to_owned()));
+            return self.over(&TurnEnd::Badly("it did not say which session it opened".to_owned()));
         };
         let mut steps = vec![Step::Saw(Event::Conversation(session.clone()))];
         let mode = settings::mode(result, &session, &opening.mode);
@@ -223,8 +206,8 @@ impl Talk {
         if !matches!(self.phase, Phase::Setting) {
             return Vec::new();
         }
-        if self.stopping {
-            return self.over(End::Badly(INTERRUPTED.to_owned()));
+        if self.settling.is_stopping() {
+            return self.over(&TurnEnd::Badly(INTERRUPTED.to_owned()));
         }
         if !self.settings.is_empty() {
             let setting = self.settings.remove(0);
@@ -255,7 +238,7 @@ impl Talk {
         if limit["status"] == "rejected" {
             let seconds = limit["resetsAt"].as_i64();
             let at = |seconds: i64| Timestamp::from_millis(seconds.saturating_mul(1_000));
-            self.resets = seconds.map(at);
+            self.settling.limited_until(seconds.map(at));
         }
         let mut steps = Vec::new();
         match update["sessionUpdate"].as_str().unwrap_or_default() {
@@ -308,28 +291,28 @@ impl Talk {
                 let usage = usage::of_prompt(&result).since(self.spent);
                 steps.extend(usage.map(|usage| Step::Saw(Event::Usage(usage))));
                 match result["stopReason"].as_str().unwrap_or_default() {
-                    "cancelled" if self.stopping => End::Badly(INTERRUPTED.to_owned()),
+                    "cancelled" if self.settling.is_stopping() => {
+                        TurnEnd::Badly(INTERRUPTED.to_owned())
+                    }
                     // codex-acp knows no other way to be refused something.
                     "cancelled" if !missed.is_empty() => {
-                        self.told.insert(0, go_on_without(&missed));
-                        End::Well
+                        self.settling.queue_first(go_on_without(&missed));
+                        TurnEnd::Well
                     }
                     reason => end(reason),
                 }
             }
-            Err(fault) if self.is_limit(&fault) => End::Limited(fault.text()),
-            Err(fault) => End::Badly(fault.text()),
+            Err(fault) if self.is_limit(&fault) => TurnEnd::Limited(fault.text()),
+            Err(fault) => TurnEnd::Badly(fault.text()),
         };
-        if matches!(end, End::Well) {
-            self.outcome.turn(self.saying.last());
-        }
+        self.settling.turn_ended(&end, self.saying.last());
         self.phase = Phase::Settling(end);
         steps.extend(self.settle());
         steps
     }
 
     fn is_limit(&self, fault: &Fault) -> bool {
-        self.resets.is_some()
+        self.settling.resets().is_some()
             || fault.data["codexErrorInfo"] == "usageLimitExceeded"
             || fault.data["errorKind"] == "rate_limit"
             || notes::tells_of_a_limit(&fault.text())
@@ -337,36 +320,20 @@ impl Talk {
 
     /// Goes on, or ends, once it is known what the agent was told and what not.
     fn settle(&mut self) -> Vec<Step> {
-        if self.asked.waits(|why| matches!(why, Why::Steer(_))) {
-            return Vec::new();
-        }
-        match std::mem::replace(&mut self.phase, Phase::Over) {
-            Phase::Settling(End::Well) if !self.told.is_empty() && !self.stopping => {
-                let text = std::mem::take(&mut self.told).join("\n\n");
-                vec![self.prompt(&text)]
-            }
-            Phase::Settling(end) => self.over(end),
-            other => {
-                self.phase = other;
-                Vec::new()
-            }
+        let Phase::Settling(end) = &self.phase else { return Vec::new() };
+        let end = end.clone();
+        let is_sending = self.asked.waits(|why| matches!(why, Why::Steer(_)));
+        let sent = if is_sending { SentMessages::InFlight } else { SentMessages::Settled };
+        match self.settling.after(&end, sent) {
+            AfterTurn::Wait => Vec::new(),
+            AfterTurn::Begin(text) => vec![self.prompt(&text)],
+            AfterTurn::Finish => self.over(&end),
         }
     }
 
-    fn over(&mut self, end: End) -> Vec<Step> {
+    fn over(&mut self, end: &TurnEnd) -> Vec<Step> {
         self.phase = Phase::Over;
-        let mut steps = Vec::new();
-        if matches!(end, End::Limited(_)) {
-            steps.push(Step::Saw(Event::Limited { until: self.resets }));
-        }
-        let text = self.saying.last();
-        steps.push(match end {
-            End::Well => self.outcome.well(text),
-            End::Bounded(why) => self.outcome.bounded(&why, text),
-            End::Badly(why) | End::Limited(why) => self.outcome.badly(&why, text),
-        });
-        steps.push(Step::Close);
-        steps
+        self.settling.finish(end, self.saying.last())
     }
 
     /// It asks for something. Only for permission can it be helped.
@@ -378,7 +345,7 @@ impl Talk {
         // The question may be the first that is heard of the tool.
         steps.extend(self.tools.noticed(&params["toolCall"], &self.servers));
         steps.extend(self.permissions.asked(id, params, &self.tools, &self.servers));
-        if self.stopping {
+        if self.settling.is_stopping() {
             steps.extend(self.permissions.called_off());
         }
         steps
@@ -404,7 +371,7 @@ impl Conversation for Talk {
 
     fn line(&mut self, line: &OutputLine) -> Vec<Step> {
         if line.stream != Stream::Out {
-            self.outcome.heard(line);
+            self.settling.heard(line);
             return Vec::new();
         }
         if line.cut > 0 {
@@ -426,7 +393,7 @@ impl Conversation for Talk {
     fn tell(&mut self, text: &str) -> Vec<Step> {
         match self.phase {
             Phase::Over => Vec::new(),
-            Phase::Working if self.steerable && !self.stopping => {
+            Phase::Working if self.steerable && !self.settling.is_stopping() => {
                 // An agent that is done gives the text back instead of beginning anew unseen.
                 let meta = json!({ "steering": { "idleBehavior": "promptRequired" } });
                 let params =
@@ -435,7 +402,7 @@ impl Conversation for Talk {
                 vec![Step::Say(self.asked.ask(why, "_session/steering", params))]
             }
             _ => {
-                self.told.push(text.to_owned());
+                self.settling.queue(text.to_owned());
                 Vec::new()
             }
         }
@@ -446,7 +413,7 @@ impl Conversation for Talk {
     }
 
     fn interrupt(&mut self) -> Vec<Step> {
-        self.stopping = true;
+        self.settling.stop();
         if !matches!(self.phase, Phase::Working) {
             return Vec::new();
         }
@@ -459,7 +426,7 @@ impl Conversation for Talk {
     fn end(&mut self) -> Vec<Step> {
         let mut steps = self.saying.over().into_iter().collect::<Vec<_>>();
         steps.extend(self.tools.abandoned());
-        steps.extend(self.outcome.gone(self.saying.last()));
+        steps.extend(self.settling.gone(self.saying.last()));
         steps
     }
 
@@ -479,15 +446,17 @@ fn go_on_without(missed: &BTreeSet<String>) -> String {
     format!("You were not allowed to use {tools}. Go on without it, or say what you would need.")
 }
 
-fn end(reason: &str) -> End {
+fn end(reason: &str) -> TurnEnd {
     match reason {
-        "end_turn" => End::Well,
-        "cancelled" => End::Badly("it broke off by itself".to_owned()),
-        "refusal" => End::Badly("its model refused to go on".to_owned()),
-        "max_tokens" => End::Bounded("its model reached the most tokens it may write".to_owned()),
-        "max_turn_requests" => {
-            End::Bounded("it reached the most requests it may make in a turn".to_owned())
+        "end_turn" => TurnEnd::Well,
+        "cancelled" => TurnEnd::Badly("it broke off by itself".to_owned()),
+        "refusal" => TurnEnd::Badly("its model refused to go on".to_owned()),
+        "max_tokens" => {
+            TurnEnd::Bounded("its model reached the most tokens it may write".to_owned())
         }
-        other => End::Badly(format!("it stopped with `{other}`")),
+        "max_turn_requests" => {
+            TurnEnd::Bounded("it reached the most requests it may make in a turn".to_owned())
+        }
+        other => TurnEnd::Badly(format!("it stopped with `{other}`")),
     }
 }

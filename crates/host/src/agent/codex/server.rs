@@ -14,8 +14,8 @@ use self::questions::Questions;
 use super::items::{self, Tools};
 use super::sandbox;
 use crate::agent::notes::Tokens;
-use crate::agent::outcome::Outcome;
 use crate::agent::rpc::{self, Asked, Fault, Message};
+use crate::agent::settling::{AfterTurn, INTERRUPTED, SentMessages, Settling, TurnEnd};
 use crate::agent::{Asks, Brief, Event, Step, Verdict};
 use crate::run::{OutputLine, Stream};
 
@@ -32,8 +32,6 @@ const UNWANTED: [&str; 6] = [
 /// How often a thread is asked for.
 const TRIES: u8 = 3;
 
-const INTERRUPTED: &str = "it was interrupted";
-
 /// What is known of a conversation so far.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Server {
@@ -43,16 +41,12 @@ pub(super) struct Server {
     asked: Asked<Why>,
     thread: Option<String>,
     phase: Phase,
-    /// What it is to be told as soon as it can be
-    told: Vec<String>,
+    #[serde(flatten)]
+    settling: Settling,
     tools: Tools,
     questions: Questions,
     meter: Meter,
-    /// When the limit that is reached ends
-    resets: Option<Timestamp>,
     text: String,
-    outcome: Outcome,
-    stopping: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -86,21 +80,9 @@ enum Phase {
     /// This turn runs
     Running(String),
     /// The turn is over, but something it was told may not have reached it
-    Settling(End),
+    Settling(TurnEnd),
     /// All is said
     Over,
-}
-
-/// How a turn ended.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum End {
-    Well,
-    Badly(String),
-    /// A bound of its own was reached
-    Bounded(String),
-    /// The account's limit is reached
-    Limited(String),
 }
 
 /// What was spent, by thread; totals grow over the whole life of a thread.
@@ -142,14 +124,11 @@ impl Server {
             asked: Asked::new(),
             thread: None,
             phase: Phase::Opening,
-            told: Vec::new(),
+            settling: Settling::with_schema_of(brief),
             tools: Tools::default(),
             questions: Questions::new(brief.asks),
             meter: Meter { resumed: brief.resume.is_some(), spent: BTreeMap::new() },
-            resets: None,
             text: String::new(),
-            outcome: Outcome::of(brief),
-            stopping: false,
         }
     }
 
@@ -167,7 +146,7 @@ impl Server {
 
     pub(super) fn line(&mut self, line: &OutputLine) -> Vec<Step> {
         if line.stream != Stream::Out {
-            self.outcome.heard(line);
+            self.settling.heard(line);
             return Vec::new();
         }
         if line.cut > 0 && line.text.starts_with(r#"{"method":"item/completed""#) {
@@ -190,12 +169,12 @@ impl Server {
     pub(super) fn tell(&mut self, text: &str) -> Vec<Step> {
         match &self.phase {
             Phase::Over => Vec::new(),
-            Phase::Running(turn) if !self.stopping => {
+            Phase::Running(turn) if !self.settling.is_stopping() => {
                 let turn = turn.clone();
                 vec![self.steer(&turn, text.to_owned())]
             }
             _ => {
-                self.told.push(text.to_owned());
+                self.settling.queue(text.to_owned());
                 Vec::new()
             }
         }
@@ -206,7 +185,7 @@ impl Server {
     }
 
     pub(super) fn interrupt(&mut self) -> Vec<Step> {
-        self.stopping = true;
+        self.settling.stop();
         match &self.phase {
             Phase::Running(turn) => {
                 let turn = turn.clone();
@@ -218,7 +197,7 @@ impl Server {
 
     pub(super) fn end(&mut self) -> Vec<Step> {
         let mut steps = self.tools.abandoned();
-        steps.extend(self.outcome.gone(&self.text));
+        steps.extend(self.settling.gone(&self.text));
         steps
     }
 
@@ -228,11 +207,11 @@ impl Server {
             (Why::Open, Ok(result)) => self.opened(&result),
             (Why::Turn, Ok(result)) => self.running(&result["turn"]),
             (Why::Open, Err(fault)) => self.not_opened(&fault),
-            (Why::Hello | Why::Turn, Err(fault)) => self.over(End::Badly(fault.text())),
+            (Why::Hello | Why::Turn, Err(fault)) => self.over(&TurnEnd::Badly(fault.text())),
             (Why::Steer(_), Ok(_)) => self.settle(),
             // The turn was over before it could be told.
             (Why::Steer(text), Err(_)) => {
-                self.told.push(text);
+                self.settling.queue(text);
                 self.settle()
             }
             (Why::Interrupt, _) => Vec::new(),
@@ -254,13 +233,14 @@ impl Server {
                 let (method, params) = (opening.method.clone(), opening.params.clone());
                 vec![Step::Say(self.asked.ask(Why::Open, &method, params))]
             }
-            _ => self.over(End::Badly(text)),
+            _ => self.over(&TurnEnd::Badly(text)),
         }
     }
 
     fn opened(&mut self, result: &Value) -> Vec<Step> {
         let Some(thread) = result["thread"]["id"].as_str() else {
-            return self.over(End::Badly("Codex did not say which thread it opened".to_owned()));
+            return self
+                .over(&TurnEnd::Badly("Codex did not say which thread it opened".to_owned()));
         };
         let Some(opening) = self.opening.take() else { return Vec::new() };
         self.thread = Some(thread.to_owned());
@@ -268,8 +248,8 @@ impl Server {
         if let Some(model) = result["model"].as_str() {
             steps.push(Step::Saw(Event::Model(model.to_owned())));
         }
-        if self.stopping {
-            steps.extend(self.over(End::Badly(INTERRUPTED.to_owned())));
+        if self.settling.is_stopping() {
+            steps.extend(self.over(&TurnEnd::Badly(INTERRUPTED.to_owned())));
         } else {
             steps.push(self.ask_turn(&opening.prompt));
         }
@@ -302,10 +282,10 @@ impl Server {
             return Vec::new();
         };
         self.phase = Phase::Running(turn.to_owned());
-        if self.stopping {
+        if self.settling.is_stopping() {
             return vec![self.stop(turn)];
         }
-        let told = std::mem::take(&mut self.told);
+        let told = self.settling.take_queued();
         told.into_iter().map(|text| self.steer(turn, text)).collect()
     }
 
@@ -327,7 +307,8 @@ impl Server {
             "item/started" => self.tools.began(&params["item"]),
             "item/completed" => self.item(&params["item"]),
             "account/rateLimits/updated" => {
-                self.resets = reset(&params["rateLimits"]).or(self.resets);
+                let resets = reset(&params["rateLimits"]).or(self.settling.resets());
+                self.settling.limited_until(resets);
                 Vec::new()
             }
             "mcpServer/startupStatus/updated" if params["status"] == "failed" => {
@@ -384,9 +365,7 @@ impl Server {
         }
         let mut steps = self.tools.abandoned();
         let end = end(turn);
-        if matches!(end, End::Well) {
-            self.outcome.turn(&self.text);
-        }
+        self.settling.turn_ended(&end, &self.text);
         self.phase = Phase::Settling(end);
         steps.extend(self.settle());
         steps
@@ -394,37 +373,20 @@ impl Server {
 
     /// Goes on, or ends, once it is known what the turn was told and what not.
     fn settle(&mut self) -> Vec<Step> {
-        if self.asked.waits(|why| matches!(why, Why::Steer(_))) {
-            return Vec::new();
-        }
-        let phase = std::mem::replace(&mut self.phase, Phase::Over);
-        match phase {
-            Phase::Settling(End::Well) if !self.told.is_empty() && !self.stopping => {
-                let text = std::mem::take(&mut self.told).join("\n\n");
-                vec![self.ask_turn(&text)]
-            }
-            Phase::Settling(end) => self.over(end),
-            other => {
-                self.phase = other;
-                Vec::new()
-            }
+        let Phase::Settling(end) = &self.phase else { return Vec::new() };
+        let end = end.clone();
+        let is_sending = self.asked.waits(|why| matches!(why, Why::Steer(_)));
+        let sent = if is_sending { SentMessages::InFlight } else { SentMessages::Settled };
+        match self.settling.after(&end, sent) {
+            AfterTurn::Wait => Vec::new(),
+            AfterTurn::Begin(text) => vec![self.ask_turn(&text)],
+            AfterTurn::Finish => self.over(&end),
         }
     }
 
-    fn over(&mut self, end: End) -> Vec<Step> {
+    fn over(&mut self, end: &TurnEnd) -> Vec<Step> {
         self.phase = Phase::Over;
-        let mut steps = Vec::new();
-        if matches!(end, End::Limited(_)) {
-            steps.push(Step::Saw(Event::Limited { until: self.resets }));
-        }
-        let text = &self.text;
-        steps.push(match end {
-            End::Well => self.outcome.well(text),
-            End::Bounded(why) => self.outcome.bounded(&why, text),
-            End::Badly(why) | End::Limited(why) => self.outcome.badly(&why, text),
-        });
-        steps.push(Step::Close);
-        steps
+        self.settling.finish(end, &self.text)
     }
 }
 
@@ -433,15 +395,15 @@ fn words(text: &str) -> Value {
     json!([{ "type": "text", "text": text }])
 }
 
-fn end(turn: &Value) -> End {
+fn end(turn: &Value) -> TurnEnd {
     let error = &turn["error"];
     let why = error["message"].as_str().unwrap_or("Codex did not say why").to_owned();
     match (turn["status"].as_str(), error["codexErrorInfo"].as_str()) {
-        (Some("completed"), _) => End::Well,
-        (Some("interrupted"), _) => End::Badly(INTERRUPTED.to_owned()),
-        (_, Some("usageLimitExceeded" | "rateLimitExceeded")) => End::Limited(why),
-        (_, Some("sessionBudgetExceeded")) => End::Bounded(why),
-        _ => End::Badly(why),
+        (Some("completed"), _) => TurnEnd::Well,
+        (Some("interrupted"), _) => TurnEnd::Badly(INTERRUPTED.to_owned()),
+        (_, Some("usageLimitExceeded" | "rateLimitExceeded")) => TurnEnd::Limited(why),
+        (_, Some("sessionBudgetExceeded")) => TurnEnd::Bounded(why),
+        _ => TurnEnd::Badly(why),
     }
 }
 
