@@ -1,5 +1,9 @@
 //! An MCP client of the era without sessions, as patient as an agent must be: a server that is killed
 //! comes back, and a call whose answer was lost is made again under the same key.
+//!
+//! rmcp's client is not used: its headers belong to the transport and not to a call, so that an idempotency key would
+//! need an HTTP client of our own behind it, and a call that is made again gets another id. With its handshake and our
+//! retries around it, it would be more code for fewer guarantees.
 
 #[cfg(test)]
 mod tests;
