@@ -15,9 +15,9 @@ mod outcome;
 mod replay;
 mod report;
 mod rpc;
-mod said;
 mod script;
 mod settling;
+mod transcript;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use model::money::Usd;
 use serde_json::Value;
 
 pub use claude::{MCP_CONFIG, mcp_config};
-pub use said::{Said, SaidAs, said};
+pub use transcript::{EntryKind, TranscriptEntry, read_transcript, summary_field};
 
 use crate::run::{OutputLine, Stdin};
 
@@ -74,6 +74,9 @@ pub trait Kind: Sync {
 
     /// The conversation that was written down by [`Conversation::snapshot`].
     fn restore(&self, snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotError>;
+
+    /// Reads a line of its standard output or input for people who watch.
+    fn transcript(&self, line: &OutputLine) -> Vec<TranscriptEntry>;
 }
 
 /// What a kind can do.

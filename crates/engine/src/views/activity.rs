@@ -6,6 +6,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use host::agent::summary_field;
 use model::AgentId;
 use model::redact::{MARK, is_key_line};
 use serde_json::Value;
@@ -19,32 +20,6 @@ const AGENTS: usize = 4096;
 const CALLS: usize = 48;
 /// A line is no longer than this.
 const LINE: usize = 160;
-
-/// The arguments that say most of what a call is about, the most telling first.
-const TELLING: [&str; 22] = [
-    "command",
-    "cmd",
-    "file_path",
-    "filePath",
-    "path",
-    "pattern",
-    "query",
-    "url",
-    "subject",
-    "title",
-    "slug",
-    "role",
-    "agentId",
-    "agent_id",
-    "agentIds",
-    "taskId",
-    "task",
-    "epicId",
-    "mailId",
-    "id",
-    "summary",
-    "description",
-];
 
 /// What all agents did last.
 #[derive(Debug, Default)]
@@ -140,10 +115,7 @@ impl Doings {
 /// What a call is about: its most telling argument.
 pub(crate) fn about(input: &Value) -> String {
     let Value::Object(fields) = input else { return one_line(&plain(input)) };
-    let telling = TELLING.iter().find_map(|name| fields.get(*name));
-    let told = telling.filter(|value| !value.is_null() && !value.is_object());
-    let first = || fields.values().find(|value| value.is_string());
-    told.or_else(first).map(|value| one_line(&plain(value))).unwrap_or_default()
+    summary_field(fields).map(|value| one_line(&plain(value))).unwrap_or_default()
 }
 
 /// The same of input that is text; what was cut off in the middle is shown as it is.

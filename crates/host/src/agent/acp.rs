@@ -24,12 +24,14 @@ mod talk;
 #[cfg(test)]
 mod tests;
 mod tools;
+mod transcript;
 mod usage;
 
 use self::talk::Talk;
-pub(super) use self::tools::{certain_name, likely_name};
-use super::{Brief, Conversation, Kind, Plan, PlanError, Runner, SnapshotError, Supports};
-use crate::run::Stdin;
+use super::{
+    Brief, Conversation, Kind, Plan, PlanError, Runner, SnapshotError, Supports, TranscriptEntry,
+};
+use crate::run::{OutputLine, Stdin};
 
 /// An agent that speaks the Agent Client Protocol.
 #[derive(Debug)]
@@ -81,5 +83,9 @@ impl Kind for Acp {
 
     fn restore(&self, snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotError> {
         Ok(Box::new(serde_json::from_str::<Talk>(snapshot)?))
+    }
+
+    fn transcript(&self, line: &OutputLine) -> Vec<TranscriptEntry> {
+        transcript::READER.read(line)
     }
 }

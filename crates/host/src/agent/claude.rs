@@ -16,12 +16,14 @@ mod lines;
 mod permission;
 mod plan;
 mod talk;
+mod transcript;
 
 #[cfg(test)]
 mod tests;
 
 use self::talk::Talk;
-use super::{Brief, Conversation, Kind, Plan, PlanError, SnapshotError, Supports};
+use super::{Brief, Conversation, Kind, Plan, PlanError, SnapshotError, Supports, TranscriptEntry};
+use crate::run::OutputLine;
 
 pub use self::plan::{MCP_CONFIG, mcp_config};
 
@@ -56,5 +58,9 @@ impl Kind for Claude {
 
     fn restore(&self, snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotError> {
         Ok(Box::new(serde_json::from_str::<Talk>(snapshot)?))
+    }
+
+    fn transcript(&self, line: &OutputLine) -> Vec<TranscriptEntry> {
+        transcript::READER.read(line)
     }
 }

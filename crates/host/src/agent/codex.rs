@@ -17,6 +17,7 @@ mod items;
 mod server;
 #[cfg(test)]
 mod tests;
+mod transcript;
 mod user_config;
 
 use std::path::{Path, PathBuf};
@@ -25,7 +26,10 @@ use serde::{Deserialize, Serialize};
 
 use self::exec::Exec;
 use self::server::Server;
-use super::{Brief, Conversation, Kind, Plan, PlanError, SnapshotError, Step, Supports, Verdict};
+use super::{
+    Brief, Conversation, Kind, Plan, PlanError, SnapshotError, Step, Supports, TranscriptEntry,
+    Verdict,
+};
 use crate::run::{OutputLine, Stdin};
 
 /// How long an MCP server may take to answer the first time, in seconds.
@@ -125,6 +129,10 @@ impl Kind for Codex {
 
     fn restore(&self, snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotError> {
         Ok(Box::new(serde_json::from_str::<Talk>(snapshot)?))
+    }
+
+    fn transcript(&self, line: &OutputLine) -> Vec<TranscriptEntry> {
+        transcript::READER.read(line)
     }
 }
 

@@ -5,6 +5,8 @@
 //! what it printed are its summary. Whether it succeeded is also a matter of its exit code, which
 //! is not ours to judge.
 
+pub(super) mod transcript;
+
 use std::path::Path;
 
 use model::money::Usd;
@@ -14,7 +16,7 @@ use serde_json::Value;
 use super::claude::{MCP_CONFIG, mcp_config};
 use super::{
     Brief, Conversation, Done, DoneAs, Event, Kind, Plan, PlanError, SnapshotError, Step, Supports,
-    Verdict, report,
+    TranscriptEntry, Verdict, report,
 };
 use crate::run::{OutputLine, Stdin, Stream};
 
@@ -72,6 +74,10 @@ impl Kind for Command {
 
     fn restore(&self, snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotError> {
         restore(snapshot)
+    }
+
+    fn transcript(&self, line: &OutputLine) -> Vec<TranscriptEntry> {
+        transcript::read(line, |text| Some(TranscriptEntry::printed(text)))
     }
 }
 

@@ -1,8 +1,11 @@
 //! Kind `script`: a scenario, played by Adjutant itself as a real process and a real MCP client. It
 //! reports like any `command`.
 
-use super::command::{PLAIN, Reader, plain, restore};
-use super::{Brief, Conversation, Kind, Plan, PlanError, SnapshotError, Supports};
+use super::command::{PLAIN, Reader, plain, restore, transcript};
+use super::{
+    Brief, Conversation, EntryKind, Kind, Plan, PlanError, SnapshotError, Supports, TranscriptEntry,
+};
+use crate::run::OutputLine;
 
 /// The kind.
 #[derive(Debug)]
@@ -36,6 +39,19 @@ impl Kind for Script {
     fn restore(&self, snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotError> {
         restore(snapshot)
     }
+
+    fn transcript(&self, line: &OutputLine) -> Vec<TranscriptEntry> {
+        transcript::read(line, plain_line)
+    }
+}
+
+/// A scripted agent stands for one that speaks: its plain lines are words. What has colours was printed by a
+/// program that it ran.
+fn plain_line(text: &str) -> Option<TranscriptEntry> {
+    if text.contains('\u{1b}') {
+        return Some(TranscriptEntry::printed(text));
+    }
+    TranscriptEntry::words(EntryKind::Message, text)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! An agent's story: who stands above it, how it stood from when to when, what happened to it, what it was given
 //! and what it spent.
 
-use host::agent::SaidAs;
+use host::agent::{EntryKind, read_transcript};
 use host::run::{Position, RunFolder};
 use model::event::EventKind;
 use model::money::Usd;
@@ -223,6 +223,6 @@ fn context(engine: &Engine, agent: &Agent) -> Option<String> {
 /// What an agent that is talked to was told first.
 fn first_words(folder: &RunFolder, agent: &Agent) -> Option<String> {
     let lines = folder.output(Position::default()).next(BEGINNING).ok()?;
-    let mut all = lines.iter().flat_map(|line| host::agent::said(&agent.kind, line));
-    all.find(|said| said.kind == SaidAs::Told).map(|said| said.text)
+    let mut all = lines.iter().flat_map(|line| read_transcript(&agent.kind, line));
+    all.find(|said| said.kind == EntryKind::Told).map(|said| said.text)
 }

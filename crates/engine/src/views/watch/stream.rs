@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use host::agent::{Said, said};
+use host::agent::{TranscriptEntry, read_transcript};
 use host::run::{OutputLine, Position, RunFolder, Stream};
 use model::AgentId;
 use serde_json::Value;
@@ -46,18 +46,18 @@ pub(crate) fn output_place(place: Position) -> OutputPlace {
     OutputPlace { segment: place.segment, offset: place.offset }
 }
 
-fn stream_item(said: Said, line: &OutputLine) -> StreamItem {
+fn stream_item(entry: TranscriptEntry, line: &OutputLine) -> StreamItem {
     StreamItem {
         at: line.at,
-        kind: said.kind.name().to_owned(),
-        id: said.id,
-        tool: said.tool,
-        text: redact(said.text),
-        input: said.input.map(clean),
-        ok: said.ok,
-        duration_ms: said.duration_ms,
-        commit: said.commit,
-        part: said.part,
+        kind: entry.kind.name().to_owned(),
+        id: entry.id,
+        tool: entry.tool,
+        text: redact(entry.text),
+        input: entry.input.map(clean),
+        ok: entry.ok,
+        duration_ms: entry.duration_ms,
+        commit: entry.commit,
+        part: entry.part,
         err: line.stream == Stream::Err,
         cut: line.cut,
     }
@@ -142,8 +142,8 @@ fn tail(
 fn steps(kind: &str, lines: &[OutputLine]) -> Vec<StreamItem> {
     let mut items: Vec<StreamItem> = Vec::new();
     for line in lines {
-        for said in said(kind, line) {
-            let item = stream_item(said, line);
+        for entry in read_transcript(kind, line) {
+            let item = stream_item(entry, line);
             match items.last_mut() {
                 Some(last) if goes_on(&item, last) => {
                     last.text.push_str(&item.text);

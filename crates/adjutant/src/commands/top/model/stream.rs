@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use host::agent::summary_field;
 use model::Timestamp;
 use serde_json::Value;
 
@@ -16,26 +17,6 @@ const MOST: usize = 4000;
 const SHORT: usize = 8;
 /// A text is not joined beyond this.
 const LONGEST: usize = 256 * 1024;
-
-/// The arguments that say most of what a call is about.
-const TELLING: [&str; 16] = [
-    "command",
-    "cmd",
-    "file_path",
-    "filePath",
-    "path",
-    "pattern",
-    "query",
-    "url",
-    "subject",
-    "title",
-    "slug",
-    "role",
-    "agentId",
-    "taskId",
-    "summary",
-    "prompt",
-];
 
 /// What a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -284,9 +265,10 @@ fn about(item: &Item) -> String {
     let tool = bare.map_or(tool, |(_, name)| name);
     let told = match &item.input {
         Some(Value::Object(fields)) => {
-            let telling = TELLING.iter().filter_map(|name| fields.get(*name));
-            let mut all = telling.chain(fields.values());
-            all.find_map(Value::as_str).unwrap_or_default().to_owned()
+            let telling = summary_field(fields);
+            telling.map_or_else(String::new, |value| {
+                value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+            })
         }
         Some(Value::String(text)) => text.clone(),
         _ => String::new(),
