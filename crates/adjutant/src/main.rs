@@ -32,5 +32,12 @@ fn main() -> std::process::ExitCode {
         let done = host::supervise::supervise(folder.as_ref());
         return done.map_or(70, |()| 0).into();
     }
+    #[cfg(target_os = "linux")]
+    if let [_, word, _] = &arguments[..]
+        && word == "fork-server"
+    {
+        // Also the end of every supervisor that it has become.
+        return host::supervise::serve_forks().map_or(70, |()| 0).into();
+    }
     run::guarded(|| run::run(arguments))
 }

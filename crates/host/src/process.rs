@@ -3,9 +3,15 @@
 //! A program is started with the directory and the environment it is given and nothing inherited.
 #![expect(clippy::disallowed_methods, reason = "this is the door")]
 
+#[cfg(target_os = "linux")]
+pub(crate) mod clone;
+#[cfg(target_os = "linux")]
+mod forked;
+
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
@@ -15,6 +21,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+
+#[cfg(target_os = "linux")]
+pub(crate) use forked::Forked;
 
 /// A log is set aside at the next start once it is this long.
 const LOG_LIMIT: u64 = 8 * 1024 * 1024;
@@ -105,6 +114,14 @@ impl Started {
     pub fn exited(&mut self) -> io::Result<Option<Exit>> {
         Ok(self.0.try_wait()?.map(Exit::from))
     }
+
+    /// Ends it and waits until it is gone.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn end(mut self) {
+        // It may have ended by itself.
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
 }
 
 /// Starts a program in the background: nothing to read, its output appended to `log`.
@@ -135,25 +152,36 @@ pub fn start_sharing(launch: &Launch) -> Result<Started, StartError> {
     launch.command().spawn().map(Started).map_err(|error| launch.failed(error))
 }
 
-/// Starts a program in the background that reads `input` and tells through its output, a pipe, how far it
-/// is.
+/// Starts a program in the background that reads and writes these pipes.
 ///
 /// The runtime reaps it: once the handle is dropped nobody needs to wait for it.
 pub(crate) fn start_reaped(
     launch: &Launch,
-    input: Vec<u8>,
+    stdin: io::PipeReader,
+    stdout: io::PipeWriter,
 ) -> Result<tokio::process::Child, StartError> {
-    let (reader, mut writer) = io::pipe().map_err(|error| launch.failed(error))?;
     let mut command = launch.command();
-    command.stdin(reader).stdout(Stdio::piped()).stderr(Stdio::null());
+    command.stdin(stdin).stdout(stdout).stderr(Stdio::null());
     let started = tokio::process::Command::from(command).spawn();
-    let started = started.map_err(|error| launch.failed(error))?;
-    let rest = fill(&mut writer, input).map_err(|error| launch.failed(error))?;
+    started.map_err(|error| launch.failed(error))
+}
+
+/// Starts a program in the background whose standard input is a socket to the caller.
+#[cfg(target_os = "linux")]
+pub(crate) fn start_connected(launch: &Launch, socket: OwnedFd) -> Result<Started, StartError> {
+    let mut command = launch.command();
+    command.stdin(socket).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().map(Started).map_err(|error| launch.failed(error))
+}
+
+/// Writes everything into a pipe, without waiting until it is read.
+pub(crate) fn feed(mut writer: io::PipeWriter, bytes: Vec<u8>) -> io::Result<()> {
+    let rest = fill(&mut writer, bytes)?;
     if !rest.is_empty() {
         // It waits until it is read. A program that ends before says so by its end.
         thread::spawn(move || drop(writer.write_all(&rest)));
     }
-    Ok(started)
+    Ok(())
 }
 
 /// Writes as much as a pipe holds, and returns the rest.
@@ -172,24 +200,57 @@ fn fill(writer: &mut io::PipeWriter, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> 
     Ok(bytes.split_off(written))
 }
 
+/// A program that is heard through pipes. Whoever drops this reaps it by its process id.
+#[derive(Debug)]
+pub(crate) struct Tied {
+    /// Its process id
+    pub(crate) pid: u32,
+    /// Its standard input, where that is a pipe
+    pub(crate) stdin: Option<OwnedFd>,
+    /// Its standard output
+    pub(crate) stdout: OwnedFd,
+    /// Its standard error
+    pub(crate) stderr: OwnedFd,
+}
+
 /// Starts a program that leads a process group of its own, is heard through pipes, and dies with the
-/// caller, where the system can see to that. Whoever drops the handle reaps it by its process id.
+/// caller, where the system can see to that. Without `stdin` it gets a pipe for that, too.
 ///
-/// `group` is the file by which it moves itself into a control group before it is the program.
+/// `group` is the folder of the control group that it is started in, before it is the program.
 pub(crate) fn start_tied(
     launch: &Launch,
-    stdin: Stdio,
+    stdin: Option<Stdio>,
     group: Option<&File>,
-) -> Result<Child, StartError> {
-    let mut command = launch.command();
-    command.process_group(0).stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
+) -> Result<Tied, StartError> {
+    let start = || -> io::Result<Tied> {
+        let (own_end, theirs) = match stdin {
+            Some(stdin) => (None, stdin),
+            None => io::pipe().map(|(reader, writer)| (Some(writer.into()), reader.into()))?,
+        };
+        let ((stdout, their_stdout), (stderr, their_stderr)) = (io::pipe()?, io::pipe()?);
+        let mut command = launch.command();
+        command.process_group(0).stdin(theirs).stdout(their_stdout).stderr(their_stderr);
+        #[cfg(target_os = "linux")]
+        die_with_parent(&mut command);
+        let pid = spawn_in(&mut command, group)?;
+        Ok(Tied { pid, stdin: own_end, stdout: stdout.into(), stderr: stderr.into() })
+    };
+    start().map_err(|error| launch.failed(error))
+}
+
+/// Starts a program in a control group. Moving a process there after its start makes every start and every end
+/// on the machine wait; where the kernel cannot start one there, that is the way all the same.
+fn spawn_in(command: &mut Command, group: Option<&File>) -> io::Result<u32> {
+    let Some(group) = group else { return command.spawn().map(|child| child.id()) };
     #[cfg(target_os = "linux")]
-    die_with_parent(&mut command);
-    if let Some(group) = group {
-        let group = group.try_clone().map_err(|error| launch.failed(error))?;
-        enter_group(&mut command, group);
+    if let Some(started) = clone::spawn_into(command, group) {
+        return started;
     }
-    command.spawn().map_err(|error| launch.failed(error))
+    let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::CLOEXEC;
+    if let Ok(procs) = rustix::fs::openat(group, "cgroup.procs", flags, rustix::fs::Mode::empty()) {
+        enter_group(command, procs.into());
+    }
+    command.spawn().map(|child| child.id())
 }
 
 #[expect(unsafe_code, reason = "only the new process can enter, before it is the program")]

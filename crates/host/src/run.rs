@@ -26,6 +26,7 @@ mod holder;
 mod output;
 mod record;
 mod socket;
+mod starter;
 mod sweep;
 mod tail;
 
@@ -49,6 +50,8 @@ pub(crate) use handover::has_values;
 pub(crate) use output::Piece;
 pub(crate) use record::{read_json, segment_name, write_json};
 pub(crate) use socket::Socket;
+#[cfg(target_os = "linux")]
+pub(crate) use starter::MAX_FOLDER_BYTES;
 
 /// The variable by which the processes of a run are recognised: its folder.
 pub(crate) const RUN_VARIABLE: &str = "ADJUTANT_RUN";

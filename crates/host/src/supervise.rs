@@ -5,6 +5,8 @@
 //! without a runtime, and costs nothing while nothing happens. [`crate::run`] is the other side.
 
 mod ending;
+#[cfg(target_os = "linux")]
+mod fork_server;
 mod hub;
 mod input;
 mod lines;
@@ -29,6 +31,9 @@ use crate::run::{
     Cgroup, Ended, ExitRecord, Handover, Position, RUN_VARIABLE, Socket, Spec, Stdin,
     SupervisorRecord, TAKEN, claim, has_values, read_json, write_json,
 };
+
+#[cfg(target_os = "linux")]
+pub use self::fork_server::serve_forks;
 
 use self::hub::Hub;
 use self::recorder::Recorder;
@@ -127,18 +132,18 @@ fn run_agent(
     let folder = std::env::current_dir().ok();
     let group = handover.cgroup.as_deref().zip(folder.as_deref());
     let group = group.and_then(|(parent, folder)| Cgroup::create(parent, folder));
-    let exit = match process::start_tied(&launch, stdin, group.as_ref().map(Cgroup::procs)) {
+    let exit = match process::start_tied(&launch, stdin, group.as_ref().map(Cgroup::folder)) {
         Ok(child) => {
             let record = SupervisorRecord {
                 pid: std::process::id(),
-                agent_pid: child.id(),
+                agent_pid: child.pid,
                 started_at: Clock::System.now(),
                 start_time: tree::start_time(),
                 boot_id: tree::boot_id(),
                 cgroup: group.as_ref().map(|group| group.path().to_owned()),
                 socket: Some(socket.path().to_owned()),
             };
-            hub.begin(child.id());
+            hub.begin(child.pid);
             write_json(Path::new("supervisor.json"), &record)?;
             say_ready().map_err(system("say that the agent runs"))?;
             let watch = Watch::new(child, recorder, signals, terms(&spec, handover))
@@ -176,7 +181,7 @@ fn receive() -> Result<(Handover, Source), SuperviseError> {
 }
 
 /// Reads what is to be run.
-fn prepare(handover: &Handover) -> Result<(Spec, Launch, Stdio), FileError> {
+fn prepare(handover: &Handover) -> Result<(Spec, Launch, Option<Stdio>), FileError> {
     let path = Path::new("spec.json");
     let spec: Spec =
         read_json(path)?.ok_or_else(|| at("read", path)(io::ErrorKind::NotFound.into()))?;
@@ -198,9 +203,9 @@ fn prepare(handover: &Handover) -> Result<(Spec, Launch, Stdio), FileError> {
         directory: spec.directory.clone(),
     };
     let stdin = match &spec.stdin {
-        Stdin::Closed => Stdio::null(),
-        Stdin::Open => Stdio::piped(),
-        Stdin::File(name) => open_inside(name)?.into(),
+        Stdin::Closed => Some(Stdio::null()),
+        Stdin::Open => None,
+        Stdin::File(name) => Some(open_inside(name)?.into()),
     };
     Ok((spec, launch, stdin))
 }

@@ -46,7 +46,9 @@ fn arguments(pid: u32) -> Vec<OsString> {
     use std::os::unix::ffi::OsStringExt as _;
 
     let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let words = line.strip_suffix(b"\0").unwrap_or(&line).split(|byte| *byte == 0);
+    // What the fork server made has room behind its arguments.
+    let end = line.iter().rposition(|byte| *byte != 0).map_or(0, |at| at + 1);
+    let words = line.get(..end).unwrap_or_default().split(|byte| *byte == 0);
     words.map(|word| OsString::from_vec(word.to_vec())).collect()
 }
 

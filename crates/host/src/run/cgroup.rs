@@ -10,7 +10,7 @@
 )]
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -27,8 +27,8 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     path: PathBuf,
-    /// `cgroup.procs`: a process that writes 0 moves itself into the group
-    procs: File,
+    /// By which a process is started in it
+    folder: File,
 }
 
 impl Cgroup {
@@ -37,8 +37,8 @@ impl Cgroup {
         let name = format!("{}{}", prefix(folder)?, std::process::id());
         let path = parent.join(name);
         fs::create_dir(&path).ok()?;
-        if let Ok(procs) = OpenOptions::new().write(true).open(path.join("cgroup.procs")) {
-            return Some(Self { path, procs });
+        if let Ok(folder) = File::open(&path) {
+            return Some(Self { path, folder });
         }
         // Best effort: an empty group harms nobody.
         drop(fs::remove_dir(&path));
@@ -50,9 +50,9 @@ impl Cgroup {
         &self.path
     }
 
-    /// By which a process moves itself into the group.
-    pub(crate) fn procs(&self) -> &File {
-        &self.procs
+    /// The open folder, by which a process is started in the group.
+    pub(crate) fn folder(&self) -> &File {
+        &self.folder
     }
 
     /// Takes the group away, once all of it is gone.

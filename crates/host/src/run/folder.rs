@@ -1,6 +1,5 @@
 //! The folder of a run, as the server sees it.
 
-use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -9,15 +8,16 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FlockOperation;
 use rustix::process::Signal;
 use tokio::io::AsyncReadExt as _;
-use tokio::process::{Child, ChildStdout};
+use tokio::net::unix::pipe::Receiver;
 
 use super::record::{open_regular, read_small};
+use super::starter::{self, Supervisor};
 use super::{
     Control, ExitRecord, Handover, OutputReader, Position, Spec, Stretch, SupervisorRecord,
     handover, holder, read_json, socket, sweep, tail, write_json,
 };
 use crate::files::{self, FileError, Mode, at};
-use crate::process::{self, Exit, Launch, StartError};
+use crate::process::{Exit, StartError};
 
 /// What `claim` says if nobody may begin this run any more.
 const GIVEN_UP: &str = "given up\n";
@@ -75,20 +75,13 @@ impl RunFolder {
     /// Starts a supervisor, which starts the agent with what is handed over. Needs a tokio runtime, which
     /// reaps it.
     pub fn start(&self, adjutant: &Path, handover: &Handover) -> Result<Begun, StartError> {
-        let launch = Launch {
-            program: adjutant.to_owned(),
-            arguments: vec![OsString::from("supervise"), self.path.clone().into_os_string()],
-            environment: Vec::new(),
-            directory: self.path.clone(),
-        };
         let input = serde_json::to_vec(handover).map_err(|error| StartError {
-            program: launch.program.clone(),
-            directory: launch.directory.clone(),
+            program: adjutant.to_owned(),
+            directory: self.path.clone(),
             source: error.into(),
         })?;
-        let mut child = process::start_reaped(&launch, input)?;
-        let word = child.stdout.take();
-        Ok(Begun { child, word })
+        let (supervisor, word) = starter::start(adjutant, &self.path, input)?;
+        Ok(Begun { supervisor, word: Some(word) })
     }
 
     /// How the run stands.
@@ -265,15 +258,15 @@ pub(crate) fn claim(path: &Path, word: &str) -> Result<bool, FileError> {
 /// A supervisor that was started. Dropping this leaves it alone: it goes on, and is reaped when it ends.
 #[derive(Debug)]
 pub struct Begun {
-    child: Child,
+    supervisor: Supervisor,
     /// Closed by the supervisor as soon as the agent runs
-    word: Option<ChildStdout>,
+    word: Option<Receiver>,
 }
 
 impl Begun {
     /// The supervisor's process id, while it has one.
     pub fn pid(&self) -> Option<u32> {
-        self.child.id()
+        self.supervisor.id()
     }
 
     /// Waits until the agent runs and can be talked to, or the supervisor is gone;
@@ -288,7 +281,7 @@ impl Begun {
 
     /// Waits until the supervisor is gone.
     pub async fn ended(&mut self) -> io::Result<Exit> {
-        self.child.wait().await.map(Exit::from)
+        self.supervisor.wait().await
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::Child;
 use std::time::{Duration, Instant};
 
 use model::Timestamp;
@@ -10,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::agent::TOKEN;
 use crate::clock::Clock;
-use crate::process::monotonic;
+use crate::process::{Tied, monotonic};
 use crate::run::{ExitRecord, Handover, Notice, Request, Stream};
 
 use super::ending::{Act, Ending, Wish, far};
@@ -66,20 +65,18 @@ struct Heard {
 
 impl Watch {
     pub(super) fn new(
-        mut child: Child,
+        agent: Tied,
         recorder: Recorder,
         signals: Signals,
         terms: Terms,
     ) -> io::Result<Self> {
-        let heard = [
-            Heard::new(child.stdout.take().map(OwnedFd::from), Stream::Out)?,
-            Heard::new(child.stderr.take().map(OwnedFd::from), Stream::Err)?,
-        ];
+        let heard =
+            [Heard::new(agent.stdout, Stream::Out)?, Heard::new(agent.stderr, Stream::Err)?];
         Ok(Self {
-            tree: Tree::new(child.id())?,
+            tree: Tree::new(agent.pid)?,
             signals,
             heard,
-            input: Input::new(child.stdin.take().map(OwnedFd::from))?,
+            input: Input::new(agent.stdin)?,
             recorder,
             ending: Ending::new(terms.grace),
             grace: terms.grace,
@@ -304,11 +301,9 @@ struct HubReady {
 }
 
 impl Heard {
-    fn new(pipe: Option<OwnedFd>, stream: Stream) -> io::Result<Self> {
-        if let Some(pipe) = &pipe {
-            rustix::io::ioctl_fionbio(pipe, true)?;
-        }
-        Ok(Self { pipe, lines: Lines::new(stream) })
+    fn new(pipe: OwnedFd, stream: Stream) -> io::Result<Self> {
+        rustix::io::ioctl_fionbio(&pipe, true)?;
+        Ok(Self { pipe: Some(pipe), lines: Lines::new(stream) })
     }
 
     /// Reads once; says whether there was something.

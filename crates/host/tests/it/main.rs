@@ -5,6 +5,8 @@ mod control;
 mod ending;
 mod escape;
 mod floods;
+#[cfg(target_os = "linux")]
+mod forks;
 mod github;
 mod handover;
 mod output;
