@@ -21,7 +21,7 @@ use crate::client::{Client, ClientError, Named};
 use crate::home::ServerFile;
 
 /// How often a starting server is looked for.
-const LOOK: Duration = Duration::from_millis(2);
+const LOOK: Duration = Duration::from_millis(1);
 /// How long a server may take to start.
 const START: Duration = Duration::from_secs(10);
 /// How long an agent waits for a server that somebody else must start.
@@ -212,15 +212,20 @@ pub(crate) async fn connect(at: &Where) -> Result<Client, ConnectError> {
     if let Some(url) = &at.url_override {
         return Err(ConnectError::NoServer { url: url.clone() });
     }
-    let server = start(at, START).await?;
-    client(&server.url, at, Named::ByFile)
+    Ok(start(at, START).await?.1)
 }
 
 /// The server that runs, if one does. Starts none.
 pub(crate) async fn running(at: &Where) -> Result<Option<ServerFile>, ConnectError> {
+    Ok(answering(at).await?.map(|(server, _)| server))
+}
+
+/// The server that runs, if one does, with a client to which it has proved who it is.
+async fn answering(at: &Where) -> Result<Option<(ServerFile, Client)>, ConnectError> {
     let Some(server) = noted(at) else { return Ok(None) };
-    match health(&client(&server.url, at, Named::ByFile)?).await {
-        Health::Ours => Ok(Some(server)),
+    let client = client(&server.url, at, Named::ByFile)?;
+    match health(&client).await {
+        Health::Ours => Ok(Some((server, client))),
         Health::NotOurs => refuse_older(at, &server.url).map(|()| None),
         Health::UnknownToken => refuse_token(at, &server.url).map(|()| None),
         Health::Silent => Ok(None),
@@ -252,7 +257,7 @@ pub(crate) fn refuse_token(at: &Where, url: &str) -> Result<(), ConnectError> {
 pub(crate) async fn ensure(at: &Where) -> Result<ServerFile, ConnectError> {
     match running(at).await? {
         Some(server) => Ok(server),
-        None => start(at, START).await,
+        None => Ok(start(at, START).await?.0),
     }
 }
 
@@ -351,7 +356,7 @@ async fn await_for_agent(at: &Where, patience: Duration) -> Result<Client, Conne
 }
 
 /// Starts a server in the background and waits until one answers, be it this one or another's.
-async fn start(at: &Where, patience: Duration) -> Result<ServerFile, ConnectError> {
+async fn start(at: &Where, patience: Duration) -> Result<(ServerFile, Client), ConnectError> {
     let launch = Launch {
         program: at.exe.clone(),
         arguments: at.start_args.clone(),
@@ -367,8 +372,8 @@ async fn start(at: &Where, patience: Duration) -> Result<ServerFile, ConnectErro
     let mut look = looks();
     while Instant::now() < deadline {
         look.tick().await;
-        if let Some(server) = running(at).await? {
-            return Ok(server);
+        if let Some(found) = answering(at).await? {
+            return Ok(found);
         }
         // One that ends content has found another server and left the field to it.
         if let Ok(Some(exit)) = started.exited()
