@@ -39,10 +39,10 @@ pub(crate) use self::tasks::{MailArgs, MailVerb, TaskAddArgs, TasksArgs, TasksVe
 pub(crate) use self::upkeep::{BackupArgs, CleanArgs, RestoreArgs};
 use crate::commands::call::tool::ToolArgs;
 
-/// One program that turns coding agents into a supervised crew
+/// Run coding agents as a supervised crew
 ///
-/// Agents share tasks, notes and mail through MCP tools; you watch and steer the same crew from here.
-/// Commands find the server of this project, and start one in the background where none runs.
+/// Agents share tasks, notes and mail through MCP tools. You watch and steer the crew from here.
+/// Each command finds the server of this project, or starts one in the background.
 #[derive(Debug, Parser)]
 #[command(
     name = "adjutant",
@@ -51,25 +51,25 @@ use crate::commands::call::tool::ToolArgs;
     subcommand_required = true,
     max_term_width = 80,
     after_help = "\
-Begin with:
-  adjutant demo                         see a crew at work, without a model
-  adjutant init                         make a home in your project
+Start here:
+  adjutant demo                         run a demonstration crew, without a model
+  adjutant init                         create a home in your project
   adjutant run --role coder 'Fix it'    run an agent and wait for it
-  adjutant enlist --role worker         make an agent that you run yourself
-  adjutant open                         see and steer the crew in your browser
+  adjutant enlist --role worker         register an agent that you run yourself
+  adjutant open                         watch and steer the crew in your browser
 
 Exit codes: 0 done, 1 the agent failed, 2 bad input, 3 not allowed,
 4 not found, 5 conflict, 6 no server, 70 a bug."
 )]
 pub(crate) struct Cli {
-    /// What every command takes
+    /// Options of every command
     #[command(flatten)]
     pub(crate) global: Global,
-    /// The folder of the home's record and run folders (default: in the repository's `.git`, else in the home)
+    /// Use this folder for the record and the run folders (default: in the repository's `.git`, else in the home)
     // Not for every command: some have a `--state` of their own.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Everywhere")]
     pub(crate) state: Option<PathBuf>,
-    /// What to do
+    /// Action
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -84,16 +84,16 @@ pub(crate) fn command_for(arguments: &[OsString]) -> clap::Command {
     }
 }
 
-/// What every command takes.
+/// Options of every command.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
-    /// The home, or the project it is in (default: found upwards from here, as git does)
+    /// Use this home, or the home of this project (default: searched upwards from here, as git does)
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath, help_heading = "Everywhere")]
     pub(crate) home: Option<PathBuf>,
     /// Print JSON; errors too, on stderr
     #[arg(long, global = true, help_heading = "Everywhere")]
     pub(crate) json: bool,
-    /// Say more on stderr; twice for all of it
+    /// Print more on stderr; twice for everything
     #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Everywhere")]
     pub(crate) verbose: u8,
 }
@@ -101,13 +101,13 @@ pub(crate) struct Global {
 /// Every command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Make a home in this project: a commented config.yaml and example roles
+    /// Create a home in this project: a commented config.yaml and example roles
     #[command(after_help = "\
 Example:
   adjutant init                  in the project's folder
   adjutant init --home ~/work/x  for another project
 
-What is there already is kept.")]
+Existing files are kept.")]
     Init,
     /// Start the server
     #[command(after_help = "\
@@ -121,69 +121,69 @@ Example:
 Example:
   adjutant down
   adjutant down --kill        end the agents first
-  adjutant down --leave       let them go on; the next server finds them again")]
+  adjutant down --leave       leave them running; the next server finds them again")]
     Down(DownArgs),
-    /// Show whether the server runs; starts none, exits with 6 where there is none
+    /// Show whether the server runs, without starting it; exits with 6 if it does not
     #[command(after_help = "\
 Example:
   adjutant status || adjutant up --detach")]
     Status,
-    /// Print the operator's token: whoever has it may do everything
+    /// Print the operator's token, which allows everything
     #[command(after_help = "\
 Example:
   curl -H \"Authorization: Bearer $(adjutant token)\" http://127.0.0.1:3001/api/status")]
     Token,
-    /// Open the page in your browser, or make a link to it
+    /// Open the page in your browser, or create a link to it
     #[command(after_help = "\
 Example:
-  adjutant open                          in your browser, by a link that works once
-  adjutant open --print                  only the link, to paste
-  adjutant open --read-only --days 2     a link for others, who can only look
+  adjutant open                          in your browser, with a link that works once
+  adjutant open --print                  print the link, to paste
+  adjutant open --read-only --days 2     a read-only link to share
   adjutant open --links
   adjutant open --revoke all")]
     Open(OpenArgs),
-    /// Run an agent and wait until it is over; exits with 1 where it fails
+    /// Run an agent and wait until it ends; exits with 1 if it fails
     #[command(after_help = "\
 Example:
   adjutant run --role coder 'Make the tests pass'
   adjutant run --role coder --task fix-the-parser --budget 2.50 - < prompt.md
   adjutant run --role reviewer --json 'Look at HEAD' | jq -r .result.summary
 
-Ctrl-C ends the waiting and not the agent.")]
+Ctrl-C stops waiting, not the agent.")]
     Run(RunArgs),
-    /// Start an agent and do not wait for it
+    /// Start an agent without waiting for it
     #[command(after_help = "\
 Example:
   adjutant draft --role coder 'Make the tests pass'
   adjutant await $(adjutant draft --role coder --json 'Fix it' | jq -r .agentId)")]
     Draft(RunArgs),
-    /// Wait until agents are over; exits with 1 where one failed
+    /// Wait until agents end; exits with 1 if one fails
     #[command(after_help = "\
 Example:
   adjutant await last
   adjutant await sp_0123456789abcdef sp_fedcba9876543210 --timeout 600
-  adjutant await cdef --json     a line an agent, in the order given")]
+  adjutant await cdef --json     one line for each agent, in the order given")]
     Await(AwaitArgs),
-    /// End agents and all that they started; exits with 5 where one had ended
+    /// Kill agents and everything they started; exits with 5 if one had already ended
     #[command(after_help = "\
 Example:
   adjutant kill last
   adjutant kill sp_0123456789abcdef")]
     Kill(KillArgs),
-    /// Go on with the conversation of an agent that has ended, as a new agent
+    /// Resume an ended agent's conversation as a new agent
     #[command(after_help = "\
 Example:
   adjutant resume last
   adjutant resume sp_0123456789abcdef 'The tests still fail' --detach")]
     Resume(ResumeArgs),
-    /// Make an agent that you run yourself, and print its MCP configuration to paste
+    /// Register an agent that you run yourself, and print its MCP configuration
     #[command(after_help = "\
 Example:
   adjutant enlist --role worker
   adjutant enlist --role worker --task fix-the-parser
   adjutant enlist --role worker --json | jq .mcpConfig > mcp.json")]
     Enlist(EnlistArgs),
-    /// End an agent that you run yourself: its token is void, its tasks are free again
+    /// End an agent that you run yourself; revokes its token and frees its tasks
     #[command(after_help = "\
 Example:
   adjutant discharge sp_0123456789abcdef --reason 'the window is closed'")]
@@ -192,8 +192,8 @@ Example:
     #[command(after_help = "\
 Example:
   adjutant ps
-  adjutant ps --all       with those that have ended
-  adjutant ps --watch     as they come and go, until Ctrl-C")]
+  adjutant ps --all       with ended agents
+  adjutant ps --watch     refresh until Ctrl-C")]
     Ps(PsArgs),
     /// Watch and steer the crew on a full screen: tree, streams, mail, costs
     #[command(after_help = "\
@@ -203,7 +203,7 @@ Example:
 
 In it, `?` lists the keys. NO_COLOR is obeyed.")]
     Top,
-    /// Show what an agent says and does, and with -f as it happens
+    /// Show an agent's output and tool calls; -f follows
     #[command(after_help = "\
 Example:
   adjutant logs last
@@ -211,13 +211,13 @@ Example:
   adjutant logs last --raw > output.jsonl
   adjutant logs last --json | jq -r 'select(.stream == \"err\").text'")]
     Logs(LogsArgs),
-    /// Watch an agent and type to it, until it ends
+    /// Watch an agent and send it input, until it ends
     #[command(after_help = "\
 Example:
   adjutant attach last
   echo 'Leave the docs alone' | adjutant attach sp_0123456789abcdef")]
     Attach(AttachArgs),
-    /// Show what agents cost, and which tools they use
+    /// Show costs and tool usage of agents
     #[command(after_help = "\
 Example:
   adjutant costs
@@ -233,7 +233,7 @@ Example:
   adjutant tasks show TAS-12
   adjutant tasks add 'Fix the parser' --priority 1")]
     Tasks(TasksArgs),
-    /// Let one agent after the other work on a specification until it is done
+    /// Run one agent after the other on a specification until it is done
     #[command(after_help = "\
 Example:
   adjutant loop auth --spec SPEC.md --iterations 10
@@ -242,24 +242,24 @@ Example:
   adjutant loop pause auth
   adjutant loop auth --iterations 5        five more
 
-Exits with 0 where the session was completed or had its iterations, with 1 where
-it failed, was stopped, waits, or has spent its budget.")]
+Exits with 0 if the session was completed or used its iterations, with 1 if it
+failed, was stopped, is paused, or has spent its budget.")]
     Loop(LoopArgs),
-    /// Run a plan step by step with a crew, and see where it stands
+    /// Run a plan step by step with a crew, and show its progress
     #[command(after_help = "\
 Example:
   adjutant plan check PLAN.md
   adjutant plan run PLAN.md --budget 5
   adjutant plan status")]
     Plan(PlanArgs),
-    /// List, start and replace the supervisors of epics
+    /// List, start and replace supervisors of epics
     #[command(after_help = "\
 Example:
   adjutant supervisors
   adjutant supervisors create epic_0123456789abcdef --prompt 'Tests first'
   adjutant supervisors recover sp_0123456789abcdef --reason 'it hangs'")]
     Supervisors(SupervisorsArgs),
-    /// Read and answer the mail that agents sent to you
+    /// Read and answer mail from agents
     #[command(after_help = "\
 Example:
   adjutant mail
@@ -267,14 +267,14 @@ Example:
   adjutant mail reply mail_0123456789abcdef 'Go ahead'
   adjutant mail send --to sp_0123456789abcdef --subject 'Stop' 'Wait for the review'")]
     Mail(MailArgs),
-    /// List what waits for approval, the reviews, and who has had all its reviews
+    /// List work to approve, open reviews, and agents at their review limit
     #[command(after_help = "\
 Example:
   adjutant reviews
-  adjutant reviews --all      with those that are over
+  adjutant reviews --all      with ended reviews
   adjutant reviews --json | jq -r '.tasks[].slug'")]
     Reviews(ReviewsArgs),
-    /// Decide about work in review: approve it, send it back, give it up
+    /// Decide about work in review: approve, request changes or abandon
     #[command(after_help = "\
 Example:
   adjutant review show TAS-12
@@ -283,35 +283,35 @@ Example:
   adjutant review allow-more sp_0123456789abcdef
   adjutant review abandon sp_0123456789abcdef --reason 'we do it another way'")]
     Review(ReviewArgs),
-    /// List and take away the folders that agents work in, on branches of their own
+    /// List and remove agents' worktrees
     #[command(after_help = "\
 Example:
   adjutant worktrees
-  adjutant worktrees --all        with those that are gone
+  adjutant worktrees --all        with removed worktrees
   adjutant worktrees prune --ended
-  adjutant worktrees check        whether git and the record agree")]
+  adjutant worktrees check        compare git with the record")]
     Worktrees(WorktreesArgs),
-    /// List approved work on its way into branches
+    /// List and retry merges of approved work
     #[command(after_help = "\
 Example:
   adjutant merge-queue
-  adjutant merge-queue --all      with what is merged or was sent back
+  adjutant merge-queue --all      with merged and sent back work
   adjutant merge-queue retry merge_0123456789abcdef")]
     MergeQueue(MergeQueueArgs),
-    /// Show what happened, and with -f what happens
+    /// Show events; -f follows
     #[command(after_help = "\
 Example:
   adjutant events
   adjutant events -f
   adjutant events --kind task.updated --after 120")]
     Events(EventsArgs),
-    /// Show the decisions that agents wrote down
+    /// Show decisions that agents logged
     #[command(after_help = "\
 Example:
   adjutant decisions
   adjutant decisions --agent sp_0123456789abcdef")]
     Decisions(DecisionsArgs),
-    /// Show, check and export the record of every call
+    /// List, verify and export the record of every call
     #[command(after_help = "\
 Example:
   adjutant audit verify
@@ -320,11 +320,11 @@ Example:
     Audit(AuditArgs),
     /// Remove old data; --dry-run only counts it
     Clean(CleanArgs),
-    /// Write the record, the configuration, roles and templates into one file
+    /// Back up the record, the configuration, roles and templates into one file
     Backup(BackupArgs),
-    /// Put a backup into a home that has no server running
+    /// Restore a backup into a home without a running server
     Restore(RestoreArgs),
-    /// List, try and mend the webhooks that are told of events
+    /// List, test, retry and enable webhooks
     #[command(after_help = "\
 Example:
   adjutant webhooks
@@ -333,30 +333,30 @@ Example:
   adjutant webhooks retry n8n --all
   adjutant webhooks enable n8n")]
     Webhooks(WebhooksArgs),
-    /// Show how it stands with Slack, list its threads, say again what failed
+    /// Show Slack status, list threads, retry failed messages
     #[command(after_help = "\
 Example:
   adjutant slack
   adjutant slack threads
   adjutant slack retry")]
     Slack(SlackArgs),
-    /// Call a tool, as yourself or as an agent; alone it lists them
+    /// Call a tool, as yourself or as an agent; without a name, list the tools
     Tool(ToolArgs),
-    /// Serve MCP on stdin and stdout, for clients that start their servers themselves
+    /// Serve MCP on stdin and stdout, for clients that start their servers
     #[command(after_help = "\
 Example:
   adjutant mcp install --client claude   let Claude Code start it, as yourself
   adjutant mcp uninstall --client claude
   adjutant mcp                           every tool the caller may use
   adjutant mcp --toolset mail            one toolset, under its own names
-  adjutant mcp --as worker               as an agent of its own")]
+  adjutant mcp --as worker               as a new agent")]
     Mcp(McpArgs),
-    /// Read config.yaml and the roles again
+    /// Reload config.yaml, roles and templates
     #[command(after_help = "\
 Example:
   adjutant reload")]
     Reload,
-    /// Check everything that Adjutant depends on, and say what to do
+    /// Check everything that Adjutant depends on, and suggest fixes
     #[command(after_help = "\
 Example:
   adjutant doctor")]
@@ -377,11 +377,11 @@ Example:
   adjutant completions zsh > ~/.zfunc/_adjutant
   adjutant completions fish > ~/.config/fish/completions/adjutant.fish")]
     Completions(CompletionsArgs),
-    /// Watch a crew at work, without a model, in a folder that is gone afterwards
+    /// Run a demonstration crew in a temporary folder, without a model
     #[command(after_help = "\
 Example:
   adjutant demo
-  adjutant demo --keep    and look around afterwards")]
+  adjutant demo --keep    keep the folder to look around")]
     Demo(DemoArgs),
     /// Refuse a commit of files that another agent has reserved; run by git, inside an agent's worktree
     #[command(
@@ -396,7 +396,7 @@ Example:
         hide = true,
         after_help = "\
 Example:
-  adjutant play crew.yaml      as an agent's supervisor runs it"
+  adjutant play crew.yaml      as an agent's supervisor process runs it"
     )]
     Play(PlayArgs),
 }
@@ -404,19 +404,19 @@ Example:
 /// `up`.
 #[derive(Debug, Args)]
 pub(crate) struct UpArgs {
-    /// The port; 0 is any free one, and a taken one means the next that is free
+    /// Listen on this port; 0 is any free port, and if it is taken the next free one is used
     #[arg(long, value_name = "N")]
     pub(crate) port: Option<u16>,
-    /// The address to listen on
+    /// Listen on this address
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) host: Option<String>,
-    /// The folder of the home's record and run folders, as `adjutant --state DIR` names it
+    /// Use this folder for the record and the run folders, like `adjutant --state DIR`
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) state: Option<PathBuf>,
-    /// Stay in the background, and come back after a crash
+    /// Run in the background, and restart after a crash
     #[arg(long)]
     pub(crate) detach: bool,
-    /// How this server came to be; given by Adjutant itself
+    /// Reason for the start; set by Adjutant itself
     #[arg(long, hide = true, value_enum, value_name = "HOW")]
     pub(crate) background: Option<Background>,
 }
@@ -424,7 +424,7 @@ pub(crate) struct UpArgs {
 /// `down`.
 #[derive(Debug, Args)]
 pub(crate) struct DownArgs {
-    /// End the agents first, and all that they started
+    /// Kill the agents and everything they started first
     #[arg(long, conflicts_with = "leave")]
     pub(crate) kill: bool,
     /// Leave the agents running
@@ -435,37 +435,37 @@ pub(crate) struct DownArgs {
 /// How a server in the background came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Background {
-    /// A command needed one: it ends by itself when nobody does any more
+    /// Started by a command; ends by itself when it is no longer needed
     Needed,
-    /// The keeper of `up --detach`: it starts the server again after a crash
+    /// The watcher of `up --detach`, which restarts the server after a crash
     Keeper,
-    /// The server under a keeper
+    /// The server under that watcher
     Kept,
 }
 
 /// `config`.
 #[derive(Debug, Args)]
 pub(crate) struct ConfigArgs {
-    /// What to do
+    /// Action
     #[command(subcommand)]
     pub(crate) verb: ConfigVerb,
 }
 
-/// What to do with the configuration.
+/// Actions of `config`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigVerb {
-    /// Show the values in force: flags and environment over the file over the defaults
+    /// Show the current values: flags and environment override the file, which overrides the defaults
     #[command(after_help = "\
 Example:
   adjutant config get
   adjutant config get limits
   adjutant config get limits.depth")]
     Get {
-        /// A key, as `limits.depth`, or a section, as `limits` (default: all)
+        /// Show this key, such as `limits.depth`, or this section, such as `limits` (default: all)
         #[arg(value_name = "KEY")]
         key: Option<String>,
     },
-    /// Give a key a value in config.yaml, in force at once; the rest of the file stays
+    /// Set a key in config.yaml and apply it at once; the rest of the file stays
     #[command(after_help = "\
 Example:
   adjutant config set review.max_iterations 5
@@ -474,25 +474,25 @@ Example:
   adjutant config set budget.default.usd null
   adjutant config set 'prices.models.\"gpt-5.1\"' '{input: 1, output: 10}'
 
-A comment in the file is kept, and what is wrong is not written.")]
+Comments in the file are kept, and an invalid value is not written.")]
     Set {
-        /// The key, as `limits.depth`
+        /// Key, such as `limits.depth`
         #[arg(value_name = "KEY")]
         key: String,
-        /// The value in YAML, as 3, true, null, [a, b] or a text
+        /// Value in YAML, such as 3, true, null, [a, b] or a text
         #[arg(value_name = "VALUE", allow_hyphen_values = true)]
         value: String,
     },
-    /// Take a key out of config.yaml, so that its default counts
+    /// Remove a key from config.yaml, so that its default applies
     #[command(after_help = "\
 Example:
   adjutant config unset review.max_iterations")]
     Unset {
-        /// The key, as `limits.depth`
+        /// Key, such as `limits.depth`
         #[arg(value_name = "KEY")]
         key: String,
     },
-    /// Print where the file is
+    /// Print the path of config.yaml
     #[command(after_help = "\
 Example:
   $EDITOR \"$(adjutant config path)\" && adjutant reload")]
@@ -502,7 +502,7 @@ Example:
 /// `demo`.
 #[derive(Debug, Args)]
 pub(crate) struct DemoArgs {
-    /// Keep the folder, and say where it is
+    /// Keep the folder, and print its path
     #[arg(long)]
     pub(crate) keep: bool,
 }
@@ -510,7 +510,7 @@ pub(crate) struct DemoArgs {
 /// `play`.
 #[derive(Debug, Args)]
 pub(crate) struct PlayArgs {
-    /// The scenario
+    /// Scenario to play
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) scenario: PathBuf,
 }
@@ -518,12 +518,12 @@ pub(crate) struct PlayArgs {
 /// `completions`.
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell to print completions for
     #[arg(value_enum)]
     pub(crate) shell: Shell,
 }
 
-/// A shell that we write completions for.
+/// A shell with completions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Shell {
     /// Bash

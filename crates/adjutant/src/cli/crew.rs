@@ -7,36 +7,36 @@ use clap::{Args, ValueEnum, ValueHint};
 /// `run` and `draft`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// The role it plays: a file in `.adjutant/roles/` (default: none, a bare prompt)
+    /// Run it in this role, a file in `.adjutant/roles/` (default: no role, only the prompt)
     #[arg(long, short, value_name = "ROLE")]
     pub(crate) role: Option<String>,
-    /// The task it is for: an id, a slug or a number (default: a new one)
+    /// Assign this task, by id, slug or number (default: a new task)
     #[arg(long, short, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// Where it works (default: as the role says, else the project)
+    /// Run it in this directory (default: that of the role, else the project)
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) cwd: Option<PathBuf>,
-    /// How it is run: claude, codex, acp, command or script (default: as the role says)
+    /// Run this kind of agent: claude, codex, acp, command or script (default: that of the role)
     #[arg(long, short, value_name = "KIND")]
     pub(crate) kind: Option<String>,
-    /// What it is bound by
+    /// Limits
     #[command(flatten)]
     pub(crate) bounds: BoundArgs,
-    /// What it is to do; - reads it from stdin
+    /// Instructions for the agent; - reads stdin
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: String,
 }
 
-/// What an agent is bound by.
+/// Limits of an agent.
 #[derive(Debug, Args)]
 pub(crate) struct BoundArgs {
-    /// The model (default: as role and configuration say)
+    /// Use this model (default: that of the role or the configuration)
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// What it and all that it starts may spend, in dollars
+    /// Limit what it and everything it starts may spend, in dollars
     #[arg(long, short, value_name = "USD", value_parser = super::dollars)]
     pub(crate) budget: Option<f64>,
-    /// How long it may run, in seconds
+    /// Limit how long it may run, in seconds
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<u32>,
 }
@@ -44,10 +44,10 @@ pub(crate) struct BoundArgs {
 /// `await`.
 #[derive(Debug, Args)]
 pub(crate) struct AwaitArgs {
-    /// The agents: ids, four or more digits of their beginnings or ends, or `last`
+    /// Agents: ids, at least four first or last digits of ids, or `last`
     #[arg(value_name = "AGENT", required = true)]
     pub(crate) agents: Vec<String>,
-    /// Wait no longer than this; exits with 1 where one still runs then
+    /// Wait at most this long, in seconds; exits with 1 if an agent still runs then
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<u64>,
 }
@@ -55,7 +55,7 @@ pub(crate) struct AwaitArgs {
 /// `kill`.
 #[derive(Debug, Args)]
 pub(crate) struct KillArgs {
-    /// The agents: ids, four or more digits of their beginnings or ends, or `last`
+    /// Agents: ids, at least four first or last digits of ids, or `last`
     #[arg(value_name = "AGENT", required = true)]
     pub(crate) agents: Vec<String>,
 }
@@ -63,16 +63,16 @@ pub(crate) struct KillArgs {
 /// `resume`.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArgs {
-    /// The agent: its id, four or more digits of its beginning or its end, or `last`
+    /// Agent: its id, at least four first or last digits of it, or `last`
     #[arg(value_name = "AGENT")]
     pub(crate) agent: String,
-    /// What it is to do next; - reads it from stdin
+    /// Instructions for the new agent; - reads stdin
     #[arg(value_name = "PROMPT", default_value = "Go on where you stopped.")]
     pub(crate) prompt: String,
-    /// What it is bound by
+    /// Limits
     #[command(flatten)]
     pub(crate) bounds: BoundArgs,
-    /// Do not wait for it
+    /// Return without waiting for it
     #[arg(long)]
     pub(crate) detach: bool,
 }
@@ -80,16 +80,16 @@ pub(crate) struct ResumeArgs {
 /// `logs`.
 #[derive(Debug, Args)]
 pub(crate) struct LogsArgs {
-    /// The agent: its id, four or more digits of its beginning or its end, or `last`
+    /// Agent: its id, at least four first or last digits of it, or `last`
     #[arg(value_name = "AGENT")]
     pub(crate) agent: String,
-    /// Go on as it says more, until it ends
+    /// Follow the output until the agent ends
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Its lines as they came, those of its stderr to stderr; a terminal obeys what is in them
+    /// Print the raw lines, stderr to stderr; control sequences reach your terminal
     #[arg(long)]
     pub(crate) raw: bool,
-    /// Only of this attempt (default: all of them)
+    /// Show only this attempt (default: all)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) attempt: Option<u32>,
 }
@@ -97,7 +97,7 @@ pub(crate) struct LogsArgs {
 /// `attach`.
 #[derive(Debug, Args)]
 pub(crate) struct AttachArgs {
-    /// The agent: its id, four or more digits of its beginning or its end, or `last`
+    /// Agent: its id, at least four first or last digits of it, or `last`
     #[arg(value_name = "AGENT")]
     pub(crate) agent: String,
 }
@@ -105,21 +105,21 @@ pub(crate) struct AttachArgs {
 /// `costs`.
 #[derive(Debug, Args)]
 pub(crate) struct CostsArgs {
-    /// What they are added up over
+    /// Group the costs by this
     #[arg(long, value_enum, default_value_t = CostsBy::Role)]
     pub(crate) by: CostsBy,
-    /// Only since then: a day as 2026-11-15, a time, or how long ago, as 7d, 12h or 30m
+    /// Count only since then: a day such as 2026-11-15, a time, or an age such as 7d, 12h or 30m
     #[arg(long, value_name = "WHEN")]
     pub(crate) since: Option<String>,
-    /// Which tools the roles use instead, how often that fails and how long it takes
+    /// Show tool usage instead: calls, failures and durations
     #[arg(long, conflicts_with_all = ["by", "since"])]
     pub(crate) tools: bool,
-    /// Only the tools of this agent
+    /// Count only tools of this agent
     #[arg(long, value_name = "AGENT", requires = "tools")]
     pub(crate) agent: Option<String>,
 }
 
-/// What costs are added up over.
+/// Grouping of costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CostsBy {
     /// The role
@@ -137,19 +137,19 @@ pub(crate) enum CostsBy {
 /// `enlist`.
 #[derive(Debug, Args)]
 pub(crate) struct EnlistArgs {
-    /// The role it plays: a file in `.adjutant/roles/`
+    /// Register it in this role, a file in `.adjutant/roles/`
     #[arg(long, short, value_name = "ROLE")]
     pub(crate) role: String,
-    /// The task it is for: an id, a slug or a number
+    /// Assign this task, by id, slug or number
     #[arg(long, short, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// The epic it belongs to
+    /// Add it to this epic
     #[arg(long, short, value_name = "EPIC")]
     pub(crate) epic: Option<String>,
-    /// Where it works
+    /// Record this working directory
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) cwd: Option<PathBuf>,
-    /// The agent it answers to (default: you)
+    /// Set this agent as its parent (default: you)
     #[arg(long, value_name = "AGENT")]
     pub(crate) parent: Option<String>,
 }
@@ -157,10 +157,10 @@ pub(crate) struct EnlistArgs {
 /// `discharge`.
 #[derive(Debug, Args)]
 pub(crate) struct DischargeArgs {
-    /// The agent: its id, four or more digits of its beginning or its end, or `last`
+    /// Agent: its id, at least four first or last digits of it, or `last`
     #[arg(value_name = "AGENT")]
     pub(crate) agent: String,
-    /// Why; it is recorded
+    /// Record this reason
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
 }
@@ -168,10 +168,10 @@ pub(crate) struct DischargeArgs {
 /// `ps`.
 #[derive(Debug, Args)]
 pub(crate) struct PsArgs {
-    /// Also those that have ended
+    /// Include ended agents
     #[arg(long, short)]
     pub(crate) all: bool,
-    /// Go on showing them, every second, until Ctrl-C; in a pipe whenever something changes
+    /// Refresh every second until Ctrl-C; in a pipe, on every change
     #[arg(long, short)]
     pub(crate) watch: bool,
 }

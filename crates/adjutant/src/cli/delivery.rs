@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 /// `reviews`.
 #[derive(Debug, Args)]
 pub(crate) struct ReviewsArgs {
-    /// Also those that are over
+    /// Include ended reviews
     #[arg(long, short)]
     pub(crate) all: bool,
 }
@@ -13,75 +13,75 @@ pub(crate) struct ReviewsArgs {
 /// `review`.
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArgs {
-    /// What to do
+    /// Action
     #[command(subcommand)]
     pub(crate) verb: ReviewVerb,
 }
 
-/// What to do with work in review.
+/// Actions of `review`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReviewVerb {
-    /// Show all reviews of one agent's work, with what was said
+    /// Show all reviews of one agent's work, with their feedback
     #[command(after_help = "\
 Example:
   adjutant review show sp_0123456789abcdef
   adjutant review show fix-the-parser")]
     Show {
-        /// The agent, by id, four or more digits of it, or `last`; or its task, by id, slug or number
+        /// Agent, by id, at least four digits of it, or `last`; or its task, by id, slug or number
         #[arg(value_name = "AGENT|TASK")]
         name: String,
     },
-    /// Approve tasks and wait until they are merged; exits with 1 where one does not fit
+    /// Approve tasks and wait for their merges; exits with 1 if one is not merged
     #[command(after_help = "\
 Example:
   adjutant review approve TAS-12
   adjutant review approve fix-the-parser write-the-docs
 
-Each is merged on its own, in the order given, and checked with the command
-`check` of the configuration. What does not fit goes back to who did it.")]
+Tasks are merged one by one, in the order given, and checked with the command
+`check` of the configuration. A task that is not merged goes back to its agent.")]
     Approve {
-        /// The tasks: ids, slugs or numbers
+        /// Tasks: ids, slugs or numbers
         #[arg(value_name = "TASK", required = true)]
         tasks: Vec<String>,
     },
-    /// Send a task back to who did it, with what is to be changed
+    /// Send a task back to its agent with the changes to make
     #[command(after_help = "\
 Example:
   adjutant review request-changes TAS-12 'Cover the empty case with a test'
   adjutant review request-changes TAS-12 - < notes.md")]
     RequestChanges {
-        /// The task: an id, a slug or a number
+        /// Task: an id, a slug or a number
         #[arg(value_name = "TASK")]
         task: String,
-        /// What is to be changed; - reads it from stdin
+        /// Changes to make; - reads stdin
         #[arg(value_name = "FEEDBACK")]
         feedback: String,
     },
-    /// Give an agent's work up: it ends, and what it did is kept on branches
+    /// Abandon an agent's work; ends the agent and keeps its branches
     #[command(after_help = "\
 Example:
   adjutant review abandon sp_0123456789abcdef --reason 'we do it another way'
 
-What it committed stays on its branch, and what it did not on a rescue branch:
+Its commits stay on its branch, and uncommitted changes go to a rescue branch:
 `adjutant worktrees --all` names them.")]
     Abandon {
-        /// The agent: its id, four or more digits of its beginning or its end, or `last`
+        /// Agent: its id, at least four first or last digits of it, or `last`
         #[arg(value_name = "AGENT")]
         agent: String,
-        /// Why; it is recorded
+        /// Record this reason
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     },
-    /// Allow an agent more reviews than `review.max_iterations` says
+    /// Allow an agent more reviews than `review.max_iterations`
     #[command(after_help = "\
 Example:
   adjutant review allow-more sp_0123456789abcdef
   adjutant review allow-more last 3")]
     AllowMore {
-        /// The agent: its id, four or more digits of its beginning or its end, or `last`
+        /// Agent: its id, at least four first or last digits of it, or `last`
         #[arg(value_name = "AGENT")]
         agent: String,
-        /// How many more
+        /// Number of additional reviews
         #[arg(value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
         more: u32,
     },
@@ -91,26 +91,26 @@ Example:
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct WorktreesArgs {
-    /// Also those that are gone
+    /// Include removed worktrees
     #[arg(long, short)]
     pub(crate) all: bool,
-    /// What else to do
+    /// Action
     #[command(subcommand)]
     pub(crate) verb: Option<WorktreesVerb>,
 }
 
-/// What to do with worktrees.
+/// Actions of `worktrees`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorktreesVerb {
-    /// Take the worktrees of agents that have ended away; what is in them is kept on branches
+    /// Remove worktrees of ended agents; their content is kept on branches
     #[command(after_help = "\
 Example:
   adjutant worktrees prune --ended
   adjutant worktrees prune sp_0123456789abcdef
 
-What was not committed is committed to a rescue branch first.")]
+Uncommitted changes are first committed to a rescue branch.")]
     Prune(PruneArgs),
-    /// Say whether git and the record agree; exits with 5 where they do not
+    /// Check that git and the record agree; exits with 5 if they do not
     #[command(after_help = "\
 Example:
   adjutant worktrees check")]
@@ -121,10 +121,10 @@ Example:
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct PruneArgs {
-    /// The agents: ids, four or more digits of their beginnings or ends, or `last`
+    /// Agents: ids, at least four first or last digits of ids, or `last`
     #[arg(value_name = "AGENT")]
     pub(crate) agents: Vec<String>,
-    /// Those of all agents that have ended
+    /// Remove those of all ended agents
     #[arg(long)]
     pub(crate) ended: bool,
 }
@@ -133,23 +133,23 @@ pub(crate) struct PruneArgs {
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct MergeQueueArgs {
-    /// Also what is merged or was sent back
+    /// Include merged and sent back work
     #[arg(long, short)]
     pub(crate) all: bool,
-    /// What else to do
+    /// Action
     #[command(subcommand)]
     pub(crate) verb: Option<MergeQueueVerb>,
 }
 
-/// What to do with the merge queue.
+/// Actions of `merge-queue`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MergeQueueVerb {
-    /// Try again to merge what is held, once you have seen to what was in its way
+    /// Retry a held merge after you fixed its cause
     #[command(after_help = "\
 Example:
   adjutant merge-queue retry merge_0123456789abcdef")]
     Retry {
-        /// The merge, as `adjutant merge-queue` names it
+        /// Id of the merge, from `adjutant merge-queue`
         #[arg(value_name = "MERGE")]
         merge: String,
     },

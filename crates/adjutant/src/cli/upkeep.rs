@@ -9,22 +9,22 @@ use model::Age;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Example:
-  adjutant clean --dry-run               say what would go
-  adjutant clean                         all that has been over for 30 days
+  adjutant clean --dry-run               show what would be removed
+  adjutant clean                         everything that ended 30 days ago
   adjutant clean --older-than 7d --only runs output
 
-Whatever a live agent, an open task or review, an undelivered message or a
-live cursor needs stays. Calls in the audit record move into archive files,
-which `adjutant audit verify --archive` checks. With `retention` in the
+Data that a live agent, an open task or review, an undelivered message or a
+live cursor needs is kept. Calls in the audit record move into archive files,
+which `adjutant audit verify --archive` verifies. With `retention` in the
 configuration the server cleans by itself.")]
 pub(crate) struct CleanArgs {
-    /// Only what has been over for this long, as 30d, 12h or 90m
+    /// Remove only data that ended this long ago, such as 30d, 12h or 90m
     #[arg(long, value_name = "AGE", default_value = "30d")]
     pub(crate) older_than: Age,
-    /// Say what would go, and remove nothing
+    /// Show what would be removed, and remove nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Only these parts: runs, output, branches, deliveries, answers, events, audit
+    /// Remove only these parts: runs, output, branches, deliveries, answers, events, audit
     #[arg(long, value_name = "PART", num_args = 1.., value_delimiter = ',')]
     pub(crate) only: Vec<String>,
 }
@@ -37,10 +37,10 @@ Example:
   adjutant backup crew.tar --with-output
   tar -tf crew.tar
 
-The server may run meanwhile. The file is readable by you alone and appears
-only when it is complete. Git branches, worktrees and tokens are not in it.")]
+The server may keep running. Only you can read the file, and it appears only
+when it is complete. It contains no git branches, worktrees or tokens.")]
 pub(crate) struct BackupArgs {
-    /// The file to write
+    /// File to write
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
     /// Include the raw output of agents
@@ -54,15 +54,15 @@ pub(crate) struct BackupArgs {
 Example:
   adjutant restore crew.tar
   adjutant restore crew.tar --home ~/work/x
-  adjutant restore crew.tar --force      replace what is there; it is kept aside
+  adjutant restore crew.tar --force      replace the content and keep it aside
 
 The file is checked before anything changes. Agents that ran when it was written
 count as lost, and enlisted agents keep their tokens.")]
 pub(crate) struct RestoreArgs {
-    /// The file that `adjutant backup` wrote
+    /// File written by `adjutant backup`
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
-    /// Replace what is in the home; it is moved into a folder beside it
+    /// Replace the home's content; the old content moves into a folder beside it
     #[arg(long)]
     pub(crate) force: bool,
 }

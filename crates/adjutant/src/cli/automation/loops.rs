@@ -8,48 +8,48 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct LoopArgs {
-    /// What to do with a loop that there is
+    /// Action on an existing loop
     #[command(subcommand)]
     pub(crate) verb: Option<LoopVerb>,
-    /// The loop's name: a new one, or one that is to go on
+    /// Name of a new loop, or of a loop to continue
     #[arg(value_name = "NAME", required = true)]
     pub(crate) name: Option<String>,
-    /// What is to be built: a file, read at the start
+    /// Read the specification from this file, at the start
     #[arg(long, value_name = "FILE")]
     pub(crate) spec: Option<PathBuf>,
-    /// How many iterations, or how many more; 0 is no limit
+    /// Run this many iterations, or this many more; 0 is no limit
     #[arg(long, short = 'n', value_name = "N")]
     pub(crate) iterations: Option<u32>,
-    /// The kind of its agents: claude, codex, acp, command or script
+    /// Run this kind of agent: claude, codex, acp, command or script
     #[arg(long, value_name = "KIND")]
     pub(crate) agent: Option<String>,
-    /// The role of its agents (default: `loop.role`)
+    /// Run the agents in this role (default: `loop.role`)
     #[arg(long, value_name = "ROLE")]
     pub(crate) role: Option<String>,
-    /// What they are told beside the specification
+    /// Add this text to every agent's prompt
     #[arg(long, value_name = "TEXT")]
     pub(crate) extra: Option<String>,
-    /// The text of their prompt, a file
+    /// Read the prompt template from this file
     #[arg(long, value_name = "FILE")]
     pub(crate) template: Option<PathBuf>,
-    /// Commit what each iteration changed; `--commit=false` does not
+    /// Commit the changes of each iteration; `--commit=false` does not
     #[arg(
         long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
         default_missing_value = "true"
     )]
     pub(crate) commit: Option<bool>,
-    /// What it may spend in all, in dollars
+    /// Limit what all iterations may spend, in dollars
     #[arg(long, value_name = "USD", value_parser = crate::cli::dollars)]
     pub(crate) budget: Option<f64>,
-    /// Where its agents work (default: the project)
+    /// Run the agents in this directory (default: the project)
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Start it and come back at once
+    /// Start the loop without waiting for it
     #[arg(long, short)]
     pub(crate) detach: bool,
 }
 
-/// What to do with a loop.
+/// Actions of `loop`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LoopVerb {
     /// List the loops
@@ -57,69 +57,69 @@ pub(crate) enum LoopVerb {
 Example:
   adjutant loop list --json | jq '.loops[] | select(.state == \"running\").name'")]
     List,
-    /// Show where a loop stands
+    /// Show the state of a loop
     #[command(after_help = "\
 Example:
   adjutant loop status auth")]
     Status {
-        /// The loop
+        /// Name of the loop
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// Let a loop wait when its iteration is over
+    /// Pause a loop after its current iteration
     #[command(after_help = "\
 Example:
   adjutant loop pause auth
   adjutant loop pause auth --now")]
     Pause {
-        /// The loop
+        /// Name of the loop
         #[arg(value_name = "NAME")]
         name: String,
-        /// End the agent that works, instead of waiting for it
+        /// Kill the running agent instead of waiting for it
         #[arg(long)]
         now: bool,
     },
-    /// Let a loop that waits go on
+    /// Resume a paused loop
     #[command(after_help = "\
 Example:
   adjutant loop resume auth")]
     Resume {
-        /// The loop
+        /// Name of the loop
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// End a loop, with the agent that works for it
+    /// Stop a loop and kill its agent
     #[command(after_help = "\
 Example:
   adjutant loop stop auth")]
     Stop {
-        /// The loop
+        /// Name of the loop
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// Leave word for a loop's next agent
+    /// Send a message to a loop's next agent
     #[command(after_help = "\
 Example:
   adjutant loop say auth 'Use the library that is there already'
   adjutant loop say auth - < notes.txt")]
     Say {
-        /// The loop
+        /// Name of the loop
         #[arg(value_name = "NAME")]
         name: String,
-        /// What to say; - reads it from stdin
+        /// Text of the message; - reads stdin
         #[arg(value_name = "TEXT")]
         text: String,
     },
-    /// See how a loop goes, until it waits or is over
+    /// Follow a loop until it pauses or ends
     #[command(after_help = "\
 Example:
   adjutant loop follow auth")]
     Follow {
-        /// The loop
+        /// Name of the loop
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// Print the text of the prompt that is built in
+    /// Print the built-in prompt template
     #[command(after_help = "\
 Example:
   adjutant loop template > loop.md")]

@@ -5,12 +5,12 @@ use clap::{Args, Subcommand};
 /// `supervisors`.
 #[derive(Debug, Args)]
 pub(crate) struct SupervisorsArgs {
-    /// What else to do
+    /// Action
     #[command(subcommand)]
     pub(crate) verb: Option<SupervisorsVerb>,
 }
 
-/// What to do with supervisors.
+/// Actions of `supervisors`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SupervisorsVerb {
     /// Start a supervisor for an epic that has none
@@ -18,25 +18,25 @@ pub(crate) enum SupervisorsVerb {
 Example:
   adjutant supervisors create epic_0123456789abcdef --prompt 'Tests first'")]
     Create {
-        /// The epic
+        /// Id of the epic
         #[arg(value_name = "EPIC")]
         epic: String,
-        /// What it is told beside the epic and how to work; - reads it from stdin
+        /// Add these instructions; - reads stdin
         #[arg(long, short, value_name = "TEXT")]
         prompt: Option<String>,
     },
-    /// Replace a supervisor that is lost: its crew ends, what they were at is free again
+    /// Replace a lost supervisor; ends its crew and frees their tasks
     #[command(after_help = "\
 Example:
   adjutant supervisors recover sp_0123456789abcdef --reason 'it hangs'")]
     Recover {
-        /// The supervisor
+        /// Agent id of the supervisor
         #[arg(value_name = "AGENT")]
         agent: String,
-        /// Why, for the record
+        /// Record this reason
         #[arg(long, short, value_name = "TEXT")]
         reason: Option<String>,
-        /// Also where it is healthy
+        /// Replace it even if it is healthy
         #[arg(long)]
         force: bool,
     },

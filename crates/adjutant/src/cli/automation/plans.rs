@@ -7,44 +7,44 @@ use clap::{Args, Subcommand, ValueHint};
 /// `plan`.
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
-    /// What to do
+    /// Action
     #[command(subcommand)]
     pub(crate) verb: PlanVerb,
 }
 
-/// What to do with plans.
+/// Actions of `plan`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanVerb {
-    /// Run a plan to its end, and show how it goes; exits with 1 where it is not completed
+    /// Run a plan and show its progress; exits with 1 if it is not completed
     #[command(after_help = "\
 Example:
   adjutant plan run PLAN.md
   adjutant plan run PLAN.md --budget 5 --detach
-  adjutant plan run PLAN.md --again     once more, from its beginning
+  adjutant plan run PLAN.md --again     again, from its beginning
 
-A plan is Markdown. Each heading as `## Step 3: Title` is a step; where there is
-none, each item of a numbered list. In a step, `Depends on: 1, 2`, `Role: coder`
-and `Budget: 2.50` are read, and `[x]` or `Status: done` marks it as done.
-Ctrl-C ends the watching and not the plan.")]
+A plan is Markdown. Each heading such as `## Step 3: Title` is a step; without
+such headings, each item of a numbered list. A step may have the lines
+`Depends on: 1, 2`, `Role: coder` and `Budget: 2.50`; `[x]` or `Status: done`
+marks it as done. Ctrl-C stops watching, not the plan.")]
     Run(PlanRunArgs),
-    /// Show the steps of a plan, without running it
+    /// Show the steps of a plan without running it
     #[command(after_help = "\
 Example:
   adjutant plan check PLAN.md
   adjutant plan check PLAN.md --json | jq '.steps[].title'")]
     Check {
-        /// The plan, a file in Markdown
+        /// Plan, a Markdown file
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: PathBuf,
     },
-    /// Show where a plan stands: its steps, who is at each, what you are asked
+    /// Show a plan's steps, their agents and questions to you
     #[command(after_help = "\
 Example:
-  adjutant plan status                  the plan that runs, or a list
+  adjutant plan status                  the running plan, or a list
   adjutant plan status release-1-0
   adjutant plan status --json | jq '.questions[].mailId'")]
     Status {
-        /// The plan (default: the one that runs)
+        /// Name of the plan (default: the running one)
         #[arg(value_name = "NAME")]
         name: Option<String>,
     },
@@ -54,38 +54,38 @@ Example:
   adjutant plan list
   adjutant plan list --json | jq -r '.plans[] | select(.state == \"failed\").name'")]
     List,
-    /// Show how a plan goes, until it ends; exits with 1 where it is not completed
+    /// Follow a plan until it ends; exits with 1 if it is not completed
     #[command(after_help = "\
 Example:
   adjutant plan follow
   adjutant plan follow release-1-0")]
     Follow {
-        /// The plan (default: the one that runs)
+        /// Name of the plan (default: the running one)
         #[arg(value_name = "NAME")]
         name: Option<String>,
     },
-    /// End a plan, with all agents that work for it; what they were at is free again
+    /// Stop a plan, kill its agents and free their tasks
     #[command(after_help = "\
 Example:
   adjutant plan stop release-1-0")]
     Stop {
-        /// The plan
+        /// Name of the plan
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// Go on with a plan that stopped, failed or had spent its budget
+    /// Resume a plan that was stopped, failed or spent its budget
     #[command(after_help = "\
 Example:
   adjutant plan resume release-1-0
-  adjutant plan resume release-1-0 --budget 5     with five dollars more")]
+  adjutant plan resume release-1-0 --budget 5     with $5 more")]
     Resume {
-        /// The plan
+        /// Name of the plan
         #[arg(value_name = "NAME")]
         name: String,
-        /// How much more it may cost, in dollars (default: what is left)
+        /// Add this many dollars to its budget (default: spend what is left)
         #[arg(long, short, value_name = "USD", value_parser = crate::cli::dollars)]
         budget: Option<f64>,
-        /// Do not wait for its end
+        /// Return without waiting for its end
         #[arg(long)]
         detach: bool,
     },
@@ -94,25 +94,25 @@ Example:
 /// `plan run`.
 #[derive(Debug, Args)]
 pub(crate) struct PlanRunArgs {
-    /// The plan, a file in Markdown
+    /// Plan, a Markdown file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
-    /// What all of it may cost, in dollars (default: as role or configuration say)
+    /// Limit what the whole plan may cost, in dollars (default: that of the role or the configuration)
     #[arg(long, short, value_name = "USD", value_parser = crate::cli::dollars)]
     pub(crate) budget: Option<f64>,
-    /// The role that runs it (default: as the configuration says)
+    /// Run the coordinator in this role (default: that of the configuration)
     #[arg(long, short, value_name = "ROLE")]
     pub(crate) role: Option<String>,
-    /// The kind of agent that runs it (default: as the role says)
+    /// Run this kind of agent as the coordinator (default: that of the role)
     #[arg(long, value_name = "KIND")]
     pub(crate) agent: Option<String>,
-    /// What to call it (default: made from its title)
+    /// Name the plan (default: derived from its title)
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Run it once more, from its beginning, where it was run already
+    /// Run the plan again from its beginning
     #[arg(long)]
     pub(crate) again: bool,
-    /// Do not wait for its end
+    /// Return without waiting for its end
     #[arg(long)]
     pub(crate) detach: bool,
 }

@@ -6,29 +6,29 @@ use clap::{Args, Subcommand, ValueEnum};
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct McpArgs {
-    /// Who it is, and what it may use
+    /// Identity and toolsets
     #[command(flatten)]
     pub(crate) serve: ServeArgs,
-    /// What else to do
+    /// Action
     #[command(subcommand)]
     pub(crate) verb: Option<McpVerb>,
 }
 
-/// Who a bridge is, and what it may use.
+/// Identity and toolsets of a bridge.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct ServeArgs {
-    /// Only this toolset; may be given again
+    /// Serve only this toolset; repeatable
     #[arg(long, value_name = "TOOLSET")]
     pub(crate) toolset: Vec<String>,
-    /// As a new agent of this role, which is discharged when the client ends (default: as you)
+    /// Act as a new agent in this role, discharged when the client ends (default: as you)
     #[arg(long = "as", value_name = "ROLE")]
     pub(crate) role: Option<String>,
 }
 
-/// What to do with clients' configurations.
+/// Actions on clients' configurations.
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpVerb {
-    /// Write a client's configuration, so that it starts `adjutant mcp` for this project
+    /// Add `adjutant mcp` to a client's configuration
     #[command(after_help = "\
 Example:
   adjutant mcp install --client claude
@@ -36,11 +36,11 @@ Example:
   adjutant mcp install --client codex --as worker --dry-run
   adjutant mcp install --client opencode --global
 
-The change is shown first; comments and order stay. `adjutant mcp uninstall`
-with the same flags takes it back, byte for byte. No secret is written: the
-program finds the home, and your token, when it is started.")]
+The command shows the change first, and keeps comments and order. `adjutant mcp
+uninstall` with the same flags reverts it, byte for byte. It writes no secret:
+the program finds the home, and your token, when it starts.")]
     Install(InstallArgs),
-    /// Take that out of the client's configuration again
+    /// Remove `adjutant mcp` from a client's configuration
     #[command(after_help = "\
 Example:
   adjutant mcp uninstall --client claude
@@ -51,16 +51,16 @@ Example:
 /// `mcp install`.
 #[derive(Debug, Args)]
 pub(crate) struct InstallArgs {
-    /// Which entry of which file
+    /// Entry and file
     #[command(flatten)]
     pub(crate) target: TargetArgs,
-    /// What the client starts
+    /// Command of the client
     #[command(flatten)]
     pub(crate) serve: ServeArgs,
-    /// Also over an entry of that name that is somebody else's
+    /// Overwrite an entry of that name that Adjutant did not write
     #[arg(long)]
     pub(crate) force: bool,
-    /// Whether to ask
+    /// Confirmation
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,
 }
@@ -68,10 +68,10 @@ pub(crate) struct InstallArgs {
 /// `mcp uninstall`.
 #[derive(Debug, Args)]
 pub(crate) struct UninstallArgs {
-    /// Which entry of which file
+    /// Entry and file
     #[command(flatten)]
     pub(crate) target: TargetArgs,
-    /// Whether to ask
+    /// Confirmation
     #[command(flatten)]
     pub(crate) consent: ConsentArgs,
 }
@@ -79,24 +79,24 @@ pub(crate) struct UninstallArgs {
 /// An entry of a client's file.
 #[derive(Debug, Args)]
 pub(crate) struct TargetArgs {
-    /// The program that is to use the tools
+    /// Configure this client
     #[arg(long, value_enum)]
     pub(crate) client: Client,
-    /// In your own file, for every project, instead of in the project's
+    /// Edit your own file, for every project, instead of the project's
     #[arg(long)]
     pub(crate) global: bool,
-    /// What the server is called there
+    /// Name the server's entry
     #[arg(long, value_name = "NAME", default_value = "adjutant")]
     pub(crate) name: String,
 }
 
-/// Whether a person is asked.
+/// Confirmation of a change.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct ConsentArgs {
     /// Write without asking
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Only show the change
+    /// Show the change without writing it
     #[arg(long, conflicts_with = "yes")]
     pub(crate) dry_run: bool,
 }

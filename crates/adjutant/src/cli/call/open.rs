@@ -5,27 +5,27 @@ use clap::Args;
 /// `open`.
 #[derive(Debug, Args)]
 pub(crate) struct OpenArgs {
-    /// Print the link and open no browser
+    /// Print the link instead of opening a browser
     #[arg(long, conflicts_with_all = ["links", "revoke"])]
     pub(crate) print: bool,
-    /// Whom the link is for
+    /// Sharing
     #[command(flatten)]
     pub(crate) share: ShareArgs,
-    /// List the links that can be used, or by which somebody is in
+    /// List links that are valid or have open sessions
     #[arg(long, conflicts_with_all = ["read_only", "revoke"])]
     pub(crate) links: bool,
-    /// Take a link back, and put out who came by it
+    /// Revoke a link and end its sessions
     #[arg(long, value_name = "ID|all", conflicts_with = "read_only")]
     pub(crate) revoke: Option<String>,
 }
 
-/// Whom a link is for.
+/// Options for sharing a link.
 #[derive(Debug, Args)]
 pub(crate) struct ShareArgs {
-    /// Make a link for others: they can look at everything and do nothing
+    /// Create a read-only link to share
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// How many days that link works (default: 7)
+    /// Keep the read-only link valid for this many days (default: 7)
     #[arg(long, value_name = "N", requires = "read_only")]
     pub(crate) days: Option<u32>,
 }

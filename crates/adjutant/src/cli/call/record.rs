@@ -7,22 +7,22 @@ use clap::{Args, Subcommand, ValueHint};
 /// `events`.
 #[derive(Debug, Args)]
 pub(crate) struct EventsArgs {
-    /// Go on as more happens, until Ctrl-C; a restart of the server is waited for, and nothing is missed
+    /// Follow new events until Ctrl-C, also across restarts of the server
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// Only those after this number (default: the last ones)
+    /// Show only entries after this number (default: the last ones)
     #[arg(long, value_name = "N")]
     pub(crate) after: Option<i64>,
-    /// Only of this kind, as `task.updated`, or of a family, as `task.*`; may be given more than once
+    /// Show only this kind, such as `task.updated`, or this family, such as `task.*`; repeatable
     #[arg(long, short, value_name = "KIND", value_delimiter = ',')]
     pub(crate) kind: Vec<String>,
-    /// Only to or by this agent
+    /// Show only events of this agent
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
-    /// Only with this task: its id, number or slug
+    /// Show only events of this task, by id, number or slug
     #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<String>,
-    /// At most so many
+    /// Show at most this many
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 }
@@ -30,13 +30,13 @@ pub(crate) struct EventsArgs {
 /// `decisions`.
 #[derive(Debug, Args)]
 pub(crate) struct DecisionsArgs {
-    /// Also what was logged by itself: every call, and what came of it
+    /// Include automatic entries: every call and its outcome
     #[arg(long, short)]
     pub(crate) all: bool,
-    /// Only this agent's
+    /// Show only entries of this agent
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
-    /// At most so many, the newest
+    /// Show at most this many, the newest
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 }
@@ -44,12 +44,12 @@ pub(crate) struct DecisionsArgs {
 /// `audit`.
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
-    /// What to do
+    /// Action
     #[command(subcommand)]
     pub(crate) verb: Option<AuditVerb>,
 }
 
-/// What to do with the record.
+/// Actions of `audit`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditVerb {
     /// List recorded calls
@@ -58,23 +58,23 @@ Example:
   adjutant audit list --tool mail_send
   adjutant audit list --agent sp_0123456789abcdef --limit 10")]
     List(AuditListArgs),
-    /// Follow the whole hash chain and say whether it holds; exits with 1 where it does not
+    /// Verify the whole hash chain; exits with 1 if it is broken
     #[command(after_help = "\
 Example:
   adjutant audit verify
   adjutant audit verify record.jsonl
   adjutant audit verify --archive")]
     Verify {
-        /// An export to check instead of the server's record; - reads it from stdin
+        /// Verify this export instead of the server's record; - reads stdin
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: Option<PathBuf>,
-        /// Follow the chain from its first row, through the archives that `adjutant clean` wrote
+        /// Verify from the first row, through the archives that `adjutant clean` wrote
         ///
-        /// Without FILE those in the state folder of this home are taken.
+        /// Without FILE, use the archives in the state folder of this home.
         #[arg(long, value_name = "FILE", num_args = 0.., value_hint = ValueHint::FilePath)]
         archive: Option<Vec<PathBuf>>,
     },
-    /// Write the record as JSON Lines: each call's number, its exact body and its hash
+    /// Export the record as JSON Lines: each call's number, exact body and hash
     #[command(after_help = "\
 Example:
   adjutant audit export record.jsonl
@@ -83,7 +83,7 @@ Example:
 A row's hash is the SHA-256, in hex, of the hash before it, a newline and the
 row's body; the first row follows 64 zeros.")]
     Export {
-        /// The file (default: stdout)
+        /// File to write (default: stdout)
         #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
         file: Option<PathBuf>,
     },
@@ -92,16 +92,16 @@ row's body; the first row follows 64 zeros.")]
 /// `audit list`.
 #[derive(Debug, Default, Args)]
 pub(crate) struct AuditListArgs {
-    /// Only those after this number (default: the last ones)
+    /// Show only entries after this number (default: the last ones)
     #[arg(long, value_name = "N")]
     pub(crate) after: Option<i64>,
-    /// Only this agent's
+    /// Show only entries of this agent
     #[arg(long, value_name = "AGENT")]
     pub(crate) agent: Option<String>,
-    /// Only of this tool
+    /// Show only calls of this tool
     #[arg(long, value_name = "TOOL")]
     pub(crate) tool: Option<String>,
-    /// At most so many
+    /// Show at most this many
     #[arg(long, short = 'n', value_name = "N", default_value_t = 50)]
     pub(crate) limit: usize,
 }

@@ -5,27 +5,27 @@ use clap::{Args, Subcommand};
 /// `slack`.
 #[derive(Debug, Args)]
 pub(crate) struct SlackArgs {
-    /// What to do; without it, how it stands
+    /// Action (default: status)
     #[command(subcommand)]
     pub(crate) verb: Option<SlackVerb>,
 }
 
-/// What to do about Slack.
+/// Actions of `slack`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SlackVerb {
-    /// Show how it stands: the connection, what waits, what failed
+    /// Show the connection, pending messages and failures
     #[command(after_help = "\
 Example:
   adjutant slack status
   adjutant slack status --json | jq '.failures[].error'")]
     Status,
-    /// List the threads, each with its role, its task and its agent
+    /// List threads with their roles, tasks and agents
     #[command(after_help = "\
 Example:
   adjutant slack threads
   adjutant slack threads --json | jq '.threads[].taskSlug'")]
     Threads,
-    /// Say again what Slack did not take
+    /// Retry messages that Slack refused
     #[command(after_help = "\
 Example:
   adjutant slack retry")]

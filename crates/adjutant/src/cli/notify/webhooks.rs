@@ -5,66 +5,66 @@ use clap::{Args, Subcommand};
 /// `webhooks`.
 #[derive(Debug, Args)]
 pub(crate) struct WebhooksArgs {
-    /// What to do; without it they are listed
+    /// Action (default: list)
     #[command(subcommand)]
     pub(crate) verb: Option<WebhooksVerb>,
 }
 
-/// What to do with webhooks.
+/// Actions of `webhooks`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum WebhooksVerb {
-    /// List them, and how each does
+    /// List webhooks and their states
     #[command(after_help = "\
 Example:
   adjutant webhooks list --json | jq '.webhooks[] | select(.state != \"ok\")'")]
     List,
-    /// List the messages that were given up
+    /// List messages that could not be delivered
     #[command(after_help = "\
 Example:
   adjutant webhooks dead
   adjutant webhooks dead n8n --json | jq '.deliveries[].body'")]
     Dead {
-        /// Only those to this webhook
+        /// Show only messages to this webhook
         #[arg(value_name = "NAME")]
         name: Option<String>,
     },
-    /// Send messages that were given up again
+    /// Retry messages that could not be delivered
     #[command(after_help = "\
 Example:
   adjutant webhooks retry n8n msg_0123456789abcdef
   adjutant webhooks retry n8n --all
 
-Each is tried once; what fails again is given up again.")]
+Each message is tried once more.")]
     Retry {
-        /// The webhook
+        /// Name of the webhook
         #[arg(value_name = "NAME")]
         name: String,
-        /// The message, as `adjutant webhooks dead` names it
+        /// Id of the message, from `adjutant webhooks dead`
         #[arg(value_name = "ID", required_unless_present = "all", conflicts_with = "all")]
         id: Option<String>,
-        /// All that were given up
+        /// Retry all of them
         #[arg(long)]
         all: bool,
     },
-    /// Send a message of no meaning now, and say what came back; exits with 1 where it was not taken
+    /// Send a test message and show the answer; exits with 1 if it is refused
     #[command(after_help = "\
 Example:
   adjutant webhooks test n8n")]
     Test {
-        /// The webhook
+        /// Name of the webhook
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// Go on with a webhook that is disabled
+    /// Enable a disabled webhook
     #[command(after_help = "\
 Example:
   adjutant webhooks enable n8n
   adjutant webhooks enable n8n --skip-missed")]
     Enable {
-        /// The webhook
+        /// Name of the webhook
         #[arg(value_name = "NAME")]
         name: String,
-        /// Leave out what happened meanwhile
+        /// Skip events that happened meanwhile
         #[arg(long)]
         skip_missed: bool,
     },
