@@ -63,7 +63,7 @@ scene('a link that is taken back puts its tabs out at once, where they are', { a
   await page.goto(`${stage.url}/tasks?view=list`);
   await page.getByText('Read-only link.').waitFor();
   await stage.cli('open', '--revoke', links.at(-1)?.id ?? '');
-  await page.getByRole('heading', { name: 'This tab is not let in any more' }).waitFor();
+  await page.getByRole('heading', { name: 'Your session has expired' }).waitFor();
   expect(page.url()).toBe(`${stage.url}/tasks?view=list`);
   // Who gets a new link goes on where they were.
   await page.goto(await stage.link('operator'));

@@ -66,7 +66,7 @@ scene('a file that somebody else has changed is not overwritten', { noise: [/409
   const text = await readFile(config(stage), 'utf8');
   await writeFile(config(stage), text.replace('children: 16', 'children: 15'));
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('was changed by somebody else since you read it').waitFor();
+  await page.getByText('was changed since you read it').waitFor();
   expect(await readFile(config(stage), 'utf8')).toContain('children: 15');
   await page.getByRole('button', { name: 'Read the file again' }).click();
   await expect.poll(() => page.getByLabel('Children', { exact: true }).inputValue()).toBe('15');

@@ -193,12 +193,14 @@ impl From<ClientError> for Trouble {
             }
             ClientError::NotOurs { .. } => Self::no_server(error.to_string())
                 .hint("start this home's with `adjutant up --detach`")
-                .hint("inside an agent: `ADJUTANT_TOKEN` may be void, because the agent has ended"),
+                .hint(
+                    "inside an agent: `ADJUTANT_TOKEN` is no longer valid if the agent has ended",
+                ),
             ClientError::UnknownToken { .. } => Self::chain(Code::Unauthenticated, &error)
                 .hint("`adjutant token` prints the operator's; unset `ADJUTANT_TOKEN` to use it")
-                .hint("inside an agent: its token is void once the agent has ended"),
+                .hint("inside an agent: its token is no longer valid once the agent has ended"),
             ClientError::Broken { .. } => Self::chain(Code::ExternalError, &error)
-                .hint("whether the call took effect is not known; look before you repeat it"),
+                .hint("the call may have taken effect; check before you repeat it"),
             ClientError::Unusable { .. } => Self::chain(Code::InvalidInput, &error),
         }
     }
@@ -257,7 +259,7 @@ impl From<ClaimError> for Trouble {
             ClaimError::Connect(error) => error.into(),
             ClaimError::File(error) => error.into(),
             ClaimError::Stuck { .. } => Self::new(Code::Conflict, error.to_string())
-                .hint("see who holds it, or wait; `adjutant down` ends a server that hangs"),
+                .hint("wait, or end a hanging server with `adjutant down`"),
         }
     }
 }
@@ -289,9 +291,9 @@ impl From<OnlyPortError> for Trouble {
         match error {
             OnlyPortError::Listen(error) => error.into(),
             OnlyPortError::Taken(taken) => {
-                let who = format!("see who has it with `lsof -i :{}`, and end that", taken.port);
+                let who = format!("find the program with `lsof -i :{}`, and end it", taken.port);
                 Self::new(Code::Conflict, taken.to_string())
-                    .hint(format!("{who}; the agents go on meanwhile"))
+                    .hint(format!("{who}; the agents keep running"))
             }
         }
     }
@@ -311,7 +313,7 @@ impl From<BridgeError> for Trouble {
 
 impl From<StoreError> for Trouble {
     fn from(error: StoreError) -> Self {
-        Self::chain(Code::ExternalError, &error).hint("`adjutant doctor` looks at the database")
+        Self::chain(Code::ExternalError, &error).hint("`adjutant doctor` checks the database")
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) enum ClientError {
     },
     /// The listener at this address is not the server of this home.
     #[error(
-        "what listens at `{url}` is not the server of this home: it could not prove that it knows your token"
+        "the program at `{url}` is not the server of this home: it did not prove that it knows your token"
     )]
     NotOurs {
         /// Where it was asked
@@ -75,7 +75,7 @@ pub(crate) enum ClientError {
         body: Box<ApiError>,
     },
     /// The connection broke, or the answer is not one of ours: the outcome is unknown.
-    #[error("the server at `{url}` gave no proper answer")]
+    #[error("the server at `{url}` gave an invalid answer")]
     Broken {
         /// Which server
         url: String,

@@ -113,7 +113,7 @@ pub(crate) fn listen(
 
 /// Agents know the server under a port that somebody else has.
 #[derive(Debug, thiserror::Error)]
-#[error("agents run that know the server only at port {port}, and somebody else listens there")]
+#[error("running agents need the server at port {port}, and another program listens there")]
 pub(crate) struct PortTaken {
     /// The port
     pub(crate) port: u16,

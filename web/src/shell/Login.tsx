@@ -16,7 +16,7 @@ const WORDS: Readonly<Record<Absence, Words>> = {
   unknown: { title: 'This link does not work', text: 'It was taken back, or is for another project, or was not copied whole. For a new one, run:' },
   busy: { title: 'Too many wrong links were tried', text: 'Wait a few seconds and try yours again.' },
   away: { title: 'The server does not answer', text: 'Your link is not used yet. Try again, or start the server and ask for a new link:' },
-  ended: { title: 'This tab is not let in any more', text: 'Its thirty days are over, or its link was taken back. For a new one, run:' },
+  ended: { title: 'Your session has expired', text: 'Its 30 days are over, or its link was revoked. For a new link, run:' },
   left: { title: 'You are logged out', text: 'The token of this tab is void. To come back, run:' },
 };
 

@@ -31,7 +31,7 @@ fn every_command_and_every_tool_has_an_example_and_fits_80_columns() {
         seen += 1;
         for help in [command.render_help(), command.render_long_help()] {
             let help = help.to_string();
-            let begin = if path == "adjutant" { "Begin with:\n" } else { "Example:\n  " };
+            let begin = if path == "adjutant" { "Start here:\n" } else { "Example:\n  " };
             assert!(help.contains(begin), "`{path}` has no example:\n{help}");
             for line in help.lines() {
                 assert!(line.chars().count() <= 80, "`{path}` is too wide: {line}");

@@ -56,8 +56,7 @@ async fn list(app: &App, args: &MailArgs) -> Result<(), Trouble> {
     let value = json!({ "count": mails.len(), "unreadCount": unread, "mails": mails });
     Ok(app.render.answer(&value, || {
         if mails.is_empty() {
-            let more =
-                if args.all { "" } else { " `adjutant mail --all` shows what you have read." };
+            let more = if args.all { "" } else { " `adjutant mail --all` also shows read mail." };
             return format!("No new mail.{more}");
         }
         let now = now();

@@ -111,7 +111,7 @@ impl<'a> Steady<'a> {
             return Ok(());
         }
         self.client = look(&at, BY_SOMEBODY).await?.ok_or_else(|| {
-            Trouble::no_server("the server was stopped, and agents go on without it")
+            Trouble::no_server("the server was stopped; agents keep running")
                 .hint("start it again with `adjutant up --detach`, then `adjutant await AGENT`")
         })?;
         Ok(())

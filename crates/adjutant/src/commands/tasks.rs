@@ -55,7 +55,7 @@ async fn list(app: &App, args: TasksArgs) -> Result<(), Trouble> {
 
 fn listed(tasks: &[Value]) -> String {
     if tasks.is_empty() {
-        return format!("There is no such task. Add one with {}", name("adjutant tasks add TITLE"));
+        return format!("No tasks. Add one with {}", name("adjutant tasks add TITLE"));
     }
     let now = now();
     let row = |task: &Value| {

@@ -49,9 +49,9 @@ pub(crate) async fn run(app: &App) -> Result<(), Trouble> {
 /// This is for people at a terminal.
 fn refuse(app: &App) -> Result<(), Trouble> {
     if app.render.is_json() {
-        return Err(Trouble::usage("`top` is for people")
+        return Err(Trouble::usage("`top` is interactive and has no `--json`")
             .hint("`adjutant ps --json` lists the agents for programs")
-            .hint("`adjutant events -f --json` tells programs what happens"));
+            .hint("`adjutant events -f --json` streams events to programs"));
     }
     let instead = "`adjutant ps --watch` shows the crew without a full screen";
     if !terminal::is_there() {

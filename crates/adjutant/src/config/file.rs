@@ -60,7 +60,7 @@ pub(crate) fn lock_blocking(home: &Home) -> Result<Lock, Trouble> {
 }
 
 fn too_long() -> Trouble {
-    let said = "somebody else has been changing the configuration for too long";
+    let said = "another program has been changing the configuration for too long";
     Trouble::new(Code::Conflict, said).hint("look for another `adjutant config set` that hangs")
 }
 
@@ -103,7 +103,7 @@ impl TextFile {
         if written? {
             return Ok(());
         }
-        let said = format!("`{}` was changed by somebody else at the same time", path.display());
+        let said = format!("`{}` was changed by another program at the same time", path.display());
         Err(Trouble::new(Code::Conflict, said).hint("try again"))
     }
 }

@@ -229,7 +229,7 @@ impl Files for Editor {
         // A configuration that is not there is an empty one.
         let is_same = is.as_deref() == was || (is.is_none() && was == Some(hash("").as_str()));
         if !is_same {
-            let said = format!("`{}` was changed by somebody else since you read it", draft.place);
+            let said = format!("`{}` was changed since you read it", draft.place);
             return Err(ToolError::conflict(said)
                 .hint("read it again, and look whether your change still fits"));
         }

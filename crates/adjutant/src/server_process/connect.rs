@@ -111,7 +111,7 @@ pub(crate) enum ConnectError {
     },
     /// A server of this home runs that does not prove who it is, as those before this version did not.
     #[error(
-        "the server of this home (process {pid}, version {version}) is too old to be talked to"
+        "the server of this home (process {pid}, version {version}) is too old for this program"
     )]
     Older {
         /// Its process
@@ -120,7 +120,7 @@ pub(crate) enum ConnectError {
         version: String,
     },
     /// An agent found no server, and may not start one.
-    #[error("no server has come up within {} s, and an agent does not start one", after.as_secs())]
+    #[error("no server started within {} s, and only the operator may start one", after.as_secs())]
     NoneForAgent {
         /// How long it waited
         after: Duration,

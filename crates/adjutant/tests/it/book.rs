@@ -179,7 +179,7 @@ async fn the_walk_goes_as_the_readme_says_and_stumbles_where_it_does_not() {
     let walk = |binary: &str| format!("'{ROOT}/tools/walk' '{binary}'");
 
     let walked = world.shell(&walk(crate::BINARY)).await.unwrap().ok().unwrap();
-    assert!(walked.stdout.contains("$ adjutant init\nMade a home in "), "{}", walked.stdout);
+    assert!(walked.stdout.contains("$ adjutant init\nCreated a home in "), "{}", walked.stdout);
     assert!(walked.stdout.contains("all of it is as the page says"), "{}", walked.stdout);
 
     // A program that does everything, and none of it.

@@ -260,7 +260,7 @@ async fn a_deaf_agent_is_gone_with_all_it_started_when_kill_says_so() {
     assert_eq!(leftovers(&world), Vec::<String>::new());
     let again = kill().await.unwrap().unwrap();
     assert_eq!(again["success"], false, "{again}");
-    assert!(again["message"].as_str().unwrap().contains("had ended already: killed"), "{again}");
+    assert!(again["message"].as_str().unwrap().contains("has already ended: killed"), "{again}");
     let awaited = answer(&world, &["await", &agent]).await;
     assert_eq!((&awaited["status"], &awaited["state"]), (&json!("aborted"), &json!("killed")));
 }

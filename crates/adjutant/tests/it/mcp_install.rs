@@ -296,7 +296,7 @@ async fn nothing_is_written_where_nobody_said_yes() {
     };
     let ran = world.shell(&at_terminal("n")).await.unwrap().ok().unwrap();
     assert!(
-        ran.stdout.contains("Write it? [y/N]") && ran.stdout.contains("Nothing is changed."),
+        ran.stdout.contains("Write it? [y/N]") && ran.stdout.contains("Nothing was changed."),
         "{ran:?}"
     );
     assert!(!path.exists());

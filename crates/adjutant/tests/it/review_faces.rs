@@ -124,16 +124,16 @@ async fn where_there_is_nothing_the_way_to_something_is_shown() {
     of an epic waits for your approval when it is done.
     ");
     insta::assert_snapshot!(text(&world, &["worktrees"]).await, @r"
-    There is no worktree; `adjutant worktrees --all` lists those that were.
-    An agent whose role says worktree: fresh has one, in a git repository.
+    No worktrees; `adjutant worktrees --all` lists those that were.
+    In a git repository, an agent whose role has worktree: fresh gets one.
     ");
     insta::assert_snapshot!(text(&world, &["merge-queue"]).await, @r"
-    Nothing waits to be merged; `adjutant merge-queue --all` lists what was.
-    What is in review gets here with adjutant review approve TASK
+    Nothing to merge; `adjutant merge-queue --all` lists what was.
+    Approve work in review with adjutant review approve TASK
     ");
     assert_eq!(
         text(&world, &["worktrees", "prune", "--ended"]).await,
-        "No agent that has ended has a worktree.\n"
+        "No ended agent has a worktree.\n"
     );
     assert_eq!(text(&world, &["worktrees", "check"]).await, "git and the record agree\n");
     let nothing = json!({ "tasks": [], "reviews": [], "limited": [] });
@@ -213,7 +213,7 @@ async fn a_review_is_seen_while_it_is_open_and_told_whole_afterwards() {
     insta::assert_snapshot!("an_open_review", shape(&world, &open));
     let shown = text(&world, &["reviews"]).await;
     fits(&shown);
-    assert!(shown.contains("Reviews that are open\n") && shown.contains(", 1 of 1"), "{shown}");
+    assert!(shown.contains("Open reviews\n") && shown.contains(", 1 of 1"), "{shown}");
     let reviewer = open["reviews"][0]["reviewerId"].as_str().unwrap().to_owned();
 
     let http = operator(&world, &server).await;
@@ -234,7 +234,10 @@ async fn a_review_is_seen_while_it_is_open_and_told_whole_afterwards() {
     assert_eq!(answer(&world, &["reviews"]).await["reviews"], json!([]));
     let shown = text(&world, &["reviews", "--all"]).await;
     fits(&shown);
-    assert!(shown.contains("needs work") && shown.contains("Out of reviews\n"), "{shown}");
+    assert!(
+        shown.contains("needs work") && shown.contains("Agents at their review limit\n"),
+        "{shown}"
+    );
     let advice = format!("- Allow one more review: adjutant review allow-more {coder}");
     assert!(shown.contains(&advice), "{shown}");
 
@@ -281,7 +284,7 @@ async fn a_worktree_is_listed_and_goes_without_losing_anything() {
     );
     assert_eq!(
         text(&world, &["worktrees", "prune", "--ended"]).await,
-        "No agent that has ended has a worktree.\n"
+        "No ended agent has a worktree.\n"
     );
     assert!(world.home().join("worktrees").join(&coder).join("stray.txt").exists());
 
@@ -292,7 +295,7 @@ async fn a_worktree_is_listed_and_goes_without_losing_anything() {
     insta::assert_snapshot!(steady(&pruned), @r"
     sp_ID  is gone
       its branch is adjutant/sp_ID at COMMIT
-      what was not committed is on adjutant/rescue/sp_ID
+      uncommitted changes are on adjutant/rescue/sp_ID
     ");
     assert!(!world.home().join("worktrees").join(&coder).exists());
     let kept = sh(&world, &format!("git show adjutant/rescue/{coder}:stray.txt")).await;
@@ -303,7 +306,7 @@ async fn a_worktree_is_listed_and_goes_without_losing_anything() {
     sp_ID  coder  failed  its worktree is gone
       adjutant/sp_ID → main
       stood at COMMIT
-      what was not committed is on adjutant/rescue/sp_ID
+      uncommitted changes are on adjutant/rescue/sp_ID
     ");
     let again = answer(&world, &["worktrees", "prune", &coder]).await;
     assert_eq!(again["pruned"][0]["done"], true, "{again}");
@@ -319,8 +322,8 @@ async fn abandoned_work_ends_at_once_and_stays_on_branches() {
     until_there(&world, "told").await;
     let given_up = text(&world, &["review", "abandon", "last", "--reason", "another way"]).await;
     insta::assert_snapshot!(steady(&given_up), @r"
-    sp_ID is given up.
-    What it committed stays on adjutant/sp_ID, the rest goes to a rescue branch:
+    sp_ID is abandoned.
+    Its commits stay on adjutant/sp_ID, uncommitted changes go to a rescue branch:
     adjutant worktrees --all
     ");
     assert_eq!(ended(&world, &coder).await, "abandoned");
@@ -357,7 +360,7 @@ async fn where_git_and_the_record_do_not_agree_both_check_and_doctor_say_so() {
     insta::assert_snapshot!(checked.stdout, @r"
     adjutant/nobody  nobody's branch
     git and the record do not agree
-    Nothing is mended by itself: look at each before you change anything.
+    Adjutant repairs nothing here: check each before you change anything.
     ");
     let checked = world.run(&["worktrees", "check", "--json"]).await.unwrap();
     assert_eq!((checked.code, &checked.json().unwrap()["ok"]), (Some(5), &json!(false)));

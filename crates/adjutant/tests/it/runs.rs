@@ -204,7 +204,7 @@ async fn agents_are_drafted_awaited_and_killed() {
     assert_eq!((&killed["agentId"], &killed["success"]), (&sleeper.as_str().into(), &true.into()));
     let again = world.run(&["kill", &sleeper]).await.unwrap();
     assert_eq!(again.code, Some(5));
-    assert!(again.stdout.contains("had ended already: killed"), "{again:?}");
+    assert!(again.stdout.contains("has already ended: killed"), "{again:?}");
     let run = world.run(&["await", &sleeper, "--json"]).await.unwrap();
     assert_eq!(run.json().unwrap()["status"], "aborted");
 }

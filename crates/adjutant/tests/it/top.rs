@@ -246,12 +246,12 @@ async fn a_letter_is_answered_and_an_agent_killed_on_a_large_screen() {
     pane.keys("Home x").await;
     pane.until_has("Kill lead").await;
     pane.keys("n").await;
-    pane.until_has("Nobody was killed").await;
+    pane.until_has("No agent was killed").await;
     assert_eq!(crate::kill::states(&world).await, ["running", "running"]);
     pane.keys("x").await;
     pane.until(|seen| seen.contains("Kill lead") && seen.contains("the one below it?")).await;
     pane.keys("y").await;
-    pane.until(|seen| seen.contains("■ killed") && seen.contains("is gone")).await;
+    pane.until(|seen| seen.contains("■ killed") && seen.contains("(killed by the operator)")).await;
     assert_eq!(ended(&world, &lead).await, "killed");
     assert_eq!(crate::kill::states(&world).await, ["killed", "killed"]);
 

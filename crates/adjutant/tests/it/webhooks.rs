@@ -120,7 +120,7 @@ async fn what_was_given_up_is_seen_and_sent_again_from_the_command_line() {
 
     let tried = world.run(&["webhooks", "test", "it"]).await.unwrap();
     assert_eq!(tried.code, Some(1), "{tried:?}");
-    assert!(tried.stdout.contains("did not take it: it answered with 500"), "{tried:?}");
+    assert!(tried.stdout.contains("refused it: it answered with 500"), "{tried:?}");
     receiver.react(|_| Reaction::Status(200));
     let tried = world.run(&["webhooks", "test", "it", "--json"]).await.unwrap().ok().unwrap();
     assert_eq!(tried.json().unwrap()["status"], 200);

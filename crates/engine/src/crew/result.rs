@@ -189,7 +189,7 @@ impl AgentResult {
             self.summary = clip(&json, SUMMARY).into_owned();
         }
         if json.len() > STRUCTURED {
-            let problem = format!("its value has {} bytes; {STRUCTURED} are the most", json.len());
+            let problem = format!("its value is {} bytes; the limit is {STRUCTURED}", json.len());
             self.problems.push(problem);
         } else {
             self.structured = Some(value);

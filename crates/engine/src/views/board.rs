@@ -50,7 +50,7 @@ impl BoardWish {
         let words: Vec<&str> = self.words.split_whitespace().collect();
         if length > LONGEST_SEARCH || words.len() > MOST_WORDS {
             return Err(ToolError::invalid(format!(
-                "`q` has {} words and {length} characters; {MOST_WORDS} and {LONGEST_SEARCH} are the most",
+                "`q` has {} words and {length} characters; the limits are {MOST_WORDS} and {LONGEST_SEARCH}",
                 words.len()
             ))
             .hint("look for fewer words")
@@ -170,7 +170,7 @@ impl Engine {
     pub async fn board_rows(&self, numbers: Vec<i64>) -> Result<Tasks, ToolError> {
         if numbers.len() > MOST_ROWS {
             return Err(ToolError::invalid(format!(
-                "`numbers` has {} numbers; {MOST_ROWS} are the most",
+                "`numbers` has {} numbers; the limit is {MOST_ROWS}",
                 numbers.len()
             ))
             .detail("field", "numbers"));

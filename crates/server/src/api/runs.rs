@@ -153,11 +153,8 @@ fn known(engine: &Engine, id: AgentId) -> Result<Agent, ToolError> {
 pub(super) fn ours(engine: &Engine, id: AgentId) -> Result<Agent, ToolError> {
     let agent = known(engine, id)?;
     if agent.kind == "enlisted" {
-        return Err(ToolError::wrong_state(format!(
-            "agent `{}` is run by somebody else",
-            agent.id
-        ))
-        .hint("`adjutant mail send` reaches it"));
+        return Err(ToolError::wrong_state(format!("agent `{}` is not run by Adjutant", agent.id))
+            .hint("`adjutant mail send` reaches it"));
     }
     Ok(agent)
 }

@@ -46,7 +46,7 @@ describe('a kill', () => {
     expect(words.verb).toBe('Kill 11 agents');
     expect(words.lines.join(' ')).toContain('the 10 live agents below it');
     expect(words.lines.join(' ')).toContain('$9.87 of $18.00 is spent; $8.13 goes back to its parent.');
-    expect(words.lines.at(-1)).toBe('TAS-7 is free for somebody else.');
+    expect(words.lines.at(-1)).toBe('TAS-7 is free for another agent.');
   });
 
   it('is short for one that is alone', () => {

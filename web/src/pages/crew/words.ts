@@ -101,7 +101,7 @@ export function killWords(row: CrewRow): KillWords {
   } else if (spent !== null) {
     lines.push(`${money(spent)} is spent.`);
   }
-  if (row.task !== null) lines.push(`TAS-${row.task.number} is free for somebody else.`);
+  if (row.task !== null) lines.push(`TAS-${row.task.number} is free for another agent.`);
   return {
     title: below === 0 ? `Kill ${who}?` : `Kill ${who} and its ${below}?`,
     verb: below === 0 ? 'Kill' : `Kill ${plural(all, 'agent')}`,

@@ -72,7 +72,7 @@ function Shown({ diff, look, reviews }: { readonly diff: AgentDiff; readonly loo
   if (diff.files.length === 0) {
     return (
       <div className={`scroll ${css.none}`}>
-        <Empty title="Nothing changed">{diff.why ?? 'Its branch has what the branch has that it is meant for, and nothing else.'}</Empty>
+        <Empty title="Nothing changed">{diff.why ?? 'No changes against the target branch.'}</Empty>
         <Notes notes={rest} />
       </div>
     );

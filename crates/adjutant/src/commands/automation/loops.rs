@@ -37,7 +37,7 @@ pub(crate) async fn run(app: &App, args: LoopArgs) -> Result<(), Trouble> {
                 let when =
                     if now { "as soon as its agent is gone" } else { "when its iteration is over" };
                 let how = name(format!("adjutant loop resume {}", line(&which)));
-                format!("The loop {} waits {when}.\nLet it go on with {how}", bold(line(&which)))
+                format!("The loop {} pauses {when}.\nResume it with {how}", bold(line(&which)))
             })?)
         }
         Some(LoopVerb::Resume { name: which }) => {
@@ -51,9 +51,9 @@ pub(crate) async fn run(app: &App, args: LoopArgs) -> Result<(), Trouble> {
         Some(LoopVerb::Say { name: which, text }) => {
             let body = json!({ "text": text_or_stdin(text)? });
             let said = act(app, &which, ("say", &body)).await?;
-            Ok(app
-                .render
-                .answer(&said, || format!("The next agent of {} is told.", bold(line(&which))))?)
+            Ok(app.render.answer(&said, || {
+                format!("The next agent of {} receives it.", bold(line(&which)))
+            })?)
         }
         Some(LoopVerb::Follow { name }) => {
             let mut steady = Steady::new(app).await?;
@@ -116,7 +116,7 @@ async fn start(app: &App, args: LoopArgs) -> Result<(), Trouble> {
 fn goes_on(one: &Value) -> String {
     let named = field(one, "name");
     let how = name(format!("adjutant loop follow {named}"));
-    format!("The loop {} runs.\nSee how it goes with {how}", bold(&named))
+    format!("The loop {} is running.\nFollow it with {how}", bold(&named))
 }
 
 /// The number of the last event.
@@ -138,15 +138,13 @@ fn read(app: &App, file: &Path, flag: &str) -> Result<String, Trouble> {
     };
     let about = std::fs::metadata(&path).map_err(cannot)?;
     if !about.is_file() {
-        return Err(Trouble::usage(format!("`{shown}` is no file"))
+        return Err(Trouble::usage(format!("`{shown}` is not a file"))
             .hint(format!("name a text file with `{flag}`")));
     }
     if about.len() > LARGEST {
         let bytes = about.len();
-        return Err(Trouble::usage(format!(
-            "`{shown}` has {bytes} bytes, and {LARGEST} are the most"
-        ))
-        .hint("say in it where the rest is: agents can read files themselves"));
+        return Err(Trouble::usage(format!("`{shown}` is {bytes} bytes; the limit is {LARGEST}"))
+            .hint("say in it where the rest is: agents can read files themselves"));
     }
     std::fs::read_to_string(&path).map_err(cannot)
 }
@@ -157,8 +155,8 @@ async fn see(app: &App, steady: Steady<'_>, (named, last): (&str, i64)) -> Resul
         whole = follow::to_the_end(app, steady, (named, last)) => whole?,
         asked = tokio::signal::ctrl_c() => {
             asked?;
-            return Err(Trouble::interrupted(format!("the loop {named} goes on without you"))
-                .hint(format!("`adjutant loop follow {named}` shows how it goes"))
+            return Err(Trouble::interrupted(format!("stopped waiting; the loop {named} keeps running"))
+                .hint(format!("`adjutant loop follow {named}` follows it"))
                 .hint(format!("`adjutant loop stop {named}` ends it")));
         }
     };

@@ -54,7 +54,7 @@ async fn pages(client: &Client, tool: &str, list: &str) -> Result<Vec<Value>, Tr
 fn shown(supervisors: &[Value], pending: &[Value]) -> String {
     let now = now();
     let mut text = if supervisors.is_empty() {
-        "No supervisor is there.\n".to_owned()
+        "No supervisors.\n".to_owned()
     } else {
         let row = |one: &Value| {
             let health = if one["isHealthy"] == true { "healthy" } else { "silent" };
@@ -79,7 +79,7 @@ fn shown(supervisors: &[Value], pending: &[Value]) -> String {
         let headings = ["EPIC", "STATE", "TITLE", "TASKS"];
         let unled = elastic(headings, pending.iter().map(row), "TITLE");
         let start = name("adjutant supervisors create EPIC");
-        text = format!("{text}\nNobody leads these epics; {start} starts somebody:\n{unled}");
+        text = format!("{text}\nThese epics have no supervisor; {start} starts one:\n{unled}");
     }
     text
 }

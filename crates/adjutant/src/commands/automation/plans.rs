@@ -93,7 +93,7 @@ async fn begun(app: &App, steady: Steady<'_>, plan: Value, then: Then) -> Result
             let (steps, named) =
                 (plan["steps"].as_array().map_or(0, Vec::len), field(&plan, "name"));
             format!(
-                "The plan {} runs: {}.\nSee how it goes with {}",
+                "The plan {} is running: {}.\nFollow it with {}",
                 bold(&named),
                 count(steps, "step"),
                 name(format!("adjutant plan follow {named}"))
@@ -109,8 +109,8 @@ async fn see(app: &App, steady: Steady<'_>, plan: Value) -> Result<(), Trouble> 
         plan = follow::to_the_end(app, steady, plan) => plan?,
         asked = tokio::signal::ctrl_c() => {
             asked?;
-            return Err(Trouble::interrupted(format!("the plan {named} goes on without you"))
-                .hint(format!("`adjutant plan follow {named}` shows how it goes"))
+            return Err(Trouble::interrupted(format!("stopped waiting; the plan {named} keeps running"))
+                .hint(format!("`adjutant plan follow {named}` follows it"))
                 .hint(format!("`adjutant plan stop {named}` ends it")));
         }
     };
@@ -186,10 +186,7 @@ fn listed(app: &App, plans: &[Value]) -> Result<(), Trouble> {
     let answer = json!({ "plans": plans });
     Ok(app.render.answer(&answer, || {
         if plans.is_empty() {
-            return format!(
-                "There is no plan.\nRun one with {}",
-                name("adjutant plan run PLAN.md")
-            );
+            return format!("No plans.\nRun one with {}", name("adjutant plan run PLAN.md"));
         }
         table(["PLAN", "STATE", "STEPS", "SPENT", "SINCE", "TITLE"], plans.iter().map(row))
     })?)

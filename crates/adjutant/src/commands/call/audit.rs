@@ -30,11 +30,11 @@ pub(crate) async fn run(app: &App, verb: Option<AuditVerb>) -> Result<(), Troubl
         Some(AuditVerb::List(args)) => list(app, args).await,
         Some(AuditVerb::Verify { file: None, archive }) => {
             let client = app.client().await?;
-            let progress = Progress::waiting(app, "following the chain");
+            let progress = Progress::waiting(app, "verifying the chain");
             if progress.is_seen() {
                 let calls = client.get_json("/api/status").await?["calls"].as_u64();
                 let rows = usize::try_from(calls.unwrap_or_default()).unwrap_or(usize::MAX);
-                progress.say(&format!("following the chain of {}", count(rows, "row")));
+                progress.say(&format!("verifying the chain of {}", count(rows, "row")));
             }
             let verdict = client.get_json("/api/audit/verify").await?;
             let verdict = match archive {
@@ -47,7 +47,7 @@ pub(crate) async fn run(app: &App, verb: Option<AuditVerb>) -> Result<(), Troubl
         }
         Some(AuditVerb::Verify { file: Some(_), archive: Some(_) }) => {
             Err(Trouble::usage("archives are checked together with the server's record")
-                .hint("give either an export or `--archive FILE…`"))
+                .hint("pass an export or `--archive FILE…`, not both"))
         }
         Some(AuditVerb::Verify { file: Some(file), .. }) => judge(app, &verify_export(app, &file)?),
         Some(AuditVerb::Export { file }) => export(app, file.as_deref()).await,
@@ -185,7 +185,7 @@ async fn list(app: &App, args: AuditListArgs) -> Result<(), Trouble> {
     let value = json!({ "rows": rows });
     Ok(app.render.answer(&value, || {
         if rows.is_empty() {
-            return "There is no such call.".to_owned();
+            return "No matching calls.".to_owned();
         }
         table(["ROW", "TIME", "WHO", "BY", "TOOL", "RESULT"], rows.iter().map(row))
     })?)
@@ -327,7 +327,7 @@ fn verify_export(app: &App, path: &Path) -> Result<Value, Trouble> {
     } else {
         Box::new(BufReader::new(File::open(path).map_err(host::files::at("open", path))?))
     };
-    let progress = Progress::waiting(app, "following the chain");
+    let progress = Progress::waiting(app, "verifying the chain");
     let Verdict { rows, head, broken, archived } = archives::follow_export(&mut *input)?;
     drop(progress);
     let mut verdict =

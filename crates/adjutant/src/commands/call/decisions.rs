@@ -19,7 +19,7 @@ pub(crate) async fn run(app: &App, args: DecisionsArgs) -> Result<(), Trouble> {
     let value = json!({ "decisions": decisions });
     Ok(app.render.answer(&value, || {
         if decisions.is_empty() {
-            return "No decision is written down yet.".to_owned();
+            return "No decisions yet.".to_owned();
         }
         decisions.iter().map(told).collect()
     })?)

@@ -48,7 +48,7 @@ pub(crate) async fn run(app: &App, args: EventsArgs) -> Result<(), Trouble> {
     let value = json!({ "events": told, "last": last });
     Ok(app.render.answer(&value, || {
         if told.is_empty() {
-            return "Nothing has happened yet.".to_owned();
+            return "No events yet.".to_owned();
         }
         told.iter().map(on_a_line).collect::<Vec<_>>().join("\n")
     })?)
@@ -187,7 +187,7 @@ impl Events<'_> {
 
 /// Says that events which were not heard yet are gone, and from where it goes on.
 fn skip_removed(app: &App, oldest: i64) -> std::io::Result<i64> {
-    let said = format!("Events up to {oldest} were removed meanwhile; going on behind them.");
+    let said = format!("Events up to {oldest} were removed meanwhile; continuing after them.");
     app.render.aside(&dim(said))?;
     Ok(oldest)
 }

@@ -36,7 +36,7 @@ pub(crate) async fn run(app: &App, args: ServeArgs) -> Result<(), Trouble> {
         return Ok(Bridge { at, toolsets: args.toolset }.stdio().await?);
     };
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(Code::PermissionDenied, "an agent does not enlist others")
+        return Err(Trouble::new(Code::PermissionDenied, "only the operator may enlist agents")
             .hint("without `--as` the tools are yours"));
     }
     as_agent(at, role, args.toolset).await

@@ -16,8 +16,8 @@ use crate::terminal::render::{self, ago, count, dim, field, good, name, table};
 /// Makes a link and opens it, or lists links, or takes one back.
 pub(crate) async fn run(app: &App, args: &OpenArgs) -> Result<(), Trouble> {
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(Code::PermissionDenied, "the page is the operator's")
-            .hint("an agent's own view is in its tools: `adjutant tool`"));
+        return Err(Trouble::new(Code::PermissionDenied, "only the operator may open the page")
+            .hint("use the agent's tools instead: `adjutant tool`"));
     }
     match (&args.revoke, args.links) {
         (Some(id), _) => revoke(app, id).await,
@@ -34,7 +34,7 @@ async fn open(app: &App, args: &OpenArgs) -> Result<(), Trouble> {
     let url = field(&link, "url");
     let browser = if wanted { browser(&app.env, &url) } else { None };
     if browser.is_some_and(|launch| process::start_apart(&launch).is_ok()) {
-        app.render.aside(&format!("The page opens in your browser. If none comes up:\n  {url}"))?;
+        app.render.aside(&format!("The page opens in your browser. If it does not:\n  {url}"))?;
     } else {
         app.render.answer(&link, || url)?;
     }
@@ -69,7 +69,7 @@ async fn list(app: &App) -> Result<(), Trouble> {
     let value = json!({ "links": links });
     Ok(app.render.answer(&value, || {
         if links.is_empty() {
-            return format!("No link is open. Make one with {}", name("adjutant open"));
+            return format!("No links. Create one with {}", name("adjutant open"));
         }
         let rows = links.iter().map(|link| {
             let rights = if link["readOnly"] == true { "looking" } else { "acting" };

@@ -163,7 +163,7 @@ fn command_of(tool: &Shown) -> Command {
                 .long("input")
                 .value_name("JSON")
                 .help_heading("Call")
-                .help("The whole input as JSON, - from stdin; the flags win over it"),
+                .help("Pass the whole input as JSON, - reads stdin; flags override it"),
         )
         .arg(
             Arg::new("as")
@@ -329,7 +329,7 @@ fn input_of(given: Option<&str>, fields: Map<String, Value>) -> Result<Value, Tr
     match &mut input {
         Value::Object(input) => input.extend(fields),
         _ if fields.is_empty() => {}
-        _ => return Err(Trouble::usage("`--input` must be an object to be joined with flags")),
+        _ => return Err(Trouble::usage("`--input` must be an object to combine it with flags")),
     }
     Ok(input)
 }

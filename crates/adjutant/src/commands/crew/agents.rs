@@ -82,9 +82,9 @@ async fn pages(
 fn shown(answer: &Value, args: &PsArgs) -> String {
     let agents = answer["agents"].as_array().map(Vec::as_slice).unwrap_or_default();
     if agents.is_empty() {
-        let more = if args.all { "" } else { "; `adjutant ps --all` also lists those that ended" };
+        let more = if args.all { "" } else { "; `adjutant ps --all` also lists ended agents" };
         let run = name("adjutant run --role coder PROMPT");
-        return format!("No agent is there{more}.\nStart one with {run}");
+        return format!("No agents{more}.\nStart one with {run}");
     }
     let now = now();
     let row = |(level, agent): (usize, &Value)| {
@@ -145,7 +145,7 @@ pub(crate) async fn discharge(app: &App, args: DischargeArgs) -> Result<(), Trou
     let answer = steady.client().post_json(&path, &body).await?;
     Ok(app.render.answer(&answer, || {
         let [agent, state] = ["agentId", "state"].map(|key| field(&answer, key));
-        format!("{agent} has ended ({state}). {}", dim("Its token is void, its tasks are free."))
+        format!("{agent} has ended ({state}). {}", dim("Its token is revoked, its tasks are free."))
     })?)
 }
 

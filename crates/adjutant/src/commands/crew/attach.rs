@@ -21,7 +21,7 @@ const AGAIN: Duration = Duration::from_millis(100);
 /// Shows the stream and passes typed lines on, until the agent ends.
 pub(crate) async fn run(app: &App, args: &AttachArgs) -> Result<(), Trouble> {
     if app.render.is_json() {
-        return Err(Trouble::usage("`attach` is for people")
+        return Err(Trouble::usage("`attach` is interactive and has no `--json`")
             .hint("`adjutant logs -f --json` gives the same stream to programs"));
     }
     let mut steady = Steady::new(app).await?;
@@ -47,13 +47,13 @@ async fn pass_on(app: &App, steady: &mut Steady<'_>, id: &str) -> Result<(), Tro
             Ok(true) => {}
             Ok(false) => {
                 let instead = format!("adjutant mail send --to {id}");
-                let words = format!("it takes no lines while it runs; try `{instead} …`");
+                let words = format!("it takes no input while it runs; try `{instead} …`");
                 app.render.aside(&odd(words))?;
             }
             Err(trouble) => app.render.aside(&odd(plain(trouble.message())))?,
         }
     }
-    app.render.aside(&dim("(end of input; the stream goes on until the agent ends)"))?;
+    app.render.aside(&dim("(end of input; the stream continues until the agent ends)"))?;
     std::future::pending().await
 }
 

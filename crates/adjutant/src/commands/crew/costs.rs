@@ -47,8 +47,8 @@ fn moment(given: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
     let time = || given.parse().ok();
     let day = || format!("{given}T00:00:00Z").parse().ok();
     ago().or_else(time).or_else(day).ok_or_else(|| {
-        Trouble::usage(format!("`{given}` is no point in time"))
-            .hint("write a day as 2026-11-15, or how long ago, as 7d, 12h or 30m")
+        Trouble::usage(format!("`{given}` is not a time"))
+            .hint("pass a day such as 2026-11-15, or an age such as 7d, 12h or 30m")
     })
 }
 

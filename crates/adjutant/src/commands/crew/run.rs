@@ -123,7 +123,7 @@ async fn see(app: &App, mut steady: Steady<'_>, started: &Value) -> Result<(), T
     let agent = tokio::select! {
         agent = end_of(app, &mut steady, &id) => agent?,
         _ = interrupt.recv() => {
-            return Err(Trouble::interrupted(format!("{id} goes on without you"))
+            return Err(Trouble::interrupted(format!("stopped waiting; {id} keeps running"))
                 .hint(format!("`adjutant logs -f {id}` shows what it does"))
                 .hint(format!("`adjutant kill {id}` ends it")));
         }
@@ -353,11 +353,11 @@ async fn kill_one(app: &App, id: &str) -> Result<Value, Trouble> {
         match (standing["status"] == "running", lived) {
             (true, _) => lived = true,
             (false, true) => {
-                let message = format!("agent {id} is gone: {state}, {reason}");
+                let message = format!("{state} {id} ({reason})");
                 return Ok(json!({ "agentId": id, "success": true, "message": message }));
             }
             (false, false) => {
-                let message = format!("agent {id} had ended already: {state}, {reason}");
+                let message = format!("agent {id} has already ended: {state}, {reason}");
                 return Ok(json!({ "agentId": id, "success": false, "message": message }));
             }
         }

@@ -47,7 +47,7 @@ struct Held {
 
 async fn held(app: &App) -> Result<Vec<Held>, String> {
     let Some(agent) = &app.env.agent_id else {
-        return Err("this is no agent's environment (`ADJUTANT_AGENT_ID` is not set)".to_owned());
+        return Err("not an agent's environment (`ADJUTANT_AGENT_ID` is not set)".to_owned());
     };
     let files = staged(app)?;
     if files.is_empty() {

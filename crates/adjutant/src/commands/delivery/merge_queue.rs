@@ -50,9 +50,7 @@ async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
         if merges.is_empty() {
             let more = rows.or_else("; `adjutant merge-queue --all` lists what was");
             let how = name("adjutant review approve TASK");
-            return format!(
-                "Nothing waits to be merged{more}.\nWhat is in review gets here with {how}"
-            );
+            return format!("Nothing to merge{more}.\nApprove work in review with {how}");
         }
         merges.iter().map(|merge| told(merge) + "\n").collect()
     })?)
@@ -64,7 +62,7 @@ async fn retry(app: &App, merge: &str) -> Result<(), Trouble> {
     let merge = client.post_json(&path, &json!({})).await?;
     Ok(app.render.answer(&merge, || {
         format!(
-            "{} is in the queue again.\nSee what comes of it with {}",
+            "{} is queued again.\nCheck its state with {}",
             bold(field(&merge, "id")),
             name("adjutant merge-queue")
         )
@@ -128,12 +126,12 @@ pub(crate) fn told(merge: &Value) -> String {
     if let Some(said) = merge["checkOutput"].as_str() {
         let lines: Vec<&str> = said.lines().collect();
         let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
-        page.line(dim("  The check said at the end:"));
+        page.line(dim("  The check ended with:"));
         page.text(&quoted(&last.join("\n")));
     }
     if state == "held" {
         let again = format!("adjutant merge-queue retry {}", field(merge, "id"));
-        page.line(format_args!("  {} {}", dim("When that is mended:"), name(again)));
+        page.line(format_args!("  {} {}", dim("When you have fixed this:"), name(again)));
     }
     page.into_text()
 }

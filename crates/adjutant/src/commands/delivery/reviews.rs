@@ -93,14 +93,14 @@ fn shown(found: &Value, args: &ReviewsArgs) -> String {
         page.line(format_args!("{yes}, or {no}\n"));
     }
     if !reviews.is_empty() {
-        page.line(bold(if args.all { "Reviews" } else { "Reviews that are open" }));
+        page.line(bold(if args.all { "Reviews" } else { "Open reviews" }));
         for review in reviews {
             review_told(&mut page, review);
         }
         page.line("");
     }
     if !limited.is_empty() {
-        page.line(bold("Out of reviews"));
+        page.line(bold("Agents at their review limit"));
         for coder in limited {
             coder_told(&mut page, coder);
         }
@@ -123,7 +123,7 @@ fn task_told(page: &mut Page, task: &Value) {
         let fits = match task["mergesCleanly"].as_bool() {
             Some(true) => good("merges cleanly"),
             Some(false) => bad("does not merge"),
-            None => odd("nobody knows whether it merges"),
+            None => odd("unknown whether it merges"),
         };
         let changed = count(files.unwrap_or_default(), "file");
         page.line(format_args!("    by {who}: +{added} -{removed} in {changed}, {fits}"));

@@ -35,7 +35,7 @@ async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
         if worktrees.is_empty() {
             let more = rows.or_else("; `adjutant worktrees --all` lists those that were");
             return format!(
-                "There is no worktree{more}.\nAn agent whose role says {} has one, in a git repository.",
+                "No worktrees{more}.\nIn a git repository, an agent whose role has {} gets one.",
                 name("worktree: fresh")
             );
         }
@@ -51,8 +51,8 @@ fn told(worktree: &Value, root: Option<&Path>) -> String {
     let work = match worktree["state"].as_str() {
         Some("there") => standing(&worktree["git"]),
         Some("gone") => dim("its worktree is gone"),
-        Some("wanted") => odd("its worktree is being made"),
-        _ => odd("its worktree is being taken away"),
+        Some("wanted") => odd("its worktree is being created"),
+        _ => odd("its worktree is being removed"),
     };
     page.line(format_args!("{}  {}  {state}  {work}", bold(id), short(&role, 16)));
     let target = match worktree["target"].as_str() {
@@ -78,7 +78,7 @@ fn told(worktree: &Value, root: Option<&Path>) -> String {
     }
     under(&mut page, worktree["git"]["problem"].as_str().unwrap_or_default());
     if let Some(rescued) = worktree["rescued"].as_str() {
-        let told = format!("what was not committed is on {}", line(rescued));
+        let told = format!("uncommitted changes are on {}", line(rescued));
         page.line(format_args!("  {}", odd(told)));
     }
     page.into_text()
@@ -101,7 +101,7 @@ fn standing(git: &Value) -> String {
     if let Some(what) = git["inProgress"].as_str() {
         facts.push(odd(format!("in the middle of a {}", line(what))));
     }
-    if facts.is_empty() { bad("git cannot look at it") } else { facts.join(", ") }
+    if facts.is_empty() { bad("git cannot read it") } else { facts.join(", ") }
 }
 
 /// A path as seen from the project.
@@ -119,7 +119,7 @@ async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
         agents.extend(ended.map(|worktree| field(worktree, "agentId")));
     }
     let (mut pruned, mut trouble) = (Vec::new(), None);
-    let progress = Progress::steps(app, "taking worktrees away", many(&agents));
+    let progress = Progress::steps(app, "removing worktrees", many(&agents));
     for agent in &agents {
         let path = format!("/api/worktrees/{}/prune", escaped(agent));
         match steady.client().post_json(&path, &json!({})).await {
@@ -140,7 +140,7 @@ async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
         let value = json!({ "pruned": pruned });
         app.render.answer(&value, || {
             if pruned.is_empty() {
-                return "No agent that has ended has a worktree.".to_owned();
+                return "No ended agent has a worktree.".to_owned();
             }
             pruned.iter().map(gone).collect()
         })?;
@@ -160,7 +160,7 @@ fn gone(pruned: &Value) -> String {
     };
     let rescued = match pruned["rescued"].as_str() {
         Some(rescued) => {
-            format!("\n  {}", odd(format!("what was not committed is on {}", line(rescued))))
+            format!("\n  {}", odd(format!("uncommitted changes are on {}", line(rescued))))
         }
         None => String::new(),
     };
@@ -183,7 +183,7 @@ async fn check(app: &App) -> Result<(), Trouble> {
             page.line(format_args!("{}  {}", bold(field(one, "about")), field(one, "what")));
         }
         page.line(bad("git and the record do not agree"));
-        page.line(dim("Nothing is mended by itself: look at each before you change anything."));
+        page.line(dim("Adjutant repairs nothing here: check each before you change anything."));
         page.into_text()
     })?;
     if answer["ok"] == true { Ok(()) } else { Err(Trouble::said(DISAGREE)) }
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn what_git_cannot_say_is_not_called_clean() {
         let of = |git: &Value| anstream::adapter::strip_str(&standing(git)).to_string();
-        assert_eq!(of(&json!({ "uncommitted": 0, "problem": "gone" })), "git cannot look at it");
+        assert_eq!(of(&json!({ "uncommitted": 0, "problem": "gone" })), "git cannot read it");
         assert_eq!(
             of(&json!({ "ahead": 2, "behind": 0, "uncommitted": 1 })),
             "2 ahead, 0 behind, 1 file not committed"

@@ -34,7 +34,7 @@ fn standing(slack: &Value) -> String {
         for missing in slack["missing"].as_array().into_iter().flatten() {
             under(&mut page, missing.as_str().unwrap_or_default());
         }
-        page.line(format_args!("  {}", dim("docs/how-to/slack.md says how it is set up.")));
+        page.line(format_args!("  {}", dim("See docs/how-to/slack.md to set it up.")));
         return page.into_text();
     }
     let team = field(slack, "team");
@@ -105,8 +105,8 @@ fn told(thread: &Value) -> String {
 async fn retry(app: &App) -> Result<(), Trouble> {
     let answer = app.client().await?.post_json("/api/slack/retry", &json!({})).await?;
     Ok(app.render.answer(&answer, || match number(&answer, "retried") {
-        0 => "Slack took everything.".to_owned(),
-        1 => "1 message is said again.".to_owned(),
-        many => format!("{many} messages are said again."),
+        0 => "No failed messages.".to_owned(),
+        1 => "Retrying 1 message.".to_owned(),
+        many => format!("Retrying {many} messages."),
     })?)
 }

@@ -32,7 +32,7 @@ async fn list(app: &App) -> Result<(), Trouble> {
         let hooks = answer["webhooks"].as_array().map(Vec::as_slice).unwrap_or_default();
         if hooks.is_empty() {
             return format!(
-                "There is no webhook.\nName one under {} in the configuration: {}",
+                "No webhooks.\nAdd one under {} in the configuration: {}",
                 name("webhooks"),
                 name("adjutant config path")
             );
@@ -76,7 +76,7 @@ fn told(hook: &Value) -> String {
     }
     if hook["state"] == "disabled" {
         let how = format!("adjutant webhooks enable {}", field(hook, "name"));
-        page.line(format_args!("  {} {}", dim("Go on with it:"), name(how)));
+        page.line(format_args!("  {} {}", dim("Resume it:"), name(how)));
     }
     page.into_text()
 }
@@ -109,7 +109,7 @@ async fn dead(app: &App, only: Option<String>) -> Result<(), Trouble> {
     let answer = json!({ "deliveries": all });
     Ok(app.render.answer(&answer, || {
         if all.is_empty() {
-            return "No message was given up.".to_owned();
+            return "No failed messages.".to_owned();
         }
         all.iter().map(given_up).collect()
     })?)
@@ -134,7 +134,7 @@ async fn retry(app: &App, hook: &str, id: &str) -> Result<(), Trouble> {
     let answer = app.client().await?.post_json(&path, &json!({})).await?;
     Ok(app.render.answer(&answer, || {
         format!(
-            "{} is sent again.\nSee what comes of it with {}",
+            "{} is queued again.\nCheck its state with {}",
             bold(field(&answer, "id")),
             name("adjutant webhooks")
         )
@@ -147,7 +147,7 @@ async fn retry_all(app: &App, hook: &str) -> Result<(), Trouble> {
     Ok(app.render.answer(&answer, || {
         let many = usize::try_from(answer["retried"].as_u64().unwrap_or_default()).unwrap_or(0);
         match many {
-            0 => "No message was given up.".to_owned(),
+            0 => "No failed messages.".to_owned(),
             many => {
                 let verb = if many == 1 { "is" } else { "are" };
                 format!("{} {verb} sent again.", count(many, "message"))
@@ -166,7 +166,7 @@ async fn test(app: &App, hook: &str) -> Result<(), Trouble> {
             format!("{} took it: {} {took}", bold(line(hook)), good(field(&answer, "status")))
         } else {
             let why = line(answer["error"].as_str().unwrap_or_default());
-            format!("{} did not take it: {} {took}", bold(line(hook)), bad(why))
+            format!("{} refused it: {} {took}", bold(line(hook)), bad(why))
         }
     })?;
     if is_ok { Ok(()) } else { Err(Trouble::said(NOT_TAKEN)) }

@@ -40,20 +40,20 @@ pub(crate) async fn run(app: &App, args: &DownArgs) -> Result<(), Trouble> {
     let value = json!({ "stopped": server.is_some(), "how": how, "server": server, "left": left });
     Ok(app.render.answer(&value, || {
         let text = match &ended {
-            Down::NotRunning => "No server runs.".to_owned(),
+            Down::NotRunning => "No server is running.".to_owned(),
             Down::Asked(server) => format!("The server {} has stopped.", server.shown()),
             Down::Terminated(server) => {
                 format!("The server {} did not answer; a signal stopped it.", server.shown())
             }
             Down::Killed(server) => {
-                format!("The server {} did not stop when told to; it was killed.", server.shown())
+                format!("The server {} did not stop when asked; it was killed.", server.shown())
             }
         };
         if left == 0 {
             return text;
         }
         let (who, up) = (count(left, "agent"), name("adjutant up --detach"));
-        format!("{text}\n{} {up}", dim(format!("Still at work: {who}. Find them again with")))
+        format!("{text}\n{} {up}", dim(format!("Still running: {who}. Reconnect with")))
     })?)
 }
 
@@ -88,8 +88,8 @@ async fn settle(app: &App, at: &Where, args: &DownArgs) -> Result<Option<Vec<Val
             killed?;
         }
     }
-    Err(Trouble::new(Code::Conflict, "agents are started as fast as they are ended")
-        .hint("end first whoever starts them"))
+    Err(Trouble::new(Code::Conflict, "new agents start as fast as others are killed")
+        .hint("first kill the agent that starts them"))
 }
 
 /// Those that are ended with nobody above them.
@@ -114,7 +114,7 @@ fn refusal(agents: &[Value]) -> Trouble {
     let many = count(agents.len(), "agent");
     Trouble::new(Code::Conflict, format!("{many} still {run}: {}", who.join(", ")))
         .hint("`adjutant down --kill` ends them first")
-        .hint("`adjutant down --leave` lets them go on; the next server finds them again")
+        .hint("`adjutant down --leave` leaves them running; the next server finds them again")
 }
 
 /// The loops that run, by name. A server that does not know them has none.
@@ -130,13 +130,13 @@ fn between(loops: &[String]) -> Trouble {
     let run = if loops.len() == 1 { "loop still runs" } else { "loops still run" };
     Trouble::new(Code::Conflict, format!("{} {run}: {}", loops.len(), loops.join(", ")))
         .hint("`adjutant down --kill` ends its agents first")
-        .hint("`adjutant down --leave` lets it go on with the next server")
+        .hint("`adjutant down --leave` continues it with the next server")
 }
 
 /// Says which loops run, too: they start the next agent when one ends.
 fn with_loops(trouble: Trouble, loops: &[String]) -> Trouble {
     loops.iter().fold(trouble, |trouble, one| {
-        trouble.hint(format!("`adjutant loop pause {one}` lets the loop that they work for wait"))
+        trouble.hint(format!("`adjutant loop pause {one}` pauses the loop that they work for"))
     })
 }
 
@@ -147,7 +147,7 @@ async fn with_plans(trouble: Trouble, client: &Client) -> Trouble {
     let runs = plans["plans"].as_array().into_iter().flatten();
     runs.filter(|plan| plan["state"] == "running").fold(trouble, |trouble, plan| {
         let named = field(plan, "name");
-        trouble.hint(format!("`adjutant plan stop {named}` ends the plan that they work for"))
+        trouble.hint(format!("`adjutant plan stop {named}` stops the plan that they work for"))
     })
 }
 

@@ -31,7 +31,7 @@ const GUARD_INTERVAL: Duration = Duration::from_secs(1);
 /// Starts the server, here or in the background.
 pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), Trouble> {
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(Code::PermissionDenied, "an agent does not start the server")
+        return Err(Trouble::new(Code::PermissionDenied, "only the operator may start the server")
             .hint("ask the operator for `adjutant up`"));
     }
     let mut app = app.clone();

@@ -19,9 +19,9 @@ fn text(home: &Home, report: &Report) -> String {
     };
     let mut page = Page::default();
     if report.written.is_empty() {
-        page.line(format_args!("{} has everything already", home.dir.display()));
+        page.line(format_args!("{} is already complete", home.dir.display()));
     } else {
-        page.line(format_args!("Made a home in {}", home.dir.display()));
+        page.line(format_args!("Created a home in {}", home.dir.display()));
     }
     for path in &report.written {
         page.line(format_args!("  {}  {}", good("new "), shown(path)));

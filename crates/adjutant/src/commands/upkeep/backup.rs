@@ -25,7 +25,7 @@ impl Drop for Snapshot {
 /// Writes a backup.
 pub(crate) async fn run(app: &App, args: &BackupArgs) -> Result<(), Trouble> {
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(Code::PermissionDenied, "an agent does not back up the home")
+        return Err(Trouble::new(Code::PermissionDenied, "only the operator may back up the home")
             .hint("ask the operator for `adjutant backup FILE`"));
     }
     let home = app.home()?;

@@ -19,7 +19,7 @@ use crate::terminal::render::{dim, good, name};
 /// Restores a home.
 pub(crate) fn run(app: &App, args: &RestoreArgs) -> Result<(), Trouble> {
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(Code::PermissionDenied, "an agent does not restore a home")
+        return Err(Trouble::new(Code::PermissionDenied, "only the operator may restore a home")
             .hint("ask the operator for `adjutant restore FILE`"));
     }
     let home = Home::for_init(app.global.home.as_deref(), &app.env);
@@ -67,7 +67,7 @@ pub(crate) fn run(app: &App, args: &RestoreArgs) -> Result<(), Trouble> {
     Ok(app.render.answer(&value, || {
         let (home, at) = (home.dir.display(), manifest.created_at);
         let mut lines = vec![format!("{} {home} as it was at {at}.", good("Restored"))];
-        lines.extend(replaced.iter().map(|at| dim(format!("What was there before is in {at}"))));
+        lines.extend(replaced.iter().map(|at| dim(format!("The old content is in {at}"))));
         lines.push(format!("Start the server with {}", name("adjutant up --detach")));
         lines.join("\n")
     })?)
@@ -78,7 +78,7 @@ fn refuse_to_replace(places: &Places, staging: &Path) -> Result<(), Trouble> {
     let Some(place) = places.in_the_way(staging)? else { return Ok(()) };
     let said = format!("`{}` is there already", place.display());
     Err(Trouble::new(Code::Conflict, said)
-        .hint("`--force` replaces what is there, and keeps it in a folder beside"))
+        .hint("`--force` replaces the content, and keeps the old one in a folder beside it"))
 }
 
 /// Refuses while a supervisor process works in this home: its agent would lose its folder.

@@ -124,7 +124,7 @@ fn a_file_that_changed_meanwhile_is_left_as_it_is() {
     std::fs::write(desk.dir.path().join(".adjutant/config.yaml"), &theirs).unwrap();
     let error = desk.editor.save(&change("limits.depth", Some(json!(9))), Some(&was)).unwrap_err();
     assert_eq!(error.code.name(), "CONFLICT");
-    assert!(error.message.contains("was changed by somebody else since you read it"));
+    assert!(error.message.contains("was changed since you read it"));
     assert_eq!(desk.config(), theirs);
     assert!(desk.editor.save(&change("limits.depth", Some(json!(9))), None).is_err());
 }

@@ -136,7 +136,7 @@ async fn what_cannot_be_a_loop_is_refused_with_what_to_do() {
     let table: &[(&[&str], i32, &str)] = &[
         (&["loop", "house"], 2, "needs a specification"),
         (&["loop", "house", "--spec", "nothing.md"], 4, "nothing.md"),
-        (&["loop", "house", "--spec", "folder"], 2, "is no file"),
+        (&["loop", "house", "--spec", "folder"], 2, "is not a file"),
         (&["loop", "house", "--spec", "huge.md"], 2, "bytes"),
         (&["loop", "house", "--spec", "binary.md"], 2, "cannot be read"),
         (&["loop", "house", "--spec", "empty.md"], 2, "needs a specification"),
@@ -165,7 +165,7 @@ async fn what_cannot_be_a_loop_is_refused_with_what_to_do() {
         assert!(ran.stderr.contains(said), "{typed:?}: {}", ran.stderr);
     }
     let listed = world.run(&["loop", "list"]).await.unwrap().ok().unwrap().stdout;
-    assert!(listed.contains("There is no loop."), "{listed}");
+    assert!(listed.contains("No loops."), "{listed}");
     let template = world.run(&["loop", "template"]).await.unwrap().ok().unwrap().stdout;
     assert_eq!(template.trim(), engine::LOOP_TEMPLATE.trim());
     assert!(lines(&world, "log").is_empty());

@@ -26,9 +26,9 @@ async fn what_is_no_plan_is_refused_with_its_line_and_nothing_is_made() {
         ("cycle.md", 2, "line 4: step 2 → step 1 → step 2: each would wait for the other"),
         ("unknown.md", 2, "line 2: step 1 depends on `7`, and there is no such step"),
         ("twice.md", 2, "line 2: `a` is the title of a step on line 1 too"),
-        ("huge.md", 2, "it has 400000 bytes, and a plan may have 262144"),
-        ("binary.md", 2, "it is no text"),
-        ("folder", 2, "`folder` is no file"),
+        ("huge.md", 2, "it is 400000 bytes; the limit is 262144"),
+        ("binary.md", 2, "it is not text"),
+        ("folder", 2, "`folder` is not a file"),
         ("missing.md", 4, "`missing.md` cannot be read"),
         ("role.md", 4, "line 1: step 1: Unknown role \"nobody\""),
     ] {

@@ -95,7 +95,7 @@ async fn what_is_sent_back_waits_for_somebody_to_go_on() {
     let back = text(&world, &["review", "request-changes", "TAS-1", "Say more"]).await;
     insta::assert_snapshot!(back, @r"
     TAS-1 is sent back.
-    Nobody works on it now; the next one goes on from its branch:
+    No agent works on it now; the next one continues from its branch:
     adjutant draft --role coder --task TAS-1 'Go on'
     ");
     let task = answer(&world, &["tasks", "show", "TAS-1"]).await;
@@ -123,12 +123,12 @@ async fn what_is_held_is_tried_again_when_a_person_says_so() {
     assert!(held.stdout.contains("file-one  held\n"), "{}", held.stdout);
     let queue = answer(&world, &["merge-queue"]).await;
     let merge = queue["merges"][0]["id"].as_str().unwrap().to_owned();
-    let hint = format!("When that is mended: adjutant merge-queue retry {merge}");
+    let hint = format!("When you have fixed this: adjutant merge-queue retry {merge}");
     assert!(text(&world, &["merge-queue"]).await.contains(&hint), "{queue}");
 
     set("true").await;
     let retried = text(&world, &["merge-queue", "retry", &merge]).await;
-    let told = "merge_ID is in the queue again.\nSee what comes of it with adjutant merge-queue\n";
+    let told = "merge_ID is queued again.\nCheck its state with adjutant merge-queue\n";
     assert_eq!(steady(&retried), told);
     let store = world.state_dir().join("state.db");
     until("it is merged", || {

@@ -79,7 +79,7 @@ async fn ctrl_c_ends_the_waiting_and_not_the_agent() {
     let output = output.unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(130), "{said}");
-    assert!(said.contains("goes on without you") && said.contains("adjutant kill sp_"), "{said}");
+    assert!(said.contains("keeps running") && said.contains("adjutant kill sp_"), "{said}");
     go(&world);
     assert_eq!(json(&world, &["await", "last"]).await["state"], "succeeded");
 }

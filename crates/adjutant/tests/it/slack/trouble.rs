@@ -158,7 +158,7 @@ async fn what_slack_refuses_is_kept_shown_and_said_again() {
     assert!(text.contains("1 message not taken") && text.contains("not_in_channel"), "{text}");
     slack.refuse("chat.postMessage", None);
     let again = world.run(&["slack", "retry"]).await.unwrap().ok().unwrap();
-    assert_eq!(again.stdout, "1 message is said again.\n");
+    assert_eq!(again.stdout, "Retrying 1 message.\n");
     until_said(&slack, &ts, 1).await;
     once(&world, &slack, &ts).await;
 }

@@ -334,7 +334,7 @@ fn bounded(field: &str, text: &str, most: usize) -> Result<(), ToolError> {
     if text.len() <= most {
         return Ok(());
     }
-    Err(ToolError::invalid(format!("`{field}` has {} bytes, and {most} are the most", text.len()))
+    Err(ToolError::invalid(format!("`{field}` is {} bytes; the limit is {most}", text.len()))
         .detail("field", field))
 }
 

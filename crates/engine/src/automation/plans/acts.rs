@@ -145,7 +145,7 @@ fn resumable(tx: &Tx<'_>, plan: &Plan, more: Option<Usd>) -> Result<Option<Usd>,
     match plan.state {
         PlanState::Running => {
             return Err(ToolError::conflict(format!("the plan `{name}` runs"))
-                .hint(format!("`adjutant plan follow {name}` shows how it goes"))
+                .hint(format!("`adjutant plan follow {name}` follows it"))
                 .detail("state", plan.state.name()));
         }
         PlanState::Completed => {

@@ -78,7 +78,7 @@ fn enrol(
     let bytes = u64::try_from(draft.prompt.len()).unwrap_or(u64::MAX);
     if bytes > settings.limits.max_prompt_bytes {
         return Err(ToolError::invalid(format!(
-            "`prompt` has {bytes} bytes, and {} are the most",
+            "`prompt` is {bytes} bytes; the limit is {}",
             settings.limits.max_prompt_bytes
         )));
     }

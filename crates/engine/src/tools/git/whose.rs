@@ -37,7 +37,7 @@ pub(super) fn find(
 ) -> Result<Work, ToolError> {
     match (agent, task) {
         (Some(_), Some(_)) => {
-            Err(ToolError::invalid("`agentId` and `taskId` name two works; give one of them")
+            Err(ToolError::invalid("pass `agentId` or `taskId`, not both")
                 .detail("field", "taskId"))
         }
         (Some(id), None) => {

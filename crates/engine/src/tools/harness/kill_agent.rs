@@ -73,11 +73,11 @@ impl Ask for KillAgent {
         Ok(match (ticket.lived, standing.is_over()) {
             (false, _) => Look::Settled(KilledAgent {
                 success: false,
-                message: format!("agent {id} had ended already: {state}, {reason}"),
+                message: format!("agent {id} has already ended: {state}, {reason}"),
             }),
             (true, true) => Look::Settled(KilledAgent {
                 success: true,
-                message: format!("agent {id} is gone: {state}, {reason}"),
+                message: format!("{state} {id} ({reason})"),
             }),
             (true, false) => Look::NotYet(KilledAgent {
                 success: false,

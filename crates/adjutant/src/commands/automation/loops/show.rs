@@ -16,10 +16,7 @@ const TOLD: usize = 10;
 /// The loops that there are.
 pub(super) fn listed(loops: &[Value]) -> String {
     if loops.is_empty() {
-        return format!(
-            "There is no loop.\nStart one with {}",
-            name("adjutant loop NAME --spec FILE")
-        );
+        return format!("No loops.\nStart one with {}", name("adjutant loop NAME --spec FILE"));
     }
     let rows = loops.iter().map(|one| {
         [
@@ -161,12 +158,12 @@ pub(super) fn ended(one: &Value) -> String {
     match one["state"].as_str() {
         Some("paused") => {
             let how = name(format!("adjutant loop resume {named}"));
-            page.line(format_args!("  {} {how}", dim("Let it go on with")));
+            page.line(format_args!("  {} {how}", dim("Resume it with")));
         }
         Some("completed") => {}
         _ => {
             let how = name(format!("adjutant loop {named} --iterations 5"));
-            page.line(format_args!("  {} {how}", dim("Give it more to do with")));
+            page.line(format_args!("  {} {how}", dim("Run more iterations with")));
         }
     }
     page.into_text()

@@ -37,19 +37,19 @@ pub(super) fn read_file(app: &App, file: &Path) -> Result<String, Trouble> {
     };
     let meta = std::fs::metadata(&path).map_err(cannot)?;
     if !meta.is_file() {
-        return Err(Trouble::usage(format!("`{named}` is no file"))
+        return Err(Trouble::usage(format!("`{named}` is not a file"))
             .hint("name a file in Markdown, as `adjutant plan run PLAN.md`"));
     }
     if meta.len() > u64::try_from(MOST_BYTES).unwrap_or(u64::MAX) {
         return Err(Trouble::usage(format!(
-            "`{named}` is no plan: it has {} bytes, and a plan may have {MOST_BYTES}",
+            "`{named}` is not a plan: it is {} bytes; the limit is {MOST_BYTES}",
             meta.len()
         ))
         .hint("put what is long into files that the plan names"));
     }
     let bytes = std::fs::read(&path).map_err(cannot)?;
     String::from_utf8(bytes).map_err(|_| {
-        Trouble::usage(format!("`{named}` is no plan: it is no text"))
+        Trouble::usage(format!("`{named}` is not a plan: it is not text"))
             .hint("a plan is a file in Markdown, in UTF-8")
     })
 }
@@ -59,7 +59,7 @@ pub(super) fn parse(file: &Path, text: &str) -> Result<Plan, Trouble> {
     model::plan::read(text).map_err(|error| {
         let trouble = Trouble::usage(format!("`{}` is no plan: {error}", file.display()));
         if error.line.is_some() {
-            return trouble.hint("`adjutant plan run --help` says how a plan is written");
+            return trouble.hint("`adjutant plan run --help` describes the format");
         }
         let line =
             |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("\n    {line}") };

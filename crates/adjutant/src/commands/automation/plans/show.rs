@@ -157,7 +157,7 @@ fn led(page: &mut Page, plan: &Value) {
     };
     page.line(dim(format!("led by {id} ({role}, {state}){before}")));
     if let Some(how) = how_to_go_on(plan) {
-        page.line(format_args!("{} {}", dim("Go on with it:"), name(how)));
+        page.line(format_args!("{} {}", dim("Resume it:"), name(how)));
     }
 }
 
@@ -187,7 +187,7 @@ pub(super) fn ended(plan: &Value) -> String {
     let summary = plan["summary"].as_str().filter(|summary| Some(*summary) != reason);
     page.text(&quoted(summary.unwrap_or_default()));
     if let Some(how) = how_to_go_on(plan) {
-        page.line(format_args!("{} {}", dim("Go on with it:"), name(how)));
+        page.line(format_args!("{} {}", dim("Resume it:"), name(how)));
     }
     page.into_text()
 }

@@ -114,12 +114,12 @@ pub(super) fn problem_in(
                 |file: &&PathBuf| file.file_name().is_some_and(|name| *name == *cut.archive);
             return match files.iter().find(named) {
                 Some(file) => {
-                    let said = format!("`{}` does not fit the SHA-256 on record", file.display());
+                    let said = format!("`{}` does not match the SHA-256 on record", file.display());
                     Ok(Some((cut.first_row, said)))
                 }
                 None => Err(Trouble::usage(format!("the archive `{}` is not given", cut.archive))
                     .hint(
-                        "name every archive, or none: `--archive` alone takes those of this home",
+                        "name every archive, or none: `--archive` alone uses those of this home",
                     )),
             };
         };

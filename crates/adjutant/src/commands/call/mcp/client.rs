@@ -199,16 +199,16 @@ impl Client {
                  `/mcp` there, or `claude mcp list`, shows it."
             }
             (Self::Claude, Scope::Global) => {
-                "Start Claude Code anew; `/mcp` there, or `claude mcp list`, shows it."
+                "Restart Claude Code; `/mcp` there, or `claude mcp list`, shows it."
             }
             (Self::Codex, Scope::Project) => {
                 "Start Codex anew in this project and trust the project when it asks, else Codex \
                  leaves the file out; `/mcp` there, or `codex mcp list`, shows it."
             }
             (Self::Codex, Scope::Global) => {
-                "Start Codex anew; `/mcp` there, or `codex mcp list`, shows it."
+                "Restart Codex; `/mcp` there, or `codex mcp list`, shows it."
             }
-            (Self::Opencode, _) => "Start OpenCode anew; `opencode mcp list` shows it.",
+            (Self::Opencode, _) => "Restart OpenCode; `opencode mcp list` shows it.",
             (Self::VsCode, _) => {
                 "In VS Code, `MCP: List Servers` of the command palette shows it; start it there, \
                  and allow it when it asks."

@@ -67,14 +67,14 @@ pub(super) fn install(app: &App, args: &InstallArgs) -> Result<(), Trouble> {
     let there = &there[&plan.name];
     let entry = plan.client.entry(&start, (&says, args.serve.role.as_deref()));
     if *there == entry.value() {
-        return plan.unchanged(&format!("{} has it already, as it should be", plan.place));
+        return plan.unchanged(&format!("{} is already up to date", plan.place));
     }
     let ours = Client::start_of(there).is_some_and(|start| start.is_ours());
     if !there.is_null() && !ours && !args.force {
         let said = format!("`{}` in {} is another server", plan.name, plan.place);
         return Err(Trouble::new(Code::Conflict, said)
             .hint("choose another name with `--name`")
-            .hint("`--force` puts ours in its place"));
+            .hint("`--force` replaces it"));
     }
     let language = plan.client.language();
     let flawed = |flaw| plan.flawed(&plan.file.text, flaw);
@@ -108,7 +108,7 @@ pub(super) fn uninstall(app: &App, args: &UninstallArgs) -> Result<(), Trouble> 
     }
     if !Client::start_of(there).is_some_and(|start| start.is_ours()) {
         let said = format!("`{}` in {} is another server", plan.name, plan.place);
-        return Err(Trouble::new(Code::Conflict, said).hint("take it out by hand if you mean it"));
+        return Err(Trouble::new(Code::Conflict, said).hint("remove it by hand if you want to"));
     }
     let taken = || {
         let at = Place { keys, name: &plan.name };
@@ -125,11 +125,12 @@ pub(super) fn uninstall(app: &App, args: &UninstallArgs) -> Result<(), Trouble> 
     }
     let done = plan.done(&diff);
     let (title, place) = (plan.client.title(), plan.place.clone());
-    let gone = if left.is_none() { " The file was ours, and is gone." } else { "" };
+    let gone =
+        if left.is_none() { " The file was created by Adjutant, and is deleted." } else { "" };
     plan.restore(left.as_deref())?;
     Ok(app.render.answer(&done, || {
-        let said = good(format!("Taken out of {place}."));
-        format!("{said}{gone}\nStart {title} anew, so that it counts.")
+        let said = good(format!("Removed from {place}."));
+        format!("{said}{gone}\nRestart {title} to apply the change.")
     })?)
 }
 
@@ -192,11 +193,11 @@ fn program(app: &App, name: &str) -> Option<PathBuf> {
 impl<'a> Plan<'a> {
     fn new(app: &'a App, target: &TargetArgs) -> Result<Self, Trouble> {
         if app.env.agent_id.is_some() {
-            let said = "an agent does not change which servers its operator's programs start";
+            let said = "only the operator may change a client's configuration";
             return Err(Trouble::new(Code::PermissionDenied, said));
         }
         if target.name.is_empty() || target.name.chars().any(|c| c.is_control() || c == '"') {
-            return Err(Trouble::usage("`--name` is no name for a server"));
+            return Err(Trouble::usage("`--name` is not a valid server name"));
         }
         let scope = if target.global { Scope::Global } else { Scope::Project };
         let root = match scope {
@@ -218,7 +219,7 @@ impl<'a> Plan<'a> {
     }
 
     fn flawed(&self, text: &str, flaw: Flaw) -> Trouble {
-        let help = "mend it by hand; nothing was changed".to_owned();
+        let help = "fix it by hand; nothing was changed".to_owned();
         Problem::at_byte(&self.place, text, flaw.byte, flaw.why).with_help(Some(help)).into()
     }
 
@@ -270,7 +271,7 @@ impl<'a> Plan<'a> {
     }
 
     fn unchanged(&self, why: &str) -> Result<(), Trouble> {
-        let text = || format!("{why}. Nothing is changed.");
+        let text = || format!("{why}. Nothing was changed.");
         Ok(self.app.render.answer(&self.answer("", Outcome::Shown), text)?)
     }
 
@@ -279,9 +280,11 @@ impl<'a> Plan<'a> {
             self.app.render.answer(&self.answer(diff, outcome), String::new)?;
         }
         match outcome {
-            Outcome::Unasked => Err(Trouble::usage("nobody is there to say yes to the change")
-                .hint("`--yes` writes it without asking, `--dry-run` only shows it")),
-            Outcome::Declined => Ok(self.app.render.aside("Nothing is changed.")?),
+            Outcome::Unasked => {
+                Err(Trouble::usage("there is no terminal to confirm the change at")
+                    .hint("`--yes` writes it without asking, `--dry-run` only shows it"))
+            }
+            Outcome::Declined => Ok(self.app.render.aside("Nothing was changed.")?),
             Outcome::Shown | Outcome::Done => Ok(()),
         }
     }
@@ -305,7 +308,7 @@ impl<'a> Plan<'a> {
     /// Takes the file away, and the folders that came with it.
     fn remove(&mut self) -> Result<(), Trouble> {
         if TextFile::read(&self.path)?.text != self.file.text {
-            let said = format!("`{}` was changed by somebody else meanwhile", self.place);
+            let said = format!("`{}` was changed by another program meanwhile", self.place);
             return Err(Trouble::new(Code::Conflict, said).hint("try again"));
         }
         files::remove(&self.path)?;
@@ -373,7 +376,7 @@ impl Told {
             title: client.title(),
             who: match role {
                 Some(role) => format!("as a new agent of the role {role} each time"),
-                None => "as you, with everything that you may".to_owned(),
+                None => "as you, with all your permissions".to_owned(),
             },
             next: client.next(plan.scope),
             found: found.ok_or(client.program()),
@@ -397,7 +400,7 @@ impl Told {
         if let Some(path) = &self.by_path {
             page.line(dim(format!("This program is not on your PATH: the file names {path}.")));
         }
-        page.line(format_args!("Take it back with {}", name(&self.undo)));
+        page.line(format_args!("Revert it with {}", name(&self.undo)));
         page.into_text()
     }
 }

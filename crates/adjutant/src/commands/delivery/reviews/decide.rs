@@ -95,9 +95,9 @@ pub(super) async fn request_changes(
     let answer = app.call("mcp__supervisor__request_changes", input).await?;
     Ok(app.render.answer(&answer, || {
         let next = match answer["agentId"].as_str() {
-            Some(agent) => format!("{} was written to, and goes on.", line(agent)),
+            Some(agent) => format!("{} received the feedback, and continues.", line(agent)),
             None => format!(
-                "Nobody works on it now; the next one goes on from its branch:\n{}",
+                "No agent works on it now; the next one continues from its branch:\n{}",
                 name(format!("adjutant draft --role coder --task {} 'Go on'", line(task)))
             ),
         };
@@ -115,13 +115,13 @@ pub(super) async fn abandon(app: &App, agent: &str, reason: Option<String>) -> R
         let id = bold(field(&answer, "agentId"));
         let kept = match answer["branch"].as_str() {
             Some(branch) => format!(
-                "What it committed stays on {}, the rest goes to a rescue branch:\n{}",
+                "Its commits stay on {}, uncommitted changes go to a rescue branch:\n{}",
                 line(branch),
                 name("adjutant worktrees --all")
             ),
             None => dim("It had no worktree of its own."),
         };
-        format!("{id} is given up.\n{kept}")
+        format!("{id} is abandoned.\n{kept}")
     })?)
 }
 

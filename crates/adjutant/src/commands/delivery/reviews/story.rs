@@ -40,13 +40,11 @@ fn told(story: &Value) -> String {
     }
     if reviews.is_empty() {
         let tool = name("request_review");
-        page.line(format_args!(
-            "\nNobody has looked at its work yet. It asks for it with the tool {tool}"
-        ));
+        page.line(format_args!("\nNo reviews yet. It requests one with the tool {tool}"));
     }
     let advice = story["suggestions"].as_array().map(Vec::as_slice).unwrap_or_default();
     if !advice.is_empty() {
-        page.line(format_args!("\n{}", bold("It has had all its reviews")));
+        page.line(format_args!("\n{}", bold("It is at its review limit")));
         suggested(&mut page, story);
     }
     page.into_text()

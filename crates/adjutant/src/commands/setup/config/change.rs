@@ -37,8 +37,8 @@ struct Change {
 /// Changes a key.
 pub(super) fn run(app: &App, key: &str, wish: &Wish) -> Result<(), Trouble> {
     if app.env.agent_id.is_some() {
-        return Err(Trouble::new(Code::PermissionDenied, "an agent does not change settings")
-            .hint("ask the operator for it, by mail"));
+        return Err(Trouble::new(Code::PermissionDenied, "only the operator may change settings")
+            .hint("ask the operator by mail"));
     }
     let home = app.home()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -132,11 +132,11 @@ fn first_that_fits(
         };
         first.get_or_insert(problem);
     }
-    let unchanged = "give it another value; the file is as it was";
+    let unchanged = "pass another value; the file is unchanged";
     Err(match first {
         Some(problem) => {
             let help = match &problem.help {
-                Some(help) => format!("{help} The file is as it was."),
+                Some(help) => format!("{help} The file is unchanged."),
                 None => unchanged.to_owned(),
             };
             problem.with_help(Some(help)).into()
@@ -150,7 +150,7 @@ fn first_that_fits(
 async fn put_in_force(app: &App, change: &Change) -> (bool, Vec<String>) {
     let mut notes = Vec::new();
     if let Some(variable) = &change.variable {
-        notes.push(format!("`{variable}` is set in the environment and wins over the file"));
+        notes.push(format!("`{variable}` is set in the environment and overrides the file"));
     }
     let mut in_force = change.variable.is_none();
     match reload(app).await {
@@ -162,7 +162,7 @@ async fn put_in_force(app: &App, change: &Change) -> (bool, Vec<String>) {
         Err(trouble) => {
             in_force = false;
             let said = trouble.message();
-            notes.push(format!("the server was not told: {said}; run `adjutant reload`"));
+            notes.push(format!("the server did not reload: {said}; run `adjutant reload`"));
         }
     }
     (in_force, notes)

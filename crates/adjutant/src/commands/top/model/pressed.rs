@@ -369,7 +369,7 @@ impl State {
 
     fn kill(&mut self, key: KeyEvent, id: String, name: &str) -> Vec<Effect> {
         if key.code != KeyCode::Char('y') {
-            self.say("Nobody was killed.");
+            self.say("No agent was killed.");
             return Vec::new();
         }
         if self.link != Link::Live {
@@ -400,7 +400,7 @@ impl State {
         let Some(thread) = &self.mail.thread else { return Vec::new() };
         let name = thread.with.as_ref().map(super::super::shapes::Person::name).unwrap_or_default();
         let Some(mail) = thread.reply_to.clone() else {
-            self.say("These letters are not yours to answer; m writes a new one.");
+            self.say("You cannot reply to this mail; m writes a new one.");
             return Vec::new();
         };
         let when = if thread.wakes { "hears it at once" } else { "reads it when it next looks" };
@@ -434,7 +434,7 @@ impl State {
             KeyCode::Esc => {
                 self.drafts.insert(writing.post.key().to_owned(), writing.editor.text());
                 if !writing.editor.is_blank() {
-                    self.say("What you wrote is kept until you quit.");
+                    self.say("Your draft is kept until you quit.");
                 }
                 return effects;
             }
@@ -465,7 +465,7 @@ impl State {
             return None;
         }
         if self.link != Link::Live {
-            writing.phase = Phase::Failed("The server is away; what you wrote is kept.".to_owned());
+            writing.phase = Phase::Failed("The server is away; your draft is kept.".to_owned());
             return None;
         }
         let text = writing.editor.text();

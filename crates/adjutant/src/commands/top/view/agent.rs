@@ -36,7 +36,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, body: Rect, paint: Pain
         let text = match &agent.reading {
             Reading::Loading => " Reading its stream…".to_owned(),
             Reading::Failed(why) => format!(" {why}"),
-            _ if !agent.filter.is_empty() => " No line has that. Esc shows all.".to_owned(),
+            _ if !agent.filter.is_empty() => " No line matches. Esc shows all.".to_owned(),
             Reading::Open | Reading::Over => " It has said nothing yet.".to_owned(),
         };
         line(frame, stream, Line::styled(cut(&text, usize::from(stream.width)), paint.dim()));

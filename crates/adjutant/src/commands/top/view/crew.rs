@@ -52,7 +52,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, body: Rect, paint: Pain
             " No agents yet. Start one: adjutant run --role coder 'Fix it'   (or see adjutant demo)"
                 .to_owned()
         } else {
-            " Nobody is like that. Esc shows everybody.".to_owned()
+            " No agent matches. Esc shows all.".to_owned()
         };
         line(frame, areas.list, Line::styled(text, paint.dim()));
     }

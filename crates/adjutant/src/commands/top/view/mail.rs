@@ -23,9 +23,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, body: Rect, paint: Pain
     let below = Rect { y: list.y + 1, height: list.height.saturating_sub(1), ..list };
     if mail.letters.is_empty() {
         let text = match (mail.loaded, mail.filter.is_empty()) {
-            (false, _) => " Reading the letters…",
-            (true, true) => " No letters. Agents write to you when they need you.",
-            (true, false) => " No letter has that. Esc shows all.",
+            (false, _) => " Loading mail…",
+            (true, true) => " No mail. Agents write to you when they need you.",
+            (true, false) => " No mail matches. Esc shows all.",
         };
         line(frame, below, Line::styled(text, paint.dim()));
     }
