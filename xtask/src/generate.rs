@@ -2,6 +2,7 @@
 
 mod cli;
 mod config;
+mod events;
 mod exit_codes;
 mod openapi;
 mod schema;
@@ -35,6 +36,7 @@ pub(crate) fn generate(tree: &Tree, mode: Mode) -> Result<()> {
         ("docs/reference/tools.md", Generated::Text(tools::page())),
         ("docs/reference/cli.md", cli::page(tree)?),
         ("docs/reference/config.md", config::page(tree)?),
+        ("docs/reference/events.md", Generated::Text(events::page())),
         ("docs/reference/exit-codes.md", Generated::Text(exit_codes::page())),
         ("docs/reference/openapi.json", openapi::document()?),
     ];

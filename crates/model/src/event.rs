@@ -1,15 +1,15 @@
-//! What can be told: the kinds of events. An event is a state change with a number.
+//! The kinds of events. An event is a state change with a number.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 macro_rules! kinds {
-    ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// What happened. Kinds are added, never changed.
+    ($($(#[$doc:meta])* $name:ident = $text:literal $(, formerly $former:literal)?;)*) => {
+        /// Kind of an event. Kinds are added; one that is renamed keeps its former name as an alias.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         #[schemars(inline)]
         pub enum EventKind {
-            $($(#[$doc])* #[serde(rename = $text)] $name,)*
+            $($(#[$doc])* #[serde(rename = $text $(, alias = $former)?)] $name,)*
         }
 
         impl EventKind {
@@ -21,120 +21,130 @@ macro_rules! kinds {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// The kind of that name.
+            /// Names that earlier versions stored and sent for the kind.
+            pub const fn former_names(self) -> &'static [&'static str] {
+                match self { $(Self::$name => &[$($former)?],)* }
+            }
+
+            /// Looks a kind up by its name, or by one it had before.
             pub fn parse(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|kind| kind.name() == name)
+                Self::ALL.iter().copied().find(|kind| kind.names().any(|own| own == name))
             }
         }
     };
 }
 
 kinds! {
-    /// An agent is there
-    AgentCreated = "agent.created",
-    /// An agent runs
-    AgentStarted = "agent.started",
+    /// An agent was recorded
+    AgentCreated = "agent.created";
+    /// An agent's process runs, or an agent was enlisted
+    AgentStarted = "agent.started";
     /// An agent moved from one state to another
-    AgentStateChanged = "agent.state_changed",
-    /// Somebody or something wants an agent to end
-    AgentStopping = "agent.stopping",
-    /// An agent was warned, of its budget or of going round in circles
-    AgentWarned = "agent.warned",
-    /// An agent asked a person whether it may do something
-    AgentAsked = "agent.asked",
-    /// An agent is over
-    AgentFinished = "agent.finished",
-    /// An epic is there
-    EpicCreated = "epic.created",
+    AgentStateChanged = "agent.state_changed";
+    /// An agent was asked to stop
+    AgentStopping = "agent.stopping";
+    /// An agent was warned, of its budget or of repeating itself
+    AgentWarned = "agent.warned";
+    /// An agent asked the human for permission
+    AgentAsked = "agent.asked";
+    /// An agent ended
+    AgentFinished = "agent.finished";
+    /// An epic was created
+    EpicCreated = "epic.created";
     /// An epic changed
-    EpicUpdated = "epic.updated",
-    /// Another supervisor is to take the place of one that is lost
-    SupervisorRecovering = "supervisor.recovering",
-    /// Another supervisor has taken its place
-    SupervisorRecovered = "supervisor.recovered",
-    /// A task is there
-    TaskCreated = "task.created",
-    /// A task was given to an agent
-    TaskAssigned = "task.assigned",
+    EpicUpdated = "epic.updated";
+    /// A supervisor is being replaced
+    SupervisorRecovering = "supervisor.recovering";
+    /// The successor of a supervisor was drafted
+    SupervisorRecovered = "supervisor.recovered";
+    /// A task was created
+    TaskCreated = "task.created";
+    /// A task was assigned to an agent
+    TaskAssigned = "task.assigned";
     /// A task changed
-    TaskUpdated = "task.updated",
-    /// Somebody remarked on a task
-    TaskCommented = "task.commented",
-    /// A letter was written
-    MailSent = "mail.sent",
-    /// A letter was read
-    MailRead = "mail.read",
-    /// A decision was written down
-    DecisionLogged = "decision.logged",
-    /// A note was written for the next ones
-    NoteAdded = "note.added",
-    /// An iteration was summed up
-    IterationSummarised = "iteration.summarised",
-    /// A session is done
-    SessionCompleted = "session.completed",
-    /// A loop was begun, or was given more to do
-    LoopStarted = "loop.started",
+    TaskUpdated = "task.updated";
+    /// A comment was added to a task
+    TaskCommented = "task.commented";
+    /// Mail was sent or forwarded
+    MailSent = "mail.sent";
+    /// Mail was read
+    MailRead = "mail.read";
+    /// A decision was logged
+    DecisionLogged = "decision.logged";
+    /// A note was added to a session
+    NoteAdded = "note.added";
+    /// An iteration was given its summary
+    IterationSummarised = "iteration.summarised";
+    /// A session was declared complete
+    SessionCompleted = "session.completed";
+    /// A loop was started, or started again
+    LoopStarted = "loop.started";
     /// An iteration of a loop began
-    LoopIterationStarted = "loop.iteration_started",
-    /// An iteration of a loop is over
-    LoopIterationEnded = "loop.iteration_ended",
-    /// What an iteration changed was committed
-    LoopCommitted = "loop.committed",
-    /// Somebody left word for a loop's next agent
-    LoopMessage = "loop.message",
+    LoopIterationStarted = "loop.iteration_started";
+    /// An iteration of a loop ended
+    LoopIterationEnded = "loop.iteration_ended";
+    /// The changes of an iteration were committed
+    LoopCommitted = "loop.committed";
+    /// The operator left a message for a loop's next agent
+    LoopMessage = "loop.message";
     /// A hook or a commit of a loop failed; the loop goes on
-    LoopTrouble = "loop.trouble",
-    /// Somebody wants a loop to wait or to end
-    LoopStopping = "loop.stopping",
-    /// A loop waits until somebody lets it go on
-    LoopPaused = "loop.paused",
-    /// A loop that waited goes on
-    LoopResumed = "loop.resumed",
-    /// A loop is over
-    LoopEnded = "loop.ended",
+    LoopStepFailed = "loop.step_failed", formerly "loop.trouble";
+    /// A loop was asked to pause or to stop
+    LoopStopping = "loop.stopping";
+    /// A loop paused
+    LoopPaused = "loop.paused";
+    /// A paused loop goes on
+    LoopResumed = "loop.resumed";
+    /// A loop ended
+    LoopEnded = "loop.ended";
     /// A coder asked for a review
-    ReviewRequested = "review.requested",
-    /// A reviewer told a coder what it thinks
-    ReviewFeedback = "review.feedback",
-    /// A review is over
-    ReviewEnded = "review.ended",
+    ReviewRequested = "review.requested";
+    /// A reviewer gave feedback
+    ReviewFeedback = "review.feedback";
+    /// A review ended
+    ReviewEnded = "review.ended";
     /// A pull request was opened
-    PullOpened = "pull.opened",
-    /// A pull request was merged, closed or opened again
-    PullChanged = "pull.changed",
-    /// Issues were opened
-    IssuesCreated = "issues.created",
-    /// Approved work waits to be merged
-    MergeQueued = "merge.queued",
+    PullOpened = "pull.opened";
+    /// A pull request was merged, closed or reopened
+    PullChanged = "pull.changed";
+    /// An issue was opened on GitHub
+    IssuesCreated = "issues.created";
+    /// Approved work entered the merge queue
+    MergeQueued = "merge.queued";
     /// Approved work was merged, sent back or held
-    MergeChanged = "merge.changed",
-    /// A worktree is there, or is gone
-    WorktreeChanged = "worktree.changed",
-    /// Something is to be done outside
-    ErrandCreated = "errand.created",
-    /// Something was done outside, or could not be
-    ErrandEnded = "errand.ended",
-    /// An agent reserved files, or renewed that
-    FilesReserved = "files.reserved",
-    /// Files are free again, before their time
-    FilesReleased = "files.released",
-    /// A plan was begun
-    PlanStarted = "plan.started",
-    /// Somebody else goes on with a plan
-    PlanResumed = "plan.resumed",
-    /// A plan is over
-    PlanEnded = "plan.ended",
+    MergeChanged = "merge.changed";
+    /// A worktree was created, rescued or removed
+    WorktreeChanged = "worktree.changed";
+    /// A job was put into the outbox
+    ErrandCreated = "errand.created";
+    /// A job of the outbox was done, or failed for good
+    ErrandEnded = "errand.ended";
+    /// An agent reserved files, or renewed its reservations
+    FilesReserved = "files.reserved";
+    /// Reservations were released before they expired
+    FilesReleased = "files.released";
+    /// A plan was started
+    PlanStarted = "plan.started";
+    /// Another coordinator took over a plan
+    PlanResumed = "plan.resumed";
+    /// A plan ended
+    PlanEnded = "plan.ended";
     /// Configuration and roles were read again
-    ConfigReloaded = "config.reloaded",
-    /// A message to a webhook was given up, the first after all were taken
-    WebhookDead = "webhook.dead",
-    /// Nothing is sent to a webhook any more
-    WebhookDisabled = "webhook.disabled",
+    ConfigReloaded = "config.reloaded";
+    /// A message to a webhook was given up, the first since all were delivered
+    WebhookDead = "webhook.dead";
+    /// A webhook was disabled
+    WebhookDisabled = "webhook.disabled";
 }
 
 impl EventKind {
-    /// The kinds that somebody names: one by its name, or with `agent.*` a whole family. None is a name
-    /// that names nothing.
+    /// Every name under which the kind is on record: its own first, then those it had before.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name()).chain(self.former_names().iter().copied())
+    }
+
+    /// Resolves a filter: one kind by its name or former name, or with `agent.*` a whole family. Empty where the
+    /// filter names nothing.
     pub fn named(name: &str) -> Vec<Self> {
         match name.strip_suffix(".*") {
             Some(family) => {
@@ -156,6 +166,27 @@ mod tests {
         for kind in EventKind::ALL {
             assert_eq!(EventKind::parse(kind.name()), Some(*kind));
             assert!(kind.name().split_once('.').is_some());
+        }
+    }
+
+    #[test]
+    fn a_renamed_kind_is_found_by_its_former_name() {
+        let kind = EventKind::LoopStepFailed;
+        assert_eq!(kind.name(), "loop.step_failed");
+        assert_eq!(EventKind::parse("loop.trouble"), Some(kind));
+        assert_eq!(EventKind::named("loop.trouble"), [kind]);
+        assert_eq!(serde_json::from_str::<EventKind>("\"loop.trouble\"").unwrap(), kind);
+        assert_eq!(serde_json::to_string(&kind).unwrap(), "\"loop.step_failed\"");
+    }
+
+    #[test]
+    fn former_names_belong_to_one_kind() {
+        for kind in EventKind::ALL {
+            for name in kind.former_names() {
+                let all =
+                    EventKind::ALL.iter().filter(|other| other.names().any(|own| own == *name));
+                assert_eq!(all.copied().collect::<Vec<_>>(), [*kind], "{name}");
+            }
         }
     }
 

@@ -109,9 +109,13 @@ pub fn line(kind: EventKind, agent: Option<AgentId>, task: Option<TaskId>, numbe
     }
 }
 
-/// Whether a kind fits a pattern such as `agent.*`; `*` stands for any run of characters.
+/// True where a name of the kind, or one it had before, fits a pattern such as `agent.*`; `*` stands for any run of
+/// characters.
 pub fn fits(pattern: &str, kind: EventKind) -> bool {
-    let name = kind.name();
+    kind.names().any(|name| fits_name(pattern, name))
+}
+
+fn fits_name(pattern: &str, name: &str) -> bool {
     let Some((head, tail)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut rest) = name.strip_prefix(head) else { return false };
     let mut parts: Vec<&str> = tail.split('*').collect();

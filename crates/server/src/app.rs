@@ -8,6 +8,7 @@ use model::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
+use wire::event::{ConfigReloaded, EventData};
 
 use crate::activity::Activity;
 use crate::files::Files;
@@ -23,6 +24,14 @@ pub struct ReloadReport {
     pub roles: usize,
     /// What was found odd, but was no reason to stop
     pub warnings: Vec<String>,
+}
+
+impl ReloadReport {
+    /// The event that records the reload.
+    pub(crate) fn event(&self) -> EventData {
+        let Self { roles, warnings } = self.clone();
+        EventData::ConfigReloaded(ConfigReloaded { roles, warnings })
+    }
 }
 
 /// What a server serves, and what it must know to do so.

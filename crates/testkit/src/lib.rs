@@ -2,6 +2,7 @@
 
 pub mod book;
 pub mod conformance;
+mod events;
 pub mod github;
 pub mod llm;
 mod programs;
@@ -10,6 +11,7 @@ mod receiver;
 pub mod slack;
 mod world;
 
+pub use events::event_of;
 pub use programs::{Client, node, python, run_client};
 pub use proxy::Proxy;
 pub use receiver::{Got, Reaction, Receiver};

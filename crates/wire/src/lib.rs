@@ -8,6 +8,7 @@ pub mod crew;
 pub mod decisions;
 pub mod epics;
 pub mod error;
+pub mod event;
 pub mod files;
 pub mod git;
 pub mod loops;

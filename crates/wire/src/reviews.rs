@@ -239,18 +239,9 @@ pub struct SentFeedback {
     /// Whom it reached
     pub target_instance_id: AgentId,
     /// What becomes of you: your work is done, and you are ended soon
-    pub cleanup_status: CleanupStatus,
+    pub cleanup_status: &'static str,
     /// `merge` or `mail`; null while it is on its way
     pub delivered_by: Option<String>,
     /// Whether it is there yet
     pub status: ActionStatus,
-}
-
-/// Fate of a reviewer that has sent its feedback.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub enum CleanupStatus {
-    /// Its work is done, and it is ended soon
-    Terminating,
 }

@@ -10,12 +10,11 @@ mod end;
 pub(crate) mod view;
 
 use model::agent::Outcome;
-use model::event::EventKind;
 use model::money::Usd;
 use model::task::{TaskMove, TaskStateName};
 use model::{AgentId, TaskRef, Timestamp};
-use serde_json::{Value, json};
 use store::{Agent, EventDraft, Plan, PlanStep, PlanTurn, Recipient, Task, Tx};
+use wire::event::{EventData, PlanResumed};
 
 pub use acts::{Again, PlanWish};
 pub(crate) use end::ended;
@@ -113,11 +112,14 @@ fn succeed(
     tx.plan_hand_over(plan, turn, now)?;
     letter::hand_over_unread(tx, next.before, Recipient::Agent(id), now)?;
     move_own(tx, plan, &TaskMove::Start { claim: None }, now)?;
-    let data = json!({
-        "plan": plan.name, "agentId": id, "formerAgentId": next.before.id, "attempt": next.tries,
-        "reason": next.why,
+    let data = EventData::PlanResumed(PlanResumed {
+        plan: plan.name.clone(),
+        agent_id: id,
+        former_agent_id: next.before.id,
+        attempt: next.tries,
+        reason: next.why.to_owned(),
     });
-    tell(tx, EventKind::PlanResumed, (plan, id), data, now)?;
+    tell(tx, (plan, id), data, now)?;
     Ok(id)
 }
 
@@ -168,12 +170,11 @@ fn move_own(
 
 fn tell(
     tx: &mut Tx<'_>,
-    kind: EventKind,
     (plan, agent): (&Plan, AgentId),
-    data: Value,
+    data: EventData,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    tx.event_append(now, &EventDraft { kind, agent: Some(agent), task: Some(plan.task), data })?;
+    tx.event_append(now, &EventDraft { agent: Some(agent), task: Some(plan.task), data })?;
     Ok(())
 }
 

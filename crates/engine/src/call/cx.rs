@@ -1,10 +1,9 @@
 //! What a tool is given: who calls, what time it is, the settings, and the record.
 
-use model::event::EventKind;
 use model::task::TaskRef;
 use model::{AgentId, TaskId, Timestamp};
-use serde_json::Value;
 use store::{Agent, EventDraft, Session, StoreError, Task, Tx};
+use wire::event::EventData;
 
 use crate::call::tool::ToolDef;
 use crate::core::error::{Code, ToolError};
@@ -115,14 +114,9 @@ pub(crate) struct WriteCx<'a, 't> {
 }
 
 impl WriteCx<'_, '_> {
-    /// Tells what happened, in the same transaction.
-    pub(crate) fn tell(
-        &mut self,
-        kind: EventKind,
-        task: Option<TaskId>,
-        data: Value,
-    ) -> Result<(), ToolError> {
-        let event = EventDraft { kind, agent: self.caller.id(), task, data };
+    /// Records an event of the caller, in the same transaction.
+    pub(crate) fn tell(&mut self, task: Option<TaskId>, data: EventData) -> Result<(), ToolError> {
+        let event = EventDraft { agent: self.caller.id(), task, data };
         self.tx.event_append(self.now, &event)?;
         Ok(())
     }

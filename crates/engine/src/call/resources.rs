@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::{AgentPage, Event};
+use wire::event::EventData;
 
 use crate::call::cx::{ReadCx, find_task};
 use crate::call::door::{Call, Progress};
@@ -202,6 +203,17 @@ impl Engine {
     }
 }
 
+/// The slug of the task that an event of a task names.
+fn slug_in(event: &Event) -> Option<String> {
+    let is_of_task = event.kind.name().starts_with("task.");
+    match Some(event).filter(|_| is_of_task)?.decode()? {
+        EventData::TaskCreated(task) => Some(task.slug),
+        EventData::TaskAssigned(task) | EventData::TaskUpdated(task) => Some(task.slug),
+        EventData::TaskCommented(task) => Some(task.slug),
+        _ => None,
+    }
+}
+
 /// The resources that an event changes.
 pub fn resources_touched(event: &Event) -> Vec<String> {
     let mut uris = Vec::new();
@@ -225,9 +237,7 @@ pub fn resources_touched(event: &Event) -> Vec<String> {
     }
     if let Some(task) = event.task {
         uris.push(format!("agents://task/{task}"));
-        if let Some(slug) = event.data["slug"].as_str() {
-            uris.push(format!("agents://task/{slug}"));
-        }
+        uris.extend(slug_in(event).map(|slug| format!("agents://task/{slug}")));
     }
     uris
 }

@@ -3,11 +3,10 @@
 
 use std::time::Duration;
 
-use model::event::EventKind;
 use model::{AgentId, Timestamp};
-use serde_json::json;
 use store::{EventDraft, Recipient, Tx};
 use tokio::task::{JoinError, JoinHandle};
+use wire::event::{AgentWarned, EventData};
 
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
@@ -88,9 +87,8 @@ fn record(tx: &mut Tx<'_>, panic: &PanicReport, now: Timestamp) -> Result<(), To
     let found = agent.map(|id| tx.agent_get(id)).transpose()?.flatten();
     if let Some(agent) = &found {
         let warning = format!("Adjutant failed inside while {doing}: {message}; {next}");
-        let (kind, data) = (EventKind::AgentWarned, json!({ "warning": warning }));
-        let event = EventDraft { kind, agent: Some(agent.id), task: agent.task, data };
-        tx.event_append(now, &event)?;
+        let data = EventData::AgentWarned(AgentWarned { warning });
+        tx.event_append(now, &EventDraft { agent: Some(agent.id), task: agent.task, data })?;
     }
     let since = now.after_seconds(-LETTER_INTERVAL_SECONDS);
     if !tx.escalation_claim(*agent, ESCALATED_AS, since, now)? {

@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::event::EventKind;
 use model::{AgentId, ErrandId};
-use serde_json::Value;
 use store::{Event, EventFilter, Recipient, Store, StoreError};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use wire::event::EventData;
 
 /// How many events are read at once.
 const BATCH: u32 = 256;
@@ -35,19 +35,21 @@ impl Topic {
     /// What an event is about, if anybody could wait for it alone.
     fn of(event: &Event) -> Option<Self> {
         match event.kind {
-            EventKind::MailSent => {
-                let to = event.data.get("toAgentId").and_then(Value::as_str);
-                let to = to.and_then(|id| id.parse().ok());
-                Some(Self::Inbox(to.map_or(Recipient::Human, Recipient::Agent)))
-            }
+            EventKind::MailSent => match event.decode()? {
+                EventData::MailSent(mail) => {
+                    let to = mail.to_agent_id.map_or(Recipient::Human, Recipient::Agent);
+                    Some(Self::Inbox(to))
+                }
+                _ => None,
+            },
             // Only its owner reads a letter.
             EventKind::MailRead => {
                 Some(Self::Inbox(event.agent.map_or(Recipient::Human, Recipient::Agent)))
             }
-            EventKind::ErrandEnded => {
-                let errand = event.data.get("errandId").and_then(Value::as_str);
-                errand.and_then(|id| id.parse().ok()).map(Self::Errand)
-            }
+            EventKind::ErrandEnded => match event.decode()? {
+                EventData::ErrandEnded(job) => Some(Self::Errand(job.errand_id)),
+                _ => None,
+            },
             kind if kind.name().starts_with("agent.") => event.agent.map(Self::Agent),
             _ => None,
         }

@@ -1,11 +1,11 @@
 //! Agents that somebody else runs: how they join, and how they leave.
 
 use model::agent::{AgentEvent, AgentState, Outcome};
-use model::event::EventKind;
 use model::task::{Claim, TaskMove, TaskRef};
 use model::{AgentId, EpicId, Timestamp};
 use serde_json::{Value, json};
 use store::{Agent, AuditDraft, EventDraft, NewAgent, Tx};
+use wire::event::{AgentCreated, AgentFinished, AgentStarted, EventData};
 
 use crate::call::cx::{find_agent, find_task, fresh};
 use crate::call::identity::hash_token;
@@ -148,10 +148,12 @@ fn join(
         above.insert(0, parent);
     }
     reserve::fund(tx, &settings, &new, &caps, &above)?;
-    for kind in [EventKind::AgentCreated, EventKind::AgentStarted] {
-        let data = json!({ "role": new.role, "category": new.category, "kind": new.kind });
-        let event = EventDraft { kind, agent: Some(id), task: new.task, data };
-        tx.event_append(now, &event)?;
+    let (role, category, kind) = (new.role.clone(), new.category.clone(), new.kind.clone());
+    let created = AgentCreated { role, category, kind, draft: None };
+    let (role, category, kind) = (new.role.clone(), new.category.clone(), new.kind.clone());
+    let started = AgentStarted { role, category, kind, attempt: None, folder: None };
+    for data in [EventData::AgentCreated(created), EventData::AgentStarted(started)] {
+        tx.event_append(now, &EventDraft { agent: Some(id), task: new.task, data })?;
     }
     if let Some(mut task) = task {
         tx.dispatch_begin(task.number, id, &new.role, now)?;
@@ -200,10 +202,10 @@ fn leave(
     tx.dispatch_end(id, "completed", Some(&json!({ "summary": reason }).to_string()), now)?;
     tx.mcp_session_delete_of(&id.to_string())?;
     release_tasks(tx, &agent, now)?;
-    let data = json!({ "state": agent.state.name(), "reason": reason });
-    let event =
-        EventDraft { kind: EventKind::AgentFinished, agent: Some(id), task: agent.task, data };
-    tx.event_append(now, &event)?;
+    let (state, reason_given) = (agent.state.name(), reason.to_owned());
+    let finished = AgentFinished { state, reason: reason_given, totals: None };
+    let data = EventData::AgentFinished(finished);
+    tx.event_append(now, &EventDraft { agent: Some(id), task: agent.task, data })?;
     finish::charge_unmetered(tx, &engine.settings(), &agent, Figures::Whole, now)?;
     finish::followed(tx, &engine.settings(), &agent, now)?;
     let output = json!({ "agentId": id, "state": agent.state.name() });

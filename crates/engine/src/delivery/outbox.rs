@@ -18,7 +18,6 @@ mod tidy;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use model::event::EventKind;
 use model::review::ErrandKind;
 use model::{AgentId, ErrandId, Timestamp};
 use serde::Serialize;
@@ -26,6 +25,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use store::{Errand, EventDraft, NewErrand, Tx};
 use tokio::sync::Notify;
+use wire::event::{ErrandCreated, EventData};
 
 use crate::call::cx::fresh;
 use crate::core::durable;
@@ -76,8 +76,8 @@ pub(crate) fn send_as<W: Serialize>(
     let Sending { kind, lane, agent, caller, wish } = sending;
     let wish = serde_json::to_string(wish).map_err(ToolError::internal)?;
     tx.errand_insert(&NewErrand { id, kind, lane, agent, caller, wish }, now)?;
-    let data = json!({ "errandId": id, "kind": kind });
-    tx.event_append(now, &EventDraft { kind: EventKind::ErrandCreated, agent, task: None, data })?;
+    let data = EventData::ErrandCreated(ErrandCreated { errand_id: id, kind });
+    tx.event_append(now, &EventDraft { agent, task: None, data })?;
     Ok(())
 }
 

@@ -5,11 +5,10 @@ pub(crate) mod prompt;
 pub(crate) mod view;
 
 use model::agent::{AgentEvent, AgentState, Outcome};
-use model::event::EventKind;
 use model::review::{FeedbackType, ReviewLimits, ReviewState};
 use model::{AgentId, Timestamp};
-use serde_json::json;
 use store::{Agent, EventDraft, Recipient, Review, ReviewPage, Stop, Tx};
+use wire::event::{EventData, ReviewEnded};
 
 use crate::core::engine::Engine;
 use crate::core::error::ToolError;
@@ -67,11 +66,14 @@ fn conclude(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     tx.review_set(review.reviewer, (state, failed), now)?;
-    let data = json!({
-        "coderId": review.coder, "reviewerId": review.reviewer, "iteration": review.iteration,
-        "state": state, "failed": failed,
+    let data = EventData::ReviewEnded(ReviewEnded {
+        coder_id: review.coder,
+        reviewer_id: review.reviewer,
+        iteration: review.iteration,
+        state,
+        failed,
     });
-    tell(tx, EventKind::ReviewEnded, review.coder, data, now)
+    tell(tx, review.coder, data, now)
 }
 
 /// Ends a review: the coder goes on, told why; after too many failures it is abandoned.
@@ -283,12 +285,11 @@ fn time_out(
 /// Tells of something that happened to an agent.
 pub(crate) fn tell(
     tx: &mut Tx<'_>,
-    kind: EventKind,
     agent: AgentId,
-    data: serde_json::Value,
+    data: EventData,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let task = tx.agent_get(agent)?.and_then(|agent| agent.task);
-    tx.event_append(now, &EventDraft { kind, agent: Some(agent), task, data })?;
+    tx.event_append(now, &EventDraft { agent: Some(agent), task, data })?;
     Ok(())
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use host::git::{Checkout, Git, GitError, Repo, Who};
 use host::hooks;
-use model::event::EventKind;
 use model::review::{ErrandKind, WorktreeState};
 use model::{AgentId, Timestamp};
 use serde_json::json;
 use store::{Agent, AgentPage, EventDraft, NewWorktree, Run, Tx, Worktree};
+use wire::event::{EventData, WorktreeChanged};
 use wire::merges::ConflictView;
 
 use crate::call::cx::task_of;
@@ -444,12 +444,13 @@ pub(crate) fn tell(
     worktree: &Worktree,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let data = json!({
-        "state": worktree.state, "branch": worktree.branch, "path": worktree.path,
-        "rescued": worktree.rescued,
+    let data = EventData::WorktreeChanged(WorktreeChanged {
+        state: worktree.state,
+        branch: worktree.branch.clone(),
+        path: worktree.path.clone(),
+        rescued: worktree.rescued.clone(),
     });
-    let kind = EventKind::WorktreeChanged;
-    tx.event_append(now, &EventDraft { kind, agent: Some(agent.id), task: agent.task, data })?;
+    tx.event_append(now, &EventDraft { agent: Some(agent.id), task: agent.task, data })?;
     Ok(())
 }
 

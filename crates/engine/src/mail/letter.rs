@@ -1,9 +1,8 @@
 //! Letters that Adjutant itself writes, or that somebody writes through it.
 
-use model::event::EventKind;
 use model::{AgentId, MailId, TaskId, Timestamp};
-use serde_json::json;
 use store::{Agent, EventDraft, Inbox, NewMail, Recipient, Tx};
+use wire::event::{EventData, MailSent};
 
 use crate::call::cx::{fresh, task_of};
 use crate::core::error::ToolError;
@@ -59,11 +58,14 @@ pub(crate) fn post(tx: &mut Tx<'_>, letter: Letter, now: Timestamp) -> Result<Ma
     let sender = from.as_ref().map(|(agent, _)| *agent);
     let mail = NewMail { id, from, to, subject, body, reply_to };
     tx.mail_insert(&mail, now)?;
-    let data = json!({
-        "mailId": id, "toAgentId": to.agent(), "isForHuman": to == Recipient::Human,
-        "subject": mail.subject,
+    let data = EventData::MailSent(MailSent {
+        mail_id: id,
+        to_agent_id: to.agent(),
+        is_for_human: to == Recipient::Human,
+        subject: mail.subject,
+        forwarded_from_agent_id: None,
     });
-    tx.event_append(now, &EventDraft { kind: EventKind::MailSent, agent: sender, task, data })?;
+    tx.event_append(now, &EventDraft { agent: sender, task, data })?;
     Ok(id)
 }
 
@@ -124,12 +126,14 @@ pub(crate) fn hand_over_unread(
         }
         for mail in unread {
             tx.mail_forward(mail.id, to, &note)?;
-            let data = json!({
-                "mailId": mail.id, "toAgentId": to.agent(), "isForHuman": to == Recipient::Human,
-                "subject": mail.subject, "forwardedFromAgentId": agent.id,
+            let data = EventData::MailSent(MailSent {
+                mail_id: mail.id,
+                to_agent_id: to.agent(),
+                is_for_human: to == Recipient::Human,
+                subject: mail.subject,
+                forwarded_from_agent_id: Some(agent.id),
             });
-            let kind = EventKind::MailSent;
-            let event = EventDraft { kind, agent: mail.from, task: agent.task, data };
+            let event = EventDraft { agent: mail.from, task: agent.task, data };
             tx.event_append(now, &event)?;
         }
     }

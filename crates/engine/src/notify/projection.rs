@@ -7,6 +7,7 @@ use model::event::EventKind;
 use model::{AgentId, TaskRef, Timestamp};
 use serde_json::{Value, json};
 use store::{Agent, AgentPage, Event, EventFilter, Task, Tx};
+use wire::event::{AgentFinished, EventData};
 
 use crate::core::error::ToolError;
 use crate::core::redact::redact;
@@ -96,9 +97,12 @@ pub(crate) fn iac_entry(
     event: &Event,
     day: &mut String,
 ) -> Result<Option<String>, ToolError> {
-    let finished = match event.kind {
-        EventKind::AgentStarted => false,
-        EventKind::AgentFinished => true,
+    if !matches!(event.kind, EventKind::AgentStarted | EventKind::AgentFinished) {
+        return Ok(None);
+    }
+    let finished = match event.decode() {
+        Some(EventData::AgentStarted(_)) => None,
+        Some(EventData::AgentFinished(finished)) => Some(finished),
         _ => return Ok(None),
     };
     let Some(agent) = event.agent.map(|id| tx.agent_get(id)).transpose()?.flatten() else {
@@ -111,7 +115,7 @@ pub(crate) fn iac_entry(
         _ = write!(text, "\n## {today}\n");
         *day = today;
     }
-    let what = if finished { "COMPLETED" } else { "STARTED" };
+    let what = if finished.is_some() { "COMPLETED" } else { "STARTED" };
     _ = write!(
         text,
         "\n### [{}] Spawn #{} - {what}\n\n- **Agent:** {} ({})\n- **Task:** {}\n",
@@ -125,18 +129,16 @@ pub(crate) fn iac_entry(
     if let Some(run) = run.as_ref().filter(|run| !run.summary.is_empty()) {
         _ = writeln!(text, "- **Task Summary:** {}", cell(&run.summary));
     }
-    if finished {
-        let state = event.data["state"].as_str().unwrap_or("ended");
-        let reason = event.data["reason"].as_str().unwrap_or_default();
+    if let Some(AgentFinished { state, reason, totals }) = finished {
         let status = match state {
-            "succeeded" => "SUCCESS".to_owned(),
-            other => format!("FAILED: {other} {}", cell(reason)),
+            model::AgentStateName::Succeeded => "SUCCESS".to_owned(),
+            other => format!("FAILED: {other} {}", cell(&reason)),
         };
         let started = run.as_ref().and_then(|run| run.started_at).unwrap_or(agent.created_at);
         let seconds = event.at.millis_since(started) / 1000;
         let cost = run.as_ref().and_then(|run| run.cost);
         let cost = cost.map_or_else(|| "unknown".to_owned(), |cost| cost.to_string());
-        let summary = event.data["summary"].as_str().unwrap_or(reason);
+        let summary = totals.map_or(reason, |totals| totals.summary);
         _ = write!(
             text,
             "- **Status:** {status}\n- **Duration:** {seconds} s\n- **Cost:** {cost}\n\

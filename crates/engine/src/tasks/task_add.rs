@@ -1,10 +1,9 @@
 //! How a task comes into being. Every tool makes tasks through here.
 
-use model::event::EventKind;
 use model::task::Priority;
 use model::{EpicId, TaskId};
-use serde_json::json;
 use store::{NewTask, Task, Tx};
+use wire::event::{EventData, TaskCreated};
 
 use crate::call::cx::{WriteCx, fresh};
 use crate::core::error::ToolError;
@@ -54,11 +53,16 @@ pub(crate) fn add(cx: &mut WriteCx<'_, '_>, draft: TaskDraft) -> Result<Task, To
         epic: draft.epic,
     };
     let task = cx.tx.task_insert(&new, cx.now)?;
-    let data = json!({
-        "taskId": task.id, "slug": task.slug, "number": task.number, "title": task.title,
-        "epicId": task.epic, "session": task.session, "priority": task.priority,
+    let data = EventData::TaskCreated(TaskCreated {
+        task_id: task.id,
+        slug: task.slug.clone(),
+        number: task.number,
+        title: task.title.clone(),
+        epic_id: task.epic,
+        session: task.session.clone(),
+        priority: task.priority,
     });
-    cx.tell(EventKind::TaskCreated, Some(task.id), data)?;
+    cx.tell(Some(task.id), data)?;
     Ok(task)
 }
 

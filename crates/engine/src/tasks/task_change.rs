@@ -1,10 +1,9 @@
 //! How a task is moved: decide, remember, tell. Every tool and reaction moves tasks through here.
 
-use model::event::EventKind;
 use model::task::{IllegalMove, SessionStatus, Standing, TaskMove, TaskState, TaskStateName};
 use model::{AgentId, Timestamp};
-use serde_json::json;
 use store::{EventDraft, Task, Tx};
+use wire::event::{EventData, TaskChange, TaskCommented};
 
 use crate::core::error::ToolError;
 
@@ -41,18 +40,20 @@ pub(crate) fn remark(
     (agent, now): Mover,
 ) -> Result<i64, ToolError> {
     let comment = tx.comment_insert(task.number, agent, body, now)?;
-    let data = json!({
-        "taskId": task.id, "slug": task.slug, "number": task.number, "commentId": comment,
+    let data = EventData::TaskCommented(TaskCommented {
+        task_id: task.id,
+        slug: task.slug.clone(),
+        number: task.number,
+        comment_id: comment,
     });
-    let kind = EventKind::TaskCommented;
-    tx.event_append(now, &EventDraft { kind, agent, task: Some(task.id), data })?;
+    tx.event_append(now, &EventDraft { agent, task: Some(task.id), data })?;
     Ok(comment)
 }
 
 /// Tells that a task changed in another way than by moving, and remembers it.
 pub(crate) fn touch(tx: &mut Tx<'_>, task: &mut Task, by: Mover) -> Result<(), ToolError> {
     let from = task.state.name();
-    remember(tx, task, (EventKind::TaskUpdated, from), by)
+    remember(tx, task, (EventData::TaskUpdated, from), by)
 }
 
 /// Why a task may not go where it was to go.
@@ -104,26 +105,31 @@ fn save(tx: &mut Tx<'_>, task: &mut Task, state: TaskState, by: Mover) -> Result
     if open(task.state.name()) && !open(before) {
         tx.session_reopen(&task.session)?;
     }
-    let kind = match task.state {
-        TaskState::Assigned { .. } => EventKind::TaskAssigned,
-        _ => EventKind::TaskUpdated,
+    let event = match task.state {
+        TaskState::Assigned { .. } => EventData::TaskAssigned,
+        _ => EventData::TaskUpdated,
     };
-    remember(tx, task, (kind, before), by)
+    remember(tx, task, (event, before), by)
 }
 
 fn remember(
     tx: &mut Tx<'_>,
     task: &mut Task,
-    (kind, before): (EventKind, TaskStateName),
+    (event, before): (fn(TaskChange) -> EventData, TaskStateName),
     (agent, now): Mover,
 ) -> Result<(), ToolError> {
     task.updated_at = now;
     tx.task_save(task, now)?;
-    let data = json!({
-        "taskId": task.id, "slug": task.slug, "number": task.number,
-        "from": before, "to": task.state.name(), "assignedAgentId": task.assigned_agent,
-        "reason": task.state.reason(), "priority": task.priority,
+    let data = event(TaskChange {
+        task_id: task.id,
+        slug: task.slug.clone(),
+        number: task.number,
+        from: before,
+        to: task.state.name(),
+        assigned_agent_id: task.assigned_agent,
+        reason: task.state.reason().map(str::to_owned),
+        priority: task.priority,
     });
-    tx.event_append(now, &EventDraft { kind, agent, task: Some(task.id), data })?;
+    tx.event_append(now, &EventDraft { agent, task: Some(task.id), data })?;
     Ok(())
 }

@@ -44,8 +44,8 @@ fn member(bits: u64, parent: Option<u64>, depth: u32) -> NewAgent {
 
 /// Says that the crew has changed, as whatever changes it does.
 fn tell(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), ToolError> {
-    let kind = EventKind::AgentStateChanged;
-    tx.event_append(now, &EventDraft { kind, agent: None, task: None, data: json!({}) })?;
+    let data = testkit::event_of(EventKind::AgentStateChanged);
+    tx.event_append(now, &EventDraft { agent: None, task: None, data })?;
     Ok(())
 }
 

@@ -96,8 +96,8 @@ async fn an_end_writes_a_bounded_number_of_tasks_and_the_next_start_the_rest() {
                 },
                 now,
             )?;
-            let (kind, data) = (model::event::EventKind::TaskCreated, json!({}));
-            let event = store::EventDraft { kind, agent: None, task: Some(task.id), data };
+            let data = testkit::event_of(model::event::EventKind::TaskCreated);
+            let event = store::EventDraft { agent: None, task: Some(task.id), data };
             tx.event_append(now, &event)?;
         }
         Ok::<_, store::StoreError>(())
@@ -125,10 +125,9 @@ async fn the_summary_that_a_spawner_gave_is_in_the_mirrors() {
     let start = move |tx: &mut store::Tx<'_>| {
         let agent = tx.agent_page(store::AgentPage::Live, 0, 9)?.items.remove(0);
         let event = store::EventDraft {
-            kind: model::event::EventKind::AgentStarted,
             agent: Some(agent.id),
             task: agent.task,
-            data: json!({}),
+            data: testkit::event_of(model::event::EventKind::AgentStarted),
         };
         tx.event_append(now, &event)
     };

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use engine::Recruit;
 use host::git::head;
+use model::AgentStateName;
 use model::agent::{AgentState, Outcome};
 use model::event::EventKind;
 use model::money::Usd;
@@ -12,7 +13,9 @@ use model::review::{MergeState, WorktreeState};
 use model::{AgentId, MergeId, Timestamp};
 use serde_json::{Value, json};
 use store::{EventDraft, MergeChange, NewMerge, StoreError, Tokens};
+use testkit::event_of;
 use wire::agents::AgentDiff;
+use wire::event::{AgentStateChanged, AgentWarned, EventData};
 
 use crate::support::repository::{Project, commit, git};
 use crate::support::{Who, World};
@@ -193,8 +196,8 @@ async fn after_its_worktree_is_gone_the_branch_tells_and_after_a_merge_what_was_
 }
 
 /// Tells of something that happened to an agent.
-async fn tell(world: &World, id: AgentId, kind: EventKind, data: Value, at: i64) {
-    let draft = EventDraft { kind, agent: Some(id), task: None, data };
+async fn tell(world: &World, id: AgentId, data: EventData, at: i64) {
+    let draft = EventDraft { agent: Some(id), task: None, data };
     let at = Timestamp::from_millis(at);
     world.engine.store().write(move |tx| tx.event_append(at, &draft)).await.unwrap();
 }
@@ -211,17 +214,19 @@ async fn a_story_tells_who_is_above_how_it_stood_and_what_it_spent() {
         .await;
     world.ok(id, "mcp__mail__list_inbox", json!({})).await;
     let start = world.engine.now().as_millis();
-    for (kind, data, after) in [
-        (EventKind::AgentStateChanged, json!({ "state": "waiting_review" }), 1_000),
-        (EventKind::ReviewRequested, json!({ "iteration": 1 }), 1_001),
-        (EventKind::ReviewFeedback, json!({ "type": "CHANGES_REQUESTED", "iteration": 1 }), 2_000),
-        (EventKind::AgentStateChanged, json!({ "state": "running" }), 2_001),
-        (EventKind::AgentAsked, json!({ "mailId": "mail_1", "tool": "Bash" }), 3_000),
-        (EventKind::AgentWarned, json!({ "warning": "half of its budget is spent" }), 4_000),
-        (EventKind::PullOpened, json!({ "number": 7, "url": "https://github.example/7" }), 5_000),
-        (EventKind::AgentFinished, json!({ "state": "succeeded" }), 6_000),
+    let moved = |state| EventData::AgentStateChanged(AgentStateChanged::to(state));
+    let warning = "half of its budget is spent".to_owned();
+    for (data, after) in [
+        (moved(AgentStateName::WaitingReview), 1_000),
+        (event_of(EventKind::ReviewRequested), 1_001),
+        (event_of(EventKind::ReviewFeedback), 2_000),
+        (moved(AgentStateName::Running), 2_001),
+        (event_of(EventKind::AgentAsked), 3_000),
+        (EventData::AgentWarned(AgentWarned { warning }), 4_000),
+        (event_of(EventKind::PullOpened), 5_000),
+        (event_of(EventKind::AgentFinished), 6_000),
     ] {
-        tell(&world, id, kind, data, start + after).await;
+        tell(&world, id, data, start + after).await;
     }
     let spend = move |tx: &mut store::Tx<'_>| {
         for (hours, cents) in [(0, 10.0), (1, 25.0)] {
@@ -252,7 +257,7 @@ async fn a_story_tells_who_is_above_how_it_stood_and_what_it_spent() {
     let wanted = [
         ("start", "start"),
         ("review", "review 1"),
-        ("feedback", "changes requested"),
+        ("feedback", "needs work"),
         ("question", "asks for Bash"),
         ("warning", "half of its budget is spent"),
         ("pull", "#7"),

@@ -8,12 +8,13 @@ use engine::settings::{Secret, Settings, WebhookForm, WebhookKey, WebhookSetting
 use engine::{DeliveryView, Hooks, WebhookView, WhichDeliveries};
 use model::event::EventKind;
 use model::webhook::{DeliveryState, kinds_of};
-use model::{AgentId, Timestamp};
-use serde_json::{Value, json};
+use model::{AgentId, NoteType, Timestamp};
+use serde_json::json;
 use store::{EventDraft, Tx};
-use testkit::{Got, Reaction, Receiver};
+use testkit::{Got, Reaction, Receiver, event_of};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use wire::event::{EventData, MailRead, NoteAdded};
 
 use crate::support::World;
 
@@ -86,12 +87,11 @@ impl Stage {
 
     /// Something happens to the agent of that number.
     async fn note(&self, agent: u64) -> i64 {
-        self.tell(EventKind::NoteAdded, Some(AgentId::from_bits(agent)), json!({ "n": agent }))
-            .await
+        self.tell(Some(AgentId::from_bits(agent)), numbered(agent)).await
     }
 
-    async fn tell(&self, kind: EventKind, agent: Option<AgentId>, data: Value) -> i64 {
-        let event = EventDraft { kind, agent, task: None, data };
+    async fn tell(&self, agent: Option<AgentId>, data: EventData) -> i64 {
+        let event = EventDraft { agent, task: None, data };
         let now = self.world.engine.now();
         let told = self.world.engine.store().write(move |tx| tx.event_append(now, &event));
         told.await.unwrap()
@@ -100,7 +100,7 @@ impl Stage {
     /// Moves the clock, and makes everybody look at it.
     async fn pass(&self, seconds: i64) {
         self.world.clock.advance_seconds(seconds);
-        self.tell(EventKind::DecisionLogged, None, json!({})).await;
+        self.tell(None, event_of(EventKind::DecisionLogged)).await;
     }
 
     async fn view(&self) -> WebhookView {
@@ -131,13 +131,23 @@ fn numbers(got: &[Got]) -> Vec<i64> {
 
 /// Which of two lines a message is of.
 fn line(got: &Got) -> u64 {
-    got.json()["data"]["details"]["n"].as_u64().unwrap()
+    got.json()["data"]["details"]["iteration"].as_u64().unwrap()
+}
+
+/// A note that carries a number.
+fn numbered(number: u64) -> EventData {
+    EventData::NoteAdded(NoteAdded {
+        note_id: "NOT-1".to_owned(),
+        kind: NoteType::Tip,
+        session: "default".to_owned(),
+        iteration: u32::try_from(number).unwrap(),
+    })
 }
 
 #[tokio::test]
 async fn a_new_webhook_is_told_of_what_is_wanted_from_now_on_and_signed() {
     let stage = Stage::new(|_| {}).await;
-    stage.tell(EventKind::TaskUpdated, None, json!({})).await;
+    stage.tell(None, event_of(EventKind::TaskUpdated)).await;
     let number = stage.note(ONE).await;
     let got = stage.receiver.until(|got| !got.is_empty()).await.unwrap();
     stage.counted(DeliveryState::Delivered, 1).await;
@@ -318,10 +328,11 @@ async fn what_was_missed_for_long_is_told_from_the_oldest_on() {
     let made = stage.world.engine.store().write(move |tx| {
         for number in 0..6000_u64 {
             // One in a hundred is wanted, and all of those belong together.
-            let kind = if number % 100 == 0 { EventKind::NoteAdded } else { EventKind::MailRead };
+            let mail_id = model::MailId::from_bits(number);
+            let read = EventData::MailRead(MailRead { mail_id });
+            let data = if number % 100 == 0 { numbered(number) } else { read };
             let agent = Some(AgentId::from_bits(ONE));
-            let data = json!({ "n": number });
-            tx.event_append(now, &EventDraft { kind, agent, task: None, data })?;
+            tx.event_append(now, &EventDraft { agent, task: None, data })?;
         }
         Ok::<_, store::StoreError>(())
     });
@@ -339,9 +350,8 @@ async fn only_the_last_two_hundred_that_were_taken_are_remembered() {
     let now = Timestamp::from_millis(1000);
     let made = stage.world.engine.store().write(move |tx| {
         for agent in 0..400_u64 {
-            let kind = EventKind::NoteAdded;
             let agent = Some(AgentId::from_bits(agent));
-            tx.event_append(now, &EventDraft { kind, agent, task: None, data: json!({ "n": 1 }) })?;
+            tx.event_append(now, &EventDraft { agent, task: None, data: numbered(1) })?;
         }
         Ok::<_, store::StoreError>(())
     });

@@ -9,10 +9,8 @@ use engine::{Principal, ToolError};
 use http::StatusCode;
 use model::Timestamp;
 use model::agent::AgentState;
-use model::event::EventKind;
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::json;
 
 use crate::answer::Answer;
 use crate::app::ReloadReport;
@@ -75,8 +73,8 @@ pub(crate) async fn reload(State(shared): State<Arc<Shared>>) -> Answer<Json<Rel
     let report =
         tokio::task::spawn_blocking(move || reload()).await.map_err(ToolError::internal)??;
     let engine = &shared.app.engine;
-    let (now, data) = (engine.now(), json!(report));
-    let event = EventDraft { kind: EventKind::ConfigReloaded, agent: None, task: None, data };
+    let now = engine.now();
+    let event = EventDraft { agent: None, task: None, data: report.event() };
     let row = AuditDraft {
         at: now,
         agent: None,
@@ -84,7 +82,7 @@ pub(crate) async fn reload(State(shared): State<Arc<Shared>>) -> Answer<Json<Rel
         tool: "operator__reload".to_owned(),
         input: "{}".to_owned(),
         code: None,
-        output: event.data.to_string(),
+        output: event.data.to_json().to_string(),
         duration_micros: 0,
         git_commit: None,
     };

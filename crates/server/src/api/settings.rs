@@ -8,7 +8,6 @@ use engine::settings::{Budget, Role, Sandbox, Settings, Worktree};
 use engine::store::EventDraft;
 use engine::toolsets::TOOLSETS;
 use engine::{ToolError, WebhookView};
-use model::event::EventKind;
 use model::policy::{Reach, Rules};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -353,8 +352,8 @@ async fn record(
     };
     let output = json!({ "diff": engine::redact(saved.diff.clone()), "hash": saved.hash });
     let engine = &shared.app.engine;
-    let (now, data) = (engine.now(), json!(reloaded));
-    let event = EventDraft { kind: EventKind::ConfigReloaded, agent: None, task: None, data };
+    let now = engine.now();
+    let event = EventDraft { agent: None, task: None, data: reloaded.event() };
     let row = engine.operator_act("operator__settings_save", &input, &output);
     let told = engine.store().write(move |tx| {
         tx.event_append(now, &event)?;

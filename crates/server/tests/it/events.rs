@@ -98,7 +98,7 @@ async fn open(world: &World, path: &str, last_id: Option<&str>) -> (Sse, Value) 
 /// Writes so many events of a kind.
 pub(crate) async fn write(world: &World, kind: EventKind, many: usize) {
     let now = world.engine().now();
-    let draft = EventDraft { kind, agent: None, task: None, data: json!({ "key": "value" }) };
+    let draft = EventDraft { agent: None, task: None, data: testkit::event_of(kind) };
     let store = world.engine().store();
     let op = move |tx: &mut engine::store::Tx<'_>| {
         (0..many).try_for_each(|_| tx.event_append(now, &draft).map(drop))

@@ -5,39 +5,53 @@ use model::redact::redact;
 use model::{AgentId, TaskId, Timestamp};
 use rusqlite::{Row, params};
 use serde_json::Value;
+use wire::event::EventData;
 
 use crate::core::error::StoreError;
 use crate::core::row::Cells;
 use crate::core::tx::Tx;
 
-/// Something that happened, to be told.
+/// An event to be recorded. Its payload decides its kind.
 #[derive(Debug, Clone)]
 pub struct EventDraft {
-    /// What
-    pub kind: EventKind,
-    /// To or by which agent
+    /// Agent that the event is about or that caused it
     pub agent: Option<AgentId>,
-    /// With which task
+    /// Task that the event is about
     pub task: Option<TaskId>,
-    /// The rest
+    /// Payload
+    pub data: EventData,
+}
+
+/// A recorded event.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Place in the sequence of all events
+    pub number: i64,
+    /// Kind
+    pub kind: EventKind,
+    /// Time of the change
+    pub at: Timestamp,
+    /// Agent that the event is about or that caused it
+    pub agent: Option<AgentId>,
+    /// Task that the event is about
+    pub task: Option<TaskId>,
+    /// Payload exactly as it was written, for those who pass it on. [`Event::decode`] reads it.
     pub data: Value,
 }
 
-/// Something that happened.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Event {
-    /// Its place in the sequence
-    pub number: i64,
-    /// What
-    pub kind: EventKind,
-    /// When
-    pub at: Timestamp,
-    /// To or by which agent
-    pub agent: Option<AgentId>,
-    /// With which task
-    pub task: Option<TaskId>,
-    /// The rest
-    pub data: Value,
+impl Event {
+    /// Reads the payload. One that is not of its kind is logged and left out, so that a damaged row stops nobody who
+    /// follows the events behind it.
+    pub fn decode(&self) -> Option<EventData> {
+        match EventData::from_json(self.kind, &self.data) {
+            Ok(data) => Some(data),
+            Err(error) => {
+                let (number, kind) = (self.number, self.kind.name());
+                tracing::error!(number, kind, %error, "event payload cannot be read; skipping it");
+                None
+            }
+        }
+    }
 }
 
 /// Which events to list.
@@ -71,10 +85,7 @@ impl EventSearch {
     fn condition(&self) -> String {
         let mut condition = String::new();
         if !self.kinds.is_empty() {
-            // Names of our own: nothing from outside gets into the text of a query.
-            let names: Vec<String> =
-                self.kinds.iter().map(|kind| format!("'{}'", kind.name())).collect();
-            condition = format!(" AND kind IN ({})", names.join(", "));
+            condition = format!(" AND {}", is_one_of(&self.kinds));
         }
         if self.agent.is_some() {
             condition.push_str(" AND agent_id = $4");
@@ -112,6 +123,18 @@ pub struct EventStep {
 /// snapshot nor a thread for long.
 const STEP: i64 = 10_000;
 
+/// The condition that an event is of one of these kinds, under whatever name it was recorded. The names are our own, so
+/// that nothing from outside gets into the text of a query.
+fn is_one_of(kinds: &[EventKind]) -> String {
+    let names: Vec<String> =
+        kinds.iter().flat_map(|kind| kind.names()).map(|name| format!("'{name}'")).collect();
+    match names.as_slice() {
+        // An equality, and not a list of one: the rows come out of the index in the order of their numbers.
+        [name] => format!("kind = {name}"),
+        _ => format!("kind IN ({})", names.join(", ")),
+    }
+}
+
 pub(crate) fn read(row: &Row<'_>) -> Result<Event, StoreError> {
     let mut cells = Cells::of(row);
     Ok(Event {
@@ -125,7 +148,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Event, StoreError> {
 }
 
 impl Tx<'_> {
-    /// Tells that something happened.
+    /// Records an event, and gives its number.
     pub fn event_append(&mut self, now: Timestamp, draft: &EventDraft) -> Result<i64, StoreError> {
         let number = self.chain.next_event();
         self.execute(
@@ -133,11 +156,11 @@ impl Tx<'_> {
              VALUES ($1, $2, $3, $4, $5, $6)",
             params![
                 number,
-                draft.kind.name(),
+                draft.data.kind().name(),
                 now.as_millis(),
                 draft.agent.map(|id| id.to_string()),
                 draft.task.map(|id| id.to_string()),
-                redact(draft.data.to_string())
+                redact(draft.data.to_json().to_string())
             ],
         )?;
         Ok(number)
@@ -153,9 +176,12 @@ impl Tx<'_> {
                 read,
             ),
             Some(kind) => self.all(
-                "SELECT number, kind, at, agent_id, task_id, data FROM event
-                 WHERE kind = $3 AND number > $1 ORDER BY number LIMIT $2",
-                params![filter.after, limit, kind.name()],
+                &format!(
+                    "SELECT number, kind, at, agent_id, task_id, data FROM event
+                     WHERE {} AND number > $1 ORDER BY number LIMIT $2",
+                    is_one_of(&[kind])
+                ),
+                params![filter.after, limit],
                 read,
             ),
         }
@@ -211,9 +237,12 @@ impl Tx<'_> {
     /// The newest events of a kind, oldest of them first.
     pub fn event_list_newest(&self, kind: EventKind, limit: u32) -> Result<Vec<Event>, StoreError> {
         let mut newest_first = self.all(
-            "SELECT number, kind, at, agent_id, task_id, data FROM event
-             WHERE kind = $1 ORDER BY number DESC LIMIT $2",
-            params![kind.name(), limit],
+            &format!(
+                "SELECT number, kind, at, agent_id, task_id, data FROM event
+                 WHERE {} ORDER BY number DESC LIMIT $1",
+                is_one_of(&[kind])
+            ),
+            params![limit],
             read,
         )?;
         newest_first.reverse();

@@ -1,13 +1,12 @@
 //! The crew as people look at it: who is live, in one pass; pages of agents; and what is told of each.
 
 use model::agent::AgentStateName;
-use model::event::EventKind;
 use model::money::Usd;
 use model::{AgentId, EpicId, Timestamp};
 use rusqlite::{Row, params};
-use serde_json::Value;
 
 use crate::core::error::StoreError;
+use crate::core::event::{self, Event};
 use crate::core::page::Page;
 use crate::core::row::Cells;
 use crate::core::tx::Tx;
@@ -314,21 +313,14 @@ impl Tx<'_> {
     }
 
     /// The newest events of an agent's own life, oldest of them first.
-    pub fn agent_life(
-        &self,
-        id: AgentId,
-        limit: u32,
-    ) -> Result<Vec<(EventKind, Timestamp, Value)>, StoreError> {
+    pub fn agent_life(&self, id: AgentId, limit: u32) -> Result<Vec<Event>, StoreError> {
         let mut newest_first = self.all(
             &format!(
-                "SELECT kind, at, data FROM event WHERE agent_id = $1 AND {LIFE}
-                 ORDER BY number DESC LIMIT $2"
+                "SELECT number, kind, at, agent_id, task_id, data FROM event
+                 WHERE agent_id = $1 AND {LIFE} ORDER BY number DESC LIMIT $2"
             ),
             params![id.to_string(), limit],
-            |row| {
-                let mut cells = Cells::of(row);
-                Ok((cells.named(EventKind::parse)?, cells.time()?, cells.parse()?))
-            },
+            event::read,
         )?;
         newest_first.reverse();
         Ok(newest_first)

@@ -1,9 +1,9 @@
 //! Events are looked for in steps that end, by kind, agent and task.
 
 use model::event::EventKind;
-use model::{AgentId, TaskId};
-use serde_json::json;
-use store::{EventDraft, EventSearch, EventSpan, Store};
+use model::{AgentId, MailId, TaskId};
+use store::{EventDraft, EventFilter, EventSearch, EventSpan, Store};
+use wire::event::{AgentWarned, EventData, FailedStep, LoopStepFailed, MailRead};
 
 use crate::support::{NOW, open};
 
@@ -17,12 +17,19 @@ async fn write(store: &Store, many: u64, of: fn(u64) -> EventDraft) {
         .unwrap();
 }
 
+fn mail() -> EventData {
+    EventData::MailRead(MailRead { mail_id: MailId::from_bits(1) })
+}
+
+fn warning() -> EventData {
+    EventData::AgentWarned(AgentWarned { warning: "w".to_owned() })
+}
+
 fn mixed(number: u64) -> EventDraft {
     EventDraft {
-        kind: if number.is_multiple_of(2) { EventKind::MailSent } else { EventKind::TaskUpdated },
         agent: Some(AgentId::from_bits(number % 3)),
         task: number.is_multiple_of(5).then(|| TaskId::from_bits(7)),
-        data: json!({ "n": number }),
+        data: if number.is_multiple_of(2) { mail() } else { warning() },
     }
 }
 
@@ -36,9 +43,9 @@ async fn each_condition_narrows_the_search() {
         step.events.iter().map(|event| event.number).collect()
     };
     assert_eq!(find(EventSearch::default()), (1..=60).collect::<Vec<_>>());
-    let mail = EventSearch { kinds: vec![EventKind::MailSent], ..EventSearch::default() };
+    let mail = EventSearch { kinds: vec![EventKind::MailRead], ..EventSearch::default() };
     assert_eq!(find(mail.clone()), (2..=60).step_by(2).collect::<Vec<_>>());
-    let both = vec![EventKind::TaskUpdated, EventKind::MailSent, EventKind::NoteAdded];
+    let both = vec![EventKind::AgentWarned, EventKind::MailRead, EventKind::NoteAdded];
     assert_eq!(
         find(EventSearch { kinds: both, ..EventSearch::default() }).len(),
         60,
@@ -61,7 +68,7 @@ async fn each_condition_narrows_the_search() {
 async fn steps_join_without_gap_or_repeat_whatever_ends_them() {
     let (_dir, store) = open();
     write(&store, 100, mixed).await;
-    let search = EventSearch { kinds: vec![EventKind::MailSent], ..EventSearch::default() };
+    let search = EventSearch { kinds: vec![EventKind::MailRead], ..EventSearch::default() };
     for (limit, bytes) in [(7, usize::MAX), (1000, 40), (1000, 0), (1, usize::MAX)] {
         let (mut found, mut after) = (Vec::new(), 0);
         while after < 100 {
@@ -105,4 +112,53 @@ async fn a_step_from_before_the_first_event_reaches_the_last_in_one() {
     let span = EventSpan { after: i64::MAX, ..ALL };
     let step = store.read(|tx| tx.event_step(&EventSearch::default(), span)).unwrap();
     assert_eq!((step.events.len(), step.seen), (0, i64::MAX));
+}
+
+/// Puts a row into the database as an earlier version, or a fault, may have left it.
+fn insert(dir: &tempfile::TempDir, number: i64, kind: &str, data: &str) {
+    let database = rusqlite::Connection::open(dir.path().join("state.db")).unwrap();
+    let sql = "INSERT INTO event (number, kind, at, data) VALUES ($1, $2, 0, $3)";
+    database.execute(sql, (number, kind, data)).unwrap();
+}
+
+#[tokio::test]
+async fn rows_under_a_former_name_are_found_with_those_under_the_new_one() {
+    let (dir, store) = open();
+    let step = |session: &str| LoopStepFailed {
+        session: session.to_owned(),
+        iteration: 1,
+        what: FailedStep::Commit,
+        hook: None,
+        error: "git refused it".to_owned(),
+        output: None,
+    };
+    let draft =
+        EventDraft { agent: None, task: None, data: EventData::LoopStepFailed(step("new")) };
+    store.write(move |tx| tx.event_append(NOW, &draft)).await.unwrap();
+    let old = EventData::LoopStepFailed(step("old"));
+    insert(&dir, 2, "loop.trouble", &old.to_json().to_string());
+    let kind = EventKind::LoopStepFailed;
+    let search = EventSearch { kinds: vec![kind], ..EventSearch::default() };
+    let filter = EventFilter { after: 0, kind: Some(kind) };
+    let found = [
+        store.read(|tx| tx.event_step(&search, ALL)).unwrap().events,
+        store.read(|tx| tx.event_list(&filter, 9)).unwrap(),
+        store.read(|tx| tx.event_list_newest(kind, 9)).unwrap(),
+    ];
+    for events in found {
+        assert_eq!(events.iter().map(|event| event.number).collect::<Vec<_>>(), [1, 2]);
+        assert!(events.iter().all(|event| event.kind == kind));
+        assert_eq!(events[1].decode(), Some(old.clone()));
+    }
+}
+
+#[tokio::test]
+async fn a_payload_that_is_not_of_its_kind_is_kept_and_not_decoded() {
+    let (dir, store) = open();
+    insert(&dir, 1, "mail.read", r#"{"mailId":7}"#);
+    insert(&dir, 2, "mail.read", r#"{"mailId":"mail_0000000000000001"}"#);
+    let events = store.read(|tx| tx.event_list(&EventFilter::default(), 9)).unwrap();
+    assert_eq!(events[0].data, serde_json::json!({ "mailId": 7 }), "it is passed on as it is");
+    assert_eq!(events[0].decode(), None);
+    assert_eq!(events[1].decode(), Some(mail()), "and those behind it are read");
 }

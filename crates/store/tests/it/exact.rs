@@ -1,11 +1,11 @@
 //! Secrets stand in no table of the record but the one that is kept for the addressee, and not for long there.
 
-use model::event::EventKind;
 use model::{AgentId, MailId, TaskId};
 use serde_json::json;
 use store::{
     EventDraft, Inbox, NewMail, NewNote, NewRun, NewTask, Recipient, Store, StoreError, Tx,
 };
+use wire::event::{AgentWarned, EventData};
 
 use crate::support::{NOW, agent, open};
 
@@ -64,8 +64,8 @@ fn write_everywhere(tx: &mut Tx<'_>) -> Result<(), StoreError> {
         NOW,
     )?;
     tx.iteration_summarise("default", 1, &said(), NOW)?;
-    let data = json!({ "subject": said() });
-    tx.event_append(NOW, &EventDraft { kind: EventKind::MailSent, agent: None, task: None, data })?;
+    let data = EventData::AgentWarned(AgentWarned { warning: said() });
+    tx.event_append(NOW, &EventDraft { agent: None, task: None, data })?;
     Ok(())
 }
 

@@ -2,14 +2,15 @@
 
 use model::agent::{AgentState, Outcome};
 use model::event::EventKind;
-use model::{AgentId, DeliveryId, TaskId, Timestamp};
+use model::{AgentId, DeliveryId, MailId, TaskId, Timestamp};
 use store::{EventDraft, EventFilter, EventRetention, Keyed, NewDelivery, Store};
+use wire::event::{EventData, MailRead};
 
 use crate::support::{NOW, add_task, agent, open};
 
 async fn event(store: &Store, agent: Option<AgentId>, task: Option<TaskId>) {
-    let data = serde_json::json!({});
-    let draft = EventDraft { kind: EventKind::MailSent, agent, task, data };
+    let data = EventData::MailRead(MailRead { mail_id: MailId::from_bits(1) });
+    let draft = EventDraft { agent, task, data };
     store.write(move |tx| tx.event_append(NOW, &draft)).await.unwrap();
 }
 

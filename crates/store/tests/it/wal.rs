@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use model::event::EventKind;
 use rusqlite::Connection;
 use store::{EventDraft, Store};
+use wire::event::{AgentWarned, EventData};
 
 use crate::support::{NOW, open};
 
@@ -14,8 +14,8 @@ const BOUND: u64 = 48 << 20;
 
 async fn write_megabytes(store: &Store, megabytes: usize) {
     for _ in 0..megabytes {
-        let data = serde_json::json!({ "x": "x".repeat(1 << 20) });
-        let draft = EventDraft { kind: EventKind::MailSent, agent: None, task: None, data };
+        let data = EventData::AgentWarned(AgentWarned { warning: "x".repeat(1 << 20) });
+        let draft = EventDraft { agent: None, task: None, data };
         store.write(move |tx| tx.event_append(NOW, &draft)).await.unwrap();
     }
 }

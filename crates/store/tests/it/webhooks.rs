@@ -3,8 +3,8 @@
 use model::event::EventKind;
 use model::webhook::DeliveryState;
 use model::{AgentId, DeliveryId};
-use serde_json::json;
 use store::{Delivery, EventDraft, NewDelivery, Store, StoreError, Tried};
+use wire::event::{EventData, MailRead};
 
 use crate::support::{NOW, open};
 
@@ -107,10 +107,9 @@ async fn lists_are_cut_newest_first_and_pruned_from_the_old_end() {
 async fn a_webhook_begins_with_what_happens_from_now_on() {
     let (_dir, store) = open();
     let event = EventDraft {
-        kind: EventKind::NoteAdded,
         agent: Some(AgentId::from_bits(1)),
         task: None,
-        data: json!({}),
+        data: EventData::MailRead(MailRead { mail_id: model::MailId::from_bits(1) }),
     };
     let begun = store.write(move |tx| {
         let number = tx.event_append(NOW, &event)?;

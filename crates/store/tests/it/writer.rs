@@ -64,16 +64,15 @@ async fn an_ended_agents_token_is_void() {
 
 #[tokio::test]
 async fn news_of_an_event_comes_after_its_commit_and_before_its_answer() {
-    use model::event::EventKind;
     use store::EventDraft;
+    use wire::event::{EventData, MailRead};
     let (_dir, store) = open();
     let last = store.last_event();
     assert_eq!(*last.borrow(), 0);
     let draft = EventDraft {
-        kind: EventKind::MailSent,
         agent: None,
         task: None,
-        data: serde_json::json!({ "x": 1 }),
+        data: EventData::MailRead(MailRead { mail_id: model::MailId::from_bits(1) }),
     };
     for number in 1..=500 {
         let kept = draft.clone();

@@ -85,7 +85,9 @@ async fn a_hook_that_fails_or_hangs_fails_no_loop() {
     for part in ["hook session_start: `sh -c", "hook pre_iteration", "had its 1 iteration"] {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
     }
-    let trouble = events(&world, "loop.trouble").await;
+    let trouble = events(&world, "loop.step_failed").await;
+    assert_eq!(events(&world, "loop.trouble").await, trouble, "its former name selects it");
+    assert!(trouble.iter().all(|event| event["kind"] == "loop.step_failed"), "{trouble:?}");
     let said: Vec<String> =
         trouble.iter().map(|event| event["data"]["error"].as_str().unwrap().to_owned()).collect();
     assert_eq!(said.len(), 3, "{said:?}");

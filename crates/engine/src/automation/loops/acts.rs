@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use model::Timestamp;
 use model::agent::Outcome;
-use model::event::EventKind;
 use model::money::Usd;
 use model::nearest::nearest;
 use model::session::{LoopState, LoopWish, Phase, check_name};
 use serde_json::{Value, json};
 use store::{Loop, LoopMessage, LoopOrder, Stop, Tx};
+use wire::event::{self, EventData, LoopBegun, LoopStopping};
 use wire::loops::{LoopMessageView, LoopView};
 
 use super::drive::{end, tell};
@@ -150,8 +150,11 @@ impl Engine {
                 )));
             }
             let message = tx.loop_message_insert(&session, ("operator", &body), now)?;
-            let data = json!({ "session": session, "message": message.number });
-            tell(tx, (EventKind::LoopMessage, None), data, now)?;
+            let data = EventData::LoopMessage(event::LoopMessage {
+                session: session.clone(),
+                message: message.number,
+            });
+            tell(tx, None, data, now)?;
             let input =
                 crate::core::redact::redact(json!({ "loop": session, "text": body }).to_string());
             let output = json!({ "message": message.number });
@@ -249,12 +252,15 @@ impl Engine {
             row.most_failures = settings.loops.failures;
             row.ended_at = None;
             tx.loop_save(&row, now)?;
-            let kind = if anew { EventKind::LoopStarted } else { EventKind::LoopResumed };
-            let data = json!({
-                "session": name, "role": order.role, "kind": order.kind, "iterations": row.last,
-                "iteration": row.next,
-            });
-            tell(tx, (kind, None), data, now)?;
+            let begun = LoopBegun {
+                session: name.clone(),
+                role: order.role.clone(),
+                kind: order.kind.clone(),
+                iterations: row.last,
+                iteration: row.next,
+            };
+            let event = if anew { EventData::LoopStarted } else { EventData::LoopResumed };
+            tell(tx, None, event(begun), now)?;
             let input = json!({
                 "loop": name, "role": order.role, "kind": order.kind, "specPath": order.spec_path,
                 "iterations": iterations, "commit": order.commits, "extra": order.extra,
@@ -283,8 +289,9 @@ impl Engine {
                 row.wish = Some(wish);
             }
             tx.loop_save(&row, now)?;
-            let data = json!({ "session": name, "wish": wish, "iteration": row.iteration });
-            tell(tx, (EventKind::LoopStopping, None), data, now)?;
+            let (session, iteration) = (name.clone(), row.iteration);
+            let data = EventData::LoopStopping(LoopStopping { session, wish, iteration });
+            tell(tx, None, data, now)?;
             if let (true, Phase::Working, Some(agent)) = (now_too, row.phase, row.agent) {
                 end_agent(tx, &settings, (agent, &row, wish), now)?;
             }

@@ -1,11 +1,10 @@
 //! The beginning of an iteration: its row, its agent and the words that the agent is told, in one transaction. So no iteration
 //! is made twice and none is skipped, wherever the server dies.
 
-use model::event::EventKind;
 use model::session::{LoopState, LoopWish, Phase};
 use model::{AgentId, Timestamp};
-use serde_json::json;
 use store::{Loop, Tx};
+use wire::event::{EventData, LoopIterationStarted};
 
 use super::drive::{Step, change, end, had, paused, tell};
 use super::prompt;
@@ -89,11 +88,13 @@ fn next(tx: &mut Tx<'_>, engine: &Engine, row: &mut Loop, now: Timestamp) -> Res
     row.phase = Phase::Working;
     row.step = 0;
     row.recovery = None;
-    let data = json!({
-        "session": row.session, "iteration": number, "iterations": row.last,
-        "messages": prompt.delivers.len(),
+    let data = EventData::LoopIterationStarted(LoopIterationStarted {
+        session: row.session.clone(),
+        iteration: number,
+        iterations: row.last,
+        messages: prompt.delivers.len(),
     });
-    tell(tx, (EventKind::LoopIterationStarted, Some(id)), data, now)
+    tell(tx, Some(id), data, now)
 }
 
 fn summary(row: &Loop, number: u32) -> String {

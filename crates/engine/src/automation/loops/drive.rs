@@ -9,9 +9,12 @@ use model::money::Usd;
 use model::session::{LoopState, LoopWish, Moment, Next, Phase, Standing, decide, failures_after};
 use model::task::{TaskRef, TaskStateName};
 use model::{AgentId, Timestamp};
-use serde_json::{Value, json};
 use store::{EventDraft, EventFilter, IterationEnd, Loop, Run, Tx};
 use tokio_util::sync::CancellationToken;
+use wire::event::{
+    EventData, FailedStep, HookOutput, LoopCommitted, LoopEnded, LoopIterationEnded, LoopPaused,
+    LoopStepFailed,
+};
 
 use super::hook::{self, About, Came};
 use super::prompt::{Recovery, cut};
@@ -191,11 +194,15 @@ async fn hooked(
                     tx.loop_message_insert(&row.session, (moment.name(), &said), now)?;
                 }
                 if let Some(why) = &failed {
-                    let data = json!({
-                        "session": row.session, "iteration": row.iteration_about(),
-                        "what": "hook", "hook": moment, "error": why, "output": said,
+                    let data = EventData::LoopStepFailed(LoopStepFailed {
+                        session: row.session.clone(),
+                        iteration: row.iteration_about(),
+                        what: FailedStep::Hook,
+                        hook: Some(moment),
+                        error: why.clone(),
+                        output: Some(said),
                     });
-                    tell(tx, (EventKind::LoopTrouble, row.agent), data, now)?;
+                    tell(tx, row.agent, data, now)?;
                 }
                 Ok(())
             });
@@ -204,14 +211,14 @@ async fn hooked(
     }
 }
 
-/// Tells of something in a loop.
+/// Records an event of a loop.
 pub(super) fn tell(
     tx: &mut Tx<'_>,
-    (kind, agent): (EventKind, Option<AgentId>),
-    data: Value,
+    agent: Option<AgentId>,
+    data: EventData,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    tx.event_append(now, &EventDraft { kind, agent, task: None, data })?;
+    tx.event_append(now, &EventDraft { agent, task: None, data })?;
     Ok(())
 }
 
@@ -255,9 +262,9 @@ async fn completed(
     let events = engine.store.read(|tx| tx.event_list(&filter, EVENTS))?;
     let Some(newest) = events.last().map(|event| event.number) else { return Ok(None) };
     for event in events {
-        let done = TaskStateName::Completed.stored();
-        let data = &event.data;
-        let is_done = data["to"] == done && data["from"] != done;
+        let Some(EventData::TaskUpdated(change)) = event.decode() else { continue };
+        let done = TaskStateName::Completed;
+        let is_done = change.to == done && change.from != done;
         let Some(id) = event.task.filter(|_| is_done) else { continue };
         let task = engine.store.read(|tx| tx.task_find(&TaskRef::Id(id)))?;
         let Some(task) = task.filter(|task| task.session == row.session) else { continue };
@@ -318,12 +325,17 @@ fn judge(
     let iteration = tx.iteration_get(&row.session, row.iteration)?;
     let summary = iteration.as_ref().and_then(|it| it.summary.clone()).unwrap_or(last_words);
     let task = iteration.and_then(|it| it.task).map(TaskRef::Number);
-    let data = json!({
-        "session": row.session, "iteration": row.iteration, "state": outcome.state(),
-        "reason": reason, "summary": cut(summary, 500), "task": task,
-        "costUsd": end.spent.dollars(), "iterations": row.last,
+    let data = EventData::LoopIterationEnded(LoopIterationEnded {
+        session: row.session.clone(),
+        iteration: row.iteration,
+        state: outcome.state(),
+        reason: reason.to_owned(),
+        summary: cut(summary, 500),
+        task,
+        cost_usd: end.spent.dollars(),
+        iterations: row.last,
     });
-    tell(tx, (EventKind::LoopIterationEnded, Some(agent)), data, now)
+    tell(tx, Some(agent), data, now)
 }
 
 /// What an iteration has cost, with all that its agent started. Where the loop has a budget, an agent that never said what it
@@ -358,17 +370,23 @@ async fn decided(
         match &made {
             Some(Ok(Some(commit))) => {
                 tx.iteration_set_commit(&row.session, row.iteration, commit)?;
-                let data = json!({
-                    "session": row.session, "iteration": row.iteration, "commit": commit,
+                let data = EventData::LoopCommitted(LoopCommitted {
+                    session: row.session.clone(),
+                    iteration: row.iteration,
+                    commit: commit.clone(),
                 });
-                tell(tx, (EventKind::LoopCommitted, row.agent), data, now)?;
+                tell(tx, row.agent, data, now)?;
             }
             Some(Err(why)) => {
-                let data = json!({
-                    "session": row.session, "iteration": row.iteration, "what": "commit",
-                    "error": why,
+                let data = EventData::LoopStepFailed(LoopStepFailed {
+                    session: row.session.clone(),
+                    iteration: row.iteration,
+                    what: FailedStep::Commit,
+                    hook: None,
+                    error: why.clone(),
+                    output: None,
                 });
-                tell(tx, (EventKind::LoopTrouble, row.agent), data, now)?;
+                tell(tx, row.agent, data, now)?;
             }
             Some(Ok(None)) | None => {}
         }
@@ -440,9 +458,13 @@ pub(super) fn paused(
     row.phase = Phase::Before;
     row.step = 0;
     row.wish = None;
-    let data = json!({ "session": row.session, "iteration": row.iteration, "reason": why });
+    let data = EventData::LoopPaused(LoopPaused {
+        session: row.session.clone(),
+        iteration: row.iteration,
+        reason: why.clone(),
+    });
     row.why = Some(why);
-    tell(tx, (EventKind::LoopPaused, None), data, now)
+    tell(tx, None, data, now)
 }
 
 /// Ends a loop, but for the hooks of its end.
@@ -466,15 +488,19 @@ async fn over(engine: &Engine, row: &Loop) -> Result<Step, ToolError> {
         for message in tx.loop_messages_waiting(&row.session, super::prompt::MESSAGES)? {
             if message.source != "operator" {
                 tx.loop_message_delivered(message.number, row.iteration, now)?;
-                left.push(json!({ "hook": message.source, "output": message.body }));
+                left.push(HookOutput { hook: message.source, output: message.body });
             }
         }
         let spent = tx.session_spent(&row.session)?;
-        let data = json!({
-            "session": row.session, "state": row.state, "reason": row.why,
-            "iteration": row.iteration, "costUsd": spent.dollars(), "outputs": left,
+        let data = EventData::LoopEnded(LoopEnded {
+            session: row.session.clone(),
+            state: row.state,
+            reason: row.why.clone(),
+            iteration: row.iteration,
+            cost_usd: spent.dollars(),
+            outputs: left,
         });
-        tell(tx, (EventKind::LoopEnded, None), data, now)
+        tell(tx, None, data, now)
     })
     .await
 }

@@ -7,8 +7,8 @@ use model::agent::Outcome;
 use model::event::EventKind;
 use model::task::{TaskMove, TaskStateName};
 use model::{AgentId, EpicId, Timestamp};
-use serde_json::{Value, json};
 use store::{Agent, Event, EventDraft, Recipient, Stop, TaskFilter, Tx};
+use wire::event::{EventData, SupervisorRecovered, SupervisorRecovering};
 
 use super::{brief, is_open, supervisor_role};
 use crate::call::cx::fresh;
@@ -51,8 +51,8 @@ pub(crate) fn begin(
 ) -> Result<u32, ToolError> {
     let Recovery { old, epic, by, reason } = wish;
     supervisor_role(settings)?;
-    let data = json!({ "epicId": epic, "by": by, "reason": reason });
-    tell(tx, EventKind::SupervisorRecovering, old, data, now)?;
+    let asked = SupervisorRecovering { epic_id: *epic, by: *by, reason: reason.clone() };
+    tell(tx, old, EventData::SupervisorRecovering(asked), now)?;
     let freed = free_tasks(tx, *epic, *by, now)?;
     let who = by.map_or_else(|| "the operator".to_owned(), |by| by.to_string());
     let title = tx.epic_get(*epic)?.map(|epic| epic.title).unwrap_or_default();
@@ -81,7 +81,10 @@ pub(super) fn follow_up(
     now: Timestamp,
 ) -> Result<bool, ToolError> {
     let Some(wish) = wanted(tx, agent.id)? else { return Ok(false) };
-    let by = wish.data["by"].as_str().and_then(|by| by.parse().ok());
+    let by = match wish.decode() {
+        Some(EventData::SupervisorRecovering(asked)) => asked.by,
+        _ => None,
+    };
     match replace(tx, settings, agent, by, now) {
         Ok(_) => Ok(true),
         Err(error) if error.is_transient() => Err(error),
@@ -113,15 +116,20 @@ pub(crate) fn wanted(tx: &Tx<'_>, agent: AgentId) -> Result<Option<Event>, ToolE
 pub(crate) fn successor(tx: &Tx<'_>, agent: AgentId) -> Result<Option<AgentId>, ToolError> {
     let events = tx.event_list_newest(EventKind::SupervisorRecovered, LOOKED_AT)?;
     let found = events.into_iter().rev().find(|event| event.agent == Some(agent));
-    Ok(found.and_then(|event| event.data["successorId"].as_str()?.parse().ok()))
+    Ok(found.and_then(|event| match event.decode()? {
+        EventData::SupervisorRecovered(done) => Some(done.successor_id),
+        _ => None,
+    }))
 }
 
 /// How often an epic's supervisor was replaced lately.
 pub(crate) fn lately(tx: &Tx<'_>, epic: EpicId, now: Timestamp) -> Result<usize, ToolError> {
     let since = now.after_seconds(-WINDOW_SECONDS);
-    let epic = epic.to_string();
     let events = tx.event_list_newest(EventKind::SupervisorRecovering, LOOKED_AT)?;
-    let of_epic = |event: &&Event| event.at > since && event.data["epicId"] == epic.as_str();
+    let of_epic = |event: &&Event| {
+        let asked = Some(event).filter(|event| event.at > since).and_then(|event| event.decode());
+        matches!(asked, Some(EventData::SupervisorRecovering(asked)) if asked.epic_id == epic)
+    };
     Ok(events.iter().filter(of_epic).count())
 }
 
@@ -152,8 +160,8 @@ fn replace(
     let like = Agent { parent, ..old.clone() };
     let drafted = beside(tx, settings, (&like, fresh(AgentId::from_bits)?), &draft, now)?;
     super::set_going(tx, &epic, by, now)?;
-    let data = json!({ "epicId": epic.id, "successorId": drafted.id });
-    tell(tx, EventKind::SupervisorRecovered, old, data, now)?;
+    let done = SupervisorRecovered { epic_id: epic.id, successor_id: drafted.id };
+    tell(tx, old, EventData::SupervisorRecovered(done), now)?;
     Ok(Some(drafted))
 }
 
@@ -190,13 +198,7 @@ fn free_tasks(
     }
 }
 
-fn tell(
-    tx: &mut Tx<'_>,
-    kind: EventKind,
-    agent: &Agent,
-    data: Value,
-    now: Timestamp,
-) -> Result<(), ToolError> {
-    tx.event_append(now, &EventDraft { kind, agent: Some(agent.id), task: None, data })?;
+fn tell(tx: &mut Tx<'_>, agent: &Agent, data: EventData, now: Timestamp) -> Result<(), ToolError> {
+    tx.event_append(now, &EventDraft { agent: Some(agent.id), task: None, data })?;
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! What the operator does with plans: begins one, ends it, goes on with it.
 
 use model::agent::Outcome;
-use model::event::EventKind;
 use model::money::Usd;
 use model::plan::Step;
 use model::task::TaskMove;
 use model::{AgentId, PlanState, TaskRef, Timestamp};
 use serde_json::{Value, json};
 use store::{NewPlan, Plan, PlanStep, Stop, Task, Tx};
+use wire::event::{EventData, PlanStarted};
 use wire::plans::PlanView;
 
 use super::view::find_plan;
@@ -226,11 +226,14 @@ fn begin(
     let prompt = brief::prompt(tx, settings, &plan, None)?;
     enrol_coordinator(tx, settings, (&plan, id), (prompt, plan.cap), now)?;
     move_own(tx, &plan, &TaskMove::Start { claim: None }, now)?;
-    let data = json!({
-        "plan": plan.name, "title": plan.title, "path": plan.path, "agentId": id,
-        "steps": read.steps.len(),
+    let data = EventData::PlanStarted(PlanStarted {
+        plan: plan.name.clone(),
+        title: plan.title.clone(),
+        path: plan.path.clone(),
+        agent_id: id,
+        steps: read.steps.len(),
     });
-    tell(tx, EventKind::PlanStarted, (&plan, id), data, now)?;
+    tell(tx, (&plan, id), data, now)?;
     Ok(plan)
 }
 

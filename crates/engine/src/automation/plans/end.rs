@@ -2,12 +2,11 @@
 
 use model::Timestamp;
 use model::agent::AgentState;
-use model::event::EventKind;
 use model::plan::{EndedBy, Next, Turn};
 use model::task::{TaskMove, TaskStateName};
 use model::{AgentId, PlanState};
-use serde_json::json;
 use store::{Agent, Plan, Recipient, Stop, Tx};
+use wire::event::{EventData, PlanEnded};
 
 use super::{Stage, Successor, closed, is_wanted, left, move_own, stages, succeed, tell};
 use crate::core::error::ToolError;
@@ -122,11 +121,13 @@ fn over(
     };
     move_own(tx, plan, &wish, now)?;
     let result = Standing::of(tx, coordinator)?.result();
-    let data = json!({
-        "plan": plan.name, "state": state, "reason": why,
-        "summary": result.map(|result| result.summary.chars().take(500).collect::<String>()),
+    let data = EventData::PlanEnded(PlanEnded {
+        plan: plan.name.clone(),
+        state,
+        reason: why.to_owned(),
+        summary: result.map(|result| result.summary.chars().take(500).collect()),
     });
-    tell(tx, EventKind::PlanEnded, (plan, coordinator), data, now)?;
+    tell(tx, (plan, coordinator), data, now)?;
     if state != PlanState::Completed {
         let reason = format!("the plan {} is over: {why}", plan.name);
         let stop = Stop { outcome: model::agent::Outcome::Killed, reason };

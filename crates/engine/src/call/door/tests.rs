@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::{AuditFilter, EventFilter, Store, StoreError};
 use tempfile::TempDir;
+use testkit::event_of;
 use tokio::task::JoinSet;
 
 use super::*;
@@ -58,7 +59,7 @@ impl Ask for Farewell {
         if whom.ended_at().is_some() {
             return Err(ToolError::wrong_state("it has left already"));
         }
-        cx.tell(EventKind::DecisionLogged, None, json!({ "whom": whom.id }))?;
+        cx.tell(None, event_of(EventKind::DecisionLogged))?;
         Ok(Ticket { whom: whom.id })
     }
 
@@ -362,11 +363,9 @@ async fn thousands_wait_and_look_only_at_what_concerns_them() {
         while looked() < 2 * watching {
             tokio::task::yield_now().await;
         }
-        for n in 0..300 {
-            let data = json!({ "n": n });
-            let agent = Some(bystander);
-            let kind = EventKind::AgentStateChanged;
-            let event = store::EventDraft { kind, agent, task: None, data };
+        for _ in 0..300 {
+            let (agent, data) = (Some(bystander), event_of(EventKind::AgentStateChanged));
+            let event = store::EventDraft { agent, task: None, data };
             let now = world.engine.now();
             world.engine.store.write(move |tx| tx.event_append(now, &event)).await.unwrap();
         }

@@ -2,10 +2,9 @@
 
 use host::agent::Verdict;
 use model::agent::{AgentEvent, AgentState};
-use model::event::EventKind;
 use model::{AgentId, MailId, Timestamp};
-use serde_json::json;
 use store::{Agent, EventDraft, Mail, NewMail, Question, Recipient, Tx};
+use wire::event::{AgentAsked, AgentStateChanged, EventData, MailSent};
 
 use crate::call::cx::fresh;
 use crate::core::engine::Engine;
@@ -54,13 +53,16 @@ fn put(
         reply_to: None,
     };
     tx.mail_insert(&mail, now)?;
-    let letter = json!({
-        "mailId": question.mail, "toAgentId": null, "isForHuman": true, "subject": subject,
-    });
-    let asked = json!({ "mailId": question.mail, "tool": question.tool });
-    let events = [(EventKind::MailSent, letter), (EventKind::AgentAsked, asked)];
-    for (kind, data) in events {
-        tx.event_append(now, &EventDraft { kind, agent: Some(agent.id), task: agent.task, data })?;
+    let sent = MailSent {
+        mail_id: question.mail,
+        to_agent_id: None,
+        is_for_human: true,
+        subject,
+        forwarded_from_agent_id: None,
+    };
+    let asked = AgentAsked { mail_id: question.mail, tool: question.tool.clone() };
+    for data in [EventData::MailSent(sent), EventData::AgentAsked(asked)] {
+        tx.event_append(now, &EventDraft { agent: Some(agent.id), task: agent.task, data })?;
     }
     moved(tx, agent.id, AgentEvent::AskedInput, now)
 }
@@ -79,9 +81,8 @@ pub(crate) fn moved(
     }
     agent.state = state;
     tx.agent_advance(id, &agent.state, now)?;
-    let data = json!({ "state": agent.state.name() });
-    let kind = EventKind::AgentStateChanged;
-    tx.event_append(now, &EventDraft { kind, agent: Some(id), task: agent.task, data })?;
+    let data = EventData::AgentStateChanged(AgentStateChanged::to(agent.state.name()));
+    tx.event_append(now, &EventDraft { agent: Some(id), task: agent.task, data })?;
     Ok(())
 }
 

@@ -6,12 +6,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use model::event::EventKind;
-use model::{AgentId, MailId, Timestamp};
+use model::{AgentId, Timestamp};
 use store::{Agent, Event, EventFilter, Run};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use wire::event::EventData;
 
 use super::environment::{self, StartGrant};
 use super::keeper::{self, Begin, CallNote, Order};
@@ -214,10 +215,10 @@ impl Keeping {
                 }
             }
             (EventKind::MailSent, _) => {
-                let to = event.data["toAgentId"].as_str().and_then(|to| to.parse().ok());
-                let mail = event.data["mailId"].as_str().and_then(|id| id.parse::<MailId>().ok());
-                if let (Some(to), Some(mail)) = (to, mail) {
-                    crew.order(to, Order::Mail(mail));
+                if let Some(EventData::MailSent(mail)) = event.decode()
+                    && let Some(to) = mail.to_agent_id
+                {
+                    crew.order(to, Order::Mail(mail.mail_id));
                 }
             }
             _ => {}

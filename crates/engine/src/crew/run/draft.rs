@@ -3,11 +3,10 @@
 use std::path::{Component, Path};
 
 use model::agent::AgentState;
-use model::event::EventKind;
 use model::money::Usd;
 use model::{AgentId, EpicId, TaskRef, Timestamp};
-use serde_json::json;
 use store::{Agent, Caps, EventDraft, NewAgent, NewRun, Task, Tx};
+use wire::event::{AgentCreated, AgentDraft, EventData};
 
 use super::wish::{Claims, Confinement, Draft};
 use super::{environment, reserve};
@@ -141,12 +140,18 @@ fn enrol(
     if let Some(task) = &task {
         cx.tx.dispatch_begin(task.number, id, &name, cx.now)?;
     }
-    let data = json!({
-        "role": name, "category": new.category, "kind": new.kind, "parentId": new.parent,
-        "depth": new.depth, "summary": summary, "resumedFrom": draft.resume,
+    let data = EventData::AgentCreated(AgentCreated {
+        role: name.clone(),
+        category: new.category,
+        kind: new.kind,
+        draft: Some(AgentDraft {
+            parent_id: new.parent,
+            depth: new.depth,
+            summary,
+            resumed_from: draft.resume,
+        }),
     });
-    let event = EventDraft { kind: EventKind::AgentCreated, agent: Some(id), task: new.task, data };
-    cx.tx.event_append(cx.now, &event)?;
+    cx.tx.event_append(cx.now, &EventDraft { agent: Some(id), task: new.task, data })?;
     Ok(Drafted { id, role: name, task_slug: task.map(|task| task.slug).unwrap_or_default() })
 }
 

@@ -2,12 +2,11 @@
 
 use model::Timestamp;
 use model::agent::{AgentEvent, AwaitStatus, Outcome};
-use model::event::EventKind;
 use model::money::Usd;
 use model::review::WorktreeState;
 use model::task::{TaskMove, TaskStateName};
-use serde_json::{Value, json};
 use store::{Agent, EventDraft, Run, Spend, Stop, Tokens, Tx};
+use wire::event::{AgentFinished, EventData, RunTotals, TokenTotals};
 
 use super::reserve;
 use super::wish::Wish;
@@ -101,13 +100,8 @@ pub(crate) fn finish(
     charge_unmetered(tx, settings, &ended, ending.account, now)?;
     let run = tx.run_get(agent.id)?;
     let data = finished_data(&ended, run.as_ref(), ending, now);
-    let event = EventDraft {
-        kind: EventKind::AgentFinished,
-        agent: Some(agent.id),
-        task: agent.task,
-        data,
-    };
-    tx.event_append(now, &event)?;
+    let data = EventData::AgentFinished(data);
+    tx.event_append(now, &EventDraft { agent: Some(agent.id), task: agent.task, data })?;
     // Where that cannot be read, a letter too many is better than none.
     if run.is_some_and(|run| Wish::of(&run).map_or(true, |wish| wish.notify)) {
         notify(tx, &ended, ending, now)?;
@@ -172,16 +166,23 @@ fn settle_worktree(tx: &mut Tx<'_>, agent: &Agent, now: Timestamp) -> Result<(),
     Ok(())
 }
 
-fn finished_data(agent: &Agent, run: Option<&Run>, ending: &Ending, now: Timestamp) -> Value {
+fn finished_data(
+    agent: &Agent,
+    run: Option<&Run>,
+    ending: &Ending,
+    now: Timestamp,
+) -> AgentFinished {
     let started = run.and_then(|run| run.started_at).unwrap_or(agent.created_at);
     let tokens = run.map(|run| run.tokens).unwrap_or_default();
-    json!({
-        "state": agent.state.name(), "reason": ending.reason, "role": agent.role,
-        "summary": redact(ending.result.summary.chars().take(500).collect()),
-        "costUsd": run.and_then(|run| run.cost).map(Usd::dollars),
-        "tokens": { "input": tokens.read(), "output": tokens.output },
-        "durationMs": now.millis_since(started),
-    })
+    let totals = RunTotals {
+        role: agent.role.clone(),
+        summary: redact(ending.result.summary.chars().take(500).collect()),
+        cost_usd: run.and_then(|run| run.cost).map(Usd::dollars),
+        tokens: TokenTotals { input: tokens.read(), output: tokens.output },
+        duration_ms: now.millis_since(started),
+    };
+    let (state, reason) = (agent.state.name(), ending.reason.clone());
+    AgentFinished { state, reason, totals: Some(totals) }
 }
 
 /// Only the holder of a task's claim moves it by ending. What was given to it and not begun is free

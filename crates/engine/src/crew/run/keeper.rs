@@ -14,8 +14,6 @@ use host::run::{
     ControlReceiver, ControlSender, Notice, OutputReader, Position, RunFolder, Standing,
 };
 use model::agent::{AgentEvent, Outcome};
-use model::event::EventKind;
-use serde_json::json;
 use store::{Agent, EventDraft, ReadTo, Run, Stop, Tokens};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
@@ -34,6 +32,7 @@ use crate::core::error::ToolError;
 pub(crate) use orders::{CallNote, Order};
 use stopping::Stopping;
 use unattended::Unattended;
+use wire::event::{AgentStarted, EventData};
 
 /// So much output is read before others get their turn.
 const PORTION: usize = 256 * 1024;
@@ -342,15 +341,14 @@ impl Keeper {
                 agent.state = state;
                 tx.agent_advance(id, &agent.state, now)?;
                 tx.run_report(id, attempt, &report)?;
-                let data = json!({
-                    "role": agent.role, "category": agent.category, "kind": agent.kind,
-                    "attempt": attempt, "folder": folder,
+                let data = EventData::AgentStarted(AgentStarted {
+                    role: agent.role.clone(),
+                    category: agent.category.clone(),
+                    kind: agent.kind.clone(),
+                    attempt: Some(attempt),
+                    folder: Some(folder.clone()),
                 });
-                let kind = EventKind::AgentStarted;
-                tx.event_append(
-                    now,
-                    &EventDraft { kind, agent: Some(id), task: agent.task, data },
-                )?;
+                tx.event_append(now, &EventDraft { agent: Some(id), task: agent.task, data })?;
                 Ok(Some(agent))
             })
             .await?;

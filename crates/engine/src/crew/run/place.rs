@@ -3,11 +3,10 @@
 //! children they wait for.
 
 use model::agent::AgentEvent;
-use model::event::EventKind;
 use model::task::{Claim, TaskMove, TaskStateName};
 use model::{AgentId, TaskRef, Timestamp};
-use serde_json::json;
 use store::{Agent, EventDraft, Tx};
+use wire::event::{AgentStateChanged, EventData};
 
 use super::environment::StartGrant;
 use super::wish::{Claims, Wish};
@@ -51,9 +50,9 @@ pub(crate) fn begin(
     if Wish::of(&run).is_ok_and(|wish| wish.claims == Claims::Task) {
         claim(tx, &agent, now)?;
     }
-    let data = json!({ "state": agent.state.name(), "attempt": agent.attempt });
-    let kind = EventKind::AgentStateChanged;
-    tx.event_append(now, &EventDraft { kind, agent: Some(agent.id), task: agent.task, data })?;
+    let (state, attempt) = (agent.state.name(), Some(agent.attempt));
+    let data = EventData::AgentStateChanged(AgentStateChanged { state, attempt, until: None });
+    tx.event_append(now, &EventDraft { agent: Some(agent.id), task: agent.task, data })?;
     Ok(Some(agent))
 }
 

@@ -6,10 +6,9 @@
 
 use host::run::Standing;
 use model::agent::{AgentEvent, AgentState};
-use model::event::EventKind;
 use model::{AgentId, Timestamp};
-use serde_json::json;
 use store::{Agent, EventDraft, Run, Tx};
+use wire::event::{AgentStateChanged, EventData};
 
 use super::launch::folder_of;
 use crate::core::engine::Engine;
@@ -98,8 +97,8 @@ pub(crate) fn requeue(tx: &mut Tx<'_>, id: AgentId, now: Timestamp) -> Result<()
     let Ok(state) = agent.state.apply(AgentEvent::Requeued, now) else { return Ok(()) };
     agent.state = state;
     tx.agent_advance(id, &agent.state, now)?;
-    let data = json!({ "state": agent.state.name(), "attempt": agent.attempt });
-    let kind = EventKind::AgentStateChanged;
-    tx.event_append(now, &EventDraft { kind, agent: Some(id), task: agent.task, data })?;
+    let (state, attempt) = (agent.state.name(), Some(agent.attempt));
+    let data = EventData::AgentStateChanged(AgentStateChanged { state, attempt, until: None });
+    tx.event_append(now, &EventDraft { agent: Some(id), task: agent.task, data })?;
     Ok(())
 }

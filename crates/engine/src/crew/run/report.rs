@@ -7,11 +7,10 @@
 use std::collections::BTreeMap;
 
 use model::agent::Outcome;
-use model::event::EventKind;
 use model::money::Usd;
 use model::{AgentId, Timestamp};
-use serde_json::json;
 use store::{Agent, Budget, EventDraft, Report, Spend, Stop, Tokens, ToolUse, Tx};
+use wire::event::{AgentWarned, EventData};
 
 use super::stop::stop_tree;
 use super::wish::{OnCap, Wish};
@@ -80,9 +79,8 @@ pub(crate) fn warn(
     warning: &str,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let data = json!({ "warning": warning });
-    let kind = EventKind::AgentWarned;
-    tx.event_append(now, &EventDraft { kind, agent: Some(agent.id), task: agent.task, data })?;
+    let data = EventData::AgentWarned(AgentWarned { warning: warning.to_owned() });
+    tx.event_append(now, &EventDraft { agent: Some(agent.id), task: agent.task, data })?;
     Ok(())
 }
 

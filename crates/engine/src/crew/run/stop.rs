@@ -2,10 +2,9 @@
 //! out, the deepest first, and what has no process ends at once.
 
 use model::agent::{AgentState, Outcome};
-use model::event::EventKind;
 use model::{AgentId, Timestamp};
-use serde_json::json;
 use store::{Agent, EventDraft, Stop, Tx};
+use wire::event::{AgentStopping, EventData};
 
 use super::finish::{self, Ending};
 use crate::call::cx::find_agent;
@@ -62,9 +61,9 @@ fn stop_one(
         | AgentState::WaitingReview
         | AgentState::WaitingInput => {
             if tx.run_stop(agent.id, stop)? {
-                let data = json!({ "outcome": stop.outcome.state(), "reason": stop.reason });
-                let kind = EventKind::AgentStopping;
-                let event = EventDraft { kind, agent: Some(agent.id), task: agent.task, data };
+                let (outcome, reason) = (stop.outcome.state(), stop.reason.clone());
+                let data = EventData::AgentStopping(AgentStopping { outcome, reason });
+                let event = EventDraft { agent: Some(agent.id), task: agent.task, data };
                 tx.event_append(now, &event)?;
             }
             Ok(())

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use host::github::{Repository, parse_event, verify_signature};
-use model::event::EventKind;
 use model::review::PullState;
 use model::task::{TaskMove, TaskStateName};
 use model::{EpicId, EpicState, Timestamp};
@@ -11,6 +10,7 @@ use serde_json::json;
 use store::{Agent, PullRequest, Recipient, Tx};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use wire::event::{EventData, PullChanged};
 
 use crate::call::cx::task_of;
 use crate::core::engine::Engine;
@@ -45,11 +45,17 @@ pub(crate) fn changed(
     if is_in || !tx.pull_set((&pull.repository, pull.pull), state, now)? {
         return Ok(false);
     }
-    let data = json!({
-        "repository": pull.repository, "number": pull.pull, "url": pull.url, "branch": pull.branch,
-        "base": pull.base, "from": pull.state, "state": state, "by": by,
+    let data = EventData::PullChanged(PullChanged {
+        repository: pull.repository.clone(),
+        number: pull.pull,
+        url: pull.url.clone(),
+        branch: pull.branch.clone(),
+        base: pull.base.clone(),
+        from: pull.state,
+        state,
+        by: by.to_owned(),
     });
-    tell(tx, EventKind::PullChanged, pull.agent, data, now)?;
+    tell(tx, pull.agent, data, now)?;
     if let (PullState::Merged, Some(epic)) = (state, pull.epic) {
         complete_epic(tx, epic, now)?;
     }

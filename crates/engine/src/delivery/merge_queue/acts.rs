@@ -1,11 +1,11 @@
 //! What is done to approved work and to those who did it, in the record.
 
-use model::event::EventKind;
 use model::review::{ErrandKind, MergeState};
 use model::task::{TaskMove, TaskRef, TaskStateName};
 use model::{AgentId, ErrandId, MergeId, TaskId, Timestamp};
 use serde_json::{Value, json};
 use store::{Agent, EventDraft, Merge, MergeChange, Recipient, Stop, Task, Tx};
+use wire::event::{EventData, MergeChanged, MergeQueued};
 
 use super::worker_of;
 use crate::call::cx::fresh;
@@ -67,11 +67,13 @@ pub(crate) fn line_up(
     (errand, caller): (ErrandId, Option<AgentId>),
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let data = json!({
-        "mergeId": merge.id, "branch": merge.branch, "target": merge.target, "commit": merge.commit,
+    let data = EventData::MergeQueued(MergeQueued {
+        merge_id: merge.id,
+        branch: merge.branch.clone(),
+        target: merge.target.clone(),
+        commit: merge.commit.clone(),
     });
-    let kind = EventKind::MergeQueued;
-    tx.event_append(now, &EventDraft { kind, agent: caller, task: Some(merge.task), data })?;
+    tx.event_append(now, &EventDraft { agent: caller, task: Some(merge.task), data })?;
     let wish = MergeWish::Merge { merge: merge.id };
     let (kind, lane) = (ErrandKind::Merge, lane_to(&merge.target));
     let sending = Sending { kind, lane, agent: merge.agent, caller, wish: &wish };
@@ -86,12 +88,17 @@ pub(crate) fn tell(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     tx.merge_set(merge.id, state, change, now)?;
-    let data = json!({
-        "mergeId": merge.id, "branch": merge.branch, "target": merge.target, "commit": merge.commit,
-        "state": state, "mergedCommit": change.merged, "reason": change.reason,
+    let data = EventData::MergeChanged(MergeChanged {
+        merge_id: merge.id,
+        branch: merge.branch.clone(),
+        target: merge.target.clone(),
+        commit: merge.commit.clone(),
+        state,
+        merged_commit: change.merged.map(str::to_owned),
+        reason: change.reason.map(str::to_owned),
     });
-    let (kind, agent) = (EventKind::MergeChanged, merge.approved_by);
-    tx.event_append(now, &EventDraft { kind, agent, task: Some(merge.task), data })?;
+    let (agent, task) = (merge.approved_by, Some(merge.task));
+    tx.event_append(now, &EventDraft { agent, task, data })?;
     Ok(())
 }
 

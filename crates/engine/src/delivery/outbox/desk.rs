@@ -5,13 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use model::Timestamp;
-use model::event::EventKind;
 use model::review::ErrandKind;
-use serde_json::json;
 use store::{Errand, EventDraft};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use wire::event::{ErrandEnded, ErrandStatus, EventData};
 
 use super::{Ending, Point, Setback};
 use crate::core::engine::Engine;
@@ -236,7 +235,7 @@ async fn conclude(engine: &Engine, errand: &Errand, ending: Ending) -> Result<()
             }
             let answer = ending(tx, now)?;
             tx.errand_end(done.id, Ok(&answer.to_string()), now)?;
-            told(tx, &done, "done", now)
+            told(tx, &done, ErrandStatus::Done, now)
         })
         .await;
     match written {
@@ -267,7 +266,7 @@ async fn give_up(engine: &Engine, errand: &Errand, error: &ToolError) -> Result<
         .write(move |tx| {
             let now = clock.now();
             if tx.errand_end(failed.id, Err(&kept), now)? {
-                told(tx, &failed, "failed", now)?;
+                told(tx, &failed, ErrandStatus::Failed, now)?;
             }
             Ok(())
         })
@@ -277,12 +276,12 @@ async fn give_up(engine: &Engine, errand: &Errand, error: &ToolError) -> Result<
 fn told(
     tx: &mut store::Tx<'_>,
     errand: &Errand,
-    status: &str,
+    status: ErrandStatus,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let data = json!({ "errandId": errand.id, "kind": errand.kind, "status": status });
-    let kind = EventKind::ErrandEnded;
-    tx.event_append(now, &EventDraft { kind, agent: errand.agent, task: None, data })?;
+    let ended = ErrandEnded { errand_id: errand.id, kind: errand.kind, status };
+    let data = EventData::ErrandEnded(ended);
+    tx.event_append(now, &EventDraft { agent: errand.agent, task: None, data })?;
     Ok(())
 }
 

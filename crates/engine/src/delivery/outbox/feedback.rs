@@ -2,12 +2,12 @@
 //! not possible at once it comes by mail, and the merge is tried again when the coder is next heard of.
 
 use host::git::{GitError, Merged, Repo, TreeState};
-use model::event::EventKind;
 use model::review::{ErrandKind, FeedbackPriority, FeedbackType, ReviewState};
 use model::{AgentId, FeedbackId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{Errand, Feedback, Review, Tx};
+use wire::event::{EventData, ReviewFeedback};
 
 use super::{Ending, Point, Sending, Setback, lane_of, note, notes_of, wish_of};
 use crate::core::engine::Engine;
@@ -209,9 +209,14 @@ fn record(
     if wish.told {
         if let Some(commit) = &commit {
             tx.feedback_merged(wish.id, commit)?;
-            let data =
-                json!({ "feedbackId": wish.id, "reviewerId": wish.reviewer, "commit": commit });
-            tell(tx, EventKind::ReviewFeedback, wish.coder, data, now)?;
+            let data = EventData::ReviewFeedback(ReviewFeedback {
+                feedback_id: wish.id,
+                reviewer_id: wish.reviewer,
+                kind: None,
+                iteration: None,
+                commit: Some(commit.clone()),
+            });
+            tell(tx, wish.coder, data, now)?;
         }
         return Ok(answer);
     }
@@ -230,11 +235,14 @@ fn record(
         commit: commit.clone(),
         created_at: now,
     })?;
-    let data = json!({
-        "feedbackId": wish.id, "reviewerId": wish.reviewer, "type": wish.kind,
-        "iteration": review.iteration, "commit": commit,
+    let data = EventData::ReviewFeedback(ReviewFeedback {
+        feedback_id: wish.id,
+        reviewer_id: wish.reviewer,
+        kind: Some(wish.kind),
+        iteration: Some(review.iteration),
+        commit,
     });
-    tell(tx, EventKind::ReviewFeedback, wish.coder, data, now)?;
+    tell(tx, wish.coder, data, now)?;
     let word = word(wish, review, landed);
     let closing = Closing { state: ReviewState::Feedback, feedback: Some(wish.kind), word };
     reviews::close(tx, settings, review, &closing, now)?;

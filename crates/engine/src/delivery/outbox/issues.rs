@@ -6,13 +6,13 @@ use std::path::Path;
 
 use host::github::{GitHub, Issue, NewIssue, Repository};
 use host::inside::{self, InsideError};
-use model::event::EventKind;
 use model::plan_issues::planned_issues;
 use model::{AgentId, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use store::{Errand, EventDraft, GithubIssue, Tx};
+use wire::event::{EventData, IssuesCreated};
 
 use super::pull::failed;
 use super::{Ending, Point, Setback, note, notes_of, wish_of};
@@ -271,11 +271,13 @@ fn record(tx: &mut Tx<'_>, row: &GithubIssue, now: Timestamp) -> Result<(), Tool
     tx.issue_insert(row, now)?;
     let task = row.agent.map(|agent| tx.agent_get(agent)).transpose()?.flatten();
     let task = task.and_then(|agent| agent.task);
-    let data: Value = json!({
-        "repository": row.repository, "number": row.issue, "url": row.url, "title": row.title,
+    let data = EventData::IssuesCreated(IssuesCreated {
+        repository: row.repository.clone(),
+        number: row.issue,
+        url: row.url.clone(),
+        title: row.title.clone(),
     });
-    let kind = EventKind::IssuesCreated;
-    tx.event_append(now, &EventDraft { kind, agent: row.agent, task, data })?;
+    tx.event_append(now, &EventDraft { agent: row.agent, task, data })?;
     Ok(())
 }
 

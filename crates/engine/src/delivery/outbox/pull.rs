@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use host::git::{GitError, Push, Repo};
 use host::github::{GitHub, GitHubError, NewPull, Pull, Repository};
-use model::event::EventKind;
 use model::review::{PullState, ReviewState};
 use model::{AgentId, EpicId, Timestamp};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use store::{Errand, PullRequest, Tx};
+use wire::event::{EventData, PullOpened};
 
 use super::{Ending, Point, Setback, note, notes_of, wish_of};
 use crate::call::cx::task_of;
@@ -369,12 +369,18 @@ fn record(
             created_at: now,
             updated_at: now,
         })?;
-        let data = json!({
-            "repository": repository, "number": pull.number, "url": pull.url, "branch": pull.head,
-            "base": pull.base, "title": pull.title, "state": pull.state, "openedBy": wish.caller,
-            "epicId": wish.epic,
+        let data = EventData::PullOpened(PullOpened {
+            repository: repository.to_owned(),
+            number: pull.number,
+            url: pull.url.clone(),
+            branch: pull.head.clone(),
+            base: pull.base.clone(),
+            title: pull.title.clone(),
+            state: pull.state,
+            opened_by: wish.caller,
+            epic_id: wish.epic,
         });
-        tell(tx, EventKind::PullOpened, owner, data, now)?;
+        tell(tx, owner, data, now)?;
         if wish.epic.is_none() {
             note_on_task(tx, owner, &pull.url, now)?;
         }

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 
 use model::agent::{AgentEvent, AgentState};
-use model::event::EventKind;
 use model::review::WorktreeState;
 use model::{AgentId, TaskRef, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::{Agent, Errand, NewReview, NewWorktree, Tx};
+use wire::event::{AgentStateChanged, EventData, ReviewRequested};
 
 use super::{Ending, Point, Setback, wish_of};
 use crate::call::cx::{find_agent, task_of};
@@ -120,11 +120,14 @@ fn record(
         wish: Wish { claims: Claims::Nothing, ..Wish::default() },
         ..Draft::default()
     };
-    let data = json!({
-        "coderId": coder.id, "reviewerId": wish.reviewer, "iteration": iteration,
-        "branch": fork.branch, "commit": fork.commit,
+    let data = EventData::ReviewRequested(ReviewRequested {
+        coder_id: coder.id,
+        reviewer_id: wish.reviewer,
+        iteration,
+        branch: fork.branch.clone(),
+        commit: fork.commit.clone(),
     });
-    tell(tx, EventKind::ReviewRequested, coder.id, data, now)?;
+    tell(tx, coder.id, data, now)?;
     draft::beside(tx, settings, (&coder, wish.reviewer), &ask, now)?;
     let branch = review_branch_of(wish.reviewer);
     let path = fork.path.display().to_string();
@@ -145,8 +148,8 @@ fn record(
     if coder.state != AgentState::WaitingReview {
         coder.state = waits;
         tx.agent_advance(coder.id, &coder.state, now)?;
-        let data = json!({ "state": coder.state.name() });
-        tell(tx, EventKind::AgentStateChanged, coder.id, data, now)?;
+        let data = EventData::AgentStateChanged(AgentStateChanged::to(coder.state.name()));
+        tell(tx, coder.id, data, now)?;
     }
     let tmux = settings.roles.get(&settings.review.role).is_some_and(|role| role.tmux);
     Ok(json!({

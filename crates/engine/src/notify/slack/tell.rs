@@ -6,6 +6,7 @@ use model::agent::{AgentState, Outcome};
 use model::event::EventKind;
 use model::{MailId, Timestamp};
 use store::{Event, EventFilter, SlackThread, Tx};
+use wire::event::EventData;
 
 use super::say;
 use super::say::{Place, Words};
@@ -39,13 +40,13 @@ pub(super) async fn follow(engine: &Engine, seen: &mut Option<i64>) -> Result<()
         let filter = EventFilter { after: at, kind: None };
         let events = engine.store.read(|tx| tx.event_list(&filter, BATCH))?;
         let Some(newest) = events.last().map(|event| event.number) else { return Ok(()) };
-        let wanted: Vec<Event> = events.into_iter().filter(is_wanted).collect();
+        let wanted: Vec<(Event, EventData)> = events.into_iter().filter_map(wanted).collect();
         if !wanted.is_empty() || newest - written >= AHEAD {
             let (own, settings) = (engine.clone(), engine.settings());
             let told = engine.store.write(move |tx| {
                 let done = tx.slack_events()?.unwrap_or_default();
-                for event in wanted.iter().filter(|event| event.number > done) {
-                    tell(tx, &settings, event, own.now())?;
+                for (event, data) in wanted.iter().filter(|(event, _)| event.number > done) {
+                    tell(tx, &settings, (event, data), own.now())?;
                 }
                 tx.slack_events_seen(newest.max(done))?;
                 Ok::<_, ToolError>(())
@@ -57,24 +58,34 @@ pub(super) async fn follow(engine: &Engine, seen: &mut Option<i64>) -> Result<()
     }
 }
 
-fn is_wanted(event: &Event) -> bool {
-    match event.kind {
-        EventKind::AgentStarted | EventKind::AgentStateChanged | EventKind::AgentFinished => true,
-        EventKind::MailSent => event.data["isForHuman"] == true,
-        _ => false,
-    }
+/// Keeps an event that may concern a thread, with its payload.
+fn wanted(event: Event) -> Option<(Event, EventData)> {
+    let is_of_kind = matches!(
+        event.kind,
+        EventKind::AgentStarted
+            | EventKind::AgentStateChanged
+            | EventKind::AgentFinished
+            | EventKind::MailSent
+    );
+    let data = Some(&event).filter(|_| is_of_kind)?.decode()?;
+    let is_for_agent = matches!(&data, EventData::MailSent(mail) if !mail.is_for_human);
+    (!is_for_agent).then_some((event, data))
 }
 
 fn tell(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    event: &Event,
+    (event, data): (&Event, &EventData),
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    match event.kind {
-        EventKind::MailSent => letter(tx, settings, event, now),
-        EventKind::AgentFinished => over(tx, settings, event, now),
-        _ => working(tx, settings, event, now),
+    match data {
+        EventData::MailSent(mail) => letter(tx, settings, (event, mail.mail_id), now),
+        EventData::AgentFinished(_) => over(tx, settings, event, now),
+        EventData::AgentStarted(_) => working(tx, settings, event, now),
+        EventData::AgentStateChanged(change) if change.state == model::AgentStateName::Running => {
+            working(tx, settings, event, now)
+        }
+        _ => Ok(()),
     }
 }
 
@@ -89,8 +100,7 @@ fn working(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let Some(agent) = event.agent else { return Ok(()) };
-    let runs = event.kind == EventKind::AgentStarted || event.data["state"] == "running";
-    let Some(order) = tx.slack_order_of(agent)?.filter(|_| runs) else { return Ok(()) };
+    let Some(order) = tx.slack_order_of(agent)? else { return Ok(()) };
     let Some(thread) = tx.slack_thread_get(order.thread)? else { return Ok(()) };
     say::mark_order(tx, &place_of(&thread), &order, &settings.slack.reactions.working, now)
 }
@@ -184,12 +194,11 @@ fn thread_of(tx: &Tx<'_>, event: &Event) -> Result<Option<SlackThread>, ToolErro
 fn letter(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    event: &Event,
+    (event, mail): (&Event, MailId),
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let Some(thread) = thread_of(tx, event)? else { return Ok(()) };
-    let id = event.data["mailId"].as_str().and_then(|id| id.parse::<MailId>().ok());
-    let Some(mail) = id.map(|id| tx.mail_get(id)).transpose()?.flatten() else { return Ok(()) };
+    let Some(mail) = tx.mail_get(mail)? else { return Ok(()) };
     let name = match mail.from {
         Some(agent) => say::name_of(tx, settings, agent)?,
         None => None,

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use host::post::{PostError, Reply};
-use model::event::EventKind;
 use model::webhook::{self, DeliveryState, Verdict};
 use model::{DeliveryId, Timestamp};
-use serde_json::json;
 use store::{AGAIN, Delivery, Event, EventDraft, EventFilter, Recipient, Tried, Tx, Webhook};
 use tokio_util::sync::CancellationToken;
+use wire::event::{EventData, WebhookDead, WebhookDisabled};
 
 use super::message::{Content, message};
 use super::{PAUSE, hash_of};
@@ -240,12 +239,16 @@ impl Note {
             return Ok(());
         }
         let error = tried.error.as_deref().unwrap_or_default();
-        let data = json!({
-            "webhook": hook.name, "deliveryId": delivery.id, "eventNumber": delivery.event,
-            "eventKind": delivery.kind, "attempts": delivery.attempts + 1, "status": tried.status,
-            "error": error,
+        let data = EventData::WebhookDead(WebhookDead {
+            webhook: hook.name.clone(),
+            delivery_id: delivery.id,
+            event_number: delivery.event,
+            event_kind: delivery.kind,
+            attempts: delivery.attempts + 1,
+            status: tried.status,
+            error: error.to_owned(),
         });
-        tell(tx, EventKind::WebhookDead, data, now)?;
+        tx.event_append(now, &EventDraft { agent: None, task: None, data })?;
         let (name, tries) = (&hook.name, delivery.attempts + 1);
         let body = format!(
             "The webhook `{name}` ({}) did not take the message `{}` (event {}, {}) in {tries} tries.\n\n\
@@ -274,8 +277,12 @@ impl Note {
         if !tx.webhook_disable(name, (why, &hash_of(hook)), now)? {
             return Ok(());
         }
-        let data = json!({ "webhook": name, "reason": why, "project": project });
-        tell(tx, EventKind::WebhookDisabled, data, now)?;
+        let data = EventData::WebhookDisabled(WebhookDisabled {
+            webhook: name.clone(),
+            reason: why.to_owned(),
+            project: project.to_owned(),
+        });
+        tx.event_append(now, &EventDraft { agent: None, task: None, data })?;
         let body = format!(
             "Nothing more is sent to the webhook `{name}` ({}): {why}.\n\n\
              What happens meanwhile is not lost. When its receiver is well, go on with \
@@ -284,16 +291,6 @@ impl Note {
         );
         write_to_human(tx, format!("Webhook `{name}` is disabled"), body, now)
     }
-}
-
-fn tell(
-    tx: &mut Tx<'_>,
-    kind: EventKind,
-    data: serde_json::Value,
-    now: Timestamp,
-) -> Result<(), ToolError> {
-    tx.event_append(now, &EventDraft { kind, agent: None, task: None, data })?;
-    Ok(())
 }
 
 fn write_to_human(

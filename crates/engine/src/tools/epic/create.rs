@@ -1,12 +1,11 @@
 //! `mcp__epic__create`.
 
-use model::event::EventKind;
 use model::{EpicId, Line, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 use store::NewEpic;
 use wire::epics::EpicView;
+use wire::event::{EpicCreated, EventData};
 
 use super::find_epic;
 use crate::call::cx::{WriteCx, fresh};
@@ -57,10 +56,12 @@ impl Write for Create {
             linear_issue_url: args.linear_issue_url.map(Line::into_inner),
         };
         cx.tx.epic_insert(&new, cx.now)?;
-        let data = json!({
-            "epicId": new.id, "title": new.title, "linearIssueId": new.linear_issue_id,
+        let data = EventData::EpicCreated(EpicCreated {
+            epic_id: new.id,
+            title: new.title,
+            linear_issue_id: new.linear_issue_id,
         });
-        cx.tell(EventKind::EpicCreated, None, data)?;
+        cx.tell(None, data)?;
         Ok(epic_view(find_epic(cx.tx, new.id)?))
     }
 }

@@ -5,11 +5,10 @@ pub(super) mod get;
 pub(super) mod list;
 pub(super) mod update_status;
 
-use model::event::EventKind;
 use model::{AgentId, EpicId, EpicState, Timestamp};
-use serde_json::json;
 use store::{Epic, EventDraft, Tx};
 use wire::epics::EpicView;
+use wire::event::{EpicUpdated, EventData};
 
 use crate::core::error::ToolError;
 
@@ -47,8 +46,7 @@ pub(crate) fn advance(
         return Ok(());
     }
     tx.epic_advance(epic.id, to, now)?;
-    let data = json!({ "epicId": epic.id, "from": epic.state, "to": to });
-    let kind = EventKind::EpicUpdated;
-    tx.event_append(now, &EventDraft { kind, agent, task: None, data })?;
+    let data = EventData::EpicUpdated(EpicUpdated { epic_id: epic.id, from: epic.state, to });
+    tx.event_append(now, &EventDraft { agent, task: None, data })?;
     Ok(())
 }

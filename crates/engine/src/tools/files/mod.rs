@@ -5,9 +5,8 @@ pub(super) mod release;
 pub(super) mod reserve;
 
 use model::Timestamp;
-use model::event::EventKind;
-use serde_json::{Value, json};
 use store::{Agent, EventDraft, Reservation, Tx};
+use wire::event::{EventData, FilesReleased, ReleasedReservation};
 use wire::files::ReservationView;
 
 use crate::core::error::ToolError;
@@ -31,18 +30,18 @@ pub(crate) fn let_go(tx: &mut Tx<'_>, agent: &Agent, now: Timestamp) -> Result<(
         return Ok(());
     }
     tx.reservations_release_all(agent.id)?;
-    let event = EventDraft {
-        kind: EventKind::FilesReleased,
-        agent: Some(agent.id),
-        task: None,
-        data: released_data(&held),
-    };
+    let event = EventDraft { agent: Some(agent.id), task: None, data: released_event(held) };
     tx.event_append(now, &event)?;
     Ok(())
 }
 
-/// What is told of reservations that are no more.
-fn released_data(released: &[Reservation]) -> Value {
-    let one = |held: &Reservation| json!({ "id": held.id, "pattern": held.pattern, "agentId": held.agent });
-    json!({ "reservations": released.iter().map(one).collect::<Vec<_>>() })
+/// The event that reservations were released.
+fn released_event(released: Vec<Reservation>) -> EventData {
+    let one = |held: Reservation| ReleasedReservation {
+        id: held.id,
+        pattern: held.pattern,
+        agent_id: held.agent,
+    };
+    let reservations = released.into_iter().map(one).collect();
+    EventData::FilesReleased(FilesReleased { reservations })
 }

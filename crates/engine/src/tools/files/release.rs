@@ -1,13 +1,12 @@
 //! `mcp__files__release`.
 
-use model::event::EventKind;
 use model::{PathGlob, ReservationId};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use store::Reservation;
 use wire::files::ReleasedFiles;
 
-use super::released_data;
+use super::released_event;
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
@@ -63,10 +62,11 @@ impl Write for Release {
                 released.push(held);
             }
         }
-        if !released.is_empty() {
-            cx.tell(EventKind::FilesReleased, None, released_data(&released))?;
+        let count = released.len();
+        if count > 0 {
+            cx.tell(None, released_event(released))?;
         }
-        Ok(ReleasedFiles { released: released.len() })
+        Ok(ReleasedFiles { released: count })
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::borrow::Cow;
 
-use model::event::EventKind;
 use model::path_glob::{Effort, PathGlob};
 use model::{AgentId, Line, ReservationId};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
-use serde_json::{Value, json};
+use serde_json::json;
 use store::{NewReservation, Reservation};
-use wire::files::{ReservationConflict, ReservedFiles};
+use wire::event::{EventData, FilesReserved, ReservedPattern};
+use wire::files::{ReservationConflict, ReservationView, ReservedFiles};
 
 use crate::call::cx::{WriteCx, fresh};
 use crate::call::tool::{Tool, Write};
@@ -111,12 +111,11 @@ impl Write for Reserve {
             let id = cx.tx.reservation_put(&new, cx.now)?;
             reservations.extend(cx.tx.reservation_get(id)?.map(reservation_view));
         }
-        let told: Vec<Value> = reservations
-            .iter()
-            .map(|held| json!({ "id": held.id, "pattern": held.pattern }))
-            .collect();
-        let data = json!({ "reservations": told, "expiresAt": expires_at, "reason": reason });
-        cx.tell(EventKind::FilesReserved, None, data)?;
+        let one =
+            |held: &ReservationView| ReservedPattern { id: held.id, pattern: held.pattern.clone() };
+        let reserved = reservations.iter().map(one).collect();
+        let data = FilesReserved { reservations: reserved, expires_at, reason };
+        cx.tell(None, EventData::FilesReserved(data))?;
         Ok(ReservedFiles { reservations, conflicts: Vec::new() })
     }
 }

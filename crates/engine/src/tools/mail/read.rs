@@ -1,10 +1,9 @@
 //! `mcp__mail__read`.
 
 use model::MailId;
-use model::event::EventKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use wire::event::{EventData, MailRead};
 use wire::mail::MailView;
 
 use super::received;
@@ -35,7 +34,7 @@ impl Write for Read {
         let mut mail = received(cx.tx, cx.caller, mail_id, "this mail belongs to another agent")?;
         if cx.tx.mail_mark_read(mail_id, cx.now)? {
             mail.read_at = Some(cx.now);
-            cx.tell(EventKind::MailRead, None, json!({ "mailId": mail_id }))?;
+            cx.tell(None, EventData::MailRead(MailRead { mail_id }))?;
         }
         Ok(mail_view(mail))
     }

@@ -4,7 +4,7 @@ use model::review::{ErrandKind, FeedbackPriority, FeedbackType};
 use model::{AgentId, ErrandId, FeedbackId, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use wire::reviews::{ActionStatus, CleanupStatus, SentFeedback};
+use wire::reviews::{ActionStatus, SentFeedback};
 
 use crate::call::cx::{ReadCx, WriteCx, fresh};
 use crate::call::tool::{Ask, Look, Tool};
@@ -111,7 +111,7 @@ impl Ask for SendFeedback {
         let answer = |delivered: Option<Delivered>, status| SentFeedback {
             feedback_id: ticket.feedback,
             target_instance_id: ticket.coder,
-            cleanup_status: CleanupStatus::Terminating,
+            cleanup_status: "terminating",
             delivered_by: delivered.as_ref().map(|delivered| delivered.delivered_by.clone()),
             git_commit_hash: delivered.and_then(|delivered| delivered.git_commit_hash),
             status,

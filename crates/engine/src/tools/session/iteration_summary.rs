@@ -1,10 +1,9 @@
 //! `mcp__session__iteration-summary`.
 
 use model::Text;
-use model::event::EventKind;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
+use wire::event::{EventData, IterationSummarised};
 use wire::session::RecordedSummary;
 
 use crate::call::cx::WriteCx;
@@ -37,8 +36,8 @@ impl Write for IterationSummary {
         let session = cx.tx.session_ensure(cx.caller.session(), cx.now)?;
         let iteration = cx.caller.iteration_of(&session);
         cx.tx.iteration_summarise(&session.name, iteration, &summary, cx.now)?;
-        let data = json!({ "session": session.name, "iteration": iteration });
-        cx.tell(EventKind::IterationSummarised, None, data)?;
+        let data = IterationSummarised { session: session.name, iteration };
+        cx.tell(None, EventData::IterationSummarised(data))?;
         Ok(RecordedSummary { iteration, recorded: true })
     }
 }

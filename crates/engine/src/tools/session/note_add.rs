@@ -1,11 +1,10 @@
 //! `mcp__session__note-add`.
 
-use model::event::EventKind;
 use model::{NoteType, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 use store::NewNote;
+use wire::event::{EventData, NoteAdded};
 use wire::session::{AddedNote, AddedNotes};
 
 use crate::call::cx::WriteCx;
@@ -55,12 +54,14 @@ impl Write for NoteAdd {
                 agent: cx.caller.id(),
             };
             let id = format!("NOT-{}", cx.tx.note_insert(&new, cx.now)?);
-            let data = json!({
-                "noteId": id, "type": new.kind, "session": new.session,
-                "iteration": new.iteration,
+            let data = EventData::NoteAdded(NoteAdded {
+                note_id: id.clone(),
+                kind: new.kind,
+                session: new.session,
+                iteration: new.iteration,
             });
             let task = cx.caller.agent.as_ref().and_then(|agent| agent.task);
-            cx.tell(EventKind::NoteAdded, task, data)?;
+            cx.tell(task, data)?;
             notes.push(AddedNote { id, kind: new.kind });
         }
         Ok(AddedNotes { count: notes.len(), notes })

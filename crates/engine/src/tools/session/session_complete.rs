@@ -1,11 +1,11 @@
 //! `mcp__session__session-complete`.
 
-use model::event::EventKind;
 use model::task::{SessionStatus, TaskRef, TaskStateName};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use store::TaskFilter;
+use wire::event::{EventData, SessionCompleted};
 use wire::session::CompletedSession;
 
 use crate::call::cx::WriteCx;
@@ -37,9 +37,9 @@ impl Write for SessionComplete {
         refuse_open(cx, &session.name)?;
         if session.completed_at.is_none() {
             cx.tx.session_complete(&session.name, cx.now)?;
-            let data =
-                json!({ "session": session.name, "iteration": cx.caller.iteration_of(&session) });
-            cx.tell(EventKind::SessionCompleted, None, data)?;
+            let iteration = cx.caller.iteration_of(&session);
+            let data = SessionCompleted { session: session.name.clone(), iteration };
+            cx.tell(None, EventData::SessionCompleted(data))?;
         }
         Ok(CompletedSession { session: session.name, complete: true })
     }

@@ -1,13 +1,12 @@
 //! `mcp__supervisor__force_complete_task`.
 
 use model::agent::Outcome;
-use model::event::EventKind;
 use model::task::{TaskRef, TaskStateName};
 use model::{LogId, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 use store::Stop;
+use wire::event::{DecisionLogged, EventData};
 use wire::tasks::ForcedTask;
 
 use super::led_task;
@@ -58,8 +57,9 @@ impl Write for ForceCompleteTask {
         task_change::remark(cx.tx, &task, &said, by)?;
         merge_queue::complete(cx.tx, &mut task, by)?;
         let log_id = fresh(LogId::from_bits)?;
-        let data = json!({ "logId": log_id, "title": format!("{number} was completed by force") });
-        cx.tell(EventKind::DecisionLogged, Some(task.id), data)?;
+        let title = format!("{number} was completed by force");
+        let data = EventData::DecisionLogged(DecisionLogged { log_id, title });
+        cx.tell(Some(task.id), data)?;
         let reason = format!("its task was completed without it: {}", args.reason);
         let stop = Stop { outcome: Outcome::Killed, reason };
         let who = (worker.as_ref(), &task);

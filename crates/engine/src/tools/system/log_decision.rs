@@ -1,11 +1,10 @@
 //! `mcp__system__log_decision`.
 
-use model::event::EventKind;
 use model::{Line, LogId, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::json;
 use wire::decisions::LoggedDecision;
+use wire::event::{DecisionLogged, EventData};
 
 use crate::call::cx::{WriteCx, fresh};
 use crate::call::tool::{Tool, Write};
@@ -37,8 +36,8 @@ impl Write for LogDecision {
         // The audit row of this very call is the entry: it holds title, body and this id.
         let log_id = fresh(LogId::from_bits)?;
         let task = cx.caller.agent.as_ref().and_then(|agent| agent.task);
-        let data = json!({ "logId": log_id, "title": args.title });
-        cx.tell(EventKind::DecisionLogged, task, data)?;
+        let data = DecisionLogged { log_id, title: args.title.into_inner() };
+        cx.tell(task, EventData::DecisionLogged(data))?;
         Ok(LoggedDecision { log_id, timestamp: cx.now })
     }
 }

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use model::agent::AgentState;
-use model::event::EventKind;
-use model::{AgentId, TaskRef, TaskStateName};
+use model::{AgentId, Priority, TaskRef, TaskStateName};
 use store::{Agent, Event, Tx};
+use wire::event::{EventData, TaskChange};
 use wire::tasks::{HistoryEntry, TaskHistory};
 
 use crate::call::cx::find_task;
@@ -46,13 +46,22 @@ pub(super) fn page(
     let more = found.items.len() > shown;
     let mut names = Names { tx, known: HashMap::new() };
     let mut history = Vec::new();
-    for (at, event) in found.items.iter().take(shown).enumerate() {
-        let earlier =
-            found.items.iter().skip(at + 1).find_map(|event| event.data["priority"].as_i64());
-        history.push(names.entry(event, earlier)?);
+    let decoded: Vec<Option<EventData>> = found.items.iter().map(Event::decode).collect();
+    for (at, (event, data)) in found.items.iter().zip(&decoded).take(shown).enumerate() {
+        let earlier = decoded.iter().skip(at + 1).flatten().find_map(priority_after);
+        history.push(names.entry(event, data.as_ref(), earlier)?);
     }
     let next_cursor = if more { history.last().map(|entry| entry.number) } else { None };
     Ok(TaskHistory { history, next_cursor })
+}
+
+/// The priority of a task after an event, where the event says it.
+fn priority_after(data: &EventData) -> Option<Priority> {
+    match data {
+        EventData::TaskCreated(created) => Some(created.priority),
+        EventData::TaskAssigned(change) | EventData::TaskUpdated(change) => Some(change.priority),
+        _ => None,
+    }
 }
 
 /// Agents by id, each looked up once.
@@ -78,25 +87,29 @@ impl Names<'_> {
         })
     }
 
-    fn entry(&mut self, event: &Event, earlier: Option<i64>) -> Result<HistoryEntry, ToolError> {
+    fn entry(
+        &mut self,
+        event: &Event,
+        data: Option<&EventData>,
+        earlier: Option<Priority>,
+    ) -> Result<HistoryEntry, ToolError> {
         let who = self.name(event.agent)?;
         let mut comment = None;
-        let text = match event.kind {
-            EventKind::TaskCreated => format!("created by {who}"),
-            EventKind::TaskAssigned => {
-                let to = event.data["assignedAgentId"].as_str().and_then(|id| id.parse().ok());
-                let to = match to {
+        let text = match data {
+            Some(EventData::TaskCreated(_)) => format!("created by {who}"),
+            Some(EventData::TaskAssigned(change)) => {
+                let to = match change.assigned_agent_id {
                     Some(id) => self.name(Some(id))?,
                     None => "an agent".to_owned(),
                 };
                 format!("given to {to} by {who}")
             }
-            EventKind::TaskCommented => {
-                let number = event.data["commentId"].as_i64().unwrap_or_default();
-                comment = self.tx.comment_get(number)?.map(|comment| comment.body);
+            Some(EventData::TaskCommented(added)) => {
+                comment = self.tx.comment_get(added.comment_id)?.map(|comment| comment.body);
                 format!("comment by {who}")
             }
-            _ => self.change(event, earlier, &who)?,
+            Some(EventData::TaskUpdated(change)) => self.change(event, change, earlier, &who)?,
+            _ => format!("changed by {who}"),
         };
         Ok(HistoryEntry {
             number: event.number,
@@ -111,20 +124,14 @@ impl Names<'_> {
     fn change(
         &mut self,
         event: &Event,
-        earlier: Option<i64>,
+        change: &TaskChange,
+        earlier: Option<Priority>,
         who: &str,
     ) -> Result<String, ToolError> {
-        let state = |key: &str| event.data[key].as_str().and_then(TaskStateName::parse);
-        let (Some(from), Some(to)) = (state("from"), state("to")) else {
-            return Ok(format!("changed by {who}"));
-        };
-        let priority = event.data["priority"].as_i64();
-        let raised = match (earlier, priority) {
-            (Some(earlier), Some(now)) if earlier != now => {
-                Some(format!("priority changed from {earlier} to {now}"))
-            }
-            _ => None,
-        };
+        let (from, to, now) = (change.from, change.to, change.priority);
+        let raised = earlier.filter(|earlier| *earlier != now).map(|earlier| {
+            format!("priority changed from {} to {}", earlier.number(), now.number())
+        });
         if from == to {
             let otherwise = match earlier {
                 Some(_) => "what it waits for was changed",
@@ -137,7 +144,7 @@ impl Names<'_> {
             Some(outcome) => format!("{who} ended, {outcome}: free again"),
             None => moved((from, to), event.agent, who),
         };
-        if let Some(reason) = event.data["reason"].as_str() {
+        if let Some(reason) = &change.reason {
             text = format!("{text}: {reason}");
         }
         Ok(match raised {

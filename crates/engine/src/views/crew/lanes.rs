@@ -2,42 +2,38 @@
 
 use model::Timestamp;
 use model::agent::AgentStateName;
-use model::event::EventKind;
-use serde_json::Value;
+use store::Event;
 use wire::crew::{LaneSegment, LaneState};
+use wire::event::EventData;
 
 use crate::views::activity::{Span, SpanKind};
 
 /// A shorter wait cannot be seen on a lane, and is none.
 const SHORTEST_WAIT_MS: i64 = 1000;
 
-/// What happened to an agent.
-pub(super) type Happened = (EventKind, Timestamp, Value);
-
-/// The state that something that happened leads to.
-fn state_after(kind: EventKind, data: &Value) -> Option<AgentStateName> {
-    match kind {
-        EventKind::AgentCreated => Some(AgentStateName::Queued),
-        EventKind::AgentStarted => Some(AgentStateName::Running),
-        EventKind::AgentStateChanged | EventKind::AgentFinished => {
-            data["state"].as_str().and_then(AgentStateName::parse)
-        }
+/// The state of an agent after an event of its life, where the event changes it.
+fn state_after(event: &Event) -> Option<AgentStateName> {
+    match event.decode()? {
+        EventData::AgentCreated(_) => Some(AgentStateName::Queued),
+        EventData::AgentStarted(_) => Some(AgentStateName::Running),
+        EventData::AgentStateChanged(change) => Some(change.state),
+        EventData::AgentFinished(finished) => Some(finished.state),
         _ => None,
     }
 }
 
 /// How an agent stood, from what happened to it: oldest first, and only what reaches into the window.
-pub(super) fn segments(life: &[Happened], waits: &[Span], since: Timestamp) -> Vec<LaneSegment> {
+pub(super) fn segments(life: &[Event], waits: &[Span], since: Timestamp) -> Vec<LaneSegment> {
     let mut segments: Vec<LaneSegment> = Vec::new();
-    for (kind, at, data) in life {
-        let Some(state) = state_after(*kind, data) else { continue };
+    for event in life {
+        let (Some(state), at) = (state_after(event), event.at) else { continue };
         if segments.last().is_some_and(|last| last.state == LaneState::In(state)) {
             continue;
         }
         if let Some(last) = segments.last_mut() {
-            last.to = Some(*at);
+            last.to = Some(at);
         }
-        segments.push(LaneSegment { state: LaneState::In(state), from: *at, to: None });
+        segments.push(LaneSegment { state: LaneState::In(state), from: at, to: None });
     }
     // What is over has no length: its lane ends where it ended.
     segments.retain(|segment| {

@@ -3,14 +3,13 @@
 
 use host::agent::{EntryKind, read_transcript};
 use host::run::{Position, RunFolder};
-use model::event::EventKind;
 use model::money::Usd;
 use model::{AgentId, Timestamp};
-use serde_json::Value;
-use store::{Agent, CrewStanding, Merge, Run, Tx};
+use store::{Agent, CrewStanding, Event, Merge, Run, Tx};
 use wire::agents::{
     AgentCrumb, AgentPullRequest, AgentStory, ClaimView, SpentBy, StoryCounts, StoryMark,
 };
+use wire::event::EventData;
 
 use super::boundary;
 use crate::call::cx::{find_agent, task_of};
@@ -127,7 +126,7 @@ fn merged_calls(mut ours: Vec<i64>, own: Vec<i64>) -> Vec<i64> {
 
 fn marks(tx: &Tx<'_>, id: AgentId, merge: Option<&Merge>) -> Result<Vec<StoryMark>, ToolError> {
     let life = tx.agent_life(id, EVENTS)?;
-    let happened = life.iter().filter_map(|(kind, at, data)| mark(id, *kind, *at, data));
+    let happened = life.iter().filter_map(|event| mark(id, event));
     let mut marks: Vec<StoryMark> = happened.collect();
     if let Some(merge) = merge {
         let mark = |at, text: &str| StoryMark {
@@ -147,34 +146,36 @@ fn marks(tx: &Tx<'_>, id: AgentId, merge: Option<&Merge>) -> Result<Vec<StoryMar
     Ok(marks)
 }
 
-/// What an event is to who looks at a life, if it is anything.
-fn mark(id: AgentId, kind: EventKind, at: Timestamp, data: &Value) -> Option<StoryMark> {
-    let text = |key: &str| data[key].as_str().unwrap_or_default().to_owned();
+/// The mark that an event leaves on an agent's timeline, if any.
+fn mark(id: AgentId, event: &Event) -> Option<StoryMark> {
     let review = Some(format!("/reviews/{id}"));
-    let (kind, text, href) = match kind {
-        EventKind::AgentStarted => match data["attempt"].as_u64() {
+    let (kind, text, href) = match event.decode()? {
+        EventData::AgentStarted(started) => match started.attempt {
             Some(attempt @ 2..) => ("start", format!("attempt {attempt}"), None),
             _ => ("start", "start".to_owned(), None),
         },
-        EventKind::ReviewRequested => ("review", format!("review {}", data["iteration"]), review),
-        EventKind::ReviewFeedback => {
-            let words = text("type").to_lowercase().replace('_', " ");
-            let words = if words.is_empty() { "feedback came".to_owned() } else { words };
-            ("feedback", words, review)
+        EventData::ReviewRequested(asked) => {
+            ("review", format!("review {}", asked.iteration), review)
         }
-        EventKind::AgentAsked => (
+        EventData::ReviewFeedback(feedback) => {
+            let words = feedback.kind.map(|kind| kind.name().replace('_', " "));
+            ("feedback", words.unwrap_or_else(|| "feedback came".to_owned()), review)
+        }
+        EventData::AgentAsked(asked) => (
             "question",
-            format!("asks for {}", text("tool")),
-            Some(format!("/mail/{}", text("mailId"))),
+            format!("asks for {}", asked.tool),
+            Some(format!("/mail/{}", asked.mail_id)),
         ),
-        EventKind::AgentWarned => ("warning", text("warning"), None),
-        EventKind::AgentStopping => ("stop", text("reason"), None),
-        EventKind::PullOpened => ("pull", format!("#{}", data["number"]), Some(text("url"))),
-        EventKind::AgentFinished => ("end", text("state").replace('_', " "), None),
+        EventData::AgentWarned(warned) => ("warning", warned.warning, None),
+        EventData::AgentStopping(stopping) => ("stop", stopping.reason, None),
+        EventData::PullOpened(pull) => ("pull", format!("#{}", pull.number), Some(pull.url)),
+        EventData::AgentFinished(finished) => {
+            ("end", finished.state.stored().replace('_', " "), None)
+        }
         _ => return None,
     };
     let text: String = text.chars().take(200).collect();
-    Some(StoryMark { at, kind: kind.to_owned(), text: redact(text), href })
+    Some(StoryMark { at: event.at, kind: kind.to_owned(), text: redact(text), href })
 }
 
 /// What it had spent by the end of each hour; the first point is nothing.

@@ -119,7 +119,7 @@ fn told(event: &Value) -> Option<String> {
             let commit: String = text("commit").chars().take(12).collect();
             dim(format!("   committed as {commit}"))
         }
-        "loop.trouble" => {
+        "loop.step_failed" | "loop.trouble" => {
             let what = match data["hook"].as_str() {
                 Some(hook) => format!("hook {}", line(hook)),
                 None => "not committed".to_owned(),

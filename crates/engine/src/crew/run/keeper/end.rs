@@ -2,11 +2,10 @@
 
 use host::run::{Ended, ExitRecord, Standing};
 use model::agent::{AgentEvent, Outcome};
-use model::event::EventKind;
 use model::{AgentId, Timestamp};
-use serde_json::json;
 use store::{Agent, EventDraft, Run};
 use tokio::sync::Semaphore;
+use wire::event::{AgentStateChanged, EventData};
 
 use super::{Keeper, Leave};
 use crate::call::identity::hash_token;
@@ -258,12 +257,10 @@ impl Keeper {
                 tx.agent_advance(id, &agent.state, now)?;
                 tx.agent_begin(id, attempt, &hash_token(&nobodys), now)?;
                 tx.run_pause(id, ran_ms)?;
-                let data = json!({ "state": agent.state.name(), "until": until });
-                let kind = EventKind::AgentStateChanged;
-                tx.event_append(
-                    now,
-                    &EventDraft { kind, agent: Some(id), task: agent.task, data },
-                )?;
+                let state = agent.state.name();
+                let change = AgentStateChanged { state, attempt: None, until: Some(until) };
+                let data = EventData::AgentStateChanged(change);
+                tx.event_append(now, &EventDraft { agent: Some(id), task: agent.task, data })?;
                 Ok::<_, ToolError>(())
             })
             .await?;
