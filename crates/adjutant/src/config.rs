@@ -205,6 +205,7 @@ impl Config {
             project: told.home.root.clone(),
             policy: self.policy()?,
             roles: told.roles,
+            end_reactions: engine::settings::EndReactions::default(),
             // From the record, which the engine reads.
             last_good_roles: BTreeMap::new(),
             limits,

@@ -3,3 +3,4 @@
 pub(crate) mod loops;
 pub(crate) mod office;
 pub(crate) mod plans;
+pub(crate) mod service;

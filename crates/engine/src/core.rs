@@ -1,10 +1,16 @@
 //! The engine itself: the handle, settings, errors, redaction, and what every room stands on.
 
 pub(crate) mod durable;
-pub(crate) mod engine;
 pub(crate) mod error;
+pub(crate) mod handle;
+pub(crate) mod heads;
 pub(crate) mod last_good;
-pub(crate) mod panics;
+pub(crate) mod machine;
+pub(crate) mod names;
+pub(crate) mod options;
+pub(crate) mod output;
+pub(crate) mod point;
+pub(crate) mod record;
 pub(crate) mod redact;
 pub mod settings;
 pub(crate) mod topics;

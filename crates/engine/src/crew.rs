@@ -2,6 +2,9 @@
 
 pub(crate) mod context;
 pub(crate) mod enlist;
+pub(crate) mod hooks;
+pub(crate) mod projection;
 pub(crate) mod result;
 pub(crate) mod run;
-pub mod templates;
+pub(crate) mod service;
+pub(crate) mod templates;

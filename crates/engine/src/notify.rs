@@ -1,6 +1,6 @@
 //! Delivery of events to the outside: webhooks, Slack, mirror files.
 
 pub(crate) mod mirror;
-pub(crate) mod projection;
+pub(crate) mod service;
 pub(crate) mod slack;
 pub(crate) mod webhooks;

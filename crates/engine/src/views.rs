@@ -1,9 +1,9 @@
 //! Read-only pictures of the record, for people and programs that watch.
 
-pub(crate) mod activity;
 pub(crate) mod board;
 pub(crate) mod crew;
 pub(crate) mod mail;
+pub(crate) mod service;
 mod shapes;
 
 pub use shapes::*;

@@ -7,10 +7,7 @@ use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use engine::store::Store;
-use engine::{
-    Cleaner, Desk, Engine, GithubSecrets, Hooks, Keeping, Loops, Mirror, Options, Point,
-    SlackSecrets, Slackline, ToolError,
-};
+use engine::{Engine, GithubSecrets, Options, Point, ServiceOptions, SlackSecrets, ToolError};
 use host::clock::Clock;
 use server::{Activity, ReloadReport};
 use tokio::net::TcpListener;
@@ -161,44 +158,14 @@ pub(crate) async fn prepare(
         activity: Arc::clone(&activity),
     };
     let tasks = TaskTracker::new();
-    let services = Services { engine: &engine, tasks: &tasks };
-    let all = || (engine.clone(), tasks.clone(), shutdown.clone());
-    let (own, work, end) = all();
-    services.start("the supervision of agents", Keeping::new(own, work, end).run());
-    let (own, work, end) = all();
-    services.start("the outbox", Desk::new(own, work, end).run());
-    let (own, work, end) = all();
-    services.start("webhooks", Hooks::new(own, work, end).run());
-    let (own, work, end) = all();
-    services.start("loops", Loops::new(own, work, end).run());
-    services.start("Slack", Slackline::new(engine.clone(), shutdown.clone()).run());
-    services.start("the cleaner", Cleaner::new(engine.clone(), shutdown.clone()).run());
-    services.start("the retention of texts", engine.clone().forget_texts(shutdown.clone()));
-    if config.mirror {
-        let mirror = Mirror::new(engine.clone(), stage.home.dir.clone());
-        services.start("the mirror", mirror.run(shutdown.clone()));
-    }
+    let services = ServiceOptions { mirror: config.mirror.then(|| stage.home.dir.clone()) };
+    engine.start_services(services, &tasks, &shutdown, Ready::end_after_panic);
     let listener = TcpListener::from_std(bound.listener)?;
     let max_connections = usize::try_from(config.server.max_connections).unwrap_or(usize::MAX);
     let limits = server::ConnectionLimits { max_connections, ..Default::default() };
     let server = server::Server::new(app).with_limits(limits);
     let file = ServerFile { url, pid: std::process::id(), version, started_at };
     Ok(Ready { file, shutdown, engine, activity, server, listener, tasks })
-}
-
-/// Starts the server's services, each watched.
-struct Services<'a> {
-    engine: &'a Engine,
-    tasks: &'a TaskTracker,
-}
-
-impl Services<'_> {
-    fn start(&self, name: &'static str, service: impl Future<Output = ()> + Send + 'static) {
-        // As for every bug; a watcher starts it again.
-        let end = || std::process::exit(70);
-        let service = self.tasks.spawn(service);
-        self.tasks.spawn(engine::watch_service(self.engine.clone(), name, service, end));
-    }
 }
 
 /// Where the server is to die, if somebody wants to see that nothing is lost by it.
@@ -247,6 +214,11 @@ fn reload(stage: Stage, engine: Engine) -> server::Reload {
 }
 
 impl Ready {
+    /// Ends the process as for every bug; a watcher starts the server again.
+    fn end_after_panic() {
+        std::process::exit(70);
+    }
+
     /// The record.
     pub(crate) fn store(&self) -> Store {
         self.engine.store().clone()

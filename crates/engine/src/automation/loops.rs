@@ -19,8 +19,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 
 pub use acts::{LoopChange, LoopStart, PauseWhen};
 pub(crate) use hook::hook_folder_name;
@@ -32,7 +32,7 @@ pub const LOOP_TEMPLATE: &str = template::BUILT_IN;
 /// Drives loops until it is told to end.
 #[derive(Debug)]
 pub struct Loops {
-    engine: Engine,
+    engine: Core,
     tasks: TaskTracker,
     shutdown: CancellationToken,
     /// Those that are driven
@@ -41,8 +41,8 @@ pub struct Loops {
 
 impl Loops {
     /// What drives an engine's loops, with its tasks on a tracker.
-    pub fn new(engine: Engine, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
-        Self { engine, tasks, shutdown, driven: Arc::default() }
+    pub fn new(engine: &Core, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
+        Self { engine: engine.clone(), tasks, shutdown, driven: Arc::default() }
     }
 
     /// Drives.

@@ -16,7 +16,7 @@ use crate::core::error::ToolError;
 use crate::core::settings::{Role, Settings};
 use crate::crew::run::draft::find_role;
 use crate::mail::letter::{self, Letter};
-use crate::tools::epic::advance;
+use crate::tasks::epic::advance;
 
 /// The category of those who lead epics.
 pub(crate) const SUPERVISOR: &str = "supervisor";
@@ -86,7 +86,7 @@ pub(crate) fn find_supervisor(tx: &Tx<'_>, id: AgentId) -> Result<Agent, ToolErr
 
 /// An epic that can be worked on.
 pub(crate) fn open_epic(tx: &Tx<'_>, id: EpicId) -> Result<Epic, ToolError> {
-    let epic = crate::tools::epic::find_epic(tx, id)?;
+    let epic = crate::tasks::epic::find_epic(tx, id)?;
     if !is_open(&epic) {
         let error = format!("the epic `{id}` is {}: nobody needs to lead it", epic.state.name());
         return Err(ToolError::conflict(error).detail("state", epic.state.name()));

@@ -1,13 +1,14 @@
 //! What a tool is given: who calls, what time it is, the settings, and the record.
 
-use model::task::TaskRef;
 use model::{AgentId, TaskId, Timestamp};
 use store::{Agent, EventDraft, Session, StoreError, Task, Tx};
 use wire::event::EventData;
 
 use crate::call::tool::ToolDef;
-use crate::core::error::{Code, ToolError};
+use crate::core::error::ToolError;
 use crate::core::settings::Settings;
+
+pub(crate) use crate::core::record::{find_agent, find_task, fresh, task_of};
 
 /// What the planning iteration of a loop may use, whatever its role may.
 pub(crate) const PLANNING: [&str; 3] =
@@ -122,25 +123,6 @@ impl WriteCx<'_, '_> {
     }
 }
 
-/// A new id, from random bits.
-pub(crate) fn fresh<I>(from_bits: fn(u64) -> I) -> Result<I, ToolError> {
-    host::random::bits().map(from_bits).map_err(ToolError::internal)
-}
-
-/// The task of that name, or an error that names the nearest.
-pub(crate) fn find_task(tx: &Tx<'_>, name: &TaskRef) -> Result<Task, ToolError> {
-    if let Some(task) = tx.task_find(name)? {
-        return Ok(task);
-    }
-    let error = ToolError::not_found(format!("there is no task `{name}`"));
-    let TaskRef::Slug(slug) = name else { return Err(error) };
-    let recent = tx.task_recent_slugs(500)?;
-    Err(match model::nearest::nearest(slug, recent.iter().map(String::as_str)) {
-        Some(near) => error.hint(format!("did you mean `{near}`?")).detail("nearest", near),
-        None => error.hint("`list_tasks` lists them"),
-    })
-}
-
 /// The task as its reader may see it: exactly for the agent that it was given to, else without secrets.
 pub(crate) fn task_for(tx: &Tx<'_>, caller: &Caller, task: Task) -> Result<Task, StoreError> {
     let Some(agent) = &caller.agent else { return Ok(task) };
@@ -148,17 +130,4 @@ pub(crate) fn task_for(tx: &Tx<'_>, caller: &Caller, task: Task) -> Result<Task,
         || task.assigned_agent == Some(agent.id)
         || task.state.claim().is_some_and(|claim| claim.holder == agent.id);
     if is_given { tx.task_exact(task) } else { Ok(task) }
-}
-
-/// The task of that id, if there is one: what an agent has to do, say.
-pub(crate) fn task_of(tx: &Tx<'_>, id: Option<TaskId>) -> Result<Option<Task>, StoreError> {
-    Ok(id.map(|id| tx.task_find(&TaskRef::Id(id))).transpose()?.flatten())
-}
-
-/// The agent of that id, or an error that says how to list them.
-pub(crate) fn find_agent(tx: &Tx<'_>, id: AgentId) -> Result<Agent, ToolError> {
-    tx.agent_get(id)?.ok_or_else(|| {
-        ToolError::new(Code::AgentNotFound, format!("there is no agent `{id}`"))
-            .hint("`list_agents` lists those that have not ended")
-    })
 }

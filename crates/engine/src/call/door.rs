@@ -18,16 +18,16 @@ use store::{AuditDraft, Tx};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::call::activity::{self, Span, SpanKind};
 use crate::call::cx::{Caller, ReadCx, WriteCx, find_agent};
 use crate::call::escalate;
 use crate::call::identity::Principal;
+use crate::call::observer::CallNote;
+use crate::call::service::Calls;
 use crate::call::tool::{Asking, Effect, Output, Seen, Shape, ToolDef, bare_of};
-use crate::core::engine::Engine;
 use crate::core::error::{Code, ToolError};
 use crate::core::redact::{Recorded, redact};
 use crate::core::settings::Settings;
-use crate::crew::run::CallNote;
-use crate::views::activity::{self, Span, SpanKind};
 
 /// Transient failures are tried so many more times.
 const RETRIES: u32 = 3;
@@ -79,7 +79,7 @@ pub struct Progress {
 
 /// One call on its way through the door.
 struct Passage {
-    engine: Engine,
+    engine: Calls,
     settings: Arc<Settings>,
     call: Call,
     /// The input as the record keeps it; made here, so that the writing thread need not
@@ -96,7 +96,7 @@ struct Begun {
     ticket: Output,
 }
 
-impl Engine {
+impl Calls {
     /// Calls a tool.
     pub async fn call(&self, call: Call, progress: &Progress) -> Result<Output, Failure> {
         let passage = Arc::new(Passage {
@@ -141,7 +141,7 @@ impl Engine {
     }
 }
 
-impl Engine {
+impl Calls {
     /// Counts a call, or a request that costs as much as one, against the caller's rate. The operator
     /// has none.
     pub fn pace(&self, principal: Principal) -> Result<(), ToolError> {
@@ -201,7 +201,7 @@ impl Passage {
         let kind = if self.awaits() { SpanKind::Wait } else { SpanKind::Work };
         let span = Span { from: self.now().as_millis(), to: None, kind };
         let tool = bare_of(self.call.tool.name);
-        self.engine.doings.called(agent, (tool, activity::about(&self.call.input)), span);
+        self.engine.activity.called(agent, (tool, activity::about(&self.call.input)), span);
     }
 
     /// Whether the tool has its caller wait for others.
@@ -217,17 +217,19 @@ impl Passage {
     /// Tells the caller's keeper, if it has one: a sign of life, or one of going round in circles.
     fn noticed(&self, error: Option<&ToolError>) {
         let Principal::Agent(agent) = self.call.principal else { return };
-        self.engine.errands.heard_of(agent);
         if self.awaits() {
-            self.engine.doings.waited(agent, self.now().as_millis());
+            self.engine.activity.waited(agent, self.now().as_millis());
         }
         let tool = self.call.tool;
-        self.engine.crew.called(agent, || CallNote {
+        let note = || CallNote {
             tool: tool.name,
             input: self.call.input.to_string(),
             error: error.map(|error| error.message.clone()),
             polls: tool.effect() == Effect::Read || tool.bounded,
-        });
+        };
+        for observer in &self.engine.observers {
+            observer.called(agent, &note);
+        }
     }
 
     /// The agent that calls, or in whose name the operator does.

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use store::{PassKind, Rights};
 use tokio_util::sync::CancellationToken;
 
-use crate::core::engine::Engine;
+use crate::call::service::Calls;
 use crate::core::error::ToolError;
 
 /// Who holds a credential.
@@ -118,7 +118,7 @@ impl Tokens {
     }
 }
 
-impl Engine {
+impl Calls {
     /// Whose token this is, if it is anybody's.
     pub fn authenticate(&self, token: &str) -> Result<Option<Principal>, ToolError> {
         Ok(self.admit(token)?.map(|admission| admission.principal))

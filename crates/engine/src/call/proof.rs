@@ -9,7 +9,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use std::fmt::Write as _;
 
-use crate::core::engine::Engine;
+use crate::call::service::Calls;
 use crate::core::error::ToolError;
 
 /// Hex digits of a nonce.
@@ -45,7 +45,7 @@ fn sign(key: &str, parts: &[&str]) -> String {
     })
 }
 
-impl Engine {
+impl Calls {
     /// Proves that this server knows the token whose hash begins with `key`.
     pub fn prove(&self, key: &str, nonce: &str, url: &str) -> Result<String, ToolError> {
         let is_hex = |text: &str, digits: usize| {

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -19,10 +19,13 @@ use serde_json::{Map, Value};
 
 use crate::call::cx::{ReadCx, WriteCx};
 use crate::call::input;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::core::topics::Topic;
-use crate::tools::{ALIASES, TOOLS};
+
+pub use crate::core::names::bare_of;
+use crate::core::names::toolset_of;
+pub use crate::core::output::Output;
 
 /// Puts what files of the project say into an input that names them. Blocks.
 pub(crate) type LoadFiles = fn(&Path, &mut Value) -> Result<(), ToolError>;
@@ -63,7 +66,7 @@ pub(crate) trait Probe: Tool {
     /// Reads from the record what to look at.
     fn question(cx: &ReadCx<'_>, args: Self::Args) -> Result<Self::Question, ToolError>;
     /// Looks, and answers. Blocks.
-    fn answer(engine: &Engine, question: Self::Question) -> Result<Self::Answer, ToolError>;
+    fn answer(engine: &Core, question: Self::Question) -> Result<Self::Answer, ToolError>;
 }
 
 /// A tool that looks, and may wait until there is something to see.
@@ -131,29 +134,6 @@ pub enum Effect {
     Outside,
 }
 
-/// An answer with its types forgotten: JSON text, which is what nearly everybody wants of it.
-#[derive(Debug, Clone)]
-pub struct Output {
-    /// The answer as JSON
-    pub text: String,
-}
-
-impl Output {
-    pub(crate) fn of(answer: &impl Serialize) -> Result<Self, ToolError> {
-        Ok(Self { text: serde_json::to_string(answer).map_err(ToolError::internal)? })
-    }
-
-    /// What it says, as it was before its type was forgotten.
-    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
-        serde_json::from_str(&self.text).map_err(ToolError::internal)
-    }
-
-    /// The answer as a value.
-    pub fn value(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_default()
-    }
-}
-
 /// What was seen, its types forgotten, and what to do if that is not all.
 pub(crate) struct Seen {
     pub(crate) look: Look<Output>,
@@ -178,7 +158,7 @@ impl Seen {
 }
 
 /// A look at the machine that is still to be done.
-pub(crate) type Probing = Box<dyn FnOnce(&Engine) -> Result<Output, ToolError> + Send>;
+pub(crate) type Probing = Box<dyn FnOnce(&Core) -> Result<Output, ToolError> + Send>;
 
 pub(crate) enum Shape {
     Read(fn(&ReadCx<'_>, &Value) -> Result<Output, ToolError>),
@@ -374,9 +354,8 @@ impl ToolDef {
 
     /// What it is for, and what goes in and comes out.
     pub fn described(&self) -> &'static Described {
-        static NONE: LazyLock<Described> = LazyLock::new(Described::default);
         match self.words {
-            Words::Types { .. } => DESCRIBED.get(self.name).unwrap_or(&NONE),
+            Words::Types { input, output } => describe(self.name, input, output),
             Words::Made(described) => described,
         }
     }
@@ -395,19 +374,26 @@ pub struct Described {
     pub output: Arc<Map<String, Value>>,
 }
 
-static DESCRIBED: LazyLock<HashMap<&'static str, Described>> = LazyLock::new(|| {
-    let describe = |tool: &ToolDef| {
-        let Words::Types { input, output } = tool.words else { return Described::default() };
+/// Describes a tool by its types, once: schemas are large, and every list shows them.
+fn describe(
+    name: &'static str,
+    input: fn() -> Map<String, Value>,
+    output: fn() -> Map<String, Value>,
+) -> &'static Described {
+    static DESCRIBED: LazyLock<Mutex<HashMap<&'static str, &'static Described>>> =
+        LazyLock::new(Mutex::default);
+    let mut all = DESCRIBED.lock().unwrap_or_else(PoisonError::into_inner);
+    all.entry(name).or_insert_with(|| {
         let mut input = input();
         let description = match input.remove("description") {
             Some(Value::String(text)) => text,
             _ => String::new(),
         };
         let title = description.lines().next().unwrap_or_default().to_owned();
-        Described { title, description, input: Arc::new(input), output: Arc::new(output()) }
-    };
-    TOOLS.iter().map(|tool| (tool.name, describe(tool))).collect()
-});
+        let (input, output) = (Arc::new(input), Arc::new(output()));
+        Box::leak(Box::new(Described { title, description, input, output }))
+    })
+}
 
 /// The schema of a type.
 pub(crate) fn schema<T: JsonSchema>() -> Map<String, Value> {
@@ -436,16 +422,6 @@ pub(crate) fn schema<T: JsonSchema>() -> Map<String, Value> {
     object
 }
 
-/// The group of a canonical name.
-pub(crate) fn toolset_of(name: &str) -> &str {
-    name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map_or("", |(set, _)| set)
-}
-
-/// A tool's name within its group, from the canonical one.
-pub fn bare_of(name: &str) -> &str {
-    name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")).map_or(name, |(_, bare)| bare)
-}
-
 /// The name that a tool of a canonical name has where all groups are together.
 pub fn joined_of(name: &str) -> String {
     match (toolset_of(name), bare_of(name)) {
@@ -455,10 +431,4 @@ pub fn joined_of(name: &str) -> String {
         }
         (_, bare) => bare.to_owned(),
     }
-}
-
-/// The tool of a canonical name or an alias, if it is one of those that there always are.
-pub fn by_name(name: &str) -> Option<&'static ToolDef> {
-    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, tool)| tool);
-    TOOLS.iter().find(|tool| tool.name == name)
 }

@@ -10,7 +10,7 @@ use store::{AuditDraft, NewPass, Pass, PassKind, Rights, Tx};
 use crate::call::cx::fresh;
 use crate::call::identity::{Tab, hash_token};
 use crate::call::rate::Bucket;
-use crate::core::engine::Engine;
+use crate::call::service::Calls;
 use crate::core::error::{Code, ToolError};
 
 /// How long a link for the operator waits to be opened.
@@ -89,7 +89,7 @@ impl Guesses {
     }
 }
 
-impl Engine {
+impl Calls {
     /// Makes a link into the page.
     pub async fn link_make(&self, opened: Opened) -> Result<MadeLink, ToolError> {
         let now = self.now();
@@ -216,7 +216,7 @@ fn prune(tx: &mut Tx<'_>, now: Timestamp) -> Result<(), ToolError> {
 /// Exchanges a code for a tab's pass, and says what it may and until when.
 fn enter(
     tx: &mut Tx<'_>,
-    engine: &Engine,
+    engine: &Calls,
     (code, id, token): (&str, PassId, &str),
     now: Timestamp,
 ) -> Result<(Rights, Timestamp), ToolError> {

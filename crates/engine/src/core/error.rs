@@ -216,7 +216,7 @@ impl ToolError {
         if !self.details.is_empty() {
             body.insert("details".into(), Value::Object(self.details.clone()));
         }
-        match crate::call::tool::toolset_of(tool) {
+        match crate::core::names::toolset_of(tool) {
             "agents" => {
                 body.insert("success".into(), false.into());
                 body.insert("error".into(), self.message.clone().into());
@@ -227,7 +227,7 @@ impl ToolError {
             // Its seed has every field at the top.
             "review" => {
                 body.insert("error".into(), self.code.name().into());
-                body.insert("tool_name".into(), crate::call::tool::bare_of(tool).into());
+                body.insert("tool_name".into(), crate::core::names::bare_of(tool).into());
                 if let Some(agent) = agent {
                     body.insert("instance_id".into(), agent.to_string().into());
                 }

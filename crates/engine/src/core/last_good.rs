@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use model::Timestamp;
 use store::{LiveRole, RoleSnapshot, StoreError, Tx};
 
-use crate::core::engine::Engine;
+use crate::core::handle::Core;
 use crate::core::settings::{Role, Settings, is_bare};
 
-impl Engine {
+impl Core {
     /// Puts settings in force once their roles are on disk. Returns a warning for each role that live agents have and
     /// that cannot be read.
     pub async fn adopt_settings(&self, mut settings: Settings) -> Result<Vec<String>, StoreError> {

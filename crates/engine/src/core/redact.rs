@@ -3,8 +3,8 @@
 use model::redact::{is_secret_name, learn_secrets};
 use serde_json::{Value, json};
 
-use crate::call::tool::Output;
-use crate::core::engine::Options;
+use crate::core::options::Options;
+use crate::core::output::Output;
 use crate::core::settings::{Settings, WebhookKey};
 
 pub(crate) use model::redact::LineRedactor;

@@ -1,6 +1,7 @@
 //! What an engine is told from outside: permissions, roles, limits. Read elsewhere, plain here.
 
 mod looping;
+mod reactions;
 mod retention;
 mod review;
 mod slack;
@@ -15,6 +16,8 @@ use serde::{Deserialize, Serialize};
 use store::Agent;
 
 pub use self::looping::{HookSettings, LoopSettings};
+pub(crate) use self::reactions::EndReaction;
+pub use self::reactions::EndReactions;
 pub use self::retention::RetentionSettings;
 pub use self::review::{
     CheckSettings, GithubSettings, OfficeSettings, PlanSettings, ReviewSettings, WorktreeSettings,
@@ -81,6 +84,8 @@ pub struct Settings {
     pub routing: RoutingSettings,
     /// Ages at which old data is removed
     pub retention: RetentionSettings,
+    /// Reactions to an agent's end; the engine sets them
+    pub end_reactions: EndReactions,
 }
 
 impl Settings {

@@ -3,19 +3,18 @@
 use model::agent::{AgentEvent, AgentState, Outcome};
 use model::task::{Claim, TaskMove, TaskRef};
 use model::{AgentId, EpicId, Timestamp};
-use serde_json::{Value, json};
-use store::{Agent, AuditDraft, EventDraft, NewAgent, Tx};
+use serde_json::json;
+use store::{Agent, EventDraft, NewAgent, Tx};
 use wire::event::{AgentCreated, AgentFinished, AgentStarted, EventData};
 
 use crate::call::cx::{find_agent, find_task, fresh};
 use crate::call::identity::hash_token;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
-use crate::core::redact::redact;
 use crate::core::settings::Budget;
 use crate::crew::run::draft::{caps_of, find_role};
 use crate::crew::run::finish::{self, Figures};
 use crate::crew::run::{Draft, reserve};
+use crate::crew::service::Crew;
 use crate::tasks::task_change;
 
 /// Who is to join.
@@ -44,7 +43,7 @@ pub struct Enlisted {
     pub category: String,
 }
 
-impl Engine {
+impl Crew {
     /// Makes an agent that somebody else runs.
     pub async fn enlist(&self, recruit: Recruit) -> Result<Enlisted, ToolError> {
         let settings = self.settings();
@@ -65,43 +64,14 @@ impl Engine {
     pub async fn discharge(&self, id: AgentId, reason: String) -> Result<Agent, ToolError> {
         let (engine, now) = (self.clone(), self.now());
         let agent = self.store.write(move |tx| leave(tx, &engine, id, &reason, now)).await?;
-        self.tokens.forget(id);
-        self.rates.forget(id);
-        self.heads.forget(id);
+        self.forget_agent(id);
         Ok(agent)
-    }
-
-    /// A row of the record about something that the operator did beside the crew.
-    pub fn operator_act(&self, act: &str, input: &Value, output: &Value) -> AuditDraft {
-        self.operator_row(act, None, input.to_string(), output)
-    }
-
-    /// A row of the record about something that the operator did. It may be made in a transaction, so that its
-    /// commit is the one that was [read before](Self::refresh_project_head).
-    pub(crate) fn operator_row(
-        &self,
-        tool: &str,
-        agent: Option<AgentId>,
-        input: String,
-        output: &Value,
-    ) -> AuditDraft {
-        AuditDraft {
-            at: self.now(),
-            agent,
-            by_operator: true,
-            tool: tool.to_owned(),
-            input: redact(input),
-            code: None,
-            output: redact(output.to_string()),
-            duration_micros: 0,
-            git_commit: self.heads.last(None),
-        }
     }
 }
 
 fn join(
     tx: &mut Tx<'_>,
-    engine: &Engine,
+    engine: &Crew,
     recruit: &Recruit,
     (id, category, token_hash): (AgentId, &str, &str),
     now: Timestamp,
@@ -183,7 +153,7 @@ fn join(
 
 fn leave(
     tx: &mut Tx<'_>,
-    engine: &Engine,
+    engine: &Crew,
     id: AgentId,
     reason: &str,
     now: Timestamp,

@@ -27,12 +27,10 @@ mod terminal;
 pub(crate) mod view;
 mod wish;
 
-pub(crate) use crew::Crew;
-pub use crew::Keeping;
+pub use crew::CrewService;
+pub(crate) use crew::Keepers;
 pub(crate) use draft::Drafted;
 pub(crate) use environment::MissingVariables;
-pub(crate) use keeper::CallNote;
-pub(crate) use launch::{directory_of, folder_of};
 pub use operator::{OutputPage, OutputWish};
 pub(crate) use wish::Claims;
 pub use wish::{Draft, OnCap, Wish};

@@ -1,16 +1,11 @@
 //! Prepared prompts: checked by name, described as tools, and filled in. Nothing in a template but its arguments is
 //! replaced, and what is put in is not looked at again.
 
-mod tools;
-
 use model::nearest::nearest;
 use serde_json::{Map, Value, json};
 
 use crate::core::error::ToolError;
 use crate::core::settings::{Template, TemplateArgument};
-use crate::tools::TOOLS;
-
-pub use self::tools::{BESIDES, TOOLSET, template_tool, template_tools, tools_of};
 
 /// How long an argument may be.
 const ARGUMENT: usize = 64 * 1024;
@@ -18,22 +13,13 @@ const ARGUMENT: usize = 64 * 1024;
 /// The prompts that are no tools, by names that tools cannot have.
 pub const PROMPTS: [&str; 2] = ["analyze-code", "run-tests"];
 
+/// What every template's tool takes beside the template's own arguments.
+pub const BESIDES: [&str; 5] =
+    ["include_context", "async", "notify_on_complete", "max_cost_usd", "abort_on_budget_exceeded"];
+
 /// Whether a template is a tool too, or only a prompt.
 pub fn is_tool(template: &Template) -> bool {
     is_name(&template.name)
-}
-
-/// What is wrong with a name for a template, if anything is.
-pub fn name_problem(name: &str) -> Option<String> {
-    if PROMPTS.contains(&name) {
-        return None;
-    }
-    if !is_name(name) {
-        let message = "must be a small letter and up to 40 small letters, digits or `_`";
-        return Some(format!("the name `{name}` {message}"));
-    }
-    let is_taken = TOOLS.iter().any(|tool| tool.joined() == name);
-    is_taken.then(|| format!("there is a tool `{name}` already"))
 }
 
 /// What is wrong with a name for an argument, if anything is.
@@ -46,7 +32,7 @@ pub fn argument_problem(name: &str) -> Option<String> {
     is_taken.then(|| format!("every template's tool takes `{name}` already"))
 }
 
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.len() <= 41
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
@@ -126,7 +112,7 @@ pub fn render(template: &Template, arguments: &Map<String, Value>) -> Result<Str
     Ok(text)
 }
 
-fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> ToolError {
+pub(crate) fn unknown<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> ToolError {
     let known: Vec<&str> = known.collect();
     let error = ToolError::invalid(format!("unknown argument `{name}`")).detail("field", name);
     match nearest(name, known.iter().copied()) {

@@ -11,8 +11,9 @@ use model::review::{MergeState, WorktreeState};
 use store::{AgentPage, Merge, MergePage, Page, Review, ReviewPage, Tx, Worktree, WorktreePage};
 use wire::worktrees::Disagreement;
 
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
+use crate::delivery::service::Delivery;
 use crate::delivery::worktree_setup::BRANCHES;
 
 /// So many rows are read at once.
@@ -33,7 +34,7 @@ struct Record {
     in_work: HashSet<model::AgentId>,
 }
 
-impl Engine {
+impl Delivery {
     /// Compares git and the record. Blocks.
     pub fn disagreements(&self) -> Result<Vec<Disagreement>, ToolError> {
         // The two cannot be read at the same moment, so what was found while the record moved is looked at again.
@@ -108,11 +109,7 @@ impl Record {
     }
 
     /// Worktrees are where the record says, and nowhere else.
-    fn worktrees_there(
-        &self,
-        engine: &Engine,
-        repo: &Repo,
-    ) -> Result<Vec<Disagreement>, ToolError> {
+    fn worktrees_there(&self, engine: &Core, repo: &Repo) -> Result<Vec<Disagreement>, ToolError> {
         let mut found = Vec::new();
         let listed: HashSet<_> = repo.worktrees()?.into_iter().map(|entry| entry.path).collect();
         for worktree in self.worktrees.iter().filter(|tree| !self.in_work.contains(&tree.agent)) {

@@ -14,8 +14,8 @@ use host::git::{GitError, Repo};
 use model::TaskRef;
 use store::{Agent, Task, Tx};
 
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::delivery::worktree_setup::epic_branch_of;
 
 pub(crate) use acts::{
@@ -80,13 +80,13 @@ impl Handed {
     }
 
     /// Where it was done, if that is still there.
-    fn place(&self, engine: &Engine) -> Option<PathBuf> {
+    fn place(&self, engine: &Core) -> Option<PathBuf> {
         let dir = self.dir.as_ref().map(|dir| engine.options.project.join(dir));
         dir.filter(|dir| dir.is_dir())
     }
 
     /// Looks at the branches; none where the work has no branch of its own. Blocks.
-    pub(crate) fn find(&self, engine: &Engine, repo: &Repo) -> Result<Option<Found>, ToolError> {
+    pub(crate) fn find(&self, engine: &Core, repo: &Repo) -> Result<Option<Found>, ToolError> {
         let number = TaskRef::Number(self.task.number);
         let here = match repo.current_branch(&engine.options.project) {
             // Nothing is checked out in a bare repository.

@@ -9,7 +9,6 @@ mod desk;
 pub(crate) mod feedback;
 pub(crate) mod issues;
 pub(crate) mod merge;
-mod point;
 pub(crate) mod pull;
 pub(crate) mod rebase;
 pub(crate) mod review;
@@ -28,16 +27,17 @@ use tokio::sync::Notify;
 use wire::event::{ErrandCreated, EventData};
 
 use crate::call::cx::fresh;
+use crate::call::observer::{CallNote, CallObserver};
 use crate::core::durable;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
+use crate::core::point::Point;
 
-pub use desk::Desk;
-pub use point::Point;
+pub use desk::OutboxRunner;
 
 /// What is to be done for whom.
 #[derive(Debug, Clone)]
-pub(crate) struct Sending<'a, W> {
+pub(crate) struct NewJob<'a, W> {
     /// What is to be done
     pub(crate) kind: ErrandKind,
     /// Errands of one lane are run one after the other
@@ -58,7 +58,7 @@ pub(crate) fn lane_of(agent: AgentId) -> String {
 /// Remembers what is to be done, and tells the desk.
 pub(crate) fn send<W: Serialize>(
     tx: &mut Tx<'_>,
-    sending: Sending<'_, W>,
+    sending: NewJob<'_, W>,
     now: Timestamp,
 ) -> Result<ErrandId, ToolError> {
     let id = fresh(ErrandId::from_bits)?;
@@ -70,10 +70,10 @@ pub(crate) fn send<W: Serialize>(
 pub(crate) fn send_as<W: Serialize>(
     tx: &mut Tx<'_>,
     id: ErrandId,
-    sending: Sending<'_, W>,
+    sending: NewJob<'_, W>,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let Sending { kind, lane, agent, caller, wish } = sending;
+    let NewJob { kind, lane, agent, caller, wish } = sending;
     let wish = serde_json::to_string(wish).map_err(ToolError::internal)?;
     tx.errand_insert(&NewErrand { id, kind, lane, agent, caller, wish }, now)?;
     let data = EventData::ErrandCreated(ErrandCreated { errand_id: id, kind });
@@ -88,7 +88,7 @@ pub(crate) fn send_tidy(
     now: Timestamp,
 ) -> Result<ErrandId, ToolError> {
     let (kind, lane) = (ErrandKind::Tidy, lane_of(agent));
-    let sending = Sending { kind, lane, agent: Some(agent), caller: None, wish: &json!({}) };
+    let sending = NewJob { kind, lane, agent: Some(agent), caller: None, wish: &json!({}) };
     send(tx, sending, now)
 }
 
@@ -108,14 +108,14 @@ pub(crate) fn outcome<A: DeserializeOwned>(
 }
 
 /// What is wanted of an errand.
-fn wish_of<W: DeserializeOwned>(errand: &Errand) -> Result<W, Setback> {
-    durable::decode(&errand.wish, row_of(errand), "wish").map_err(Setback::Never)
+fn wish_of<W: DeserializeOwned>(errand: &Errand) -> Result<W, JobError> {
+    durable::decode(&errand.wish, row_of(errand), "wish").map_err(JobError::Never)
 }
 
 /// What was written down of an errand before.
-fn notes_of<N: DeserializeOwned>(errand: &Errand) -> Result<Option<N>, Setback> {
+fn notes_of<N: DeserializeOwned>(errand: &Errand) -> Result<Option<N>, JobError> {
     let decode = |text| durable::decode(text, row_of(errand), "notes");
-    errand.notes.as_deref().map(decode).transpose().map_err(Setback::Never)
+    errand.notes.as_deref().map(decode).transpose().map_err(JobError::Never)
 }
 
 fn row_of(errand: &Errand) -> String {
@@ -123,7 +123,7 @@ fn row_of(errand: &Errand) -> String {
 }
 
 /// Writes down what is known of an errand, for whoever begins it again.
-async fn note<N: Serialize>(engine: &Engine, id: ErrandId, notes: &N) -> Result<(), ToolError> {
+async fn note<N: Serialize>(engine: &Core, id: ErrandId, notes: &N) -> Result<(), ToolError> {
     let notes = serde_json::to_string(notes).map_err(ToolError::internal)?;
     Ok(engine.store.write(move |tx| tx.errand_note(id, &notes)).await?)
 }
@@ -134,7 +134,7 @@ type Ending = Box<dyn Fn(&mut Tx<'_>, Timestamp) -> Result<Value, ToolError> + S
 
 /// Why an errand is not done.
 #[derive(Debug)]
-enum Setback {
+enum JobError {
     /// It may go better in a moment
     Again(ToolError),
     /// It has to wait until then
@@ -145,13 +145,13 @@ enum Setback {
     Never(ToolError),
 }
 
-impl From<ToolError> for Setback {
+impl From<ToolError> for JobError {
     fn from(error: ToolError) -> Self {
         if error.is_transient() { Self::Again(error) } else { Self::Never(error) }
     }
 }
 
-impl From<host::git::GitError> for Setback {
+impl From<host::git::GitError> for JobError {
     fn from(error: host::git::GitError) -> Self {
         ToolError::from(error).into()
     }
@@ -159,7 +159,7 @@ impl From<host::git::GitError> for Setback {
 
 /// What all who have to do with errands share.
 #[derive(Debug, Default)]
-pub(crate) struct Errands {
+pub(crate) struct OutboxState {
     /// Those whose errands wait for them to be heard of
     waiting: Mutex<HashSet<AgentId>>,
     /// Those of them that were heard of
@@ -167,15 +167,7 @@ pub(crate) struct Errands {
     bell: Notify,
 }
 
-impl Errands {
-    /// Notes that an agent did something: what waits for that is tried again.
-    pub(crate) fn heard_of(&self, agent: AgentId) {
-        if self.waiting.lock().unwrap_or_else(PoisonError::into_inner).contains(&agent) {
-            self.heard.lock().unwrap_or_else(PoisonError::into_inner).insert(agent);
-            self.bell.notify_one();
-        }
-    }
-
+impl OutboxState {
     /// Has the desk look again.
     pub(crate) fn ring(&self) {
         self.bell.notify_one();
@@ -185,6 +177,16 @@ impl Errands {
     fn turn(&self, waiting: HashSet<AgentId>) -> HashSet<AgentId> {
         *self.waiting.lock().unwrap_or_else(PoisonError::into_inner) = waiting;
         std::mem::take(&mut *self.heard.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl CallObserver for OutboxState {
+    /// Tries again what waits for an agent to be heard of.
+    fn called(&self, agent: AgentId, _: &dyn Fn() -> CallNote) {
+        if self.waiting.lock().unwrap_or_else(PoisonError::into_inner).contains(&agent) {
+            self.heard.lock().unwrap_or_else(PoisonError::into_inner).insert(agent);
+            self.bell.notify_one();
+        }
     }
 }
 

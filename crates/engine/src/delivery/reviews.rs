@@ -10,8 +10,8 @@ use model::{AgentId, Timestamp};
 use store::{Agent, EventDraft, Recipient, Review, ReviewPage, Stop, Tx};
 use wire::event::{EventData, ReviewEnded};
 
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::core::settings::Settings;
 use crate::crew::run::finish::Lasted;
 use crate::crew::run::{ask, reconcile, stop};
@@ -222,7 +222,7 @@ pub(crate) fn unheard(
 }
 
 /// Ends reviews that take too long and reviewers that have said their word. Says when to look again.
-pub(crate) async fn sweep(engine: &Engine, now: Timestamp) -> Result<Option<Timestamp>, ToolError> {
+pub(crate) async fn sweep(engine: &Core, now: Timestamp) -> Result<Option<Timestamp>, ToolError> {
     let settings = engine.settings();
     let patience = i64::from(settings.review.timeout_hours).saturating_mul(3_600_000);
     let grace = i64::try_from(settings.limits.grace_ms).unwrap_or(5_000);

@@ -1,11 +1,9 @@
 //! Where agents work: the project itself, or a worktree of their own on a branch of their own.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 use std::time::Duration;
 
-use host::git::{Checkout, Git, GitError, Repo, Who};
+use host::git::{Checkout, GitError, Who};
 use host::hooks;
 use model::review::{ErrandKind, WorktreeState};
 use model::{AgentId, Timestamp};
@@ -15,12 +13,12 @@ use wire::event::{EventData, WorktreeChanged};
 use wire::merges::ConflictView;
 
 use crate::call::cx::task_of;
-use crate::core::engine::Engine;
 use crate::core::error::{Code, ToolError};
+use crate::core::handle::Core;
+use crate::core::point::Point;
 use crate::core::settings;
 use crate::crew::run::{Claims, Wish};
 use crate::delivery::merge_queue::conflict_view;
-use crate::delivery::outbox::Point;
 
 /// The beginning of the names of all our branches.
 pub(crate) const BRANCHES: &str = "adjutant/";
@@ -71,61 +69,6 @@ impl From<GitError> for ToolError {
     }
 }
 
-impl Engine {
-    /// Where the operator has programs.
-    pub(crate) fn operator_path(&self) -> &OsStr {
-        let environment = &self.options.operator_environment;
-        let path = environment.iter().find(|(name, _)| name == "PATH");
-        path.map(|(_, path)| path.as_os_str()).unwrap_or_default()
-    }
-
-    /// Git, as the operator has it.
-    pub(crate) fn git(&self) -> Git {
-        Git::on_path(self.operator_path())
-    }
-
-    /// The repository around a folder. Blocks, as everything that is done with it. The project's is opened
-    /// once: it knows its worktrees.
-    pub(crate) fn repo(&self, dir: &Path) -> Result<Repo, GitError> {
-        let limit = Duration::from_millis(self.settings().limits.tool_timeout_ms);
-        if !(dir == self.options.project || dir.starts_with(self.worktrees())) {
-            return self.git().open(dir, limit);
-        }
-        let known = || self.repo.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(repo) = known().as_ref() {
-            return Ok(repo.clone());
-        }
-        // Git may take long, and nobody may wait for it under the lock. The first to open it wins, since what it
-        // learns is shared.
-        let repo = self.git().open(&self.options.project, limit)?;
-        Ok(known().get_or_insert(repo).clone())
-    }
-
-    /// Does something with the machine that blocks, on a thread of its own.
-    pub(crate) async fn outside<T, E>(
-        &self,
-        act: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<ToolError> + Send + 'static,
-    {
-        let engine = self.clone();
-        let done = tokio::task::spawn_blocking(move || act(&engine)).await;
-        done.unwrap_or_else(|panic| Err(ToolError::internal(panic).into()))
-    }
-
-    /// Where worktrees are.
-    pub(crate) fn worktrees(&self) -> PathBuf {
-        self.options.home.join("worktrees")
-    }
-
-    /// The folder of an agent's worktree.
-    pub(crate) fn worktree_path(&self, agent: AgentId) -> PathBuf {
-        self.worktrees().join(agent.to_string())
-    }
-}
-
 /// What an agent works in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -154,7 +97,7 @@ fn place(settings: &settings::Settings, agent: &Agent) -> Place {
 
 /// Makes the place ready in which an agent works, and gives the agent as it now stands. Doing it again
 /// changes nothing.
-pub(crate) async fn prepare(engine: &Engine, agent: &Agent, run: &Run) -> Result<Agent, ToolError> {
+pub(crate) async fn prepare(engine: &Core, agent: &Agent, run: &Run) -> Result<Agent, ToolError> {
     if let Some(found) = taken_over(engine, agent, run).await? {
         return make(engine, agent, found).await;
     }
@@ -188,7 +131,7 @@ pub(crate) async fn prepare(engine: &Engine, agent: &Agent, run: &Run) -> Result
 
 /// The worktree that an agent has already, or goes on in for another.
 async fn taken_over(
-    engine: &Engine,
+    engine: &Core,
     agent: &Agent,
     run: &Run,
 ) -> Result<Option<Worktree>, ToolError> {
@@ -219,7 +162,7 @@ async fn taken_over(
 }
 
 /// Whoever worked on an agent's task last, in a worktree.
-fn worked_before(engine: &Engine, agent: &Agent) -> Result<Option<AgentId>, ToolError> {
+fn worked_before(engine: &Core, agent: &Agent) -> Result<Option<AgentId>, ToolError> {
     engine.store.read(|tx| {
         let branch = task_of(tx, agent.task)?.and_then(|task| task.branch_name);
         let before = branch.map(|branch| tx.worktree_by_branch(&branch)).transpose()?.flatten();
@@ -229,7 +172,7 @@ fn worked_before(engine: &Engine, agent: &Agent) -> Result<Option<AgentId>, Tool
 
 /// Waits until the worktree of somebody who has ended is looked after: what was left there uncommitted is where the next
 /// one begins. Who cannot wait any longer begins with what is committed.
-async fn settled(engine: &Engine, before: AgentId) -> Result<(), ToolError> {
+async fn settled(engine: &Core, before: AgentId) -> Result<(), ToolError> {
     let patience = Duration::from_millis(engine.settings().limits.tool_timeout_ms);
     let mut last = engine.store.last_event();
     let looked = async {
@@ -245,12 +188,12 @@ async fn settled(engine: &Engine, before: AgentId) -> Result<(), ToolError> {
 }
 
 /// Returns whether the project lies in a repository, as far as its files tell.
-async fn is_repository_around(engine: &Engine) -> Result<bool, ToolError> {
+async fn is_repository_around(engine: &Core) -> Result<bool, ToolError> {
     engine.outside(|engine| Ok(host::git::is_around(&engine.options.project))).await
 }
 
 /// Records that an agent works where its parent does, so that its directory is known while it lives.
-async fn in_parents(engine: &Engine, agent: &Agent) -> Result<Agent, ToolError> {
+async fn in_parents(engine: &Core, agent: &Agent) -> Result<Agent, ToolError> {
     let parent = agent.parent.map(|id| engine.store.read(|tx| tx.agent_get(id))).transpose()?;
     let cwd = parent.flatten().and_then(|parent| parent.cwd).or_else(|| agent.cwd.clone());
     if let Some(cwd) = cwd.clone().filter(|cwd| agent.cwd.as_ref() != Some(cwd)) {
@@ -299,7 +242,7 @@ struct Origin {
 /// Finds where an agent's work begins: where the work on its task stands, where its parent stands, where
 /// its epic stands, or what is checked out in the project.
 fn origin(
-    engine: &Engine,
+    engine: &Core,
     project: &Path,
     (agent, wish): (&Agent, &Wish),
 ) -> Result<Origin, ToolError> {
@@ -346,7 +289,7 @@ fn origin(
 }
 
 /// Remembers that an agent is to have a worktree.
-async fn want(engine: &Engine, agent: &Agent, origin: Origin) -> Result<Worktree, ToolError> {
+async fn want(engine: &Core, agent: &Agent, origin: Origin) -> Result<Worktree, ToolError> {
     let path = engine.worktree_path(agent.id);
     let inside = path.join(&origin.prefix).join(agent.cwd.as_deref().unwrap_or_default());
     let new = NewWorktree {
@@ -378,7 +321,7 @@ async fn want(engine: &Engine, agent: &Agent, origin: Origin) -> Result<Worktree
 }
 
 /// Makes a worktree that is on record, or finds it made.
-async fn make(engine: &Engine, agent: &Agent, worktree: Worktree) -> Result<Agent, ToolError> {
+async fn make(engine: &Core, agent: &Agent, worktree: Worktree) -> Result<Agent, ToolError> {
     let (project, wanted) = (engine.options.project.clone(), worktree.clone());
     let settings = engine.settings();
     let left = engine
@@ -417,7 +360,7 @@ async fn make(engine: &Engine, agent: &Agent, worktree: Worktree) -> Result<Agen
 }
 
 /// Notes beside a worktree whose it is, so that commands typed in it find this home.
-pub(crate) fn point_to_home(engine: &Engine, worktree: &Path) -> Result<(), ToolError> {
+pub(crate) fn point_to_home(engine: &Core, worktree: &Path) -> Result<(), ToolError> {
     match Checkout::around(worktree) {
         Some(checkout) => checkout.set_home(&engine.options.home).map_err(ToolError::internal),
         None => Ok(()),
@@ -425,7 +368,7 @@ pub(crate) fn point_to_home(engine: &Engine, worktree: &Path) -> Result<(), Tool
 }
 
 /// Has git ask before a commit in a worktree whether somebody else has reserved its files.
-fn guard(engine: &Engine, worktree: &Path) -> Result<(), ToolError> {
+fn guard(engine: &Core, worktree: &Path) -> Result<(), ToolError> {
     let folder = engine.options.state.join("hooks");
     let environment = &engine.options.operator_environment;
     let refused = |error: hooks::HooksError| {
@@ -466,7 +409,7 @@ pub(crate) struct Work {
 }
 
 /// Where an agent works: its worktree, or the folder of its own that it was given.
-pub(crate) fn work_of(engine: &Engine, agent: AgentId) -> Result<Work, ToolError> {
+pub(crate) fn work_of(engine: &Core, agent: AgentId) -> Result<Work, ToolError> {
     let (found, worktree) = engine.store.read(|tx| {
         Ok::<_, ToolError>((crate::call::cx::find_agent(tx, agent)?, tx.worktree_of(agent)?))
     })?;

@@ -12,10 +12,10 @@ use tokio::time::Instant;
 use wire::worktrees::{PrunedWorktree, WorktreeGit, WorktreeView};
 
 use crate::call::cx::{find_agent, task_of};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::delivery::outbox;
 use crate::delivery::reviews::acts::occupied;
+use crate::delivery::service::Delivery;
 
 /// Commits are counted up to here.
 const MOST_COMMITS: usize = 1000;
@@ -54,7 +54,7 @@ fn worktree_view(tx: &Tx<'_>, worktree: Worktree) -> Result<WorktreeView, ToolEr
     })
 }
 
-impl Engine {
+impl Delivery {
     /// Lists worktrees, oldest first, and looks at those that are there.
     pub async fn worktree_views(
         &self,

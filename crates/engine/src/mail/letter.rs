@@ -4,8 +4,8 @@ use model::{AgentId, MailId, TaskId, Timestamp};
 use store::{Agent, EventDraft, Inbox, NewMail, Recipient, Tx};
 use wire::event::{EventData, MailSent};
 
-use crate::call::cx::{fresh, task_of};
 use crate::core::error::ToolError;
+use crate::core::record::{fresh, task_of};
 
 /// What a letter says.
 #[derive(Debug, Clone)]

@@ -10,12 +10,12 @@ use model::{TaskId, TaskRef};
 use store::{Event, EventFilter};
 use tokio_util::sync::CancellationToken;
 
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::core::redact::redact;
 use crate::core::visible::{visible, visible_json};
 use crate::crew::context::task_context;
-use crate::notify::projection;
+use crate::crew::projection;
 
 /// Changes that come in a burst are written once.
 const GATHER: Duration = Duration::from_millis(100);
@@ -47,7 +47,7 @@ impl From<ToolError> for MirrorError {
 /// Keeps the mirror files in `dir` up to date until `stop`.
 #[derive(Debug)]
 pub struct Mirror {
-    engine: Engine,
+    engine: Core,
     dir: PathBuf,
     /// The last event that the files tell of.
     seen: i64,
@@ -59,8 +59,14 @@ pub struct Mirror {
 
 impl Mirror {
     /// A mirror of the engine's record in `dir`.
-    pub fn new(engine: Engine, dir: PathBuf) -> Self {
-        Self { engine, dir, seen: 0, day: String::new(), stop: CancellationToken::new() }
+    pub fn new(engine: &Core, dir: PathBuf) -> Self {
+        Self {
+            engine: engine.clone(),
+            dir,
+            seen: 0,
+            day: String::new(),
+            stop: CancellationToken::new(),
+        }
     }
 
     /// Follows the record until `stop`, and tells of all that happened before it. A file that cannot be

@@ -23,9 +23,9 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
+use crate::notify::service::Notifications;
 
 /// How long an answer of Slack's may take.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -36,24 +36,9 @@ const SELDOM: Duration = Duration::from_secs(3600);
 /// A thread in which nothing happened for so long is not looked after, in seconds.
 const LIVE: i64 = 14 * 86_400;
 
-/// Tokens between Slack and the operator.
-#[derive(Clone, Default)]
-pub struct SlackSecrets {
-    /// What messages are sent with
-    pub bot: Option<String>,
-    /// What sockets are opened with
-    pub app: Option<String>,
-}
-
-impl std::fmt::Debug for SlackSecrets {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SlackSecrets").finish_non_exhaustive()
-    }
-}
-
 /// What the loops and the operator's acts share.
 #[derive(Debug, Default)]
-pub(crate) struct Slacking {
+pub(crate) struct SlackState {
     /// Something was said to us
     heard: Notify,
     /// Something is to be said
@@ -71,13 +56,13 @@ struct Now {
     problem: Option<String>,
 }
 
-impl Slacking {
+impl SlackState {
     fn now(&self) -> MutexGuard<'_, Now> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Engine {
+impl Notifications {
     /// What is missing for Slack; nothing where it is on.
     pub(crate) fn slack_missing(&self, settings: &Settings) -> Vec<String> {
         let (slack, tokens) = (&settings.slack, &self.options.slack);
@@ -103,7 +88,7 @@ impl Engine {
         }
         let (bot, app) = (self.options.slack.bot.as_deref()?, self.options.slack.app.as_deref()?);
         let url = &settings.slack.api_url;
-        let mut now = self.slacking.now();
+        let mut now = self.slack_state.now();
         if let Some((_, slack)) = now.client.as_ref().filter(|(known, _)| known == url) {
             return Some(Ok(slack.clone()));
         }
@@ -115,15 +100,15 @@ impl Engine {
 
 /// Listens, acts and answers until it is told to end. What is not done then is done by the next server.
 #[derive(Debug)]
-pub struct Slackline {
-    engine: Engine,
+pub struct SlackService {
+    engine: Notifications,
     shutdown: CancellationToken,
 }
 
-impl Slackline {
+impl SlackService {
     /// What connects an engine with Slack.
-    pub fn new(engine: Engine, shutdown: CancellationToken) -> Self {
-        Self { engine, shutdown }
+    pub fn new(engine: &Notifications, shutdown: CancellationToken) -> Self {
+        Self { engine: engine.clone(), shutdown }
     }
 
     /// Does so.
@@ -138,7 +123,7 @@ impl Slackline {
 }
 
 /// Acts on what was said, and tells what happened.
-async fn desk(engine: Engine, shutdown: CancellationToken) {
+async fn desk(engine: Notifications, shutdown: CancellationToken) {
     let mut last = engine.store.last_event();
     let mut seen = None;
     while !shutdown.is_cancelled() {
@@ -157,16 +142,16 @@ async fn desk(engine: Engine, shutdown: CancellationToken) {
         tokio::select! {
             () = shutdown.cancelled() => return,
             changed = last.changed() => if changed.is_err() { return },
-            () = engine.slacking.heard.notified() => {}
+            () = engine.slack_state.heard.notified() => {}
             () = tokio::time::sleep_until(wake) => {}
         }
     }
 }
 
-async fn turn(engine: &Engine, seen: &mut Option<i64>) -> Result<Instant, ToolError> {
+async fn turn(engine: &Notifications, seen: &mut Option<i64>) -> Result<Instant, ToolError> {
     tell::follow(engine, seen).await?;
     while act::one(engine).await? {}
-    engine.slacking.to_say.notify_one();
+    engine.slack_state.to_say.notify_one();
     let next = engine.store.read(|tx| tx.slack_message_next())?;
     Ok(next.map_or_else(|| Instant::now() + SELDOM, |due| at(due, engine.now())))
 }

@@ -23,9 +23,9 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::call::identity::hash_token;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::core::settings::{Settings, WebhookSettings};
+use crate::notify::service::Notifications;
 
 pub use acts::Resume;
 pub use view::WhichDeliveries;
@@ -43,12 +43,12 @@ const REMEMBERED: i64 = 30 * 86_400;
 
 /// What the acts of the operator and the loop share.
 #[derive(Debug, Default)]
-pub(crate) struct Hooking {
+pub(crate) struct WebhookState {
     bell: Notify,
     poster: OnceLock<Poster>,
 }
 
-impl Hooking {
+impl WebhookState {
     /// Makes the loop look.
     fn ring(&self) {
         self.bell.notify_one();
@@ -71,8 +71,8 @@ struct Traffic {
 
 /// Tells webhooks of events until it is told to end. What is not done then is done by the next server.
 #[derive(Debug)]
-pub struct Hooks {
-    engine: Engine,
+pub struct WebhookService {
+    engine: Notifications,
     tasks: TaskTracker,
     shutdown: CancellationToken,
     traffic: Arc<Mutex<Traffic>>,
@@ -82,11 +82,11 @@ pub struct Hooks {
     seen: HashMap<String, i64>,
 }
 
-impl Hooks {
+impl WebhookService {
     /// What tells webhooks of an engine's events, with its tasks on a tracker.
-    pub fn new(engine: Engine, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
+    pub fn new(engine: &Notifications, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
         let (traffic, known, seen) = Default::default();
-        Self { engine, tasks, shutdown, traffic, known, seen }
+        Self { engine: engine.clone(), tasks, shutdown, traffic, known, seen }
     }
 
     /// Tells.
@@ -108,7 +108,7 @@ impl Hooks {
             tokio::select! {
                 () = self.shutdown.cancelled() => return,
                 changed = last.changed() => if changed.is_err() { return },
-                () = self.engine.hooking.bell.notified() => {}
+                () = self.engine.webhook_state.bell.notified() => {}
                 () = tokio::time::sleep_until(wake) => {}
             }
         }
@@ -216,7 +216,7 @@ impl Hooks {
                 traffic.quiet.insert(name, until);
             }
             drop(traffic);
-            engine.hooking.ring();
+            engine.webhook_state.ring();
         });
     }
 

@@ -9,18 +9,25 @@ mod harness;
 pub(crate) mod items;
 mod mail;
 mod orchestrator;
-mod paging;
+pub(crate) mod resources;
 mod review;
 mod session;
 mod supervisor;
 mod system;
 mod task;
+pub(crate) mod templates;
 
 use crate::call::tool::ToolDef;
 
 /// Other names of tools, each with the canonical one. They can be called, and no list shows them.
 pub const ALIASES: &[(&str, &str)] =
     &[("mcp__review__create_pr", "mcp__review__create_pull_request")];
+
+/// The tool of a canonical name or an alias, if it is one of those that there always are.
+pub fn by_name(name: &str) -> Option<&'static ToolDef> {
+    let name = ALIASES.iter().find(|(alias, _)| *alias == name).map_or(name, |(_, tool)| tool);
+    TOOLS.iter().find(|tool| tool.name == name)
+}
 
 /// Every tool. A new one is one file and one line here.
 pub static TOOLS: &[ToolDef] = &[

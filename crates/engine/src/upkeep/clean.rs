@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use store::{EventRetention, StoreError, Tx};
 
 pub use self::periodic::Cleaner;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::core::settings::RetentionSettings;
+use crate::upkeep::service::Upkeep;
 
 /// Rows removed by one transaction.
 const ROWS_PER_COMMIT: u32 = 2_000;
@@ -147,7 +147,7 @@ impl CleanedPart {
     }
 }
 
-impl Engine {
+impl Upkeep {
     /// Cleans, or counts what would go.
     pub async fn clean(&self, request: CleanRequest) -> Result<CleanReport, ToolError> {
         // It is never closed, so that there is nothing to fail.

@@ -6,25 +6,21 @@ use std::time::UNIX_EPOCH;
 
 use host::files::{self, Mode, at};
 
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
+use crate::upkeep::service::Upkeep;
 
 /// Age at which a copy that nobody fetched is removed.
 const ABANDONED_MILLIS: i64 = 3_600_000;
 
-impl Engine {
-    /// Where copies of the record wait for whoever asked for them.
-    fn snapshot_dir(&self) -> PathBuf {
-        self.options.state.join("snapshots")
-    }
-
+impl Upkeep {
     /// Writes a copy of the record as it is now, for its caller to move away. Copies that a killed
     /// caller left are removed by a later one.
     pub async fn snapshot(&self) -> Result<PathBuf, ToolError> {
         self.outside(|engine| {
-            let dir = engine.snapshot_dir();
+            let dir = engine.options.state.join("snapshots");
             files::make_dir(&dir, Mode::Private).map_err(ToolError::internal)?;
-            engine.remove_abandoned(&dir).map_err(ToolError::internal)?;
+            remove_abandoned(engine, &dir).map_err(ToolError::internal)?;
             let bits = host::random::bits().map_err(ToolError::internal)?;
             let path = dir.join(format!("{bits:016x}.db"));
             let made = engine.store.snapshot(&path).map_err(ToolError::from);
@@ -38,19 +34,20 @@ impl Engine {
         })
         .await
     }
+}
 
-    fn remove_abandoned(&self, dir: &Path) -> Result<(), files::FileError> {
-        for name in files::list(dir)? {
-            let path = dir.join(name);
-            let modified = fs::symlink_metadata(&path).and_then(|meta| meta.modified());
-            let modified = modified.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-            let millis = modified.map_or(0, |at| i64::try_from(at.as_millis()).unwrap_or(i64::MAX));
-            if self.now().as_millis().saturating_sub(millis) > ABANDONED_MILLIS {
-                files::remove(&path)?;
-            }
+/// Removes copies that nobody fetched in time.
+fn remove_abandoned(core: &Core, dir: &Path) -> Result<(), files::FileError> {
+    for name in files::list(dir)? {
+        let path = dir.join(name);
+        let modified = fs::symlink_metadata(&path).and_then(|meta| meta.modified());
+        let modified = modified.ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+        let millis = modified.map_or(0, |at| i64::try_from(at.as_millis()).unwrap_or(i64::MAX));
+        if core.now().as_millis().saturating_sub(millis) > ABANDONED_MILLIS {
+            files::remove(&path)?;
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Lets only the owner read the copy, and waits until it is on disk.

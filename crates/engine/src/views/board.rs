@@ -13,9 +13,9 @@ use store::{BoardFilter, BoardMark, BoardPart, Card, Tx};
 use wire::epics::ColumnCounts;
 use wire::tasks::{Board, BoardColumn, Tasks};
 
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
-use crate::tools::epic::find_epic;
+use crate::tasks::epic::find_epic;
+use crate::views::service::Views;
 use row::Rows;
 
 /// So many words are looked for, so long all together.
@@ -116,7 +116,7 @@ fn cut(found: &[Card], slice: &BoardSlice) -> (Vec<Card>, Option<BoardMark>) {
     (page, next)
 }
 
-impl Engine {
+impl Views {
     /// The board: each column's count and its first tasks.
     pub async fn board(&self, wish: BoardWish, limit: u32) -> Result<Board, ToolError> {
         let settings = self.settings();

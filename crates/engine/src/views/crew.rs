@@ -13,8 +13,8 @@ use store::{Agent, CrewOrder, CrewStanding, Page, Tx};
 use wire::crew::{Crew, CrewRows, RoleSummary, Roles};
 
 use crate::call::cx::find_agent;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::views::service::Views;
 use live::Live;
 pub(crate) use live::Memo;
 pub use overview::About;
@@ -54,7 +54,7 @@ pub struct CrewWish {
     pub window: Option<u32>,
 }
 
-impl Engine {
+impl Views {
     /// A page of the crew.
     pub async fn crew(&self, wish: CrewWish) -> Result<Crew, ToolError> {
         let engine = self.clone();

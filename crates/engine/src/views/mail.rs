@@ -1,6 +1,5 @@
 //! Letters as people read them: in lists, newest first, and in threads.
 
-pub(crate) mod asking;
 mod thread;
 
 use std::collections::HashMap;
@@ -9,8 +8,10 @@ use model::{AgentId, MailId};
 use store::{Agent, MailLine, Mailbox, Recipient, Tx};
 use wire::mail::{LetterBox, LetterKind, LetterView, Letters, PersonView};
 
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::names::short;
+use crate::mail::asking;
+use crate::views::service::Views;
 
 /// So many letters are looked at together.
 const AT_ONCE: u32 = 200;
@@ -128,12 +129,6 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// The end of an id: its beginning is the time, so that it is the end that tells two apart.
-pub(crate) fn short(id: AgentId) -> String {
-    let id = id.to_string();
-    id.get(id.len().saturating_sub(5)..).unwrap_or_default().to_owned()
-}
-
 /// What a list knows of what a letter says.
 fn both_ends(line: &MailLine) -> String {
     format!("{}\n{}", line.head, line.tail)
@@ -178,7 +173,7 @@ impl LetterWish {
     }
 }
 
-impl Engine {
+impl Views {
     /// Letters, newest first. Of a long one only the two ends are searched.
     pub async fn letters(&self, wish: LetterWish) -> Result<Letters, ToolError> {
         self.store

@@ -2,7 +2,7 @@
 
 use engine::settings::{Budget, ChildReserve, Limits, Role, Settings};
 use engine::store::{Agent, Caps, NewAgent, Spend, Tokens, Tx};
-use engine::{Keeping, Principal, ToolError};
+use engine::{CrewService, Principal, ToolError};
 use model::AgentId;
 use model::agent::{AgentState, AgentStateName};
 use model::money::Usd;
@@ -55,7 +55,7 @@ fn budget(world: &World, id: AgentId) -> store::Budget {
 async fn keep_until(world: &World, id: AgentId, state: AgentStateName) {
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
     let mut last = world.engine.store().last_event();
-    let keeping = Keeping::new(world.engine.clone(), tasks.clone(), shutdown.clone());
+    let keeping = CrewService::new(&world.engine, tasks.clone(), shutdown.clone());
     tasks.spawn(keeping.run());
     while agent(world, id).state.name() != state {
         last.changed().await.unwrap();

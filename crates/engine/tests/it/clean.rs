@@ -248,6 +248,6 @@ async fn the_server_cleans_by_itself_what_the_configuration_names() {
         }
         stop.cancel();
     };
-    tokio::join!(Cleaner::new(world.engine.clone(), stop.clone()).run(), cleaned);
+    tokio::join!(Cleaner::new(&world.engine, stop.clone()).run(), cleaned);
     assert_eq!(world.engine.store().read(|tx| tx.audit_archived()).unwrap(), 0, "not asked for");
 }

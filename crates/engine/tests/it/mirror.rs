@@ -16,7 +16,7 @@ fn read(folder: &Path, name: &str) -> String {
 async fn the_files_follow_the_record_to_its_end() {
     let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
     let stop = CancellationToken::new();
-    let mirror = Mirror::new(world.engine.clone(), folder.path().to_owned());
+    let mirror = Mirror::new(&world.engine, folder.path().to_owned());
     let story = async {
         let agent = world.enlist("worker").await;
         let task = world.ok(Who::Operator, "mcp__task__create", json!({ "title": "Fix it" })).await;
@@ -34,7 +34,7 @@ async fn the_files_follow_the_record_to_its_end() {
     // Whatever is lost of them is made again from the record, also by a mirror that begins late.
     std::fs::remove_dir_all(folder.path()).unwrap();
     std::fs::create_dir(folder.path()).unwrap();
-    Mirror::new(world.engine.clone(), folder.path().to_owned()).run(stop).await;
+    Mirror::new(&world.engine, folder.path().to_owned()).run(stop).await;
     check(folder.path(), &[&agent.to_string(), &gone.to_string()], &task);
 }
 
@@ -63,7 +63,7 @@ async fn files_that_are_true_already_are_not_written_again() {
     let task = world.ok(Who::Operator, "mcp__task__create", json!({ "title": "Fix it" })).await;
     let until = world.engine.store().read(|tx| tx.event_last()).unwrap();
     let run = || {
-        let mut mirror = Mirror::new(world.engine.clone(), folder.path().to_owned());
+        let mut mirror = Mirror::new(&world.engine, folder.path().to_owned());
         mirror.rebuild(until).unwrap();
     };
     run();
@@ -105,10 +105,10 @@ async fn an_end_writes_a_bounded_number_of_tasks_and_the_next_start_the_rest() {
     world.engine.store().write(add).await.unwrap();
     let stop = CancellationToken::new();
     stop.cancel();
-    Mirror::new(world.engine.clone(), folder.path().to_owned()).run(stop).await;
+    Mirror::new(&world.engine, folder.path().to_owned()).run(stop).await;
     let written = || std::fs::read_dir(folder.path().join("tasks")).unwrap().count();
     assert_eq!(written(), 2000);
-    Mirror::new(world.engine.clone(), folder.path().to_owned()).rebuild(2100).unwrap();
+    Mirror::new(&world.engine, folder.path().to_owned()).rebuild(2100).unwrap();
     assert_eq!(written(), 2100);
 }
 
@@ -132,7 +132,7 @@ async fn the_summary_that_a_spawner_gave_is_in_the_mirrors() {
         tx.event_append(now, &event)
     };
     world.engine.store().write(start).await.unwrap();
-    Mirror::new(world.engine.clone(), folder.path().to_owned()).run(stop).await;
+    Mirror::new(&world.engine, folder.path().to_owned()).run(stop).await;
     let log = read(folder.path(), "IAC.md");
     assert!(log.contains("- **Task Summary:** Test impact \\| of the schema\n"), "{log}");
     let page = read(folder.path(), "CONTEXT.md");
@@ -143,7 +143,7 @@ async fn the_summary_that_a_spawner_gave_is_in_the_mirrors() {
 async fn no_raw_control_character_stands_in_a_mirror_file() {
     let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
     let stop = CancellationToken::new();
-    let mirror = Mirror::new(world.engine.clone(), folder.path().to_owned());
+    let mirror = Mirror::new(&world.engine, folder.path().to_owned());
     let wild = "red\u{1b}[31m \u{9b}2J \u{202e}back\u{7}";
     let story = async {
         let lead = world.enlist("supervisor").await;
@@ -169,6 +169,6 @@ async fn no_raw_control_character_stands_in_a_mirror_file() {
         let file: Value =
             serde_json::from_str(&read(folder.path(), "tasks/fix-it/task.json")).unwrap();
         assert_eq!(file["description"], wild);
-        Mirror::new(world.engine.clone(), folder.path().to_owned()).run(stop.clone()).await;
+        Mirror::new(&world.engine, folder.path().to_owned()).run(stop.clone()).await;
     }
 }

@@ -2,7 +2,7 @@
 
 use engine::settings::{Role, Settings};
 use engine::store::Store;
-use engine::{Call, Engine, Keeping, Options, Principal, Progress, by_name};
+use engine::{Call, CrewService, Engine, Options, Principal, Progress, by_name};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -35,7 +35,7 @@ async fn an_agent_that_never_began_is_queued_again_and_given_up_after_three_star
     };
     let engine = Engine::new(store, settings, options);
     let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
-    tasks.spawn(Keeping::new(engine.clone(), tasks.clone(), shutdown.clone()).run());
+    tasks.spawn(CrewService::new(&engine, tasks.clone(), shutdown.clone()).run());
     let draft = json!({ "role": "hand", "prompt": "work" });
     let agent = call(&engine, "mcp__harness__draft_agent", draft).await["agentId"].clone();
     let ended = loop {

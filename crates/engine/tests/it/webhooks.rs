@@ -5,7 +5,7 @@ mod trouble;
 use std::sync::{Arc, Mutex};
 
 use engine::settings::{Secret, Settings, WebhookForm, WebhookKey, WebhookSettings};
-use engine::{DeliveryView, Hooks, WebhookView, WhichDeliveries};
+use engine::{DeliveryView, WebhookService, WebhookView, WhichDeliveries};
 use model::event::EventKind;
 use model::webhook::{DeliveryState, kinds_of};
 use model::{AgentId, NoteType, Timestamp};
@@ -66,7 +66,7 @@ impl Stage {
 
     /// Begins to tell, as a server does.
     fn start(&self) {
-        let hooks = Hooks::new(self.world.engine.clone(), self.tasks.clone(), self.stop.clone());
+        let hooks = WebhookService::new(&self.world.engine, self.tasks.clone(), self.stop.clone());
         self.tasks.spawn(hooks.run());
     }
 
@@ -269,7 +269,7 @@ async fn a_server_that_ends_in_between_sends_it_again_and_loses_nothing() {
     let second = stage.note(ONE).await;
     stage.receiver.react(|_| Reaction::Status(200));
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-    let hooks = Hooks::new(stage.world.engine.clone(), tasks.clone(), stop.clone());
+    let hooks = WebhookService::new(&stage.world.engine, tasks.clone(), stop.clone());
     tasks.spawn(hooks.run());
     let all = stage.receiver.until(|got| got.len() == 3).await.unwrap();
     assert_eq!(numbers(&all), [first, first, second]);

@@ -16,8 +16,9 @@ use super::drive::{end, tell};
 use super::template::{VARIABLES, unknown};
 use super::{commit, view};
 use crate::automation::loops::view::loop_message_view;
-use crate::core::engine::Engine;
+use crate::automation::service::Automation;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::core::settings::Settings;
 use crate::crew::run::{draft, stop};
 
@@ -75,7 +76,7 @@ pub enum PauseWhen {
     Now,
 }
 
-impl Engine {
+impl Automation {
     /// Begins a loop, or gives one that waits or is over more to do.
     pub async fn loop_start(&self, start: LoopStart) -> Result<LoopView, ToolError> {
         check_name(&start.name).map_err(|error| {
@@ -317,7 +318,7 @@ fn end_agent(
 
 fn record(
     tx: &mut Tx<'_>,
-    engine: &Engine,
+    engine: &Core,
     (act, input): (&str, Value),
     row: &Loop,
 ) -> Result<(), ToolError> {
@@ -411,7 +412,7 @@ fn order(
 }
 
 /// Looks whether the loop's folder is there, and whether it can be committed to. Blocks.
-fn look(engine: &Engine, order: &LoopOrder, given: Option<&str>) -> Result<(), ToolError> {
+fn look(engine: &Core, order: &LoopOrder, given: Option<&str>) -> Result<(), ToolError> {
     let project = &engine.options.project;
     let dir = order.cwd.as_ref().map_or_else(|| project.clone(), |cwd| project.join(cwd));
     if !dir.is_dir() {

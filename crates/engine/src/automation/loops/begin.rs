@@ -9,14 +9,14 @@ use wire::event::{EventData, LoopIterationStarted};
 use super::drive::{Step, change, end, had, paused, tell};
 use super::prompt;
 use crate::call::cx::{Caller, WriteCx, fresh};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
+use crate::core::point::Point;
 use crate::core::settings::{Budget, Settings};
 use crate::crew::run::{Draft, draft};
-use crate::delivery::outbox::Point;
 
 /// Makes the next iteration, or finds that there is none to be made.
-pub(super) async fn begin(engine: &Engine, row: &Loop) -> Result<Step, ToolError> {
+pub(super) async fn begin(engine: &Core, row: &Loop) -> Result<Step, ToolError> {
     let maker = engine.clone();
     let made = change(engine, row, move |tx, row, now| next(tx, &maker, row, now)).await;
     match made {
@@ -36,7 +36,7 @@ pub(super) async fn begin(engine: &Engine, row: &Loop) -> Result<Step, ToolError
     }
 }
 
-fn next(tx: &mut Tx<'_>, engine: &Engine, row: &mut Loop, now: Timestamp) -> Result<(), ToolError> {
+fn next(tx: &mut Tx<'_>, engine: &Core, row: &mut Loop, now: Timestamp) -> Result<(), ToolError> {
     match row.wish {
         Some(LoopWish::Stop) => {
             end(row, LoopState::Stopped, "you stopped it".to_owned());

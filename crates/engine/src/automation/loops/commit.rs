@@ -6,8 +6,8 @@ use std::path::Path;
 use store::{Iteration, Loop};
 
 use super::hook::directory;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::delivery::worktree_setup::ourselves;
 
 /// A commit's first line is no longer.
@@ -37,7 +37,7 @@ fn trailers(session: &str, number: u32) -> String {
 
 /// Commits what is there, and gives the commit; nothing where nothing was changed.
 pub(super) async fn commit(
-    engine: &Engine,
+    engine: &Core,
     row: &Loop,
     iteration: &Iteration,
 ) -> Result<Option<String>, ToolError> {
@@ -69,7 +69,7 @@ fn ours_already(
 }
 
 /// The files in a loop's folder that are not committed, at most so many; none where there is no repository.
-pub(super) async fn uncommitted(engine: &Engine, row: &Loop) -> Vec<String> {
+pub(super) async fn uncommitted(engine: &Core, row: &Loop) -> Vec<String> {
     let row = row.clone();
     let found = engine
         .outside(move |engine| {
@@ -96,7 +96,7 @@ pub(super) async fn uncommitted(engine: &Engine, row: &Loop) -> Vec<String> {
 }
 
 /// Refuses a folder in which iterations cannot be committed one by one.
-pub(super) fn can_commit(engine: &Engine, dir: &Path) -> Result<(), ToolError> {
+pub(super) fn can_commit(engine: &Core, dir: &Path) -> Result<(), ToolError> {
     let refused = |message: String| {
         ToolError::conflict(message).hint("leave `--commit` out, or commit what is there first")
     };

@@ -19,10 +19,10 @@ use wire::event::{
 use super::hook::{self, About, Came};
 use super::prompt::{Recovery, cut};
 use super::{begin, commit};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
+use crate::core::point::Point;
 use crate::crew::result::AgentResult;
-use crate::delivery::outbox::Point;
 
 /// How long to wait after the record could not be used.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -45,7 +45,7 @@ pub(super) enum Step {
 }
 
 /// Drives a loop until it has nothing to do or the server ends.
-pub(super) async fn drive(engine: Engine, session: String, shutdown: CancellationToken) {
+pub(super) async fn drive(engine: Core, session: String, shutdown: CancellationToken) {
     let mut last = engine.store.last_event();
     while !shutdown.is_cancelled() {
         last.borrow_and_update();
@@ -68,7 +68,7 @@ pub(super) async fn drive(engine: Engine, session: String, shutdown: Cancellatio
 }
 
 async fn step(
-    engine: &Engine,
+    engine: &Core,
     session: &str,
     shutdown: &CancellationToken,
 ) -> Result<Step, ToolError> {
@@ -101,7 +101,7 @@ fn failure(row: &Loop) -> Option<String> {
 
 /// Runs the next hook of a phase or, where there is none left, goes on to the next phase.
 async fn around(
-    engine: &Engine,
+    engine: &Core,
     row: &Loop,
     (moment, about): (Option<Moment>, &About),
     shutdown: &CancellationToken,
@@ -125,7 +125,7 @@ async fn around(
 }
 
 /// Goes on to another phase.
-async fn pass(engine: &Engine, row: &Loop, to: Phase) -> Result<Step, ToolError> {
+async fn pass(engine: &Core, row: &Loop, to: Phase) -> Result<Step, ToolError> {
     change(engine, row, move |_, row, _| {
         row.phase = to;
         row.step = 0;
@@ -136,7 +136,7 @@ async fn pass(engine: &Engine, row: &Loop, to: Phase) -> Result<Step, ToolError>
 
 /// Changes a loop that stands where it stood when it was looked at; else somebody else was quicker.
 pub(super) async fn change(
-    engine: &Engine,
+    engine: &Core,
     seen: &Loop,
     act: impl Fn(&mut Tx<'_>, &mut Loop, Timestamp) -> Result<(), ToolError> + Send + 'static,
 ) -> Result<Step, ToolError> {
@@ -158,7 +158,7 @@ pub(super) async fn change(
 
 /// Runs the next hook of a moment; nothing where there is none left.
 async fn hooked(
-    engine: &Engine,
+    engine: &Core,
     row: &Loop,
     (moment, about): (Moment, &About),
     shutdown: &CancellationToken,
@@ -224,7 +224,7 @@ pub(super) fn tell(
 
 /// While the agent of an iteration works: hooks for the tasks that it completes, and then its end.
 async fn working(
-    engine: &Engine,
+    engine: &Core,
     row: &Loop,
     shutdown: &CancellationToken,
 ) -> Result<Step, ToolError> {
@@ -251,7 +251,7 @@ async fn working(
 
 /// Runs the hooks for the next task of the session that was completed; nothing where there is none.
 async fn completed(
-    engine: &Engine,
+    engine: &Core,
     row: &Loop,
     shutdown: &CancellationToken,
 ) -> Result<Option<Step>, ToolError> {
@@ -282,7 +282,7 @@ async fn completed(
 }
 
 /// Notes how far completed tasks were looked for.
-async fn looked(engine: &Engine, row: &Loop, seen: i64) -> Result<Step, ToolError> {
+async fn looked(engine: &Core, row: &Loop, seen: i64) -> Result<Step, ToolError> {
     change(engine, row, move |_, row, _| {
         row.seen = seen;
         row.step = 0;
@@ -348,7 +348,7 @@ fn spent(tx: &Tx<'_>, row: &Loop, (agent, run): (AgentId, Option<&Run>)) -> Resu
 }
 
 /// Commits what an iteration changed, then decides what follows.
-async fn settle(engine: &Engine, row: &Loop) -> Result<Step, ToolError> {
+async fn settle(engine: &Core, row: &Loop) -> Result<Step, ToolError> {
     let found = engine.store.read(|tx| tx.iteration_get(&row.session, row.iteration))?;
     let Some(iteration) = found else { return decided(engine, row, Outcome::Lost, None).await };
     let outcome = iteration.outcome.and_then(model::AgentStateName::outcome);
@@ -360,7 +360,7 @@ async fn settle(engine: &Engine, row: &Loop) -> Result<Step, ToolError> {
 }
 
 async fn decided(
-    engine: &Engine,
+    engine: &Core,
     row: &Loop,
     outcome: Outcome,
     made: Option<Result<Option<String>, ToolError>>,
@@ -478,7 +478,7 @@ pub(super) fn end(row: &mut Loop, state: LoopState, why: String) {
 }
 
 /// The hooks of its end have run: it is over.
-async fn over(engine: &Engine, row: &Loop) -> Result<Step, ToolError> {
+async fn over(engine: &Core, row: &Loop) -> Result<Step, ToolError> {
     change(engine, row, |tx, row, now| {
         row.phase = Phase::Over;
         row.step = 0;

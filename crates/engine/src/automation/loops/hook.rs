@@ -10,10 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::template;
 use crate::call::identity::hash_token;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
+use crate::core::point::Point;
 use crate::core::settings::HookSettings;
-use crate::delivery::outbox::Point;
 use crate::delivery::supervised::{self, Heard};
 
 /// What a hook is told.
@@ -46,14 +46,14 @@ pub(crate) fn hook_folder_name(session: &str) -> String {
 }
 
 /// The folder of one run of a hook.
-fn folder(engine: &Engine, session: &str, run: u32) -> RunFolder {
+fn folder(engine: &Core, session: &str, run: u32) -> RunFolder {
     let home = engine.options.state.join("runs").join(hook_folder_name(session));
     RunFolder::open(home.join(run.to_string()))
 }
 
 /// Runs a hook, or hears how it ended where it was begun before.
 pub(super) async fn run(
-    engine: &Engine,
+    engine: &Core,
     row: &Loop,
     (moment, hook, about): (Moment, &HookSettings, &About),
     run: u32,
@@ -123,7 +123,7 @@ fn judge(exit: &ExitRecord, hook: &HookSettings) -> Option<String> {
 }
 
 fn spec(
-    engine: &Engine,
+    engine: &Core,
     row: &Loop,
     (moment, hook, about): (Moment, &HookSettings, &About),
 ) -> Result<Spec, String> {
@@ -170,7 +170,7 @@ fn spec(
 }
 
 /// Where a loop's agents work.
-pub(super) fn directory(engine: &Engine, row: &Loop) -> PathBuf {
+pub(super) fn directory(engine: &Core, row: &Loop) -> PathBuf {
     let project = &engine.options.project;
     row.order.cwd.as_ref().map_or_else(|| project.clone(), |cwd| project.join(cwd))
 }

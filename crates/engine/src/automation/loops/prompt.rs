@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use store::{Iteration, Loop, LoopMessage, Note, TaskFilter, Tx};
 
 use super::template::{self, BUILT_IN, PLANNING};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 
 /// So many bytes of notes, of summaries, of tasks.
 const NOTES: usize = 16 << 10;
@@ -50,7 +50,7 @@ pub(super) struct Prompt {
 /// The prompt of an iteration's agent.
 pub(super) fn compose(
     tx: &Tx<'_>,
-    engine: &Engine,
+    engine: &Core,
     row: &Loop,
     number: u32,
 ) -> Result<Prompt, ToolError> {

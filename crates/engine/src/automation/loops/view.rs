@@ -8,8 +8,9 @@ use wire::loops::{
     IterationView, LoopDetails, LoopList, LoopMessageView, LoopNoteView, LoopTaskCounts, LoopView,
 };
 
-use crate::core::engine::Engine;
+use crate::automation::service::Automation;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 
 /// So many iterations, notes and messages are shown of one loop.
 const SHOWN: u32 = 100;
@@ -86,11 +87,11 @@ pub(super) fn loop_message_view(message: LoopMessage) -> LoopMessageView {
 }
 
 /// A loop as it is shown.
-pub(super) async fn of(engine: &Engine, row: Loop) -> Result<LoopView, ToolError> {
+pub(super) async fn of(engine: &Core, row: Loop) -> Result<LoopView, ToolError> {
     engine.store.scan(move |tx| loop_view(tx, row)).await
 }
 
-impl Engine {
+impl Automation {
     /// Lists loops, newest first.
     pub async fn loops(&self, before: Option<i64>, limit: u32) -> Result<LoopList, ToolError> {
         self.store

@@ -13,10 +13,11 @@ use wire::plans::PlanView;
 use super::view::find_plan;
 use super::{Successor, brief, coordinator_role, enrol_coordinator, left, move_own, succeed, tell};
 use crate::automation::plans::view::plan_view;
+use crate::automation::service::Automation;
 use crate::call::cx::{Caller, WriteCx, find_agent, fresh};
 use crate::call::identity::hash_token;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::core::redact::redact;
 use crate::core::settings::Settings;
 use crate::crew::run::draft::find_role;
@@ -55,7 +56,7 @@ pub enum Again {
     No,
 }
 
-impl Engine {
+impl Automation {
     /// Begins a plan: its steps become tasks, and a coordinator is recorded, all of it or nothing.
     pub async fn plan_run(&self, wish: PlanWish) -> Result<PlanView, ToolError> {
         let (engine, settings) = (self.clone(), self.settings());
@@ -119,7 +120,7 @@ impl Engine {
 /// Writes down what the operator did.
 fn record(
     tx: &mut Tx<'_>,
-    engine: &Engine,
+    engine: &Core,
     tool: &str,
     (plan, input): (&Plan, Value),
 ) -> Result<(), ToolError> {

@@ -6,11 +6,11 @@ use store::{Agent, Mail, Page, Plan, Tx};
 use wire::plans::{CoordinatorView, PlanQuestion, PlanRow, PlanStepView, PlanView, PlanWorker};
 
 use super::{Stage, stages};
-use crate::core::engine::Engine;
+use crate::automation::service::Automation;
 use crate::core::error::ToolError;
 use crate::crew::result::AgentResult;
 use crate::crew::run::view::Standing;
-use crate::views::mail::asking;
+use crate::mail::asking;
 
 /// So much of a result is shown beside its step.
 const LINE: usize = 300;
@@ -155,7 +155,7 @@ pub(super) fn asked(tx: &Tx<'_>, plan: &Plan) -> Result<Vec<Mail>, ToolError> {
     Ok(open.into_iter().map(|asked| asked.mail).collect())
 }
 
-impl Engine {
+impl Automation {
     /// A plan whole.
     pub fn plan(&self, name: &str) -> Result<PlanView, ToolError> {
         self.store.read(|tx| plan_view(tx, &find_plan(tx, name)?))

@@ -13,10 +13,11 @@ use tokio::task::JoinSet;
 
 use super::*;
 use crate::call::tool::{Ask, Look, Tool, Wait};
-use crate::core::engine::Options;
+use crate::core::options::Options;
 use crate::core::settings::Role;
 use crate::core::topics::Topic;
 use crate::crew::enlist::Recruit;
+use crate::engine::Engine;
 
 /// Ask somebody to leave
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -420,7 +421,7 @@ async fn a_call_takes_little_room_while_it_waits() {
     let about = world.enlist().await;
     let (progress, call) = (Progress::default(), call(Principal::Operator, &WATCH, about));
     let passage = Arc::new(Passage {
-        engine: world.engine.clone(),
+        engine: Calls::clone(&world.engine),
         settings: world.engine.settings(),
         recorded: Recorded::of(&call.input),
         call: call.clone(),

@@ -7,12 +7,12 @@ use store::{Agent, EventDraft, Mail, NewMail, Question, Recipient, Tx};
 use wire::event::{AgentAsked, AgentStateChanged, EventData, MailSent};
 
 use crate::call::cx::fresh;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 
 /// Puts an agent's question to the human. Asked again after a restart, it is put once.
 pub(crate) async fn ask(
-    engine: &Engine,
+    engine: &Core,
     agent: &Agent,
     (request, tool, input): (&str, &str, &str),
 ) -> Result<(), ToolError> {
@@ -88,7 +88,7 @@ pub(crate) fn moved(
 
 /// The answer that a letter is, if it is one: to which request, and what.
 pub(crate) async fn answer(
-    engine: &Engine,
+    engine: &Core,
     agent: AgentId,
     mail: &Mail,
 ) -> Result<Option<(String, Verdict)>, ToolError> {
@@ -127,7 +127,7 @@ pub(crate) fn verdict(reply: &str) -> Verdict {
 }
 
 /// Records that an agent goes on, once nothing it asked is open.
-pub(crate) async fn continued(engine: &Engine, id: AgentId, attempt: u32) -> Result<(), ToolError> {
+pub(crate) async fn continued(engine: &Core, id: AgentId, attempt: u32) -> Result<(), ToolError> {
     let now = engine.now();
     engine
         .store

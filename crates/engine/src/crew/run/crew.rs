@@ -15,13 +15,14 @@ use tokio_util::task::TaskTracker;
 use wire::event::EventData;
 
 use super::environment::{self, StartGrant};
-use super::keeper::{self, Begin, CallNote, Order};
+use super::keeper::{self, Begin, Order};
 use super::overdue;
 use super::place::{self, Turn};
 use super::reconcile;
-use crate::core::engine::Engine;
+use crate::call::observer::{CallNote, CallObserver};
 use crate::core::error::ToolError;
-use crate::core::panics::{self, PanicReport};
+use crate::crew::service::Crew;
+use crate::mail::panics::{self, PanicReport};
 
 /// So many are taken from the queue at once.
 const AT_ONCE: u32 = 64;
@@ -30,24 +31,13 @@ const AGAIN: Duration = Duration::from_secs(1);
 
 /// Whom to tell: the keepers of the agents that run.
 #[derive(Debug, Default)]
-pub(crate) struct Crew(Mutex<HashMap<AgentId, UnboundedSender<Order>>>);
+pub(crate) struct Keepers(Mutex<HashMap<AgentId, UnboundedSender<Order>>>);
 
-impl Crew {
+impl Keepers {
     /// Passes an order on; false if nobody keeps that agent.
     pub(crate) fn order(&self, agent: AgentId, order: Order) -> bool {
         let keepers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         keepers.get(&agent).is_some_and(|keeper| keeper.send(order).is_ok())
-    }
-
-    /// Passes on that an agent called a tool of ours.
-    pub(crate) fn called(&self, agent: AgentId, note: impl FnOnce() -> CallNote) {
-        let keepers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let keeper = keepers.get(&agent).cloned();
-        drop(keepers);
-        if let Some(keeper) = keeper {
-            // Its keeper may be done by now.
-            drop(keeper.send(Order::Called(note())));
-        }
     }
 
     /// Opens the way to an agent's keeper, in place of the one before.
@@ -66,10 +56,23 @@ impl Crew {
     }
 }
 
+impl CallObserver for Keepers {
+    /// Passes on to an agent's keeper that it called a tool of ours.
+    fn called(&self, agent: AgentId, note: &dyn Fn() -> CallNote) {
+        let keepers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let keeper = keepers.get(&agent).cloned();
+        drop(keepers);
+        if let Some(keeper) = keeper {
+            // Its keeper may be done by now.
+            drop(keeper.send(Order::Called(note())));
+        }
+    }
+}
+
 /// Keeps the crew until it is told to end. Agents outlive it.
 #[derive(Debug)]
-pub struct Keeping {
-    engine: Engine,
+pub struct CrewService {
+    engine: Crew,
     tasks: TaskTracker,
     shutdown: CancellationToken,
     /// The last event that was looked at
@@ -88,11 +91,18 @@ enum Deadline {
     Next(Option<Timestamp>),
 }
 
-impl Keeping {
+impl CrewService {
     /// Keeps an engine's crew, with its tasks on a tracker.
-    pub fn new(engine: Engine, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
+    pub fn new(engine: &Crew, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
         let seen = *engine.store.last_event().borrow();
-        Self { engine, tasks, shutdown, seen, deadline: Deadline::Unknown, due: None }
+        Self {
+            engine: engine.clone(),
+            tasks,
+            shutdown,
+            seen,
+            deadline: Deadline::Unknown,
+            due: None,
+        }
     }
 
     /// Takes up what a server before us has left, and keeps the crew.
@@ -194,7 +204,7 @@ impl Keeping {
 
     /// Passes an event on to those whom it concerns.
     fn tell(&mut self, event: &Event) -> Result<(), ToolError> {
-        let crew = &self.engine.crew;
+        let crew = &self.engine.keepers;
         if event.kind.name().starts_with("agent.") {
             self.deadline = Deadline::Unknown;
         }
@@ -297,7 +307,7 @@ impl Keeping {
 
     fn keep(&self, found: (Agent, Run), begin: Begin) {
         // Open before anybody else can have something to tell it.
-        let orders = self.engine.crew.remember(found.0.id);
+        let orders = self.engine.keepers.remember(found.0.id);
         let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
         let tasks = self.tasks.clone();
         self.tasks.spawn(async move {
@@ -313,9 +323,9 @@ impl Keeping {
                     break;
                 };
                 restarts += 1;
-                next = Some((found, Begin::Attach, engine.crew.remember(id)));
+                next = Some((found, Begin::Attach, engine.keepers.remember(id)));
             }
-            engine.crew.forget(id);
+            engine.keepers.forget(id);
         });
     }
 }
@@ -336,7 +346,7 @@ const fn is_talk(kind: EventKind) -> bool {
 /// Reports that the keeper of an agent panicked, and after a pause says whom the next one is to keep. An agent that
 /// was never begun goes back into the queue, and then there is nobody.
 async fn restarted(
-    engine: &Engine,
+    engine: &Crew,
     id: AgentId,
     (restarts, message): (u32, String),
     shutdown: &CancellationToken,

@@ -16,11 +16,11 @@ use model::AgentId;
 use sha2::Sha256;
 use store::{Agent, Run};
 
-use super::launch::folder_of;
 use super::wish::Wish;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::machine::folder_of;
 use crate::core::settings::Settings;
+use crate::crew::service::Crew;
 
 /// Time limit for a parent's supervisor to answer.
 const ASK_TIMEOUT: Duration = Duration::from_secs(2);
@@ -72,7 +72,7 @@ impl MissingVariables {
     }
 }
 
-impl Engine {
+impl Crew {
     /// Reason why a queued agent does not start, other than a free place.
     pub fn queue_reason(&self, agent: AgentId) -> Option<String> {
         let all = self.missing.map();
@@ -97,7 +97,7 @@ pub(crate) fn names_to_record(settings: &Settings, kind: &str) -> Vec<String> {
 /// Finds the values that an agent is to start with beside the server's own; none where some are missing,
 /// which is remembered for those who look at the queue.
 pub(super) async fn resolve(
-    engine: &Engine,
+    engine: &Crew,
     settings: &Arc<Settings>,
     id: AgentId,
 ) -> Result<Option<Variables>, ToolError> {
@@ -139,7 +139,7 @@ fn wanted(settings: &Settings, agent: &Agent, run: &Run) -> (Vec<String>, Vec<St
 /// The values that the parent's supervisor has; none where there is no such supervisor, or it is of an
 /// earlier version.
 async fn parent_values(
-    engine: &Engine,
+    engine: &Crew,
     agent: &Agent,
     names: &[String],
 ) -> Result<Variables, ToolError> {
@@ -170,7 +170,7 @@ async fn parent_values(
 
 /// By which the supervisor of a run recognises the server, also one that was started anew: it follows from
 /// the operator's secret and the run, and is in no file.
-pub(crate) fn control_key(engine: &Engine, folder: &RunFolder) -> String {
+pub(crate) fn control_key(engine: &Crew, folder: &RunFolder) -> String {
     let path = folder.path();
     let name = |path: &std::path::Path| {
         path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
@@ -187,7 +187,7 @@ pub(crate) fn control_key(engine: &Engine, folder: &RunFolder) -> String {
 }
 
 /// Removes the values that earlier versions wrote into run folders. Blocks while it reads all of them.
-pub(super) fn forget_values(engine: &Engine) {
+pub(super) fn forget_values(engine: &Crew) {
     let runs = engine.options.state.join("runs");
     let below = |path: &std::path::Path| {
         let names = host::files::list(path).unwrap_or_default();

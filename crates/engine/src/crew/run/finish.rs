@@ -3,24 +3,18 @@
 use model::Timestamp;
 use model::agent::{AgentEvent, AwaitStatus, Outcome};
 use model::money::Usd;
-use model::review::WorktreeState;
 use model::task::{TaskMove, TaskStateName};
 use store::{Agent, EventDraft, Run, Spend, Stop, Tokens, Tx};
 use wire::event::{AgentFinished, EventData, RunTotals, TokenTotals};
 
 use super::reserve;
 use super::wish::Wish;
-use crate::automation::office;
-use crate::automation::plans;
 use crate::core::error::ToolError;
 use crate::core::redact::redact;
 use crate::core::settings::Settings;
 use crate::crew::result::{self, AgentResult};
-use crate::delivery::outbox;
-use crate::delivery::reviews;
 use crate::mail::letter::{self, Letter};
 use crate::tasks::task_change;
-use crate::tools::files;
 
 /// A task that so many agents could not do is failed.
 const ATTEMPTS: u32 = 5;
@@ -116,54 +110,9 @@ pub(crate) fn followed(
     agent: &Agent,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    files::let_go(tx, agent, now)?;
-    reviews::ended(tx, settings, agent, now)?;
-    office::ended(tx, settings, agent, now)?;
-    plans::ended(tx, settings, agent, now)?;
-    // After its successor is there, if it has one.
-    letter::forward_unread(tx, agent, now)?;
-    settle_worktree(tx, agent, now)?;
-    settle_worktrees_around(tx, settings, agent, now)?;
+    settings.end_reactions.run(tx, settings, agent, now)?;
     // Last, so that mail that goes on to somebody else goes on exactly.
     Ok(tx.exact_forget_agent(agent.id)?)
-}
-
-/// Has the worktrees looked after in which an agent worked as a guest and whose owners ended before it.
-fn settle_worktrees_around(
-    tx: &mut Tx<'_>,
-    settings: &Settings,
-    agent: &Agent,
-    now: Timestamp,
-) -> Result<(), ToolError> {
-    let Some(cwd) = &agent.cwd else { return Ok(()) };
-    let cwd = settings.project.join(cwd);
-    for worktree in tx.worktrees_around(&cwd.display().to_string())? {
-        let owner = tx.agent_get(worktree.agent)?.filter(|owner| owner.id != agent.id);
-        if let Some(owner) = owner.filter(|owner| owner.ended_at().is_some()) {
-            outbox::send_tidy(tx, owner.id, now)?;
-        }
-    }
-    Ok(())
-}
-
-/// Nobody needs an agent's worktree any more: it is taken away as soon as nobody works in it.
-pub(crate) fn discard_worktree(
-    tx: &mut Tx<'_>,
-    agent: &Agent,
-    now: Timestamp,
-) -> Result<(), ToolError> {
-    tx.worktree_unwanted(agent.id)?;
-    if agent.ended_at().is_some() { settle_worktree(tx, agent, now) } else { Ok(()) }
-}
-
-/// Has the agent's worktree looked after.
-fn settle_worktree(tx: &mut Tx<'_>, agent: &Agent, now: Timestamp) -> Result<(), ToolError> {
-    let Some(worktree) = tx.worktree_of(agent.id)? else { return Ok(()) };
-    if worktree.state == WorktreeState::Gone {
-        return Ok(());
-    }
-    outbox::send_tidy(tx, agent.id, now)?;
-    Ok(())
 }
 
 fn finished_data(

@@ -26,10 +26,11 @@ use super::report::Seen;
 use super::terminal;
 use super::wish::Wish;
 use crate::core::durable;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::machine::{directory_of, folder_of};
+use crate::crew::service::Crew;
 
-pub(crate) use orders::{CallNote, Order};
+pub(crate) use orders::Order;
 use stopping::Stopping;
 use unattended::Unattended;
 use wire::event::{AgentStarted, EventData};
@@ -55,7 +56,7 @@ pub(crate) enum Begin {
 
 /// Who keeps an agent.
 pub(crate) struct Keeper {
-    engine: Engine,
+    engine: Crew,
     agent: Agent,
     run: Run,
     kind: &'static dyn Kind,
@@ -105,7 +106,7 @@ enum RecallError {
 impl Memory {
     /// Decodes what a run keeps of it.
     fn of(
-        engine: &Engine,
+        engine: &Crew,
         (agent, run): (&Agent, &Run),
         kind: &'static dyn Kind,
     ) -> Result<Self, RecallError> {
@@ -124,7 +125,7 @@ impl Memory {
 
     /// What is enough to end an agent.
     fn in_place_of_damaged(
-        engine: &Engine,
+        engine: &Crew,
         (agent, run): (&Agent, &Run),
         kind: &'static dyn Kind,
     ) -> Result<Self, ToolError> {
@@ -154,7 +155,7 @@ impl From<ToolError> for Leave {
 /// Keeps an agent until it has ended or the server does. Trouble with the record or the disk is no
 /// reason to let go of it: the agent is taken up again, as after a restart.
 pub(crate) async fn keep(
-    engine: Engine,
+    engine: Crew,
     mut found: (Agent, Run),
     mut begin: Begin,
     mut orders: mpsc::UnboundedReceiver<Order>,
@@ -186,7 +187,7 @@ pub(crate) async fn keep(
         if shutdown.run_until_cancelled(tokio::time::sleep(AGAIN)).await.is_none() {
             break;
         }
-        orders = engine.crew.remember(id);
+        orders = engine.keepers.remember(id);
         begin = Begin::Attach;
         match engine.store.read(|tx| Ok::<_, ToolError>((tx.agent_get(id)?, tx.run_get(id)?))) {
             Ok((Some(agent), Some(run))) if agent.ended_at().is_none() => found = (agent, run),
@@ -194,19 +195,19 @@ pub(crate) async fn keep(
             Err(error) => tracing::error!(%id, message = error.message, "it cannot be looked up"),
         }
     }
-    engine.crew.forget(id);
+    engine.keepers.forget(id);
 }
 
 impl Keeper {
     /// Starts the process. Nothing where it could not be: then the agent is over.
     async fn start(
-        engine: &Engine,
+        engine: &Crew,
         (agent, run): (&Agent, &Run),
         grant: StartGrant,
         orders: mpsc::UnboundedReceiver<Order>,
         shutdown: CancellationToken,
     ) -> Result<Option<Self>, Leave> {
-        let placed = match crate::delivery::worktree_setup::prepare(engine, agent, run).await {
+        let placed = match (engine.hooks.prepare_place)(engine, agent, run).await {
             Ok(agent) => agent,
             Err(error) => {
                 end::never_started(engine, agent, &launch::LaunchError::of(error)).await?;
@@ -255,13 +256,13 @@ impl Keeper {
 
     /// Takes up an agent that a server before us had started.
     async fn attach(
-        engine: &Engine,
+        engine: &Crew,
         (agent, run): (&Agent, &Run),
         orders: mpsc::UnboundedReceiver<Order>,
         shutdown: CancellationToken,
     ) -> Result<Option<Self>, Leave> {
         let Some(kind) = host::agent::kind(&agent.kind) else { return Err(Leave::Fenced) };
-        let folder = launch::folder_of(engine, agent);
+        let folder = folder_of(engine, agent);
         let (memory, damage) = match Memory::of(engine, (agent, run), kind) {
             Ok(memory) => (memory, None),
             Err(RecallError::Damaged(error)) => {
@@ -277,7 +278,7 @@ impl Keeper {
             keeper.want_stop(Outcome::Failed, reason).await?;
         }
         if !recorded {
-            keeper.notes.base = engine.head_in(&launch::directory_of(engine, agent)).await;
+            keeper.notes.base = engine.head_in(&directory_of(engine, agent)).await;
             keeper.started().await?;
         }
         keeper.greet().await;
@@ -286,7 +287,7 @@ impl Keeper {
     }
 
     fn over(
-        engine: &Engine,
+        engine: &Crew,
         (agent, run): (&Agent, &Run),
         kind: &'static dyn Kind,
         (orders, shutdown): (mpsc::UnboundedReceiver<Order>, CancellationToken),

@@ -14,11 +14,11 @@ use super::environment::{self, StartGrant};
 use super::wish::{Confinement, Wish};
 use crate::call::cx::{Caller, task_of};
 use crate::call::toolsets::TOOLSETS;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::machine::{directory_of, folder_of};
 use crate::core::settings::{Role, Runner, Sandbox, Settings};
 use crate::crew::context::{self, MailTools, PromptParts};
-use crate::crew::templates::tools_of;
+use crate::crew::service::Crew;
 
 /// No call of ours waits longer than 240 s; a client that notices a lost server late loses only this.
 const CALL_TIMEOUT_MS: u64 = 300_000;
@@ -71,21 +71,9 @@ impl From<ToolError> for LaunchError {
     }
 }
 
-/// The folder of an agent's present attempt.
-pub(crate) fn folder_of(engine: &Engine, agent: &Agent) -> RunFolder {
-    let attempt = agent.attempt.to_string();
-    RunFolder::open(engine.options.state.join("runs").join(agent.id.to_string()).join(attempt))
-}
-
-/// Where an agent works.
-pub(crate) fn directory_of(engine: &Engine, agent: &Agent) -> PathBuf {
-    let project = &engine.options.project;
-    agent.cwd.as_ref().map_or_else(|| project.clone(), |cwd| project.join(cwd))
-}
-
 /// Where an agent works, once it is sure to be a folder. Nobody is led out by a link: neither out of the project by an
 /// agent that named a folder of it, nor out of a worktree by what is committed there.
-fn work_directory(engine: &Engine, agent: &Agent, wish: &Wish) -> Result<PathBuf, LaunchError> {
+fn work_directory(engine: &Crew, agent: &Agent, wish: &Wish) -> Result<PathBuf, LaunchError> {
     let directory = directory_of(engine, agent);
     let unfit = |why: &str| {
         let place = directory.display();
@@ -108,7 +96,7 @@ fn work_directory(engine: &Engine, agent: &Agent, wish: &Wish) -> Result<PathBuf
 
 /// Makes everything ready.
 pub(crate) fn launch(
-    engine: &Engine,
+    engine: &Crew,
     agent: &Agent,
     run: &Run,
     grant: &StartGrant,
@@ -157,7 +145,7 @@ pub(crate) fn launch(
 
 /// The conversation of an agent that was started, had the server time to note it down.
 pub(crate) fn conversation(
-    engine: &Engine,
+    engine: &Crew,
     (agent, run, wish): (&Agent, &Run, &Wish),
     kind: &'static dyn Kind,
 ) -> Result<Box<dyn Conversation>, LaunchError> {
@@ -177,7 +165,7 @@ struct Parts<'a> {
     kind: &'static dyn Kind,
 }
 
-fn brief(engine: &Engine, settings: &Settings, parts: Parts<'_>) -> Result<Brief, LaunchError> {
+fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, LaunchError> {
     let Parts { agent, run, wish, role, kind } = parts;
     let run = &engine.store.read(|tx| Ok::<_, ToolError>(tx.run_exact(agent.id, run.clone())?))?;
     let runner = settings.runners.get(kind.name()).cloned().unwrap_or_default();
@@ -231,8 +219,8 @@ fn brief(engine: &Engine, settings: &Settings, parts: Parts<'_>) -> Result<Brief
 }
 
 /// One MCP server for each toolset that has a tool for the agent.
-fn servers(engine: &Engine, settings: &Settings, caller: &Caller) -> Vec<McpServer> {
-    let tools = tools_of(settings);
+fn servers(engine: &Crew, settings: &Settings, caller: &Caller) -> Vec<McpServer> {
+    let tools = engine.tools_of(settings);
     TOOLSETS
         .iter()
         .filter(|set| is_mounted(caller, set))
@@ -249,7 +237,7 @@ fn servers(engine: &Engine, settings: &Settings, caller: &Caller) -> Vec<McpServ
 /// The servers of Adjutant in the files that the agent's program reads by itself: through them it would come in as
 /// the operator.
 fn disabled_servers(
-    engine: &Engine,
+    engine: &Crew,
     kind: &dyn Kind,
     (directory, runner): (&Path, &Runner),
 ) -> Vec<String> {
@@ -277,7 +265,7 @@ fn is_mounted(caller: &Caller, toolset: &str) -> bool {
 
 /// The whole prompt: context first, the task last.
 fn prompt(
-    engine: &Engine,
+    engine: &Crew,
     settings: &Settings,
     (agent, run, wish): (&Agent, &Run, &Wish),
     (system, kind): (Option<&str>, &dyn Kind),
@@ -289,7 +277,8 @@ fn prompt(
     } else {
         context::project_context(&engine.options.project, &settings.context, supports.reads)
     };
-    let tools: Vec<&str> = tools_of(settings)
+    let tools: Vec<&str> = engine
+        .tools_of(settings)
         .into_iter()
         .filter(|tool| is_mounted(&caller, tool.toolset()) && caller.is_offered(settings, tool))
         .map(|tool| tool.name)
@@ -334,7 +323,7 @@ struct Bounds<'a> {
 }
 
 fn spec(
-    engine: &Engine,
+    engine: &Crew,
     settings: &Settings,
     brief: &Brief,
     plan: Plan,
@@ -399,7 +388,7 @@ fn set(environment: &mut Vec<(String, String)>, name: &str, value: &str) {
 }
 
 /// The arguments with which bubblewrap runs a program: it sees everything but the operator's secrets.
-fn sandboxed(engine: &Engine, program: &Path, arguments: Vec<String>) -> Vec<String> {
+fn sandboxed(engine: &Crew, program: &Path, arguments: Vec<String>) -> Vec<String> {
     let secrets = engine.options.secrets.display().to_string();
     let wrapped = ["--dev-bind", "/", "/", "--tmpfs", &secrets, "--unshare-pid", "--proc", "/proc"];
     let mut all: Vec<String> = wrapped.map(str::to_owned).into();

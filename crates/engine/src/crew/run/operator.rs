@@ -9,12 +9,12 @@ use tokio::sync::oneshot;
 
 use super::draft::{self, Drafted};
 use super::keeper::Order;
-use super::launch::folder_of;
 use super::wish::Draft;
 use crate::call::cx::{Caller, WriteCx, find_agent};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::machine::folder_of;
 use crate::core::redact::LineRedactor;
+use crate::crew::service::Crew;
 
 /// Which part of an agent's output.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,7 +40,7 @@ pub struct OutputPage {
     pub complete: bool,
 }
 
-impl Engine {
+impl Crew {
     /// Makes an agent in the operator's name, or in that of an agent the operator acts as.
     pub async fn draft(&self, wish: Draft) -> Result<(AgentId, String, String), ToolError> {
         let (engine, settings, now) = (self.clone(), self.settings(), self.now());
@@ -69,7 +69,7 @@ impl Engine {
     pub async fn type_to(&self, id: AgentId, line: String) -> Result<bool, ToolError> {
         let agent = self.store.read(|tx| find_agent(tx, id))?;
         let (reply, taken) = oneshot::channel();
-        if agent.ended_at().is_some() || !self.crew.order(id, Order::Type(line, reply)) {
+        if agent.ended_at().is_some() || !self.keepers.order(id, Order::Type(line, reply)) {
             return Err(ToolError::wrong_state(format!("agent `{id}` does not run")));
         }
         Ok(taken.await.unwrap_or(false))

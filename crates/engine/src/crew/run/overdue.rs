@@ -6,11 +6,11 @@ use store::Stop;
 
 use super::place;
 use super::stop::stop_tree;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::crew::service::Crew;
 
 /// Ends every enlisted agent whose deadline has passed, with all below it, and gives the deadline that comes next.
-pub(crate) async fn end_overdue(engine: &Engine) -> Result<Option<Timestamp>, ToolError> {
+pub(crate) async fn end_overdue(engine: &Crew) -> Result<Option<Timestamp>, ToolError> {
     let now = engine.now();
     let deadlines = engine.store.read(|tx| {
         let mut deadlines = Vec::new();

@@ -10,9 +10,9 @@ use model::{AgentId, Timestamp};
 use store::{Agent, EventDraft, Run, Tx};
 use wire::event::{AgentStateChanged, EventData};
 
-use super::launch::folder_of;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
+use crate::core::machine::folder_of;
 
 /// Result of comparing an agent's record with its run folder.
 enum Found {
@@ -25,7 +25,7 @@ enum Found {
 }
 
 /// Finds who is to be kept, and puts back into the queue who was never started.
-pub(crate) async fn reconcile(engine: &Engine) -> Result<Vec<(Agent, Run)>, ToolError> {
+pub(crate) async fn reconcile(engine: &Core) -> Result<Vec<(Agent, Run)>, ToolError> {
     let mut kept = Vec::new();
     let mut again = Vec::new();
     for agent in engine.store.read(|tx| tx.agents_run())? {
@@ -44,10 +44,7 @@ pub(crate) async fn reconcile(engine: &Engine) -> Result<Vec<(Agent, Run)>, Tool
 }
 
 /// Finds whether a single agent is to be kept. One that was never started is put back into the queue.
-pub(crate) async fn take_up(
-    engine: &Engine,
-    id: AgentId,
-) -> Result<Option<(Agent, Run)>, ToolError> {
+pub(crate) async fn take_up(engine: &Core, id: AgentId) -> Result<Option<(Agent, Run)>, ToolError> {
     match look(engine, id).await? {
         Found::Waiting => Ok(None),
         Found::Kept(found) => Ok(Some(*found)),
@@ -60,7 +57,7 @@ pub(crate) async fn take_up(
 }
 
 /// Compares the record of an agent with its run folder.
-async fn look(engine: &Engine, id: AgentId) -> Result<Found, ToolError> {
+async fn look(engine: &Core, id: AgentId) -> Result<Found, ToolError> {
     let (agent, run) =
         engine.store.read(|tx| Ok::<_, ToolError>((tx.agent_get(id)?, tx.run_get(id)?)))?;
     let Some(agent) = agent.filter(|agent| agent.ended_at().is_none()) else {

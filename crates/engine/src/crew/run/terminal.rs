@@ -7,11 +7,11 @@ use std::time::Duration;
 use host::process::{self, Launch};
 use store::Agent;
 
-use crate::core::engine::Engine;
+use crate::core::handle::Core;
 
 /// Opens a terminal for an agent whose role wants one. It is a convenience: without it the agent runs
 /// as well, so that a failure is only told.
-pub(crate) async fn open(engine: &Engine, agent: &Agent) {
+pub(crate) async fn open(engine: &Core, agent: &Agent) {
     let settings = engine.settings();
     if !settings.role_of(&agent.role).is_some_and(|role| role.tmux) {
         return;
@@ -37,7 +37,7 @@ pub(crate) async fn open(engine: &Engine, agent: &Agent) {
 }
 
 /// Closes an agent's terminal, if it has one.
-pub(crate) async fn close(engine: &Engine, agent: &Agent) {
+pub(crate) async fn close(engine: &Core, agent: &Agent) {
     let settings = engine.settings();
     if settings.role_of(&agent.role).is_some_and(|role| role.tmux) {
         let arguments = ["kill-session", "-t", &format!("={}", agent.id)].map(OsString::from);
@@ -48,7 +48,7 @@ pub(crate) async fn close(engine: &Engine, agent: &Agent) {
     }
 }
 
-async fn run(engine: &Engine, arguments: Vec<OsString>) -> Result<(), String> {
+async fn run(engine: &Core, arguments: Vec<OsString>) -> Result<(), String> {
     let environment = engine.options.operator_environment.clone();
     let directory = engine.options.project.clone();
     let path = engine.operator_path().to_string_lossy();

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::tools::templates::name_problem;
 
 fn required(name: &str) -> TemplateArgument {
     TemplateArgument { name: name.into(), description: format!("The {name}"), required: true }

@@ -13,13 +13,14 @@ use tokio_util::task::TaskTracker;
 use wire::event::{EventData, PullChanged};
 
 use crate::call::cx::task_of;
-use crate::core::engine::Engine;
 use crate::core::error::{Code, ToolError};
-use crate::crew::run::finish;
+use crate::core::handle::Core;
+use crate::delivery::ended;
 use crate::delivery::reviews::tell;
+use crate::delivery::service::Delivery;
 use crate::mail::letter::{self, Letter};
+use crate::tasks::epic::advance;
 use crate::tasks::task_change;
-use crate::tools::epic::advance;
 
 /// What came of something that GitHub told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +115,7 @@ fn clear(
     if tx.worktree_of(agent.id)?.is_none_or(|worktree| worktree.branch != pull.branch) {
         return Ok(());
     }
-    finish::discard_worktree(tx, agent, now)
+    ended::discard_worktree(tx, agent, now)
 }
 
 /// Tells whoever did the work, or whoever asked for it.
@@ -148,7 +149,7 @@ fn write_to(
     Ok(())
 }
 
-impl Engine {
+impl Delivery {
     /// Takes in what GitHub tells, if it is GitHub who tells it.
     pub async fn github_told(
         &self,
@@ -210,7 +211,7 @@ impl Poll {
     /// Begins to ask if it is time, and says when to come back. Whoever asks rings when it is done.
     pub(crate) fn turn(
         &self,
-        engine: &Engine,
+        engine: &Delivery,
         (tasks, shutdown): (&TaskTracker, &CancellationToken),
         now: Timestamp,
     ) -> Result<Option<Timestamp>, ToolError> {
@@ -236,7 +237,7 @@ impl Poll {
             standing.is_asking = false;
             standing.due = Some(told.map_or(usual, |told| told.max(usual)));
             drop(standing);
-            engine.errands.ring();
+            engine.outbox.ring();
         });
         Ok(None)
     }
@@ -247,8 +248,8 @@ impl Poll {
 }
 
 /// Asks for each of them. Says when GitHub takes questions again, if it wants to be left alone.
-async fn ask(engine: &Engine, open: Vec<PullRequest>) -> Option<Timestamp> {
-    let github = match engine.github() {
+async fn ask(engine: &Core, open: Vec<PullRequest>) -> Option<Timestamp> {
+    let github = match super::client(engine) {
         Ok(github) => github,
         Err(error) => {
             tracing::warn!(message = error.message, "pull requests cannot be followed");
@@ -278,7 +279,7 @@ async fn ask(engine: &Engine, open: Vec<PullRequest>) -> Option<Timestamp> {
 }
 
 /// Writes down what was seen, unless somebody else was quicker.
-async fn note(engine: &Engine, seen: PullRequest, state: PullState) {
+async fn note(engine: &Core, seen: PullRequest, state: PullState) {
     let (clock, number) = (engine.clone(), seen.pull);
     let written = engine
         .store

@@ -4,8 +4,9 @@ use store::Store;
 use tempfile::TempDir;
 
 use super::*;
-use crate::core::engine::{GithubSecrets, Options};
+use crate::core::options::{GithubSecrets, Options};
 use crate::core::settings::Settings;
+use crate::engine::Engine;
 
 const TOKEN: &str = "ghp_0123456789abcdef";
 
@@ -36,7 +37,7 @@ fn with_token() -> GithubSecrets {
 #[tokio::test]
 async fn the_token_goes_to_its_own_host_over_a_safe_connection_and_nowhere_else() {
     let (engine, _dir) = engine("https://api.github.com", with_token());
-    let (prefix, header) = engine.push_header("https://github.com/o/r.git").unwrap();
+    let (prefix, header) = push_header(&engine, "https://github.com/o/r.git").unwrap();
     assert_eq!(prefix, "https://github.com/");
     // `printf x-access-token:ghp_0123456789abcdef | base64`
     assert_eq!(header, "Authorization: Basic eC1hY2Nlc3MtdG9rZW46Z2hwXzAxMjM0NTY3ODlhYmNkZWY=");
@@ -49,26 +50,26 @@ async fn the_token_goes_to_its_own_host_over_a_safe_connection_and_nowhere_else(
         "https://me:secret@github.com/o/r.git",
         "/srv/git/r.git",
     ] {
-        assert_eq!(engine.push_header(url), None, "{url}");
+        assert_eq!(push_header(&engine, url), None, "{url}");
     }
 }
 
 #[tokio::test]
 async fn an_enterprise_and_a_stand_in_get_no_token_of_another_host() {
     let (own, _dir) = engine("https://ghe.example.com/api/v3", with_token());
-    let (prefix, _) = own.push_header("https://ghe.example.com:8443/o/r.git").unwrap();
+    let (prefix, _) = push_header(&own, "https://ghe.example.com:8443/o/r.git").unwrap();
     assert_eq!(prefix, "https://ghe.example.com:8443/");
-    assert_eq!(own.push_header("https://github.com/o/r.git"), None);
+    assert_eq!(push_header(&own, "https://github.com/o/r.git"), None);
     let (stand_in, _dir) = engine("http://127.0.0.1:4567", with_token());
-    assert_eq!(stand_in.push_header("https://github.com/o/r.git"), None);
+    assert_eq!(push_header(&stand_in, "https://github.com/o/r.git"), None);
     let (poor, _dir) = engine("https://api.github.com", GithubSecrets::default());
-    assert_eq!(poor.push_header("https://github.com/o/r.git"), None);
+    assert_eq!(push_header(&poor, "https://github.com/o/r.git"), None);
 }
 
 #[tokio::test]
 async fn the_operators_git_sees_everything_but_the_secrets() {
     let names = |engine: &Engine| -> Vec<String> {
-        engine.git_environment().iter().map(|(name, _)| name.to_str().unwrap().to_owned()).collect()
+        git_environment(engine).iter().map(|(name, _)| name.to_str().unwrap().to_owned()).collect()
     };
     let (own, _dir) = engine("https://api.github.com", with_token());
     assert_eq!(names(&own), ["PATH", "SHORTER"]);
@@ -80,7 +81,7 @@ async fn the_operators_git_sees_everything_but_the_secrets() {
 async fn without_a_token_one_is_told_which_variable_to_set() {
     for token in [None, Some(" ".to_owned())] {
         let secrets = GithubSecrets { token, webhook: None };
-        let error = engine("https://api.github.com", secrets).0.github().unwrap_err();
+        let error = client(&engine("https://api.github.com", secrets).0).unwrap_err();
         assert_eq!(error.code, Code::PermissionDenied);
         assert!(error.suggestions[0].contains("`GITHUB_TOKEN`"), "{error:?}");
     }

@@ -9,12 +9,13 @@ use wire::event::{EventData, MergeChanged, MergeQueued};
 
 use super::worker_of;
 use crate::call::cx::fresh;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
-use crate::crew::run::{finish, stop};
+use crate::crew::run::stop;
+use crate::delivery::ended;
 use crate::delivery::outbox::merge::{MergeWish, lane_to};
-use crate::delivery::outbox::{self, Sending};
+use crate::delivery::outbox::{self, NewJob};
+use crate::delivery::service::Delivery;
 use crate::mail::letter::{self, Letter, Word};
 use crate::tasks::task_change::{self, Mover};
 
@@ -76,7 +77,7 @@ pub(crate) fn line_up(
     tx.event_append(now, &EventDraft { agent: caller, task: Some(merge.task), data })?;
     let wish = MergeWish::Merge { merge: merge.id };
     let (kind, lane) = (ErrandKind::Merge, lane_to(&merge.target));
-    let sending = Sending { kind, lane, agent: merge.agent, caller, wish: &wish };
+    let sending = NewJob { kind, lane, agent: merge.agent, caller, wish: &wish };
     outbox::send_as(tx, errand, sending, now)
 }
 
@@ -197,7 +198,7 @@ pub(crate) fn retire(
         && let Some(owner) = tx.agent_get(worktree.agent)?
         && (owner.ended_at().is_some() || does_only_this(&owner))
     {
-        finish::discard_worktree(tx, &owner, now)?;
+        ended::discard_worktree(tx, &owner, now)?;
     }
     match worker.filter(|worker| does_only_this(worker)) {
         Some(worker) => stop::stop_tree(tx, settings, worker.id, stopped, now),
@@ -205,7 +206,7 @@ pub(crate) fn retire(
     }
 }
 
-impl Engine {
+impl Delivery {
     /// Puts a merge that is held back into the queue: whoever says so has seen to what was in the way.
     pub async fn merge_retry(&self, id: MergeId) -> Result<Value, ToolError> {
         let engine = self.clone();

@@ -5,16 +5,17 @@ use wire::merges::{MergeView, ReviewDesk, ReviewDeskTask, ReviewedTask, Reviewed
 use super::Handed;
 use super::forecast::Branch;
 use super::queue::{Looked, ReviewScope, look_at};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::delivery::merge_queue::view::merge_view;
 use crate::delivery::reviews::history;
+use crate::delivery::service::Delivery;
 
 /// Commits are counted up to here.
 const MOST_COMMITS: usize = 1000;
 
 fn review_desk_task(
-    engine: &Engine,
+    engine: &Core,
     (task, handed, branch): (ReviewedTask, Handed, Option<Branch>),
 ) -> Result<ReviewDeskTask, ToolError> {
     let settings = engine.settings();
@@ -45,13 +46,13 @@ fn review_desk_task(
 }
 
 /// How many commits a branch lacks that its target has. Blocks.
-fn behind(engine: &Engine, branch: &Branch) -> Option<u64> {
+fn behind(engine: &Core, branch: &Branch) -> Option<u64> {
     let repo = engine.repo(&engine.options.project).ok()?;
     let missing = repo.log(&branch.commit, &branch.target_head, MOST_COMMITS).ok()?.len();
     u64::try_from(missing).ok()
 }
 
-impl Engine {
+impl Delivery {
     /// What waits for a person's word, with what git and the record say of it.
     pub async fn review_desk(&self, scope: ReviewScope) -> Result<ReviewDesk, ToolError> {
         let waiting = self.store.read(|tx| look_at(tx, scope))?;

@@ -7,9 +7,9 @@ use serde_json::Value;
 use wire::merges::CheckingView;
 
 use super::errand_of;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::core::redact::LineRedactor;
+use crate::delivery::service::Delivery;
 
 /// So many of its last lines are shown.
 const LINES: usize = 12;
@@ -18,7 +18,7 @@ const LONGEST: usize = 400;
 /// So much is read for them.
 const PORTION: usize = 256 * 1024;
 
-impl Engine {
+impl Delivery {
     /// How far the check of a merge has come; none while it is not checked. Blocks.
     pub fn merge_checking(&self, merge: MergeId) -> Result<Option<CheckingView>, ToolError> {
         let notes = self.store.read(|tx| {

@@ -15,9 +15,10 @@ use wire::tasks::TaskView;
 
 use super::forecast::{self, Branch};
 use super::{Found, Handed};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::delivery::merge_queue::view::merge_view;
+use crate::delivery::service::Delivery;
 use crate::tasks::view::task_view;
 
 /// So many merges that are not over are shown with what is in review.
@@ -93,14 +94,14 @@ pub(super) struct Looked {
 
 impl Waiting {
     /// Looks at the branches. Blocks.
-    pub(crate) fn ask_git(self, engine: &Engine) -> Result<ReviewQueueAnswer, ToolError> {
+    pub(crate) fn ask_git(self, engine: &Core) -> Result<ReviewQueueAnswer, ToolError> {
         let Looked { tasks, queue, next_cursor } = self.look(engine)?;
         let tasks = tasks.into_iter().map(|(shown, ..)| shown).collect();
         Ok(ReviewQueueAnswer { tasks, queue, next_cursor })
     }
 
     /// The same, with what each was told of. Blocks.
-    pub(super) fn look(self, engine: &Engine) -> Result<Looked, ToolError> {
+    pub(super) fn look(self, engine: &Core) -> Result<Looked, ToolError> {
         let Self { reviewed, queue, next } = self;
         let repo = engine.repo(&engine.options.project);
         let mut tasks = Vec::new();
@@ -183,7 +184,7 @@ fn reviewed_task(task: TaskView, pull: Option<PullRequest>) -> ReviewedTask {
 /// Looks at the branch of one task; none where it has none, or it cannot go anywhere.
 fn look_at_branch(
     reviewed: &mut ReviewedTask,
-    engine: &Engine,
+    engine: &Core,
     repo: &Repo,
     handed: &Handed,
 ) -> Result<Option<Branch>, ToolError> {
@@ -212,7 +213,7 @@ fn look_at_branch(
     Ok(Some(Branch { task, slug, commit: head, target, target_head, files }))
 }
 
-impl Engine {
+impl Delivery {
     /// Approved work, oldest first: what is not over, or all there ever was.
     pub fn merge_queue(
         &self,

@@ -12,11 +12,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::event::{ErrandEnded, ErrandStatus, EventData};
 
-use super::{Ending, Point, Setback};
-use crate::core::engine::Engine;
+use super::{Ending, JobError, Point};
 use crate::core::error::{Code, ToolError};
-use crate::core::panics::{self, PanicReport};
 use crate::delivery::github::follow::Poll;
+use crate::delivery::service::Delivery;
+use crate::mail::panics::{self, PanicReport};
 
 /// What may go better in a moment is begun so many more times.
 const RETRIES: u32 = 3;
@@ -27,8 +27,8 @@ const SELDOM: Duration = Duration::from_secs(3600);
 
 /// Runs errands until it is told to end. What is open then is run by the next server.
 #[derive(Debug)]
-pub struct Desk {
-    engine: Engine,
+pub struct OutboxRunner {
+    engine: Delivery,
     tasks: TaskTracker,
     shutdown: CancellationToken,
     /// The lanes in which something is being done
@@ -36,10 +36,16 @@ pub struct Desk {
     poll: Poll,
 }
 
-impl Desk {
+impl OutboxRunner {
     /// A desk for an engine, with its tasks on a tracker.
-    pub fn new(engine: Engine, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
-        Self { engine, tasks, shutdown, busy: Arc::default(), poll: Poll::default() }
+    pub fn new(engine: &Delivery, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
+        Self {
+            engine: engine.clone(),
+            tasks,
+            shutdown,
+            busy: Arc::default(),
+            poll: Poll::default(),
+        }
     }
 
     /// Runs errands.
@@ -57,7 +63,7 @@ impl Desk {
             tokio::select! {
                 () = self.shutdown.cancelled() => return,
                 changed = last.changed() => if changed.is_err() { return },
-                () = self.engine.errands.bell.notified() => {}
+                () = self.engine.outbox.bell.notified() => {}
                 () = tokio::time::sleep_until(wake) => {}
             }
         }
@@ -71,7 +77,7 @@ impl Desk {
         // Only what its agent's worktree stood in the way of is helped by the agent doing something.
         let awaits = |errand: &Errand| errand.agent.filter(|_| errand.kind == ErrandKind::Feedback);
         let waiting = open.iter().filter(later).filter_map(awaits).collect();
-        let heard = self.engine.errands.turn(waiting);
+        let heard = self.engine.outbox.turn(waiting);
         let mut lanes = HashSet::new();
         for errand in &open {
             let is_due =
@@ -120,7 +126,7 @@ impl Desk {
 
 /// A lane in which something is being done. It is free again when this is dropped, however that comes about.
 struct BusyLane {
-    engine: Engine,
+    engine: Delivery,
     lane: String,
     busy: Arc<Mutex<HashSet<String>>>,
 }
@@ -128,12 +134,12 @@ struct BusyLane {
 impl Drop for BusyLane {
     fn drop(&mut self) {
         self.busy.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.lane);
-        self.engine.errands.bell.notify_one();
+        self.engine.outbox.bell.notify_one();
     }
 }
 
 /// Has a job that panicked begun again after a pause, or gives it up after the last attempt.
-async fn panicked(engine: &Engine, errand: &Errand, message: String) {
+async fn panicked(engine: &Delivery, errand: &Errand, message: String) {
     let (id, kind, is_last) = (errand.id, errand.kind, errand.tries >= RETRIES);
     let delay = panics::restart_delay(errand.tries);
     let next = if is_last {
@@ -162,21 +168,21 @@ fn at(due: Timestamp, now: Timestamp) -> Instant {
 }
 
 /// Does an errand, and writes down what came of it.
-pub(super) async fn run(engine: &Engine, errand: Errand, shutdown: &CancellationToken) {
+pub(super) async fn run(engine: &Delivery, errand: Errand, shutdown: &CancellationToken) {
     let (id, kind) = (errand.id, errand.kind);
     let written = match act(engine, &errand, shutdown).await {
         Ok(ending) => conclude(engine, &errand, ending).await,
-        Err(Setback::Leave) => Ok(()),
-        Err(Setback::Until(due)) => later(engine, &errand, due).await,
-        Err(Setback::Again(error)) if errand.tries < RETRIES => {
+        Err(JobError::Leave) => Ok(()),
+        Err(JobError::Until(due)) => later(engine, &errand, due).await,
+        Err(JobError::Again(error)) if errand.tries < RETRIES => {
             tracing::info!(%id, %kind, message = error.message, "is tried again");
             let (id, due) = (errand.id, soon(engine));
             engine.store.write(move |tx| tx.errand_again(id, due)).await.map_err(ToolError::from)
         }
-        Err(Setback::Again(error) | Setback::Never(error)) if error.is_panic() => {
+        Err(JobError::Again(error) | JobError::Never(error)) if error.is_panic() => {
             return panicked(engine, &errand, error.causes()).await;
         }
-        Err(Setback::Again(error) | Setback::Never(error)) => {
+        Err(JobError::Again(error) | JobError::Never(error)) => {
             give_up(engine, &errand, &error).await
         }
     };
@@ -188,16 +194,16 @@ pub(super) async fn run(engine: &Engine, errand: Errand, shutdown: &Cancellation
     }
 }
 
-fn soon(engine: &Engine) -> Timestamp {
+fn soon(engine: &Delivery) -> Timestamp {
     let after = i64::try_from(engine.options.retry_after.as_millis()).unwrap_or(1000);
     engine.now().after_millis(after)
 }
 
 async fn act(
-    engine: &Engine,
+    engine: &Delivery,
     errand: &Errand,
     shutdown: &CancellationToken,
-) -> Result<Ending, Setback> {
+) -> Result<Ending, JobError> {
     match errand.kind {
         ErrandKind::Review => super::review::run(engine, errand).await,
         ErrandKind::Feedback => super::feedback::run(engine, errand).await,
@@ -212,19 +218,19 @@ async fn act(
 /// Does what may wait for somebody far away. When the server ends it is left as it is: the next one begins it again.
 async fn unless_over(
     shutdown: &CancellationToken,
-    doing: impl Future<Output = Result<Ending, Setback>>,
-) -> Result<Ending, Setback> {
-    shutdown.run_until_cancelled(doing).await.unwrap_or(Err(Setback::Leave))
+    doing: impl Future<Output = Result<Ending, JobError>>,
+) -> Result<Ending, JobError> {
+    shutdown.run_until_cancelled(doing).await.unwrap_or(Err(JobError::Leave))
 }
 
-async fn later(engine: &Engine, errand: &Errand, due: Timestamp) -> Result<(), ToolError> {
+async fn later(engine: &Delivery, errand: &Errand, due: Timestamp) -> Result<(), ToolError> {
     let id = errand.id;
     Ok(engine.store.write(move |tx| tx.errand_later(id, due)).await?)
 }
 
 /// Writes down what follows from an errand that was done, and that it was. What the record refuses then
 /// was wanted too late.
-async fn conclude(engine: &Engine, errand: &Errand, ending: Ending) -> Result<(), ToolError> {
+async fn conclude(engine: &Delivery, errand: &Errand, ending: Ending) -> Result<(), ToolError> {
     let (done, clock) = (errand.clone(), engine.clone());
     let written = engine
         .store
@@ -249,7 +255,7 @@ async fn conclude(engine: &Engine, errand: &Errand, ending: Ending) -> Result<()
 }
 
 /// Undoes what was begun, and writes down why.
-async fn give_up(engine: &Engine, errand: &Errand, error: &ToolError) -> Result<(), ToolError> {
+async fn give_up(engine: &Delivery, errand: &Errand, error: &ToolError) -> Result<(), ToolError> {
     tracing::info!(id = %errand.id, kind = %errand.kind, message = error.message, "cannot be done");
     match errand.kind {
         ErrandKind::Review => super::review::undo(engine, errand).await?,
@@ -286,7 +292,7 @@ fn told(
 }
 
 /// The place after an errand's end is on record.
-fn recorded(engine: &Engine, errand: &Errand) {
+fn recorded(engine: &Delivery, errand: &Errand) {
     match errand.kind {
         ErrandKind::Review => engine.point(Point::ReviewRecorded),
         ErrandKind::Feedback => engine.point(Point::FeedbackRecorded),

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 use store::{Errand, Feedback, Review, Tx};
 use wire::event::{EventData, ReviewFeedback};
 
-use super::{Ending, Point, Sending, Setback, lane_of, note, notes_of, wish_of};
-use crate::core::engine::Engine;
+use super::{Ending, JobError, NewJob, Point, lane_of, note, notes_of, wish_of};
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::core::settings::Settings;
 use crate::delivery::outbox;
 use crate::delivery::reviews::{self, Closing, FEEDBACK_FILE, tell};
@@ -66,14 +66,14 @@ enum Landing {
 }
 
 /// Merges the feedback, and tells the coder.
-pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setback> {
+pub(super) async fn run(engine: &Core, errand: &Errand) -> Result<Ending, JobError> {
     let wish: FeedbackWish = wish_of(errand)?;
     engine.point(Point::FeedbackAsked);
     let coder = engine.store.read(|tx| tx.agent_get(wish.coder)).map_err(ToolError::from)?;
     let is_over = coder.is_none_or(|coder| coder.ended_at().is_some());
     let review = engine.store.read(|tx| tx.review_by(wish.reviewer)).map_err(ToolError::from)?;
     let Some(review) = review.filter(|_| !is_over) else {
-        return Err(Setback::Never(ToolError::wrong_state("the agent you review has ended")));
+        return Err(JobError::Never(ToolError::wrong_state("the agent you review has ended")));
     };
     let notes: Notes = notes_of(errand)?.unwrap_or_default();
     let (asked, looked) = (wish.clone(), review.clone());
@@ -94,7 +94,7 @@ pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setb
     match landed {
         Landing::NotNow(why) if wish.told => {
             tracing::debug!(coder = %wish.coder, why, "feedback waits to be merged");
-            Err(Setback::Until(engine.now().after_millis(PATIENCE_MS)))
+            Err(JobError::Until(engine.now().after_millis(PATIENCE_MS)))
         }
         landed => {
             Ok(Box::new(move |tx, now| record(tx, &settings, (&wish, &review), &landed, now)))
@@ -104,11 +104,11 @@ pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setb
 
 /// Makes the commits of the feedback without touching anybody's files.
 fn plan(
-    engine: &Engine,
+    engine: &Core,
     wish: &FeedbackWish,
     review: &Review,
     notes: Notes,
-) -> Result<Landing, Setback> {
+) -> Result<Landing, JobError> {
     let Ok(work) = work_of(engine, wish.coder) else { return Ok(Landing::Nowhere) };
     if !work.dir.is_dir() {
         return Ok(Landing::Nowhere);
@@ -161,7 +161,7 @@ fn hindrance(state: &TreeState) -> Option<String> {
 }
 
 /// Moves the coder's branch and files to the merge.
-fn land(engine: &Engine, wish: &FeedbackWish, merge: String) -> Result<Landing, Setback> {
+fn land(engine: &Core, wish: &FeedbackWish, merge: String) -> Result<Landing, JobError> {
     let Work { dir, .. } = work_of(engine, wish.coder)?;
     match engine.repo(&dir)?.fast_forward(&dir, &merge) {
         Ok(()) => Ok(Landing::At(merge)),
@@ -250,7 +250,7 @@ fn record(
         let (lane, agent) = (lane_of(wish.coder), Some(wish.coder));
         let wish = FeedbackWish { told: true, ..wish.clone() };
         let caller = Some(wish.reviewer);
-        let sending = Sending { kind: ErrandKind::Feedback, lane, agent, caller, wish: &wish };
+        let sending = NewJob { kind: ErrandKind::Feedback, lane, agent, caller, wish: &wish };
         let merging = outbox::send(tx, sending, now)?;
         tx.errand_later(merging, now.after_millis(PATIENCE_MS))?;
     }

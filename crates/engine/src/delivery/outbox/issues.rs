@@ -15,11 +15,11 @@ use store::{Errand, EventDraft, GithubIssue, Tx};
 use wire::event::{EventData, IssuesCreated};
 
 use super::pull::failed;
-use super::{Ending, Point, Setback, note, notes_of, wish_of};
-use crate::core::engine::Engine;
+use super::{Ending, JobError, Point, note, notes_of, wish_of};
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::core::redact::redact;
-use crate::delivery::github::key_of;
+use crate::delivery::github::{self, key_of};
 use crate::delivery::worktree_setup::work_of;
 
 /// The lane of all issues: GitHub wants to be asked for one after the other.
@@ -80,17 +80,17 @@ struct Behalf {
 }
 
 /// Opens those that are not there yet.
-pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setback> {
+pub(super) async fn run(engine: &Core, errand: &Errand) -> Result<Ending, JobError> {
     let wish: IssuesWish = wish_of(errand)?;
     engine.point(Point::IssuesAsked);
     let issues = wanted(engine, errand, &wish).await?;
     let project = engine.options.project.clone();
     let repository = engine
         .outside(move |engine| {
-            Ok::<_, ToolError>(engine.github_remote(&engine.repo(&project)?)?.repository)
+            Ok::<_, ToolError>(github::remote(engine, &engine.repo(&project)?)?.repository)
         })
         .await?;
-    let github = engine.github()?;
+    let github = github::client(engine)?;
     let behalf = engine.store.read(|tx| behalf(tx, engine, &wish, errand.created_at))?;
     let mut created: Vec<Created> = Vec::new();
     for issue in issues {
@@ -101,7 +101,7 @@ pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setb
 }
 
 /// Says what was done before something went wrong.
-fn so_far(setback: Setback, created: &[Created]) -> Setback {
+fn so_far(setback: JobError, created: &[Created]) -> JobError {
     let told = |error: ToolError| match created {
         [] => error,
         created => error
@@ -109,18 +109,18 @@ fn so_far(setback: Setback, created: &[Created]) -> Setback {
             .detail("created", json!(created)),
     };
     match setback {
-        Setback::Never(error) => Setback::Never(told(error)),
-        Setback::Again(error) => Setback::Again(told(error)),
+        JobError::Never(error) => JobError::Never(told(error)),
+        JobError::Again(error) => JobError::Again(told(error)),
         waits => waits,
     }
 }
 
 /// Which issues. A plan is read once: what it says later is another call's concern.
 async fn wanted(
-    engine: &Engine,
+    engine: &Core,
     errand: &Errand,
     wish: &IssuesWish,
-) -> Result<Vec<IssueWish>, Setback> {
+) -> Result<Vec<IssueWish>, JobError> {
     let Some(document) = wish.document.clone() else { return Ok(wish.issues.clone()) };
     if let Some(kept) = notes_of(errand)? {
         return Ok(kept);
@@ -133,7 +133,7 @@ async fn wanted(
 
 /// Reads a plan where the caller works, else in the project.
 fn read(
-    engine: &Engine,
+    engine: &Core,
     caller: Option<AgentId>,
     document: &str,
 ) -> Result<Vec<IssueWish>, ToolError> {
@@ -196,7 +196,7 @@ fn too_long(issue: &IssueWish) -> Option<String> {
 
 fn behalf(
     tx: &Tx<'_>,
-    engine: &Engine,
+    engine: &Core,
     wish: &IssuesWish,
     asked_at: Timestamp,
 ) -> Result<Behalf, ToolError> {
@@ -228,11 +228,11 @@ fn marker(repository: &str, behalf: &Behalf, issue: &IssueWish) -> String {
 
 /// The issue as it stands in the record or on GitHub; opened, if it stands nowhere.
 async fn open_one(
-    engine: &Engine,
+    engine: &Core,
     (github, repository): (&GitHub, &Repository),
     (wish, behalf): (&IssuesWish, &Behalf),
     issue: IssueWish,
-) -> Result<Created, Setback> {
+) -> Result<Created, JobError> {
     let key = key_of(repository);
     let marker = marker(&key, behalf, &issue);
     let known = engine.store.read(|tx| tx.issue_by_marker(&marker)).map_err(ToolError::from)?;

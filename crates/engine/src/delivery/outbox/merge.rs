@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 use store::{Errand, Merge, MergeChange, NewMerge, Task, Tx};
 use tokio_util::sync::CancellationToken;
 
-use super::{Ending, Point, Setback, notes_of, wish_of};
+use super::{Ending, JobError, Point, notes_of, wish_of};
 use crate::call::cx::find_task;
-use crate::core::engine::Engine;
 use crate::core::error::{Code, ToolError};
+use crate::core::handle::Core;
 use crate::delivery::merge_queue::{self, Details, Found, Handed};
 use check::Checked;
 use trial::{Step, Trial};
@@ -77,10 +77,10 @@ enum Verdict {
 
 /// Finds out what was approved, or merges it.
 pub(super) async fn run(
-    engine: &Engine,
+    engine: &Core,
     errand: &Errand,
     shutdown: &CancellationToken,
-) -> Result<Ending, Setback> {
+) -> Result<Ending, JobError> {
     match wish_of(errand)? {
         MergeWish::Pin { merge, task, errand: next } => {
             pin(engine, errand, (merge, task, next)).await
@@ -90,7 +90,7 @@ pub(super) async fn run(
 }
 
 /// The place after a merge's end is on record.
-pub(super) fn recorded(engine: &Engine, errand: &Errand) {
+pub(super) fn recorded(engine: &Core, errand: &Errand) {
     match wish_of(errand) {
         Ok(MergeWish::Pin { .. }) => engine.point(Point::MergeQueued),
         _ => engine.point(Point::MergeRecorded),
@@ -99,7 +99,7 @@ pub(super) fn recorded(engine: &Engine, errand: &Errand) {
 
 /// What cannot be merged for reasons of our own is held: the work is as good as it was.
 pub(super) async fn undo(
-    engine: &Engine,
+    engine: &Core,
     errand: &Errand,
     error: &ToolError,
 ) -> Result<(), ToolError> {
@@ -124,10 +124,10 @@ pub(super) async fn undo(
 
 /// Reads where the approved branch stands, before anything else happens to it.
 async fn pin(
-    engine: &Engine,
+    engine: &Core,
     errand: &Errand,
     (id, task, next): (MergeId, TaskId, ErrandId),
-) -> Result<Ending, Setback> {
+) -> Result<Ending, JobError> {
     let handed = engine.store.read(|tx| Handed::of(tx, find_task(tx, &TaskRef::Id(task))?))?;
     let worker = handed.worker.as_ref().map(|worker| worker.id);
     let found = engine
@@ -201,11 +201,11 @@ struct Job {
 
 /// Merges what is in the queue.
 async fn merge_one(
-    engine: &Engine,
+    engine: &Core,
     errand: &Errand,
     id: MergeId,
     shutdown: &CancellationToken,
-) -> Result<Ending, Setback> {
+) -> Result<Ending, JobError> {
     let Some((merge, task)) = begin(engine, id).await? else {
         return Ok(Box::new(|_, _| Ok(json!({ "status": MergeState::SentBack }))));
     };
@@ -222,7 +222,7 @@ async fn merge_one(
             let target = &job.merge.target;
             let message =
                 format!("the branch `{target}` moved whenever it was about to be merged into");
-            return Err(Setback::Again(ToolError::new(Code::TransientError, message)));
+            return Err(JobError::Again(ToolError::new(Code::TransientError, message)));
         }
     };
     let others = match &verdict {
@@ -237,7 +237,7 @@ async fn merge_one(
 }
 
 /// Takes a merge up, unless it was taken out of the queue.
-async fn begin(engine: &Engine, id: MergeId) -> Result<Option<(Merge, Task)>, ToolError> {
+async fn begin(engine: &Core, id: MergeId) -> Result<Option<(Merge, Task)>, ToolError> {
     let clock = engine.clone();
     engine
         .store
@@ -267,11 +267,11 @@ async fn begin(engine: &Engine, id: MergeId) -> Result<Option<(Merge, Task)>, To
 
 /// Tries once to get it in; nothing if the branch moved meanwhile.
 async fn round(
-    engine: &Engine,
+    engine: &Core,
     (errand, notes): (ErrandId, &mut Notes),
     job: &Job,
     shutdown: &CancellationToken,
-) -> Result<Option<Verdict>, Setback> {
+) -> Result<Option<Verdict>, JobError> {
     let (asked, known) = (job.clone(), notes.merged.clone());
     let step = engine.outside(move |engine| trial::plan(engine, &asked, known.as_deref())).await?;
     let trial = match step {

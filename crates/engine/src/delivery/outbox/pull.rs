@@ -12,12 +12,12 @@ use serde_json::Value;
 use store::{Errand, PullRequest, Tx};
 use wire::event::{EventData, PullOpened};
 
-use super::{Ending, Point, Setback, note, notes_of, wish_of};
+use super::{Ending, JobError, Point, note, notes_of, wish_of};
 use crate::call::cx::task_of;
-use crate::core::engine::Engine;
 use crate::core::error::{Code, ToolError};
+use crate::core::handle::Core;
 use crate::core::settings::Settings;
-use crate::delivery::github::{Remote, follow, key_of};
+use crate::delivery::github::{self, Remote, follow, key_of};
 use crate::delivery::reviews::{self, Closing, FEEDBACK_FILE, tell};
 use crate::delivery::worktree_setup::{no_branch, ourselves, work_of};
 use crate::mail::letter::Word;
@@ -75,7 +75,7 @@ struct Source {
 }
 
 /// Opens the pull request, or finds it open.
-pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setback> {
+pub(super) async fn run(engine: &Core, errand: &Errand) -> Result<Ending, JobError> {
     let wish: PullWish = wish_of(errand)?;
     engine.point(Point::PullAsked);
     let owner = wish.agent.or(wish.caller).ok_or_else(|| {
@@ -84,7 +84,7 @@ pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setb
     })?;
     let asked = wish.clone();
     let source = engine.outside(move |engine| source(engine, &asked)).await?;
-    let github = engine.github()?;
+    let github = github::client(engine)?;
     let base = base(engine, &github, &wish, &source).await?;
     let (place, into, at) = (source.clone(), base.clone(), errand.created_at);
     let commit = engine.outside(move |engine| clean(engine, &place, &into, at)).await?;
@@ -100,7 +100,7 @@ pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setb
 }
 
 /// Finds the branch, and the repository on GitHub.
-fn source(engine: &Engine, wish: &PullWish) -> Result<Source, Setback> {
+fn source(engine: &Core, wish: &PullWish) -> Result<Source, JobError> {
     let work = wish.agent.map(|agent| work_of(engine, agent)).transpose();
     let (dir, branch, head) = match (&wish.branch, work) {
         (Some(branch), work) => {
@@ -119,17 +119,17 @@ fn source(engine: &Engine, wish: &PullWish) -> Result<Source, Setback> {
         }
     };
     let repo = engine.repo(&engine.options.project)?;
-    let Remote { name: remote, url, repository } = engine.github_remote(&repo)?;
+    let Remote { name: remote, url, repository } = github::remote(engine, &repo)?;
     let usual = repo.default_branch(&remote)?;
     Ok(Source { dir, branch, head, remote, url, repository, usual })
 }
 
 /// What is checked out where an agent works. What the agent itself has not committed it may have forgotten.
 fn own_branch(
-    engine: &Engine,
+    engine: &Core,
     wish: &PullWish,
     dir: PathBuf,
-) -> Result<(Option<PathBuf>, String, String), Setback> {
+) -> Result<(Option<PathBuf>, String, String), JobError> {
     let agent = wish.agent;
     if !dir.is_dir() {
         // It has ended meanwhile, and its worktree was taken away; the branch was not.
@@ -150,7 +150,7 @@ fn own_branch(
         let open = [state.staged, state.unstaged, state.untracked].concat();
         let message =
             format!("a pull request has what is committed, and {} files are not", open.len());
-        return Err(Setback::Never(
+        return Err(JobError::Never(
             ToolError::conflict(message)
                 .hint("commit what belongs to the work, and remove or ignore the rest")
                 .detail("files", open),
@@ -166,11 +166,11 @@ fn gone(branch: &str) -> ToolError {
 
 /// The branch that the pull request is meant for.
 async fn base(
-    engine: &Engine,
+    engine: &Core,
     github: &GitHub,
     wish: &PullWish,
     source: &Source,
-) -> Result<String, Setback> {
+) -> Result<String, JobError> {
     let known = wish.agent.or(wish.caller).map(|agent| engine.store.read(|tx| tx.pull_of(agent)));
     let known = known.transpose().map_err(ToolError::from)?.flatten();
     let open = known.filter(|known| {
@@ -195,7 +195,7 @@ async fn base(
     // To push the branch that everybody works from is not to ask whether one may.
     if base == source.branch || source.usual.as_ref() == Some(&source.branch) {
         let branch = &source.branch;
-        return Err(Setback::Never(
+        return Err(JobError::Never(
             ToolError::conflict(format!(
                 "`{branch}` is where work goes to, not where it comes from"
             ))
@@ -206,7 +206,7 @@ async fn base(
 }
 
 /// Takes the reviewer's file out of the branch by a last commit, and says what is to be pushed.
-fn clean(engine: &Engine, source: &Source, base: &str, at: Timestamp) -> Result<String, Setback> {
+fn clean(engine: &Core, source: &Source, base: &str, at: Timestamp) -> Result<String, JobError> {
     let Source { dir, branch, head, remote, .. } = source;
     let repo = engine.repo(dir.as_deref().unwrap_or(&engine.options.project))?;
     let there = repo.resolve(&format!("refs/remotes/{remote}/{base}"))?;
@@ -225,7 +225,7 @@ fn clean(engine: &Engine, source: &Source, base: &str, at: Timestamp) -> Result<
     if let Some(there) = &there
         && is_nothing(&repo, there, &cleaned)?
     {
-        return Err(Setback::Never(nothing(base)));
+        return Err(JobError::Never(nothing(base)));
     }
     if cleaned == *head {
         return Ok(cleaned);
@@ -241,7 +241,7 @@ fn clean(engine: &Engine, source: &Source, base: &str, at: Timestamp) -> Result<
         Ok(()) => Ok(cleaned),
         // Somebody committed in this moment, so that it begins again with that.
         Err(error @ GitError::Moved { .. }) => {
-            Err(Setback::Again(ToolError::new(Code::TransientError, error.to_string())))
+            Err(JobError::Again(ToolError::new(Code::TransientError, error.to_string())))
         }
         Err(error) => Err(error.into()),
     }
@@ -265,20 +265,20 @@ fn nothing(base: &str) -> ToolError {
         .hint(format!("commit something that `{base}` does not have"))
 }
 
-fn push(engine: &Engine, source: &Source, commit: String) -> Result<(), Setback> {
+fn push(engine: &Core, source: &Source, commit: String) -> Result<(), JobError> {
     let push = Push {
         remote: source.remote.clone(),
         url: source.url.clone(),
         commit,
         branch: source.branch.clone(),
-        environment: engine.git_environment(),
-        header: engine.push_header(&source.url),
+        environment: github::git_environment(engine),
+        header: github::push_header(engine, &source.url),
         scratch: Some(engine.options.secrets.clone()).filter(|folder| folder.is_dir()),
     };
     match engine.repo(&engine.options.project)?.push(&push) {
         Ok(()) => Ok(()),
         Err(error @ GitError::Rejected { .. }) => {
-            Err(Setback::Never(ToolError::conflict(error.to_string())))
+            Err(JobError::Never(ToolError::conflict(error.to_string())))
         }
         Err(error) => Err(error.into()),
     }
@@ -293,11 +293,11 @@ pub(crate) struct Notes {
 
 /// Finds the pull request, or opens it.
 async fn open(
-    engine: &Engine,
+    engine: &Core,
     github: &GitHub,
     (errand, wish): (&Errand, &PullWish),
     (source, base): (&Source, &str),
-) -> Result<Pull, Setback> {
+) -> Result<Pull, JobError> {
     let Source { repository, branch, .. } = source;
     let found = github.find_pull(repository, branch, base).await;
     let found = found.map_err(|error| failed(engine, error))?;
@@ -317,7 +317,7 @@ async fn open(
     github.create_pull(repository, &new).await.map_err(|error| {
         let GitHubError::Refused { messages, .. } = &error else { return failed(engine, error) };
         let says = |words: &str| messages.iter().any(|message| message.contains(words));
-        Setback::Never(if says("No commits between") {
+        JobError::Never(if says("No commits between") {
             nothing(base)
         } else if says("`base`: invalid") {
             ToolError::conflict(format!("{repository} has no branch `{base}` to merge into"))
@@ -329,10 +329,10 @@ async fn open(
 }
 
 /// What an error of GitHub's means for an errand.
-pub(super) fn failed(engine: &Engine, error: GitHubError) -> Setback {
+pub(super) fn failed(engine: &Core, error: GitHubError) -> JobError {
     match error.retry_at() {
         // Clocks differ: what should be over and is not is not asked for without a pause.
-        Some(at) => Setback::Until(at.max(engine.now().after_seconds(1))),
+        Some(at) => JobError::Until(at.max(engine.now().after_seconds(1))),
         None => ToolError::from(error).into(),
     }
 }

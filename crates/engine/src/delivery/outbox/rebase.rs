@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::Errand;
 
-use super::{Ending, Point, Setback, note, notes_of, wish_of};
-use crate::core::engine::Engine;
+use super::{Ending, JobError, Point, note, notes_of, wish_of};
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::delivery::worktree_setup::{Work, no_branch, ourselves, work_of};
 
 /// What is wanted of a rebase.
@@ -35,7 +35,7 @@ pub(crate) struct Notes {
 }
 
 /// Rebases an agent's work.
-pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setback> {
+pub(super) async fn run(engine: &Core, errand: &Errand) -> Result<Ending, JobError> {
     let wish: RebaseWish = wish_of(errand)?;
     engine.point(Point::RebaseAsked);
     let notes = if let Some(notes) = notes_of::<Notes>(errand)? {
@@ -67,7 +67,7 @@ pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setb
 }
 
 /// Finds out what is to be done.
-fn plan(engine: &Engine, wish: &RebaseWish) -> Result<Notes, ToolError> {
+fn plan(engine: &Core, wish: &RebaseWish) -> Result<Notes, ToolError> {
     let work = work_of(engine, wish.agent)?;
     if !work.dir.is_dir() {
         return Err(ToolError::wrong_state(format!(

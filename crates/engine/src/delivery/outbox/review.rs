@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 use store::{Agent, Errand, NewReview, NewWorktree, Tx};
 use wire::event::{AgentStateChanged, EventData, ReviewRequested};
 
-use super::{Ending, Point, Setback, wish_of};
+use super::{Ending, JobError, Point, wish_of};
 use crate::call::cx::{find_agent, task_of};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::core::settings::Settings;
 use crate::crew::run::{Claims, Draft, Wish, draft};
 use crate::delivery::reviews::{history, prompt, tell};
@@ -46,7 +46,7 @@ struct Fork {
 }
 
 /// Forks the worktree and records the review.
-pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setback> {
+pub(super) async fn run(engine: &Core, errand: &Errand) -> Result<Ending, JobError> {
     let wish: ReviewWish = wish_of(errand)?;
     engine.point(Point::ReviewAsked);
     let asked = wish.clone();
@@ -56,7 +56,7 @@ pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setb
     Ok(Box::new(move |tx, now| record(tx, &settings, &wish, &fork, now)))
 }
 
-fn fork(engine: &Engine, wish: &ReviewWish) -> Result<Fork, ToolError> {
+fn fork(engine: &Core, wish: &ReviewWish) -> Result<Fork, ToolError> {
     let work = work_of(engine, wish.coder)?;
     let repo = engine.repo(&work.dir)?;
     let state = repo.state(&work.dir)?;
@@ -206,7 +206,7 @@ fn values(
 }
 
 /// Takes the fork away again. Nobody has worked in it.
-pub(super) async fn undo(engine: &Engine, errand: &Errand) -> Result<(), ToolError> {
+pub(super) async fn undo(engine: &Core, errand: &Errand) -> Result<(), ToolError> {
     let Ok(wish) = wish_of::<ReviewWish>(errand) else { return Ok(()) };
     // Once it is on record the reviewer's end takes it away.
     if engine.store.read(|tx| tx.review_by(wish.reviewer))?.is_some() {

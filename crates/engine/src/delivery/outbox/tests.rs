@@ -14,14 +14,15 @@ use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::Desk;
+use super::OutboxRunner;
 use crate::call::door::{Call, Progress};
 use crate::call::identity::Principal;
-use crate::core::engine::{Engine, Options};
 use crate::core::error::ToolError;
+use crate::core::options::Options;
 use crate::core::settings::{Role, Settings, Worktree};
 use crate::crew::result;
 use crate::crew::run::finish::{self, Ending, Figures};
+use crate::engine::Engine;
 
 mod occupied;
 mod panicking;
@@ -402,7 +403,7 @@ async fn a_review_that_takes_a_day_is_ended_and_counts_as_failed() {
         key: None,
     };
     let (tasks, end) = (TaskTracker::new(), CancellationToken::new());
-    let desk = tasks.spawn(Desk::new(yard.engine.clone(), tasks.clone(), end.clone()).run());
+    let desk = tasks.spawn(OutboxRunner::new(&yard.engine, tasks.clone(), end.clone()).run());
     let answer = yard.engine.call(call, &Progress::default()).await.unwrap().value();
     assert_eq!(answer["instance_status"], "WAITING_REVIEW", "{answer}");
     let state = |id: AgentId| yard.engine.store.read(|tx| tx.agent_get(id)).unwrap().unwrap().state;
@@ -465,7 +466,7 @@ async fn an_errand_whose_notes_cannot_be_read_is_over_with_that() {
     yard.end(agent.id, Outcome::Succeeded).await;
     let mut errand = yard.engine.store.read(|tx| tx.errands_open()).unwrap().remove(0);
     errand.notes = Some("{".into());
-    let Err(super::Setback::Never(error)) = super::notes_of::<super::merge::Notes>(&errand) else {
+    let Err(super::JobError::Never(error)) = super::notes_of::<super::merge::Notes>(&errand) else {
         panic!("it was read");
     };
     let named = format!("the record of errand `{}` is damaged: its notes", errand.id);

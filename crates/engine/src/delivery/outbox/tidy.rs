@@ -10,9 +10,9 @@ use model::review::WorktreeState;
 use serde_json::json;
 use store::{Agent, Errand, Worktree};
 
-use super::{Ending, Point, Setback};
-use crate::core::engine::Engine;
+use super::{Ending, JobError, Point};
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::delivery::worktree_setup::{live_directories, ourselves, rescue_branch_of, tell};
 
 /// What was found and done.
@@ -29,7 +29,7 @@ struct Tidied {
 }
 
 /// Keeps what is in a worktree safe, and takes it away if nobody wants it.
-pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setback> {
+pub(super) async fn run(engine: &Core, errand: &Errand) -> Result<Ending, JobError> {
     engine.point(Point::TidyAsked);
     let id = errand.agent.ok_or_else(|| ToolError::invalid("a worktree is somebody's"))?;
     let found =
@@ -50,7 +50,7 @@ pub(super) async fn run(engine: &Engine, errand: &Errand) -> Result<Ending, Setb
                 return tidy(engine, &owner, &place);
             }
             // The end of the last one of them asks again.
-            Ok::<_, Setback>(Tidied { occupants, ..Tidied::default() })
+            Ok::<_, JobError>(Tidied { occupants, ..Tidied::default() })
         })
         .await?;
     Ok(Box::new(move |tx, now| {
@@ -84,7 +84,7 @@ fn occupants(worktree: &Path, live: &[(AgentId, PathBuf)]) -> Vec<AgentId> {
     live.iter().filter(|(_, dir)| is_inside(dir)).map(|(id, _)| *id).collect()
 }
 
-fn tidy(engine: &Engine, agent: &Agent, worktree: &Worktree) -> Result<Tidied, Setback> {
+fn tidy(engine: &Core, agent: &Agent, worktree: &Worktree) -> Result<Tidied, JobError> {
     let repo = engine.repo(&engine.options.project)?;
     let path = Path::new(&worktree.path);
     let at = agent.ended_at().unwrap_or(agent.created_at);

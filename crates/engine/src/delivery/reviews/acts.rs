@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use store::Tx;
 
 use crate::call::cx::find_agent;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::delivery::outbox;
+use crate::delivery::service::Delivery;
 use crate::delivery::worktree_setup::live_directories;
 
 /// Refuses what is only for an agent that has not ended.
@@ -19,7 +19,7 @@ fn not_ended(tx: &Tx<'_>, id: AgentId, instead: &str) -> Result<(), ToolError> {
     Err(ToolError::wrong_state(format!("agent `{id}` has ended")).hint(instead))
 }
 
-impl Engine {
+impl Delivery {
     /// Allows an agent more reviews than usual, and gives how many there are left.
     pub async fn review_allow_more(&self, coder: AgentId, more: u32) -> Result<Value, ToolError> {
         if !(1..=100).contains(&more) {

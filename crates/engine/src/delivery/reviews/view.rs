@@ -12,10 +12,10 @@ use wire::reviews::{
 
 use super::history;
 use crate::call::cx::{find_agent, find_task, task_of};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::delivery::outbox::review::limit_error;
+use crate::delivery::service::Delivery;
 
 /// So many agents are read at once.
 const ROWS: u32 = 500;
@@ -133,7 +133,7 @@ impl Coder {
     }
 }
 
-impl Engine {
+impl Delivery {
     /// Lists reviews, oldest first.
     pub async fn reviews(
         &self,

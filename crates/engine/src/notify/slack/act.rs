@@ -9,13 +9,13 @@ use store::{SlackMessage, Tx};
 
 use super::say::{Place, Words};
 use super::{order, say, words};
-use crate::core::engine::Engine;
 use crate::core::error::{Code, ToolError};
 use crate::core::settings::Settings;
+use crate::notify::service::Notifications;
 
 /// What somebody said, as it is acted on.
 pub(super) struct Batch<'a> {
-    pub(super) engine: &'a Engine,
+    pub(super) engine: &'a Notifications,
     pub(super) settings: &'a Settings,
     /// The messages, oldest first; there is one at least
     pub(super) first: SlackMessage,
@@ -40,7 +40,7 @@ pub(super) fn command(text: &str) -> Option<Word> {
 }
 
 /// Acts on what is due first. False where nothing is.
-pub(super) async fn one(engine: &Engine) -> Result<bool, ToolError> {
+pub(super) async fn one(engine: &Notifications) -> Result<bool, ToolError> {
     let Some(due) = engine.store.read(|tx| tx.slack_message_due(engine.now()))? else {
         return Ok(false);
     };
@@ -78,7 +78,7 @@ fn take(tx: &mut Tx<'_>, due: &SlackMessage) -> Result<Option<(SlackMessage, Str
 
 fn act(
     tx: &mut Tx<'_>,
-    engine: &Engine,
+    engine: &Notifications,
     settings: &Arc<Settings>,
     due: &SlackMessage,
 ) -> Result<(), ToolError> {
@@ -93,7 +93,7 @@ fn act(
 /// Tells whoever gave an order why it cannot be done.
 fn refuse(
     tx: &mut Tx<'_>,
-    engine: &Engine,
+    engine: &Notifications,
     settings: &Arc<Settings>,
     (due, error): (&SlackMessage, &ToolError),
 ) -> Result<(), ToolError> {

@@ -11,9 +11,9 @@ use tokio_util::sync::CancellationToken;
 use super::act::command;
 use super::say::{self, Place};
 use super::{LIVE, SELDOM};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
+use crate::notify::service::Notifications;
 
 /// So many threads and channels are read after a new connection.
 const THREADS: u32 = 100;
@@ -32,7 +32,7 @@ enum Over {
 }
 
 /// Listens until it is told to end.
-pub(super) async fn run(engine: Engine, shutdown: CancellationToken) {
+pub(super) async fn run(engine: Notifications, shutdown: CancellationToken) {
     let mut failures = 0;
     let mut last = engine.store.last_event();
     while !shutdown.is_cancelled() {
@@ -43,7 +43,7 @@ pub(super) async fn run(engine: Engine, shutdown: CancellationToken) {
             Some(Ok(slack)) => Box::pin(session(&engine, &slack, &shutdown, &mut failures)).await,
         };
         let wait = {
-            let mut now = engine.slacking.now();
+            let mut now = engine.slack_state.now();
             now.connected_at = None;
             match over {
                 Over::Refresh => jittered(0),
@@ -84,7 +84,7 @@ fn jittered(seconds: i64) -> Duration {
 
 /// One connection from its beginning to its end.
 async fn session(
-    engine: &Engine,
+    engine: &Notifications,
     slack: &Slack,
     shutdown: &CancellationToken,
     failures: &mut u32,
@@ -98,7 +98,7 @@ async fn session(
         Some(Ok(opened)) => opened,
         Some(Err(error)) => return Over::Broken(error.to_string()),
     };
-    engine.slacking.now().identity = Some(identity.clone());
+    engine.slack_state.now().identity = Some(identity.clone());
     let heard = Heard { engine, slack, identity };
     let over = heard.listen(&mut socket, shutdown, failures).await;
     // What is not acknowledged comes again over the next one.
@@ -109,7 +109,7 @@ async fn session(
 }
 
 struct Heard<'a> {
-    engine: &'a Engine,
+    engine: &'a Notifications,
     slack: &'a Slack,
     identity: Identity,
 }
@@ -177,7 +177,7 @@ impl Heard<'_> {
     async fn connected(&self) {
         let own = self.engine.clone();
         {
-            let mut now = self.engine.slacking.now();
+            let mut now = self.engine.slack_state.now();
             now.connected_at = Some(own.now());
             now.problem = None;
         }
@@ -190,18 +190,18 @@ impl Heard<'_> {
         if let Err(error) = hurried.await {
             tracing::error!(causes = error.causes(), "what waits for Slack waits on");
         }
-        self.engine.slacking.to_say.notify_one();
+        self.engine.slack_state.to_say.notify_one();
     }
 
     /// Keeps what was said, if it is for us and new.
     async fn keep(&self, said: Said) -> Result<(), ToolError> {
         let (own, me) = (self.engine.clone(), self.identity.user.clone());
-        own.slacking.now().last_event_at = Some(own.now());
+        own.slack_state.now().last_event_at = Some(own.now());
         let settings = own.settings();
         let kept = self.engine.store.write(move |tx| keep(tx, &settings, (&said, &me), own.now()));
         if kept.await? {
-            self.engine.slacking.heard.notify_one();
-            self.engine.slacking.to_say.notify_one();
+            self.engine.slack_state.heard.notify_one();
+            self.engine.slack_state.to_say.notify_one();
         }
         Ok(())
     }

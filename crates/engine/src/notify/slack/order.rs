@@ -12,8 +12,8 @@ use crate::call::cx::{Caller, WriteCx, find_agent};
 use crate::core::error::ToolError;
 use crate::core::redact::redact;
 use crate::crew::run::{Draft, draft};
+use crate::mail::asking;
 use crate::mail::letter::{self, Letter};
-use crate::views::mail::asking;
 
 /// So much of a message is what a letter is about.
 const SUBJECT: usize = 80;

@@ -10,8 +10,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{PAUSE, SELDOM, at};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::notify::service::Notifications;
 
 /// Of what was taken, so much is remembered.
 const REMEMBERED: u32 = 1000;
@@ -21,7 +21,7 @@ const SWEEP: i64 = 64;
 const SKEW: i64 = 300;
 
 /// Says until it is told to end.
-pub(super) async fn run(engine: Engine, shutdown: CancellationToken) {
+pub(super) async fn run(engine: Notifications, shutdown: CancellationToken) {
     let nameless = AtomicBool::new(false);
     let mut last = engine.store.last_event();
     while !shutdown.is_cancelled() {
@@ -41,7 +41,7 @@ pub(super) async fn run(engine: Engine, shutdown: CancellationToken) {
         };
         tokio::select! {
             () = shutdown.cancelled() => return,
-            () = engine.slacking.to_say.notified() => {}
+            () = engine.slack_state.to_say.notified() => {}
             changed = last.changed() => if changed.is_err() { return },
             () = tokio::time::sleep_until(wake) => {}
         }
@@ -49,7 +49,7 @@ pub(super) async fn run(engine: Engine, shutdown: CancellationToken) {
 }
 
 /// Says what is due, and when to look again.
-async fn turn(engine: &Engine, nameless: &AtomicBool) -> Result<Instant, ToolError> {
+async fn turn(engine: &Notifications, nameless: &AtomicBool) -> Result<Instant, ToolError> {
     let slack = match engine.slack_client() {
         None | Some(Err(_)) => return Ok(Instant::now() + SELDOM),
         Some(Ok(slack)) => slack,
@@ -70,7 +70,7 @@ async fn turn(engine: &Engine, nameless: &AtomicBool) -> Result<Instant, ToolErr
 
 /// One try.
 async fn one(
-    engine: &Engine,
+    engine: &Notifications,
     slack: &Slack,
     out: &SlackOut,
     nameless: &AtomicBool,
@@ -121,7 +121,7 @@ fn stamp(at: Timestamp) -> String {
 
 /// Writes down what came of a try.
 async fn note(
-    engine: &Engine,
+    engine: &Notifications,
     out: SlackOut,
     done: Result<(), SlackError>,
 ) -> Result<(), ToolError> {

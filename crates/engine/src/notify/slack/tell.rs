@@ -10,11 +10,11 @@ use wire::event::EventData;
 
 use super::say;
 use super::say::{Place, Words};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::crew::result::{AgentResult, Status};
 use crate::crew::run::view::Standing;
+use crate::notify::service::Notifications;
 
 /// How many events are read at once.
 const BATCH: u32 = 256;
@@ -22,7 +22,10 @@ const BATCH: u32 = 256;
 const AHEAD: i64 = 10_000;
 
 /// Looks at the events that came since the last time.
-pub(super) async fn follow(engine: &Engine, seen: &mut Option<i64>) -> Result<(), ToolError> {
+pub(super) async fn follow(
+    engine: &Notifications,
+    seen: &mut Option<i64>,
+) -> Result<(), ToolError> {
     let written = engine.store.read(|tx| tx.slack_events())?;
     let Some(written) = written else {
         // Nobody was asked for before the first time.

@@ -8,8 +8,8 @@ use store::{Page, SlackAct, SlackOut, SlackThread, Tx};
 
 use super::LIVE;
 use crate::call::cx::task_of;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::notify::service::Notifications;
 
 /// So many failures are shown.
 const SHOWN: u32 = 20;
@@ -131,11 +131,11 @@ fn view(tx: &Tx<'_>, thread: SlackThread) -> Result<SlackThreadView, ToolError> 
     })
 }
 
-impl Engine {
+impl Notifications {
     /// How it stands with Slack.
     pub async fn slack_status(&self) -> Result<SlackView, ToolError> {
         let (settings, since) = (self.settings(), self.now().after_seconds(-LIVE));
-        let now = self.slacking.now().clone();
+        let now = self.slack_state.now().clone();
         let counted = self.store.scan(move |tx: &Tx<'_>| {
             Ok::<_, ToolError>((
                 tx.slack_threads_count(since)?,
@@ -195,7 +195,7 @@ impl Engine {
             Ok::<_, ToolError>(retried)
         });
         let retried = retried.await?;
-        self.slacking.to_say.notify_one();
+        self.slack_state.to_say.notify_one();
         Ok(retried)
     }
 }

@@ -13,14 +13,14 @@ use super::message::Content;
 use super::send;
 use super::view::{DeliveryView, SentView, WebhookView};
 use crate::call::cx::fresh;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::core::settings::WebhookSettings;
+use crate::notify::service::Notifications;
 
 /// So many are sent again at once.
 const AT_ONCE: u32 = 1000;
 
-impl Engine {
+impl Notifications {
     /// The webhook of that name in the configuration.
     pub(super) fn webhook(&self, name: &str) -> Result<WebhookSettings, ToolError> {
         let settings = self.settings();
@@ -63,7 +63,7 @@ impl Engine {
             DeliveryView::of(tx, form, &project, delivery)
         });
         let view = view.await?;
-        self.hooking.ring();
+        self.webhook_state.ring();
         Ok(view)
     }
 
@@ -88,7 +88,7 @@ impl Engine {
             Ok::<_, ToolError>(retried)
         });
         let retried = retried.await?;
-        self.hooking.ring();
+        self.webhook_state.ring();
         Ok(retried)
     }
 
@@ -138,7 +138,7 @@ impl Engine {
             WebhookView::of(tx, &hook)
         });
         let view = view.await?;
-        self.hooking.ring();
+        self.webhook_state.ring();
         Ok(view)
     }
 
@@ -173,7 +173,7 @@ fn cannot_send(name: &str, problem: &str) -> ToolError {
 
 fn record(
     tx: &mut Tx<'_>,
-    engine: &Engine,
+    engine: &Notifications,
     tool: &str,
     (input, output): (&Value, &Value),
 ) -> Result<(), ToolError> {

@@ -11,10 +11,10 @@ use wire::event::{EventData, WebhookDead, WebhookDisabled};
 
 use super::message::{Content, message};
 use super::{PAUSE, hash_of};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::core::settings::{WebhookKey, WebhookSettings};
 use crate::mail::letter::{self, Letter};
+use crate::notify::service::Notifications;
 
 /// How long a try may still take when the server ends.
 const GRACE: Duration = Duration::from_secs(2);
@@ -41,7 +41,7 @@ struct Outcome {
 
 /// Tries once, and writes down what came of it. Says until when the receiver wants to be left alone, if it does.
 pub(super) async fn send(
-    engine: &Engine,
+    engine: &Notifications,
     hook: &WebhookSettings,
     delivery: Delivery,
     shutdown: &CancellationToken,
@@ -104,7 +104,7 @@ pub(super) fn event_of(tx: &Tx<'_>, number: i64) -> Result<Option<Event>, ToolEr
 }
 
 async fn attempt(
-    engine: &Engine,
+    engine: &Notifications,
     hook: &WebhookSettings,
     delivery: &Delivery,
 ) -> Result<Outcome, ToolError> {
@@ -121,13 +121,14 @@ async fn attempt(
 
 /// Posts a message, and says what came back, for us and for people.
 pub(super) async fn post(
-    engine: &Engine,
+    engine: &Notifications,
     hook: &WebhookSettings,
     id: DeliveryId,
     content: &Content,
 ) -> (webhook::Reply, Tried) {
     let message = message(hook, id, content, engine.now());
-    let sent = engine.hooking.poster().post(&message.url, &message.headers, message.body).await;
+    let sent =
+        engine.webhook_state.poster().post(&message.url, &message.headers, message.body).await;
     match sent {
         Ok(reply) => {
             let tried = Tried { status: Some(reply.status), error: problem(hook, &reply) };

@@ -4,7 +4,7 @@ use model::DeliveryId;
 use model::webhook::line;
 use store::{Event, EventFilter, NewDelivery, Webhook};
 
-use super::Hooks;
+use super::WebhookService;
 use crate::call::cx::fresh;
 use crate::core::error::ToolError;
 use crate::core::settings::WebhookSettings;
@@ -16,7 +16,7 @@ const BATCHES: u32 = 16;
 /// So far may the place up to which events were looked at be ahead of the record, where there was nothing to tell.
 const AHEAD: i64 = 10_000;
 
-impl Hooks {
+impl WebhookService {
     /// Looks at the events that came since the last time, and makes messages of those that are wanted.
     pub(super) async fn take_in(
         &mut self,
@@ -42,7 +42,7 @@ impl Hooks {
                 return Ok(());
             }
         }
-        self.engine.hooking.ring();
+        self.engine.webhook_state.ring();
         Ok(())
     }
 

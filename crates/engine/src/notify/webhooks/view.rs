@@ -10,9 +10,9 @@ use store::{AGAIN, Delivery, Page, Tx, Webhook};
 
 use super::message::Content;
 use super::send::event_of;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::core::settings::{WebhookForm, WebhookKey, WebhookSettings};
+use crate::notify::service::Notifications;
 
 /// How a webhook does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
@@ -193,7 +193,7 @@ impl DeliveryView {
     }
 }
 
-impl Engine {
+impl Notifications {
     /// Every webhook of the configuration, and how it does.
     pub async fn webhooks(&self) -> Result<Vec<WebhookView>, ToolError> {
         let settings = self.settings();

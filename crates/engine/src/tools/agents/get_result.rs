@@ -6,12 +6,12 @@ use serde::Deserialize;
 use wire::agents::SpawnedAgent;
 
 use crate::call::cx::ReadCx;
+use crate::call::paging::WaitSeconds;
 use crate::call::tool::{Look, Tool, Wait};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::crew::run::view::within_reach;
 use crate::tools::agents::spawn::look_at_spawned;
-use crate::tools::paging::WaitSeconds;
 
 /// Get the result of a previously spawned agent by ID
 ///

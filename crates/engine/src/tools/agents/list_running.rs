@@ -7,10 +7,10 @@ use wire::agents::{RunningAgent, RunningAgents};
 use wire::paging::PageCursor;
 
 use crate::call::cx::ReadCx;
+use crate::call::paging::Limit;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
 use crate::crew::run::view::Standing;
-use crate::tools::paging::Limit;
 
 /// List all currently running sub-agents
 #[derive(Debug, Deserialize, JsonSchema)]

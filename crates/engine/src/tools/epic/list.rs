@@ -6,10 +6,10 @@ use wire::epics::EpicsAnswer;
 use wire::paging::PageCursor;
 
 use crate::call::cx::ReadCx;
+use crate::call::paging::Limit;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
 use crate::tools::epic::epic_view;
-use crate::tools::paging::Limit;
 
 /// List epics, oldest first
 #[derive(Debug, Deserialize, JsonSchema)]

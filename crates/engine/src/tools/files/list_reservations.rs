@@ -8,10 +8,10 @@ use wire::files::{ReservationView, Reservations};
 use wire::paging::PageCursor;
 
 use crate::call::cx::{ReadCx, find_agent};
+use crate::call::paging::Limit;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
 use crate::tools::files::reservation_view;
-use crate::tools::paging::Limit;
 
 /// List who has reserved which files
 ///

@@ -4,12 +4,8 @@ pub(super) mod list_reservations;
 pub(super) mod release;
 pub(super) mod reserve;
 
-use model::Timestamp;
-use store::{Agent, EventDraft, Reservation, Tx};
-use wire::event::{EventData, FilesReleased, ReleasedReservation};
+use store::Reservation;
 use wire::files::ReservationView;
-
-use crate::core::error::ToolError;
 
 /// Returns a reservation as tools answer it.
 fn reservation_view(held: Reservation) -> ReservationView {
@@ -21,27 +17,4 @@ fn reservation_view(held: Reservation) -> ReservationView {
         reason: held.reason,
         expires_at: held.expires_at,
     }
-}
-
-/// Releases whatever an agent that ends has reserved.
-pub(crate) fn let_go(tx: &mut Tx<'_>, agent: &Agent, now: Timestamp) -> Result<(), ToolError> {
-    let held = tx.reservations_of(agent.id)?;
-    if held.is_empty() {
-        return Ok(());
-    }
-    tx.reservations_release_all(agent.id)?;
-    let event = EventDraft { agent: Some(agent.id), task: None, data: released_event(held) };
-    tx.event_append(now, &event)?;
-    Ok(())
-}
-
-/// The event that reservations were released.
-fn released_event(released: Vec<Reservation>) -> EventData {
-    let one = |held: Reservation| ReleasedReservation {
-        id: held.id,
-        pattern: held.pattern,
-        agent_id: held.agent,
-    };
-    let reservations = released.into_iter().map(one).collect();
-    EventData::FilesReleased(FilesReleased { reservations })
 }

@@ -6,10 +6,10 @@ use serde::Deserialize;
 use store::Reservation;
 use wire::files::ReleasedFiles;
 
-use super::released_event;
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
+use crate::tasks::reservations::released_event;
 use crate::tools::items::Items;
 
 /// Release files that you have reserved

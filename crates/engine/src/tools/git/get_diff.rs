@@ -10,8 +10,8 @@ use wire::git::{ChangedFile, CommitLine, DiffAnswer, UncommittedChanges};
 use super::whose::{self, Work};
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Probe, Tool};
-use crate::core::engine::Engine;
 use crate::core::error::{Code, ToolError};
+use crate::core::handle::Core;
 
 /// So much of a patch is shown where nobody says.
 const USUAL_BYTES: u32 = 100_000;
@@ -99,7 +99,7 @@ impl Probe for GetDiff {
         })
     }
 
-    fn answer(engine: &Engine, question: Question) -> Result<DiffAnswer, ToolError> {
+    fn answer(engine: &Core, question: Question) -> Result<DiffAnswer, ToolError> {
         let Question { work, base, uncommitted, max } = question;
         let work = Work { dir: engine.project().join(&work.dir), ..work };
         let is_there = work.dir.is_dir();
@@ -167,7 +167,7 @@ fn head_of(repo: &Repo, work: &Work) -> Result<(String, Option<String>), ToolErr
 /// The commit that is compared with, and its name: what was given, what the work is meant for, where it began,
 /// or what is checked out in the project.
 fn base_of(
-    engine: &Engine,
+    engine: &Core,
     repo: &Repo,
     (work, given): (&Work, Option<String>),
     branch: Option<&str>,

@@ -12,7 +12,7 @@ use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::delivery::outbox::rebase::RebaseWish;
-use crate::delivery::outbox::{self, Sending, lane_of};
+use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::delivery::worktree_setup::no_place;
 
 /// How long the caller waits for it.
@@ -64,7 +64,7 @@ impl Ask for Rebase {
         }
         let onto = args.onto.as_ref().map(ToString::to_string);
         let wish = RebaseWish { agent: agent.id, onto };
-        let sending = Sending {
+        let sending = NewJob {
             kind: ErrandKind::Rebase,
             lane: lane_of(agent.id),
             agent: Some(agent.id),

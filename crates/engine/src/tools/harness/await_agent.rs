@@ -6,11 +6,11 @@ use serde::Deserialize;
 use wire::agents::{AgentResultView, AwaitedAgent};
 
 use crate::call::cx::ReadCx;
+use crate::call::paging::WaitSeconds;
 use crate::call::tool::{Look, Tool, Wait};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::crew::run::view::{Standing, within_reach};
-use crate::tools::paging::WaitSeconds;
 
 /// So long is waited where the caller does not say.
 const WAIT: u32 = 100;

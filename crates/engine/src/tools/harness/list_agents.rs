@@ -8,9 +8,9 @@ use wire::agents::{AgentLine, AgentLines};
 use wire::paging::PageCursor;
 
 use crate::call::cx::ReadCx;
+use crate::call::paging::Limit;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
-use crate::tools::paging::Limit;
 
 /// List the agents that have not ended
 #[derive(Debug, Deserialize, JsonSchema)]

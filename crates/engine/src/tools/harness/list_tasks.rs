@@ -7,9 +7,9 @@ use wire::paging::PageCursor;
 use wire::tasks::{TaskLine, TaskLines};
 
 use crate::call::cx::ReadCx;
+use crate::call::paging::Limit;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
-use crate::tools::paging::Limit;
 
 /// List the tasks, newest first
 #[derive(Debug, Deserialize, JsonSchema)]

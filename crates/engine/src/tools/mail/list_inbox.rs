@@ -8,11 +8,11 @@ use wire::paging::PageCursor;
 
 use super::inbox_of;
 use crate::call::cx::ReadCx;
+use crate::call::paging::{Limit, WaitSeconds};
 use crate::call::tool::{Look, Tool, Wait};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::tools::mail::mail_view;
-use crate::tools::paging::{Limit, WaitSeconds};
 
 /// List mail in your inbox
 ///

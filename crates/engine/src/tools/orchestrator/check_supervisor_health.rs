@@ -10,8 +10,8 @@ use super::waiting;
 use crate::automation::office::{Health, find_supervisor};
 use crate::call::cx::ReadCx;
 use crate::call::tool::{Probe, Tool};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 
 /// Check whether a supervisor shows signs of life
 ///
@@ -42,7 +42,7 @@ impl Probe for CheckSupervisorHealth {
 
     // Who waits is known to the server alone.
     fn answer(
-        engine: &Engine,
+        engine: &Core,
         (agent, threshold, now): (Agent, u32, Timestamp),
     ) -> Result<SupervisorHealth, ToolError> {
         let health = Health::of(&agent, waiting(engine, agent.id), threshold, now);

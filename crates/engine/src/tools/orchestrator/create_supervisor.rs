@@ -11,7 +11,7 @@ use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
 use crate::crew::run::draft::draft;
 use crate::crew::run::{Draft, Drafted};
-use crate::tools::epic::find_epic;
+use crate::tasks::epic::find_epic;
 
 /// Start a supervisor for an epic
 ///

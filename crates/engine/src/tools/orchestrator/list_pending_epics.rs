@@ -7,10 +7,10 @@ use wire::paging::PageCursor;
 use wire::supervisors::{PendingEpic, PendingEpics};
 
 use crate::call::cx::ReadCx;
+use crate::call::paging::Limit;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
 use crate::tools::epic::get::epic_task_counts;
-use crate::tools::paging::Limit;
 
 /// List the epics that are open and have no supervisor
 ///

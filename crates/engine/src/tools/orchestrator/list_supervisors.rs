@@ -11,11 +11,11 @@ use wire::supervisors::{HealthStatus, SupervisorRow, Supervisors};
 use super::waiting;
 use crate::automation::office::Health;
 use crate::call::cx::ReadCx;
+use crate::call::paging::Limit;
 use crate::call::tool::{Probe, Tool};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::tools::epic::get::epic_task_counts;
-use crate::tools::paging::Limit;
 
 /// List the supervisors that have not ended, and how each is
 ///
@@ -79,7 +79,7 @@ impl Probe for ListSupervisors {
     }
 
     // Who waits is known to the server alone.
-    fn answer(engine: &Engine, question: Question) -> Result<Supervisors, ToolError> {
+    fn answer(engine: &Core, question: Question) -> Result<Supervisors, ToolError> {
         let Question { found, next, threshold, now } = question;
         let line = |Found { agent, title, workers, tasks }: Found| {
             let health = Health::of(&agent, waiting(engine, agent.id), threshold, now);

@@ -9,9 +9,9 @@ pub(super) mod recover_supervisor;
 use model::AgentId;
 
 use crate::automation::office::Waiting;
-use crate::core::engine::Engine;
+use crate::core::handle::Core;
 
 /// Whether a call of an agent waits, as far as this server knows.
-fn waiting(engine: &Engine, agent: AgentId) -> Waiting {
+fn waiting(engine: &Core, agent: AgentId) -> Waiting {
     if engine.waits.is_waiting(agent) { Waiting::ForOthers } else { Waiting::No }
 }

@@ -13,7 +13,7 @@ use crate::core::topics::Topic;
 use crate::delivery::outbox::issues::{
     BODY, Created, IssueWish, IssuesWish, LABEL, LABELS, LANE, MOST, TITLE,
 };
-use crate::delivery::outbox::{self, Sending};
+use crate::delivery::outbox::{self, NewJob};
 use crate::tools::items::Items;
 
 /// How long the caller waits until all of them are open.
@@ -91,7 +91,7 @@ impl Ask for CreateIssues {
         let issues = args.issues.iter().flat_map(Items::as_slice).map(wish).collect();
         let document = args.document.as_ref().map(ToString::to_string);
         let caller = cx.caller.id();
-        let sending = Sending {
+        let sending = NewJob {
             kind: ErrandKind::Issues,
             lane: LANE.to_owned(),
             agent: caller,

@@ -11,7 +11,7 @@ use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::delivery::outbox::pull::{Opened, PullWish};
-use crate::delivery::outbox::{self, Sending, lane_of};
+use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::delivery::worktree_setup::no_place;
 
 /// How long the caller waits for its pull request.
@@ -81,7 +81,7 @@ impl Ask for CreatePullRequest {
             base: args.base_branch.as_ref().map(ToString::to_string),
             caller: Some(caller.id),
         };
-        let sending = Sending {
+        let sending = NewJob {
             kind: ErrandKind::Pull,
             lane: lane_of(author),
             agent: Some(author),

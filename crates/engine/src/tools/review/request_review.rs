@@ -12,7 +12,7 @@ use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::crew::run::draft::find_role;
-use crate::delivery::outbox::{self, Sending, lane_of, review};
+use crate::delivery::outbox::{self, NewJob, lane_of, review};
 use crate::delivery::reviews::history;
 use crate::delivery::worktree_setup::no_place;
 
@@ -88,7 +88,7 @@ impl Ask for RequestReview {
             message: text(&args.completion_message),
             instructions: text(&args.reviewer_prompt),
         };
-        let sending = Sending {
+        let sending = NewJob {
             kind: ErrandKind::Review,
             lane: lane_of(coder.id),
             agent: Some(coder.id),

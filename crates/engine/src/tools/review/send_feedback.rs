@@ -10,7 +10,7 @@ use crate::call::cx::{ReadCx, WriteCx, fresh};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::delivery::outbox::{self, Sending, feedback, lane_of};
+use crate::delivery::outbox::{self, NewJob, feedback, lane_of};
 use crate::tools::items::Items;
 
 /// How long the caller waits until its feedback is there.
@@ -87,7 +87,7 @@ impl Ask for SendFeedback {
             told: false,
             at: cx.now,
         };
-        let sending = Sending {
+        let sending = NewJob {
             kind: ErrandKind::Feedback,
             lane: lane_of(review.coder),
             agent: Some(review.coder),

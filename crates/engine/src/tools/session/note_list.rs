@@ -9,9 +9,9 @@ use wire::session::{SessionNote, SessionNotes};
 
 use super::fields::OrEmpty;
 use crate::call::cx::ReadCx;
+use crate::call::paging::Limit;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
-use crate::tools::paging::Limit;
 
 /// List the session's notes, oldest first
 #[derive(Debug, Deserialize, JsonSchema)]

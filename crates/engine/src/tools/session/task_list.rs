@@ -9,9 +9,9 @@ use wire::session::SessionTasks;
 
 use super::fields::OrEmpty;
 use crate::call::cx::ReadCx;
+use crate::call::paging::Limit;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
-use crate::tools::paging::Limit;
 use crate::tools::session::session_task;
 
 /// List all tasks grouped by status

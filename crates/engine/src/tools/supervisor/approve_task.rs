@@ -17,7 +17,7 @@ use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::delivery::merge_queue::{self, Details, Handed};
 use crate::delivery::outbox::merge::{MergeWish, in_review};
-use crate::delivery::outbox::{self, Sending};
+use crate::delivery::outbox::{self, NewJob};
 
 /// How long the caller waits for its turn and the check.
 const WAIT: u32 = 240;
@@ -112,7 +112,7 @@ impl Ask for ApproveTask {
         }
         let (merge, next) = (fresh(MergeId::from_bits)?, fresh(ErrandId::from_bits)?);
         let wish = MergeWish::Pin { merge, task: task.id, errand: next };
-        let sending = Sending {
+        let sending = NewJob {
             kind: ErrandKind::Merge,
             // Nobody waits to know what was approved.
             lane: format!("approval:{merge}"),

@@ -15,9 +15,9 @@ use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::delivery::merge_queue::worker_of;
 use crate::delivery::outbox::pull::{Opened, PullWish};
-use crate::delivery::outbox::{self, Sending};
+use crate::delivery::outbox::{self, NewJob};
 use crate::delivery::worktree_setup::epic_branch_of;
-use crate::tools::epic::find_epic;
+use crate::tasks::epic::find_epic;
 
 /// How long the caller waits for its pull request.
 const WAIT: u32 = 120;
@@ -80,7 +80,7 @@ impl Ask for CreateEpicPr {
             base: None,
             caller: cx.caller.id(),
         };
-        let sending = Sending {
+        let sending = NewJob {
             kind: ErrandKind::Pull,
             lane: format!("epic:{id}"),
             agent: owner,

@@ -7,12 +7,12 @@ use wire::merges::ReviewQueueAnswer;
 use wire::paging::PageCursor;
 
 use crate::call::cx::ReadCx;
+use crate::call::paging::Limit;
 use crate::call::tool::{Probe, Tool};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::delivery::merge_queue::{ReviewScope, Waiting, look_at};
-use crate::tools::epic::find_epic;
-use crate::tools::paging::Limit;
+use crate::tasks::epic::find_epic;
 
 /// See what waits to be approved, and what was approved and waits to be merged
 ///
@@ -54,7 +54,7 @@ impl Probe for GetReviewQueue {
         look_at(cx.tx, scope)
     }
 
-    fn answer(engine: &Engine, waiting: Waiting) -> Result<ReviewQueueAnswer, ToolError> {
+    fn answer(engine: &Core, waiting: Waiting) -> Result<ReviewQueueAnswer, ToolError> {
         waiting.ask_git(engine)
     }
 }

@@ -9,10 +9,10 @@ use wire::tasks::TaskView;
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
+use crate::tasks::epic::find_epic;
 use crate::tasks::task_add::{self, TaskDraft};
 use crate::tasks::task_needs;
 use crate::tasks::view::task_view;
-use crate::tools::epic::find_epic;
 use crate::tools::items::Items;
 
 /// Create a task

@@ -9,11 +9,11 @@ use wire::paging::PageCursor;
 use wire::tasks::TasksAnswer;
 
 use crate::call::cx::ReadCx;
+use crate::call::paging::Limit;
 use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
+use crate::tasks::epic::find_epic;
 use crate::tasks::view::task_view;
-use crate::tools::epic::find_epic;
-use crate::tools::paging::Limit;
 
 /// List tasks, oldest first
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -12,9 +12,10 @@ use sha2::{Digest as _, Sha256};
 use store::{AuditCheckpoint, AuditCut, AuditRow, verify_archived};
 
 use super::{CleanPart, CleanRequest, CleanedPart};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
-use crate::delivery::outbox::Point;
+use crate::core::handle::Core;
+use crate::core::point::Point;
+use crate::upkeep::service::Upkeep;
 
 /// Rows in one archive, which one transaction removes.
 const ROWS_PER_ARCHIVE: i64 = 20_000;
@@ -24,10 +25,14 @@ const ROWS_PER_READ: u32 = 500;
 /// later than the rows before it, for ever.
 const LEAST_SPAN_SECONDS: i64 = 24 * 60 * 60;
 
-impl Engine {
+fn archive_dir(core: &Core) -> PathBuf {
+    core.options.state.join("archive")
+}
+
+impl Upkeep {
     /// Where archives of the audit chain are.
     pub fn archive_dir(&self) -> PathBuf {
-        self.options.state.join("archive")
+        archive_dir(self)
     }
 
     /// Moves old rows of the audit chain into archives.
@@ -77,8 +82,8 @@ impl Engine {
 
 /// Writes the archive of the rows after one and up to another, and says what a checkpoint must say of
 /// it, and its size. Nothing is archived of a chain that does not hold.
-fn write(engine: &Engine, after: i64, last: i64) -> Result<(AuditCheckpoint, u64), ToolError> {
-    let dir = engine.archive_dir();
+fn write(engine: &Core, after: i64, last: i64) -> Result<(AuditCheckpoint, u64), ToolError> {
+    let dir = archive_dir(engine);
     files::make_dir(&dir, Mode::Private).map_err(ToolError::internal)?;
     let archive = format!("audit-{:09}-{last:09}.jsonl", after + 1);
     let path = dir.join(&archive);
@@ -105,7 +110,7 @@ fn write(engine: &Engine, after: i64, last: i64) -> Result<(AuditCheckpoint, u64
 
 /// Writes the rows, and gives the hash of the last one, the SHA-256 of the file and its length.
 fn fill(
-    engine: &Engine,
+    engine: &Core,
     file: &mut WholeFile,
     (after, last): (i64, i64),
 ) -> Result<(String, String, u64), ToolError> {

@@ -6,13 +6,13 @@ use host::git::{GitError, Repo};
 use model::Timestamp;
 
 use super::{CleanPart, CleanedPart, Mode};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::delivery::worktree_setup::BRANCHES;
 
 /// Deletes branches and rescue branches that another branch, remote branch or tag has. Blocks.
 pub(super) fn clean(
-    engine: &Engine,
+    engine: &Core,
     before: Timestamp,
     mode: Mode,
 ) -> Result<CleanedPart, ToolError> {

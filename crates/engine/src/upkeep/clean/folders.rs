@@ -10,19 +10,12 @@ use store::Tx;
 
 use super::{CleanPart, CleanedPart, Mode};
 use crate::automation::loops::hook_folder_name;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
-
-impl Engine {
-    /// Where the folders of all runs are.
-    pub(crate) fn runs_dir(&self) -> std::path::PathBuf {
-        self.options.state.join("runs")
-    }
-}
+use crate::core::handle::Core;
 
 /// Removes run folders, or only the output in them. Blocks.
 pub(super) fn clean(
-    engine: &Engine,
+    engine: &Core,
     part: CleanPart,
     before: Timestamp,
     mode: Mode,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::CleanRequest;
-use crate::core::engine::Engine;
+use crate::upkeep::service::Upkeep;
 
 /// Time between two cleanings.
 const CLEAN_INTERVAL: Duration = Duration::from_secs(3600);
@@ -13,14 +13,14 @@ const CLEAN_INTERVAL: Duration = Duration::from_secs(3600);
 /// Cleans what `retention` names, at the start of the server and then every hour.
 #[derive(Debug)]
 pub struct Cleaner {
-    engine: Engine,
+    engine: Upkeep,
     shutdown: CancellationToken,
 }
 
 impl Cleaner {
     /// A cleaner of that engine.
-    pub const fn new(engine: Engine, shutdown: CancellationToken) -> Self {
-        Self { engine, shutdown }
+    pub fn new(engine: &Upkeep, shutdown: CancellationToken) -> Self {
+        Self { engine: engine.clone(), shutdown }
     }
 
     /// Cleans until the server ends. A cleaning under way is left where it is; the next one goes on.

@@ -8,9 +8,9 @@ use model::{Column, EpicId};
 use store::{BoardFilter, Epic, EpicPage, Tx};
 use wire::epics::{ColumnCounts, EpicRow, Epics};
 
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
-use crate::tools::epic::find_epic;
+use crate::tasks::epic::find_epic;
+use crate::views::service::Views;
 
 /// How many tasks each column has, and how many of all are completed.
 pub(super) fn count(tx: &Tx<'_>, filter: &BoardFilter) -> Result<(ColumnCounts, i64), ToolError> {
@@ -27,7 +27,7 @@ pub(super) fn count(tx: &Tx<'_>, filter: &BoardFilter) -> Result<(ColumnCounts, 
     Ok((counts, completed))
 }
 
-impl Engine {
+impl Views {
     /// Lists epics, oldest first.
     pub async fn epics(&self, which: EpicPage, after: i64, limit: u32) -> Result<Epics, ToolError> {
         let looking = self.store.scan(move |tx| {

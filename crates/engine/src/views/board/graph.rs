@@ -6,8 +6,8 @@ use store::{BoardFilter, Card, Tx};
 use wire::tasks::{GraphEdge, GraphNode, TaskGraph};
 
 use super::BoardWish;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::views::service::Views;
 
 /// So many tasks are drawn.
 const MOST: usize = 500;
@@ -24,7 +24,7 @@ fn graph_node(card: &Card) -> GraphNode {
     }
 }
 
-impl Engine {
+impl Views {
     /// The tasks that wait for others or are waited for, at most 500.
     pub async fn board_graph(&self, wish: BoardWish) -> Result<TaskGraph, ToolError> {
         self.store.scan(move |tx| graph(tx, &wish.filter(tx)?)).await

@@ -9,14 +9,14 @@ use wire::event::{EventData, TaskChange};
 use wire::tasks::{HistoryEntry, TaskHistory};
 
 use crate::call::cx::find_task;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
-use crate::views::mail::short;
+use crate::core::names::short;
+use crate::views::service::Views;
 
 /// So many events before a page are looked at for what was before it: remarks do not say how a task stood.
 const EARLIER: u32 = 25;
 
-impl Engine {
+impl Views {
     /// What happened to a task, the newest first; nought is from the newest on.
     pub async fn task_history(
         &self,

@@ -8,9 +8,9 @@ use store::{Agent, Card, Tx};
 use wire::tasks::{EpicName, TaskAgent, TaskNeed, TaskQuestion, TaskReview, TaskRow};
 
 use crate::core::error::ToolError;
+use crate::core::names::short;
 use crate::core::settings::Settings;
 use crate::delivery::reviews;
-use crate::views::mail::short;
 
 /// Makes rows, and remembers what several of them have in common.
 pub(super) struct Rows<'a> {

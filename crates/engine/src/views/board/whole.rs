@@ -8,11 +8,11 @@ use wire::tasks::{TaskComment, TaskDetails, TaskDispatch, TaskLink};
 use super::history;
 use super::row::Rows;
 use crate::call::cx::find_task;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::names::short;
 use crate::crew::context::task_context;
 use crate::delivery::reviews::view::pull_request_view;
-use crate::views::mail::short;
+use crate::views::service::Views;
 
 /// So many of each list are shown at once.
 const MANY: u32 = 100;
@@ -21,7 +21,7 @@ const HISTORY: u32 = 50;
 /// So much of what an agent said of its work.
 const SUMMARY: usize = 1000;
 
-impl Engine {
+impl Views {
     /// One task, whole.
     pub async fn whole_task(&self, name: TaskRef) -> Result<TaskDetails, ToolError> {
         let settings = self.settings();

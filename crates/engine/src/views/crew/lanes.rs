@@ -6,7 +6,7 @@ use store::Event;
 use wire::crew::{LaneSegment, LaneState};
 use wire::event::EventData;
 
-use crate::views::activity::{Span, SpanKind};
+use crate::call::activity::{Span, SpanKind};
 
 /// A shorter wait cannot be seen on a lane, and is none.
 const SHORTEST_WAIT_MS: i64 = 1000;

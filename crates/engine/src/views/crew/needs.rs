@@ -13,9 +13,10 @@ use wire::overview::{NeedKind, NeedView};
 use super::row::Look;
 use crate::call::cx::task_of;
 use crate::core::error::ToolError;
+use crate::core::names::short;
 use crate::delivery::merge_queue::worker_of;
 use crate::delivery::reviews::history;
-use crate::views::mail::{asking, short};
+use crate::mail::asking;
 
 /// So many of each kind are looked at.
 const MANY: u32 = 200;
@@ -201,7 +202,7 @@ fn merge_need(look: &Look<'_>, merge: &Merge, how: &str) -> Result<Option<NeedVi
     let about = About { agent: agent.as_ref(), task: Some(&task) };
     let title = format!("The merge of “{}” was {how}", task.title);
     let need = about.need(look, NeedKind::Merge, title)?;
-    let reason = crate::views::activity::one_line(merge.reason.as_deref().unwrap_or_default());
+    let reason = crate::call::activity::one_line(merge.reason.as_deref().unwrap_or_default());
     let since = merge.ended_at.unwrap_or(merge.created_at);
     Ok(Some(NeedView { since, detail: about.detail(&reason), ..need }))
 }
@@ -230,7 +231,7 @@ fn budgets(look: &Look<'_>, needs: &mut Vec<NeedView>) -> Result<(), ToolError> 
         let left = above(tx, &agent)?.map(|left| format!("parent has {} left", dollars(left)));
         // Who it is stands in the title.
         let what = About { agent: None, ..about };
-        let detail = what.detail(&left.unwrap_or_else(|| crate::views::activity::one_line(reason)));
+        let detail = what.detail(&left.unwrap_or_else(|| crate::call::activity::one_line(reason)));
         let href = format!("/agents/{}", agent.id);
         needs.push(NeedView { since: *at, detail, href, ..need });
     }

@@ -12,9 +12,9 @@ use wire::overview::{
 
 use super::needs::needs;
 use super::row::Look;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::crew::run::Wish;
+use crate::views::service::Views;
 
 /// So many of what a person is needed for are told; the rest is counted.
 const TOLD: usize = 50;
@@ -32,7 +32,7 @@ pub struct About {
     pub read_only: bool,
 }
 
-impl Engine {
+impl Views {
     /// The frame around every page. A day begins where the caller says, else at midnight in UTC.
     pub async fn overview(
         &self,

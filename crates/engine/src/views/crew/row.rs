@@ -14,12 +14,12 @@ use wire::crew::{
 
 use super::lanes::segments;
 use super::live::Live;
-use crate::core::engine::Engine;
+use crate::call::activity::{Activity, Span, SpanKind, one_line};
 use crate::core::error::ToolError;
+use crate::core::names::short;
 use crate::core::settings::Settings;
 use crate::crew::run::Wish;
-use crate::views::activity::{Doing, Span, SpanKind, one_line};
-use crate::views::mail::short;
+use crate::views::service::Views;
 
 /// So much of an agent's life is looked at for its lane.
 const LIFE: u32 = 200;
@@ -29,7 +29,7 @@ type Lane = (Vec<LaneSegment>, Vec<i64>);
 
 /// What is the same for all rows of one answer.
 pub(super) struct Look<'a> {
-    pub(super) engine: &'a Engine,
+    pub(super) engine: &'a Views,
     pub(super) tx: &'a Tx<'a>,
     pub(super) settings: Arc<Settings>,
     pub(super) live: Arc<Live>,
@@ -42,7 +42,7 @@ pub(super) struct Look<'a> {
 
 impl<'a> Look<'a> {
     pub(super) fn new(
-        engine: &'a Engine,
+        engine: &'a Views,
         tx: &'a Tx<'a>,
         window: Option<u32>,
     ) -> Result<Self, ToolError> {
@@ -65,7 +65,7 @@ impl<'a> Look<'a> {
         let glance = self.tx.agent_glance(agent.id)?.ok_or_else(|| {
             ToolError::internal(std::io::Error::other("an agent vanished while it was looked at"))
         })?;
-        let did = self.engine.doings.of(agent.id);
+        let did = self.engine.activity.of(agent.id);
         let wish = glance.wish.as_deref().map(Wish::shown);
         let role = self.settings.roles.get(&agent.role);
         let (segments, calls) = self.lane(&agent, did.as_ref())?.unzip();
@@ -111,7 +111,7 @@ impl<'a> Look<'a> {
     }
 
     /// Its lane in the window: how it stood, and when it called tools.
-    fn lane(&self, agent: &Agent, did: Option<&Doing>) -> Result<Option<Lane>, ToolError> {
+    fn lane(&self, agent: &Agent, did: Option<&Activity>) -> Result<Option<Lane>, ToolError> {
         let Some(window) = self.window else { return Ok(None) };
         let since = self.now.after_seconds(-i64::from(window));
         if agent.ended_at().is_some_and(|at| at <= since) {
@@ -163,7 +163,7 @@ fn deadline(agent: &Agent, glance: &Glance, wish: Option<&Wish>) -> Option<Times
 }
 
 /// What it did last; of one that is over, what came of it.
-fn doing(agent: &Agent, glance: &Glance, did: Option<Doing>) -> Option<CrewActivity> {
+fn doing(agent: &Agent, glance: &Glance, did: Option<Activity>) -> Option<CrewActivity> {
     if let AgentState::Ended { outcome, reason, .. } = &agent.state {
         let result = glance.result.as_deref();
         let result = result.and_then(|kept| serde_json::from_str::<Value>(kept).ok());

@@ -10,7 +10,7 @@ use wire::crew::{LaneSegment, LaneState};
 use wire::event::{AgentStateChanged, EventData};
 
 use super::lanes::segments;
-use crate::views::activity::{Span, SpanKind};
+use crate::call::activity::{Span, SpanKind};
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)

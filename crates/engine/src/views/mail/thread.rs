@@ -7,12 +7,12 @@ use wire::mail::{
     LetterAnswer, LetterKind, LetterView, PermissionRequest, Thread, ThreadLetter, WaitingTask,
 };
 
-use super::asking;
 use super::{Reading, kind_of, preview};
 use crate::call::cx::task_of;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::crew::run::ask;
+use crate::mail::asking;
+use crate::views::service::Views;
 
 /// So many letters of a thread are shown, the newest.
 const SHOWN: usize = 200;
@@ -106,7 +106,7 @@ fn behind(tx: &Tx<'_>, agent: &Agent) -> Result<Vec<WaitingTask>, ToolError> {
     Ok(tasks.map(show).collect())
 }
 
-impl Engine {
+impl Views {
     /// The thread that a letter belongs to.
     pub async fn thread(&self, id: MailId) -> Result<Thread, ToolError> {
         let engine = self.clone();
@@ -123,7 +123,7 @@ impl Engine {
     }
 }
 
-fn thread(engine: &Engine, tx: &Tx<'_>, id: MailId) -> Result<Thread, ToolError> {
+fn thread(engine: &Views, tx: &Tx<'_>, id: MailId) -> Result<Thread, ToolError> {
     if tx.mail_get(id)?.is_none() {
         return Err(ToolError::not_found(format!("there is no mail `{id}`"))
             .hint("`GET /api/mail` lists the letters there are"));

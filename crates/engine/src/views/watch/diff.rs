@@ -9,8 +9,9 @@ use store::{Merge, Tx, Worktree};
 use wire::agents::{AgentDiff, ChangedFileView, CommitView};
 
 use crate::call::cx::find_agent;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
+use crate::views::service::Views;
 
 /// A patch is no longer than this.
 const PATCH: usize = 2 * 1024 * 1024;
@@ -45,7 +46,7 @@ impl Work {
     }
 }
 
-impl Engine {
+impl Views {
     /// What an agent changed. It is asked of git, on a thread of its own and in no transaction.
     pub async fn agent_diff(&self, id: AgentId) -> Result<AgentDiff, ToolError> {
         let work = self.store.read(|tx| Work::of(tx, id))?;
@@ -57,7 +58,7 @@ fn nothing(why: impl Into<String>) -> AgentDiff {
     AgentDiff { why: Some(why.into()), ..AgentDiff::default() }
 }
 
-fn look(engine: &Engine, work: Work) -> Result<AgentDiff, ToolError> {
+fn look(engine: &Core, work: Work) -> Result<AgentDiff, ToolError> {
     let Work { worktree, merge, is_pulled, is_guest } = work;
     let Some(tree) = worktree else {
         return Ok(nothing(if is_guest {

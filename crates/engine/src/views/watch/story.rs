@@ -13,11 +13,12 @@ use wire::event::EventData;
 
 use super::boundary;
 use crate::call::cx::{find_agent, task_of};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
+use crate::core::machine::folder_of;
 use crate::core::redact::redact;
-use crate::crew::run::folder_of;
 use crate::views::crew::{CrewWish, Past};
+use crate::views::service::Views;
 
 /// So many of those it started are told.
 const CHILDREN: u32 = 100;
@@ -46,7 +47,7 @@ struct Known {
     pull: Option<AgentPullRequest>,
 }
 
-impl Engine {
+impl Views {
     /// An agent's story.
     pub async fn agent_story(&self, id: AgentId) -> Result<AgentStory, ToolError> {
         let now = self.now();
@@ -202,7 +203,7 @@ fn spent(
 }
 
 /// What it was told first, as its run folder has it.
-fn context(engine: &Engine, agent: &Agent) -> Option<String> {
+fn context(engine: &Core, agent: &Agent) -> Option<String> {
     if agent.kind == "enlisted" {
         return None;
     }

@@ -10,10 +10,11 @@ use wire::agents::{AgentStream, OutputPlace, StreamItem};
 
 use super::boundary;
 use crate::call::cx::find_agent;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::machine::folder_of;
 use crate::core::redact::redact;
-use crate::crew::run::{OutputWish, folder_of};
+use crate::crew::run::OutputWish;
+use crate::views::service::Views;
 
 /// A text is no longer than this unless it is wanted whole.
 const TEXT: usize = 64 * 1024;
@@ -83,7 +84,7 @@ fn shorten_item(item: &mut StreamItem) {
     }
 }
 
-impl Engine {
+impl Views {
     /// A part of what an agent says and does, as steps.
     pub async fn agent_stream(
         &self,

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use engine::Desk;
+use engine::OutboxRunner;
 use host::process::{Launch, run};
 use model::AgentId;
 use model::review::WorktreeState;
@@ -61,7 +61,7 @@ impl Project {
         git(&root, &["init", "-q", "-b", "main"]);
         let first = commit(&root, "lines.txt", lines, "Begin");
         let (tasks, shutdown) = (TaskTracker::new(), CancellationToken::new());
-        let desk = Desk::new(world.engine.clone(), tasks.clone(), shutdown.clone());
+        let desk = OutboxRunner::new(&world.engine, tasks.clone(), shutdown.clone());
         tasks.spawn(desk.run());
         Self { world, root, first, _desk: shutdown.drop_guard() }
     }

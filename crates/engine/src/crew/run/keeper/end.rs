@@ -9,16 +9,17 @@ use wire::event::{AgentStateChanged, EventData};
 
 use super::{Keeper, Leave};
 use crate::call::identity::hash_token;
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::machine::directory_of;
+use crate::crew::hooks::{AfterProcess, ProcessEnd};
 use crate::crew::result::{self, AgentResult};
 use crate::crew::run::finish::{self, Ending, Figures, Lasted};
-use crate::crew::run::launch::{LaunchError, directory_of};
+use crate::crew::run::launch::LaunchError;
 use crate::crew::run::notes::{Account, Limit, Verdict};
 use crate::crew::run::reconcile;
 use crate::crew::run::terminal;
 use crate::crew::run::wish::Wish;
-use crate::delivery::reviews;
+use crate::crew::service::Crew;
 
 /// How long a usage limit lasts if nobody says.
 const LIMIT_MILLIS: i64 = 15 * 60 * 1000;
@@ -28,7 +29,7 @@ static ASKING_GIT: Semaphore = Semaphore::const_new(4);
 
 /// Ends an agent that could not be started.
 pub(super) async fn never_started(
-    engine: &Engine,
+    engine: &Crew,
     agent: &Agent,
     error: &LaunchError,
 ) -> Result<(), Leave> {
@@ -44,12 +45,12 @@ pub(super) async fn never_started(
 /// Records an end, unless it is another attempt's. Who waits for a review is not over when its process
 /// is, and who ended without having heard what the review said goes on with it.
 async fn close(
-    engine: &Engine,
+    engine: &Crew,
     (id, attempt): (AgentId, u32),
     ending: Ending,
     lasted: Lasted,
 ) -> Result<(), Leave> {
-    let ran_ms = lasted.ran_ms;
+    let (ran_ms, after_process) = (lasted.ran_ms, engine.hooks.after_process);
     let (settings, clock) = (engine.settings(), engine.clone());
     // Its process is gone, and with it the token: nobody knows the one in its place.
     let nobodys = hash_token(&host::random::secret("adjag_").map_err(ToolError::internal)?);
@@ -68,27 +69,26 @@ async fn close(
                 ending.outcome = stop.outcome;
                 ending.reason = stop.reason;
             }
-            let by_itself = matches!(ending.outcome, Outcome::Succeeded | Outcome::Failed);
-            if by_itself && reviews::waits(tx, &agent)? {
-                tx.agent_begin(id, attempt, &nobodys, now)?;
-                tx.run_pause(id, ran_ms)?;
-                tx.run_park(id, now)?;
-                return Ok(());
-            }
-            if ending.outcome == Outcome::Succeeded
-                && let Some(word) = reviews::unheard(tx, &settings, &agent, &lasted, now)?
-            {
-                tx.agent_begin(id, attempt, &nobodys, now)?;
-                tx.run_pause(id, ran_ms)?;
-                tx.run_next_prompt(id, &word)?;
-                return reconcile::requeue(tx, id, now);
+            let end = ProcessEnd { agent: &agent, outcome: ending.outcome, lasted: &lasted, now };
+            match after_process(tx, &settings, &end)? {
+                AfterProcess::Over => {}
+                AfterProcess::Parked => {
+                    tx.agent_begin(id, attempt, &nobodys, now)?;
+                    tx.run_pause(id, ran_ms)?;
+                    tx.run_park(id, now)?;
+                    return Ok(());
+                }
+                AfterProcess::GoesOn(word) => {
+                    tx.agent_begin(id, attempt, &nobodys, now)?;
+                    tx.run_pause(id, ran_ms)?;
+                    tx.run_next_prompt(id, &word)?;
+                    return reconcile::requeue(tx, id, now);
+                }
             }
             finish::finish(tx, &settings, &agent, &ending, now)
         })
         .await?;
-    engine.tokens.forget(id);
-    engine.rates.forget(id);
-    engine.heads.forget(id);
+    engine.forget_agent(id);
     Ok(())
 }
 

@@ -7,10 +7,10 @@ use model::money::Usd;
 use tokio::time::Instant;
 
 use super::Keeper;
+use crate::call::activity::{self, Span, SpanKind};
 use crate::crew::run::meter::{self, MAX_MODEL_NAME};
 use crate::crew::run::notes::{Limit, OpenTool};
 use crate::crew::run::prices;
-use crate::views::activity::{self, Span, SpanKind};
 
 /// So many warnings of one attempt are told; the rest stay in its output.
 const WARNINGS: u32 = 20;
@@ -32,7 +32,7 @@ impl Keeper {
     fn plain(&self, line: &OutputLine) {
         let prints = matches!(self.agent.kind.as_str(), "command" | "script");
         if prints && line.stream == Stream::Out && !line.text.trim_start().starts_with('{') {
-            self.engine.doings.said(self.agent.id, &line.text, line.at.as_millis());
+            self.engine.activity.said(self.agent.id, &line.text, line.at.as_millis());
         }
     }
 
@@ -62,7 +62,7 @@ impl Keeper {
                 self.notes.model = Some(model.clone());
                 self.seen.report.model = Some(model);
             }
-            Event::Text(text) => self.engine.doings.said(self.agent.id, &text, at),
+            Event::Text(text) => self.engine.activity.said(self.agent.id, &text, at),
             Event::ToolBegan { id, name, input } => self.tool_began(id, name, &input, at),
             Event::ToolEnded { id, error } => self.tool_ended(&id, error.as_deref()),
             Event::Usage(usage) => self.used(usage),
@@ -98,7 +98,7 @@ impl Keeper {
             self.judged(verdict);
             let span = Span { from: at, to: None, kind: SpanKind::Work };
             let about = activity::about_text(input);
-            self.engine.doings.called(self.agent.id, (&name, about), span);
+            self.engine.activity.called(self.agent.id, (&name, about), span);
         }
         self.notes.open.insert(id, OpenTool { name, since: at });
     }

@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::{Keeper, Leave};
+use crate::call::observer::CallNote;
 use crate::core::error::ToolError;
 use crate::crew::run::ask;
 
@@ -31,19 +32,6 @@ pub(crate) enum Order {
     Type(String, oneshot::Sender<bool>),
     /// It called a tool of ours
     Called(CallNote),
-}
-
-/// A call of one of our tools.
-#[derive(Debug, Clone)]
-pub(crate) struct CallNote {
-    /// The tool
-    pub(crate) tool: &'static str,
-    /// With what
-    pub(crate) input: String,
-    /// What went wrong
-    pub(crate) error: Option<String>,
-    /// Whether doing it again and again is what the tool is for
-    pub(crate) polls: bool,
 }
 
 impl Keeper {

@@ -9,7 +9,8 @@ use store::{NewAgent, NewWorktree, Store};
 use tempfile::TempDir;
 
 use super::*;
-use crate::core::engine::Options;
+use crate::core::options::Options;
+use crate::engine::Engine;
 
 struct Place {
     dir: TempDir,

@@ -8,7 +8,8 @@ use model::{AgentId, MailId};
 use store::{NewAgent, NewMail, NewRun, Store};
 
 use super::*;
-use crate::core::engine::Options;
+use crate::core::options::Options;
+use crate::engine::Engine;
 
 /// A role of every category, and for each one that may not use mail.
 fn roles() -> Vec<Role> {

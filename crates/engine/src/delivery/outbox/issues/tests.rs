@@ -6,8 +6,9 @@ use store::Store;
 use tempfile::TempDir;
 
 use super::*;
-use crate::core::engine::Options;
+use crate::core::options::Options;
 use crate::core::settings::Settings;
+use crate::engine::Engine;
 
 fn project() -> (Engine, TempDir) {
     let dir = tempfile::tempdir().unwrap();

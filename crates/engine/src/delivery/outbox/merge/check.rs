@@ -9,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Job, Notes, Trial};
 use crate::call::identity::hash_token;
-use crate::core::engine::Engine;
 use crate::core::error::{Code, ToolError};
+use crate::core::handle::Core;
 use crate::core::settings::{CheckSettings, Settings};
-use crate::delivery::outbox::{Point, Setback, note};
+use crate::delivery::outbox::{JobError, Point, note};
 use crate::delivery::supervised::{self, Heard};
 
 /// A check that is lost so often is not begun again.
@@ -31,11 +31,11 @@ pub(super) enum Checked {
 
 /// Runs the check on merged work, or hears how one ended that was begun before.
 pub(super) async fn check(
-    engine: &Engine,
+    engine: &Core,
     (errand, notes): (ErrandId, &mut Notes),
     (job, trial): (&Job, &Trial),
     shutdown: &CancellationToken,
-) -> Result<Checked, Setback> {
+) -> Result<Checked, JobError> {
     let settings = engine.settings();
     if notes.merged.as_ref() != Some(&trial.merged) {
         give_up(engine, (job.merge.id, notes.check), shutdown).await?;
@@ -74,14 +74,14 @@ pub(super) async fn check(
 }
 
 /// The folder of one run of the check.
-fn folder(engine: &Engine, (merge, number): (MergeId, u32)) -> RunFolder {
+fn folder(engine: &Core, (merge, number): (MergeId, u32)) -> RunFolder {
     let home = engine.options.state.join("runs").join(merge.to_string());
     RunFolder::open(home.join(number.to_string()))
 }
 
 /// The scratch worktree of a branch, with the merged work in it. It is kept for the next one, so that what a
 /// build leaves there is of use again.
-fn scratch(engine: &Engine, target: &str, merged: &str) -> Result<PathBuf, Setback> {
+fn scratch(engine: &Core, target: &str, merged: &str) -> Result<PathBuf, JobError> {
     let repo = engine.repo(&engine.options.project)?;
     let name: String = hash_token(target).chars().take(12).collect();
     let path = engine.worktrees().join(format!("merge-{name}"));
@@ -100,11 +100,11 @@ fn scratch(engine: &Engine, target: &str, merged: &str) -> Result<PathBuf, Setba
 
 /// Starts the check. Says why, where it cannot be started at all.
 async fn begin(
-    engine: &Engine,
+    engine: &Core,
     (job, number): (&Job, u32),
     (settings, wanted): (&Settings, &CheckSettings),
     place: PathBuf,
-) -> Result<Option<String>, Setback> {
+) -> Result<Option<String>, JobError> {
     let spec = match spec(engine, job, (settings, wanted), place) {
         Ok(spec) => spec,
         Err(why) => return Ok(Some(why)),
@@ -122,14 +122,14 @@ async fn begin(
             )
         })
         .await;
-    let mut begun = begun.map_err(Setback::Never)?;
+    let mut begun = begun.map_err(JobError::Never)?;
     // An error means that the supervisor is gone; its folder tells the rest.
     drop(begun.ready().await);
     Ok(None)
 }
 
 fn spec(
-    engine: &Engine,
+    engine: &Core,
     job: &Job,
     (settings, wanted): (&Settings, &CheckSettings),
     directory: PathBuf,
@@ -165,11 +165,11 @@ fn spec(
 
 /// Waits until a check that was begun is over, and says what it came to; nothing where it was lost.
 async fn hear(
-    engine: &Engine,
+    engine: &Core,
     run: (MergeId, u32),
     wanted: &CheckSettings,
     shutdown: &CancellationToken,
-) -> Result<Option<Checked>, Setback> {
+) -> Result<Option<Checked>, JobError> {
     let folder = folder(engine, run);
     let Some(exit) = end_of(&folder, shutdown).await? else { return Ok(None) };
     let output =
@@ -181,20 +181,20 @@ async fn hear(
 async fn end_of(
     folder: &RunFolder,
     shutdown: &CancellationToken,
-) -> Result<Option<ExitRecord>, Setback> {
+) -> Result<Option<ExitRecord>, JobError> {
     match supervised::end_of(folder, shutdown).await? {
         Heard::Ended(exit) => Ok(Some(exit)),
         Heard::Lost => Ok(None),
-        Heard::Leaving => Err(Setback::Leave),
+        Heard::Leaving => Err(JobError::Leave),
     }
 }
 
 /// Ends a check that nobody wants to hear of any more.
 async fn give_up(
-    engine: &Engine,
+    engine: &Core,
     run: (MergeId, u32),
     shutdown: &CancellationToken,
-) -> Result<(), Setback> {
+) -> Result<(), JobError> {
     let folder = folder(engine, run);
     if run.1 == 0 || !folder.path().is_dir() {
         return Ok(());

@@ -7,10 +7,10 @@ use store::{Page, TaskFilter};
 use wire::merges::ConflictView;
 
 use super::{Job, Verdict};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::delivery::merge_queue::{Details, Handed, conflicts_of};
-use crate::delivery::outbox::Setback;
+use crate::delivery::outbox::JobError;
 use crate::delivery::reviews::FEEDBACK_FILE;
 use crate::delivery::worktree_setup::{epic_branch_of, ourselves};
 
@@ -49,7 +49,7 @@ fn held(reason: String) -> Step {
 }
 
 /// Finds what the merge would be. The same question has the same answer as long as the branch stands still.
-pub(super) fn plan(engine: &Engine, job: &Job, known: Option<&str>) -> Result<Step, Setback> {
+pub(super) fn plan(engine: &Core, job: &Job, known: Option<&str>) -> Result<Step, JobError> {
     let repo = engine.repo(&engine.options.project)?;
     let (target, commit) = (&job.merge.target, &job.merge.commit);
     let Some(from) = target_head(&repo, job)? else {
@@ -136,7 +136,7 @@ fn message(job: &Job) -> String {
 }
 
 /// Moves the branch, together with the files where it is checked out; nothing if it moved meanwhile.
-pub(super) fn go(engine: &Engine, target: &str, trial: &Trial) -> Result<Option<Verdict>, Setback> {
+pub(super) fn go(engine: &Core, target: &str, trial: &Trial) -> Result<Option<Verdict>, JobError> {
     let repo = engine.repo(&engine.options.project)?;
     let out = repo
         .worktrees()?
@@ -180,7 +180,7 @@ pub(super) fn go(engine: &Engine, target: &str, trial: &Trial) -> Result<Option<
 
 /// The other tasks in review that are meant for the same branch and do not fit any more. What is in the
 /// queue itself has its own turn.
-pub(super) fn in_the_way(engine: &Engine, job: &Job) -> Result<Vec<InTheWay>, ToolError> {
+pub(super) fn in_the_way(engine: &Core, job: &Job) -> Result<Vec<InTheWay>, ToolError> {
     let repo = engine.repo(&engine.options.project)?;
     let target = &job.merge.target;
     let Some(head) = repo.resolve(&format!("refs/heads/{target}"))? else { return Ok(Vec::new()) };
@@ -209,7 +209,7 @@ pub(super) fn in_the_way(engine: &Engine, job: &Job) -> Result<Vec<InTheWay>, To
 }
 
 /// All other tasks in review that are not in the queue.
-fn others(engine: &Engine, own: TaskId) -> Result<Vec<Handed>, ToolError> {
+fn others(engine: &Core, own: TaskId) -> Result<Vec<Handed>, ToolError> {
     let filter = TaskFilter { states: vec![TaskStateName::Review], ..TaskFilter::default() };
     engine.store.read(|tx| {
         let mut found = Vec::new();

@@ -4,8 +4,8 @@ use model::event::EventKind;
 use store::{EventFilter, Inbox, Recipient};
 
 use super::*;
-use crate::crew::run::Keeping;
-use crate::delivery::outbox::Point;
+use crate::core::point::Point;
+use crate::crew::run::CrewService;
 
 impl Yard {
     /// The subjects of the letters to the human.
@@ -39,7 +39,7 @@ async fn an_outbox_job_that_panicked_is_reported_and_tried_again() {
         let agent = yard.hire().await;
         let dir = PathBuf::from(agent.cwd.clone().unwrap());
         let (tasks, end) = (TaskTracker::new(), CancellationToken::new());
-        tasks.spawn(Desk::new(yard.engine.clone(), tasks.clone(), end.clone()).run());
+        tasks.spawn(OutboxRunner::new(&yard.engine, tasks.clone(), end.clone()).run());
         yard.end(agent.id, Outcome::Succeeded).await;
         yard.until(|| !yard.warnings(agent.id).is_empty()).await;
         assert!(dir.exists());
@@ -55,7 +55,7 @@ async fn an_outbox_job_that_panicked_is_reported_and_tried_again() {
             tokio::task::yield_now().await;
         }
         yard.clock.advance_seconds(2);
-        yard.engine.errands.ring();
+        yard.engine.outbox.ring();
         yard.until(|| yard.engine.store.read(|tx| tx.errands_open()).unwrap().is_empty()).await;
         assert!(!dir.exists(), "{point}: the second attempt has done it");
         end.cancel();
@@ -72,7 +72,7 @@ async fn an_agent_whose_keeper_panicked_is_started_again() {
     let queue = move |tx: &mut store::Tx<'_>| tx.agent_advance(id, &AgentState::Queued, now);
     yard.engine.store.write(queue).await.unwrap();
     let (tasks, end) = (TaskTracker::new(), CancellationToken::new());
-    tasks.spawn(Keeping::new(yard.engine.clone(), tasks.clone(), end.clone()).run());
+    tasks.spawn(CrewService::new(&yard.engine, tasks.clone(), end.clone()).run());
     let found = || yard.engine.store.read(|tx| tx.agent_get(id)).unwrap().unwrap();
     // There is no program here that could run it, so that its second attempt ends with that.
     yard.until(|| found().ended_at().is_some()).await;
@@ -93,11 +93,11 @@ async fn a_service_that_panics_is_reported_and_ends_the_server() {
     let end = ended.clone();
     let tasks = TaskTracker::new();
     let service = tasks.spawn(async { panic!("nobody expected this") });
-    crate::watch_service(yard.engine.clone(), "the outbox", service, move || end.cancel()).await;
+    crate::watch_service(yard.engine.core(), "the outbox", service, move || end.cancel()).await;
     assert!(ended.is_cancelled());
     assert_eq!(yard.letters(), ["Adjutant failed inside while running the outbox"]);
     // One that ends, as all do when the server is told to, is no fault.
     let service = tasks.spawn(std::future::ready(()));
-    crate::watch_service(yard.engine.clone(), "it", service, || is_over = true).await;
+    crate::watch_service(yard.engine.core(), "it", service, || is_over = true).await;
     assert!(!is_over && yard.letters().len() == 1);
 }

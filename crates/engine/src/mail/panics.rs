@@ -8,8 +8,8 @@ use store::{EventDraft, Recipient, Tx};
 use tokio::task::{JoinError, JoinHandle};
 use wire::event::{AgentWarned, EventData};
 
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::mail::letter::{self, Letter};
 
 /// Delay before the first restart; each further one takes twice as long.
@@ -53,7 +53,7 @@ pub(crate) fn message_of(error: JoinError) -> Option<String> {
 /// server without it would look healthy. So the panic is reported and `end_server` called, which must end the process:
 /// nothing is lost by that, and a server in the background is started again.
 pub async fn watch_service(
-    engine: Engine,
+    engine: Core,
     name: &'static str,
     service: JoinHandle<()>,
     end_server: impl FnOnce() + Send,
@@ -70,7 +70,7 @@ pub async fn watch_service(
 }
 
 /// Logs a panic, tells of it as an event of its agent, and writes to the human.
-pub(crate) async fn report(engine: &Engine, panic: PanicReport) {
+pub(crate) async fn report(engine: &Core, panic: PanicReport) {
     let PanicReport { agent, doing, message, next } = &panic;
     let id = agent.map(|agent| agent.to_string());
     tracing::error!(agent = id, doing, message, next, "a task of the server panicked");

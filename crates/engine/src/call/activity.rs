@@ -11,8 +11,8 @@ use model::AgentId;
 use model::redact::{MARK, is_key_line};
 use serde_json::Value;
 
+use crate::core::names::short;
 use crate::core::redact::redact;
-use crate::views::mail::short;
 
 /// So many agents are remembered; who was silent longest is forgotten first.
 const AGENTS: usize = 4096;
@@ -23,11 +23,11 @@ const LINE: usize = 160;
 
 /// What all agents did last.
 #[derive(Debug, Default)]
-pub(crate) struct Doings(Mutex<HashMap<AgentId, Doing>>);
+pub(crate) struct ActivityLog(Mutex<HashMap<AgentId, Activity>>);
 
 /// What an agent did last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Doing {
+pub(crate) struct Activity {
     /// What it said, or what its call is about
     pub(crate) text: String,
     /// The tool it called
@@ -58,13 +58,13 @@ pub(crate) enum SpanKind {
     Wait,
 }
 
-impl Doings {
-    fn map(&self) -> MutexGuard<'_, HashMap<AgentId, Doing>> {
+impl ActivityLog {
+    fn map(&self) -> MutexGuard<'_, HashMap<AgentId, Activity>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes what is remembered of an agent.
-    fn note(&self, agent: AgentId, at: i64, change: impl FnOnce(&mut Doing)) {
+    fn note(&self, agent: AgentId, at: i64, change: impl FnOnce(&mut Activity)) {
         let mut all = self.map();
         if all.len() >= AGENTS && !all.contains_key(&agent) {
             let mut times: Vec<i64> = all.values().map(|doing| doing.at).collect();
@@ -107,7 +107,7 @@ impl Doings {
     }
 
     /// What an agent did last.
-    pub(crate) fn of(&self, agent: AgentId) -> Option<Doing> {
+    pub(crate) fn of(&self, agent: AgentId) -> Option<Activity> {
         self.map().get(&agent).cloned()
     }
 }

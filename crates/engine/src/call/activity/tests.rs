@@ -38,7 +38,7 @@ fn a_line_is_short_and_has_no_secret() {
 
 #[test]
 fn the_newest_word_or_call_counts() {
-    let (doings, agent) = (Doings::default(), AgentId::from_bits(1));
+    let (doings, agent) = (ActivityLog::default(), AgentId::from_bits(1));
     doings.said(agent, "  \n", 1);
     assert_eq!(doings.of(agent), None, "nothing was said");
     doings.called(agent, ("Bash", "ls".into()), work(5));
@@ -49,7 +49,7 @@ fn the_newest_word_or_call_counts() {
 
 #[test]
 fn a_wait_ends_and_other_calls_stay() {
-    let (doings, agent) = (Doings::default(), AgentId::from_bits(1));
+    let (doings, agent) = (ActivityLog::default(), AgentId::from_bits(1));
     let wait = Span { from: 5, to: None, kind: SpanKind::Wait };
     doings.called(agent, ("await_agent", "x".into()), wait);
     doings.called(agent, ("Bash", "ls".into()), work(6));
@@ -61,7 +61,7 @@ fn a_wait_ends_and_other_calls_stay() {
 
 #[test]
 fn it_is_bounded() {
-    let doings = Doings::default();
+    let doings = ActivityLog::default();
     for at in 0..200 {
         doings.called(AgentId::from_bits(7), ("Bash", "ls".into()), work(at));
     }

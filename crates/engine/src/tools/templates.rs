@@ -8,25 +8,21 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{input_schema, is_tool, render, unknown};
 use crate::call::cx::{ReadCx, WriteCx};
 use crate::call::input;
-use crate::call::tool::{Asking, Described, Output, Seen, ToolDef, by_name, schema};
+use crate::call::tool::{Asking, Described, Output, Seen, ToolDef, schema};
 use crate::core::error::ToolError;
 use crate::core::settings::{Settings, Template};
 use crate::core::topics::Topic;
-use crate::tools::TOOLS;
+use crate::crew::templates::{BESIDES, PROMPTS, input_schema, is_name, is_tool, render, unknown};
 use crate::tools::agents::spawn::look_at_spawned;
 use crate::tools::agents::spawn::{Patience, Spawn, WAIT};
+use crate::tools::{TOOLS, by_name};
 
 /// The toolset that templates belong to.
 pub const TOOLSET: &str = "agents";
 
-/// What every template's tool takes beside the template's own arguments.
-pub const BESIDES: [&str; 5] =
-    ["include_context", "async", "notify_on_complete", "max_cost_usd", "abort_on_budget_exceeded"];
-
-/// The same with its types.
+/// What every template's tool takes beside the template's own arguments, with its types.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Besides {
@@ -40,6 +36,19 @@ struct Besides {
     max_cost_usd: Option<f64>,
     /// Whether to stop it at that cost (default), or only to warn
     abort_on_budget_exceeded: Option<bool>,
+}
+
+/// What is wrong with a name for a template, if anything is.
+pub fn name_problem(name: &str) -> Option<String> {
+    if PROMPTS.contains(&name) {
+        return None;
+    }
+    if !is_name(name) {
+        let message = "must be a small letter and up to 40 small letters, digits or `_`";
+        return Some(format!("the name `{name}` {message}"));
+    }
+    let is_taken = TOOLS.iter().any(|tool| tool.joined() == name);
+    is_taken.then(|| format!("there is a tool `{name}` already"))
 }
 
 /// Every tool there is under these settings, in the order in which lists show them: the templates follow the other

@@ -11,12 +11,12 @@ use wire::event::EventData;
 use crate::call::cx::{ReadCx, find_task};
 use crate::call::door::{Call, Progress};
 use crate::call::identity::Principal;
+use crate::call::service::Calls;
 use crate::call::tool::{Read, Tool, ToolDef};
-use crate::core::engine::Engine;
 use crate::core::error::ToolError;
 use crate::crew::context::task_context;
+use crate::crew::projection;
 use crate::crew::run::view::{is_within_reach, within_reach};
-use crate::notify::projection;
 
 /// Something that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,68 +139,72 @@ impl ResourceName {
     }
 }
 
-impl Engine {
-    /// Lists readable resources: the two pages, live agents within reach, the newest tasks.
-    pub fn resource_list(&self, principal: Principal) -> Result<Vec<ResourceInfo>, ToolError> {
-        let caller = self.caller(principal, None)?;
-        let settings = self.settings();
-        let info = |uri: String, name: String, description: &str, mime| ResourceInfo {
-            uri,
-            name,
-            description: description.to_owned(),
-            mime,
-        };
-        let mut all = Vec::new();
-        self.store.read(|tx| {
-            if caller.may(&settings, LIST_AGENTS) {
-                let description = "Who is at work, and the last runs";
-                all.push(info(CONTEXT.into(), "context".into(), description, "text/markdown"));
-                let description = "The log of runs";
-                all.push(info(IAC_LOG.into(), "iac-log".into(), description, "text/markdown"));
-                for agent in tx.agent_page(AgentPage::Live, 0, 100)?.items {
-                    if is_within_reach(tx, &settings, &caller, agent.id)? {
-                        let uri = format!("agents://agent/{}", agent.id);
-                        all.push(info(uri, agent.role, "One agent", "application/json"));
-                    }
+/// Lists readable resources: the two pages, live agents within reach, the newest tasks.
+pub(crate) fn resource_list(
+    calls: &Calls,
+    principal: Principal,
+) -> Result<Vec<ResourceInfo>, ToolError> {
+    let caller = calls.caller(principal, None)?;
+    let settings = calls.settings();
+    let info = |uri: String, name: String, description: &str, mime| ResourceInfo {
+        uri,
+        name,
+        description: description.to_owned(),
+        mime,
+    };
+    let mut all = Vec::new();
+    calls.store.read(|tx| {
+        if caller.may(&settings, LIST_AGENTS) {
+            let description = "Who is at work, and the last runs";
+            all.push(info(CONTEXT.into(), "context".into(), description, "text/markdown"));
+            let description = "The log of runs";
+            all.push(info(IAC_LOG.into(), "iac-log".into(), description, "text/markdown"));
+            for agent in tx.agent_page(AgentPage::Live, 0, 100)?.items {
+                if is_within_reach(tx, &settings, &caller, agent.id)? {
+                    let uri = format!("agents://agent/{}", agent.id);
+                    all.push(info(uri, agent.role, "One agent", "application/json"));
                 }
             }
-            if caller.may(&settings, TASK_CONTEXT) {
-                for task in tx.task_page_newest(i64::MAX, 100)?.items {
-                    let uri = format!("agents://task/{}", task.slug);
-                    all.push(info(uri, task.slug, "One task", "text/markdown"));
-                }
+        }
+        if caller.may(&settings, TASK_CONTEXT) {
+            for task in tx.task_page_newest(i64::MAX, 100)?.items {
+                let uri = format!("agents://task/{}", task.slug);
+                all.push(info(uri, task.slug, "One task", "text/markdown"));
             }
-            Ok(all)
-        })
-    }
+        }
+        Ok(all)
+    })
+}
 
-    /// Reads one, as a call through the door.
-    pub async fn resource_read(
-        &self,
-        principal: Principal,
-        uri: &str,
-    ) -> Result<String, ToolError> {
-        // What is none is read nevertheless, so that the attempt is counted and recorded.
-        let tool = ResourceName::parse(uri).map_or(&READ_OF_AGENTS, |name| name.tool());
-        let input = json!({ "uri": uri });
-        let call = Call { principal, as_agent: None, tool, input, key: None };
-        let output =
-            self.call(call, &Progress::default()).await.map_err(|failure| failure.error)?;
-        Ok(output.read::<ResourceText>()?.text)
-    }
+/// Reads one, as a call through the door.
+pub(crate) async fn resource_read(
+    calls: &Calls,
+    principal: Principal,
+    uri: &str,
+) -> Result<String, ToolError> {
+    // What is none is read nevertheless, so that the attempt is counted and recorded.
+    let tool = ResourceName::parse(uri).map_or(&READ_OF_AGENTS, |name| name.tool());
+    let input = json!({ "uri": uri });
+    let call = Call { principal, as_agent: None, tool, input, key: None };
+    let output = calls.call(call, &Progress::default()).await.map_err(|failure| failure.error)?;
+    Ok(output.read::<ResourceText>()?.text)
+}
 
-    /// Checks that the caller could read one, and so may hear that it has changed.
-    pub fn resource_check(&self, principal: Principal, uri: &str) -> Result<(), ToolError> {
-        let caller = self.caller(principal, None)?;
-        let settings = self.settings();
-        let name = ResourceName::parse(uri)?;
-        caller.check_may(&settings, name.tool().governed_by)?;
-        self.store.read(|tx| match &name {
-            ResourceName::Context | ResourceName::IacLog => Ok(()),
-            ResourceName::Agent(id) => within_reach(tx, &settings, &caller, *id).map(drop),
-            ResourceName::Task(name) => find_task(tx, name).map(drop),
-        })
-    }
+/// Checks that the caller could read one, and so may hear that it has changed.
+pub(crate) fn resource_check(
+    calls: &Calls,
+    principal: Principal,
+    uri: &str,
+) -> Result<(), ToolError> {
+    let caller = calls.caller(principal, None)?;
+    let settings = calls.settings();
+    let name = ResourceName::parse(uri)?;
+    caller.check_may(&settings, name.tool().governed_by)?;
+    calls.store.read(|tx| match &name {
+        ResourceName::Context | ResourceName::IacLog => Ok(()),
+        ResourceName::Agent(id) => within_reach(tx, &settings, &caller, *id).map(drop),
+        ResourceName::Task(name) => find_task(tx, name).map(drop),
+    })
 }
 
 /// The slug of the task that an event of a task names.

@@ -12,8 +12,8 @@ use std::time::Duration;
 use model::AgentId;
 use tokio::sync::Semaphore;
 
-use crate::core::engine::Engine;
-use crate::crew::run::directory_of;
+use crate::core::handle::Core;
+use crate::core::machine::directory_of;
 
 /// Age up to which a commit counts as current.
 const FRESH: Duration = Duration::from_secs(1);
@@ -68,7 +68,7 @@ impl Heads {
     }
 }
 
-impl Engine {
+impl Core {
     /// The commit that is checked out where an agent works, or in the project; at most a second old, unless reading
     /// it takes too long.
     pub(crate) async fn head_of(&self, of: Option<AgentId>) -> Option<String> {

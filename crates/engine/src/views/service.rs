@@ -1,0 +1,41 @@
+//! The service of those who watch.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::notify::service::Notifications;
+use crate::views::crew::Memo;
+
+/// Handle to the views. Cheap to clone; all clones are the same one.
+#[derive(Debug, Clone)]
+pub struct Views(Arc<ViewsState>);
+
+/// State behind every clone of [`Views`].
+#[derive(Debug)]
+pub struct ViewsState {
+    notifications: Notifications,
+    /// Who is live, as it was last looked up
+    pub(crate) memo: Memo,
+}
+
+impl Deref for Views {
+    type Target = ViewsState;
+
+    fn deref(&self) -> &ViewsState {
+        &self.0
+    }
+}
+
+impl Deref for ViewsState {
+    type Target = Notifications;
+
+    fn deref(&self) -> &Notifications {
+        &self.notifications
+    }
+}
+
+impl Views {
+    pub(crate) fn new(notifications: Notifications) -> Self {
+        Self(Arc::new(ViewsState { notifications, memo: Memo::default() }))
+    }
+}
