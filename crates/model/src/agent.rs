@@ -27,7 +27,7 @@ pub enum AgentState {
     },
     /// Over; nothing follows
     Ended {
-        /// How it ended
+        /// Final outcome
         outcome: Outcome,
         /// Why, in words
         reason: String,
@@ -36,7 +36,7 @@ pub enum AgentState {
     },
 }
 
-/// How an agent ended.
+/// Final outcome of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
     /// It did what it was asked
@@ -74,11 +74,11 @@ pub enum AgentEvent {
         /// When it may go on
         until: Timestamp,
     },
-    /// What it waited for is there
+    /// Its wait is over
     Continued,
-    /// It is over
+    /// It has ended
     Ended {
-        /// How
+        /// Final outcome
         outcome: Outcome,
         /// Why
         reason: String,
@@ -91,12 +91,12 @@ pub enum AgentEvent {
 pub struct IllegalEvent {
     /// Where it stands
     pub from: AgentStateName,
-    /// What was to happen
+    /// The refused event
     pub event: AgentEvent,
 }
 
 impl AgentState {
-    /// Which state it is.
+    /// Name of the state, without its data.
     pub const fn name(&self) -> AgentStateName {
         match self {
             Self::Queued => AgentStateName::Queued,
@@ -216,7 +216,7 @@ pub enum AgentStateName {
     Lost,
 }
 
-/// What `await_agent` calls a state.
+/// Name of a state in answers of `await_agent`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -228,7 +228,7 @@ pub enum AwaitStatus {
     Crashed,
 }
 
-/// What the office's `get_status` calls a state.
+/// Name of a state in answers of the office's `get_status`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[schemars(inline)]
@@ -240,7 +240,7 @@ pub enum OfficeStatus {
     Failed,
 }
 
-/// What the review toolset calls a state, where no pull request says otherwise.
+/// Name of a state in the review toolset, for an agent without a pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[schemars(inline)]
@@ -291,17 +291,17 @@ impl AgentStateName {
         VOCABULARY[self as usize].1
     }
 
-    /// What `await_agent` calls it.
+    /// Name in answers of `await_agent`.
     pub const fn awaited(self) -> AwaitStatus {
         VOCABULARY[self as usize].2
     }
 
-    /// What the office calls it.
+    /// Name in the office's vocabulary.
     pub const fn office(self) -> OfficeStatus {
         VOCABULARY[self as usize].3
     }
 
-    /// What the review toolset calls it.
+    /// Name in the review toolset's vocabulary.
     pub const fn review(self) -> ReviewStatus {
         VOCABULARY[self as usize].4
     }
@@ -311,7 +311,7 @@ impl AgentStateName {
         VOCABULARY.iter().find(|row| row.1 == stored).map(|row| row.0)
     }
 
-    /// How it ended, if this is an end.
+    /// Outcome of a final state.
     pub fn outcome(self) -> Option<Outcome> {
         Outcome::ALL.into_iter().find(|outcome| outcome.state() == self)
     }

@@ -61,7 +61,7 @@ impl Glob {
         Self(pattern.to_owned())
     }
 
-    /// Whether the name fits.
+    /// True if the name matches.
     pub fn matches(&self, name: &str) -> bool {
         let mut parts = self.0.split('*');
         let Some(first) = parts.next() else { return false };

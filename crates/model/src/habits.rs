@@ -1,45 +1,45 @@
-//! Whether an agent goes round in circles: the same call, two calls in turn, the same error.
+//! Detects agents that repeat themselves: the same call, two alternating calls, the same error.
 //!
-//! Waiting and polling are not circles; whoever feeds this leaves them out, and tells of their errors.
+//! The caller leaves out waiting and polling calls, but reports their errors.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde::{Deserialize, Serialize};
 
-/// How many calls are looked at.
+/// Number of recent calls that are compared.
 const CALLS: usize = 10;
-/// How many errors are looked at.
+/// Number of recent errors that are compared.
 const ERRORS: usize = 20;
-/// The same call: warned, stopped.
+/// Repetitions of one call that warn and that stop.
 const SAME: (usize, usize) = (3, 5);
-/// Two calls in turn, counted in pairs: warned, stopped.
+/// Alternating pairs of calls that warn and that stop.
 const PAIRS: (usize, usize) = (3, 4);
-/// The same error: warned, stopped.
+/// Repetitions of one error that warn and that stop.
 const FAILED: (usize, usize) = (3, 4);
 
-/// What an agent did lately.
+/// Digests of an agent's recent calls and errors.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Habits {
     calls: VecDeque<u64>,
     errors: VecDeque<u64>,
-    /// What it was warned of already
+    /// Digests that it was already warned about
     warned: Vec<u64>,
 }
 
-/// What to think of it.
+/// Result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing
+    /// No repetition
     Fine,
-    /// It is to be told, once
+    /// Warn the agent, once
     Warn(String),
-    /// It is to be stopped
+    /// Stop the agent
     Stop(String),
 }
 
 impl Habits {
-    /// It used a tool.
+    /// Records a tool call.
     pub fn called(&mut self, tool: &str, input: &str) -> Verdict {
         let call = digest(&[tool, input]);
         remember(&mut self.calls, call, CALLS);
@@ -67,7 +67,7 @@ impl Habits {
         })
     }
 
-    /// How many times its last two calls alternated without a break.
+    /// Number of times that its last two calls alternated without a break.
     fn pairs(&self) -> usize {
         let mut back = self.calls.iter().rev();
         let (Some(last), Some(before)) = (back.next(), back.next()) else { return 0 };

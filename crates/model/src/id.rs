@@ -38,7 +38,7 @@ macro_rules! ids {
         pub struct $name(u64);
 
         impl $name {
-            /// What every such id begins with.
+            /// Prefix of every id of this type.
             pub const PREFIX: &'static str = $prefix;
 
             /// Makes an id from random bits.
@@ -107,19 +107,19 @@ ids! {
     DeliveryId = "msg_", "a delivery id";
     /// A group of tasks.
     EpicId = "epic_", "an epic id";
-    /// Something that is to be done outside.
+    /// A job of the outbox.
     ErrandId = "err_", "an errand id";
-    /// What a reviewer told a coder.
+    /// Feedback of a reviewer.
     FeedbackId = "fb_", "a feedback id";
-    /// A failure inside Adjutant, as it is told to the outside.
+    /// An internal failure, as reported to callers.
     IncidentId = "inc_", "an incident id";
     /// One entry of the decision log.
     LogId = "log_", "a log id";
-    /// One letter.
+    /// One mail.
     MailId = "mail_", "a mail id";
     /// Approved work on its way into a branch.
     MergeId = "merge_", "a merge id";
-    /// A way into the page: a link, or a tab that came by one.
+    /// Access to the web page: a link, or a tab opened by one.
     PassId = "pass_", "a link's id";
     /// Files that an agent edits and others leave alone, for a while.
     ReservationId = "res_", "a reservation id";

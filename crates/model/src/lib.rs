@@ -1,4 +1,4 @@
-//! What the domain is and how it moves. Pure: no async, no I/O, no clock, no SQL.
+//! The domain: its types and state machines. Pure: no async, no I/O, no clock, no SQL.
 //!
 //! See ARCHITECTURE.md, “model”.
 #![deny(clippy::wildcard_enum_match_arm)]

@@ -3,13 +3,13 @@
 /// A line as far as it matters here.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
-    /// What it says, without its end
+    /// Text without its line ending
     pub(crate) text: &'a str,
-    /// Where it begins, in bytes
+    /// Byte offset of its start
     pub(crate) from: usize,
     /// The heading that it is: its rank, and what it says
     pub(crate) heading: Option<(usize, &'a str)>,
-    /// Whether it is code, or a fence of it
+    /// True inside a code block, and for its fences
     pub(crate) is_code: bool,
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// Whether a line is code or one of its fences. `fence` is the fence of the code that the lines before are in.
+/// True if a line is code or a code fence. `fence` is the open fence of the lines before.
 fn is_inside(line: &str, fence: &mut Option<(u8, usize)>) -> bool {
     let line = line.trim();
     let first = line.bytes().next().unwrap_or_default();
@@ -65,14 +65,14 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     ))
 }
 
-/// Whether a heading says that its section is done. A mark in the middle may be part of what it is about.
+/// True if a heading marks its section as done. A mark in the middle may belong to its subject.
 pub(crate) fn is_done(says: &str) -> bool {
     let folded = says.to_lowercase();
     let marked = |mark: &str| folded.starts_with(mark) || folded.ends_with(mark);
     says.contains('✅') || marked("[x]") || marked("(done)")
 }
 
-/// What a line says of something, if that is what it is for: `Labels: a, b`, perhaps in a list or in bold.
+/// Value of a field line such as `Labels: a, b`, perhaps in a list or in bold.
 pub(crate) fn field<'a>(line: &'a str, word: &str) -> Option<&'a str> {
     let line = line.trim().trim_start_matches(['-', '*', '+', '_', ' ']);
     let (said, rest) = line.split_at_checked(word.len())?;

@@ -1,9 +1,9 @@
-//! What agents of one session tell the next ones.
+//! Notes that agents of a session leave for later ones.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What kind of thing a note is.
+/// Kind of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

@@ -31,7 +31,7 @@ const LONGEST: usize = 500;
 #[derive(Debug, Clone)]
 pub struct PathGlob {
     text: String,
-    /// What every path that fits begins with: most pairs of patterns are told apart by it
+    /// Prefix of every matching path; it separates most pairs of patterns cheaply
     prefix: String,
     automaton: Automaton,
 }
@@ -95,7 +95,7 @@ impl PathGlob {
         })
     }
 
-    /// Whether the pattern names the file.
+    /// True if the pattern matches the file.
     pub fn matches(&self, path: &str) -> bool {
         path.starts_with(&self.prefix)
             && Automaton::of_path(path)
@@ -103,7 +103,7 @@ impl PathGlob {
                 .is_ok_and(|meets| meets)
     }
 
-    /// Whether there can be a file that both name.
+    /// True if some path matches both patterns.
     pub fn overlaps(&self, other: &Self, effort: &mut Effort) -> Result<bool, TooMuch> {
         let (one, two) = (&self.prefix, &other.prefix);
         if !one.starts_with(two.as_str()) && !two.starts_with(one.as_str()) {

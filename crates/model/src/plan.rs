@@ -24,7 +24,7 @@ pub const MOST_STEPS: usize = 200;
 /// A heading may be so long, in characters.
 const LONGEST_TITLE: usize = 200;
 
-/// What a plan looks like, for those who wrote something else.
+/// Example of a plan, shown with errors.
 pub const EXAMPLE: &str = "\
 # Release 1.0
 
@@ -48,21 +48,21 @@ pub struct Plan {
 /// A step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// What others call it; greater than that of the step before
+    /// Step number; greater than that of the step before
     pub number: u32,
-    /// What it is, in a line
+    /// Title, one line
     pub title: String,
-    /// What stands below its heading, or its whole item, as it was written
+    /// Text below its heading, or its whole list item, verbatim
     pub text: String,
     /// The line on which it begins, from 1
     pub line: usize,
     /// The numbers of the steps that must be done before it, each once
     pub needs: Vec<u32>,
-    /// Whether it is marked as done
+    /// True if it is marked as done
     pub is_done: bool,
-    /// In which role it is to be done, where it says so
+    /// Role, if the step names one
     pub role: Option<String>,
-    /// What it may cost, where it says so
+    /// Budget, if the step sets one
     pub budget: Option<Usd>,
 }
 
@@ -72,7 +72,7 @@ pub struct Step {
 pub struct PlanError {
     /// The line that is wrong, from 1
     pub line: Option<usize>,
-    /// What is wrong with it
+    /// Description of the problem
     pub problem: String,
 }
 
@@ -98,7 +98,7 @@ struct Found {
     lines: (usize, usize),
 }
 
-/// What a line says of others: its number, and the words.
+/// A line number with the references to other steps on it.
 type Said<'a> = (usize, &'a str);
 
 /// Reads a plan.
@@ -272,7 +272,7 @@ fn add_need(steps: &mut [Step], own: usize, number: u32) -> Result<(), String> {
     Ok(())
 }
 
-/// How a plan that was begun stands.
+/// State of a plan that was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -311,43 +311,43 @@ impl PlanState {
     }
 }
 
-/// Who wanted a coordinator to end.
+/// Cause of a coordinator's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndedBy {
-    /// A person, or an agent
+    /// Requested by a person or an agent
     Somebody,
-    /// Nobody: it ended by itself, or something went wrong with it
+    /// Not requested: it ended by itself or failed
     Nobody,
 }
 
-/// The end of whoever ran a plan, as far as it matters to the plan.
+/// The end of a plan's coordinator, as far as it concerns the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
-    /// How it ended
+    /// Outcome of the coordinator
     pub outcome: Outcome,
-    /// Who wanted it
+    /// Cause of its end
     pub by: EndedBy,
-    /// How many steps are neither done nor given up
+    /// Number of open steps
     pub open: usize,
-    /// How many steps failed
+    /// Number of failed steps
     pub failed: usize,
     /// Coordinators in a row, this one too, under whom no step was closed
     pub tries: u32,
-    /// So many of those are enough
+    /// Number of such coordinators after which the plan fails
     pub most: u32,
 }
 
-/// What becomes of a plan when whoever ran it ends.
+/// Consequence of a coordinator's end for its plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// It is over
+    /// The plan ends
     Over(PlanState),
-    /// Somebody else goes on with it
+    /// A successor continues it
     Another,
 }
 
 impl Turn {
-    /// What becomes of the plan.
+    /// Decides how the plan continues.
     pub const fn next(self) -> Next {
         match (self.outcome, self.by) {
             (Outcome::Succeeded, _) if self.open == 0 && self.failed == 0 => {

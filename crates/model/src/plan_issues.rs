@@ -7,9 +7,9 @@ use crate::markdown::{self, Line, field, is_done};
 pub struct PlannedIssue {
     /// The heading
     pub title: String,
-    /// What stands below it
+    /// Text below the heading
     pub body: String,
-    /// What a line `Labels: a, b` names
+    /// Labels of a line `Labels: a, b`
     pub labels: Vec<String>,
 }
 

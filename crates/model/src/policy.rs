@@ -1,4 +1,4 @@
-//! Who may use which tool: categories, their allow and deny lists, and whom they may reach.
+//! Permissions: categories with their allow and deny lists and their reach.
 
 use std::collections::BTreeMap;
 
@@ -36,26 +36,26 @@ impl Reach {
 /// Two lists of patterns; deny wins.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
-    /// What may be used
+    /// Patterns of allowed tools
     pub allow: Vec<Glob>,
-    /// What may not, whatever `allow` says
+    /// Patterns of denied tools; they win over `allow`
     pub deny: Vec<Glob>,
 }
 
 /// A named set of permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Category {
-    /// Which tools
+    /// Allowed and denied tools
     pub rules: Rules,
-    /// Whom
+    /// Agents that it may see and steer
     pub reach: Reach,
-    /// Which categories it may start
+    /// Categories that it may draft
     pub may_draft: Vec<String>,
-    /// How long it may be silent, in seconds
+    /// Longest time without a sign of life, in seconds
     pub inactivity: u32,
 }
 
-/// What everybody may do.
+/// Tools that every category may use.
 const COMMON: &[&str] = &[
     "mcp__mail__*",
     "mcp__system__*",
@@ -154,7 +154,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// What a category is before the configuration speaks: built in, or a worker's.
+    /// Built-in rules of a category; an unknown name gets a worker's.
     pub fn base(name: &str) -> Category {
         built_in(name)
     }
@@ -183,7 +183,7 @@ impl Policy {
         }
     }
 
-    /// Whether a tool may be used by a category with a role's own rules added. Deny wins; what
+    /// True if a category with a role's own rules may use a tool. Deny wins; a tool that
     /// nothing allows is denied.
     pub fn permits(&self, category: &str, role: &Rules, tool: &str) -> bool {
         let Some(category) = self.categories.get(category) else { return false };

@@ -1,5 +1,5 @@
-//! Reviews: how often work may be looked at, what becomes of a review, and how the review's seed calls
-//! it all.
+//! Reviews: limits, states and outcomes, and their names in the review
+//! toolset.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,83 +8,83 @@ use crate::agent::{AgentStateName, ReviewStatus};
 use crate::words::words;
 
 words! {
-    /// How a review stands, or how it ended.
+    /// State of a review.
     ReviewState {
-        /// Its reviewer is at work
+        /// The reviewer is at work
         Open = "open",
-        /// Its reviewer told the coder what it thinks
+        /// The reviewer sent feedback
         Feedback = "feedback",
-        /// Its reviewer opened a pull request
+        /// The reviewer opened a pull request
         Approved = "approved",
-        /// Its reviewer ended without a word
+        /// The reviewer ended without feedback
         Silent = "silent",
-        /// It took too long
+        /// It ran into the time limit
         TimedOut = "timed_out",
-        /// It could not be begun, or its coder ended
+        /// It could not start, or its coder ended
         Undone = "undone",
     }
 
-    /// What a reviewer thinks.
+    /// Verdict of a reviewer.
     FeedbackType {
-        /// It must be done again
+        /// The work must be changed
         NeedsWork = "needs_work",
-        /// It could be better
+        /// The work could be improved
         Suggestions = "suggestions",
-        /// Something is not clear
+        /// The reviewer has a question
         Clarification = "clarification",
     }
 
-    /// How much it matters.
+    /// Urgency of feedback.
     FeedbackPriority {
-        /// When there is time
+        /// Optional
         Low = "low",
-        /// As usual
+        /// Normal
         Medium = "medium",
-        /// Before anything else
+        /// Urgent
         High = "high",
-        /// It must not go out like this
+        /// Must be fixed before a release
         Critical = "critical",
     }
 
-    /// How a pull request stands.
+    /// State of a pull request.
     PullState {
-        /// It waits
+        /// Open
         Open = "open",
-        /// It is in
+        /// Merged
         Merged = "merged",
-        /// It was refused or given up
+        /// Closed without a merge
         Closed = "closed",
     }
 
-    /// How approved work stands on its way into a branch.
+    /// State of approved work in the merge queue.
     MergeState {
-        /// It waits for its turn
+        /// Waiting for its turn
         Queued = "queued",
-        /// It is being tried
+        /// Being merged and checked
         Merging = "merging",
-        /// It is in
+        /// Merged
         Merged = "merged",
-        /// It does not fit, and whoever did it must look at it again
+        /// Sent back to its author because of a conflict or a failed check
         SentBack = "sent_back",
-        /// It cannot go on until a person has done something
+        /// Held until a person acts
         Held = "held",
     }
 
-    /// Whether a worktree is there.
+    /// State of a worktree.
     WorktreeState {
-        /// It is to be made
+        /// To be created
         Wanted = "wanted",
-        /// It is there
+        /// Present
         There = "there",
-        /// It is gone; its branch is not
+        /// Removed; its branch remains
         Gone = "gone",
     }
 
-    /// What is to be done outside.
+    /// Kind of an outbox job.
     ErrandKind {
-        /// Makes ready what a reviewer looks at
+        /// Prepares the worktree of a reviewer
         Review = "review",
-        /// Brings what a reviewer wrote to the coder
+        /// Merges a reviewer's feedback into the coder's branch
         Feedback = "feedback",
         /// Opens a pull request
         Pull = "pull",
@@ -92,31 +92,31 @@ words! {
         Issues = "issues",
         /// Merges approved work
         Merge = "merge",
-        /// Puts an agent's work on top of what others did
+        /// Rebases an agent's branch
         Rebase = "rebase",
-        /// Looks after a worktree whose agent has ended
+        /// Removes or keeps the worktree of an ended agent
         Tidy = "tidy",
     }
 
-    /// How an agent stands, in the words of the review's seed. What became of its pull request wins.
+    /// Status of an agent in the review toolset's vocabulary. The state of its pull request wins.
     InstanceStatus {
-        /// At work
+        /// Working
         Started = "STARTED",
-        /// Waits for a review
+        /// Waiting for a review
         WaitingReview = "WAITING_REVIEW",
-        /// Its pull request waits
+        /// Its pull request is open
         PrCreated = "PR_CREATED",
-        /// Its pull request is in
+        /// Its pull request is merged
         PrMerged = "PR_MERGED",
-        /// Its pull request was closed
+        /// Its pull request is closed
         PrClosed = "PR_CLOSED",
-        /// Over
+        /// Ended
         Terminated = "TERMINATED",
     }
 }
 
 impl InstanceStatus {
-    /// How an agent stands, given its state and its pull request.
+    /// Status for an agent's state and its pull request.
     pub const fn of(state: AgentStateName, pull: Option<PullState>) -> Self {
         match (pull, state.review()) {
             (Some(PullState::Open), _) => Self::PrCreated,
@@ -130,12 +130,12 @@ impl InstanceStatus {
 }
 
 impl ReviewState {
-    /// Whether it is over.
+    /// True for a final state.
     pub const fn is_over(self) -> bool {
         !matches!(self, Self::Open)
     }
 
-    /// Whether it counts as a failed one, given what the reviewer thinks.
+    /// True if it counts as a failed review, given the reviewer's verdict.
     pub const fn is_failed(self, feedback: Option<FeedbackType>) -> bool {
         match self {
             Self::Silent | Self::TimedOut => true,
@@ -145,25 +145,25 @@ impl ReviewState {
     }
 }
 
-/// How often work may be reviewed.
+/// Limits on the number of reviews.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReviewLimits {
-    /// So often
+    /// Reviews allowed by the configuration
     pub max_iterations: u32,
-    /// So often more, because a person said so
+    /// Further reviews that a person allowed
     pub more: u32,
-    /// After so many failures the coder is abandoned
+    /// Failed reviews after which the coder is abandoned
     pub abandon_after: u32,
 }
 
 impl ReviewLimits {
-    /// The number of the next review, or the limit that stands in its way.
+    /// Number of the next review, or the limit that has been reached.
     pub const fn next(self, iterations: u32) -> Result<u32, u32> {
         let limit = self.max_iterations.saturating_add(self.more);
         if iterations >= limit { Err(limit) } else { Ok(iterations + 1) }
     }
 
-    /// Whether so many failures are the end of it.
+    /// True if this many failures abandon the coder.
     pub const fn abandons(self, failures: u32) -> bool {
         failures >= self.abandon_after
     }

@@ -14,7 +14,7 @@ pub const LONGEST_NAME: usize = 64;
 /// The session of whoever works in no loop.
 pub const DEFAULT: &str = "default";
 
-/// What stands after `adjutant loop` and is no name.
+/// Subcommands of `adjutant loop`, which cannot be loop names.
 pub const RESERVED: [&str; 10] =
     ["list", "status", "pause", "resume", "stop", "say", "follow", "template", "help", DEFAULT];
 
@@ -31,7 +31,7 @@ pub enum BadName {
     Reserved(String),
 }
 
-/// Whether a loop can be called so. Names stand in addresses, on command lines and in paths.
+/// Checks a loop's name. Names appear in URLs, on command lines and in paths.
 pub fn check_name(name: &str) -> Result<(), BadName> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -45,9 +45,9 @@ pub fn check_name(name: &str) -> Result<(), BadName> {
 }
 
 words! {
-    /// How a loop stands, or how it ended.
+    /// State of a loop.
     LoopState {
-        /// It goes on by itself
+        /// Running
         Running = "running",
         /// It waits until somebody lets it go on
         Paused = "paused",
@@ -59,13 +59,13 @@ words! {
         Failed = "failed",
         /// Somebody stopped it
         Stopped = "stopped",
-        /// What it was given to spend is used up
+        /// Its budget is used up
         OverBudget = "over_budget",
     }
 
-    /// What a loop does at the moment. Each is remembered before it is done.
+    /// Current phase of a loop. Each is recorded before it starts.
     Phase {
-        /// It runs the hooks of its start
+        /// Running the start hooks
         Opening = "opening",
         /// It runs the hooks before an iteration, then makes the iteration's agent
         Before = "before",
@@ -99,9 +99,9 @@ words! {
         OnError = "on_error",
     }
 
-    /// What somebody wants of a loop that runs.
+    /// Pending request to a running loop.
     LoopWish {
-        /// It is to wait when the iteration is over
+        /// Pause after the current iteration
         Pause = "pause",
         /// It is to end
         Stop = "stop",
@@ -109,7 +109,7 @@ words! {
 }
 
 impl LoopState {
-    /// Whether it is over. A loop that is over can still be given more to do.
+    /// True for a final state. A loop that has ended can be started again with more iterations.
     pub const fn is_over(self) -> bool {
         !matches!(self, Self::Running | Self::Paused)
     }
@@ -122,21 +122,21 @@ pub struct Standing {
     pub iteration: u32,
     /// The last iteration it may have; none is no limit
     pub last: Option<u32>,
-    /// How many iterations in a row had failed before this one
+    /// Failed iterations in a row before this one
     pub failures: u32,
-    /// With how many it gives up
+    /// Failed iterations in a row after which it gives up
     pub most_failures: u32,
-    /// Whether the session was declared complete
+    /// True if the session was declared complete
     pub complete: bool,
-    /// What somebody wants of it
+    /// Pending request of a person
     pub wish: Option<LoopWish>,
-    /// What it has spent
+    /// Amount spent
     pub spent: Usd,
-    /// What it may spend
+    /// Budget
     pub budget: Option<Usd>,
 }
 
-/// What follows.
+/// Next step of the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Another iteration
@@ -147,8 +147,8 @@ pub enum Next {
     End(LoopState),
 }
 
-/// How many iterations in a row have failed when one ends like this. Whoever was killed has not failed: somebody wanted
-/// it so.
+/// Failed iterations in a row after one with this outcome. A killed agent does not count as failed: a person
+/// asked for its end.
 pub const fn failures_after(before: u32, outcome: Outcome) -> u32 {
     match outcome {
         Outcome::Succeeded => 0,

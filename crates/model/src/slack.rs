@@ -1,5 +1,5 @@
-//! Slack, as far as it can be decided without Slack: what a message means, whom it is for, and how an answer is cut
-//! and written so that it pings nobody.
+//! Decisions about Slack that need no network: the meaning of a message, its addressee, and how an answer is split
+//! and escaped so that it notifies nobody.
 
 mod cut;
 mod text;
@@ -9,63 +9,63 @@ use crate::AgentId;
 pub use cut::parts;
 pub use text::{mrkdwn, plain};
 
-/// So many characters a message out has at most.
+/// Longest message sent to Slack, in characters.
 pub const LONGEST: usize = 3000;
 
-/// A message as Slack tells of it.
+/// A message received from Slack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     /// The channel or direct message
     pub channel: String,
-    /// Slack's name of the message, which is its time
+    /// Slack's id of the message: its timestamp
     pub ts: String,
-    /// The thread it is in, where it is not the first
+    /// Timestamp of the thread's first message, for a reply
     pub thread: Option<String>,
-    /// Who says it; nobody is Slack itself
+    /// Slack user id of the author; `None` for messages by Slack itself
     pub user: Option<String>,
-    /// What it says, in Slack's own writing
+    /// Text in Slack's markup
     pub text: String,
-    /// What sort of message, where it is not somebody's plain word
+    /// Slack's subtype; `None` for a plain message
     pub subtype: Option<String>,
-    /// The program that says it
+    /// Bot id, for a message posted by a program
     pub bot: Option<String>,
-    /// Whether Slack tells of it because we were named
+    /// True if it arrived as an `app_mention`
     pub mention: bool,
 }
 
 impl Said {
-    /// The thread that it belongs to, or begins.
+    /// Timestamp of the thread that it belongs to or starts.
     pub fn root(&self) -> &str {
         self.thread.as_deref().unwrap_or(&self.ts)
     }
 
-    /// Whether it stands in a direct message.
+    /// True for a direct message.
     pub fn is_direct(&self) -> bool {
         self.channel.starts_with('D')
     }
 }
 
-/// What is to be done about a message.
+/// Reaction to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heed {
-    /// It is for us
+    /// Addressed to us, by a user we obey
     Obey,
-    /// It is none of our business
+    /// Not addressed to us
     Ignore,
-    /// It is for us, but from nobody whom we obey
+    /// Addressed to us, by a user who is not in `slack.users`
     Stranger,
 }
 
-/// Whose a thread is.
+/// Ownership of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Thread {
-    /// One of ours
+    /// Started by or for us
     Ours,
-    /// Somebody else's, or none
+    /// Any other thread, or none
     Others,
 }
 
-/// Decides whether a message in such a thread is for us. `me` is our own user.
+/// Decides whether to act on a message in such a thread. `me` is our own user id.
 pub fn heed(said: &Said, me: &str, users: &[String], thread: Thread) -> Heed {
     // People also share files, and show in the channel what they say in a thread.
     let is_plain =
@@ -81,18 +81,18 @@ pub fn heed(said: &Said, me: &str, users: &[String], thread: Thread) -> Heed {
     if users.iter().any(|known| known == user) { Heed::Obey } else { Heed::Stranger }
 }
 
-/// A word that is a command.
+/// A command given as a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Word {
-    /// How it goes
+    /// Report the status
     Status,
-    /// End the thread's agents, or this one
+    /// Kill the thread's agents, or the named one
     Kill(Option<AgentId>),
-    /// What can be said
+    /// List the commands
     Help,
 }
 
-/// The command that a message is, if it is nothing else.
+/// Parses a message that consists of a command only.
 pub fn word(plain: &str) -> Option<Word> {
     let lower = plain.trim().to_lowercase();
     let mut words = lower.split_whitespace();
@@ -106,14 +106,14 @@ pub fn word(plain: &str) -> Option<Word> {
     }
 }
 
-/// A role, and what it is told.
+/// The role that a message is routed to, with its prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Route {
     /// The role
     pub role: String,
-    /// Where it works, if a rule says so
+    /// Working directory, if a routing rule sets one
     pub cwd: Option<String>,
-    /// What it is told
+    /// Prompt for the agent
     pub text: String,
 }
 
@@ -155,7 +155,7 @@ pub fn route(
     default.map(|role| Route { role: role.to_owned(), cwd: None, text })
 }
 
-/// Whether an error of Slack's passes by itself.
+/// True for a Slack error code that is worth a retry.
 pub fn passes(code: &str) -> bool {
     matches!(
         code,

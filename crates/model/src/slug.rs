@@ -32,7 +32,7 @@ pub fn slug(title: &str, now: Timestamp) -> String {
     format!("{words}-{}", now.slug_suffix())
 }
 
-/// Whether `text` may be a slug that somebody chose: lower case, digits and inner hyphens.
+/// True if `text` is a valid slug: lower-case letters, digits and inner hyphens.
 pub fn is_slug(text: &str) -> bool {
     (1..=80).contains(&text.len())
         && text.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.'))

@@ -1,4 +1,4 @@
-//! A task: its states, and how it moves. What the states are called is in `words.rs`, how a task is named in
+//! A task: its states and moves. The names of the states are in `words.rs`, references to tasks in
 //! `reference.rs`.
 
 mod priority;
@@ -12,98 +12,98 @@ pub use self::reference::{InvalidTaskRef, TaskRef};
 pub use self::words::{OfficeState, SessionStatus, TaskStateName};
 use crate::id::AgentId;
 
-/// Who works on a task now, fenced: of two claims the one with the greater number is the true one.
+/// The current holder of a task. Claims are fenced: of two claims the one with the greater number is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
-    /// Who holds it
+    /// The agent that holds it
     pub holder: AgentId,
-    /// Which attempt of that agent
+    /// Attempt number of that agent
     pub attempt: u32,
     /// Grows with every claim of the task
     pub number: i64,
 }
 
-/// Where a task stands, with what is true only there.
+/// State of a task, with the data of that state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskState {
-    /// Nobody has it
+    /// Not assigned
     Pending,
-    /// Given to an agent that has not begun
+    /// Assigned to an agent that has not started
     Assigned {
-        /// To whom
+        /// The assigned agent
         to: AgentId,
     },
-    /// Being worked on
+    /// In progress
     InProgress {
-        /// By whom; nobody, where a person moved it by hand
+        /// The holder; `None` if a person moved it by hand
         claim: Option<Claim>,
     },
-    /// Done, to be looked at
+    /// Done, waiting for a review
     Review {
-        /// Who did it
+        /// The agent that did the work
         claim: Option<Claim>,
     },
-    /// Held up
+    /// Blocked
     Blocked {
-        /// Who was at it
+        /// The agent that worked on it
         claim: Option<Claim>,
-        /// By what
+        /// Reason
         reason: Option<String>,
     },
     /// Done
     Completed,
-    /// Tried and given up
+    /// Failed
     Failed {
         /// Why
         reason: Option<String>,
     },
-    /// Not wanted any more
+    /// Cancelled
     Cancelled {
         /// Why
         reason: Option<String>,
     },
 }
 
-/// A wish to move a task.
+/// A requested transition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskMove {
-    /// Give it to an agent
+    /// Assign it to an agent
     Assign {
-        /// To whom
+        /// The agent
         to: AgentId,
     },
-    /// Begin, or go on
+    /// Start or resume work
     Start {
-        /// Who begins
+        /// The new holder
         claim: Option<Claim>,
     },
-    /// Hand it in for review
+    /// Submit it for review
     Submit,
-    /// Say that it is held up
+    /// Mark it as blocked
     Block {
-        /// By what
+        /// Reason
         reason: Option<String>,
     },
-    /// Declare it done
+    /// Mark it as completed
     Complete,
-    /// Declare it failed
+    /// Mark it as failed
     Fail {
         /// Why
         reason: Option<String>,
     },
-    /// Give up wanting it
+    /// Cancel it
     Cancel {
         /// Why
         reason: Option<String>,
     },
-    /// Put it back where anybody may take it
+    /// Return it to the pool
     Release,
 }
 
-/// Whether a task belongs to an epic, and so needs a review before it is done.
+/// Membership in an epic; a task in an epic needs a review before it is completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// On its own
+    /// Not in an epic
     Alone,
     /// In an epic
     InEpic,
@@ -113,11 +113,11 @@ pub enum Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a task that is {} cannot become {}{}", from.stored(), to.stored(), self.advice())]
 pub struct IllegalMove {
-    /// Where it stands
+    /// Current state
     pub from: TaskStateName,
-    /// Where it was to go
+    /// Refused target state
     pub to: TaskStateName,
-    /// Whether it is in an epic
+    /// Membership in an epic
     pub standing: Standing,
 }
 
@@ -164,7 +164,7 @@ impl IllegalMove {
 }
 
 impl TaskState {
-    /// Which state it is.
+    /// Name of the state, without its data.
     pub const fn name(&self) -> TaskStateName {
         match self {
             Self::Pending => TaskStateName::Pending,

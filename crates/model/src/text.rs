@@ -14,9 +14,9 @@ pub enum BadText {
     /// It is longer than its type allows.
     #[error("is {length} characters long; the limit is {limit}")]
     TooLong {
-        /// How many characters were given
+        /// Length of the input, in characters
         length: usize,
-        /// How many are allowed
+        /// Maximum length, in characters
         limit: usize,
     },
     /// It is empty or nothing but blanks, and must not be.

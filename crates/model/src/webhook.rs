@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 use crate::event::EventKind;
 use crate::{AgentId, TaskId};
 
-/// How long to wait after the first try that failed, the second, and so on, in seconds: the schedule that
-/// the Standard Webhooks specification gives as its example. What comes after waits a day each time.
+/// Delays after the first, second, … failed attempt, in seconds: the schedule that
+/// the Standard Webhooks specification gives as its example. Later attempts wait a day each.
 const WAITS: [i64; 9] = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
 /// Nobody may ask for a longer pause, in seconds.
 const LONGEST_PAUSE: i64 = 86_400;
 
-/// So many tries a message gets unless somebody says otherwise.
+/// Default number of attempts per message.
 pub const ATTEMPTS: u32 = 10;
 
-/// How a message stands.
+/// Delivery state of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -48,7 +48,7 @@ impl DeliveryState {
     }
 }
 
-/// What a receiver did with a message.
+/// Response of a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reply {
     /// It answered with this status, and perhaps wants to be left alone for so many seconds
@@ -57,16 +57,16 @@ pub enum Reply {
     None,
 }
 
-/// What follows from a try.
+/// Consequence of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The message was taken
     Taken,
     /// It is tried again after so many seconds
     Again {
-        /// How long to wait
+        /// Delay before the next attempt
         seconds: i64,
-        /// Whether the receiver wants no other message either until then
+        /// True if the receiver asked for a pause of all messages
         quiet: bool,
     },
     /// It is given up
@@ -75,7 +75,7 @@ pub enum Verdict {
     Gone,
 }
 
-/// What follows from a reply to the try of that number, the first being 1, of so many.
+/// Decides what follows the response to attempt number `tries` (from 1) of at most `most`.
 pub fn judge(reply: Reply, tries: u32, most: u32) -> Verdict {
     match reply {
         Reply::Status(200..=299, _) => Verdict::Taken,
@@ -92,14 +92,14 @@ pub fn judge(reply: Reply, tries: u32, most: u32) -> Verdict {
     }
 }
 
-/// How long to wait after so many tries, in seconds.
+/// Delay after this many attempts, in seconds.
 fn wait_after(tries: u32) -> i64 {
     let index = usize::try_from(tries.saturating_sub(1)).unwrap_or(usize::MAX);
     WAITS.get(index).copied().unwrap_or(86_400)
 }
 
-/// What stays in order: the messages of one line are sent one after the other. What happens to an agent itself
-/// is the agent's line; everything else belongs to its task, else to its agent, else stands alone.
+/// Ordering key: messages with the same key are sent one after the other. Events about an agent itself
+/// use the agent's key; all others use their task's, else their agent's, else a key of their own.
 pub fn line(kind: EventKind, agent: Option<AgentId>, task: Option<TaskId>, number: i64) -> String {
     match (agent, task) {
         (Some(agent), _) if kind.name().starts_with("agent.") => agent.to_string(),
@@ -109,7 +109,7 @@ pub fn line(kind: EventKind, agent: Option<AgentId>, task: Option<TaskId>, numbe
     }
 }
 
-/// True where a name of the kind, or one it had before, fits a pattern such as `agent.*`; `*` stands for any run of
+/// True if the kind, by its name or an earlier one, matches a pattern such as `agent.*`; `*` matches any run of
 /// characters.
 pub fn fits(pattern: &str, kind: EventKind) -> bool {
     kind.names().any(|name| fits_name(pattern, name))

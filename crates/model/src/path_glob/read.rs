@@ -3,7 +3,7 @@
 use super::BadPathGlob;
 use super::walk::{Automaton, Node, Set};
 
-/// What a pattern is made of.
+/// An element of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
     Slash,
@@ -28,7 +28,7 @@ enum Token {
     Close,
 }
 
-/// What every path that fits begins with, and the automaton. The text has been tidied.
+/// Compiles a normalised pattern to its literal prefix and its automaton.
 pub(super) fn read(text: &str) -> Result<(String, Automaton), BadPathGlob> {
     let tokens = tokens(text)?;
     for (at, token) in tokens.iter().enumerate() {
@@ -146,7 +146,7 @@ fn class(rest: &mut impl Iterator<Item = char>) -> Result<Token, BadPathGlob> {
     Ok(Token::Class { set: if negated { set.others() } else { set }, reads })
 }
 
-/// Whether a part of the path begins at a token.
+/// True if a path segment begins at a token.
 fn begins_part(tokens: &[Token], at: usize) -> bool {
     let Some(before) = at.checked_sub(1) else { return true };
     match tokens.get(before) {
@@ -164,7 +164,7 @@ fn begins_part(tokens: &[Token], at: usize) -> bool {
     }
 }
 
-/// Whether a slash follows a token, or the end of the pattern.
+/// True if a token is followed by a slash or by the end of the pattern.
 fn ends_part(tokens: &[Token], at: usize) -> bool {
     match tokens.get(at + 1) {
         Some(Token::Slash) | None => true,
@@ -181,7 +181,7 @@ fn ends_part(tokens: &[Token], at: usize) -> bool {
     }
 }
 
-/// Whether the brace around a token, and those around it, are the end of the pattern.
+/// True if the braces around a token close at the end of the pattern.
 fn closes_at_the_end(tokens: &[Token], at: usize) -> bool {
     let end = closed(tokens, at);
     match tokens.get(end + 1) {
@@ -231,7 +231,7 @@ fn closed(tokens: &[Token], at: usize) -> usize {
     tokens.len()
 }
 
-/// Whether the last part is a name, which may be that of a folder.
+/// True if the last segment is a name, which may be a folder's.
 fn names_its_last_part(tokens: &[Token]) -> bool {
     let mut depth = 0_usize;
     for token in tokens.iter().rev() {

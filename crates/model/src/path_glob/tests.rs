@@ -168,7 +168,7 @@ fn the_worst_patterns_are_compared_in_bounded_work() {
 /// A pattern whose braces are written out.
 type Plain = Vec<String>;
 
-/// How `**` is written out: two stars beside each other can come of two choices, and are one star.
+/// Placeholder for `**`: two adjacent stars can come from two choices and mean one star.
 const DEEP: &str = "\u{1}";
 
 /// All that a pattern stands for: a list of choices, one after the other.

@@ -94,15 +94,15 @@ pub(super) enum Node {
     Fork(usize, usize),
 }
 
-/// What a pattern has become. Whether the path it reads is one, with a name in each part, is not its
-/// business.
+/// A compiled pattern. It does not check that the input is a well-formed path with a name in each
+/// segment.
 #[derive(Debug, Clone)]
 pub(super) struct Automaton {
     nodes: Vec<Node>,
     start: usize,
 }
 
-/// How much work may go into comparing patterns.
+/// Work budget for comparing patterns.
 #[derive(Debug)]
 pub struct Effort(u64);
 
@@ -117,7 +117,7 @@ impl Effort {
         Self(u64::MAX)
     }
 
-    /// So many steps, each of a pair of places that two patterns can be in at once.
+    /// A budget of this many steps; one step visits one pair of states of two patterns.
     pub const fn steps(steps: u64) -> Self {
         Self(steps)
     }
@@ -171,14 +171,14 @@ impl Automaton {
         Self::new(nodes, 0)
     }
 
-    /// Whether there is a path that it reads.
+    /// True if some path matches.
     pub(super) fn fits_something(&self) -> bool {
         let whatever =
             vec![Node::Fork(1, 2), Node::End, Node::Take { set: Set::anything(), then: 0 }];
         self.meets(&Self::new(whatever, 0), &mut Effort::unbounded()).is_ok_and(|meets| meets)
     }
 
-    /// Whether there is a path that both read. Each pair of places is looked at once.
+    /// True if some path matches both. Visits each pair of states once.
     pub(super) fn meets(&self, other: &Self, effort: &mut Effort) -> Result<bool, TooMuch> {
         let pairs = self.nodes.len() * other.nodes.len();
         let mut seen = Seen {

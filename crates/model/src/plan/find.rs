@@ -115,7 +115,7 @@ fn end_of_item(lines: &[Line<'_>], first: usize, next: usize) -> usize {
 #[derive(Debug, Clone, Copy)]
 struct Item<'a> {
     number: Option<u32>,
-    /// Whether its box is ticked, where it has one
+    /// State of its check box; `None` without one
     is_done: Option<bool>,
     says: &'a str,
 }
@@ -137,7 +137,7 @@ fn item(line: &str) -> Option<Item<'_>> {
     (number.is_some() || is_done.is_some()).then_some(Item { number, is_done, says })
 }
 
-/// Whether the box before some words is ticked, and the words.
+/// Splits a leading check box from the text.
 fn unboxed(says: &str) -> (Option<bool>, &str) {
     for (mark, ticked) in [("[ ]", false), ("[x]", true), ("[X]", true)] {
         if let Some(rest) = says.strip_prefix(mark) {
@@ -179,7 +179,7 @@ pub(super) fn reference(word: &str) -> Option<u32> {
     }
 }
 
-/// What comes after a word and a space.
+/// Text after a leading word and a space.
 fn after_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let (said, rest) = text.split_at_checked(word.len())?;
     let apart = rest.trim_start();

@@ -1,4 +1,4 @@
-//! What a loop decides, as a table and for everything that can be.
+//! A loop's decisions, as a table and as properties.
 
 use proptest::prelude::*;
 

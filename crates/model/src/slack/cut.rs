@@ -1,6 +1,6 @@
 //! Long answers in parts.
 
-/// What a fence takes that is closed at the end of a part and opened again in the next, and the numbers.
+/// Room for closing and reopening a code fence between two parts, and for the part's number.
 const ROOM: usize = 32;
 
 /// Cuts a text that is ready for Slack into parts of at most so many characters: between paragraphs, else lines, else

@@ -1,4 +1,4 @@
-//! What messages mean, and that an answer survives being cut.
+//! The meaning of messages, and answers that survive being split.
 
 use proptest::prelude::*;
 

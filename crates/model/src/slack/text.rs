@@ -1,6 +1,6 @@
 //! Between Slack's writing and everybody else's.
 
-/// What a message says, without Slack's marks and without the mention of ourselves.
+/// Plain text of a message, without Slack's markup and without our own mention.
 pub fn plain(text: &str, me: &str) -> String {
     let (mut plain, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once('<') {
@@ -17,7 +17,7 @@ pub fn plain(text: &str, me: &str) -> String {
     plain.trim().to_owned()
 }
 
-/// What stands between `<` and `>`: somebody, a channel, everybody, or a link.
+/// Plain text of one `<…>` mark: a user, a channel, a broadcast or a link.
 fn meant(mark: &str, me: &str) -> String {
     let (what, label) = mark.split_once('|').map_or((mark, None), |(a, b)| (a, Some(b)));
     if let Some(user) = what.strip_prefix('@') {
@@ -42,7 +42,7 @@ fn unescape(text: &str, into: &mut String) {
     into.push_str(&text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&"));
 }
 
-/// What Slack takes for a command is taken for text.
+/// Escapes Slack's control characters.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

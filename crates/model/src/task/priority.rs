@@ -1,4 +1,4 @@
-//! How urgent a task is.
+//! Task priority.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
-/// How urgent a task is: 0 comes first, 4 last.
+/// Task priority: 0 is the most urgent, 4 the least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Priority(u8);
 

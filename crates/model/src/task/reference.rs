@@ -1,4 +1,4 @@
-//! How a task is named by those who speak of it.
+//! References to tasks in input: id, slug or number.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::id::TaskId;
 use crate::slug::is_slug;
 
-/// How a task is named: by id, by slug or by number.
+/// A reference to a task: its id, slug or number.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum TaskRef {
     /// `task_…`

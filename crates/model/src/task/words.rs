@@ -110,12 +110,12 @@ impl TaskStateName {
         VOCABULARY.iter().find(|row| row.1 == stored).map(|row| row.0)
     }
 
-    /// Whether a task that depends on one in this state may go on.
+    /// True if a task that depends on one in this state may start.
     pub const fn meets_dependency(self) -> bool {
         matches!(self, Self::Completed | Self::Cancelled)
     }
 
-    /// Whether there is nothing more to do.
+    /// True for a final state.
     pub const fn is_closed(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
