@@ -77,7 +77,7 @@ use core::guard::Guard;
 use core::reader::Readers;
 use core::writer::Writer;
 
-/// How long to wait for somebody else, such as a person with a database shell, to let go.
+/// Wait for a foreign lock on the database, such as a database shell's.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The one handle to the record. Cheap to clone.

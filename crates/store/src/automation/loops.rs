@@ -18,17 +18,17 @@ pub struct Loop {
     pub number: i64,
     /// Its name, which is its session's
     pub session: String,
-    /// How it stands
+    /// Current state
     pub state: LoopState,
-    /// What it does at the moment
+    /// Current phase
     pub phase: Phase,
-    /// Which hook of that comes next
+    /// Index of the next hook of that phase
     pub step: u32,
     /// The run of that hook which was begun, if one was
     pub hook_run: Option<u32>,
-    /// How many runs of hooks there were
+    /// Number of hook runs so far
     pub hook_runs: u32,
-    /// What somebody wants of it
+    /// Pending request of a person
     pub wish: Option<LoopWish>,
     /// Why it waits or ended
     pub why: Option<String>,
@@ -40,15 +40,15 @@ pub struct Loop {
     pub agent: Option<AgentId>,
     /// The last iteration it may have
     pub last: Option<u32>,
-    /// How many iterations in a row failed
+    /// Failed iterations in a row
     pub failures: u32,
     /// With how many it gives up
     pub most_failures: u32,
-    /// What it was asked with
+    /// Options it was started with
     pub order: LoopOrder,
     /// Completed tasks were looked for in every event up to this number
     pub seen: i64,
-    /// What the next agent is told of a failure, as JSON
+    /// Failure report for the next agent, as JSON
     pub recovery: Option<String>,
     /// When it was begun
     pub created_at: Timestamp,
@@ -64,13 +64,13 @@ impl Loop {
         if self.phase == Phase::Before { self.next } else { self.iteration }
     }
 
-    /// Whether it has something to do.
+    /// True while it has something to do.
     pub fn is_live(&self) -> bool {
         self.state == LoopState::Running || self.phase == Phase::Closing
     }
 }
 
-/// What a loop was asked with.
+/// Options a loop was started with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopOrder {
     /// The role of its agents
@@ -79,7 +79,7 @@ pub struct LoopOrder {
     pub kind: Option<String>,
     /// Where they work
     pub cwd: Option<String>,
-    /// What they are told beside the specification
+    /// Text added to the prompt of each iteration
     pub extra: Option<String>,
     /// Where the specification was read
     pub spec_path: Option<String>,
@@ -87,9 +87,9 @@ pub struct LoopOrder {
     pub spec: String,
     /// The text of their prompt; the one built in where absent
     pub template: Option<String>,
-    /// Whether each iteration is committed
+    /// True if each iteration's changes are committed
     pub commits: bool,
-    /// What it may spend in all
+    /// Budget for the whole loop
     pub cap: Option<Usd>,
 }
 
@@ -100,7 +100,7 @@ pub struct LoopMessage {
     pub number: i64,
     /// `operator`, or the moment of the hook that said it
     pub source: String,
-    /// What it says
+    /// Decoded body
     pub body: String,
     /// When it was left
     pub created_at: Timestamp,
@@ -286,7 +286,7 @@ impl Tx<'_> {
         })
     }
 
-    /// What waits for a loop's next agent, oldest first, at most so much.
+    /// Lists undelivered messages to a loop's next agent, oldest first, up to a limit.
     pub fn loop_messages_waiting(
         &self,
         session: &str,
@@ -305,7 +305,7 @@ impl Tx<'_> {
         Ok(waiting)
     }
 
-    /// How much of it there is of a person's.
+    /// Counts a person's undelivered messages to a loop.
     pub fn loop_messages_waiting_count(&self, session: &str) -> Result<i64, StoreError> {
         self.number(
             "SELECT COUNT(*) FROM loop_message

@@ -16,13 +16,13 @@ use crate::mail::message::{self, Mail};
 /// A plan to be run.
 #[derive(Debug, Clone)]
 pub struct NewPlan {
-    /// What people call it
+    /// Name
     pub name: String,
-    /// What it is about
+    /// Title
     pub title: String,
     /// Where its file was
     pub path: String,
-    /// What it said
+    /// Text of the plan, verbatim
     pub text: String,
     /// The hash of that
     pub hash: String,
@@ -32,11 +32,11 @@ pub struct NewPlan {
     pub kind: Option<String>,
     /// The task of whoever runs it
     pub task: TaskId,
-    /// Who runs it
+    /// Agent that coordinates it
     pub coordinator: AgentId,
-    /// How many of its steps are closed from the start
+    /// Number of steps that were already closed
     pub closed: u32,
-    /// What all of it may cost
+    /// Budget for the whole plan
     pub cap: Option<Usd>,
 }
 
@@ -45,13 +45,13 @@ pub struct NewPlan {
 pub struct Plan {
     /// Its place among all plans
     pub number: i64,
-    /// What people call it
+    /// Name
     pub name: String,
-    /// What it is about
+    /// Title
     pub title: String,
     /// Where its file was
     pub path: String,
-    /// How it stands
+    /// Current state
     pub state: PlanState,
     /// Why it is over
     pub why: Option<String>,
@@ -61,13 +61,13 @@ pub struct Plan {
     pub kind: Option<String>,
     /// The task of whoever runs it
     pub task: TaskId,
-    /// Who runs it, or ran it last
+    /// Current or last coordinator
     pub coordinator: AgentId,
     /// Coordinators in a row under whom no step was closed
     pub tries: u32,
-    /// How many steps were closed when the last of them began
+    /// Number of closed steps when the current coordinator started
     pub closed: u32,
-    /// What all of it may cost
+    /// Budget for the whole plan
     pub cap: Option<Usd>,
     /// When it was first begun
     pub created_at: Timestamp,
@@ -80,30 +80,30 @@ pub struct Plan {
 /// A step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanStep {
-    /// What the plan calls it
+    /// Step number in the plan
     pub number: u32,
     /// Its task
     pub task: TaskId,
     /// In which role it is to be done, where the plan says so
     pub role: Option<String>,
-    /// What whoever works on it may spend, where the plan says so
+    /// Budget of the step, if the plan sets one
     pub cap: Option<Usd>,
 }
 
 /// Whoever comes next to run a plan.
 #[derive(Debug, Clone, Copy)]
 pub struct PlanTurn {
-    /// Who
+    /// Coordinating agent
     pub coordinator: AgentId,
     /// The how manieth in a row under whom no step was closed
     pub tries: u32,
-    /// How many steps are closed
+    /// Number of closed steps
     pub closed: u32,
-    /// What all of it may cost
+    /// Budget for the whole plan
     pub cap: Option<Usd>,
 }
 
-/// So many of the last letters to the human are looked at.
+/// Number of recent mails to the human that are searched.
 const RECENT: u32 = 1000;
 
 const COLUMNS: &str = "number, name, title, path, state, why, role, kind, task_id, \
@@ -343,7 +343,7 @@ impl Tx<'_> {
         )
     }
 
-    /// What a plan has cost: what everybody who ran it, and all below them, have spent.
+    /// Cost of a plan: its coordinators and all their descendants.
     pub fn plan_spent(&self, plan: i64) -> Result<Usd, StoreError> {
         let nanos = self.number(
             &format!(

@@ -15,7 +15,7 @@ use crate::core::page::Page;
 use crate::core::row::Cells;
 use crate::core::tx::Tx;
 
-/// How many rows a block has.
+/// Audit rows per block.
 pub(crate) const BLOCK: i64 = 1024;
 
 /// Where the chain and the sequence of events stand.
@@ -88,21 +88,21 @@ impl Chain {
 pub struct AuditDraft {
     /// When it was answered
     pub at: Timestamp,
-    /// Who called, or as whom; nobody is the operator as such
+    /// Calling agent, or the one the operator acted as; `None` for the operator
     pub agent: Option<AgentId>,
-    /// Whether the operator did it, perhaps in an agent's name
+    /// True if the operator made the call, perhaps as an agent
     pub by_operator: bool,
     /// The canonical name of the tool
     pub tool: String,
-    /// What was asked
+    /// Input as JSON
     pub input: String,
     /// The code it failed with
     pub code: Option<&'static str>,
-    /// What was answered
+    /// Output as JSON
     pub output: String,
-    /// How long it took
+    /// Duration of the call
     pub duration_micros: i64,
-    /// What was checked out where the caller works
+    /// Commit checked out in the caller's directory
     pub git_commit: Option<String>,
 }
 
@@ -137,9 +137,9 @@ pub struct AuditRow {
     pub number: i64,
     /// When
     pub at: Timestamp,
-    /// Who, or as whom
+    /// Calling agent, or the one the operator acted as
     pub agent: Option<AgentId>,
-    /// Which tool
+    /// Tool name
     pub tool: String,
     /// The code it failed with
     pub code: Option<String>,
@@ -149,7 +149,7 @@ pub struct AuditRow {
     pub hash: String,
 }
 
-/// Which calls to list.
+/// Filter for listing calls.
 #[derive(Debug, Clone, Default)]
 pub struct AuditFilter {
     /// Only those after this number
@@ -283,7 +283,7 @@ impl Tx<'_> {
         )
     }
 
-    /// How often an agent has failed with a tool since `since`.
+    /// Counts an agent's failed calls of a tool since `since`.
     pub fn audit_failures(
         &self,
         agent: AgentId,
@@ -397,10 +397,10 @@ impl Tx<'_> {
     }
 }
 
-/// Whether the chain holds.
+/// Result of verifying the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// How many rows were found good, from the first
+    /// Number of rows verified, from the first
     pub rows: i64,
     /// The hash of the last good row
     pub head: String,

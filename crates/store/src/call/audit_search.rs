@@ -23,12 +23,12 @@ use crate::core::error::StoreError;
 use crate::core::row::Cells;
 use crate::core::tx::Tx;
 
-/// So many milliseconds may a row's time be before that of a row with a smaller number.
+/// Tolerated disorder of times between rows, in milliseconds.
 const SLACK: i64 = 60_000;
-/// What nearly every tool's name begins with: as a pattern it leaves out no block.
+/// Common prefix of tool names; as a pattern it excludes no block.
 const COMMON: &str = "mcp__";
 
-/// Whose calls.
+/// Caller to search for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditBy {
     /// This agent's
@@ -39,7 +39,7 @@ pub enum AuditBy {
     Operator,
 }
 
-/// How calls ended.
+/// Outcome to search for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditEnd {
     /// Well
@@ -61,14 +61,14 @@ pub struct AuditTask {
     pub slug: String,
 }
 
-/// Which calls are looked for. What is absent does not matter.
+/// Search criteria; an absent one matches every call.
 #[derive(Debug, Clone, Default)]
 pub struct AuditSearch {
-    /// Whose
+    /// Caller
     pub by: Option<AuditBy>,
     /// Of which tool; `*` stands for any run of characters
     pub tool: Option<String>,
-    /// How they ended
+    /// Outcome
     pub end: Option<AuditEnd>,
     /// Words that are all in the tool's name, in what was asked or answered, or in who called; in small letters
     pub words: Vec<String>,
@@ -102,7 +102,7 @@ pub struct AuditCall {
     pub row: AuditRow,
     /// The role of who made it, if that is an agent
     pub role: Option<String>,
-    /// What that agent works on
+    /// Task of that agent
     pub task: Option<TaskId>,
 }
 
@@ -120,7 +120,7 @@ pub struct AuditFound {
 /// Rows that stand side by side: first and last.
 type Stretch = (i64, i64);
 
-/// Who the callers are, asked once each.
+/// Cache of callers, each looked up once.
 struct Callers<'t> {
     tx: &'t Tx<'t>,
     known: HashMap<AgentId, (Option<String>, Option<TaskId>)>,
@@ -148,7 +148,7 @@ impl<'t> Callers<'t> {
         Ok(AuditCall { row, role, task })
     }
 
-    /// Whether a row is one that is looked for, beyond what the database compared already.
+    /// True if a row matches the criteria that the query did not check.
     fn fit(&mut self, search: &AuditSearch, row: &AuditRow) -> Result<bool, StoreError> {
         let code = row.code.as_deref();
         let ended = match &search.end {

@@ -15,17 +15,17 @@ const SWEPT: i64 = 16;
 /// A call that came with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keyed {
-    /// Whose credential came with it: keys of different ones have nothing to do with each other
+    /// Principal of the call; keys are separate for each principal
     pub principal: String,
     /// The key
     pub key: String,
     /// The canonical name of the tool
     pub tool: String,
-    /// What was asked, in a form that can be compared
+    /// Canonical form of the input, for comparison
     pub input: String,
 }
 
-/// What became of a call that came with a key.
+/// Result of looking up an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answered {
     /// It has not been answered
@@ -34,13 +34,13 @@ pub enum Answered {
     With(String),
     /// The key came with another call
     Otherwise {
-        /// Which tool that was
+        /// Tool of the earlier call
         tool: String,
     },
 }
 
 impl Tx<'_> {
-    /// What a call with a key was answered with.
+    /// Finds the recorded answer to a call with an idempotency key.
     pub fn answered_find(&self, call: &Keyed) -> Result<Answered, StoreError> {
         let found = self.one(
             "SELECT tool, input, output FROM answered WHERE principal = $1 AND key = $2",

@@ -12,7 +12,7 @@ use crate::core::tx::Tx;
 pub struct McpSession {
     /// Its id
     pub id: String,
-    /// Whose it is: an agent's id, or `operator`
+    /// Owner: an agent's id, or `operator`
     pub principal: String,
     /// The client's opening words, as JSON
     pub opening: String,
@@ -114,7 +114,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// What a session listens to.
+    /// Lists the subscriptions of a session.
     pub fn mcp_subscriptions(&self, session: &str) -> Result<Vec<String>, StoreError> {
         self.all(
             "SELECT uri FROM mcp_subscription WHERE session_id = $1 ORDER BY uri",

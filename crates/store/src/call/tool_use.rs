@@ -1,4 +1,4 @@
-//! Which tools agents used, and how it went.
+//! Counts of tool use by agent.
 //!
 //! A call is counted in the commit that records it. What the operations of a commit counted is added up
 //! first, so that it costs one row an agent and a tool, however many calls share the commit.
@@ -13,29 +13,29 @@ use crate::core::error::StoreError;
 use crate::core::row::Cells;
 use crate::core::tx::Tx;
 
-/// How one tool was used.
+/// Usage of one tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ToolUse {
     /// Its name: the canonical one, or an agent's own for its own tools
     pub tool: String,
-    /// How often it was called
+    /// Number of calls
     pub calls: u64,
-    /// How often that failed
+    /// Number of failed calls
     pub errors: u64,
-    /// How long all of it took
+    /// Total duration, in microseconds
     pub micros: u64,
 }
 
-/// How one tool was used by all agents of a role.
+/// Usage of one tool by all agents of a role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoleToolUse {
     /// The role's name
     pub role: String,
-    /// How they used it
+    /// Usage
     pub used: ToolUse,
 }
 
-/// What was counted and is not written yet.
+/// Counts that are not yet written.
 #[derive(Debug, Default)]
 pub(crate) struct Uses(BTreeMap<AgentId, Vec<ToolUse>>);
 
@@ -122,7 +122,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Which tools an agent used, the most used first.
+    /// Lists an agent's tool use, the most used first.
     pub fn tool_use_by_agent(&self, agent: AgentId) -> Result<Vec<ToolUse>, StoreError> {
         self.all(
             "SELECT tool, calls, errors, micros FROM tool_use WHERE agent_id = $1
@@ -132,7 +132,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Which tools the roles used, the most used first. It adds up over all agents there ever were.
+    /// Lists tool use by role over all agents, the most used first.
     pub fn tool_use_by_role(&self) -> Result<Vec<RoleToolUse>, StoreError> {
         self.all(
             "SELECT agent.role, tool, SUM(calls) AS called, SUM(errors), SUM(micros)
@@ -146,7 +146,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Which of their own tools agents used that spent something since a time, the most used first.
+    /// Lists the use of agents' own tools, for agents that spent something since a time, the most used first.
     pub fn tool_use_own(&self, since: Timestamp, limit: u32) -> Result<Vec<ToolUse>, StoreError> {
         self.all(
             r"SELECT tool, SUM(calls) AS called, SUM(errors), SUM(micros) FROM tool_use

@@ -8,7 +8,7 @@ use crate::core::error::StoreError;
 use crate::core::row::Cells;
 use crate::core::tx::Tx;
 
-/// What a pass is.
+/// Kind of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PassKind {
     /// A link, which is exchanged for tabs' tokens
@@ -30,7 +30,7 @@ impl PassKind {
     }
 }
 
-/// What the holder of a pass may.
+/// Rights of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rights {
     /// Everything
@@ -59,11 +59,11 @@ pub struct NewPass {
     pub id: PassId,
     /// The hash of its code or token
     pub hash: String,
-    /// What it is
+    /// Type
     pub kind: PassKind,
-    /// What its holder may
+    /// Rights of the holder
     pub rights: Rights,
-    /// How often it may be used; nothing is as often as wanted
+    /// Number of uses; `None` is unlimited
     pub uses_left: Option<u32>,
     /// The link that a tab came by
     pub link: Option<PassId>,
@@ -76,11 +76,11 @@ pub struct NewPass {
 pub struct Pass {
     /// Its id
     pub id: PassId,
-    /// What it is
+    /// Type
     pub kind: PassKind,
-    /// What its holder may
+    /// Rights of the holder
     pub rights: Rights,
-    /// How often it may still be used; nothing is as often as wanted
+    /// Remaining uses; `None` is unlimited
     pub uses_left: Option<u32>,
     /// The link that a tab came by
     pub link: Option<PassId>,

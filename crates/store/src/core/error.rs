@@ -1,4 +1,4 @@
-//! What can go wrong with the record.
+//! Errors of the store.
 
 /// A failure of the record.
 #[derive(Debug, thiserror::Error)]
@@ -31,7 +31,7 @@ pub enum StoreError {
     /// The file cannot be opened.
     #[error("could not open the database `{path}`")]
     Open {
-        /// Which file
+        /// Path of the file
         path: String,
         /// Why
         #[source]
@@ -53,7 +53,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether trying again may help.
+    /// True if a retry may succeed.
     pub const fn is_transient(&self) -> bool {
         match self {
             Self::Busy(_) => true,

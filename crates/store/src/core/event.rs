@@ -54,7 +54,7 @@ impl Event {
     }
 }
 
-/// Which events to list.
+/// Filter for listing events.
 #[derive(Debug, Clone, Default)]
 pub struct EventFilter {
     /// Only those after this number
@@ -63,7 +63,7 @@ pub struct EventFilter {
     pub kind: Option<EventKind>,
 }
 
-/// Which events to look for, whatever their number.
+/// Search criteria for events.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EventSearch {
     /// Only of one of these kinds; none is all
@@ -75,7 +75,7 @@ pub struct EventSearch {
 }
 
 impl EventSearch {
-    /// Whether an event is one of those.
+    /// True if an event matches.
     pub fn takes(&self, kind: EventKind, agent: Option<AgentId>, task: Option<TaskId>) -> bool {
         (self.kinds.is_empty() || self.kinds.contains(&kind))
             && self.agent.is_none_or(|wanted| agent == Some(wanted))
@@ -97,7 +97,7 @@ impl EventSearch {
     }
 }
 
-/// Which part of the sequence to look through, and how much of it to take.
+/// Range of the sequence to search, with limits on the result.
 #[derive(Debug, Clone, Copy)]
 pub struct EventSpan {
     /// From behind this number
@@ -110,12 +110,12 @@ pub struct EventSpan {
     pub bytes: usize,
 }
 
-/// What was found in a part of the sequence.
+/// Result of searching a range.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EventStep {
     /// The events, oldest first
     pub events: Vec<Event>,
-    /// How far it was looked; the next step begins behind it
+    /// Last number searched; the next step starts after it
     pub seen: i64,
 }
 

@@ -16,7 +16,7 @@ pub struct Tx<'a> {
     pub(crate) connection: &'a Connection,
     /// Where the audit chain and the sequence of events stand; kept back if the operation fails.
     pub(crate) chain: Chain,
-    /// What the operation counted; kept back like the chain.
+    /// Tool use counted by the operation; kept only if it succeeds.
     pub(crate) uses: Uses,
 }
 

@@ -209,7 +209,7 @@ impl Writer {
 struct Worker {
     connection: Connection,
     chain: Chain,
-    /// What the operations of the commit under way have counted
+    /// Tool use counted by the operations of the current commit
     uses: Uses,
     last_event: watch::Sender<i64>,
     rows: Arc<Rows>,
@@ -218,7 +218,7 @@ struct Worker {
     heartbeat: Arc<Heartbeat>,
 }
 
-/// What one commit will hold.
+/// Operations of one commit.
 #[derive(Default)]
 struct Batch {
     jobs: Vec<Box<dyn Job>>,
@@ -268,7 +268,7 @@ impl Worker {
         }
     }
 
-    /// What comes next. Rows of a commit that failed are tried again now and then.
+    /// Waits for the next message. Rows of a failed commit are retried periodically.
     fn next(&self, inbox: &Receiver<Message>) -> Option<Message> {
         if self.rows.locked().is_empty() {
             return inbox.recv().ok();

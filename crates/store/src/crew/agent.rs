@@ -19,15 +19,15 @@ pub struct NewAgent {
     pub role: String,
     /// Its category's name
     pub category: String,
-    /// How it is run
+    /// Kind of agent
     pub kind: String,
-    /// Who asked for it; nobody is the operator
+    /// Parent agent; `None` for the operator
     pub parent: Option<AgentId>,
-    /// How many stand between it and the operator
+    /// Depth below the operator
     pub depth: u32,
-    /// What it works on
+    /// Current task
     pub task: Option<TaskId>,
-    /// Which epic it works in
+    /// Current epic
     pub epic: Option<EpicId>,
     /// The loop that started it
     pub session: Option<String>,
@@ -52,15 +52,15 @@ pub struct Agent {
     pub role: String,
     /// Its category's name
     pub category: String,
-    /// How it is run
+    /// Kind of agent
     pub kind: String,
-    /// Who asked for it; nobody is the operator
+    /// Parent agent; `None` for the operator
     pub parent: Option<AgentId>,
-    /// How many stand between it and the operator
+    /// Depth below the operator
     pub depth: u32,
-    /// What it works on
+    /// Current task
     pub task: Option<TaskId>,
-    /// Which epic it works in
+    /// Current epic
     pub epic: Option<EpicId>,
     /// The loop that started it
     pub session: Option<String>,
@@ -68,7 +68,7 @@ pub struct Agent {
     pub iteration: Option<u32>,
     /// Where it stands
     pub state: AgentState,
-    /// Which attempt this is
+    /// Attempt number
     pub attempt: u32,
     /// Where it works
     pub cwd: Option<String>,
@@ -92,7 +92,7 @@ impl Agent {
     }
 }
 
-/// Which agents to list.
+/// Page of agents to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentPage {
     /// Those that have not ended
@@ -320,7 +320,7 @@ impl Tx<'_> {
         )
     }
 
-    /// How many agents have not ended.
+    /// Counts live agents.
     pub fn agents_live_count(&self) -> Result<i64, StoreError> {
         self.number("SELECT COUNT(*) FROM agent WHERE ended_at IS NULL", [])
     }

@@ -1,4 +1,4 @@
-//! What an agent and all that it started may spend, and have spent.
+//! Budgets: limits and spending of an agent with all its descendants.
 
 use model::money::Usd;
 use model::{AgentId, Timestamp};
@@ -32,7 +32,7 @@ pub struct Reserve {
     pub tokens: Option<u64>,
 }
 
-/// What an agent and those below it may spend, and have.
+/// Limits and spending of an agent with all its descendants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// Its caps
@@ -45,7 +45,7 @@ pub struct Budget {
     pub tokens: u64,
     /// Agents started
     pub agents: u64,
-    /// Whether it was warned already, where only a warning is wanted
+    /// True if the warning was sent, for a cap that only warns
     pub warned: bool,
 }
 
@@ -60,12 +60,12 @@ pub struct Spend {
     pub agents: u64,
 }
 
-/// What was spent, added up over something.
+/// Total spending of one group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpendSum {
     /// Over what: a role, a model, a task, a day
     pub key: String,
-    /// How many agents
+    /// Number of agents
     pub agents: i64,
     /// Money
     pub money: Usd,
@@ -73,7 +73,7 @@ pub struct SpendSum {
     pub tokens: Tokens,
 }
 
-/// What spending is added up over.
+/// Grouping of spending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpendBy {
     /// The role
@@ -129,7 +129,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// What an agent may spend and has; nothing for one that nobody bounded.
+    /// Loads an agent's budget; `None` without one.
     pub fn budget_get(&self, agent: AgentId) -> Result<Option<Budget>, StoreError> {
         self.one(
             "SELECT cap_nanos, cap_tokens, cap_agents, cap_seconds, reserved_nanos, reserved_tokens,
@@ -208,7 +208,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// What was spent since a time, added up, the dearest first.
+    /// Sums spending by group since a time, the most expensive first.
     pub fn spend_sums(
         &self,
         by: SpendBy,

@@ -1,4 +1,4 @@
-//! What agents asked a person, and by which letters.
+//! Questions of agents to a person, with the mails that carry them.
 
 use model::{AgentId, MailId, Timestamp};
 use rusqlite::params;
@@ -10,7 +10,7 @@ use crate::core::tx::Tx;
 /// A question of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Question {
-    /// Who asked
+    /// Requesting agent
     pub agent: AgentId,
     /// By which it recognises the answer
     pub request: String,

@@ -17,11 +17,11 @@ use crate::core::tx::Tx;
 /// A run to be.
 #[derive(Debug, Clone)]
 pub struct NewRun {
-    /// Whose
+    /// Owner
     pub agent: AgentId,
-    /// What it is asked
+    /// Prompt
     pub prompt: String,
-    /// What it is about, in a line
+    /// Summary, one line
     pub summary: String,
     /// Everything else it is asked with, as JSON
     pub wish: String,
@@ -34,11 +34,11 @@ pub struct NewRun {
 /// A run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// Whose
+    /// Owner
     pub agent: AgentId,
-    /// What it was asked
+    /// Prompt
     pub prompt: String,
-    /// What it is about, in a line
+    /// Summary, one line
     pub summary: String,
     /// Everything else it was asked with, as JSON
     pub wish: String,
@@ -48,7 +48,7 @@ pub struct Run {
     pub model: Option<String>,
     /// The name by which a later process goes on with the conversation
     pub conversation: Option<String>,
-    /// How far its output was read
+    /// Read position in its output
     pub read: ReadTo,
     /// The wish to end it
     pub stop: Option<Stop>,
@@ -56,24 +56,24 @@ pub struct Run {
     pub started_at: Option<Timestamp>,
     /// When it must be over
     pub deadline_at: Option<Timestamp>,
-    /// How long its earlier attempts ran
+    /// Running time of earlier attempts
     pub ran_ms: i64,
-    /// What came of it, as JSON
+    /// Result as JSON
     pub result: Option<String>,
-    /// What it cost, where that is known
+    /// Cost, if known
     pub cost: Option<Usd>,
-    /// What it used
+    /// Tokens used
     pub tokens: Tokens,
     /// When its process ended while it waits for a review
     pub parked_at: Option<Timestamp>,
-    /// What its next attempt is told instead of its prompt
+    /// Prompt of its next attempt, if it differs
     pub next_prompt: Option<String>,
 }
 
-/// How far a run's output was read, and what the reader remembered there.
+/// Read position in a run's output, with the reader's state at it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadTo {
-    /// Which file
+    /// Number of the output segment
     pub segment: u32,
     /// Where in it
     pub position: u64,
@@ -84,7 +84,7 @@ pub struct ReadTo {
 /// The wish to end an agent. The first one counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// How it is to end
+    /// Requested outcome
     pub outcome: Outcome,
     /// Why
     pub reason: String,
@@ -124,10 +124,10 @@ impl std::ops::AddAssign for Tokens {
     }
 }
 
-/// What a process reports of itself.
+/// Progress report of a process.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// How far its output was read
+    /// Read position in its output
     pub read: ReadTo,
     /// The conversation's name, if it was told
     pub conversation: Option<String>,

@@ -1,4 +1,4 @@
-//! What was spent, over time and on what: what plots of money are made of.
+//! Spending over time and by subject, for plots.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use crate::core::tx::Tx;
 use crate::crew::budget::SpendBy;
 use crate::crew::run::{Tokens, read_tokens};
 
-/// So many agents that ended are looked at for one figure.
+/// Number of ended agents considered for one figure.
 const ENDED: u32 = 5000;
 
-/// What was spent on something in an hour.
+/// Spending of one group in one hour.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpendPoint {
     /// When the hour began
@@ -33,7 +33,7 @@ pub struct SpendPoint {
 /// A span of time: from, and before what.
 pub type Span = (Timestamp, Timestamp);
 
-/// What a task that somebody worked on has cost altogether.
+/// Total cost of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskCost {
     /// The task
@@ -42,7 +42,7 @@ pub struct TaskCost {
     pub number: i64,
     /// Its slug
     pub slug: String,
-    /// What it is about
+    /// Title
     pub title: String,
     /// Money
     pub money: Usd,
@@ -51,24 +51,24 @@ pub struct TaskCost {
 /// An agent in a tree of budgets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineageNode {
-    /// Who
+    /// Agent
     pub agent: AgentId,
     /// In which role
     pub role: String,
-    /// Whose child
+    /// Parent agent
     pub parent: Option<AgentId>,
     /// Where it stands
     pub state: AgentStateName,
     /// The number of its task
     pub task: Option<i64>,
-    /// What it and those below it may spend
+    /// Cap for it and its descendants
     pub cap: Option<Usd>,
-    /// What they have spent
+    /// Amount spent by it and its descendants
     pub spent: Usd,
 }
 
 impl Tx<'_> {
-    /// What was spent in a time, by the hour and by something, in the order of the hours.
+    /// Lists spending in a period by hour and group, in order of the hours.
     pub fn spend_points(
         &self,
         by: SpendBy,
@@ -128,7 +128,7 @@ impl Tx<'_> {
         Ok(sums)
     }
 
-    /// Who stands above all others above an agent, remembered for everybody on the way.
+    /// Finds the root of an agent's tree, and remembers it for every ancestor on the way.
     fn agent_root(
         &self,
         id: &str,
@@ -155,7 +155,7 @@ impl Tx<'_> {
         Ok(root)
     }
 
-    /// What each task has cost that is done and whose last agents ended in a time, the dearest first.
+    /// Lists the cost of completed tasks whose last agent ended in a period, the most expensive first.
     /// A task of which nobody knows what it cost is left out.
     pub fn spend_on_done(&self, span: Span) -> Result<Vec<TaskCost>, StoreError> {
         self.spend_on_tasks(
@@ -166,7 +166,7 @@ impl Tx<'_> {
         )
     }
 
-    /// What agents have cost that ended badly in a time, by their task, the dearest first; what
+    /// Lists the cost of agents that failed in a period, by task, the most expensive first; costs
     /// had no task is the second answer.
     pub fn spend_on_failed(&self, span: Span) -> Result<(Vec<TaskCost>, Usd), StoreError> {
         let failed = "a.id IN (SELECT id FROM agent WHERE ended_at >= $1 AND ended_at < $2

@@ -14,7 +14,7 @@ use crate::crew::agent::{self, Agent, COLUMNS};
 pub struct Place {
     /// The agent
     pub agent: AgentId,
-    /// How deep it stands
+    /// Depth below the operator
     pub depth: u32,
 }
 
@@ -121,7 +121,7 @@ impl Tx<'_> {
         )
     }
 
-    /// How many children an agent has that have not ended.
+    /// Counts an agent's live children.
     pub fn agent_children_count(&self, id: AgentId) -> Result<i64, StoreError> {
         self.number(
             "SELECT COUNT(*) FROM agent WHERE parent_id = $1 AND ended_at IS NULL",
@@ -153,7 +153,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Whether an agent is there and has not ended.
+    /// True for a known agent that has not ended.
     pub fn agent_is_live(&self, id: AgentId) -> Result<bool, StoreError> {
         Ok(self
             .agent_get(id)?

@@ -14,11 +14,11 @@ use crate::core::tx::Tx;
 pub struct NewMerge {
     /// Its id
     pub id: MergeId,
-    /// What was done
+    /// Task whose work is merged
     pub task: TaskId,
-    /// Who did it
+    /// Author of the work
     pub agent: Option<AgentId>,
-    /// Who approved it; nobody is the operator
+    /// Approving agent; `None` for the operator
     pub approved_by: Option<AgentId>,
     /// On which branch it is
     pub branch: String,
@@ -35,11 +35,11 @@ pub struct Merge {
     pub number: i64,
     /// Its id
     pub id: MergeId,
-    /// What was done
+    /// Task whose work is merged
     pub task: TaskId,
-    /// Who did it
+    /// Author of the work
     pub agent: Option<AgentId>,
-    /// Who approved it; nobody is the operator
+    /// Approving agent; `None` for the operator
     pub approved_by: Option<AgentId>,
     /// On which branch it is
     pub branch: String,
@@ -49,11 +49,11 @@ pub struct Merge {
     pub commit: String,
     /// The commit it was merged as
     pub merged: Option<String>,
-    /// How it stands
+    /// Current state
     pub state: MergeState,
     /// Why it was sent back or is held
     pub reason: Option<String>,
-    /// What goes with the reason, as JSON
+    /// Details of the reason, as JSON
     pub details: Option<String>,
     /// When it was approved
     pub created_at: Timestamp,
@@ -61,7 +61,7 @@ pub struct Merge {
     pub ended_at: Option<Timestamp>,
 }
 
-/// Which merges to list.
+/// Page of merges to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MergePage {
     /// Those that are not over
@@ -93,14 +93,14 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Merge, StoreError> {
     })
 }
 
-/// How a merge stands now.
+/// New state of a merge.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MergeChange<'a> {
     /// The commit it was merged as
     pub merged: Option<&'a str>,
     /// Why it was sent back or is held
     pub reason: Option<&'a str>,
-    /// What goes with the reason, as JSON
+    /// Details of the reason, as JSON
     pub details: Option<&'a str>,
 }
 

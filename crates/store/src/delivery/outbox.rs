@@ -13,15 +13,15 @@ use crate::core::tx::Tx;
 pub struct NewErrand {
     /// Its id
     pub id: ErrandId,
-    /// What is to be done
+    /// Kind of job
     pub kind: ErrandKind,
     /// Errands of one lane are run one after the other
     pub lane: String,
-    /// Whom it concerns
+    /// Agent concerned
     pub agent: Option<AgentId>,
-    /// Who asked
+    /// Requesting agent
     pub caller: Option<AgentId>,
-    /// What is wanted, as JSON
+    /// Parameters as JSON
     pub wish: String,
 }
 
@@ -32,19 +32,19 @@ pub struct Errand {
     pub number: i64,
     /// Its id
     pub id: ErrandId,
-    /// What is to be done
+    /// Kind of job
     pub kind: ErrandKind,
     /// Errands of one lane are run one after the other
     pub lane: String,
-    /// Whom it concerns
+    /// Agent concerned
     pub agent: Option<AgentId>,
-    /// Who asked
+    /// Requesting agent
     pub caller: Option<AgentId>,
-    /// What is wanted, as JSON
+    /// Parameters as JSON
     pub wish: String,
-    /// What is known of it so far, as JSON
+    /// Progress notes as JSON
     pub notes: Option<String>,
-    /// How often it was begun
+    /// Number of attempts
     pub tries: u32,
     /// When it may be begun again
     pub due_at: Timestamp,

@@ -12,9 +12,9 @@ use crate::core::tx::Tx;
 /// A pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequest {
-    /// Whose branch it is
+    /// Owner of the branch
     pub agent: AgentId,
-    /// Who opened it; nobody is the operator
+    /// Agent that opened it; `None` for the operator
     pub opened_by: Option<AgentId>,
     /// The epic it is for, if it is for one
     pub epic: Option<EpicId>,
@@ -28,9 +28,9 @@ pub struct PullRequest {
     pub branch: String,
     /// Into which
     pub base: String,
-    /// What it is called
+    /// Title
     pub title: String,
-    /// How it stands
+    /// Current state
     pub state: PullState,
     /// When it was opened
     pub created_at: Timestamp,
@@ -41,9 +41,9 @@ pub struct PullRequest {
 /// An issue that was opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GithubIssue {
-    /// What it is recognised by when it is asked for again
+    /// Marker by which a repeated request finds it
     pub marker: String,
-    /// Who asked for it; nobody is the operator
+    /// Parent agent; `None` for the operator
     pub agent: Option<AgentId>,
     /// `owner/name`
     pub repository: String,
@@ -51,7 +51,7 @@ pub struct GithubIssue {
     pub issue: u64,
     /// Where it can be read
     pub url: String,
-    /// What it is called
+    /// Title
     pub title: String,
 }
 

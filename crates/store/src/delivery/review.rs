@@ -12,17 +12,17 @@ use crate::core::tx::Tx;
 /// A review to be.
 #[derive(Debug, Clone)]
 pub struct NewReview {
-    /// Whose work is looked at
+    /// Author of the work
     pub coder: AgentId,
-    /// Who looks
+    /// Reviewing agent
     pub reviewer: AgentId,
     /// For which time
     pub iteration: u32,
-    /// Which branch
+    /// Reviewed branch
     pub branch: String,
-    /// Which commit
+    /// Reviewed commit
     pub commit: String,
-    /// What the coder says of it
+    /// Message of the coder
     pub message: Option<String>,
 }
 
@@ -31,21 +31,21 @@ pub struct NewReview {
 pub struct Review {
     /// Its place among all reviews
     pub number: i64,
-    /// Whose work is looked at
+    /// Author of the work
     pub coder: AgentId,
-    /// Who looks
+    /// Reviewing agent
     pub reviewer: AgentId,
     /// For which time
     pub iteration: u32,
-    /// Which branch
+    /// Reviewed branch
     pub branch: String,
-    /// Which commit
+    /// Reviewed commit
     pub commit: String,
-    /// What the coder says of it
+    /// Message of the coder
     pub message: Option<String>,
-    /// How it stands
+    /// Current state
     pub state: ReviewState,
-    /// Whether it counts as a failed one
+    /// True if it counts as a failed review
     pub failed: bool,
     /// When it was asked for
     pub created_at: Timestamp,
@@ -53,22 +53,22 @@ pub struct Review {
     pub ended_at: Option<Timestamp>,
 }
 
-/// What a reviewer told a coder.
+/// Feedback of a reviewer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feedback {
     /// Its id
     pub id: FeedbackId,
-    /// Who says it
+    /// Author
     pub reviewer: AgentId,
     /// To whom
     pub coder: AgentId,
-    /// What it is
+    /// Type
     pub kind: FeedbackType,
-    /// How much it matters
+    /// Priority
     pub priority: Option<FeedbackPriority>,
-    /// What it says
+    /// Decoded body
     pub body: String,
-    /// What is to be done, one by one
+    /// Action items
     pub items: Vec<String>,
     /// The commit by which it came; none until it is merged
     pub commit: Option<String>,
@@ -76,7 +76,7 @@ pub struct Feedback {
     pub created_at: Timestamp,
 }
 
-/// Which reviews to list.
+/// Page of reviews to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewPage {
     /// Those that are not over
@@ -261,7 +261,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// What a reviewer said.
+    /// Finds a reviewer's feedback.
     pub fn feedback_by(&self, reviewer: AgentId) -> Result<Option<Feedback>, StoreError> {
         self.one(
             &format!(
@@ -290,7 +290,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// How many more reviews than usual a coder may ask for.
+    /// Number of further reviews allowed to a coder by a person.
     pub fn review_allowance(&self, coder: AgentId) -> Result<u32, StoreError> {
         let more = self.number(
             "SELECT COALESCE(SUM(more), 0) FROM review_allowance WHERE coder_id = $1",

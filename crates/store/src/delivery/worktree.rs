@@ -14,7 +14,7 @@ use crate::core::tx::Tx;
 pub struct Worktree {
     /// Its place among all worktrees
     pub number: i64,
-    /// Who works in it, or worked in it last
+    /// Current or last agent in it
     pub agent: AgentId,
     /// Where it is
     pub path: String,
@@ -24,9 +24,9 @@ pub struct Worktree {
     pub base: String,
     /// The branch its work is meant for
     pub target: Option<String>,
-    /// Whether it is there
+    /// Current state
     pub state: WorktreeState,
-    /// Whether it is to be taken away as soon as nobody works in it
+    /// True if it is removed as soon as no agent works in it
     pub unwanted: bool,
     /// Where its branch stood when it was taken away
     pub head: Option<String>,
@@ -41,7 +41,7 @@ pub struct Worktree {
 /// A worktree to be.
 #[derive(Debug, Clone)]
 pub struct NewWorktree {
-    /// Who is to work in it
+    /// Agent that will work in it
     pub agent: AgentId,
     /// Where
     pub path: String,
@@ -53,7 +53,7 @@ pub struct NewWorktree {
     pub target: Option<String>,
 }
 
-/// Which worktrees to list.
+/// Page of worktrees to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorktreePage {
     /// Those that are there, or should be

@@ -12,7 +12,7 @@ use crate::mail::message::{COLUMNS, Mail, Recipient, read};
 /// As many of the human's newest letters are asked whether they wait for an answer.
 const RECENT: u32 = 1000;
 
-/// Which letters to look through.
+/// Mailbox to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mailbox {
     /// All there are
@@ -30,25 +30,25 @@ pub struct MailLine {
     pub number: i64,
     /// Its id
     pub id: MailId,
-    /// Who wrote; nobody is the human
+    /// Sender; `None` for the human
     pub from: Option<AgentId>,
     /// To whom
     pub to: Recipient,
-    /// What it is about
+    /// Subject
     pub subject: String,
     /// The beginning of what it says
     pub head: String,
     /// The end of what it says, where the beginning is not all of it
     pub tail: String,
-    /// Which letter it answers
+    /// Mail that it replies to
     pub reply_to: Option<MailId>,
     /// When it was written
     pub created_at: Timestamp,
     /// When it was read
     pub read_at: Option<Timestamp>,
-    /// How many letters answer it
+    /// Number of replies
     pub replies: u64,
-    /// Whether the human has answered it
+    /// True if the human replied
     pub answered: bool,
     /// The tool that it asks leave for
     pub permission: Option<String>,
@@ -154,7 +154,7 @@ impl Tx<'_> {
         Ok(newest_first(rows))
     }
 
-    /// Which letter a letter answers; none where it answers none, or is none.
+    /// Finds the mail that a mail replies to.
     pub fn mail_answers(&self, id: MailId) -> Result<Option<MailId>, StoreError> {
         let found =
             self.one("SELECT reply_to FROM mail WHERE id = $1", params![id.to_string()], |row| {

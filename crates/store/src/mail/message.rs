@@ -10,7 +10,7 @@ use crate::core::page::Page;
 use crate::core::row::Cells;
 use crate::core::tx::Tx;
 
-/// Whom a letter is for.
+/// Recipient of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Recipient {
     /// An agent
@@ -48,15 +48,15 @@ impl Recipient {
 pub struct NewMail {
     /// Its id
     pub id: MailId,
-    /// Who writes, and of what category; nobody is the human
+    /// Sender and its category; `None` for the human
     pub from: Option<(AgentId, String)>,
     /// To whom
     pub to: Recipient,
-    /// What it is about
+    /// Subject
     pub subject: String,
-    /// What it says
+    /// Decoded body
     pub body: String,
-    /// Which letter it answers
+    /// Mail that it replies to
     pub reply_to: Option<MailId>,
 }
 
@@ -67,17 +67,17 @@ pub struct Mail {
     pub number: i64,
     /// Its id
     pub id: MailId,
-    /// Who wrote; nobody is the human
+    /// Sender; `None` for the human
     pub from: Option<AgentId>,
-    /// What the writer is
+    /// Type of the sender
     pub from_type: AgentType,
     /// To whom
     pub to: Recipient,
-    /// What it is about
+    /// Subject
     pub subject: String,
-    /// What it says
+    /// Decoded body
     pub body: String,
-    /// Which letter it answers
+    /// Mail that it replies to
     pub reply_to: Option<MailId>,
     /// When it was written
     pub created_at: Timestamp,
@@ -85,7 +85,7 @@ pub struct Mail {
     pub read_at: Option<Timestamp>,
 }
 
-/// Which letters of an inbox.
+/// Part of an inbox to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inbox {
     /// Those not read yet
@@ -194,7 +194,7 @@ impl Tx<'_> {
         )
     }
 
-    /// How many letters of an inbox are not read yet.
+    /// Counts unread mails of an inbox.
     pub fn mail_unread_count(&self, of: Recipient) -> Result<i64, StoreError> {
         self.number(
             "SELECT COUNT(*) FROM mail WHERE recipient = $1 AND read_at IS NULL",

@@ -19,9 +19,9 @@ pub struct SlackMessage {
     pub ts: String,
     /// The message with which its thread begins
     pub thread: String,
-    /// Who says it
+    /// Author
     pub user: String,
-    /// What, in plain words
+    /// Plain text
     pub text: String,
 }
 
@@ -34,7 +34,7 @@ pub struct SlackThread {
     pub channel: String,
     /// The message with which it begins
     pub ts: String,
-    /// Who began it
+    /// Slack user who started it
     pub user: String,
     /// Its role, once that is known
     pub role: Option<String>,
@@ -61,7 +61,7 @@ pub struct SlackOrder {
     pub thread: i64,
     /// The message that asked for it
     pub ts: String,
-    /// Who
+    /// Slack user id
     pub user: String,
     /// The reaction that the message carries
     pub mark: Option<String>,
@@ -136,13 +136,13 @@ impl Tx<'_> {
         Ok(added > 0)
     }
 
-    /// Whether a message is known.
+    /// True if a message is recorded.
     pub fn slack_message_known(&self, channel: &str, ts: &str) -> Result<bool, StoreError> {
         let any = "SELECT EXISTS (SELECT 1 FROM slack_message WHERE channel = $1 AND ts = $2)";
         Ok(self.number(any, params![channel, ts])? > 0)
     }
 
-    /// What somebody said in a thread and was not acted on yet, in the order in which it was said.
+    /// Lists unprocessed messages of a thread, oldest first.
     pub fn slack_waiting(
         &self,
         channel: &str,
@@ -385,7 +385,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// How far the events were looked at.
+    /// Number of the last event processed.
     pub fn slack_events(&self) -> Result<Option<i64>, StoreError> {
         self.one("SELECT events FROM slack_cursor WHERE id = 1", [], |row| Cells::of(row).get())
     }

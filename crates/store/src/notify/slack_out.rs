@@ -1,4 +1,4 @@
-//! What we say in Slack, in lines: only the first of a thread that is pending has a time at which it is due.
+//! Outgoing Slack messages, queued by thread: only the first pending one of a thread has a due time.
 
 use model::{MailId, Timestamp};
 use rusqlite::{Row, params};
@@ -7,7 +7,7 @@ use crate::core::error::StoreError;
 use crate::core::row::Cells;
 use crate::core::tx::Tx;
 
-/// What is done in Slack.
+/// Action in Slack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SlackAct {
     /// Something is said
@@ -37,13 +37,13 @@ impl SlackAct {
 /// Something to be said or done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSlackOut {
-    /// What we know it by in Slack
+    /// Key by which it is found again in Slack
     pub id: String,
     /// The channel
     pub channel: String,
     /// The thread
     pub thread: String,
-    /// What is done
+    /// Action
     pub act: SlackAct,
     /// The text, or the message that gets or loses a reaction
     pub body: String,
@@ -58,13 +58,13 @@ pub struct NewSlackOut {
 pub struct SlackOut {
     /// Its place among all
     pub number: i64,
-    /// What it is
+    /// Message
     pub what: NewSlackOut,
-    /// How often it was tried
+    /// Number of attempts
     pub attempts: u32,
     /// When a try began of which nobody knows how it ended
     pub begun_at: Option<Timestamp>,
-    /// What was wrong with the last try
+    /// Error of the last attempt
     pub last_error: Option<String>,
     /// When it was made
     pub created_at: Timestamp,
@@ -129,7 +129,7 @@ impl Tx<'_> {
         )
     }
 
-    /// What is due, the longest due first; never two of one thread.
+    /// Finds the message that has been due longest; never two of one thread.
     pub fn slack_out_due(&self, now: Timestamp) -> Result<Option<SlackOut>, StoreError> {
         self.one(
             &format!(
@@ -214,7 +214,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// What was given up, the newest first.
+    /// Lists messages that were given up, newest first.
     pub fn slack_out_dead(&self, limit: u32) -> Result<Vec<SlackOut>, StoreError> {
         self.all(
             &format!(
@@ -225,7 +225,7 @@ impl Tx<'_> {
         )
     }
 
-    /// How much is in a state: `pending`, `sent` or `dead`.
+    /// Counts messages in a state: `pending`, `sent` or `dead`.
     pub fn slack_out_count(&self, state: &str) -> Result<i64, StoreError> {
         self.number("SELECT COUNT(*) FROM slack_out WHERE state = $1", params![state])
     }

@@ -20,9 +20,9 @@ pub struct Webhook {
     pub last_ok_at: Option<Timestamp>,
     /// When a message last was not
     pub last_failed_at: Option<Timestamp>,
-    /// What the last try was answered with
+    /// HTTP status of the last attempt
     pub last_status: Option<u32>,
-    /// What was wrong with it
+    /// Error of the last attempt
     pub last_error: Option<String>,
     /// Since when nothing is sent to it
     pub disabled_at: Option<Timestamp>,
@@ -34,12 +34,12 @@ pub struct Webhook {
     pub gone_at: Option<Timestamp>,
 }
 
-/// What came of a try.
+/// Outcome of an attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tried {
     /// The status that it was answered with
     pub status: Option<u16>,
-    /// What was wrong, if something was
+    /// Error, if it failed
     pub error: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use crate::core::row::Cells;
 use crate::core::tx::Tx;
 use crate::notify::webhook::Tried;
 
-/// What the lines of messages begin with that somebody has sent again: they hold nobody else up.
+/// Prefix of the ordering keys of resent messages, which hold up no others.
 pub const AGAIN: &str = "again:";
 
 /// A message to be.
@@ -23,7 +23,7 @@ pub struct NewDelivery {
     pub webhook: String,
     /// The number of the event that it tells of
     pub event: i64,
-    /// What that was
+    /// Kind of that event
     pub kind: EventKind,
     /// Messages of one line are sent one after the other
     pub line: String,
@@ -40,19 +40,19 @@ pub struct Delivery {
     pub webhook: String,
     /// The number of the event that it tells of
     pub event: i64,
-    /// What that was
+    /// Kind of that event
     pub kind: EventKind,
     /// Messages of one line are sent one after the other
     pub line: String,
-    /// How it stands
+    /// Current state
     pub state: DeliveryState,
-    /// How often it was tried
+    /// Number of attempts
     pub attempts: u32,
     /// When it is tried; none where it waits behind another
     pub due_at: Option<Timestamp>,
-    /// What the last try was answered with
+    /// HTTP status of the last attempt
     pub last_status: Option<u32>,
-    /// What was wrong with it
+    /// Error of the last attempt
     pub last_error: Option<String>,
     /// When it was made
     pub created_at: Timestamp,
@@ -128,7 +128,7 @@ impl Tx<'_> {
         )
     }
 
-    /// What is due, the longest due first; never two of one line.
+    /// Lists due messages, the longest due first; never two with the same ordering key.
     pub fn deliveries_due(
         &self,
         webhook: &str,
@@ -270,7 +270,7 @@ impl Tx<'_> {
         Ok(Page::cut(rows, limit, |delivery| delivery.number))
     }
 
-    /// How many messages to a webhook are in a state.
+    /// Counts messages to a webhook in a state.
     pub fn delivery_count(&self, webhook: &str, state: DeliveryState) -> Result<i64, StoreError> {
         self.number(
             "SELECT COUNT(*) FROM delivery WHERE webhook = $1 AND state = $2",
@@ -278,7 +278,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Whether any message to a webhook was given up.
+    /// True if any message to a webhook was given up.
     pub fn delivery_any_dead(&self, webhook: &str) -> Result<bool, StoreError> {
         let any = "SELECT EXISTS (SELECT 1 FROM delivery WHERE webhook = $1 AND state = 'dead')";
         Ok(self.number(any, params![webhook])? > 0)

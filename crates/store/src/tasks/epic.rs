@@ -14,9 +14,9 @@ use crate::core::tx::Tx;
 pub struct NewEpic {
     /// Its id
     pub id: EpicId,
-    /// What it is called
+    /// Title
     pub title: String,
-    /// What it is about
+    /// Description
     pub description: Option<String>,
     /// Its issue in Linear
     pub linear_issue_id: Option<String>,
@@ -31,9 +31,9 @@ pub struct Epic {
     pub number: i64,
     /// Its id
     pub id: EpicId,
-    /// What it is called
+    /// Title
     pub title: String,
-    /// What it is about
+    /// Description
     pub description: Option<String>,
     /// Its issue in Linear
     pub linear_issue_id: Option<String>,

@@ -14,13 +14,13 @@ use crate::core::tx::Tx;
 pub struct NewNote {
     /// In which session
     pub session: String,
-    /// What kind of thing
+    /// Kind of note
     pub kind: NoteType,
-    /// What it says
+    /// Body text
     pub content: String,
     /// In which iteration
     pub iteration: u32,
-    /// Who wrote it; nobody is the operator
+    /// Author; `None` for the operator
     pub agent: Option<AgentId>,
 }
 
@@ -29,13 +29,13 @@ pub struct NewNote {
 pub struct Note {
     /// Its number: `NOT-3`
     pub number: i64,
-    /// What kind of thing
+    /// Kind of note
     pub kind: NoteType,
-    /// What it says
+    /// Body text
     pub content: String,
     /// In which iteration
     pub iteration: u32,
-    /// Who wrote it
+    /// Author
     pub agent: Option<AgentId>,
     /// When
     pub created_at: Timestamp,

@@ -13,11 +13,11 @@ use crate::core::tx::Tx;
 pub struct NewReservation {
     /// Its id, if it is new
     pub id: ReservationId,
-    /// Whose
+    /// Owner
     pub agent: AgentId,
-    /// Which files
+    /// Pattern of reserved files
     pub pattern: String,
-    /// What for
+    /// Reason
     pub reason: Option<String>,
     /// Until when
     pub expires_at: Timestamp,
@@ -30,13 +30,13 @@ pub struct Reservation {
     pub number: i64,
     /// Its id
     pub id: ReservationId,
-    /// Whose
+    /// Owner
     pub agent: AgentId,
     /// In which role that agent works
     pub role: String,
-    /// Which files
+    /// Pattern of reserved files
     pub pattern: String,
-    /// What for
+    /// Reason
     pub reason: Option<String>,
     /// Since when
     pub created_at: Timestamp,
@@ -100,7 +100,7 @@ impl Tx<'_> {
         self.one(&format!("{SELECT} WHERE reservation.id = $1"), params![id.to_string()], read)
     }
 
-    /// What an agent has reserved and not released, in order; also what has run out and was not
+    /// Lists an agent's unreleased reservations in order, including expired ones that were not
     /// noticed yet.
     pub fn reservations_of(&self, agent: AgentId) -> Result<Vec<Reservation>, StoreError> {
         self.all(

@@ -15,7 +15,7 @@ use crate::core::tx::Tx;
 pub struct Session {
     /// Its name
     pub name: String,
-    /// Which iteration it is in
+    /// Current iteration
     pub iteration: u32,
     /// When it was declared done
     pub completed_at: Option<Timestamp>,
@@ -28,17 +28,17 @@ pub struct Iteration {
     pub number: u32,
     /// When it began
     pub started_at: Timestamp,
-    /// What came of it
+    /// Summary of the iteration
     pub summary: Option<String>,
     /// When it was over
     pub ended_at: Option<Timestamp>,
-    /// Who worked in it, where a loop began it
+    /// Agent of the iteration, if a loop started it
     pub agent: Option<AgentId>,
-    /// How that agent ended
+    /// Outcome of that agent
     pub outcome: Option<AgentStateName>,
     /// Why
     pub reason: Option<String>,
-    /// What it cost
+    /// Cost
     pub spent: Option<Usd>,
     /// The number of the task that was begun in it
     pub task: Option<i64>,
@@ -65,14 +65,14 @@ fn read(row: &Row<'_>) -> Result<Iteration, StoreError> {
     })
 }
 
-/// How an iteration ended.
+/// End of an iteration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IterationEnd {
-    /// How its agent ended
+    /// Outcome of its agent
     pub outcome: AgentStateName,
     /// Why
     pub reason: String,
-    /// What it cost
+    /// Cost
     pub spent: Usd,
 }
 
@@ -122,7 +122,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// How many tasks of a session are in each state.
+    /// Counts a session's tasks by state.
     pub fn session_tasks(&self, name: &str) -> Result<Vec<(TaskStateName, i64)>, StoreError> {
         self.all(
             "SELECT state, COUNT(*) FROM task WHERE session = $1 GROUP BY state ORDER BY state",
@@ -248,7 +248,7 @@ impl Tx<'_> {
         self.all(&sql, params![session, limit], read)
     }
 
-    /// What the iterations of a session have cost.
+    /// Total cost of a session's iterations.
     pub fn session_spent(&self, session: &str) -> Result<Usd, StoreError> {
         let sum = sum("spent_nanos");
         let sql = format!("SELECT COALESCE({sum}, 0) FROM iteration WHERE session = $1");

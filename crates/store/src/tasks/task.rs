@@ -18,13 +18,13 @@ pub struct NewTask {
     pub slug: String,
     /// In which session
     pub session: String,
-    /// What is to be done, in a line
+    /// Title, one line
     pub title: String,
-    /// What is to be done, at length
+    /// Description
     pub description: Option<String>,
-    /// How urgent it is
+    /// Priority
     pub priority: Priority,
-    /// Which epic it belongs to
+    /// Epic
     pub epic: Option<EpicId>,
     /// In which iteration it came up
     pub iteration: u32,
@@ -41,23 +41,23 @@ pub struct Task {
     pub slug: String,
     /// In which session
     pub session: String,
-    /// What is to be done, in a line
+    /// Title, one line
     pub title: String,
-    /// What is to be done, at length
+    /// Description
     pub description: Option<String>,
     /// Where it stands
     pub state: TaskState,
-    /// How urgent it is
+    /// Priority
     pub priority: Priority,
-    /// Which epic it belongs to
+    /// Epic
     pub epic: Option<EpicId>,
     /// To whom it was last given
     pub assigned_agent: Option<AgentId>,
-    /// How often it has been claimed
+    /// Number of claims so far
     pub claim_number: i64,
-    /// How often an agent has ended without finishing it
+    /// Number of agents that ended without finishing it
     pub attempts: u32,
-    /// How many tasks it depends on
+    /// Number of tasks it depends on
     pub needs: u32,
     /// Where its files are
     pub worktree_path: Option<String>,
@@ -78,9 +78,9 @@ pub struct Task {
 pub struct Comment {
     /// Its number
     pub number: i64,
-    /// Who; nobody is the operator
+    /// Author; `None` for the operator
     pub agent: Option<AgentId>,
-    /// What
+    /// Text
     pub body: String,
     /// When
     pub created_at: Timestamp,
@@ -89,7 +89,7 @@ pub struct Comment {
 /// An agent's work on a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dispatch {
-    /// Who
+    /// Agent
     pub agent: AgentId,
     /// In which role
     pub role: String,
@@ -97,9 +97,9 @@ pub struct Dispatch {
     pub started_at: Timestamp,
     /// Until when
     pub ended_at: Option<Timestamp>,
-    /// How it ended
+    /// Final status
     pub status: Option<String>,
-    /// What came of it, as JSON
+    /// Result as JSON
     pub result: Option<String>,
 }
 
@@ -258,7 +258,7 @@ impl Tx<'_> {
         }
     }
 
-    /// Whether a slug is taken.
+    /// True if a slug is taken.
     pub fn task_slug_exists(&self, slug: &str) -> Result<bool, StoreError> {
         Ok(self.number("SELECT COUNT(*) FROM task WHERE slug = $1", params![slug])? > 0)
     }
@@ -461,7 +461,7 @@ impl Tx<'_> {
         Ok(())
     }
 
-    /// Who worked on a task, in order.
+    /// Lists the agents that worked on a task, in order.
     pub fn dispatch_list(&self, task: i64) -> Result<Vec<Dispatch>, StoreError> {
         self.all(
             &format!(
@@ -473,7 +473,7 @@ impl Tx<'_> {
         )
     }
 
-    /// How many agents worked on a task.
+    /// Counts the agents that worked on a task.
     pub fn dispatch_count(&self, task: i64) -> Result<i64, StoreError> {
         self.number("SELECT COUNT(*) FROM dispatch WHERE task_number = $1", params![task])
     }

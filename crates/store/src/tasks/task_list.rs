@@ -10,7 +10,7 @@ use crate::core::row::Cells;
 use crate::core::tx::Tx;
 use crate::tasks::task::{COLUMNS, Task, read};
 
-/// Which tasks to list.
+/// Filter for listing tasks.
 #[derive(Debug, Clone, Default)]
 pub struct TaskFilter {
     /// Only those in one of these states; none is all
@@ -70,7 +70,7 @@ impl Tx<'_> {
         Ok(Page::cut(found, limit, |task| task.number))
     }
 
-    /// How many tasks of an epic are in each state; states without any are left out.
+    /// Counts an epic's tasks by state; states without any are left out.
     pub fn task_counts(&self, epic: EpicId) -> Result<Vec<(TaskStateName, i64)>, StoreError> {
         self.all(
             "SELECT state, COUNT(*) AS tasks FROM task WHERE epic_id = $1 GROUP BY state",

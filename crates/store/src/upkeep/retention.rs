@@ -38,7 +38,7 @@ pub struct EventPin {
 /// A branch of an agent that has ended, which nothing on record needs any more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CleanableBranch {
-    /// Whose it was
+    /// Owner
     pub agent: AgentId,
     /// The branch
     pub branch: String,

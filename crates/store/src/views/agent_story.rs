@@ -11,7 +11,7 @@ use crate::core::row::Cells;
 use crate::core::tx::Tx;
 use crate::mail::message::Recipient;
 
-/// So many blocks of the record are looked through for one agent's calls, the newest.
+/// Number of the newest blocks searched for one agent's calls.
 const BLOCKS: u32 = 64;
 
 impl Tx<'_> {
@@ -46,7 +46,7 @@ impl Tx<'_> {
         Ok(times)
     }
 
-    /// What an agent spent itself, hour by hour, oldest first: when the hour began, and how much.
+    /// Lists an agent's own spending by hour, oldest first: start of the hour and amount.
     pub fn agent_spend(&self, id: AgentId) -> Result<Vec<(Timestamp, Usd)>, StoreError> {
         self.all(
             &format!(
@@ -61,7 +61,7 @@ impl Tx<'_> {
         )
     }
 
-    /// How often an agent used a tool, ours or its own.
+    /// Counts an agent's tool calls, ours and its own.
     pub fn agent_calls_count(&self, id: AgentId) -> Result<i64, StoreError> {
         self.number(
             "SELECT COALESCE(SUM(calls), 0) FROM tool_use WHERE agent_id = $1",
@@ -69,7 +69,7 @@ impl Tx<'_> {
         )
     }
 
-    /// How many letters an agent got and wrote.
+    /// Counts the mails that an agent received and sent.
     pub fn agent_mail_count(&self, id: AgentId) -> Result<i64, StoreError> {
         let got = self.number(
             "SELECT COUNT(*) FROM mail WHERE recipient = $1",

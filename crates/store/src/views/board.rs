@@ -12,10 +12,10 @@ use crate::core::error::StoreError;
 use crate::core::row::Cells;
 use crate::core::tx::Tx;
 
-/// So many tasks are found by words, and no more.
+/// Maximum number of tasks found by a text search.
 pub const MOST_FOUND: u32 = 500;
 
-/// Which tasks of the board.
+/// Filter for the board.
 #[derive(Debug, Clone, Default)]
 pub struct BoardFilter {
     /// Only those of this epic
@@ -40,21 +40,21 @@ pub struct Card {
     pub slug: String,
     /// In which session
     pub session: String,
-    /// What is to be done
+    /// Title
     pub title: String,
     /// Where it stands
     pub state: TaskStateName,
-    /// How urgent it is
+    /// Priority
     pub priority: Priority,
-    /// Which epic it belongs to
+    /// Epic
     pub epic: Option<EpicId>,
     /// To whom it was last given
     pub assigned_agent: Option<AgentId>,
-    /// Who holds the claim on it
+    /// Holder of the claim
     pub holder: Option<AgentId>,
-    /// How many tasks it depends on
+    /// Number of tasks it depends on
     pub needs: u32,
-    /// How many of these are not done
+    /// Number of those that are not done
     pub waits_for: u32,
     /// When it last changed
     pub updated_at: Timestamp,
@@ -110,7 +110,7 @@ impl FromStr for BoardMark {
     }
 }
 
-/// Which part of the board.
+/// Part of the board to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoardPart {
     /// All of it, by priority and then by number
@@ -133,7 +133,7 @@ pub struct BoardPage {
 pub struct Found {
     /// The tasks, open ones first
     pub cards: Vec<Card>,
-    /// Whether there are more than were looked for
+    /// True if there are more matches
     pub truncated: bool,
 }
 
@@ -198,7 +198,7 @@ impl BoardFilter {
         condition
     }
 
-    /// Which parameters there are depends on the filter, so each is bound by its number.
+    /// Binds each parameter by its number, since the filter decides which there are.
     fn bind(&self, statement: &mut CachedStatement<'_>) -> Result<(), StoreError> {
         if let Some(epic) = self.epic {
             statement.raw_bind_parameter(4, epic.to_string())?;
@@ -219,7 +219,7 @@ impl BoardFilter {
     }
 }
 
-/// What a text is compared with to find a word in it, as it stands.
+/// LIKE pattern that finds a word literally.
 fn pattern(word: &str) -> String {
     let mut pattern = String::from("%");
     for letter in word.chars() {
@@ -308,7 +308,7 @@ impl Tx<'_> {
         Ok(BoardPage { cards, next })
     }
 
-    /// How many tasks there are in each state, and how many of those that nobody has begun wait for others.
+    /// Counts tasks by state, and the pending ones that wait for others.
     pub fn board_counts(
         &self,
         filter: &BoardFilter,

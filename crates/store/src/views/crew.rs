@@ -19,42 +19,42 @@ pub struct Living {
     pub number: i64,
     /// Its id
     pub id: AgentId,
-    /// Who asked for it; nobody is the operator
+    /// Parent agent; `None` for the operator
     pub parent: Option<AgentId>,
-    /// How it stands
+    /// Current state
     pub state: AgentStateName,
-    /// Whether Adjutant runs it itself
+    /// True if Adjutant runs its process
     pub ours: bool,
 }
 
-/// What is told of an agent beside itself, in one look.
+/// Details of an agent, loaded with one query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Glance {
-    /// What it is about, in a line; nothing where somebody else runs it
+    /// Summary, one line; `None` for an enlisted agent
     pub summary: Option<String>,
     /// The model that answers it
     pub model: Option<String>,
-    /// What it was asked with, as JSON
+    /// Options of its run, as JSON
     pub wish: Option<String>,
     /// When its first attempt began
     pub started_at: Option<Timestamp>,
     /// When it must be over
     pub deadline_at: Option<Timestamp>,
-    /// What it cost, where that is known
+    /// Cost, if known
     pub cost: Option<Usd>,
-    /// What came of it, as JSON, once it is over
+    /// Result as JSON, once it has ended
     pub result: Option<String>,
-    /// What it and those below it may spend, and have; nothing where nobody bounded it
+    /// Cap and spending of it and its descendants; `None` without a budget
     pub budget: Option<(Option<Usd>, Usd)>,
     /// Its task: number, slug and title
     pub task: Option<(i64, String, String)>,
     /// Its epic, or its task's: id and title
     pub epic: Option<(EpicId, String)>,
-    /// How many it started, whether they have ended or not
+    /// Number of children, live or ended
     pub children: u32,
 }
 
-/// Which agents, by how they stand.
+/// Filter by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CrewStanding {
     /// All
@@ -84,7 +84,7 @@ impl CrewStanding {
     }
 }
 
-/// What of an agent's life is kept in an index of its own. The index serves only who repeats this.
+/// Condition of the partial index over agents' lifecycle events; a query must repeat it to use the index.
 const LIFE: &str = "kind IN ('agent.created', 'agent.started', 'agent.state_changed', 'agent.stopping', 'agent.warned',
         'agent.asked', 'agent.finished', 'review.requested', 'review.feedback', 'review.ended', 'pull.opened',
         'merge.queued', 'merge.changed')";
@@ -139,7 +139,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Who asked for an agent; nothing where that is the operator or the agent is not known.
+    /// Finds an agent's parent; `None` for the operator's and for unknown agents.
     pub fn agent_parent(&self, id: AgentId) -> Result<Option<AgentId>, StoreError> {
         let found = self.one(
             "SELECT parent_id FROM agent WHERE id = $1",
@@ -149,12 +149,12 @@ impl Tx<'_> {
         Ok(found.flatten())
     }
 
-    /// How many agents there ever were.
+    /// Counts all agents, live and ended.
     pub fn agents_count(&self) -> Result<i64, StoreError> {
         self.number("SELECT COUNT(*) FROM agent", [])
     }
 
-    /// What is told of an agent beside itself.
+    /// Loads the details of an agent.
     pub fn agent_glance(&self, id: AgentId) -> Result<Option<Glance>, StoreError> {
         self.one(
             "SELECT r.summary, r.model, r.wish, r.started_at, r.deadline_at, r.cost_nanos,
@@ -209,7 +209,7 @@ impl Tx<'_> {
         Ok(Page::cut(found, limit, |agent| agent.number))
     }
 
-    /// How many that an agent, or the operator, started had ended by then.
+    /// Counts the children of an agent, or of the operator, that had ended by a time.
     pub fn crew_past_count(
         &self,
         parent: Option<AgentId>,

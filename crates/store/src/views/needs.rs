@@ -1,4 +1,4 @@
-//! What a person is waited for, and how much there is of everything: what the page's frame shows.
+//! Open requests to a person and totals, for the page's frame.
 
 use model::money::Usd;
 use model::{AgentId, Timestamp};
@@ -28,7 +28,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Whether another agent goes on with an agent's conversation.
+    /// True if another agent resumed an agent's conversation.
     pub fn run_is_resumed(&self, id: AgentId) -> Result<bool, StoreError> {
         let later = self
             .number("SELECT COUNT(*) FROM run WHERE resumed_from = $1", params![id.to_string()])?;
@@ -55,12 +55,12 @@ impl Tx<'_> {
         )
     }
 
-    /// How many reviews are not over.
+    /// Counts open reviews.
     pub fn reviews_open_count(&self) -> Result<i64, StoreError> {
         self.number("SELECT COUNT(*) FROM review WHERE ended_at IS NULL", [])
     }
 
-    /// How many tasks are not over.
+    /// Counts open tasks.
     pub fn tasks_open_count(&self) -> Result<i64, StoreError> {
         self.number(
             "SELECT COUNT(*) FROM task
@@ -69,7 +69,7 @@ impl Tx<'_> {
         )
     }
 
-    /// How many tasks that are not over wait for a task, directly or through others; never more than a
+    /// Counts open tasks that wait for a task, directly or through others; at most a
     /// thousand are counted.
     pub fn tasks_held_up(&self, number: i64) -> Result<i64, StoreError> {
         self.number(
@@ -85,7 +85,7 @@ impl Tx<'_> {
         )
     }
 
-    /// What was spent since a time: money, and tokens in and out.
+    /// Sums spending since a time: money, and tokens in and out.
     pub fn spend_total(&self, since: Timestamp) -> Result<(Usd, u64), StoreError> {
         let sum = self.one(
             &format!(

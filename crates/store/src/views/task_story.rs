@@ -1,4 +1,4 @@
-//! What happened to a task, who worked on it, what it cost, and what stands beside it.
+//! The story of a task: its events, agents, cost and neighbours.
 
 use model::money::Usd;
 use model::task::TaskStateName;
@@ -15,7 +15,7 @@ use crate::crew::agent::{self, Agent};
 use crate::tasks::epic::{self, Epic};
 use crate::tasks::task::{Comment, DISPATCH, Dispatch, read_comment, read_dispatch};
 
-/// Which epics to list.
+/// Page of epics to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EpicPage {
     /// Those that are not completed or cancelled
@@ -25,7 +25,7 @@ pub enum EpicPage {
 }
 
 impl Tx<'_> {
-    /// What happened to a task, the newest first, from before an event's number.
+    /// Lists a task's events before a number, newest first.
     pub fn task_history(
         &self,
         task: TaskId,
@@ -53,7 +53,7 @@ impl Tx<'_> {
         )
     }
 
-    /// Who worked on a task last, the newest first.
+    /// Lists the last agents on a task, newest first.
     pub fn dispatch_newest(&self, task: i64, limit: u32) -> Result<Vec<Dispatch>, StoreError> {
         self.all(
             &format!(
@@ -78,7 +78,7 @@ impl Tx<'_> {
         )
     }
 
-    /// What the agents on a task have cost, where any of them said so, and how many they are.
+    /// Sums the reported cost of a task's agents, and counts them.
     pub fn task_cost(&self, task: TaskId) -> Result<(Option<Usd>, i64), StoreError> {
         let found = self.one(
             &format!(
@@ -95,7 +95,7 @@ impl Tx<'_> {
         Ok(found.unwrap_or((None, 0)))
     }
 
-    /// What an agent has cost, where it said so.
+    /// Reported cost of an agent.
     pub fn agent_cost(&self, agent: AgentId) -> Result<Option<Usd>, StoreError> {
         let cost = self.one(
             "SELECT cost_nanos FROM run WHERE agent_id = $1",
@@ -127,7 +127,7 @@ impl Tx<'_> {
         Ok(Page::cut(rows, limit, |epic| epic.number))
     }
 
-    /// What was spent in each epic.
+    /// Sums spending by epic.
     pub fn epic_costs(&self) -> Result<Vec<(EpicId, Usd)>, StoreError> {
         // `spend` is read and not `run`, whose rows are as long as the prompts in them.
         self.all(
@@ -169,7 +169,7 @@ impl Tx<'_> {
         )
     }
 
-    /// How many tasks wait for a task.
+    /// Counts tasks that wait for a task.
     pub fn task_needed_by_count(&self, number: i64) -> Result<i64, StoreError> {
         self.number("SELECT COUNT(*) FROM task_dependency WHERE needs_number = $1", params![number])
     }

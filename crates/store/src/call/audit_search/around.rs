@@ -7,9 +7,9 @@ use crate::call::audit::{self, AuditRow, BLOCK, COLUMNS};
 use crate::core::error::StoreError;
 use crate::core::tx::Tx;
 
-/// So many rows are looked at on either side.
+/// Rows searched on either side.
 const REACH: i64 = 4 * BLOCK;
-/// So many calls of the same tool are compared.
+/// Number of calls of the same tool that are compared.
 const LIKE_IT: u32 = 50;
 
 /// A call with what stands around it.
@@ -17,15 +17,15 @@ const LIKE_IT: u32 = 50;
 pub struct AuditAround {
     /// The call
     pub call: AuditCall,
-    /// What it says
+    /// Decoded body
     pub body: Option<AuditBody>,
     /// The hash it follows
     pub before: String,
-    /// What is wrong with its link to the row before, if anything is
+    /// Problem with its link to the previous row, if any
     pub problem: Option<String>,
     /// The other row of a call that has two: one when it began and one when it ended
     pub pair: Option<AuditRow>,
-    /// What the same caller did before and after, oldest first, with the call itself
+    /// Calls of the same caller around it, oldest first, including itself
     pub near: Vec<AuditCall>,
 }
 

@@ -1,4 +1,4 @@
-//! What a recorded body says, read no further than it must be.
+//! Reads recorded bodies, no further than needed.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -8,21 +8,21 @@ use super::AuditTask;
 /// Where what was asked begins. Nothing before it comes from outside but names without quotes.
 const INPUT: &str = ",\"input\":";
 const OUTPUT: &str = ",\"output\":";
-/// How the body of a row ends that only says that something began.
+/// End of the body of a row that records only the start of a call.
 const BEGUN: &str = ",\"output\":{\"begun\":true}}";
 
-/// What a body says beside what is in the row's columns.
+/// Fields of a body that are not columns of the row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditBody {
-    /// Whether the operator did it, perhaps in an agent's name
+    /// True if the operator made the call, perhaps as an agent
     pub by_operator: bool,
-    /// How long it took
+    /// Duration of the call
     pub duration_micros: u64,
-    /// What was checked out where the caller works
+    /// Commit checked out in the caller's directory
     pub git_commit: Option<String>,
-    /// What was asked, as JSON
+    /// Input as JSON
     pub input: String,
-    /// What was answered, as JSON
+    /// Output as JSON
     pub output: String,
 }
 
@@ -52,18 +52,18 @@ impl AuditBody {
         })
     }
 
-    /// Whether it only says that something began.
+    /// True if it records only the start of a call.
     pub fn is_begun(&self) -> bool {
         self.output == "{\"begun\":true}"
     }
 }
 
-/// Whether a body only says that something began.
+/// True if a body records only the start of a call.
 pub(super) fn is_begun(body: &str) -> bool {
     body.ends_with(BEGUN)
 }
 
-/// What stands before what was asked.
+/// Part of a body before the input.
 fn head(body: &str) -> &str {
     body.split_once(INPUT).map_or(body, |(head, _)| head)
 }
@@ -72,25 +72,25 @@ pub(super) fn is_operators(body: &str) -> bool {
     head(body).contains("\"byOperator\":true")
 }
 
-/// What was asked and answered, with all that stands around it there.
+/// Part of a body with input and output.
 pub(super) fn words_of(body: &str) -> &str {
     body.split_once(INPUT).map_or(body, |(_, words)| words)
 }
 
-/// How long the call took.
+/// Duration of the call, in microseconds.
 pub(super) fn micros(body: &str) -> u64 {
     let told = head(body).split_once("\"durationMicros\":").map(|(_, rest)| rest);
     let digits = told.and_then(|rest| rest.split(',').next());
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-/// Whether the commit that was checked out begins like this.
+/// True if the recorded commit starts with this prefix.
 pub(super) fn commit_begins(body: &str, commit: &str) -> bool {
     let told = head(body).split_once("\"gitCommit\":\"").map(|(_, rest)| rest);
     told.is_some_and(|told| told.starts_with(commit))
 }
 
-/// Whether a task is named in what was asked.
+/// True if the input names a task.
 pub(super) fn asks_for(body: &str, task: &AuditTask) -> bool {
     let Some(AuditBody { input, .. }) = AuditBody::read(body) else { return false };
     [task.id.to_string(), task.slug.clone(), format!("TAS-{}", task.number)]

@@ -1,4 +1,4 @@
-//! How many calls there were, how they ended and how long they took.
+//! Statistics over calls: counts, outcomes and durations.
 //!
 //! Where there are more rows than can be looked at for one answer, the first rows of each block stand
 //! for the others, and what is told is an estimate.
@@ -13,9 +13,9 @@ use crate::call::audit::AuditRow;
 use crate::core::error::StoreError;
 use crate::core::tx::Tx;
 
-/// What a row counts that stands for itself alone.
+/// Weight of a row that is not a sample.
 const ONE: u64 = 1024;
-/// So many rows of a block are looked at at the least.
+/// Minimum number of rows sampled per block.
 const LEAST: i64 = 16;
 
 /// Calls, counted.
@@ -54,14 +54,14 @@ fn rounded(weight: u64) -> u64 {
 pub struct AuditSpan {
     /// When it begins
     pub from: Timestamp,
-    /// How many milliseconds a part has
+    /// Length of a part, in milliseconds
     pub step: i64,
-    /// How many parts
+    /// Number of parts
     pub parts: usize,
 }
 
 impl AuditSpan {
-    /// Which part a time is in.
+    /// Index of the part that contains a time.
     fn part(&self, at: Timestamp) -> Option<usize> {
         let since = at.as_millis().saturating_sub(self.from.as_millis());
         let part = usize::try_from(since.div_euclid(self.step.max(1))).ok()?;
@@ -76,18 +76,18 @@ impl AuditSpan {
     }
 }
 
-/// How a tool was used.
+/// Usage of one tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolFigures {
     /// Its name
     pub tool: String,
-    /// How often, and how it went
+    /// Number of calls by outcome
     pub count: AuditCount,
     /// Half of the calls took no longer, in microseconds
     pub p50_micros: u64,
     /// Of a hundred calls ninety-five took no longer
     pub p95_micros: u64,
-    /// How often in each part of the time
+    /// Number of calls in each part of the period
     pub parts: Vec<u64>,
 }
 
