@@ -35,7 +35,7 @@ use crate::run::{OutputLine, Stdin};
 pub static KINDS: &[&dyn Kind] =
     &[&claude::Claude, &codex::Codex, &acp::Acp, &command::Command, &script::Script];
 
-/// What stands for the agent's token in [`Step::Whisper`].
+/// Placeholder for the agent's token in [`Step::Whisper`].
 pub const TOKEN: &str = "${ADJUTANT_TOKEN}";
 
 /// The kind of that name.
@@ -48,10 +48,10 @@ pub trait Kind: Sync {
     /// Its name in roles and in the record.
     fn name(&self) -> &'static str;
 
-    /// What it can do.
+    /// Capabilities of the kind.
     fn supports(&self) -> Supports;
 
-    /// How it is started.
+    /// Builds the plan to start it.
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError>;
 
     /// Files of the user and the project from which the program itself takes MCP servers, although it is given ours.
@@ -79,7 +79,7 @@ pub trait Kind: Sync {
     fn transcript(&self, line: &OutputLine) -> Vec<TranscriptEntry>;
 }
 
-/// What a kind can do.
+/// Capabilities of a kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "a table of independent facts")]
 pub struct Supports {
@@ -99,7 +99,7 @@ pub struct Supports {
     pub reads: &'static [&'static str],
 }
 
-/// What an agent is to be run with. Everything is decided; a kind only puts it into its own words.
+/// Input for starting an agent. Everything is decided; a kind only translates it into its own command.
 #[derive(Debug, Clone)]
 pub struct Brief {
     /// The agent's id
@@ -114,17 +114,17 @@ pub struct Brief {
     pub tools: Option<Vec<String>>,
     /// Its own tools it may not use
     pub disallowed_tools: Vec<String>,
-    /// What happens when it asks for a tool that is in neither list
+    /// Policy for a tool that is in neither list
     pub asks: Asks,
     /// The MCP servers it is given; the token for them is in `ADJUTANT_TOKEN`
     pub servers: Vec<McpServer>,
     /// Servers of the user's own files that it must not load
     pub disabled_servers: Vec<String>,
-    /// How long a call of a tool may take, in milliseconds
+    /// Timeout of a tool call, in milliseconds
     pub call_timeout_ms: u64,
-    /// How long Claude Code keeps a stream open, in milliseconds
+    /// Stream timeout of Claude Code, in milliseconds
     pub stream_timeout_ms: u64,
-    /// What the result must look like: a JSON Schema
+    /// JSON Schema of the result
     pub schema: Option<Value>,
     /// The conversation to go on with
     pub resume: Option<String>,
@@ -132,9 +132,9 @@ pub struct Brief {
     pub directory: PathBuf,
     /// The folder for files of this run, which exists and is private
     pub run_folder: PathBuf,
-    /// How the configuration says that this kind is run
+    /// Settings of this kind
     pub runner: Runner,
-    /// What the role says is to be run: the command, the ACP agent, or the scenario's path
+    /// Program of the role: the command, the ACP agent, or the scenario's path
     pub command: Vec<String>,
     /// The sandbox that the kind has itself, where it has one: `read-only`, `workspace-write` or
     /// `danger-full-access`
@@ -143,7 +143,7 @@ pub struct Brief {
     pub adjutant: PathBuf,
 }
 
-/// What happens when an agent asks for something that it was neither given nor refused.
+/// Policy for a request that is neither allowed nor denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asks {
     /// It may
@@ -163,27 +163,27 @@ pub struct McpServer {
     pub url: String,
 }
 
-/// How the configuration says that a kind is run.
+/// Settings of a kind in the configuration.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Runner {
     /// The program; none where the role names it
     pub binary: Option<String>,
     /// Arguments that come before all others
     pub arguments: Vec<String>,
-    /// Whether Codex is run so that it can be steered
+    /// True to run Codex as a steerable app server
     pub steer: bool,
 }
 
-/// How an agent is started.
+/// The command that starts an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// The program: a path, or a name to be looked for in `PATH`
     pub program: String,
-    /// How to get it, where it is missing
+    /// Installation hint for a missing program
     pub install: &'static str,
     /// Its arguments; no secret is among them
     pub arguments: Vec<String>,
-    /// What its environment has beside what every agent's has
+    /// Environment variables in addition to those of every agent
     pub environment: Vec<(String, String)>,
     /// Files to be written into the run folder first, readable by the owner alone
     pub files: Vec<(String, String)>,
@@ -195,7 +195,7 @@ pub struct Plan {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct PlanError {
-    /// What is missing or wrong, and where to mend it
+    /// Description of the problem and where to fix it
     pub problem: String,
 }
 
@@ -206,10 +206,10 @@ pub struct SnapshotError(#[from] pub serde_json::Error);
 
 /// One agent's side of the talk: what to say to it, and what its words mean.
 pub trait Conversation: Send + Sync + fmt::Debug {
-    /// What is said first, once the process is there.
+    /// Opening messages, once the process runs.
     fn begin(&mut self) -> Vec<Step>;
 
-    /// What a line of output means. Lines that we said ourselves come too, as `Stream::In`.
+    /// Interprets a line of output. Our own lines are passed too, as `Stream::In`.
     fn line(&mut self, line: &OutputLine) -> Vec<Step>;
 
     /// Tells it something while it runs; nothing where it cannot be told (any more).
@@ -221,7 +221,7 @@ pub trait Conversation: Send + Sync + fmt::Debug {
     /// Asks it to stop what it does, before the process is ended.
     fn interrupt(&mut self) -> Vec<Step>;
 
-    /// What follows from its end: called once, when the process is gone and all of its output was read.
+    /// Concludes the conversation: called once, after the process has ended and all output was read.
     fn end(&mut self) -> Vec<Step> {
         Vec::new()
     }
@@ -230,7 +230,7 @@ pub trait Conversation: Send + Sync + fmt::Debug {
     fn snapshot(&self) -> String;
 }
 
-/// What a person or the policy says to a question.
+/// Answer of a person or the policy to a permission request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
     /// Yes, this once
@@ -239,7 +239,7 @@ pub enum Verdict {
     Deny(String),
 }
 
-/// What follows from a line.
+/// Consequence of a line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     /// Say this, a whole line without its end
@@ -258,7 +258,7 @@ pub enum Step {
 pub enum Event {
     /// The conversation has a name by which it can be taken up again
     Conversation(String),
-    /// Which model answers
+    /// Model in use
     Model(String),
     /// It said something; whole messages, not pieces
     Text(String),
@@ -268,19 +268,19 @@ pub enum Event {
         id: String,
         /// The tool: its own, or `mcp__<toolset>__<tool>`
         name: String,
-        /// What it was given; at most 2,000 characters of JSON
+        /// Input; at most 2,000 characters of JSON
         input: String,
     },
     /// The use of a tool is over
     ToolEnded {
         /// As in `ToolBegan`
         id: String,
-        /// What went wrong, in at most 200 characters
+        /// Error, at most 200 characters
         error: Option<String>,
     },
     /// It used tokens, beside those told before
     Usage(Usage),
-    /// What it cost in all so far, as it says itself
+    /// Total cost so far, as reported by the agent
     Cost(Usd),
     /// It asks whether it may use a tool
     Asked {
@@ -288,7 +288,7 @@ pub enum Event {
         request: String,
         /// The tool
         tool: String,
-        /// What it would be given; at most 2,000 characters of JSON
+        /// Proposed input; at most 2,000 characters of JSON
         input: String,
     },
     /// It was refused a tool
@@ -320,10 +320,10 @@ pub struct Usage {
     pub cache_write: u64,
 }
 
-/// What an agent says of its own end.
+/// An agent's own account of its end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Done {
-    /// Whether it did what it was asked
+    /// Verdict of the agent
     pub verdict: DoneAs,
     /// Its last words
     pub text: String,
@@ -331,7 +331,7 @@ pub struct Done {
     pub value: Option<Value>,
 }
 
-/// How an agent is done, by its own account.
+/// An agent's own verdict on its work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DoneAs {
     /// Well

@@ -52,7 +52,7 @@ impl Clock {
         }
     }
 
-    /// What time it is.
+    /// Current wall-clock time.
     pub fn now(&self) -> Timestamp {
         Timestamp::from_millis(match self {
             Self::System => SystemTime::now()

@@ -19,7 +19,7 @@ const MAX_WHOLE_FILE: u64 = 64 * 1024 * 1024;
 #[derive(Debug, thiserror::Error)]
 #[error("could not {doing} `{}`", path.display())]
 pub struct FileError {
-    /// What was tried
+    /// Attempted operation
     pub doing: &'static str,
     /// On which file
     pub path: PathBuf,
@@ -33,7 +33,7 @@ pub fn at<'a>(doing: &'static str, path: &'a Path) -> impl Fn(io::Error) -> File
     move |source| FileError { doing, path: path.to_owned(), source }
 }
 
-/// Who may read a file.
+/// File permissions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Everybody the folder lets in
@@ -203,7 +203,7 @@ pub fn create(path: &Path, text: &str, mode: Mode) -> Result<bool, FileError> {
     }
 }
 
-/// How many bytes are free for us where the path lies.
+/// Free bytes on the path's file system.
 pub fn free_bytes(path: &Path) -> Result<u64, FileError> {
     let room = rustix::fs::statvfs(path).map_err(|error| at("measure", path)(error.into()))?;
     Ok(room.f_bavail.saturating_mul(room.f_frsize))

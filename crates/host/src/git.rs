@@ -1,6 +1,6 @@
-//! What git knows, read from its files where that is enough: a call's commit costs no process.
+//! Access to git. Reads git's files where that is enough, so that a call's commit costs no process.
 //!
-//! What is not in its files, and whatever changes something, is asked of git itself: [`Git`] is the program and
+//! Everything else, and every change, goes through git itself: [`Git`] is the program and
 //! [`Repo`] one repository. All of it blocks. The server's own git runs without the hooks, monitors and filters of
 //! the repository, see `command.rs`; only `push` is given the surroundings of the user.
 
@@ -93,7 +93,7 @@ pub fn checked_out(dir: &Path) -> Option<(String, String)> {
     Some((branch, head(dir)?))
 }
 
-/// Whether a repository seems to be around `dir`, as its files tell: asking git costs a process.
+/// True if `dir` appears to be inside a repository, judged by files, without a process.
 pub fn is_around(dir: &Path) -> bool {
     let is_bare = |dir: &Path| {
         dir.join("HEAD").is_file() && dir.join("objects").is_dir() && dir.join("refs").is_dir()

@@ -28,10 +28,10 @@ pub use webhook::{PullEvent, parse_event, verify_signature};
 use crate::clock::Clock;
 use send::Answer;
 
-/// How long after its first failure a request is tried again.
+/// Delay before the first retry of a request.
 const BACKOFF: Duration = Duration::from_secs(1);
 
-/// How many items a page has, and how many pages are looked at.
+/// Page size and number of pages read.
 const PER_PAGE: &str = "100";
 const MOST_PAGES: u32 = 10;
 
@@ -65,7 +65,7 @@ pub struct Pull {
     pub number: u64,
     /// Its page for people
     pub url: String,
-    /// How it stands
+    /// State
     pub state: PullState,
     /// The branch with the work
     pub head: String,
@@ -80,7 +80,7 @@ pub struct Pull {
 pub struct NewPull {
     /// Its title
     pub title: String,
-    /// What it says
+    /// Content
     pub body: String,
     /// The branch with the work, in the same repository
     pub head: String,
@@ -104,11 +104,11 @@ pub struct Issue {
 pub struct NewIssue {
     /// Its title
     pub title: String,
-    /// What it says
+    /// Content
     pub body: String,
     /// Its labels; GitHub makes those that it does not know yet
     pub labels: Vec<String>,
-    /// What it is recognised by; it stands in the body where people do not see it
+    /// Hidden marker in the body by which it is found again
     pub marker: String,
 }
 
@@ -283,7 +283,7 @@ impl GitHub {
     }
 }
 
-/// What is shown of a client; its token is not.
+/// Omits the token.
 impl fmt::Debug for GitHub {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { api, timeout, .. } = self;

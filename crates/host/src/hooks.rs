@@ -92,9 +92,9 @@ pub enum HooksError {
     /// Git ended with an error
     #[error("`git {command}` failed: {said}")]
     Failed {
-        /// What it was to do
+        /// Command
         command: String,
-        /// What it said
+        /// Message of the command
         said: String,
     },
 }
@@ -158,7 +158,7 @@ fn is_current(path: &Path, text: &[u8]) -> bool {
     executable && files::read_bytes(path, MAX_HOOK).is_ok_and(|there| there == text)
 }
 
-/// What a hook does. Whatever it reads and is told goes on to the repository's own.
+/// Script of a hook. Input and arguments are passed on to the repository's own hook.
 fn script(name: &str, adjutant: &Path, original: Option<&Path>) -> Vec<u8> {
     let mut text =
         b"#!/bin/sh\n# Written by Adjutant: passes on to the repository's own hook.\n".to_vec();

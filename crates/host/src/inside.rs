@@ -16,7 +16,7 @@ pub struct Found {
     pub path: PathBuf,
     /// Its first bytes, as many as were asked for
     pub bytes: Vec<u8>,
-    /// How long it is in all
+    /// Total size
     pub size: u64,
 }
 
@@ -91,7 +91,7 @@ fn missing(error: io::Error) -> InsideError {
     }
 }
 
-/// Whether a path goes up further than it went down, or begins elsewhere.
+/// True if a path is absolute or leaves the folder.
 fn leads_out(folder: &Path, path: &Path) -> bool {
     if path.is_absolute() {
         return !path.starts_with(folder)

@@ -18,7 +18,7 @@ use rustls::{ClientConfig, RootCertStore};
 /// As much of an answer is read.
 const LARGEST_ANSWER: usize = 64 << 10;
 
-/// How long a connection that nobody uses is kept.
+/// Lifetime of an idle connection.
 const IDLE: Duration = Duration::from_secs(30);
 
 /// Name of this program in requests.
@@ -34,7 +34,7 @@ pub struct Poster {
     timeout: Duration,
 }
 
-/// What came back.
+/// Response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     /// The status
@@ -145,7 +145,7 @@ pub fn address(url: &str) -> Option<Uri> {
     (known && plain).then_some(uri)
 }
 
-/// Whether an address is on this machine.
+/// True for a loopback address.
 pub fn is_local(uri: &Uri) -> bool {
     uri.host().is_some_and(crate::github::is_loopback)
 }

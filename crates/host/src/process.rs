@@ -29,10 +29,10 @@ pub(crate) use forked::Forked;
 const LOG_LIMIT: u64 = 8 * 1024 * 1024;
 /// Time limit for output that a leftover process holds open after its parent has ended.
 const LEFT_BEHIND: Duration = Duration::from_secs(2);
-/// How often a process without a descriptor to wait on is looked at.
+/// Poll interval for a process without a descriptor to wait on.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// What to start, and in which surroundings.
+/// Command with its directory and environment.
 #[derive(Debug, Clone)]
 pub struct Launch {
     /// The program
@@ -66,7 +66,7 @@ impl Launch {
 #[derive(Debug, thiserror::Error)]
 #[error("could not start `{}` in `{}`", program.display(), directory.display())]
 pub struct StartError {
-    /// What was to be started
+    /// Program that could not be started
     pub program: PathBuf,
     /// Where it was to be started: a missing folder fails like a missing program
     pub directory: PathBuf,
@@ -75,7 +75,7 @@ pub struct StartError {
     pub source: io::Error,
 }
 
-/// How a process ended.
+/// End of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// It ended by itself
@@ -85,7 +85,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Whether it ended by itself and was content.
+    /// True for exit code 0.
     pub fn is_success(self) -> bool {
         self == Self::Code(0)
     }
@@ -110,7 +110,7 @@ impl Started {
         self.0.id()
     }
 
-    /// How it ended, if it has; from then on the process id may be somebody else's.
+    /// Reaps the process if it has ended; its process id may be reused afterwards.
     pub fn exited(&mut self) -> io::Result<Option<Exit>> {
         Ok(self.0.try_wait()?.map(Exit::from))
     }
@@ -306,14 +306,14 @@ pub fn raise_open_files() -> io::Result<()> {
     Ok(setrlimit(Resource::Nofile, limit)?)
 }
 
-/// What a short command answered.
+/// Output of a short command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// How it ended
+    /// End of the process
     pub exit: Exit,
-    /// What it wrote to its standard output
+    /// Standard output
     pub stdout: Vec<u8>,
-    /// What it wrote to its standard error
+    /// Standard error
     pub stderr: Vec<u8>,
 }
 
@@ -326,15 +326,15 @@ pub enum RunError {
     /// It did not end in time and was killed
     #[error("`{}` did not end within {} ms", program.display(), limit.as_millis())]
     TooSlow {
-        /// What was run
+        /// Program
         program: PathBuf,
-        /// How long it had
+        /// Time limit
         limit: Duration,
     },
     /// Its output or its end could not be read
     #[error("could not follow `{}`", program.display())]
     Follow {
-        /// What was run
+        /// Program
         program: PathBuf,
         /// Why it could not be followed
         #[source]
@@ -429,7 +429,7 @@ impl Drain {
     }
 }
 
-/// Whether a process runs; one that has ended and waits to be reaped does not.
+/// True for a running process; a zombie does not count.
 pub fn is_alive(pid: u32) -> bool {
     let Some(id) = pid_of(pid) else { return false };
     match rustix::process::test_kill_process(id) {
@@ -507,7 +507,7 @@ pub(crate) fn pid_of(pid: u32) -> Option<Pid> {
     Pid::from_raw(i32::try_from(pid).ok()?)
 }
 
-/// Whether a process that the kernel still lists is only waiting to be reaped.
+/// True for a zombie.
 fn has_ended(pid: Pid) -> bool {
     if let Ok(stat) = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())) {
         // The name in brackets may itself hold brackets and spaces.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::clock::Clock;
 
-/// So many low bits of an id are random; those above them are the time in milliseconds.
+/// Number of random low bits of an id; the bits above are the time in milliseconds.
 const RANDOM_BITS: u32 = 22;
 
 /// 64 bits for an id: new ones are greater than all before them, so that an index grows at its end

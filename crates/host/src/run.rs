@@ -56,7 +56,7 @@ pub(crate) use starter::MAX_FOLDER_BYTES;
 /// The variable by which the processes of a run are recognised: its folder.
 pub(crate) const RUN_VARIABLE: &str = "ADJUTANT_RUN";
 
-/// What is to be run.
+/// Specification of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spec {
@@ -71,11 +71,11 @@ pub struct Spec {
     pub directory: PathBuf,
     /// Where its standard input comes from
     pub stdin: Stdin,
-    /// How long it may run
+    /// Time limit
     pub time_limit_ms: Option<u64>,
-    /// How long it may take to end after it was asked to
+    /// Grace period after a request to end
     pub grace_ms: u64,
-    /// How much of its output is kept, head and tail
+    /// Bytes of output kept, head and tail
     pub max_output_bytes: u64,
 }
 
@@ -87,11 +87,11 @@ pub enum Stdin {
     Closed,
     /// A file in the run folder
     File(String),
-    /// What is said to it over the control socket
+    /// Lines arrive over the control socket
     Open,
 }
 
-/// Which way a line went.
+/// Direction of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stream {
@@ -108,18 +108,18 @@ pub enum Stream {
 pub struct OutputLine {
     /// When it came
     pub at: Timestamp,
-    /// Which way it went
+    /// Direction
     pub stream: Stream,
-    /// What it says; bytes that are not UTF-8 are replaced
+    /// Text; invalid UTF-8 is replaced
     pub text: String,
-    /// How many bytes of it were left out here because it is too long
+    /// Number of bytes omitted because the line is too long
     pub cut: u64,
 }
 
-/// How far a run's output was read: a segment and a place in it, always at the beginning of a line.
+/// Read position in a run's output: a segment and an offset at the beginning of a line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Position {
-    /// Which file: 0 is the head
+    /// Segment number: 0 is the head
     pub segment: u32,
     /// Where in it
     pub offset: u64,

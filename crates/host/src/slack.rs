@@ -19,9 +19,9 @@ pub use socket::{Frame, Socket};
 use self::web_api::{Token, WebApi};
 use crate::post::{self, Connector};
 
-/// What our messages are recognised by.
+/// Marker of our own messages.
 const MARK: &str = "adjutant";
-/// How many messages a page has, and how many pages are read.
+/// Page size and number of pages read.
 const PER_PAGE: u32 = 200;
 const MOST_PAGES: u32 = 100;
 
@@ -34,7 +34,7 @@ pub struct Slack {
     app: Token,
 }
 
-/// Who we are there.
+/// Our own identity in Slack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
     /// Our own user
@@ -46,7 +46,7 @@ pub struct Identity {
 /// Something to be said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Post {
-    /// What it is recognised by
+    /// Key by which it is found again
     pub key: String,
     /// The channel
     pub channel: String,
@@ -58,7 +58,7 @@ pub struct Post {
     pub username: Option<String>,
 }
 
-/// Whether a message gets a reaction or loses one.
+/// Change of a reaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reaction {
     /// Gets
@@ -72,7 +72,7 @@ pub enum Reaction {
 pub struct Read {
     /// The messages, oldest first
     pub messages: Vec<Said>,
-    /// Whether there were more than are read at once
+    /// True if there are more than one read returns
     pub cut: bool,
 }
 
@@ -96,7 +96,7 @@ impl Slack {
         Ok(Self { api, connector, bot: Token::new(bot)?, app: Token::new(app)? })
     }
 
-    /// Who we are, by the bot's token.
+    /// Looks up our own identity by the bot's token.
     pub async fn identity(&self) -> Result<Identity, SlackError> {
         let answer: wire::Identity = self.api.post(&self.bot, "auth.test", &json!({})).await?;
         Ok(Identity { user: answer.user_id, team: answer.team.unwrap_or_default() })
@@ -112,7 +112,7 @@ impl Slack {
         }
     }
 
-    /// Whether the app's token opens connections. The connection is not used.
+    /// Checks that the app's token can open connections. The connection is not used.
     pub async fn can_connect(&self) -> Result<(), SlackError> {
         self.open_connection().await.map(|_| ())
     }
@@ -138,7 +138,7 @@ impl Slack {
         Ok(answer.ts)
     }
 
-    /// Whether something was said: it is looked for in its thread, from that message on.
+    /// Checks whether a message was posted, by searching its thread from a given message on.
     pub async fn was_said(&self, post: &Post, since: &str) -> Result<bool, SlackError> {
         let pages = self.pages("conversations.replies", (&post.channel, Some(&post.thread)), since);
         let (messages, cut) = pages.await?;
@@ -169,7 +169,7 @@ impl Slack {
         }
     }
 
-    /// What was said in a thread after a message.
+    /// Lists a thread's messages after a given one.
     pub async fn replies(
         &self,
         channel: &str,
@@ -179,7 +179,7 @@ impl Slack {
         self.read("conversations.replies", (channel, Some(thread)), after).await
     }
 
-    /// What was said in a channel after a message, without what stands in threads.
+    /// Lists a channel's messages after a given one, without threads.
     pub async fn history(&self, channel: &str, after: &str) -> Result<Read, SlackError> {
         self.read("conversations.history", (channel, None), after).await
     }
@@ -226,7 +226,7 @@ impl Slack {
     }
 }
 
-/// What is shown of a client; its tokens are not.
+/// Omits the tokens.
 impl fmt::Debug for Slack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Slack").field("timeout", &self.api.timeout()).finish_non_exhaustive()

@@ -40,7 +40,7 @@ use self::recorder::Recorder;
 use self::signals::Signals;
 use self::watch::Watch;
 
-/// How often it is tried to write down the end, a second apart: a full disk may have room again.
+/// Attempts to write the exit record, a second apart: a full disk may have room again.
 const EXIT_TRIES: u32 = 60;
 
 /// A supervisor that could not do its work.
@@ -52,7 +52,7 @@ pub enum SuperviseError {
     /// The system failed it
     #[error("could not {doing}")]
     System {
-        /// What was tried
+        /// Attempted operation
         doing: &'static str,
         /// Why it failed
         #[source]

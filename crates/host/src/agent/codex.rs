@@ -32,10 +32,10 @@ use super::{
 };
 use crate::run::{OutputLine, Stdin};
 
-/// How long an MCP server may take to answer the first time, in seconds.
+/// Start-up timeout of an MCP server, in seconds.
 const STARTUP_SECONDS: u64 = 60;
 
-/// What is off: it would talk to hosts, start agents that nobody knows of, or go on after its turn.
+/// Disabled features: they would contact hosts, start unsupervised agents, or continue after the turn.
 const OFF: [&str; 5] = [
     "features.plugins",
     "features.apps",

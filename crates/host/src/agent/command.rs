@@ -2,7 +2,7 @@
 //! prints is its report.
 //!
 //! The last line, where it is a result (see [`report`]), is the result; else the last 64 KiB of
-//! what it printed are its summary. Whether it succeeded is also a matter of its exit code, which
+//! output are its summary. Success also depends on its exit code, which
 //! is not ours to judge.
 
 pub(super) mod transcript;
@@ -25,7 +25,7 @@ const PROMPT: &str = "prompt.md";
 /// As much of the output is kept as a summary.
 const SUMMARY_BYTES: usize = 64 * 1024;
 
-/// What plain programs can do: they report what they cost, if they like.
+/// Capabilities of plain programs: they may report their cost.
 pub(super) const PLAIN: Supports = Supports {
     wake: false,
     resume: false,
@@ -83,7 +83,7 @@ impl Kind for Command {
 
 const INSTALL: &str = "install it, or mend `command` in the role";
 
-/// How a plain program is started.
+/// Builds the plan of a plain program.
 pub(super) fn plain(
     brief: &Brief,
     program: String,
@@ -126,7 +126,7 @@ pub(super) struct Reader {
     tail: String,
     /// The last line, where it is a result
     result: Option<Value>,
-    /// What it says it cost, in billionths of a dollar
+    /// Reported cost, in billionths of a dollar
     cost: i64,
 }
 

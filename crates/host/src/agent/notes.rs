@@ -1,4 +1,4 @@
-//! What several conversations write down, and how they cut what is too long to be told.
+//! State shared by several kinds of conversations, and truncation of long texts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// What came since; nothing where nothing did.
+    /// Usage since an earlier total; `None` if there is none.
     pub(super) fn since(self, before: Self) -> Option<Usage> {
         let usage = Usage {
             input: self.input.saturating_sub(before.input),
@@ -74,12 +74,12 @@ pub(super) fn count(value: &Value) -> u64 {
     value.as_u64().or_else(|| value.as_f64().map(|number| number as u64)).unwrap_or_default()
 }
 
-/// What a tool is given, as [`super::Event`] tells it.
+/// Tool input, truncated for [`super::Event`].
 pub(super) fn input(value: &Value) -> String {
     if value.is_null() { "{}".to_owned() } else { clip(&value.to_string(), 2_000) }
 }
 
-/// What went wrong, as [`super::Event`] tells it: one line, and no more than a glance.
+/// Error text, cut to one short line for [`super::Event`].
 pub(super) fn error(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.is_empty() { "it failed".to_owned() } else { clip(&line, 200) }
@@ -99,7 +99,7 @@ pub(super) fn string_in<'a>(head: &'a str, name: &str) -> Option<&'a str> {
     rest.split('"').next()
 }
 
-/// Whether these words say that the account's limit is reached, rather than that something broke.
+/// True if a text reports a reached account limit rather than a failure.
 pub(super) fn tells_of_a_limit(text: &str) -> bool {
     let text = text.to_lowercase();
     ["usage limit", "out of credits", "spend cap"].iter().any(|words| text.contains(words))

@@ -1,4 +1,4 @@
-//! How a talk ends, for the kinds that are talked to.
+//! End of a conversation, for interactive kinds.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::run::{OutputLine, Stream};
 /// The longest reason of a failure.
 const LONGEST_REASON: usize = 500;
 
-/// How a talk goes on to its end: the result that it gave, and what the program complained of.
+/// Result and complaints collected on the way to the end of a conversation.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Outcome {
     /// The last words are to be a value, whatever it may mean

@@ -75,12 +75,12 @@ pub(super) fn out(text: &str) -> OutputLine {
     }
 }
 
-/// What follows from these lines.
+/// Steps that follow from these lines.
 pub(super) fn hear(talk: &mut dyn Conversation, lines: &[Value]) -> Vec<Step> {
     lines.iter().flat_map(|line| talk.line(&out(&line.to_string()))).collect()
 }
 
-/// What was said in these steps.
+/// Lines sent in these steps.
 pub(super) fn said(steps: &[Step]) -> Vec<Value> {
     let said = steps.iter().filter_map(|step| match step {
         Step::Say(line) | Step::Whisper(line) => Some(serde_json::from_str(line).unwrap()),
@@ -90,7 +90,7 @@ pub(super) fn said(steps: &[Step]) -> Vec<Value> {
     said.collect()
 }
 
-/// What was seen in these steps.
+/// Events in these steps.
 pub(super) fn seen(steps: &[Step]) -> Vec<&Event> {
     let seen = steps.iter().filter_map(|step| match step {
         Step::Saw(event) => Some(event),
@@ -156,7 +156,7 @@ impl Recording {
         steps
     }
 
-    /// What was said when it was recorded.
+    /// Lines sent in the recording.
     pub(super) fn said(&self) -> Vec<Value> {
         let said = self.lines.iter().filter_map(|line| line.strip_prefix("> "));
         let said = said.map(|line| serde_json::from_str(line).unwrap_or_else(|_| line.into()));
@@ -192,7 +192,7 @@ fn wish(talk: &mut dyn Conversation, wish: &str) -> Vec<Step> {
     }
 }
 
-/// What must hold of every recording of a kind: we say what was said then, may be interrupted after
+/// Checks every recording of a kind: we send the recorded lines, survive an interruption after
 /// any line, and the token is only whispered. What it means is a snapshot.
 pub(super) fn check(kind: &str) {
     for recording in recordings(kind) {

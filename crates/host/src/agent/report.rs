@@ -1,4 +1,4 @@
-//! What programs say about themselves in plain output: a result, and lines for Adjutant.
+//! Reads results and usage lines from plain output.
 //!
 //! A *result* is a JSON object with a `status` or a `summary`. A *report* is a line of its own in
 //! the output of a program that knows Adjutant. One line may hold several:
@@ -43,7 +43,7 @@ pub(super) fn result_in(text: &str) -> Option<Value> {
         .find_map(|text| serde_json::from_str(text).ok().and_then(result))
 }
 
-/// What a result says of its own success.
+/// Verdict in a result.
 pub(super) fn verdict(result: &Value) -> DoneAs {
     match result["status"].as_str() {
         Some(status @ ("failed" | "blocked")) => {
@@ -53,7 +53,7 @@ pub(super) fn verdict(result: &Value) -> DoneAs {
     }
 }
 
-/// What a report tells; `cost` is what the reports before it came to.
+/// Events of a report; `cost` is the total of earlier reports.
 pub(super) fn events(report: &Value, cost: &mut Usd) -> Vec<Event> {
     let mut events = Vec::new();
     if let Some(model) = report["model"].as_str().filter(|model| !model.is_empty()) {

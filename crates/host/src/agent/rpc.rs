@@ -15,14 +15,14 @@ pub(super) enum Message {
     Request {
         /// By which it recognises the answer; any value, and given back as it came
         id: Value,
-        /// What it wants
+        /// Method
         method: String,
         /// With what
         params: Value,
     },
     /// It tells something
     Notice {
-        /// What
+        /// Method
         method: String,
         /// With what
         params: Value,
@@ -31,7 +31,7 @@ pub(super) enum Message {
     Answer {
         /// Our number
         id: u64,
-        /// What it says
+        /// Content
         result: Result<Value, Fault>,
     },
 }
@@ -42,7 +42,7 @@ pub(super) struct Fault {
     /// In words; often no more than “Internal error”
     #[serde(default)]
     message: String,
-    /// What else there is to know
+    /// Additional data
     #[serde(default)]
     pub(super) data: Value,
 }
@@ -74,7 +74,7 @@ struct Line {
     error: Option<Fault>,
 }
 
-/// What a line says, if it is one of the protocol's. Programs print other things too.
+/// Parses a protocol message; other output yields `None`.
 pub(super) fn read(text: &str) -> Option<Message> {
     let line: Line = serde_json::from_str(text).ok()?;
     match (line.method, line.id) {
@@ -117,7 +117,7 @@ pub(super) fn refuse(id: &Value, method: &str) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string()
 }
 
-/// What we asked and still wait for, and the number of the next request. Numbers are counted, so
+/// Open requests and the number of the next one. Numbers are counted, so
 /// that the same talk always has the same ones.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Asked<W> {
@@ -144,7 +144,7 @@ impl<W> Asked<W> {
         self.waiting.remove(&id)
     }
 
-    /// Whether something of the kind is still to be answered.
+    /// True if a request of the kind is open.
     pub(super) fn waits(&self, kind: impl Fn(&W) -> bool) -> bool {
         self.waiting.values().any(kind)
     }

@@ -15,7 +15,7 @@ use crate::run::OutputLine;
 /// Reason of an end that we asked for.
 pub(super) const INTERRUPTED: &str = "it was interrupted";
 
-/// How a turn ended.
+/// End of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum TurnEnd {

@@ -12,7 +12,7 @@ use crate::run::{OutputLine, Stream};
 /// One thing that an agent said, did or was told.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TranscriptEntry {
-    /// What sort of thing it is
+    /// Kind of the item
     pub kind: EntryKind,
     /// By which a call and what came of it find each other
     pub id: Option<String>,
@@ -20,13 +20,13 @@ pub struct TranscriptEntry {
     pub tool: Option<String>,
     /// In words
     pub text: String,
-    /// What the tool is given
+    /// Input of the tool
     pub input: Option<Value>,
-    /// Whether it went well, where that is known
+    /// Success, if known
     pub ok: Option<bool>,
-    /// How long it took, where the agent says so
+    /// Duration, if reported
     pub duration_ms: Option<u64>,
-    /// Whether it goes on from the one before it, if that is such a piece of the same sort and id
+    /// True if it continues the previous item of the same kind and id
     pub part: bool,
     /// The commit that it tells of having made
     pub commit: Option<String>,
@@ -35,7 +35,7 @@ pub struct TranscriptEntry {
 /// Sorts of things that an agent says and does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
-    /// What it was told
+    /// Text sent to the agent
     Told,
     /// Words for whoever asked
     Message,
@@ -43,9 +43,9 @@ pub enum EntryKind {
     Thought,
     /// It uses a tool
     Call,
-    /// What came of a call, or what a program printed
+    /// Output of a call or program
     Output,
-    /// What went wrong, beside calls
+    /// Error outside calls
     Error,
     /// Something of note about the run itself
     System,
@@ -97,12 +97,12 @@ impl TranscriptEntry {
         Self { id, tool, input, ..Self::new(EntryKind::Call, "") }
     }
 
-    /// What came of a call that went well.
+    /// Output of a successful call.
     pub(super) fn came(id: &str, text: impl Into<String>) -> Self {
         Self { id: Some(id.to_owned()), ok: Some(true), ..Self::new(EntryKind::Output, text) }
     }
 
-    /// What came of one that did not.
+    /// Output of a failed call.
     pub(super) fn failed(id: &str, text: impl Into<String>) -> Self {
         Self { ok: Some(false), ..Self::came(id, text) }
     }
@@ -235,12 +235,12 @@ fn commit(text: &str) -> Option<String> {
     text.lines().take(200).find_map(hash)
 }
 
-/// What a program printed, with the code it ended with.
+/// Output of a program with its exit code.
 pub(super) fn with_code(output: &str, code: i64) -> String {
     format!("{}\nexit {code}", output.trim_end()).trim_start().to_owned()
 }
 
-/// How much was used, in words.
+/// Usage as text.
 pub(super) fn used(read: u64, written: u64, dollars: Option<f64>) -> String {
     let money = dollars.map_or_else(String::new, |dollars| format!(", ${dollars:.4}"));
     format!("{} tokens read, {} written{money}", grouped(read), grouped(written))

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::command::{Order, line, text};
 use super::{GitError, Repo, hash};
 
-/// How often a deletion is decided again because something moved meanwhile.
+/// Retries of a deletion after a concurrent change.
 const DECIDED: u32 = 20;
 
 impl Repo {
@@ -139,19 +139,19 @@ impl Repo {
         Ok(order.ask_maybe()?.map(|hash| line(&hash)))
     }
 
-    /// Whether `a` is `b` or one of the commits before it.
+    /// True if `a` is `b` or an ancestor of it.
     pub fn is_ancestor(&self, a: &str, b: &str) -> Result<bool, GitError> {
         let (a, b) = (self.commit(a)?, self.commit(b)?);
         let order = self.git()?.args(["merge-base", "--is-ancestor", &a, &b]);
         Ok(order.ask_maybe()?.is_some())
     }
 
-    /// Which of these commits no branch, no tag and no remote's branch has. Those that are not even here count.
+    /// Commits that no branch, tag or remote branch reaches, including missing ones.
     pub fn unreachable_from_branches(&self, commits: &[String]) -> Result<Vec<String>, GitError> {
         unreachable(&self.git()?, commits, &["--branches", "--tags", "--remotes"])
     }
 
-    /// Whether git would take this for a branch's name.
+    /// True for a valid branch name.
     pub fn is_valid_branch_name(name: &str) -> bool {
         let bad = |c: char| c.is_ascii_control() || " ~^:?*[\\".contains(c);
         let part_is_bad = |part: &str| {
@@ -167,7 +167,7 @@ impl Repo {
     }
 }
 
-/// Which of these commits the given references do not have, in the repository that is asked.
+/// Commits that the given references do not reach, in one repository.
 pub(super) fn unreachable(
     order: &Order,
     commits: &[String],
@@ -203,7 +203,7 @@ pub(super) fn check_name(name: &str) -> Result<(), GitError> {
     if Repo::is_valid_branch_name(name) { Ok(()) } else { Err(GitError::BadName(name.to_owned())) }
 }
 
-/// Whether a revision can be passed on: it is no option and no second line.
+/// True if a revision is safe to pass to git: no option and no line break.
 pub(super) fn is_plain(rev: &str) -> bool {
     !rev.is_empty() && !rev.starts_with('-') && !rev.contains(|c: char| c.is_control())
 }

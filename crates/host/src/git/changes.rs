@@ -1,4 +1,4 @@
-//! Which files changed since a commit, for what an agent has to tell when it ends.
+//! Files changed since a commit, for an agent's result.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -48,7 +48,7 @@ pub enum ChangesError {
     NoCommit(String),
 }
 
-/// What happened to a file.
+/// Kind of change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     Added,
@@ -78,7 +78,7 @@ impl Git {
         Self { began: Some(began), ..self }
     }
 
-    /// Whether a file was touched since the beginning, as far as anybody can tell.
+    /// True if a file was modified since the start, as far as its times tell.
     fn is_new(&self, path: &Path) -> bool {
         let Some(began) = self.began else { return true };
         let touched = path.symlink_metadata().and_then(|meta| meta.modified());
@@ -140,7 +140,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// What git answers, if it is content.
+    /// Runs git and returns its output on success.
     fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, ChangesError> {
         let output = self.order.clone().args(arguments).args(NOT_OURS).run()?;
         if output.exit.is_success() {
@@ -150,7 +150,7 @@ impl Asked {
     }
 }
 
-/// What happened to which file in the end.
+/// Net changes by file.
 #[derive(Debug, Default)]
 struct Changes(BTreeMap<Vec<u8>, Change>);
 

@@ -18,7 +18,7 @@ use crate::program;
 
 /// Where programs usually are, for those who do not know better.
 pub(super) const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin";
-/// What a repository's own configuration could have us run, fetch, ask, sign or do besides.
+/// Settings that keep a repository's configuration from running, fetching, prompting or signing.
 const CALM: [&str; 23] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
@@ -44,7 +44,7 @@ const CALM: [&str; 23] = [
     "rerere.enabled=false",
     "submodule.recurse=false",
 ];
-/// What makes a program of the repository part of git's work, and what hides such settings from us.
+/// Pattern of settings that make git run programs, or that hide such settings.
 const ARMED: &str = r"^(filter\..*|merge\..*\.driver|core\.(bare|sparsecheckout)|extensions\.worktreeconfig|include(if)?\..*)$";
 /// The first pause before somebody's lock is tried again; each pause is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
@@ -106,7 +106,7 @@ impl Order {
         self
     }
 
-    /// What git reads from its standard input.
+    /// Sets git's standard input.
     pub(super) fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = input.into();
         self
@@ -155,7 +155,7 @@ impl Order {
         }
     }
 
-    /// What git answers, if it is content.
+    /// Runs git and returns its output on success.
     pub(super) fn ask(&self) -> Result<Vec<u8>, GitError> {
         let output = self.patiently()?;
         if output.exit.is_success() { Ok(output.stdout) } else { Err(self.failed(&output)) }
@@ -204,7 +204,7 @@ pub(super) fn numbered(configs: &[Pair], first: usize) -> Vec<Pair> {
     pairs
 }
 
-/// Whether git gave way to somebody who holds a lock, or saw a worktree that was just being made.
+/// True if git failed because of a held lock or a half-made worktree.
 pub(super) fn is_busy(stderr: &[u8]) -> bool {
     let said = String::from_utf8_lossy(stderr);
     said.contains(".lock': File exists")
@@ -212,10 +212,10 @@ pub(super) fn is_busy(stderr: &[u8]) -> bool {
         || (said.contains("failed to read") && said.contains("commondir"))
 }
 
-/// What the configuration of a repository says that matters to us.
+/// Settings of a repository that name programs.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Armed {
-    /// What puts every program that it names out of action
+    /// Overrides that disable every named program
     pub(super) off: Vec<Pair>,
     pub(super) bare: bool,
     pub(super) sparse: bool,

@@ -11,7 +11,7 @@ use super::state::{NOT_OURS, nothing_in_progress};
 use super::status::Kind;
 use super::{GitError, Repo};
 
-/// Who is written down as author and committer, and when.
+/// Author, committer and time of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Who {
     /// The name

@@ -7,7 +7,7 @@ use super::command::{os, text};
 use super::error::Conflict;
 use super::{GitError, Repo};
 
-/// How long the marks of a conflict are at least.
+/// Minimum length of conflict markers.
 const MARK: usize = 7;
 
 /// The lines between the marks of conflicts, with the marks, counted from 1.
@@ -30,14 +30,14 @@ pub(super) fn lines(content: &[u8]) -> Vec<(u32, u32)> {
     found
 }
 
-/// How long the mark is with which a line begins; 0 without one.
+/// Length of a line's leading marker; 0 without one.
 fn mark(line: &[u8], sign: u8) -> usize {
     let length = line.iter().take_while(|byte| **byte == sign).count();
     let ends = line.get(length).is_none_or(|byte| matches!(byte, b' ' | b'\r'));
     if length >= MARK && ends { length } else { 0 }
 }
 
-/// What `git merge-tree -z --messages` answers where it found conflicts.
+/// Conflict report of `git merge-tree -z --messages`.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pub(super) tree: String,

@@ -1,4 +1,4 @@
-//! What can go wrong with git, each with what to do about it.
+//! Errors of git, each with advice.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use super::command::{is_busy, readable, text};
 use crate::files::FileError;
 use crate::process::RunError;
 
-/// How many files an error names.
+/// Number of files named in an error.
 const NAMED: usize = 10;
 
 /// A file that two sides changed in ways that do not fit.
@@ -92,7 +92,7 @@ pub enum GitError {
     /// A merge, a rebase or the like waits for its end
     #[error("a {what} is in progress in `{}`; finish it, or end it with `git {what} --abort`", dir.display())]
     InProgress {
-        /// What was begun
+        /// Operation in progress
         what: String,
         /// Where
         dir: PathBuf,
@@ -102,7 +102,7 @@ pub enum GitError {
         "another git process is at work ({0}); try again in a moment, and remove the lock file if no git runs"
     )]
     Busy(String),
-    /// What is only here would be lost: submodules, or repositories inside the working tree
+    /// Removal would lose submodules or nested repositories
     #[error("{} would lose commits or changes that are nowhere else; push or move them away first", names(.0))]
     Submodules(Vec<String>),
     /// Commits that no branch has would be lost
@@ -113,7 +113,7 @@ pub enum GitError {
     Occupied {
         /// Where
         path: PathBuf,
-        /// What it is
+        /// Description
         what: String,
     },
     /// Somebody has locked the worktree
@@ -167,7 +167,7 @@ pub enum GitError {
     Denied {
         /// The remote
         remote: String,
-        /// What git said
+        /// Git's message
         said: String,
     },
     /// The remote does not answer
@@ -175,7 +175,7 @@ pub enum GitError {
     Offline {
         /// The remote
         remote: String,
-        /// What git said
+        /// Git's message
         said: String,
     },
     /// There is no remote of that name
@@ -190,21 +190,21 @@ pub enum GitError {
     /// Git ended with an error that we know nothing of
     #[error("`git {command}` failed: {said}")]
     Failed {
-        /// What it was to do
+        /// Command
         command: String,
-        /// What it said
+        /// Message of the command
         said: String,
     },
 }
 
 impl GitError {
-    /// Whether the same may well succeed in a moment.
+    /// True if a retry may succeed.
     pub fn is_transient(&self) -> bool {
         let is_slow = matches!(self, Self::Run(RunError::TooSlow { .. }));
         is_slow || matches!(self, Self::Busy(_) | Self::Offline { .. })
     }
 
-    /// What a failed command's words mean.
+    /// Classifies the error output of a failed command.
     pub(super) fn of(command: String, stderr: &[u8]) -> Self {
         let words = text(stderr);
         let reason = said(stderr);
@@ -218,7 +218,7 @@ impl GitError {
     }
 }
 
-/// What git said, in one line and without secrets: its first complaint, else its last word.
+/// Git's message in one line, without secrets: its first error, else its last line.
 pub(super) fn said(stderr: &[u8]) -> String {
     let words = text(stderr);
     let complaint = |line: &&str| line.starts_with("fatal: ") || line.starts_with("error: ");

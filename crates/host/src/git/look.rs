@@ -13,7 +13,7 @@ use super::{GitError, Repo};
 
 /// Larger files are told of and not shown: nobody reads that much, and it has to go through memory.
 const LARGE: &str = "8m";
-/// How differences are shown, whatever the repository would like.
+/// Options for diffs, whatever the repository configures.
 const PLAIN: [&str; 16] = [
     "--no-ext-diff",
     "--no-textconv",
@@ -33,12 +33,12 @@ const PLAIN: [&str; 16] = [
     "--patch",
 ];
 
-/// What differs.
+/// A diff.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diff {
     /// As a patch, no longer than was asked for
     pub text: String,
-    /// Whether the patch goes on
+    /// True if the patch was truncated
     pub cut: bool,
     /// Every file that differs
     pub files: Vec<DiffFile>,
@@ -51,16 +51,16 @@ pub struct DiffFile {
     pub path: String,
     /// Its old name, where it was renamed or copied
     pub old: Option<String>,
-    /// How many lines are new; none where they cannot be counted
+    /// Number of added lines; `None` for binary files
     pub added: Option<u64>,
-    /// How many lines are gone; none where they cannot be counted
+    /// Number of removed lines; `None` for binary files
     pub removed: Option<u64>,
     /// `added`, `changed`, `deleted`, `renamed`, `copied`, `retyped` or `unmerged`
     pub status: &'static str,
 }
 
 impl Repo {
-    /// What `to` has that its common ancestor with `from` lacks: what a pull request would show.
+    /// Diff from the merge base to `to`, as a pull request shows it.
     pub fn diff(&self, from: &str, to: &str, max_bytes: usize) -> Result<Diff, GitError> {
         let to = self.commit(to)?;
         let order = self.between(from, &to)?.args(PLAIN);
@@ -68,7 +68,7 @@ impl Repo {
         Ok(read(&self.attributes_of(order, &to).ask()?, max_bytes))
     }
 
-    /// What is uncommitted in the working tree around `dir`, new files too.
+    /// Diff of uncommitted changes in the working tree of `dir`, including new files.
     pub fn uncommitted_diff(&self, dir: &Path, max_bytes: usize) -> Result<Diff, GitError> {
         let tree = self.tree(dir)?;
         let status = self.status(&tree, &NOT_OURS)?;
@@ -79,7 +79,7 @@ impl Repo {
         self.files_against(&tree, &status, (&base, max_bytes))
     }
 
-    /// What the working tree around `dir` has that a commit lacks: what was committed since, and what is not
+    /// Diff from a commit to the working tree of `dir`: commits since, and uncommitted
     /// committed yet. Says whether anything is not.
     pub fn work_diff(
         &self,
@@ -94,7 +94,7 @@ impl Repo {
         Ok((self.files_against(&tree, &status, (&base, max_bytes))?, is_open))
     }
 
-    /// What the files of a working tree are, compared with a commit or a tree.
+    /// Compares a working tree with a commit or a tree.
     fn files_against(
         &self,
         tree: &Tree,

@@ -11,7 +11,7 @@ use super::state::nothing_in_progress;
 use super::{GitError, Repo};
 use crate::process::Exit;
 
-/// What came of a merge.
+/// Outcome of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Merged {
     /// The sides fit together

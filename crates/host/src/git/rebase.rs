@@ -22,7 +22,7 @@ const OURS: &str = "adjutant-rebase";
 pub struct Rebased {
     /// The commit that is checked out now
     pub head: String,
-    /// Whether it was another one before
+    /// True if the branch moved
     pub moved: bool,
 }
 

@@ -17,7 +17,7 @@ use crate::files::{self, Mode, at};
 use crate::process::{self, Launch, Output};
 use crate::random;
 
-/// What would lead git elsewhere, were it in the environment we were given.
+/// Environment variables that would redirect git.
 const LEADING: [&str; 9] = [
     "LC_ALL",
     "GIT_DIR",
@@ -68,7 +68,7 @@ const SILENT: [&str; 11] = [
     "returned error: 429",
 ];
 
-/// What is pushed where, and in which surroundings.
+/// Parameters of a push.
 #[derive(Debug, Clone, Default)]
 pub struct Push {
     /// The remote's name

@@ -33,7 +33,7 @@ pub(super) struct Inner {
     pub(super) mending: Arc<RwLock<()>>,
 }
 
-/// What kind of repository it is.
+/// Properties of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct Facts {
@@ -41,13 +41,13 @@ pub struct Facts {
     pub common_dir: PathBuf,
     /// The top of the working tree that it was opened in; none in a bare repository
     pub top: Option<PathBuf>,
-    /// Whether it has no working tree of its own
+    /// True for a bare repository
     pub bare: bool,
-    /// Whether its history is cut off
+    /// True for a shallow clone
     pub shallow: bool,
-    /// Whether only a part of the files is checked out
+    /// True for a sparse checkout
     pub sparse: bool,
-    /// Whether it has submodules
+    /// True if it has submodules
     pub has_submodules: bool,
 }
 
@@ -56,7 +56,7 @@ pub struct Facts {
 pub(super) struct Tree {
     pub(super) top: PathBuf,
     pub(super) git_dir: PathBuf,
-    /// Whether it is the repository's own, and not one that was added
+    /// True for the main worktree
     pub(super) is_main: bool,
     /// The index to look at instead of its own
     pub(super) index: Option<Arc<IndexCopy>>,
@@ -113,7 +113,7 @@ impl Git {
     }
 }
 
-/// Whether the commit that is checked out lists submodules.
+/// True if the checked-out commit lists submodules.
 fn has_gitmodules(order: Order) -> Result<bool, RunError> {
     let asked = order.args(["rev-parse", "--quiet", "--verify", "HEAD:.gitmodules"]).run()?;
     Ok(asked.exit.is_success())
@@ -134,7 +134,7 @@ fn version(told: &str) -> Result<(u32, u32), GitError> {
 }
 
 impl Repo {
-    /// What kind of repository it is, as it was when it was opened.
+    /// Properties of the repository when it was opened.
     pub fn facts(&self) -> &Facts {
         &self.0.facts
     }
@@ -221,7 +221,7 @@ impl Repo {
         Ok(Tree { top: top.to_owned(), git_dir, is_main, index: None })
     }
 
-    /// Whether a folder was to be a worktree of its own: what is asked of it must not be done to the one around it.
+    /// True for a folder that should be a worktree of its own; commands must not fall through to the repository around it.
     fn is_lost(&self, top: &Path, dir: &Path) -> bool {
         let ours = dir.strip_prefix(top).unwrap_or(dir).components();
         let mut ours = ours.map(|part| part.as_os_str());
@@ -247,7 +247,7 @@ impl Repo {
         GitError::Unrelated { ours: ours.to_owned(), theirs: theirs.to_owned() }
     }
 
-    /// Whether the history is cut off at the moment: fetching may have mended it.
+    /// True if the history is shallow now; a fetch may have completed it.
     pub(super) fn is_shallow(&self) -> bool {
         self.common().join("shallow").exists()
     }

@@ -11,7 +11,7 @@ use super::state::precious;
 use super::status::Status;
 use super::{GitError, Repo};
 
-/// How many rescues of one name there may be.
+/// Maximum number of rescue branches of one name.
 const NUMBERS: u32 = 10_000;
 
 impl Repo {
@@ -20,7 +20,7 @@ impl Repo {
     /// None where there is nothing that is not on a branch already. Index, HEAD and files stay as they are. A second
     /// rescue of the same finds the first.
     ///
-    /// What is staged and differs from the files is the tree of a parent of its own. Repositories inside are left
+    /// Staged content that differs from the files goes into a parent commit. Nested repositories are left
     /// out: they cannot be part of a commit.
     pub fn rescue(
         &self,
@@ -106,7 +106,7 @@ impl Repo {
         }
     }
 
-    /// Whether everything that is uncommitted in a working tree is on some branch.
+    /// True if all uncommitted work of a working tree is on some branch.
     pub(super) fn is_rescued(&self, tree: &Tree, status: &Status) -> Result<bool, GitError> {
         let snapshot = self.snapshot(tree, status)?;
         // What was changed and changed back is no loss.
@@ -169,7 +169,7 @@ struct Rescue {
     parents: Vec<String>,
 }
 
-/// Whether a reference is the name or the name with a number.
+/// True if a reference is the name, or the name with a number.
 fn is_numbered(reference: &str, name: &str) -> bool {
     let Some(rest) = reference.strip_prefix(name) else { return false };
     let number = rest.strip_prefix('-');

@@ -1,4 +1,4 @@
-//! What a working tree holds, as a tree of git's: made in a copy of the index, so that nothing there is touched.
+//! Snapshots a working tree as a git tree, through a copy of the index, so that nothing is touched.
 
 use std::ffi::OsString;
 use std::fs;
@@ -80,7 +80,7 @@ impl Drop for IndexCopy {
 pub(super) struct Snapshot {
     /// The files as they are
     pub(super) tree: String,
-    /// What is staged, where that is neither committed nor in the files
+    /// Tree of staged content that is neither committed nor in the files
     pub(super) staged: Option<String>,
 }
 
@@ -127,7 +127,7 @@ impl Repo {
         Ok(Snapshot { tree: files, staged })
     }
 
-    /// What is staged, but for files in conflict: both their sides are committed.
+    /// Tree of the staged content without conflicted files: both their sides are committed.
     fn staged(&self, tree: &Tree, status: &Status) -> Result<String, GitError> {
         let copy = IndexCopy::of(tree)?;
         let git = || Ok::<_, GitError>(self.git_in(tree)?.env("GIT_INDEX_FILE", copy.path()));

@@ -11,7 +11,7 @@ pub(super) const NOT_OURS: [&str; 3] = ["--", ":(top)", ":(top,exclude,glob)**/.
 /// Everything.
 const ALL: [&str; 2] = ["--", ":(top)"];
 
-/// What waits for its end, and by which file of git's one sees that.
+/// Operations in progress and the git files that reveal them.
 const BEGUN: [(&str, &str); 6] = [
     ("rebase-merge", "rebase"),
     ("rebase-apply", "rebase"),
@@ -39,7 +39,7 @@ pub struct TreeState {
 }
 
 impl TreeState {
-    /// Whether nothing is uncommitted.
+    /// True if nothing is uncommitted.
     pub fn is_clean(&self) -> bool {
         self.staged.is_empty() && self.unstaged.is_empty() && self.untracked.is_empty()
     }
@@ -61,7 +61,7 @@ impl Repo {
     }
 }
 
-/// What was begun in a working tree and waits for its end.
+/// Operation in progress in a working tree.
 pub(super) fn in_progress(tree: &Tree) -> Option<&'static str> {
     BEGUN.iter().find(|(file, _)| tree.git_dir.join(file).exists()).map(|(_, what)| *what)
 }
@@ -74,7 +74,7 @@ pub(super) fn nothing_in_progress(tree: &Tree) -> Result<(), GitError> {
     }
 }
 
-/// What must not be lost: in the main working tree our own files are, in a worktree they are somebody's work.
+/// Paths to leave out: our own files in the main working tree, none in a worktree.
 pub(super) const fn precious(tree: &Tree) -> &'static [&'static str] {
     if tree.is_main { &NOT_OURS } else { &ALL }
 }

@@ -1,4 +1,4 @@
-//! What `git status` says of a working tree, read once and understood in one place.
+//! Parses `git status` of a working tree.
 
 use std::ffi::OsString;
 
@@ -41,7 +41,7 @@ pub(super) enum Kind {
 }
 
 impl Entry {
-    /// Whether it is a repository of its own that git knows nothing of.
+    /// True for a nested repository that is not a submodule.
     pub(super) fn is_nested(&self) -> bool {
         self.kind == Kind::Untracked && self.path.ends_with(b"/")
     }
@@ -58,7 +58,7 @@ impl Entry {
         }
     }
 
-    /// Whether what is staged is neither in the commit nor in the working tree.
+    /// True if staged content is neither in the commit nor in the working tree.
     pub(super) fn is_staged_only(&self) -> bool {
         self.is_staged() && self.is_unstaged()
     }
@@ -70,7 +70,7 @@ impl Status {
         self.entries.iter().filter(|entry| sort(entry)).map(|entry| text(&entry.path)).collect()
     }
 
-    /// What keeps git from taking repositories inside for submodules, or from stumbling over empty ones.
+    /// Path arguments that exclude nested repositories.
     pub(super) fn without_nested(&self) -> Vec<OsString> {
         let nested = self.entries.iter().filter(|entry| entry.is_nested());
         let exclude = |entry: &Entry| {

@@ -12,7 +12,7 @@ use super::repo::Tree;
 use super::{GitError, Repo, discard, git_dir, hash};
 use crate::files::{self, at};
 
-/// How deep submodules of submodules are followed.
+/// Maximum depth of nested submodules.
 const DEPTH: u32 = 8;
 
 /// A submodule as the index of a working tree has it.
@@ -40,7 +40,7 @@ struct Filling {
 
 impl Repo {
     /// Fills the submodules of a new worktree from the clones of the main working tree, without the network. Those
-    /// whose clone or commit is not here stay empty and are named.
+    /// without a local clone or commit stay empty and are named.
     pub fn submodules_init(&self, worktree: &Path) -> Result<Vec<String>, GitError> {
         let tree = self.tree(worktree)?;
         let source_top = self.common().parent().filter(|_| !self.facts().bare).map(Path::to_owned);
@@ -226,7 +226,7 @@ impl Repo {
         Ok(at_risk)
     }
 
-    /// Whether a submodule's repository has commits that neither a remote nor the main clone has.
+    /// True if a submodule has commits that neither a remote nor the main clone has.
     fn has_own_commits(&self, tree: &Tree, own: &Path) -> Result<bool, GitError> {
         let git = self.foreign(own, own)?;
         let tips = git.clone().args(["for-each-ref", "--format=%(objectname)"]);

@@ -1,4 +1,4 @@
-//! What the tests of git share: repositories, made and looked at with plain git.
+//! Test support: repositories made and inspected with plain git.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;

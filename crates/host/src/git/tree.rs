@@ -120,7 +120,7 @@ impl Repo {
         }
     }
 
-    /// What a file holds in a commit, if it is there.
+    /// Content of a file in a commit, if present.
     pub fn file_at(&self, commit: &str, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         parts(path)?;
         let commit = self.commit(commit)?;
@@ -128,7 +128,7 @@ impl Repo {
         Ok(found.into_iter().next().flatten())
     }
 
-    /// What is in blobs, by names such as `commit:path`; none for those that are not there or no files.
+    /// Contents of blobs by names such as `commit:path`; `None` for missing ones and non-files.
     pub(super) fn contents(&self, names: &[OsString]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
         use std::os::unix::ffi::OsStrExt as _;
         let mut input = Vec::new();

@@ -27,13 +27,13 @@ pub struct WorktreeEntry {
     pub head: Option<String>,
     /// The branch that is checked out
     pub branch: Option<String>,
-    /// Whether it is not to be moved or forgotten
+    /// True if it is locked
     pub locked: bool,
-    /// Whether git would forget it: its folder is gone
+    /// True if git would prune it: its folder is gone
     pub prunable: bool,
 }
 
-/// What git has noted of a worktree, in a folder of its own.
+/// Git's registration of a worktree.
 #[derive(Debug, Clone)]
 pub(super) struct Registration {
     /// The folder of the notes
@@ -52,7 +52,7 @@ impl Registration {
         self.lock_reason().as_deref() == Some(SCRATCH)
     }
 
-    /// Whether git was interrupted while it made it: nobody has worked in it yet.
+    /// True if git was interrupted while creating it; it holds no work yet.
     fn is_half_made(&self) -> bool {
         self.lock_reason().as_deref() == Some(INITIALIZING)
     }
@@ -83,7 +83,7 @@ impl Repo {
         Ok(all)
     }
 
-    /// What git has noted of worktrees, read from its files.
+    /// Lists git's registrations of worktrees, read from its files.
     pub(super) fn registrations(&self) -> Vec<Registration> {
         let Ok(all) = fs::read_dir(self.common().join("worktrees")) else { return Vec::new() };
         let read = |admin: PathBuf| {
@@ -121,7 +121,7 @@ fn settled(path: &Path) -> PathBuf {
     path
 }
 
-/// Whether something is there, if only a broken link.
+/// True if the path exists, even as a broken link.
 fn is_there(path: &Path) -> Result<bool, GitError> {
     match fs::symlink_metadata(path) {
         Ok(_) => Ok(true),

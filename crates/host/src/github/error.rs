@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::wire::Refusal;
 
-/// How long GitHub is left alone if it does not say for how long.
+/// Pause when GitHub does not say how long to wait.
 const PAUSE_SECONDS: i64 = 60;
 
 /// Why GitHub did not do it.
@@ -34,7 +34,7 @@ pub enum GitHubError {
         "this machine cannot make secure connections ({why}): install its certificates (`ca-certificates`)"
     )]
     Client {
-        /// What is amiss
+        /// Description of the problem
         why: String,
     },
     /// There is no token.
@@ -52,7 +52,7 @@ pub enum GitHubError {
         "GitHub does not allow this (403): {message}; give the token write access to pull requests and issues"
     )]
     Forbidden {
-        /// What GitHub says
+        /// GitHub's message
         message: String,
     },
     /// There is no such thing, or the token cannot see it.
@@ -60,7 +60,7 @@ pub enum GitHubError {
         "GitHub has no {what}, or the token cannot see it (404): check the remote's address and what the token may read"
     )]
     NotFound {
-        /// What was looked for
+        /// Requested object
         what: String,
     },
     /// GitHub refuses what it was sent.
@@ -68,7 +68,7 @@ pub enum GitHubError {
     Refused {
         /// GitHub's status
         status: u16,
-        /// What GitHub says
+        /// GitHub's messages
         messages: Vec<String>,
     },
     /// There were too many requests.
@@ -84,13 +84,13 @@ pub enum GitHubError {
     Unreachable {
         /// Where it was looked for
         api: String,
-        /// What happened
+        /// Description of the failure
         why: String,
     },
     /// No answer in time.
     #[error("GitHub did not answer within {after:?}: try again later")]
     TooSlow {
-        /// How long it was waited for
+        /// Time waited
         after: Duration,
     },
     /// GitHub itself is in trouble.
@@ -114,7 +114,7 @@ pub enum GitHubError {
         "GitHub's answer cannot be understood ({why}): check that `github.api_url` is the address of its API"
     )]
     Unreadable {
-        /// What is odd about it
+        /// Description of the problem
         why: String,
     },
     /// There is more than is looked at.
@@ -128,7 +128,7 @@ pub enum GitHubError {
 }
 
 impl GitHubError {
-    /// Whether the same may go well later, without anybody's doing.
+    /// True if a later retry may succeed by itself.
     pub const fn is_transient(&self) -> bool {
         matches!(
             self,
@@ -147,13 +147,13 @@ impl GitHubError {
         }
     }
 
-    /// Whether GitHub refused with these words.
+    /// True if GitHub's refusal contains these words.
     pub(super) fn says(&self, words: &str) -> bool {
         let Self::Refused { messages, .. } = self else { return false };
         messages.iter().any(|message| message.contains(words))
     }
 
-    /// What an answer without success means; `shown` makes harmless what GitHub says.
+    /// Classifies an unsuccessful response; `shown` sanitises GitHub's text.
     pub(super) fn refusal(
         refused: &Refused<'_>,
         now: Timestamp,
@@ -183,7 +183,7 @@ pub(super) struct Refused<'a> {
     pub(super) status: StatusCode,
     pub(super) headers: &'a HeaderMap,
     pub(super) body: &'a [u8],
-    /// What was looked for
+    /// Requested object
     pub(super) what: &'a str,
 }
 
@@ -207,7 +207,7 @@ fn pause(
     limited.then(|| now.after_seconds(PAUSE_SECONDS))
 }
 
-/// What GitHub says in detail, else in general.
+/// GitHub's detailed messages, else its general one.
 fn messages(refusal: &Refusal) -> Vec<String> {
     let detail = |error: &Value| match error {
         Value::String(text) => Some(text.clone()),
@@ -226,7 +226,7 @@ fn messages(refusal: &Refusal) -> Vec<String> {
     }
 }
 
-/// What lies at the bottom of an error.
+/// Text of an error's root cause.
 pub(super) fn root(error: &dyn Error) -> String {
     let mut error = error;
     while let Some(below) = error.source() {

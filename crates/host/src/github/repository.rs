@@ -1,4 +1,4 @@
-//! Which repository a remote means.
+//! Parses remotes into repositories.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -52,7 +52,7 @@ impl Repository {
         Self::new(host, owner, name)
     }
 
-    /// Whether the API at this address is the one of the server on which this repository is.
+    /// True if the API at this address belongs to this repository's server.
     ///
     /// A server on this machine is somebody's stand-in for any.
     pub fn matches_api(&self, api_url: &str) -> bool {
@@ -61,7 +61,7 @@ impl Repository {
         is_loopback(&api) || api == self.host || api.strip_prefix("api.") == Some(&self.host)
     }
 
-    /// Who owns it.
+    /// Owner of the repository.
     pub fn owner(&self) -> &str {
         &self.owner
     }
@@ -88,7 +88,7 @@ impl fmt::Display for Repository {
     }
 }
 
-/// Whether a host is this machine.
+/// True for a loopback host.
 pub(crate) fn is_loopback(host: &str) -> bool {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost")

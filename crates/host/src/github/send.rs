@@ -13,13 +13,13 @@ use tokio::time;
 use super::error::{Refused, root};
 use super::{GitHub, GitHubError};
 
-/// How often one is sent elsewhere on the same server, as for a repository that was renamed.
+/// Maximum redirects on the same server, as for a renamed repository.
 const MOST_REDIRECTS: usize = 3;
 
 /// As much of an answer as is read: a page of the longest issues fits.
 const LARGEST_ANSWER: usize = 32 << 20;
 
-/// So much of what GitHub says is passed on.
+/// Longest part of a GitHub message that is passed on.
 const LONGEST_MESSAGE: usize = 500;
 
 /// An answer with success.
@@ -37,26 +37,26 @@ impl Answer {
         })
     }
 
-    /// Whether a list goes on.
+    /// True if a list has another page.
     pub(super) fn has_next(&self) -> bool {
         let links = self.headers.get_all(header::LINK).iter();
         links.filter_map(|link| link.to_str().ok()).any(|link| link.contains("rel=\"next\""))
     }
 }
 
-/// What is asked.
+/// A request to GitHub.
 struct Question<'a> {
     method: Method,
     path: String,
     body: Option<serde_json::Value>,
-    /// What is looked for, in words
+    /// Description of the requested object
     what: &'a str,
 }
 
 /// Why one try failed.
 struct Failure {
     error: GitHubError,
-    /// Whether GitHub can have heard of it
+    /// True if GitHub may have received it
     arrived: bool,
 }
 
@@ -164,7 +164,7 @@ impl GitHub {
         Ok((head.status, Answer { headers: head.headers, body }))
     }
 
-    /// What GitHub says as it may be shown: not endless, and without the token, should it be told to everybody.
+    /// Sanitises GitHub's text: bounded, and without the token.
     fn harmless(&self, text: &str) -> String {
         let text = match self.token.as_deref() {
             Some(token) => text.replace(token, "…"),
@@ -202,7 +202,7 @@ pub(super) fn waits(first: Duration) -> [Duration; 3] {
     [1, 2, 4].map(|times| first.saturating_mul(times))
 }
 
-/// Whether there was not even a connection, so that nobody can have heard anything.
+/// True if no connection was made, so that nothing was received.
 fn never_connected(error: &(dyn Error + 'static)) -> bool {
     let mut error = Some(error);
     while let Some(one) = error {

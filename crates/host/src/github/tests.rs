@@ -1,4 +1,4 @@
-//! What needs no server: addresses, remotes, webhooks.
+//! Cases that need no server: addresses, remotes, webhooks.
 
 use super::*;
 

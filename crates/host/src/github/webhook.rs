@@ -1,4 +1,4 @@
-//! What GitHub tells by itself.
+//! Webhooks from GitHub.
 
 use model::review::PullState;
 use octocrab::models::webhook_events::verification;
@@ -13,12 +13,12 @@ pub struct PullEvent {
     pub repository: (String, String),
     /// Its number there
     pub number: u64,
-    /// How it stands now
+    /// New state
     pub state: PullState,
 }
 
 impl PullEvent {
-    /// Whether it speaks of this repository; GitHub makes no difference between large and small letters.
+    /// True if it concerns this repository; GitHub ignores case.
     pub fn is_about(&self, repository: &Repository) -> bool {
         let (owner, name) = &self.repository;
         owner.eq_ignore_ascii_case(repository.owner())
@@ -26,13 +26,13 @@ impl PullEvent {
     }
 }
 
-/// Whether the holder of the secret signed this body; `header` is `X-Hub-Signature-256`. It compares in constant time.
+/// Verifies a body's signature; `header` is `X-Hub-Signature-256`. Compares in constant time.
 pub fn verify_signature(secret: &[u8], body: &[u8], header: &str) -> bool {
     // Without a secret everybody could sign.
     !secret.is_empty() && verification::verify_signature(header, secret, body).is_ok()
 }
 
-/// What a webhook called `name` (`X-GitHub-Event`) tells of a pull request's state, if it does.
+/// Parses a webhook named `name` (`X-GitHub-Event`) that reports a pull request's state.
 pub fn parse_event(name: &str, body: &[u8]) -> Option<PullEvent> {
     if name != "pull_request" {
         return None;

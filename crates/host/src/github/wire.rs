@@ -1,4 +1,4 @@
-//! What GitHub sends and is sent, as far as it matters here.
+//! JSON shapes of GitHub's API, as far as they are used.
 
 use model::Timestamp;
 use model::review::PullState;
@@ -88,7 +88,7 @@ pub(super) struct Refusal {
     pub(super) errors: Vec<serde_json::Value>,
 }
 
-/// What a webhook says of a pull request.
+/// Webhook payload about a pull request.
 #[derive(Debug, Deserialize)]
 pub(super) struct PullHook {
     pub(super) action: String,

@@ -10,13 +10,13 @@ use super::HooksError;
 use crate::process::{self, Launch, Output};
 use crate::program;
 
-/// How long one step may take.
+/// Timeout of one step.
 const LIMIT: Duration = Duration::from_secs(10);
 /// The first pause before somebody's lock is tried again; each pause is twice the one before.
 const FIRST_PAUSE: Duration = Duration::from_millis(5);
 /// No pause is longer: all in all they are more than two seconds.
 const LAST_PAUSE: Duration = Duration::from_millis(1_280);
-/// What git ends with where there is nothing to take away.
+/// Git's exit code when there is nothing to unset.
 const NOTHING: i32 = 5;
 
 /// Git, in one worktree, as its user has set it up.
@@ -116,7 +116,7 @@ fn failed(arguments: &[&OsStr], said: &str) -> HooksError {
     }
 }
 
-/// What one file says, with what it includes.
+/// Settings of one file, with its includes.
 #[derive(Debug, Default)]
 pub(super) struct Config {
     file: PathBuf,

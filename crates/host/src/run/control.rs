@@ -12,16 +12,16 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::Variables;
 
-/// How much may wait to be read by the agent.
+/// Maximum input queued for the agent.
 pub(crate) const MOST_INPUT: usize = 8 * 1024 * 1024;
-/// How long a message to the supervisor may be.
+/// Maximum size of a message to the supervisor.
 pub(crate) const MOST_MESSAGE: usize = 2 * MOST_INPUT;
 /// Time limit for a message to the supervisor, which reads at once unless its process is stopped.
 const SAY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Upper bound on a message from the supervisor; the longest has values of the environment.
 const MOST_NOTICE: usize = 1024 * 1024;
 
-/// What is said to the supervisor.
+/// Request to the supervisor.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Request<'a> {
@@ -41,7 +41,7 @@ pub(crate) enum Request<'a> {
     Environment { names: Vec<Cow<'a, str>> },
 }
 
-/// What a supervisor says.
+/// Notice from a supervisor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Notice {
@@ -54,14 +54,14 @@ pub enum Notice {
     Output {
         /// The segment that is being written
         segment: u32,
-        /// How long it is
+        /// Size in bytes
         bytes: u64,
     },
-    /// What became of a line for the agent
+    /// Outcome of an input line
     Input {
-        /// Which line
+        /// Key of the line
         key: String,
-        /// Whether it was taken, now or when it was sent before
+        /// True if it was accepted, now or earlier
         ok: bool,
     },
     /// The values that the server asked for, of those variables that the agent has
@@ -200,9 +200,9 @@ impl ControlSender {
 #[derive(Debug)]
 pub struct ControlReceiver {
     stream: OwnedReadHalf,
-    /// What was read and not yet handed out
+    /// Bytes read and not yet parsed
     read: Vec<u8>,
-    /// What came while [`Control::input`] waited for its answer
+    /// Notices received while [`Control::input`] waited
     earlier: VecDeque<Notice>,
 }
 

@@ -19,9 +19,9 @@ use super::{
 use crate::files::{self, FileError, Mode, at};
 use crate::process::{Exit, StartError};
 
-/// What `claim` says if nobody may begin this run any more.
+/// Content of `claim` when the run was given up.
 const GIVEN_UP: &str = "given up\n";
-/// What `claim` says if a supervisor began it.
+/// Content of `claim` when a supervisor took it.
 pub(crate) const TAKEN: &str = "supervisor\n";
 /// Files that an agent is started with and that may hold what it was told.
 const GIVEN: [&str; 4] = ["spec.json", "prompt.md", "system-prompt.md", "schema.json"];
@@ -34,7 +34,7 @@ pub struct RunFolder {
     path: PathBuf,
 }
 
-/// How a run stands.
+/// State of a run on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Standing {
     /// No supervisor has begun it. It may still begin, unless it was [given up](RunFolder::give_up)
@@ -84,7 +84,7 @@ impl RunFolder {
         Ok(Begun { supervisor, word: Some(word) })
     }
 
-    /// How the run stands.
+    /// Determines the state of the run.
     pub fn standing(&self) -> Result<Standing, FileError> {
         if let Some(exit) = self.readable_exit()? {
             return Ok(Standing::Ended(exit));
@@ -173,12 +173,12 @@ impl RunFolder {
         if may_need_them { Ok(false) } else { handover::forget_values(&self.path) }
     }
 
-    /// How it ended, if it has.
+    /// Exit record, if it has ended.
     pub fn exit(&self) -> Result<Option<ExitRecord>, FileError> {
         read_json(&self.file("exit.json"))
     }
 
-    /// Who supervises it, once somebody does.
+    /// Supervisor's record, once there is one.
     pub fn supervisor(&self) -> Result<Option<SupervisorRecord>, FileError> {
         read_json(&self.file("supervisor.json"))
     }

@@ -37,18 +37,18 @@ const MAX_OFFSET: u64 = 1 << 62;
 pub(crate) struct Piece<'a> {
     /// When it came, in milliseconds
     pub(crate) at: i64,
-    /// Which way it went
+    /// Direction
     pub(crate) s: Stream,
-    /// What it says
+    /// Content
     #[serde(borrow)]
     pub(crate) l: Cow<'a, str>,
-    /// Whether the line goes on in another piece
+    /// True if the line continues in another piece
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) more: bool,
-    /// Whether the line began in an earlier piece
+    /// True if the line began in an earlier piece
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) cont: bool,
-    /// Whether bytes that are not UTF-8 were replaced; present only then
+    /// Present and true if invalid UTF-8 was replaced
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) lossy: Option<bool>,
 }
@@ -68,10 +68,10 @@ pub struct OutputReader {
     next: Position,
     /// Lines not handed out yet, in the order in which they began; the first is not whole
     held: VecDeque<Held>,
-    /// How much text they have
+    /// Bytes of text held
     held_bytes: usize,
     buffer: Vec<u8>,
-    /// How many segments were gone before they were read, if any were
+    /// Number of segments lost before they were read
     lost: Option<u32>,
 }
 
@@ -101,7 +101,7 @@ impl OutputReader {
         self.held.front().map_or(self.next, |first| first.from)
     }
 
-    /// Whether output was dropped before it was read, and how many segments of it. Told once.
+    /// Number of segments dropped before they were read, if any; reported once.
     pub fn lost(&mut self) -> Option<u32> {
         self.lost.take()
     }
@@ -147,7 +147,7 @@ impl OutputReader {
         Ok(numbers.into_iter().filter(|number| *number > self.next.segment).min())
     }
 
-    /// So many segments were dropped before they were read, and with them the ends of lines.
+    /// Records dropped segments, and with them the ends of lines.
     fn miss(&mut self, segments: u32, lines: &mut Vec<OutputLine>) {
         if segments > 0 {
             self.lost = Some(self.lost.unwrap_or(0).saturating_add(segments));

@@ -1,4 +1,4 @@
-//! What the supervisor writes down of itself and of the end, and how small files are written here.
+//! Records that a supervisor writes about itself and the end of its run.
 //!
 //! Nothing is flushed to the disk itself: a power cut ends the agents anyway, and starting many must be
 //! quick. A reader still never sees half a file.
@@ -19,7 +19,7 @@ use crate::files::{self, FileError, at};
 /// Upper bound on what is read of a small file; the longest has a command's arguments.
 const MAX_SMALL_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How a run ended: the first wish decides.
+/// Cause of a run's end: the first request decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
@@ -33,11 +33,11 @@ pub enum Ended {
     NotStarted,
 }
 
-/// How a run ended, as `exit.json` has it.
+/// End of a run, as stored in `exit.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExitRecord {
-    /// What ended it
+    /// Cause of the end
     pub ended: Ended,
     /// Why, in the words of whoever wished it
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,15 +52,15 @@ pub struct ExitRecord {
     /// When all of it was gone
     #[serde(with = "millis")]
     pub ended_at: Timestamp,
-    /// How many processes it left behind when it ended by itself
+    /// Number of processes left behind when it ended by itself
     pub left_behind: u32,
-    /// How many lines went to and fro
+    /// Number of lines in both directions
     pub lines: u64,
-    /// How many bytes they had
+    /// Number of bytes in both directions
     pub bytes: u64,
-    /// How many of the lines were not kept
+    /// Number of dropped lines
     pub dropped_lines: u64,
-    /// How many of the bytes were not kept
+    /// Number of dropped bytes
     pub dropped_bytes: u64,
     /// Bytes that never reached the disk, because it was full or failed
     #[serde(default)]
@@ -69,7 +69,7 @@ pub struct ExitRecord {
     pub last: Position,
 }
 
-/// Who supervises a run, as `supervisor.json` has it.
+/// Supervisor of a run, as stored in `supervisor.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SupervisorRecord {
@@ -82,7 +82,7 @@ pub struct SupervisorRecord {
     pub started_at: Timestamp,
     /// When the supervisor was started, in clock ticks since the machine was; where the system tells
     pub start_time: Option<u64>,
-    /// Which start of the machine this was, where the system tells
+    /// Boot id of the machine, where available
     pub boot_id: Option<String>,
     /// The control group that the agent was started in, where there is one
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -20,7 +20,7 @@ const FARTHEST: u64 = 4 * 1024 * 1024;
 pub struct Stretch {
     /// Where it begins
     pub from: Position,
-    /// How long it is
+    /// Size in bytes
     pub bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with Slack, and whether it may have happened all the same.
+//! Errors of Slack, and whether the request may still have taken effect.
 
 use std::error::Error;
 use std::time::Duration;

@@ -17,7 +17,7 @@ use super::error::{SlackError, root};
 use super::wire;
 use crate::post::Connector;
 
-/// So often we ask whether anybody is there.
+/// Interval between pings.
 const PING_EVERY: Duration = Duration::from_secs(20);
 /// After so long without a sign the connection counts as lost.
 const SILENCE: Duration = Duration::from_secs(60);
@@ -32,7 +32,7 @@ pub struct Socket {
     ping: Instant,
 }
 
-/// What Slack tells.
+/// A frame received from Slack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
     /// The connection is ready
@@ -69,7 +69,7 @@ pub(super) async fn open(mut connector: Connector, url: &str) -> Result<Socket, 
     Ok(Socket { stream, heard: now, ping: now + PING_EVERY })
 }
 
-/// What is wrong with a socket, without quoting an answer.
+/// Describes a socket error without quoting a response.
 fn said_of(error: &Error) -> String {
     match error {
         Error::Http(answer) => format!("it answered with {}", answer.status().as_u16()),
@@ -79,7 +79,7 @@ fn said_of(error: &Error) -> String {
 }
 
 impl Socket {
-    /// What Slack tells next; nothing once the connection is lost. Dropped half-way, it loses nothing.
+    /// Waits for the next frame; `None` once the connection is lost. Cancel-safe.
     pub async fn next(&mut self) -> Result<Option<Frame>, SlackError> {
         let broken = |error: &Error| SlackError::Unsure { why: said_of(error) };
         loop {
@@ -124,7 +124,7 @@ impl Socket {
     }
 }
 
-/// What a text means; nothing where it means nothing to us.
+/// Parses a text frame; `None` for one that does not concern us.
 fn frame(text: &str) -> Option<Frame> {
     let envelope: wire::Envelope = serde_json::from_str(text).ok()?;
     match envelope.kind.as_str() {

@@ -87,7 +87,7 @@ impl Message {
         }
     }
 
-    /// What a message of ours is recognised by.
+    /// Key of one of our own messages.
     pub(super) fn key(&self, mark: &str) -> Option<&str> {
         let metadata = self.metadata.as_ref()?;
         let ours = metadata["event_type"] == mark;
@@ -95,7 +95,7 @@ impl Message {
     }
 }
 
-/// What comes over a socket.
+/// Envelope received over a socket.
 #[derive(Debug, Deserialize)]
 pub(super) struct Envelope {
     #[serde(default, rename = "type")]

@@ -1,10 +1,10 @@
-//! How a run comes to its end: which wish counts, and when asking becomes force. Decides, and does nothing.
+//! Decides how a run ends: the request that counts, and when to use force. Performs nothing itself.
 
 use std::time::{Duration, Instant};
 
 use crate::run::Ended;
 
-/// What an agent that ended by itself leaves behind has so long to go, at most.
+/// Grace period for processes left behind by an agent that ended by itself.
 const LEFTOVERS: Duration = Duration::from_secs(1);
 /// The first and the longest pause between two rounds of force.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_secs(1));
@@ -22,7 +22,7 @@ pub(super) enum Wish {
     TimeUp,
 }
 
-/// What is to be done.
+/// Action to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
     /// Nothing
@@ -44,7 +44,7 @@ enum Phase {
 #[derive(Debug)]
 pub(super) struct Ending {
     phase: Phase,
-    /// How long whoever is asked may take, where nobody says otherwise
+    /// Default grace period
     grace: Duration,
     ended: Option<(Ended, Option<String>)>,
 }
@@ -54,7 +54,7 @@ impl Ending {
         Self { phase: Phase::Running, grace, ended: None }
     }
 
-    /// What ended the run: the first wish.
+    /// Cause of the run's end: the first request.
     pub(super) fn verdict(self) -> (Ended, Option<String>) {
         self.ended.unwrap_or((Ended::Exited, None))
     }
@@ -85,7 +85,7 @@ impl Ending {
         }
     }
 
-    /// What time alone brings about.
+    /// Action due by time alone.
     pub(super) fn tick(&mut self, now: Instant) -> Act {
         match &mut self.phase {
             Phase::Asked { until } if *until <= now => self.force(now),

@@ -28,9 +28,9 @@ pub(super) struct Connection {
     stream: UnixStream,
     /// A message that is not whole yet
     heard: Vec<u8>,
-    /// What could not be sent yet
+    /// Bytes not yet sent
     unsent: Vec<u8>,
-    /// How far the output went when they were told last
+    /// Output position at the last notice
     told: Position,
     /// True if it has proved to be the server's
     is_server: bool,
@@ -47,7 +47,7 @@ impl Hub {
         self.agent = Some(agent);
     }
 
-    /// What to watch, and for what.
+    /// Descriptors to poll with their events.
     pub(super) fn watched(&self) -> impl Iterator<Item = (BorrowedFd<'_>, PollFlags)> {
         let connections = self.connections.iter().map(|one| (one.stream.as_fd(), one.interest()));
         std::iter::once((self.listener.as_fd(), PollFlags::IN)).chain(connections)

@@ -1,4 +1,4 @@
-//! What is said to the agent: in order, once, and never more than fits.
+//! Input to the agent: in order, once, and bounded.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use crate::run::MOST_INPUT;
 
-/// How long the name of a line may be.
+/// Maximum length of a line's key.
 const LONGEST_KEY: usize = 256;
 
 /// The agent's standard input.
@@ -14,15 +14,15 @@ const LONGEST_KEY: usize = 256;
 pub(super) struct Input {
     /// Until it is closed, by either side
     pipe: Option<OwnedFd>,
-    /// What the agent has not read
+    /// Bytes the agent has not read
     waiting: Vec<u8>,
-    /// How much of that the pipe has taken
+    /// Bytes of it written to the pipe
     taken: usize,
     keys: BTreeSet<Box<str>>,
     is_closing: bool,
 }
 
-/// What became of a line.
+/// Outcome of an input line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Offer {
     /// It will be said

@@ -24,7 +24,7 @@ pub(super) struct Lines {
     stream: Stream,
     /// The beginning of a line whose end is not there yet; never longer than a piece
     held: Vec<u8>,
-    /// Whether pieces of this line were handed on
+    /// True if earlier pieces of this line were passed on
     cont: bool,
 }
 
@@ -83,7 +83,7 @@ impl Lines {
     }
 }
 
-/// How many of the bytes do not belong to a character whose end is missing.
+/// Length of the prefix that ends at a character boundary.
 fn whole_characters(bytes: &[u8]) -> usize {
     for (behind, byte) in (1..=3).zip(bytes.iter().rev()) {
         let length = match byte {

@@ -15,10 +15,10 @@ use crate::run::{Piece, Position, Stream, segment_name};
 
 use super::lines::{PIECE, Part};
 
-/// So much is written at once at most: a chunk of empty lines takes forty times its size.
+/// Largest batch written at once: a chunk of empty lines takes forty times its size.
 const MOST_BATCHED: usize = 256 * 1024;
 
-/// How much there was.
+/// Number of lines and bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) lines: u64,
@@ -38,11 +38,11 @@ pub(super) struct Recorder {
     file: File,
     /// The segment, and how long it is on disk
     end: Position,
-    /// What is to be written next, in one go
+    /// Bytes of the next write
     batch: Vec<u8>,
-    /// What is in the batch
+    /// Lines and bytes in the batch
     batched: Tally,
-    /// What is in this segment and in the one before
+    /// Lines and bytes in this segment and the one before
     kept: [Tally; 2],
     all: Tally,
     dropped: Tally,
@@ -73,7 +73,7 @@ impl Recorder {
         self.end
     }
 
-    /// How much there was, and how much of it is not on disk any more.
+    /// Total lines and bytes, and those no longer on disk.
     pub(super) fn tally(&self) -> (Tally, Tally) {
         (self.all, self.dropped)
     }

@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level::pipe};
 
-/// What the system told this process: that a child ended, or that it is to end itself.
+/// Signals received: a child ended, or this process should end.
 #[derive(Debug)]
 pub(super) struct Signals {
     /// Readable once there was a signal
     wake: UnixStream,
-    /// Whether one of them was a wish to end
+    /// True after a signal to end
     is_to_end: Arc<AtomicBool>,
 }
 
@@ -38,7 +38,7 @@ impl Signals {
         while matches!(self.wake.read(&mut some), Ok(read) if read > 0) {}
     }
 
-    /// Whether this process was asked to end, since the last time.
+    /// True if this process was asked to end since the last call.
     pub(super) fn take_end(&self) -> bool {
         self.is_to_end.swap(false, Ordering::SeqCst)
     }

@@ -18,11 +18,11 @@ const LOOKS: u32 = 64;
 #[derive(Debug)]
 pub(super) struct Tree {
     agent: Pid,
-    /// How the agent ended, once it has
+    /// Wait status of the agent, once it has ended
     status: Option<WaitStatus>,
 }
 
-/// What taking leave of those who have ended showed.
+/// Result of reaping ended processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Left {
     /// Nothing has changed
@@ -40,7 +40,7 @@ impl Tree {
         Ok(Self { agent, status: None })
     }
 
-    /// How the agent ended, once it has.
+    /// Wait status of the agent, once it has ended.
     pub(super) fn status(&self) -> Option<WaitStatus> {
         self.status
     }
@@ -65,7 +65,7 @@ impl Tree {
         }
     }
 
-    /// Whether there is somebody who is not our child. Where orphans are adopted there is not; elsewhere
+    /// True if the group has a process that is not our child. With a subreaper there is none; elsewhere
     /// the agent's process group is what can be seen.
     fn is_group_left(&self) -> bool {
         cfg!(not(target_os = "linux"))
@@ -209,7 +209,7 @@ fn process(pid: Pid) -> Option<Process> {
     })
 }
 
-/// What follows the name, which may itself hold brackets and spaces: state, parent, group, …
+/// Fields after the name, which may itself contain brackets and spaces: state, parent, group, …
 fn fields(stat: &str) -> Option<impl Iterator<Item = &str>> {
     Some(stat.rsplit_once(')')?.1.split_ascii_whitespace())
 }
@@ -226,7 +226,7 @@ pub(super) fn start_time() -> Option<u64> {
     fields(&stat)?.nth(19)?.parse().ok()
 }
 
-/// Which start of the machine this is.
+/// Boot id of the machine.
 pub(super) fn boot_id() -> Option<String> {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(id.trim().to_owned())

@@ -26,12 +26,12 @@ const CHUNK: usize = 64 * 1024;
 /// A pipe that still has no end after so many reads is fed by a process that is none of ours.
 const MOST_DRAINED: u32 = 1024;
 
-/// What the agent was promised.
+/// Time limits of the agent.
 #[derive(Debug)]
 pub(super) struct Terms {
-    /// How long it may take to end after it was asked to
+    /// Grace period after a request to end
     pub(super) grace: Duration,
-    /// How long it may run
+    /// Time limit
     pub(super) limit: Option<Duration>,
     /// Environment values and the server's key, as handed over
     pub(super) handover: Handover,
@@ -283,7 +283,7 @@ impl Watch {
     }
 }
 
-/// What there is to do.
+/// Result of a poll.
 #[derive(Debug)]
 struct Ready {
     signals: bool,

@@ -1,4 +1,4 @@
-//! Whether an agent may: the role's lists, then the policy, then perhaps a person.
+//! Permission checks: the role's lists, then the policy, then perhaps a person.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::tools::Tools;
 use crate::agent::notes::{self, AsksNote};
 use crate::agent::{Asks, Brief, Event, Step, Verdict, rpc};
 
-/// Who decides, and the questions that nobody has answered yet.
+/// Permission policy with the open questions.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Permissions {
     #[serde(with = "AsksNote")]
@@ -17,7 +17,7 @@ pub(super) struct Permissions {
     allowed: Vec<String>,
     refused: Vec<String>,
     open: BTreeMap<String, Question>,
-    /// What it was refused since the last prompt
+    /// Tools refused since the last prompt
     missed: BTreeSet<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What an agent says: in pieces, and told as whole messages.
+//! Joins an agent's message chunks into whole messages.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

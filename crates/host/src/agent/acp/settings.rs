@@ -1,4 +1,4 @@
-//! What a session offers to be set: the model, and the mode it works in. Agents offer them as
+//! Session settings: the model and the mode. Agents offer them as
 //! options of the session, as older lists with methods of their own, or as both.
 
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ const MODES: List = List {
     param: "modeId",
 };
 
-/// How it stands with a wish.
+/// State of a requested setting.
 pub(super) enum Wish {
     /// It is so already
     Granted,

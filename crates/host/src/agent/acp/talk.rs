@@ -21,14 +21,14 @@ use crate::run::{OutputLine, Stream};
 /// The version of the protocol.
 const VERSION: u64 = 1;
 
-/// What is known of a talk so far.
+/// State of a conversation.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Talk {
-    /// What the session is opened with, until it is open
+    /// Opening parameters, until the session is open
     opening: Option<Opening>,
     asked: Asked<Why>,
     session: Option<String>,
-    /// What is still to be set before the first prompt
+    /// Settings to apply before the first prompt
     settings: Vec<Setting>,
     phase: Phase,
     /// It can be told something in the middle of a turn
@@ -41,7 +41,7 @@ pub(super) struct Talk {
     permissions: Permissions,
     saying: Saying,
     model: Option<String>,
-    /// What pieces of this prompt's messages have told of its tokens
+    /// Tokens reported by chunks of this prompt's messages
     spent: Tokens,
 }
 
@@ -440,7 +440,7 @@ fn words(text: &str) -> Value {
     json!([{ "type": "text", "text": text }])
 }
 
-/// What an agent is told that broke off because of a refusal.
+/// Prompt for an agent that stopped because of a refusal.
 fn go_on_without(missed: &BTreeSet<String>) -> String {
     let tools = missed.iter().map(|tool| format!("`{tool}`")).collect::<Vec<_>>().join(", ");
     format!("You were not allowed to use {tools}. Go on without it, or say what you would need.")

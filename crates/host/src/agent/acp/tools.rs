@@ -113,7 +113,7 @@ pub(in crate::agent) fn certain_name(call: &Value) -> Option<String> {
     name.filter(|name| !name.is_empty()).map(|name| notes::clip(name, 100))
 }
 
-/// What is nearest to a name in a title or a kind.
+/// Best guess at a tool's name from a title or a kind.
 pub(in crate::agent) fn likely_name(call: &Value, servers: &[String]) -> String {
     let title = call["title"].as_str().unwrap_or_default();
     match call["kind"].as_str() {

@@ -8,7 +8,7 @@ use crate::agent::transcript::{EntryKind, JsonReader, TranscriptEntry, texts, us
 /// Reads the lines of this kind.
 pub(super) const READER: JsonReader = JsonReader { told, entries, id_field: "toolCallId" };
 
-/// What a message tells; nothing where it is of no form that we know.
+/// Items of a message; `None` for an unknown form.
 fn entries(value: &Value) -> Option<Vec<TranscriptEntry>> {
     let params = &value["params"];
     match value["method"].as_str() {
@@ -27,7 +27,7 @@ fn entries(value: &Value) -> Option<Vec<TranscriptEntry>> {
     }
 }
 
-/// What it was told, if it was told something.
+/// Text of a prompt sent to the agent.
 fn told(value: &Value) -> Option<String> {
     let is_telling = matches!(value["method"].as_str()?, "session/prompt" | "_session/steering");
     is_telling.then(|| texts(&value["params"]["prompt"]))
@@ -93,7 +93,7 @@ fn call(update: &Value) -> Vec<TranscriptEntry> {
     all
 }
 
-/// What came of a call, in whatever place the agent says it.
+/// Output of a call, wherever the agent reports it.
 fn outcome(update: &Value) -> String {
     let raw = &update["rawOutput"];
     let told = raw.as_str().or_else(|| raw["error"]["message"].as_str());

@@ -1,4 +1,4 @@
-//! What an agent says it used. There are four ways of saying it, and none of them is the rule:
+//! Token usage as agents report it. There are four forms, and none of them is standard:
 //!
 //! 1. the answer to a prompt has `usage`, of that prompt alone (claude-agent-acp, codex-acp);
 //! 2. its `_meta.quota` has the same, and by model: that also counts calls on the side (both of them; gemini
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::agent::notes::{self, Tokens};
 
-/// What the answer to a prompt says that the prompt used.
+/// Usage reported in the answer to a prompt.
 pub(super) fn of_prompt(result: &Value) -> Tokens {
     let quota = &result["_meta"]["quota"];
     let by_model = quota["model_usage"].as_array().map_or(&[][..], Vec::as_slice);

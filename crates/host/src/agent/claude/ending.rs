@@ -1,4 +1,4 @@
-//! What the end of a turn says.
+//! Reads the end of a turn.
 
 use serde_json::Value;
 

@@ -21,22 +21,22 @@ use super::super::notes::{Tokens, count};
 /// As many messages may be under way at once, in the main thread and in subagents.
 const MESSAGES: usize = 32;
 
-/// What was used and told.
+/// Usage seen and usage reported.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Ledger {
     /// Messages of the model that may still grow, by id
     messages: VecDeque<(String, Tokens)>,
-    /// What was told since the last `result`
+    /// Tokens reported since the last `result`
     told: Tokens,
     /// The totals before the turn; absent where an earlier run's are in them and not known
     total: Option<Tokens>,
     /// The same in billionths of a dollar
     total_cost: Option<i64>,
-    /// What this run cost, in billionths of a dollar; absent where it is not known
+    /// Cost of this run, in billionths of a dollar, if known
     cost: Option<i64>,
 }
 
-/// Whether a conversation is new.
+/// Start of a conversation: new or resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beginning {
     New,
@@ -55,7 +55,7 @@ impl Ledger {
         }
     }
 
-    /// What a message of the model has used so far.
+    /// Records the usage of a model's message so far.
     pub(super) fn message(&mut self, id: &str, usage: &Value) -> Option<Event> {
         let used = of_message(usage);
         let known = self.messages.iter_mut().find(|(known, _)| known == id);
@@ -72,7 +72,7 @@ impl Ledger {
         used.since(before).map(Event::Usage)
     }
 
-    /// What a turn used and what the run cost so far.
+    /// Records the usage of a turn and the cost of the run so far.
     pub(super) fn result(&mut self, result: &Value) -> Vec<Event> {
         let of_turn = &result["model_usage_since_last_result"];
         let total = of_models(&result["modelUsage"]);

@@ -1,4 +1,4 @@
-//! How Claude Code says that its model will not answer for a while.
+//! Recognises Claude Code's rate limits.
 //!
 //! A subscription's limit comes as a `rate_limit_event` with the time, then as the error of the
 //! turn. Older versions put the time behind a bar in the text. The limit that an organisation sets

@@ -1,4 +1,4 @@
-//! What is said to Claude Code, and which of it is still unanswered.
+//! Lines sent to Claude Code, and the unanswered ones.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use super::super::{Brief, Step};
 /// is resumed remembers the old ones.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Lines {
-    /// What the ids begin with
+    /// Prefix of the ids
     prefix: String,
     /// The number of the next line
     next: u64,

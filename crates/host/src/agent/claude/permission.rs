@@ -1,4 +1,4 @@
-//! Which of its own tools Claude Code may use, and what happens when it asks for another.
+//! Permissions for Claude Code's own tools.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,13 +13,13 @@ pub(super) struct Permission {
     tools: Option<Vec<String>>,
     /// Tools it may not use
     disallowed: Vec<String>,
-    /// What its MCP tools begin with
+    /// Prefixes of its MCP tools
     servers: Vec<String>,
     #[serde(with = "AsksNote")]
     asks: Asks,
 }
 
-/// What the rules say to a tool.
+/// Decision of the rules on a tool.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Ruling {
     Allow,
@@ -39,7 +39,7 @@ impl Permission {
         }
     }
 
-    /// What the rules say to a tool that was asked for.
+    /// Applies the rules to a requested tool.
     ///
     /// Only whole names count here. Of an entry such as `Bash(git *)` Claude Code knows itself what
     /// it covers, and asks only for the rest.

@@ -1,4 +1,4 @@
-//! How Claude Code is started.
+//! Builds Claude Code's command line.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::run::Stdin;
 pub const MCP_CONFIG: &str = "mcp.json";
 const SYSTEM_PROMPT: &str = "system-prompt.md";
 
-/// How long it tries to reach an MCP server before it begins without it, at most. The server may
+/// Longest time to connect to an MCP server before it starts without it. The server may
 /// just be coming back.
 const LONGEST_CONNECT_MS: u64 = 60_000;
 

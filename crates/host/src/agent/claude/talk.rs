@@ -21,13 +21,13 @@ pub(super) struct Talk {
     prompt: Option<String>,
     lines: Lines,
     phase: Phase,
-    /// How many tasks run in the background
+    /// Number of background tasks
     background: usize,
     permission: Permission,
-    /// What was asked for and not answered yet, by request
+    /// Open permission requests, by request id
     asked: BTreeMap<String, Request>,
     ledger: Ledger,
-    /// What was told of the beginning of turns
+    /// Facts already reported at the start of a turn
     told: Told,
     outcome: Outcome,
 }
@@ -53,14 +53,14 @@ struct Request {
     input: Value,
 }
 
-/// What would else be told again with each turn.
+/// Facts that would otherwise be reported with each turn.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Told {
     conversation: Option<String>,
     model: Option<String>,
     /// MCP servers that are not connected, and how they are
     servers: BTreeMap<String, String>,
-    /// Whether this turn hit a limit
+    /// True if this turn hit a rate limit
     limited: bool,
 }
 
@@ -275,7 +275,7 @@ impl Talk {
         is_new.then_some(Event::Limited { until: limit.until })
     }
 
-    /// What can be made of a line that is too long to be kept whole.
+    /// Salvages a line that was truncated.
     fn broken(&mut self, text: &str) -> Vec<Step> {
         if text.starts_with(r#"{"type":"user""#) {
             let ids =

@@ -72,7 +72,7 @@ fn out(value: &Value) -> OutputLine {
     line(Stream::Out, &value.to_string())
 }
 
-/// Whether a talk is written down and taken up again at each line.
+/// Server behaviour in a replay: saves and restores the conversation at each line, or not.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Server {
     Lives,

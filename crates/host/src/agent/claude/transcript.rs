@@ -7,7 +7,7 @@ use crate::agent::transcript::{EntryKind, JsonReader, TranscriptEntry, texts};
 /// Reads the lines of this kind.
 pub(super) const READER: JsonReader = JsonReader { told, entries, id_field: "tool_use_id" };
 
-/// What a line tells; nothing where it is of no form that we know.
+/// Items of a line; `None` for an unknown form.
 fn entries(value: &Value) -> Option<Vec<TranscriptEntry>> {
     Some(match value["type"].as_str()? {
         "assistant" => blocks(value).iter().filter_map(|block| spoken(value, block)).collect(),
@@ -26,7 +26,7 @@ fn entries(value: &Value) -> Option<Vec<TranscriptEntry>> {
     })
 }
 
-/// What it was told, if it was told something.
+/// Text of a prompt sent to the agent.
 fn told(value: &Value) -> Option<String> {
     (value["type"] == "user").then(|| texts(&value["message"]["content"]))
 }

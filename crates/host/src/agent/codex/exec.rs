@@ -9,7 +9,7 @@ use crate::agent::outcome::Outcome;
 use crate::agent::{Brief, Event, Step};
 use crate::run::{OutputLine, Stream};
 
-/// What is known of a run so far.
+/// State of a run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Exec {
     outcome: Outcome,

@@ -74,7 +74,7 @@ impl Tools {
     }
 }
 
-/// What was said, if the item is a message.
+/// Text of an item that is a message.
 pub(super) fn message(item: &Value) -> Option<&str> {
     let is_message = matches!(item["type"].as_str()?, "agent_message" | "agentMessage");
     item["text"].as_str().filter(|text| is_message && !text.trim().is_empty())

@@ -19,7 +19,7 @@ use crate::agent::settling::{AfterTurn, INTERRUPTED, SentMessages, Settling, Tur
 use crate::agent::{Asks, Brief, Event, Step, Verdict};
 use crate::run::{OutputLine, Stream};
 
-/// What is told in pieces and again as a whole; nobody needs the pieces.
+/// Delta notifications; the whole item follows.
 const UNWANTED: [&str; 6] = [
     "item/agentMessage/delta",
     "item/commandExecution/outputDelta",
@@ -29,13 +29,13 @@ const UNWANTED: [&str; 6] = [
     "turn/diff/updated",
 ];
 
-/// How often a thread is asked for.
+/// Attempts to open a thread.
 const TRIES: u8 = 3;
 
-/// What is known of a conversation so far.
+/// State of a conversation.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Server {
-    /// What opens the thread, until it is said
+    /// Opening request, until it is sent
     opening: Option<Opening>,
     schema: Option<Value>,
     asked: Asked<Why>,
@@ -54,7 +54,7 @@ struct Opening {
     method: String,
     params: Value,
     prompt: String,
-    /// How often it may still be tried
+    /// Remaining attempts
     tries: u8,
 }
 
@@ -85,10 +85,10 @@ enum Phase {
     Over,
 }
 
-/// What was spent, by thread; totals grow over the whole life of a thread.
+/// Usage by thread; totals grow over the whole life of a thread.
 #[derive(Debug, Serialize, Deserialize)]
 struct Meter {
-    /// Whether the thread has a past that was paid for
+    /// True if the thread has earlier turns that were already charged
     resumed: bool,
     spent: BTreeMap<String, Tokens>,
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::agent::transcript::{EntryKind, JsonReader, TranscriptEntry, texts, used, with_code};
 
-/// Whether an item begins or is over.
+/// Phase of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum When {
     Began,
@@ -14,7 +14,7 @@ enum When {
 /// Reads the lines of this kind.
 pub(super) const READER: JsonReader = JsonReader { told, entries, id_field: "id" };
 
-/// What a line tells; nothing where it is of no form that we know.
+/// Items of a line; `None` for an unknown form.
 fn entries(value: &Value) -> Option<Vec<TranscriptEntry>> {
     match value["type"].as_str() {
         Some(kind) => exec(kind, value),
@@ -22,7 +22,7 @@ fn entries(value: &Value) -> Option<Vec<TranscriptEntry>> {
     }
 }
 
-/// What it was told, if it was told something.
+/// Text of a prompt sent to the agent.
 fn told(value: &Value) -> Option<String> {
     let is_telling = matches!(value["method"].as_str()?, "turn/start" | "turn/steer");
     is_telling.then(|| texts(&value["params"]["input"]))

@@ -24,7 +24,7 @@ fn line(stream: Stream, text: &str) -> OutputLine {
     OutputLine { at: Timestamp::from_millis(0), stream, text: text.to_owned(), cut: 0 }
 }
 
-/// What is made of an output.
+/// Interprets an output.
 fn read(lines: &[&str]) -> (Vec<Step>, Done) {
     let mut reader = Command.conversation(&brief(&["x"]));
     let mut steps = reader.begin();

@@ -26,7 +26,7 @@ pub(in crate::agent) fn read(
     vec![TranscriptEntry { ok: Some(is_well), ..TranscriptEntry::new(kind, summary) }]
 }
 
-/// What a report tells; one line may tell several things.
+/// Items of a report; one line may have several.
 fn reported(report: &Value) -> Vec<TranscriptEntry> {
     let mut all = Vec::new();
     let system = |text: String| TranscriptEntry::new(EntryKind::System, text);

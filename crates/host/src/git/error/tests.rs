@@ -1,4 +1,4 @@
-//! What people are told.
+//! Messages for people.
 
 use super::*;
 

@@ -18,12 +18,12 @@ use crate::git::repo::Tree;
 use crate::git::{GitError, Repo, git_dir, hash};
 use crate::process::Output;
 
-/// How often it is looked at anew what is in the way.
+/// Retries after a concurrent change.
 const ROUNDS: u32 = 5;
 /// Where commits go that only a worktree knew whose folder somebody has removed.
 const RESCUED: &str = "adjutant/rescue/";
 
-/// What a new worktree has checked out.
+/// Checkout of a new worktree.
 #[derive(Debug, Clone, Copy)]
 enum Wanted<'a> {
     /// A branch: a new one at this commit, or the one of that name wherever it stands
@@ -39,7 +39,7 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Whether a worktree has to be made.
+/// State of a worktree's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     /// It stands

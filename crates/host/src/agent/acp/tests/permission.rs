@@ -1,4 +1,4 @@
-//! What an agent may, and under which name a tool goes.
+//! Permissions, and the names of tools.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn usual() -> [Value; 4] {
     ]
 }
 
-/// What is answered by policy to a tool of that name.
+/// Policy's answer for a tool of that name.
 fn outcome(brief: &Brief, name: &str, options: &[Value]) -> Value {
     let call = json!({ "toolCallId": "c", "name": name, "rawInput": { "a": 1 } });
     let steps = hear(working(brief).as_mut(), &[question(&call, options)]);

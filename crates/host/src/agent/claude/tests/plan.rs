@@ -1,4 +1,4 @@
-//! How it is started.
+//! Builds the plan to start it.
 
 use super::super::super::{Kind as _, Plan, Runner};
 use super::super::plan::{KEPT_BACK, disallowed};

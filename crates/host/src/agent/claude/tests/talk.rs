@@ -1,4 +1,4 @@
-//! What was never recorded but may come, one thing at a time.
+//! Cases without a recording.
 
 use std::path::PathBuf;
 

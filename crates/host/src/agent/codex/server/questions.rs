@@ -1,4 +1,4 @@
-//! What the app server asks us: whether it may.
+//! Permission requests of the app server.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ struct Question {
     form: Form,
 }
 
-/// How an answer is put.
+/// Form of an answer.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Form {
