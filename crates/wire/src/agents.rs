@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What an agent changed.
+/// Changes of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentDiff {
@@ -22,13 +22,13 @@ pub struct AgentDiff {
     pub target: Option<String>,
     /// The commit that is shown, or on top of which it works
     pub head: Option<String>,
-    /// Whether some of it is not committed
+    /// True if some changes are uncommitted
     pub uncommitted: bool,
     /// The files that differ
     pub files: Vec<ChangedFileView>,
     /// As a patch, of at most 2 MiB: whole files as far as they go
     pub patch: String,
-    /// Whether there is more than is shown
+    /// True if the answer is truncated
     pub truncated: bool,
     /// Its commits, the newest first, at most 200
     pub commits: Vec<CommitView>,
@@ -49,11 +49,11 @@ pub struct ChangedFileView {
     pub old_path: Option<String>,
     /// `added`, `changed`, `deleted`, `renamed`, `copied`, `retyped` or `unmerged`
     pub status: String,
-    /// How many lines are new
+    /// Number of added lines
     pub added: u64,
-    /// How many lines are gone
+    /// Number of removed lines
     pub removed: u64,
-    /// Whether it is no text, or too large to be shown
+    /// True for a file that is binary or too large to show
     pub binary: bool,
 }
 
@@ -76,21 +76,21 @@ pub struct CommitView {
 pub struct AgentStory {
     /// The agent, as it is shown among others
     pub row: CrewRow,
-    /// Who stands above it, from the operator's side
+    /// Ancestors, from the root down
     pub crumbs: Vec<AgentCrumb>,
-    /// How it stood, from when to when
+    /// States over time
     pub segments: Vec<LaneSegment>,
-    /// What happened to it
+    /// Events on its timeline
     pub marks: Vec<StoryMark>,
     /// When it called our tools, in milliseconds since 1970; of very many only the newest
     pub calls: Vec<i64>,
-    /// What it had spent itself by then; known by the hour
+    /// Own spending over time, by the hour
     pub spend: Vec<SpentBy>,
-    /// What it was told first, with its role and everything around its prompt; null where that is not kept
+    /// First prompt with its role and context; null if it was not kept
     pub context: Option<String>,
     /// The first of those it started
     pub children: Vec<CrewRow>,
-    /// How much there is
+    /// Totals
     pub counts: StoryCounts,
     /// Its claim on its task; null where it has none
     pub claim: Option<ClaimView>,
@@ -105,7 +105,7 @@ pub struct AgentStory {
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct AgentCrumb {
-    /// Who
+    /// Agent id
     pub id: AgentId,
     /// In which role
     pub role: String,
@@ -126,7 +126,7 @@ pub struct StoryMark {
     pub href: Option<String>,
 }
 
-/// What was spent by a time.
+/// Spending up to a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -137,7 +137,7 @@ pub struct SpentBy {
     pub usd: f64,
 }
 
-/// How much there is to look at.
+/// Totals of an agent's story.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -170,7 +170,7 @@ pub struct AgentPullRequest {
     pub url: String,
     /// Its number there
     pub number: u64,
-    /// How it stands
+    /// Current state
     pub state: PullState,
 }
 
@@ -186,9 +186,9 @@ pub struct AgentStream {
     pub next: OutputPlace,
     /// Of which attempt
     pub attempt: u32,
-    /// Whether nothing more will come of this attempt
+    /// True if this attempt has no more output
     pub complete: bool,
-    /// Whether there was any output, though perhaps none that tells people something
+    /// True if there was any output, even if none is shown
     #[serde(skip)]
     pub heard: bool,
 }
@@ -197,7 +197,7 @@ pub struct AgentStream {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct OutputPlace {
-    /// Which file
+    /// Output segment
     pub segment: u32,
     /// Where in it
     pub offset: u64,
@@ -218,34 +218,34 @@ pub struct StreamItem {
     pub tool: Option<String>,
     /// In words: Markdown of a message or a thought, else plain, with terminal colours
     pub text: String,
-    /// What the tool is given
+    /// Input of the tool
     pub input: Option<Value>,
-    /// Whether it went well, where that is known
+    /// Success, if known
     pub ok: Option<bool>,
-    /// How long it took, where the agent says so
+    /// Duration in milliseconds, if reported
     pub duration_ms: Option<u64>,
     /// The commit that it tells of having made
     pub commit: Option<String>,
-    /// Whether it goes on from the step before it, if that is such a part of the same kind and id
+    /// True if it continues the previous step of the same kind and id
     pub part: bool,
-    /// Whether it was written to the standard error
+    /// True for standard error
     pub err: bool,
-    /// How many bytes of the text were left out
+    /// Number of bytes of the text that were left out
     pub cut: u64,
 }
 
-/// What came of an agent, in the harness's words.
+/// Result of an agent, in the harness toolset's form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct AgentResultView {
-    /// What it did, in its own words
+    /// Summary in its own words
     pub summary: String,
-    /// What it changed
+    /// Changes
     pub changes: Vec<String>,
-    /// What is wrong
+    /// Issues
     pub issues: Vec<String>,
-    /// What it wants to know
+    /// Questions
     pub questions: Vec<String>,
     /// Its result as a value, where it gave one
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -268,12 +268,12 @@ pub struct TokensView {
 pub struct AgentStatusAnswer {
     /// Your id
     pub id: AgentId,
-    /// What you are
+    /// Your type
     #[serde(rename = "type")]
     pub kind: AgentType,
     /// Your role
     pub role: String,
-    /// What you do now
+    /// Your current state
     pub state: OfficeStatus,
     /// The same, as it is stored
     pub agent_state: AgentStateName,
@@ -298,7 +298,7 @@ pub struct AgentStatusAnswer {
 pub struct RunningAgents {
     /// Those that have not ended, oldest first
     pub agents: Vec<RunningAgent>,
-    /// How many are in this answer
+    /// Number of entries in this answer
     pub count: usize,
     /// Where the next page begins, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -314,9 +314,9 @@ pub struct RunningAgent {
     pub model: Option<String>,
     /// When it began
     pub started_at: Timestamp,
-    /// How long it has run
+    /// Running time in seconds
     pub elapsed_seconds: i64,
-    /// What it is about
+    /// Summary of its task
     pub task_summary: String,
 }
 
@@ -330,7 +330,7 @@ pub struct SpawnedAgent {
     pub status: AwaitStatus,
     /// The state as it is recorded
     pub state: AgentStateName,
-    /// Whether it did what it was asked; absent while it runs
+    /// True if it succeeded; absent while it runs
     #[serde(skip_serializing_if = "Option::is_none")]
     pub success: Option<bool>,
     /// Its answer
@@ -342,15 +342,15 @@ pub struct SpawnedAgent {
     /// Why it failed
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// How long it ran
+    /// Duration in seconds
     pub duration_seconds: f64,
-    /// What it cost; null where that is not known
+    /// Cost in dollars; null if unknown
     pub cost_usd: Option<f64>,
     /// The model that answered
     pub model: Option<String>,
-    /// What it used
+    /// Tokens used
     pub tokens: TokensView,
-    /// What it is about
+    /// Summary of its task
     pub task_summary: String,
 }
 
@@ -359,7 +359,7 @@ pub struct SpawnedAgent {
 pub struct SpawnedAgents {
     /// Each as `spawn_claude` answers it, in the order asked for
     pub agents: Vec<SpawnedAgent>,
-    /// How many
+    /// Number of agents
     pub count: usize,
     /// All of them together
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -370,24 +370,24 @@ pub struct SpawnedAgents {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct SpawnAggregate {
-    /// Whether all did what they were asked; absent while one runs
+    /// True if all succeeded; absent while one runs
     #[serde(skip_serializing_if = "Option::is_none")]
     pub success: Option<bool>,
-    /// How many did
+    /// Number of agents that succeeded
     pub succeeded: usize,
-    /// How many did not
+    /// Number of agents that failed
     pub failed: usize,
-    /// How many still run
+    /// Number of agents that still run
     pub running: usize,
-    /// What they cost, as far as it is known
+    /// Known cost in dollars
     pub cost_usd: f64,
-    /// What they used
+    /// Tokens used
     pub tokens: TokensView,
     /// Their answers, one after the other
     pub result: String,
 }
 
-/// How an agent stands.
+/// Status of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AwaitedAgent {
@@ -398,7 +398,7 @@ pub struct AwaitedAgent {
     /// Why it ended, or until when it is limited
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What came of it
+    /// Result
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<AgentResultView>,
 }
@@ -411,17 +411,17 @@ pub struct DraftedAgent {
     pub agent_id: AgentId,
     /// Its role
     pub role: String,
-    /// What it works on
+    /// Current task
     pub task_slug: String,
 }
 
-/// What became of it.
+/// Outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KilledAgent {
-    /// Whether the agent was ended by this call
+    /// True if this call ended the agent
     pub success: bool,
-    /// What happened, in words
+    /// Description of the outcome
     pub message: String,
 }
 
@@ -444,7 +444,7 @@ pub struct AgentLine {
     pub id: AgentId,
     /// Its role
     pub role: String,
-    /// What it works on
+    /// Current task
     pub task_slug: Option<String>,
     /// When it began
     pub started_at: Timestamp,

@@ -23,33 +23,33 @@ pub struct CrewRow {
     pub display_name: Option<String>,
     /// Its category
     pub category: String,
-    /// How it is run; `enlisted` is by somebody else
+    /// Kind of agent; `enlisted` for one that Adjutant does not run
     pub kind: String,
     /// The model that answers it, or that it was asked for
     pub model: Option<String>,
-    /// How it stands
+    /// Current state
     pub state: AgentStateName,
     /// Why it ended; of one that is queued, what it waits for beside a free place
     pub reason: Option<String>,
     /// Until when its model does not answer it
     pub limited_until: Option<Timestamp>,
-    /// What it works on
+    /// Current task
     pub task: Option<CrewTask>,
     /// In which epic
     pub epic: Option<CrewEpic>,
-    /// Who asked for it; null is the operator
+    /// Parent agent; null for the operator
     pub parent_id: Option<AgentId>,
-    /// How many stand between it and the operator
+    /// Depth below the operator
     pub depth: u32,
-    /// How many it started, whether they have ended or not
+    /// Number of children, live or ended
     pub children: u32,
-    /// How many live ones stand below it, at whatever depth
+    /// Number of live descendants
     pub live_below: u32,
-    /// How many of those it started are over
+    /// Number of ended children
     pub ended_below: u32,
-    /// What it did last; null where that is not known
+    /// Last activity; null if unknown
     pub doing: Option<CrewActivity>,
-    /// What it asks a person
+    /// Open question to a person
     pub asks: Option<CrewQuestion>,
     /// Its place in the queue, from 1
     pub queue_place: Option<u32>,
@@ -59,13 +59,13 @@ pub struct CrewRow {
     pub started_at: Timestamp,
     /// When it ended
     pub finished_at: Option<Timestamp>,
-    /// What it has cost; null is unknown
+    /// Cost in dollars; null if unknown
     pub cost_usd: Option<f64>,
-    /// What it and those below it may spend and have spent
+    /// Budget and spending of it and its descendants
     pub budget: Option<CrewBudget>,
     /// When it must be over
     pub deadline_at: Option<Timestamp>,
-    /// How it stood from when to when; only where a window was asked for
+    /// States over time; only if a window was requested
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments: Option<Vec<LaneSegment>>,
     /// When it called tools, in milliseconds since 1970, as far as is remembered; only where a window was
@@ -83,7 +83,7 @@ pub struct CrewTask {
     pub number: i64,
     /// Its name for people
     pub slug: String,
-    /// What is to be done
+    /// Title
     pub title: String,
 }
 
@@ -94,29 +94,29 @@ pub struct CrewTask {
 pub struct CrewEpic {
     /// Its id
     pub id: EpicId,
-    /// What is to be done
+    /// Title
     pub title: String,
 }
 
-/// What an agent did last.
+/// Last activity of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct CrewActivity {
-    /// What it said, or what its call is about; of one that is over, what came of it
+    /// Its last message or call; for an ended agent, its result
     pub text: String,
     /// The tool it called; null where it said something
     pub tool: Option<String>,
 }
 
-/// What an agent asks a person.
+/// Question of an agent to a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct CrewQuestion {
     /// The letter that asks
     pub mail_id: MailId,
-    /// What it is about
+    /// Subject
     pub subject: String,
     /// Since when
     pub since: Timestamp,
@@ -129,13 +129,13 @@ pub struct CrewQuestion {
 pub struct CrewReview {
     /// For which time
     pub iteration: u32,
-    /// How often its work may be looked at
+    /// Maximum number of reviews
     pub max: u32,
-    /// Who looks
+    /// Reviewing agent
     pub reviewer_id: Option<AgentId>,
 }
 
-/// What may be spent, and has been.
+/// Budget and spending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -204,7 +204,7 @@ impl JsonSchema for LaneState {
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct LaneSegment {
-    /// How it stood: a state, or `awaiting` while a call of its own waits for others
+    /// State, or `awaiting` while a call of its own waits for others
     pub state: LaneState,
     /// From when
     pub from: Timestamp,
@@ -218,7 +218,7 @@ pub struct LaneSegment {
 pub struct Crew {
     /// The agents: of a level of the tree, oldest first; of those that are over, newest first
     pub rows: Vec<CrewRow>,
-    /// How many that ended more than ten minutes ago were left out, where that was asked for
+    /// Number of agents left out because they ended more than ten minutes ago, if requested
     pub past: i64,
     /// Where the next page begins, if there is one
     pub next_cursor: Option<i64>,
@@ -241,7 +241,7 @@ pub struct RoleSummary {
     pub name: String,
     /// Its name for people
     pub display_name: Option<String>,
-    /// What it is for
+    /// Purpose
     pub description: Option<String>,
     /// Its category
     pub category: String,

@@ -7,7 +7,7 @@ use model::{AgentId, EpicId, EpicState, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many tasks stand in each column.
+/// Number of tasks by column.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ColumnCounts {
@@ -56,21 +56,21 @@ pub struct EpicRow {
     pub id: EpicId,
     /// Its place among all epics
     pub number: i64,
-    /// What it is called
+    /// Title
     pub title: String,
-    /// What it is about
+    /// Description
     pub description: Option<String>,
     /// Where it stands
     pub state: EpicState,
-    /// How many of its tasks stand in each column
+    /// Number of its tasks by column
     pub counts: ColumnCounts,
-    /// How many tasks it has
+    /// Number of tasks
     pub tasks: i64,
-    /// How many of them are completed
+    /// Number of completed tasks
     pub done: i64,
-    /// What its agents have cost; null where none has said so
+    /// Reported cost of its agents in dollars; null if none reported
     pub cost_usd: Option<f64>,
-    /// Who leads it; null is nobody
+    /// Supervising agent; null if there is none
     pub supervisor_id: Option<AgentId>,
     /// When it was made
     pub created_at: Timestamp,
@@ -98,9 +98,9 @@ pub struct EpicView {
     pub linear_issue_id: Option<String>,
     /// Where that issue can be seen
     pub linear_issue_url: Option<String>,
-    /// What it is called
+    /// Title
     pub title: String,
-    /// What it is about
+    /// Description
     pub description: Option<String>,
     /// Where it stands
     pub state: EpicState,
@@ -119,7 +119,7 @@ pub struct EpicAnswer {
     /// The epic
     #[serde(flatten)]
     pub epic: EpicView,
-    /// How many of its tasks are in each state
+    /// Number of its tasks by state
     pub task_counts: EpicTaskCounts,
 }
 
@@ -183,11 +183,11 @@ pub struct EpicPullRequest {
     pub branch_name: String,
     /// Into which
     pub base_branch: Option<String>,
-    /// Whether it is there yet
+    /// Progress of the request
     pub status: EpicPullRequestStatus,
 }
 
-/// Whether a pull request is there.
+/// State of a pull request's creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

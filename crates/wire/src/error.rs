@@ -10,9 +10,9 @@ use serde_json::{Map, Value};
 pub struct ErrorBody {
     /// Whose fault, from a closed list: `INVALID_INPUT`
     pub code: String,
-    /// What is wrong, in words
+    /// Message
     pub message: String,
-    /// What to try next
+    /// Suggested next steps
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
     /// Facts that a program may want

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub struct ReservationView {
     /// Its id
     pub id: ReservationId,
-    /// Which files
+    /// Pattern of files
     pub pattern: String,
-    /// Whose
+    /// Owner
     pub agent_id: AgentId,
     /// In which role that agent works
     pub role: String,
-    /// What for
+    /// Reason
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Until when
@@ -35,15 +35,15 @@ pub struct Reservations {
     pub next_cursor: Option<PageCursor>,
 }
 
-/// What is free again.
+/// Released reservations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReleasedFiles {
-    /// How many reservations were released
+    /// Number of released reservations
     pub released: usize,
 }
 
-/// What is yours now.
+/// Reservations now held.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReservedFiles {
@@ -67,7 +67,7 @@ pub struct ReservationConflict {
     pub held_pattern: String,
     /// Until when
     pub expires_at: Timestamp,
-    /// What for
+    /// Reason
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

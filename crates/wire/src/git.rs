@@ -4,11 +4,11 @@ use model::AgentId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was changed.
+/// A diff.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DiffAnswer {
-    /// Whose work it is
+    /// Author of the work
     pub agent_id: AgentId,
     /// The commit that it is compared with
     pub base: String,
@@ -18,17 +18,17 @@ pub struct DiffAnswer {
     pub head: String,
     /// Its branch; null where none is checked out
     pub branch: Option<String>,
-    /// Whether its worktree is gone, so that its branch is shown
+    /// True if its worktree was removed and its branch is shown
     pub worktree_gone: bool,
     /// The files that were changed
     pub files: Vec<ChangedFile>,
     /// The changes as a patch
     pub diff: String,
-    /// Whether there is more than was shown
+    /// True if the answer is truncated
     pub truncated: bool,
     /// Its commits, the newest first
     pub commits: Vec<CommitLine>,
-    /// What is not committed, where that was asked for
+    /// Uncommitted changes, if requested
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uncommitted: Option<UncommittedChanges>,
 }
@@ -41,9 +41,9 @@ pub struct ChangedFile {
     pub path: String,
     /// `added`, `changed`, `deleted`, `renamed`, `copied`, `retyped` or `unmerged`
     pub status: String,
-    /// How many lines are new; null where they cannot be counted
+    /// Number of added lines; null for binary files
     pub additions: Option<u64>,
-    /// How many lines are gone; null where they cannot be counted
+    /// Number of removed lines; null for binary files
     pub deletions: Option<u64>,
 }
 
@@ -57,7 +57,7 @@ pub struct CommitLine {
     pub subject: String,
 }
 
-/// What is not committed.
+/// Uncommitted changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UncommittedChanges {
@@ -65,11 +65,11 @@ pub struct UncommittedChanges {
     pub files: Vec<ChangedFile>,
     /// As a patch
     pub diff: String,
-    /// Whether there is more than was shown
+    /// True if the answer is truncated
     pub truncated: bool,
 }
 
-/// What became of it.
+/// Outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RebaseAnswer {
@@ -79,16 +79,16 @@ pub struct RebaseAnswer {
     pub head: Option<String>,
     /// The branch it was put on
     pub onto: Option<String>,
-    /// Whether that changed it
+    /// True if the branch moved
     pub moved: bool,
-    /// Whether it is done; the same call again waits for it
+    /// Progress; the same call again waits for the end
     pub status: RebaseStatus,
-    /// What is to be done next, where something is
+    /// Advice on the next step, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-/// Whether it is done.
+/// Progress of a rebase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

@@ -6,7 +6,7 @@ use model::{AgentId, AgentStateName, NoteType, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many tasks of a session have each status.
+/// Number of a session's tasks by status.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopTaskCounts {
@@ -29,11 +29,11 @@ pub struct LoopTaskCounts {
 pub struct LoopView {
     /// Its name
     pub name: String,
-    /// How it stands, or how it ended
+    /// State
     pub state: LoopState,
-    /// What it does at the moment
+    /// Current phase
     pub phase: Phase,
-    /// What somebody wants of it
+    /// Pending request of a person
     pub wish: Option<LoopWish>,
     /// Why it waits or ended
     pub reason: Option<String>,
@@ -43,7 +43,7 @@ pub struct LoopView {
     pub iterations: Option<u32>,
     /// The agent of the iteration
     pub agent_id: Option<AgentId>,
-    /// How many iterations in a row have failed
+    /// Failed iterations in a row
     pub failures: u32,
     /// With how many it gives up
     pub most_failures: u32,
@@ -55,15 +55,15 @@ pub struct LoopView {
     pub cwd: Option<String>,
     /// Where the specification was read
     pub spec_path: Option<String>,
-    /// Whether each iteration is committed
+    /// True if each iteration's changes are committed
     pub commit: bool,
-    /// What it may spend in all
+    /// Total budget in dollars
     pub budget_usd: Option<f64>,
-    /// What its iterations have cost
+    /// Cost of its iterations in dollars
     pub cost_usd: f64,
     /// Its tasks
     pub tasks: LoopTaskCounts,
-    /// How many messages of a person wait for the next agent
+    /// Number of a person's messages that wait for the next agent
     pub waiting: i64,
     /// When it was begun
     pub created_at: Timestamp,
@@ -81,17 +81,17 @@ pub struct IterationView {
     pub number: u32,
     /// Its agent
     pub agent_id: Option<AgentId>,
-    /// How that agent ended; null while it works
+    /// Final state of that agent; null while it works
     pub state: Option<AgentStateName>,
     /// Why
     pub reason: Option<String>,
-    /// What it says of itself
+    /// Summary in its own words
     pub summary: Option<String>,
     /// The task that was begun in it
     pub task: Option<TaskRef>,
     /// The commit that was made of it
     pub commit: Option<String>,
-    /// What it cost
+    /// Cost in dollars
     pub cost_usd: Option<f64>,
     /// When it began
     pub started_at: Timestamp,
@@ -105,10 +105,10 @@ pub struct IterationView {
 pub struct LoopNoteView {
     /// Its number: `NOT-3`
     pub id: String,
-    /// What kind of thing it is
+    /// Kind of note
     #[serde(rename = "type")]
     pub kind: NoteType,
-    /// What it says
+    /// Text
     pub content: String,
     /// In which iteration it was written
     pub iteration: u32,
@@ -123,7 +123,7 @@ pub struct LoopMessageView {
     pub number: i64,
     /// `operator`, or the moment of the hook that said it
     pub from: String,
-    /// What it says
+    /// Text
     pub text: String,
     /// When it was left
     pub created_at: Timestamp,
@@ -147,7 +147,7 @@ pub struct LoopDetails {
     pub notes: Vec<LoopNoteView>,
     /// The last words for its agents, oldest of them first
     pub messages: Vec<LoopMessageView>,
-    /// What its agents are told beside the specification
+    /// Text added to the prompt of each iteration
     pub extra: Option<String>,
     /// The specification
     pub spec: String,

@@ -6,7 +6,7 @@ use model::{AgentId, MailId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which letters are wanted.
+/// Mailbox to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum LetterBox {
@@ -22,7 +22,7 @@ pub enum LetterBox {
     Sent,
 }
 
-/// What a letter is.
+/// Kind of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -44,7 +44,7 @@ impl LetterKind {
     }
 }
 
-/// Who wrote a letter, or gets it.
+/// Sender or recipient of a mail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -55,9 +55,9 @@ pub struct PersonView {
     pub role: Option<String>,
     /// The end of its id, by which people call it
     pub short: Option<String>,
-    /// How it stands now
+    /// Current state
     pub state: Option<AgentStateName>,
-    /// Whether it is the human
+    /// True for the human
     pub human: bool,
 }
 
@@ -70,23 +70,23 @@ pub struct LetterView {
     pub id: MailId,
     /// The letter with which its thread began
     pub thread_id: MailId,
-    /// Who wrote
+    /// Sender
     pub from: PersonView,
     /// To whom
     pub to: PersonView,
-    /// What it is about
+    /// Subject
     pub subject: String,
-    /// How it begins
+    /// First words
     pub preview: String,
     /// When it was written
     pub created_at: Timestamp,
     /// When it was read
     pub read_at: Option<Timestamp>,
-    /// What it is
+    /// Type
     pub kind: LetterKind,
-    /// Whether somebody waits for the human's answer
+    /// True if an answer of the human is awaited
     pub needs_answer: bool,
-    /// How many letters answer it
+    /// Number of replies
     pub replies: u64,
 }
 
@@ -107,9 +107,9 @@ pub struct Letters {
 pub struct OfferView {
     /// By which it is taken, from 1
     pub number: u32,
-    /// What it says
+    /// Text
     pub text: String,
-    /// What to reply to take it
+    /// Reply that chooses it
     pub reply: String,
 }
 
@@ -118,22 +118,22 @@ pub struct OfferView {
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct ThreadLetter {
-    /// What a list says of it
+    /// Entry as in lists
     #[serde(flatten)]
     pub letter: LetterView,
-    /// What it says
+    /// Decoded body
     pub body: String,
-    /// Whether this is only its beginning, because the thread is very long
+    /// True if only its beginning is included, because the thread is very long
     pub cut: bool,
     /// The answers it offers
     pub options: Vec<OfferView>,
-    /// What it asks leave for
+    /// Permission it requests
     pub request: Option<PermissionRequest>,
-    /// How it was answered
+    /// Answer
     pub settled: Option<LetterAnswer>,
 }
 
-/// What an agent asks leave for.
+/// Permission request of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -144,7 +144,7 @@ pub struct PermissionRequest {
     pub input: String,
 }
 
-/// How a question was answered.
+/// Answer to a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -155,7 +155,7 @@ pub struct LetterAnswer {
     pub mail_id: MailId,
     /// When
     pub at: Timestamp,
-    /// Whether it was allowed, where it asked leave
+    /// True if the requested permission was given
     pub allowed: Option<bool>,
 }
 
@@ -166,7 +166,7 @@ pub struct LetterAnswer {
 pub struct WaitingTask {
     /// Its number
     pub task_number: i64,
-    /// What is to be done
+    /// Title
     pub title: String,
 }
 
@@ -176,17 +176,17 @@ pub struct WaitingTask {
 pub struct Thread {
     /// The letter with which it began
     pub thread_id: MailId,
-    /// What it is about
+    /// Subject
     pub subject: String,
     /// The letters, oldest first
     pub letters: Vec<ThreadLetter>,
-    /// How many older letters are left out
+    /// Number of older mails left out
     pub left_out: usize,
     /// The agent that an answer goes to; null where there is nobody to answer
     pub with: Option<PersonView>,
     /// The letter that an answer replies to: only who received one may reply
     pub reply_to: Option<MailId>,
-    /// Whether an answer reaches that agent at once, and not only when it looks
+    /// True if an answer wakes that agent at once
     pub wakes: bool,
     /// The tasks that wait for what that agent does
     pub waits_behind: Vec<WaitingTask>,
@@ -198,15 +198,15 @@ pub struct Thread {
 pub struct MailView {
     /// Its id
     pub id: MailId,
-    /// Who wrote it; null is the human
+    /// Author; null for the human
     pub from_agent_id: Option<AgentId>,
-    /// What the writer is
+    /// Type of the sender
     pub from_agent_type: AgentType,
-    /// What it is about
+    /// Subject
     pub subject: String,
-    /// What it says
+    /// Decoded body
     pub body: String,
-    /// Whether it has been read
+    /// True if it has been read
     pub is_read: bool,
     /// When it was written
     pub created_at: Timestamp,
@@ -228,9 +228,9 @@ pub struct SentMail {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InboxAnswer {
-    /// How many letters are in this answer
+    /// Number of mails in this answer
     pub count: usize,
-    /// How many letters of the inbox are not read yet
+    /// Number of unread mails in the inbox
     pub unread_count: i64,
     /// The letters
     pub mails: Vec<MailView>,

@@ -46,7 +46,7 @@ pub struct MergeView {
     pub slug: String,
     /// Its number: `TAS-12`
     pub number: TaskRef,
-    /// What was to be done
+    /// Title of the task
     pub title: String,
     /// The branch it is on
     pub branch: String,
@@ -56,21 +56,21 @@ pub struct MergeView {
     pub commit: String,
     /// The commit it was merged as
     pub merged_commit: Option<String>,
-    /// How it stands
+    /// Current state
     pub state: MergeState,
     /// Its place among those that wait for the same branch, from 1; null where it does not wait
     pub position: Option<u32>,
     /// Why it was sent back or is held
     pub reason: Option<String>,
-    /// What does not fit
+    /// Conflicts
     pub conflicts: Vec<ConflictView>,
     /// The end of what the check said, where it was not passed
     pub check_output: Option<String>,
     /// Files that are in the way
     pub files: Vec<String>,
-    /// Who did the work
+    /// Author of the work
     pub agent_id: Option<AgentId>,
-    /// Who approved it; null is the human
+    /// Approver; null for the human
     pub approved_by: Option<AgentId>,
     /// When it was approved
     pub created_at: Timestamp,
@@ -85,7 +85,7 @@ pub struct MergeView {
 pub struct CheckingView {
     /// When it was started; null while it is about to be
     pub started_at: Option<Timestamp>,
-    /// What it said last
+    /// Last lines of output
     pub output: Vec<String>,
 }
 
@@ -127,7 +127,7 @@ pub struct BranchOverlap {
     pub slug: String,
     /// The files that both change
     pub files: Vec<String>,
-    /// What would not fit if one came after the other; null where there were too many pairs to try
+    /// Conflicts between the two; null if there were too many pairs to try
     pub conflicts: Option<Vec<ConflictView>>,
 }
 
@@ -140,7 +140,7 @@ pub struct ReviewedPullRequest {
     pub number: u64,
     /// Where it can be read
     pub url: String,
-    /// How it stands
+    /// Current state
     pub state: model::review::PullState,
 }
 
@@ -158,11 +158,11 @@ pub struct ReviewedTask {
     pub commit: Option<String>,
     /// The branch it is meant for
     pub target: Option<String>,
-    /// How many files it changes
+    /// Number of changed files
     pub changed_files: u64,
-    /// How many lines are new
+    /// Number of added lines
     pub additions: u64,
-    /// How many lines are gone
+    /// Number of removed lines
     pub deletions: u64,
     /// Files that lie uncommitted where it was done, and are no part of what is approved
     pub uncommitted: Vec<String>,
@@ -170,16 +170,16 @@ pub struct ReviewedTask {
     pub pull_request: Option<ReviewedPullRequest>,
     /// Other branches for the same target that change the same files
     pub overlaps: Vec<BranchOverlap>,
-    /// Whether it could be merged now; null where that cannot be said
+    /// True if it merges cleanly now; null if unknown
     pub merges_cleanly: Option<bool>,
-    /// What does not fit
+    /// Conflicts
     pub conflicts: Vec<ConflictView>,
     /// Why git cannot say more of it
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
-/// What waits to be approved, and what was approved and waits to be merged.
+/// Work waiting for approval, and approved work waiting to be merged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewQueueAnswer {
@@ -192,7 +192,7 @@ pub struct ReviewQueueAnswer {
     pub next_cursor: Option<PageCursor>,
 }
 
-/// Who did a task, and how often others looked at it.
+/// Author of a task's work, with its reviews.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -201,11 +201,11 @@ pub struct ReviewedWorker {
     pub id: AgentId,
     /// Its role
     pub role: String,
-    /// How it stands
+    /// Current state
     pub state: AgentStateName,
-    /// How often its work was looked at
+    /// Number of reviews so far
     pub iterations: u32,
-    /// How often it may be
+    /// Maximum number of reviews
     pub max_iterations: u32,
 }
 
@@ -217,17 +217,17 @@ pub struct ReviewDeskTask {
     /// The task and the state of its branch
     #[serde(flatten)]
     pub task: ReviewedTask,
-    /// How many commits its target has and its branch lacks, counted up to 1000; null where that cannot be said
+    /// Commits of its target that its branch lacks, up to 1000; null if unknown
     pub behind: Option<u64>,
-    /// Who did it
+    /// Author of the work
     pub worker: Option<ReviewedWorker>,
     /// The supervisor of its epic, who approves it or sends it back; null where a person does
     pub supervisor_id: Option<AgentId>,
-    /// What became of it when it was approved before; null where it never was
+    /// Its previous merge; null if it was never approved
     pub last_merge: Option<MergeView>,
 }
 
-/// What waits to be approved, and what was approved and waits to be merged.
+/// Work waiting for approval, and approved work waiting to be merged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ReviewQueue")]
@@ -241,7 +241,7 @@ pub struct ReviewDesk {
     pub next_cursor: Option<PageCursor>,
 }
 
-/// What became of approved work.
+/// Outcome of an approval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovedTask {
@@ -249,7 +249,7 @@ pub struct ApprovedTask {
     pub task_id: TaskId,
     /// Its way into the branch; null where there is nothing to merge
     pub merge_id: Option<MergeId>,
-    /// How it stands
+    /// Current state
     pub status: ApprovalStatus,
     /// The commit by which it was merged
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -257,7 +257,7 @@ pub struct ApprovedTask {
     /// Why it was sent back or is held
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What does not fit
+    /// Conflicts
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<ConflictView>,
     /// The end of what the check said, where it was not passed
@@ -265,7 +265,7 @@ pub struct ApprovedTask {
     pub check_output: Option<String>,
 }
 
-/// How approved work stands.
+/// State of approved work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

@@ -8,37 +8,37 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Overview {
-    /// Which version the server is
+    /// Version of the server
     pub version: String,
     /// The project's name
     pub project: String,
     /// The home
     pub home: String,
-    /// What time it is
+    /// Current time
     pub now: Timestamp,
     /// Since when the server runs
     pub started_at: Timestamp,
     /// The number of the last event that this takes into account
     pub last_event: i64,
-    /// Whether whoever asks may only look
+    /// True for a read-only session
     pub read_only: bool,
-    /// Who runs, of how many that may
+    /// Running agents and the limit
     pub running: AgentPlaces,
-    /// How many agents there are
+    /// Number of agents
     pub agents: AgentCounts,
-    /// How many tasks are not over
+    /// Number of open tasks
     pub open_tasks: i64,
     /// Letters for the human
     pub mail: LetterCounts,
     /// Work that is looked at
     pub reviews: ReviewCounts,
-    /// What was spent today
+    /// Spending today
     pub today: SpentToday,
-    /// Whose models do not answer for a while
+    /// Models at their rate limit
     pub limited: Vec<LimitedModel>,
-    /// What a person is needed for, the most urgent first; at most 50
+    /// Requests to a person, the most urgent first; at most 50
     pub needs_you: Vec<NeedView>,
-    /// How many that are altogether
+    /// Total number of requests to a person
     pub needs_you_count: usize,
 }
 
@@ -47,15 +47,15 @@ pub struct Overview {
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct AgentPlaces {
-    /// How many are taken; who waits for others takes none
+    /// Places in use; an agent that waits for others takes none
     pub used: u64,
-    /// How many there are
+    /// Number of places
     pub max: u32,
-    /// How many agents wait for one
+    /// Number of queued agents
     pub queued: u64,
 }
 
-/// How many agents there are, by how they stand.
+/// Number of agents by state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -94,7 +94,7 @@ pub struct ReviewCounts {
     pub open: i64,
 }
 
-/// What was spent.
+/// Spending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -146,9 +146,9 @@ pub enum NeedKind {
 pub struct NeedView {
     /// Why
     pub kind: NeedKind,
-    /// What, in a line
+    /// Title, one line
     pub title: String,
-    /// What goes with it, in a line
+    /// Details, one line
     pub detail: String,
     /// The agent it concerns
     pub agent_id: Option<AgentId>,
@@ -158,7 +158,7 @@ pub struct NeedView {
     pub task_number: Option<i64>,
     /// Since when
     pub since: Timestamp,
-    /// How many tasks and agents wait behind it
+    /// Number of tasks and agents that wait for it
     pub holds_up: i64,
     /// The page that settles it
     pub href: String,

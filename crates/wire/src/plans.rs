@@ -10,23 +10,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PlanRow {
-    /// What people call it
+    /// Name
     pub name: String,
-    /// What it is about
+    /// Title
     pub title: String,
     /// Where its file was
     pub path: String,
-    /// How it stands
+    /// Current state
     pub state: PlanState,
     /// Why it is over
     pub reason: Option<String>,
-    /// How many steps are done or given up
+    /// Number of closed steps
     pub closed: u32,
-    /// How many steps there are
+    /// Number of steps
     pub total: u32,
-    /// What it may cost, in dollars
+    /// Budget in dollars
     pub budget_usd: Option<f64>,
-    /// What it has cost so far, with all that was started for it
+    /// Cost so far in dollars, including all its agents
     pub spent_usd: f64,
     /// When it was first begun
     pub created_at: Timestamp,
@@ -50,11 +50,11 @@ pub struct PlanView {
     pub coordinators: Vec<CoordinatorView>,
     /// The steps, in their order
     pub steps: Vec<PlanStepView>,
-    /// What a person is asked and has not answered
+    /// Open questions to a person
     pub questions: Vec<PlanQuestion>,
     /// Everything that a person was asked, answered or not, oldest first
     pub asked: Vec<PlanQuestion>,
-    /// What whoever ran it last said in the end
+    /// Final summary of its last coordinator
     pub summary: Option<String>,
     /// The number of the last event when this was so
     pub last: i64,
@@ -67,7 +67,7 @@ pub struct PlanView {
 pub struct CoordinatorView {
     /// The agent
     pub agent_id: AgentId,
-    /// How it stands
+    /// Current state
     pub state: AgentStateName,
     /// Why it ended
     pub reason: Option<String>,
@@ -78,15 +78,15 @@ pub struct CoordinatorView {
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub struct PlanStepView {
-    /// What the plan calls it
+    /// Step number in the plan
     pub number: u32,
-    /// What it is
+    /// Title
     pub title: String,
     /// Its task's name
     pub task_slug: String,
     /// Its task's number, as `TAS-12`
     pub task: String,
-    /// How it stands
+    /// Current state
     pub state: TaskStateName,
     /// Why it is so, where somebody said
     pub reason: Option<String>,
@@ -94,13 +94,13 @@ pub struct PlanStepView {
     pub depends_on: Vec<u32>,
     /// In which role it is to be done, where the plan says so
     pub role: Option<String>,
-    /// What whoever works on it may spend, where the plan says so
+    /// Budget of the step in dollars, if the plan sets one
     pub budget_usd: Option<f64>,
-    /// Who is at it
+    /// Agent that works on it
     pub agent: Option<PlanWorker>,
-    /// What came of it last, in a line
+    /// Last result, one line
     pub result: Option<String>,
-    /// What it has cost, where that is known
+    /// Cost in dollars, if known
     pub cost_usd: Option<f64>,
 }
 
@@ -113,7 +113,7 @@ pub struct PlanWorker {
     pub agent_id: AgentId,
     /// Its role
     pub role: String,
-    /// How it stands
+    /// Current state
     pub state: AgentStateName,
 }
 
@@ -124,9 +124,9 @@ pub struct PlanWorker {
 pub struct PlanQuestion {
     /// The letter, for `adjutant mail read` and `adjutant mail reply`
     pub mail_id: MailId,
-    /// Who asks
+    /// Asking agent
     pub agent_id: Option<AgentId>,
-    /// What it is about
+    /// Subject
     pub subject: String,
     /// Since when
     pub sent_at: Timestamp,

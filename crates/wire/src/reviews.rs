@@ -15,24 +15,24 @@ pub struct ReviewTask {
     pub number: TaskRef,
     /// Its name for people
     pub slug: String,
-    /// What is to be done
+    /// Title
     pub title: String,
 }
 
-/// What a reviewer told a coder.
+/// Feedback of a reviewer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FeedbackView {
     /// Its id
     pub id: FeedbackId,
-    /// What it is
+    /// Type
     #[serde(rename = "type")]
     pub kind: FeedbackType,
-    /// How much it matters
+    /// Priority
     pub priority: Option<FeedbackPriority>,
-    /// What it says
+    /// Decoded body
     pub body: String,
-    /// What is to be done, one by one
+    /// Action items
     pub items: Vec<String>,
     /// The commit by which it came; null until it is merged
     pub commit: Option<String>,
@@ -50,7 +50,7 @@ pub struct PullRequestView {
     pub number: u64,
     /// Where it can be read
     pub url: String,
-    /// How it stands
+    /// Current state
     pub state: PullState,
 }
 
@@ -58,11 +58,11 @@ pub struct PullRequestView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewView {
-    /// Whose work is looked at
+    /// Author of the work
     pub coder_id: AgentId,
     /// The coder's role
     pub coder_role: String,
-    /// Who looks
+    /// Reviewing agent
     pub reviewer_id: AgentId,
     /// The reviewer's role
     pub reviewer_role: Option<String>,
@@ -72,22 +72,22 @@ pub struct ReviewView {
     pub task: Option<ReviewTask>,
     /// For which time
     pub iteration: u32,
-    /// How often its work may be looked at
+    /// Maximum number of reviews
     pub max_iterations: u32,
-    /// How it stands, or how it ended
+    /// State
     pub state: ReviewState,
-    /// Whether it counts as a failed one
+    /// True if it counts as a failed review
     pub failed: bool,
-    /// Which branch
+    /// Reviewed branch
     pub branch: String,
-    /// Which commit
+    /// Reviewed commit
     pub commit: String,
-    /// What the coder says of it
+    /// Message of the coder
     pub message: Option<String>,
-    /// What the reviewer said
+    /// Feedback of the reviewer
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback: Option<FeedbackView>,
-    /// How the coder stands, in the words of the review's seed
+    /// Status of the coder in the review toolset's vocabulary
     pub instance_status: InstanceStatus,
     /// The coder's pull request
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ pub struct ReviewView {
     pub ended_at: Option<Timestamp>,
 }
 
-/// How many reviews an agent had and may have.
+/// Reviews of an agent, with its limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CoderView {
@@ -108,7 +108,7 @@ pub struct CoderView {
     pub coder_id: AgentId,
     /// Its role
     pub role: String,
-    /// How it stands
+    /// Current state
     pub state: AgentStateName,
     /// The same in the words of the review's seed
     pub instance_status: InstanceStatus,
@@ -120,15 +120,15 @@ pub struct CoderView {
     pub branch: Option<String>,
     /// When its last review was over
     pub reviewed_at: Option<Timestamp>,
-    /// How often its work was looked at
+    /// Number of reviews so far
     pub iterations: u32,
-    /// How often it may be
+    /// Maximum number of reviews
     pub max_iterations: u32,
-    /// How many of these reviews failed
+    /// Number of failed reviews
     pub failures: u32,
     /// After how many failures it is abandoned
     pub abandon_after: u32,
-    /// What can be done where it has had all its reviews
+    /// Suggestions at the review limit
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
 }
@@ -137,7 +137,7 @@ pub struct CoderView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReviewStory {
-    /// Whose work
+    /// Author of the work
     #[serde(flatten)]
     pub coder: CoderView,
     /// Its pull request
@@ -160,7 +160,7 @@ pub struct Reviews {
     pub next_cursor: Option<i64>,
 }
 
-/// Whether what was asked for is done.
+/// Progress of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -176,7 +176,7 @@ pub enum ActionStatus {
 pub struct CreatedIssues {
     /// The issues, in the order in which they were asked for; empty while they are being opened
     pub issues: Vec<CreatedIssue>,
-    /// Whether all of them are open
+    /// Progress of the request
     pub status: ActionStatus,
 }
 
@@ -188,7 +188,7 @@ pub struct CreatedIssue {
     pub number: u64,
     /// Its page
     pub url: String,
-    /// What it is called
+    /// Title
     pub title: String,
 }
 
@@ -203,9 +203,9 @@ pub struct CreatedPullRequest {
     pub branch_name: Option<String>,
     /// Into which
     pub base_branch: Option<String>,
-    /// How the author of the branch stands
+    /// Status of the branch's author
     pub instance_status: InstanceStatus,
-    /// Whether it is open yet
+    /// Progress of the request
     pub status: ActionStatus,
 }
 
@@ -222,9 +222,9 @@ pub struct RequestedReview {
     pub branch_name: Option<String>,
     /// For which time
     pub review_iteration: Option<u32>,
-    /// How you stand now
+    /// Your status now
     pub instance_status: InstanceStatus,
-    /// Whether it is there yet
+    /// Progress of the request
     pub status: ActionStatus,
 }
 
@@ -236,12 +236,12 @@ pub struct SentFeedback {
     /// The commit by which it came; null where it came by mail because the author is in the middle of
     /// something, and is merged later
     pub git_commit_hash: Option<String>,
-    /// Whom it reached
+    /// Agent that received it
     pub target_instance_id: AgentId,
-    /// What becomes of you: your work is done, and you are ended soon
+    /// Your own end: your work is done, and you are ended soon
     pub cleanup_status: &'static str,
     /// `merge` or `mail`; null while it is on its way
     pub delivered_by: Option<String>,
-    /// Whether it is there yet
+    /// Progress of the request
     pub status: ActionStatus,
 }

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 pub struct SessionTask {
     /// Its number: `TAS-12`
     pub id: TaskRef,
-    /// What is to be done
+    /// Description
     pub content: String,
     /// Where it stands
     pub status: SessionStatus,
-    /// How urgent it is: 0 comes first, 4 last
+    /// Priority: 0 is the most urgent, 4 the least
     pub priority: Priority,
     /// The tasks that must be done before it
     pub depends_on: Vec<TaskRef>,
@@ -30,12 +30,12 @@ pub struct RecordedSummary {
     pub recorded: bool,
 }
 
-/// What was added.
+/// Added entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AddedNotes {
     /// The notes, in the order in which they came
     pub notes: Vec<AddedNote>,
-    /// How many they are
+    /// Number of entries
     pub count: usize,
 }
 
@@ -44,7 +44,7 @@ pub struct AddedNotes {
 pub struct AddedNote {
     /// Its number: `NOT-3`
     pub id: String,
-    /// What kind of thing it is
+    /// Kind of note
     #[serde(rename = "type")]
     pub kind: NoteType,
 }
@@ -66,14 +66,14 @@ pub struct SessionNotes {
 pub struct SessionNote {
     /// Its number: `NOT-3`
     pub id: String,
-    /// What kind of thing it is
+    /// Kind of note
     #[serde(rename = "type")]
     pub kind: NoteType,
-    /// What it says
+    /// Text
     pub content: String,
     /// The iteration in which it was written
     pub iteration: u32,
-    /// Who wrote it; null is the human
+    /// Author; null for the human
     pub agent_id: Option<AgentId>,
     /// When it was written
     pub created_at: Timestamp,
@@ -88,12 +88,12 @@ pub struct CompletedSession {
     pub complete: bool,
 }
 
-/// What was added.
+/// Added entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AddedTasks {
     /// The tasks, in the order in which they came
     pub tasks: Vec<SessionTask>,
-    /// How many they are
+    /// Number of entries
     pub count: usize,
 }
 
@@ -110,7 +110,7 @@ pub struct SessionTasks {
     pub completed: Vec<SessionTask>,
     /// Not wanted any more
     pub cancelled: Vec<SessionTask>,
-    /// How many are in this answer
+    /// Number of entries in this answer
     pub count: usize,
     /// Where the next page begins, if there is one
     #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
@@ -130,7 +130,7 @@ impl SessionTasks {
     }
 }
 
-/// What to do next.
+/// The next task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NextTask {
     /// The task; null where none is ready
@@ -145,13 +145,13 @@ pub struct NextTask {
 pub struct NextTaskItem {
     /// Its number: `TAS-12`
     pub id: TaskRef,
-    /// What is to be done
+    /// Description
     pub content: String,
-    /// How urgent it is: 0 comes first, 4 last
+    /// Priority: 0 is the most urgent, 4 the least
     pub priority: Priority,
     /// Where it stands
     pub status: SessionStatus,
-    /// What is to be done, at length, where that was said
+    /// Description, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }

@@ -7,7 +7,7 @@ use model::{AgentId, EpicId, EpicState, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How a supervisor is.
+/// Health of a supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -20,7 +20,7 @@ pub enum HealthStatus {
     Ended,
 }
 
-/// How it is.
+/// Health of a supervisor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SupervisorHealth {
@@ -28,17 +28,17 @@ pub struct SupervisorHealth {
     pub agent_id: AgentId,
     /// The epic it leads
     pub epic_id: Option<EpicId>,
-    /// Whether nothing needs to be done
+    /// True if nothing needs to be done
     pub is_healthy: bool,
-    /// How it is
+    /// Health
     pub status: HealthStatus,
     /// When it was last heard of
     pub last_active_at: Timestamp,
-    /// How many minutes ago that was
+    /// Minutes since that time
     pub minutes_since_heartbeat: i64,
     /// After how many minutes of silence it counts as lost
     pub threshold_minutes: u32,
-    /// What it does now
+    /// Current state
     pub state: OfficeStatus,
     /// The same, as it is stored
     pub agent_state: AgentStateName,
@@ -78,13 +78,13 @@ pub struct PendingEpics {
 pub struct PendingEpic {
     /// Its id
     pub epic_id: EpicId,
-    /// What it is called
+    /// Title
     pub title: String,
     /// Where it stands
     pub state: EpicState,
     /// When it was made
     pub created_at: Timestamp,
-    /// How many of its tasks are in each state
+    /// Number of its tasks by state
     pub tasks: EpicTaskCounts,
 }
 
@@ -107,25 +107,25 @@ pub struct SupervisorRow {
     pub agent_id: AgentId,
     /// The epic it leads
     pub epic_id: Option<EpicId>,
-    /// What that is called
+    /// Title of that epic
     pub epic_title: Option<String>,
-    /// What it does now
+    /// Current state
     pub state: OfficeStatus,
     /// The same, as it is stored
     pub agent_state: AgentStateName,
     /// When it was last heard of
     pub last_active_at: Timestamp,
-    /// Whether it shows signs of life, or waits with a reason
+    /// True if it shows signs of life or waits with a reason
     pub is_healthy: bool,
-    /// How many minutes ago it was last heard of
+    /// Minutes since its last sign of life
     pub minutes_since_heartbeat: i64,
-    /// How many agents below it have not ended
+    /// Number of live agents below it
     pub workers: usize,
-    /// How many tasks of its epic are in each state
+    /// Number of its epic's tasks by state
     pub tasks: EpicTaskCounts,
 }
 
-/// What became of it.
+/// Outcome.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RecoveredSupervisor {
@@ -133,17 +133,17 @@ pub struct RecoveredSupervisor {
     pub agent_id: AgentId,
     /// The epic it led
     pub epic_id: EpicId,
-    /// Who leads it now; null until the old one is gone
+    /// New supervisor; null until the old one has ended
     pub new_agent_id: Option<AgentId>,
-    /// Whether that is so yet
+    /// Progress of the recovery
     pub status: RecoveryStatus,
-    /// How many tasks are free again
+    /// Number of tasks that were released
     pub tasks_reset: u32,
-    /// What happened, in words
+    /// Description of the outcome
     pub message: String,
 }
 
-/// Whether another one has taken its place.
+/// Progress of a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

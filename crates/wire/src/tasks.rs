@@ -21,7 +21,7 @@ pub struct TaskRow {
     pub number: i64,
     /// Its name for people
     pub slug: String,
-    /// What is to be done, in a line
+    /// Title, one line
     pub title: String,
     /// Where it stands, in the office's words
     pub state: OfficeState,
@@ -29,7 +29,7 @@ pub struct TaskRow {
     pub stored_state: TaskStateName,
     /// In which column
     pub column: Column,
-    /// How urgent it is: 0 comes first, 4 last
+    /// Priority: 0 is the most urgent, 4 the least
     pub priority: Priority,
     /// In which session
     pub session: String,
@@ -37,13 +37,13 @@ pub struct TaskRow {
     pub epic: Option<EpicName>,
     /// The tasks that must be done before it
     pub needs: Vec<TaskNeed>,
-    /// How many tasks wait for it
+    /// Number of tasks that wait for it
     pub needed_by: i64,
-    /// Who has it: who holds it, else who is there for it
+    /// Agent that holds it, else the one assigned to it
     pub agent: Option<TaskAgent>,
-    /// How far its approved work is on its way in; null where nothing waits to be merged
+    /// State of its approved work in the merge queue; null if it has none
     pub merge: Option<MergeState>,
-    /// What the agents on it have cost; null is unknown
+    /// Cost of its agents in dollars; null if unknown
     pub cost_usd: Option<f64>,
     /// When it last changed
     pub updated_at: Timestamp,
@@ -55,7 +55,7 @@ pub struct TaskRow {
 pub struct EpicName {
     /// Its id
     pub id: EpicId,
-    /// What it is called
+    /// Title
     pub title: String,
 }
 
@@ -65,7 +65,7 @@ pub struct EpicName {
 pub struct TaskNeed {
     /// Its number
     pub number: i64,
-    /// Whether it is done, or not wanted any more
+    /// True if it is completed or cancelled
     pub done: bool,
 }
 
@@ -79,15 +79,15 @@ pub struct TaskAgent {
     pub short: String,
     /// Its role
     pub role: String,
-    /// How it stands
+    /// Current state
     pub state: AgentStateName,
     /// Since when: since it began while it works, else since it stands so
     pub since: Timestamp,
     /// Until when its model does not answer it
     pub limited_until: Option<Timestamp>,
-    /// What it asks a person
+    /// Open question to a person
     pub asks: Option<TaskQuestion>,
-    /// How often its work was looked at, and how often it may be
+    /// Reviews so far and the limit
     pub review: Option<TaskReview>,
 }
 
@@ -97,19 +97,19 @@ pub struct TaskAgent {
 pub struct TaskQuestion {
     /// The letter that asks
     pub mail_id: MailId,
-    /// What it is about
+    /// Subject
     pub subject: String,
     /// Since when it waits
     pub since: Timestamp,
 }
 
-/// How far an agent is with its reviews.
+/// Reviews of an agent, with its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskReview {
-    /// How often its work was looked at
+    /// Number of reviews so far
     pub iteration: u32,
-    /// How often it may be
+    /// Maximum number of reviews
     pub max: u32,
 }
 
@@ -119,7 +119,7 @@ pub struct TaskReview {
 pub struct Board {
     /// Its columns, from left to right
     pub columns: Vec<BoardColumn>,
-    /// Whether more tasks fit the words than were looked for
+    /// True if more tasks match than were searched
     pub truncated: bool,
 }
 
@@ -127,9 +127,9 @@ pub struct Board {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BoardColumn {
-    /// Which
+    /// Column
     pub name: Column,
-    /// How many tasks it has
+    /// Number of tasks
     pub count: i64,
     /// The first of them, by priority and then by number; what is done, the newest first
     pub tasks: Vec<TaskRow>,
@@ -145,7 +145,7 @@ pub struct Tasks {
     pub tasks: Vec<TaskRow>,
     /// Where the next page begins, if there is one
     pub next_cursor: Option<String>,
-    /// Whether more tasks fit the words than were looked for
+    /// True if more tasks match than were searched
     pub truncated: bool,
 }
 
@@ -155,13 +155,13 @@ pub struct Tasks {
 pub struct GraphNode {
     /// Its number
     pub number: i64,
-    /// What is to be done
+    /// Title
     pub title: String,
     /// Where it stands
     pub state: TaskStateName,
     /// In which column
     pub column: Column,
-    /// How urgent it is
+    /// Priority
     pub priority: Priority,
 }
 
@@ -169,9 +169,9 @@ pub struct GraphNode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GraphEdge {
-    /// What must be done before
+    /// Task that must be done first
     pub from: i64,
-    /// What waits for it
+    /// Task that waits for it
     pub to: i64,
 }
 
@@ -181,9 +181,9 @@ pub struct GraphEdge {
 pub struct TaskGraph {
     /// The tasks: those that are open and hang together with others, and what stands beside them
     pub nodes: Vec<GraphNode>,
-    /// What must be done before what
+    /// Dependencies between the tasks
     pub edges: Vec<GraphEdge>,
-    /// Whether there are more tasks than are drawn
+    /// True if there are more tasks than shown
     pub truncated: bool,
 }
 
@@ -195,13 +195,13 @@ pub struct HistoryEntry {
     pub number: i64,
     /// When
     pub at: Timestamp,
-    /// What kind of event it was
+    /// Kind of the event
     pub kind: EventKind,
-    /// What happened, and by whom
+    /// Description of the change
     pub text: String,
-    /// Who did it; null is the operator
+    /// Acting agent; null for the operator
     pub by: Option<AgentId>,
-    /// What was said, if it was a remark
+    /// Text of a comment
     pub comment: Option<String>,
 }
 
@@ -223,25 +223,25 @@ pub struct TaskDetails {
     /// As it stands on the board
     #[serde(flatten)]
     pub row: TaskRow,
-    /// What is to be done, at length
+    /// Description
     pub description: Option<String>,
     /// Why it is where it is, where that was said
     pub reason: Option<String>,
-    /// How often it has been claimed: the number of the claim that counts
+    /// Number of the current claim
     pub fence: i64,
-    /// How often an agent has ended without finishing it
+    /// Number of agents that ended without finishing it
     pub attempts: u32,
-    /// What it waits for or has waited for, the first 100
+    /// Tasks it depends on, the first 100
     pub waits_for: Vec<TaskLink>,
-    /// What waits for it, the first 100
+    /// Tasks that depend on it, the first 100
     pub waited_for_by: Vec<TaskLink>,
     /// The last 100 remarks, oldest first
     pub comments: Vec<TaskComment>,
     /// The last 100 agents that worked on it, newest first
     pub dispatches: Vec<TaskDispatch>,
-    /// How many agents are or were there for it
+    /// Number of agents that worked on it
     pub agents: i64,
-    /// What whoever has it and those below it may spend; null is no bound
+    /// Budget in dollars of its holder and descendants; null without one
     pub budget_usd: Option<f64>,
     /// The last 50 things that happened, newest first
     pub history: Vec<HistoryEntry>,
@@ -253,7 +253,7 @@ pub struct TaskDetails {
     pub pull_request: Option<PullRequestView>,
     /// Where its pull request can be seen
     pub pr_url: Option<String>,
-    /// What the next agent is told of it, as Markdown
+    /// Context for the next agent, as Markdown
     pub context: String,
     /// When it was made
     pub created_at: Timestamp,
@@ -265,7 +265,7 @@ pub struct TaskDetails {
 pub struct TaskLink {
     /// Its number
     pub number: i64,
-    /// What is to be done
+    /// Title
     pub title: String,
     /// Where it stands
     pub state: TaskStateName,
@@ -279,11 +279,11 @@ pub struct TaskLink {
 pub struct TaskComment {
     /// Its number
     pub id: i64,
-    /// Who wrote it; null is the operator
+    /// Author; null for the operator
     pub agent_id: Option<AgentId>,
     /// Its writer's role
     pub role: Option<String>,
-    /// What it says
+    /// Decoded body
     pub body: String,
     /// When it was written
     pub created_at: Timestamp,
@@ -293,21 +293,21 @@ pub struct TaskComment {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskDispatch {
-    /// Who
+    /// Agent id
     pub agent_id: AgentId,
     /// The end of its id
     pub short: String,
     /// In which role
     pub role: String,
-    /// How it ended; `running` while it goes on
+    /// Final status; `running` until it ends
     pub status: String,
     /// From when
     pub started_at: Timestamp,
     /// Until when
     pub ended_at: Option<Timestamp>,
-    /// What came of it, in short
+    /// Short result
     pub summary: Option<String>,
-    /// What it cost; null is unknown
+    /// Cost in dollars; null if unknown
     pub cost_usd: Option<f64>,
 }
 
@@ -338,9 +338,9 @@ pub struct TaskLine {
     pub slug: String,
     /// When it was made
     pub created: Timestamp,
-    /// What is to be done
+    /// Description
     pub description: String,
-    /// How many agents have worked on it
+    /// Number of agents that worked on it
     pub dispatch_count: i64,
     /// Where it stands
     pub state: TaskStateName,
@@ -356,15 +356,15 @@ pub struct TaskView {
     pub slug: String,
     /// Its number: `TAS-12`
     pub number: TaskRef,
-    /// What is to be done, in short
+    /// Title
     pub title: String,
-    /// What is to be done, at length
+    /// Description
     pub description: Option<String>,
     /// Where it stands
     pub state: OfficeState,
     /// The same as it is stored, which tells cancelled from failed
     pub stored_state: TaskStateName,
-    /// How urgent it is: 0 comes first, 4 last
+    /// Priority: 0 is the most urgent, 4 the least
     pub priority: Priority,
     /// The tasks that must be done before it
     pub depends_on: Vec<TaskId>,
@@ -409,9 +409,9 @@ pub struct TaskAnswer {
 pub struct CommentLine {
     /// Its number
     pub id: i64,
-    /// Who wrote it; null is the human
+    /// Author; null for the human
     pub agent_id: Option<AgentId>,
-    /// What it says
+    /// Decoded body
     pub body: String,
     /// When it was written
     pub created_at: Timestamp,
@@ -421,11 +421,11 @@ pub struct CommentLine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DispatchLine {
-    /// Who
+    /// Agent id
     pub agent_id: AgentId,
     /// In which role
     pub role: String,
-    /// How it ended; `running` while it goes on
+    /// Final status; `running` until it ends
     pub status: String,
     /// From when
     pub started_at: Timestamp,
@@ -478,7 +478,7 @@ pub struct ReturnedTask {
     pub task_id: TaskId,
     /// Where it stands now
     pub state: OfficeState,
-    /// Who goes on with it; null where nobody does yet
+    /// Agent that continues it; null if there is none yet
     pub agent_id: Option<AgentId>,
     /// Its branch, on which the work goes on
     pub branch_name: Option<String>,

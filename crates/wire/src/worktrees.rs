@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorktreeView {
-    /// Who works in it, or worked in it last
+    /// Current or last agent in it
     pub agent_id: AgentId,
     /// Its role
     pub role: String,
-    /// How the agent stands
+    /// State of the agent
     pub agent_state: AgentStateName,
     /// When the agent ended; only then can the worktree be taken away
     pub agent_ended_at: Option<Timestamp>,
@@ -28,9 +28,9 @@ pub struct WorktreeView {
     pub base: String,
     /// The branch its work is meant for
     pub target: Option<String>,
-    /// Whether it is there
+    /// Current state
     pub state: WorktreeState,
-    /// How git sees it; null where it is not there
+    /// State of its git checkout; null if it was removed
     pub git: Option<WorktreeGit>,
     /// Where its branch stood when it was taken away
     pub head: Option<String>,
@@ -48,11 +48,11 @@ pub struct WorktreeView {
 pub struct WorktreeGit {
     /// The commit that is checked out
     pub head: Option<String>,
-    /// How many commits it has that the target lacks, up to 1000; null where there is no target
+    /// Commits it has that the target lacks, up to 1000; null without a target
     pub ahead: Option<usize>,
-    /// How many commits the target has that it lacks, up to 1000; null where there is no target
+    /// Commits of the target that it lacks, up to 1000; null without a target
     pub behind: Option<usize>,
-    /// How many files are not committed
+    /// Number of uncommitted files
     pub uncommitted: usize,
     /// The first 100 of them
     pub files: Vec<String>,
@@ -63,13 +63,13 @@ pub struct WorktreeGit {
     pub problem: Option<String>,
 }
 
-/// What became of a worktree that was to be taken away.
+/// Outcome of removing a worktree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PrunedWorktree {
-    /// Whose it was
+    /// Agent it belonged to
     pub agent_id: AgentId,
-    /// Whether it is over; if not, it goes on by itself
+    /// True if it has finished; otherwise it continues in the background
     pub done: bool,
     /// The branch with what was committed; null where the worktree was gone already
     pub branch: Option<String>,
@@ -94,17 +94,17 @@ pub struct Worktrees {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Disagreement {
-    /// Which agent, branch or folder
+    /// Agent, branch or folder concerned
     pub about: String,
-    /// What the matter is
+    /// Description of the problem
     pub what: String,
 }
 
-/// Whether git and the record agree.
+/// Result of comparing git with the record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Agreement {
-    /// Whether they do
+    /// True if they agree
     pub ok: bool,
     /// In what they do not
     pub disagreements: Vec<Disagreement>,
