@@ -1,4 +1,4 @@
-//! What the product does: the tools, the one door through which they are called, and the reactions.
+//! The product: the tools, the one entry point for calls, and the services that react.
 //!
 //! See ARCHITECTURE.md, “engine”.
 

@@ -40,7 +40,7 @@ pub struct Loops {
 }
 
 impl Loops {
-    /// What drives an engine's loops, with its tasks on a tracker.
+    /// Creates the service that drives an engine's loops.
     pub fn new(engine: &Core, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
         Self { engine: engine.clone(), tasks, shutdown, driven: Arc::default() }
     }

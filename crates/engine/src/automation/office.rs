@@ -23,19 +23,19 @@ pub(crate) const SUPERVISOR: &str = "supervisor";
 /// The category of whoever looks after supervisors.
 const ORCHESTRATOR: &str = "orchestrator";
 
-/// How a supervisor is, and how that is known.
+/// Health of a supervisor, with its evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Health {
-    /// How it is
+    /// Health
     pub(crate) status: HealthStatus,
-    /// How long ago it was last heard of
+    /// Minutes since its last sign of life
     pub(crate) minutes: i64,
     /// Why it is so, where that is not plain
     pub(crate) reason: Option<String>,
 }
 
 impl Health {
-    /// How an agent is, given whether a call of its own waits for others and how many minutes it may be silent.
+    /// Health of an agent, given its waiting calls and its allowed minutes of silence.
     pub(crate) fn of(agent: &Agent, waiting: Waiting, threshold: u32, now: Timestamp) -> Self {
         let minutes = now.millis_since(agent.last_active_at).max(0) / 60_000;
         let health = |status, reason| Self { status, minutes, reason };
@@ -63,7 +63,7 @@ impl Health {
     }
 }
 
-/// Whether a call of an agent waits.
+/// Presence of a waiting call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waiting {
     /// For another agent or for mail
@@ -94,7 +94,7 @@ pub(crate) fn open_epic(tx: &Tx<'_>, id: EpicId) -> Result<Epic, ToolError> {
     Ok(epic)
 }
 
-/// Whether an epic is neither done nor given up.
+/// True for an open epic.
 pub(crate) const fn is_open(epic: &Epic) -> bool {
     !matches!(epic.state, EpicState::Completed | EpicState::Cancelled)
 }
@@ -125,7 +125,7 @@ pub(crate) fn set_going(
     advance(tx, epic, EpicState::InProgress, (by, now))
 }
 
-/// What follows from an agent's end: another supervisor takes its place if one is to, and otherwise whoever
+/// Handles an agent's end: a new supervisor takes its place if requested, otherwise whoever
 /// looks after supervisors hears of it.
 pub(crate) fn ended(
     tx: &mut Tx<'_>,
@@ -155,7 +155,7 @@ pub(crate) fn ended(
     Ok(())
 }
 
-/// How many tasks of an epic are not closed.
+/// Counts open tasks of an epic.
 pub(crate) fn open_tasks(tx: &Tx<'_>, epic: EpicId) -> Result<i64, ToolError> {
     let counts = tx.task_counts(epic)?;
     let open = |(state, _): &&(model::TaskStateName, i64)| {
@@ -165,7 +165,7 @@ pub(crate) fn open_tasks(tx: &Tx<'_>, epic: EpicId) -> Result<i64, ToolError> {
     Ok(counts.iter().filter(open).map(|(_, tasks)| tasks).sum())
 }
 
-/// Who looks after a supervisor: the orchestrator above it, else any that is there, else the human.
+/// Recipient of a supervisor's alarms: the orchestrator above it, else any live one, else the human.
 fn looks_after(tx: &Tx<'_>, agent: &Agent) -> Result<Recipient, ToolError> {
     let is_there = |above: &Agent| above.category == ORCHESTRATOR && above.ended_at().is_none();
     let above = tx.agent_ancestors(agent)?.into_iter().find(is_there);

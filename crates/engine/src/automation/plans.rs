@@ -53,13 +53,13 @@ fn stages(tx: &Tx<'_>, plan: &Plan) -> Result<Vec<Stage>, ToolError> {
     steps.into_iter().map(stage).collect()
 }
 
-/// How many steps there is nothing more to do with.
+/// Number of closed steps.
 fn closed(stages: &[Stage]) -> u32 {
     let closed = stages.iter().filter(|stage| stage.state().is_closed()).count();
     u32::try_from(closed).unwrap_or(u32::MAX)
 }
 
-/// What is left of what a plan may cost; nothing where it has no cap.
+/// Remaining budget of a plan; `None` without a cap.
 fn left(tx: &Tx<'_>, plan: &Plan, cap: Option<Usd>) -> Result<Option<Usd>, ToolError> {
     let Some(cap) = cap else { return Ok(None) };
     Ok(Some(cap - tx.plan_spent(plan.number)?))
@@ -80,14 +80,14 @@ fn coordinator_role<'s>(settings: &'s Settings, name: &str) -> Result<&'s Role, 
     Ok(role)
 }
 
-/// Who takes a plan over, and why.
+/// Successor of a coordinator, with the reason.
 #[derive(Debug, Clone, Copy)]
 struct Successor<'a> {
-    /// Who ran it last
+    /// Previous coordinator
     before: &'a Agent,
     /// The how manieth in a row under whom no step was closed
     tries: u32,
-    /// What all of it may cost
+    /// Budget for the whole plan
     cap: Option<Usd>,
     /// Why somebody else is needed
     why: &'a str,
@@ -178,7 +178,7 @@ fn tell(
     Ok(())
 }
 
-/// Whether an end was somebody's wish, and not that of whoever found an agent stuck.
+/// True if a person or agent requested the end, and not the detection of a stuck agent.
 fn is_wanted(stop: &store::Stop) -> bool {
     matches!(stop.outcome, Outcome::Killed | Outcome::Abandoned)
         && !stop.reason.starts_with("stuck")

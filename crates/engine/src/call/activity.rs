@@ -1,4 +1,4 @@
-//! What each agent did last, in a line, and when it called tools: for those who look on.
+//! Last activity of each agent and its recent tool calls, for viewers.
 //!
 //! It is heard where it happens, at the door and by the keepers, and kept in memory alone: nothing
 //! depends on it, and after a restart it fills again.
@@ -14,21 +14,21 @@ use serde_json::Value;
 use crate::core::names::short;
 use crate::core::redact::redact;
 
-/// So many agents are remembered; who was silent longest is forgotten first.
+/// Agents remembered; the one silent longest is forgotten first.
 const AGENTS: usize = 4096;
-/// So many calls of each.
+/// Calls remembered per agent.
 const CALLS: usize = 48;
 /// A line is no longer than this.
 const LINE: usize = 160;
 
-/// What all agents did last.
+/// Last activity of all agents.
 #[derive(Debug, Default)]
 pub(crate) struct ActivityLog(Mutex<HashMap<AgentId, Activity>>);
 
-/// What an agent did last.
+/// Last activity of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Activity {
-    /// What it said, or what its call is about
+    /// Last message, or summary of the call
     pub(crate) text: String,
     /// The tool it called
     pub(crate) tool: Option<String>,
@@ -45,11 +45,11 @@ pub(crate) struct Span {
     pub(crate) from: i64,
     /// Until when; none where it goes on, or where nobody asks
     pub(crate) to: Option<i64>,
-    /// What it is to who looks on
+    /// Kind of the span
     pub(crate) kind: SpanKind,
 }
 
-/// What a call is to who looks on.
+/// Kind of a call, for viewers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SpanKind {
     /// Work
@@ -106,13 +106,13 @@ impl ActivityLog {
         }
     }
 
-    /// What an agent did last.
+    /// Last activity of an agent.
     pub(crate) fn of(&self, agent: AgentId) -> Option<Activity> {
         self.map().get(&agent).cloned()
     }
 }
 
-/// What a call is about: its most telling argument.
+/// Summary of a call: its most telling argument.
 pub(crate) fn about(input: &Value) -> String {
     let Value::Object(fields) = input else { return one_line(&plain(input)) };
     summary_field(fields).map(|value| one_line(&plain(value))).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What a tool is given: who calls, what time it is, the settings, and the record.
+//! Context of a tool call: caller, time, settings and record.
 
 use model::{AgentId, TaskId, Timestamp};
 use store::{Agent, EventDraft, Session, StoreError, Task, Tx};
@@ -10,16 +10,16 @@ use crate::core::settings::Settings;
 
 pub(crate) use crate::core::record::{find_agent, find_task, fresh, task_of};
 
-/// What the planning iteration of a loop may use, whatever its role may.
+/// Tools of a loop's planning iteration, whatever its role allows.
 pub(crate) const PLANNING: [&str; 3] =
     ["mcp__session__task-add", "mcp__session__task-list", "mcp__session__iteration-summary"];
 
-/// Who calls a tool, as the credential and the record say.
+/// Caller of a tool, from its credential and the record.
 #[derive(Debug, Clone)]
 pub struct Caller {
     /// The agent, or the one in whose name the operator acts; nobody is the operator as such
     pub agent: Option<Agent>,
-    /// Whether it is the operator
+    /// True for the operator
     pub by_operator: bool,
 }
 
@@ -53,7 +53,7 @@ impl Caller {
         self.agent.as_ref().and_then(|agent| agent.iteration).unwrap_or(session.iteration)
     }
 
-    /// Whether it may use a tool.
+    /// True if it may use a tool.
     pub fn may(&self, settings: &Settings, tool: &str) -> bool {
         match &self.agent {
             None => self.by_operator,
@@ -81,36 +81,36 @@ impl Caller {
         Err(ToolError::denied(format!("Tool '{tool}' is not allowed for agent type '{kind}'")))
     }
 
-    /// Whether a tool is shown to it: it may use it, and it does not stand too deep for it.
+    /// True if a tool is listed for it: permitted, and not too deep.
     pub fn is_offered(&self, settings: &Settings, tool: &ToolDef) -> bool {
         let too_deep = self.agent.as_ref().is_some_and(|own| own.depth >= settings.limits.depth);
         self.may(settings, tool.name) && !(too_deep && tool.starts_agents)
     }
 }
 
-/// What a tool that looks is given.
+/// Context of a reading tool.
 #[derive(Debug)]
 pub(crate) struct ReadCx<'a> {
     /// The record
     pub(crate) tx: &'a Tx<'a>,
-    /// Who calls
+    /// Caller
     pub(crate) caller: &'a Caller,
-    /// What is allowed
+    /// Settings in force
     pub(crate) settings: &'a Settings,
-    /// What time it is
+    /// Current time
     pub(crate) now: Timestamp,
 }
 
-/// What a tool that changes the record is given.
+/// Context of a writing tool.
 #[derive(Debug)]
 pub(crate) struct WriteCx<'a, 't> {
     /// The record
     pub(crate) tx: &'a mut Tx<'t>,
-    /// Who calls
+    /// Caller
     pub(crate) caller: &'a Caller,
-    /// What is allowed
+    /// Settings in force
     pub(crate) settings: &'a Settings,
-    /// What time it is
+    /// Current time
     pub(crate) now: Timestamp,
 }
 

@@ -31,21 +31,21 @@ use crate::core::settings::Settings;
 
 /// Transient failures are tried so many more times.
 const RETRIES: u32 = 3;
-/// What the record says of an effect on the outside before it is known what came of it.
+/// Recorded output of an external effect that has started.
 const BEGUN: &str = r#"{"begun":true}"#;
 
 /// A wish to use a tool.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// Whose credential came with it
+    /// Principal of the credential
     pub principal: Principal,
     /// The agent in whose name the operator acts
     pub as_agent: Option<AgentId>,
-    /// Which tool
+    /// Tool name
     pub tool: &'static ToolDef,
     /// With what
     pub input: Value,
-    /// What tells this call from another with the same input. The same call with the same key is done
+    /// Idempotency key. The same call with the same key is done
     /// once and answered as often as it comes, so that it may be sent again when its answer was lost.
     pub key: Option<String>,
 }
@@ -68,7 +68,7 @@ impl Failure {
     }
 }
 
-/// How a caller hears that its call still waits, and how it says that it waits no more.
+/// Progress reports to a waiting caller, and its cancellation.
 #[derive(Debug, Clone, Default)]
 pub struct Progress {
     /// Cancelled when the caller has gone
@@ -89,9 +89,9 @@ struct Passage {
     began: Instant,
 }
 
-/// What an effect on the outside has begun with.
+/// Start of an external effect.
 struct Begun {
-    /// Who called, kept: it may be the caller itself that ends
+    /// Caller, kept because the call may end it
     caller: Caller,
     ticket: Output,
 }
@@ -131,7 +131,7 @@ impl Calls {
         }
     }
 
-    /// Who somebody is to the tools, as the record says now.
+    /// Resolves a principal to a caller, from the record.
     pub fn caller(
         &self,
         principal: Principal,
@@ -156,7 +156,7 @@ impl Calls {
     }
 }
 
-/// What a visitor hears who wants more than to look.
+/// Error for a viewer that tries to act.
 pub fn read_only() -> ToolError {
     ToolError::denied("this link only lets you look")
         .hint("ask the operator, whose link from `adjutant open` may act too")
@@ -204,7 +204,7 @@ impl Passage {
         self.engine.activity.called(agent, (tool, activity::about(&self.call.input)), span);
     }
 
-    /// Whether the tool has its caller wait for others.
+    /// True if the tool makes its caller wait for others.
     const fn awaits(&self) -> bool {
         let tool = self.call.tool;
         match tool.shape {
@@ -378,7 +378,7 @@ impl Passage {
         Ok(caller)
     }
 
-    /// What a tool that looks is given.
+    /// Context of a reading tool.
     fn reading<'a>(&'a self, tx: &'a Tx<'a>, caller: &'a Caller) -> ReadCx<'a> {
         ReadCx { tx, caller, settings: &self.settings, now: self.now() }
     }

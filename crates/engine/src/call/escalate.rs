@@ -55,7 +55,7 @@ pub(crate) fn escalate(
     Ok(())
 }
 
-/// Whom an agent's failures concern: its nearest live ancestor, else its epic's supervisor, else the
+/// Recipient of an agent's failures: its nearest live ancestor, else its epic's supervisor, else the
 /// human.
 pub(crate) fn superior(tx: &Tx<'_>, agent: &Agent) -> Result<Recipient, ToolError> {
     if let above @ Recipient::Agent(_) = letter::above(tx, agent)? {

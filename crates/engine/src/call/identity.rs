@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::call::service::Calls;
 use crate::core::error::ToolError;
 
-/// Who holds a credential.
+/// Holder of a credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Principal {
     /// The human
@@ -58,7 +58,7 @@ pub struct Tab {
 /// Somebody who may come in, and by what.
 #[derive(Debug, Clone)]
 pub struct Admission {
-    /// Who
+    /// Principal
     pub principal: Principal,
     /// The tab, if it is one of the page
     pub tab: Option<Tab>,
@@ -77,12 +77,12 @@ pub(crate) struct Tokens(RwLock<Seen>);
 #[derive(Debug, Default)]
 struct Seen {
     known: HashMap<[u8; 32], Admission>,
-    /// How often something was forgotten
+    /// Number of invalidations
     forgotten: u64,
 }
 
 impl Tokens {
-    /// Whose token that is, and how often something was forgotten so far.
+    /// Cached principal of a token, with the number of invalidations so far.
     fn get(&self, key: &[u8; 32]) -> (Option<Admission>, u64) {
         let seen = self.0.read().unwrap_or_else(PoisonError::into_inner);
         (seen.known.get(key).cloned(), seen.forgotten)
@@ -119,12 +119,12 @@ impl Tokens {
 }
 
 impl Calls {
-    /// Whose token this is, if it is anybody's.
+    /// Resolves a token to its principal.
     pub fn authenticate(&self, token: &str) -> Result<Option<Principal>, ToolError> {
         Ok(self.admit(token)?.map(|admission| admission.principal))
     }
 
-    /// Who comes with this token, if it is anybody's.
+    /// Resolves a token to an admission.
     pub fn admit(&self, token: &str) -> Result<Option<Admission>, ToolError> {
         let key: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         loop {
@@ -146,7 +146,7 @@ impl Calls {
         }
     }
 
-    /// Whose token the record says this is.
+    /// Looks a token up in the record.
     fn look_up(&self, token: &str) -> Result<Option<Admission>, ToolError> {
         let hash = hash_token(token);
         if hash == self.options.operator_hash {

@@ -11,9 +11,9 @@ pub(crate) struct CallNote {
     pub(crate) tool: &'static str,
     /// With what
     pub(crate) input: String,
-    /// What went wrong
+    /// Error
     pub(crate) error: Option<String>,
-    /// Whether doing it again and again is what the tool is for
+    /// True for a polling tool
     pub(crate) polls: bool,
 }
 

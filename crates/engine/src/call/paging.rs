@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error as _};
 
-/// How many rows a page may have: 1 to 500.
+/// Page size: 1 to 500.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Limit(u32);
 
@@ -41,7 +41,7 @@ impl JsonSchema for Limit {
     }
 }
 
-/// How long a call may wait: 0 to 240 seconds. Clients give up soon after.
+/// Wait of a call: 0 to 240 seconds. Clients give up soon after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WaitSeconds(u32);
 

@@ -1,4 +1,4 @@
-//! How often one agent may call: a bucket that fills evenly and empties by a call.
+//! Rate limit per agent: a token bucket.
 //!
 //! Time is measured with the monotonic clock: a wall clock that is set back would stop the filling.
 

@@ -1,7 +1,7 @@
-//! What a tool is: one declaration, from which every face derives its own.
+//! Declaration of tools, from which every interface derives its own.
 //!
 //! A tool is one file under `tools/` and one line in `TOOLS`. Five shapes exist, and the shape says
-//! what the tool may do: a [`Read`] looks, a [`Probe`] looks at the machine too, a [`Wait`] looks until
+//! its capabilities: a [`Read`] reads, a [`Probe`] reads the machine too, a [`Wait`] reads until
 //! there is something to see, a [`Write`] changes the record in one transaction with its audit row, and
 //! an [`Ask`] changes the record and then waits for what comes of it in the world outside.
 
@@ -30,25 +30,25 @@ pub use crate::core::output::Output;
 /// Puts what files of the project say into an input that names them. Blocks.
 pub(crate) type LoadFiles = fn(&Path, &mut Value) -> Result<(), ToolError>;
 
-/// What every tool declares.
+/// Declaration of a tool.
 pub(crate) trait Tool: 'static {
     /// Its canonical name: `mcp__<toolset>__<tool>`.
     const NAME: &'static str;
-    /// Whether a failure concerns the human at once.
+    /// True if a failure is reported to the human at once.
     const CRITICAL: bool = false;
-    /// Whether calling it again with the same input changes nothing more.
+    /// True if a repeated call with the same input changes nothing.
     const IDEMPOTENT: bool = false;
-    /// Whether it may end or undo what somebody else is doing.
+    /// True if it may end or undo the work of others.
     const DESTRUCTIVE: bool = false;
-    /// Whether it starts agents, and so is not for those who stand too deep.
+    /// True if it starts agents, and so is withheld at the maximum depth.
     const STARTS_AGENTS: bool = false;
-    /// Whether it has limits of its own, so that calling it again and again is no going in circles.
+    /// True if it has limits of its own, so that repeated calls are not judged as a circle.
     const BOUNDED: bool = false;
     /// Reads the files that the input names and puts what they say in their place. Runs before the transaction.
     const LOAD_FILES: Option<LoadFiles> = None;
-    /// What goes in. Its doc comment is the tool's description.
+    /// Input. Its doc comment is the tool's description.
     type Args: DeserializeOwned + JsonSchema;
-    /// What comes out.
+    /// Output.
     type Answer: Serialize + JsonSchema;
 }
 
@@ -61,7 +61,7 @@ pub(crate) trait Read: Tool {
 /// A tool that looks at the machine: the record says what to look at, and the look itself holds no
 /// transaction.
 pub(crate) trait Probe: Tool {
-    /// What to look at.
+    /// Subject of the probe.
     type Question: Send + 'static;
     /// Reads from the record what to look at.
     fn question(cx: &ReadCx<'_>, args: Self::Args) -> Result<Self::Question, ToolError>;
@@ -71,15 +71,15 @@ pub(crate) trait Probe: Tool {
 
 /// A tool that looks, and may wait until there is something to see.
 pub(crate) trait Wait: Tool {
-    /// How long the caller is willing to wait, in seconds.
+    /// Longest wait of the caller, in seconds.
     fn wait_seconds(args: &Self::Args) -> u32;
-    /// What can bring something to see. Only what happens there makes it look again.
+    /// Topics whose events wake the call.
     fn topics(cx: &ReadCx<'_>, args: &Self::Args) -> Vec<Topic>;
     /// Looks, and says whether it is worth waiting for more.
     fn look(cx: &ReadCx<'_>, args: &Self::Args) -> Result<Look<Self::Answer>, ToolError>;
 }
 
-/// What a waiting tool sees at one moment.
+/// Result of one look of a waiting tool.
 #[derive(Debug)]
 pub(crate) enum Look<A> {
     /// This is it
@@ -99,7 +99,7 @@ pub(crate) trait Write: Tool {
 /// Whoever does it reads the record. The wish is remembered before it is fulfilled, so a caller that
 /// leaves ends its waiting and nothing else.
 pub(crate) trait Ask: Tool {
-    /// What the change leaves to wait for. It is kept with the caller's key, so that the same call
+    /// Handle of the requested effect. It is kept with the caller's key, so that the same call
     /// again waits for the same thing.
     type Ticket: Serialize + DeserializeOwned;
     /// True if [`Ask::inspect`] has anything to look at.
@@ -110,7 +110,7 @@ pub(crate) trait Ask: Tool {
     }
     /// Changes the record, or fails and changes nothing. May be run again from the start.
     fn begin(cx: &mut WriteCx<'_, '_>, args: &Self::Args) -> Result<Self::Ticket, ToolError>;
-    /// How long the caller is willing to wait, in seconds.
+    /// Longest wait of the caller, in seconds.
     fn wait_seconds(args: &Self::Args) -> u32;
     /// Where it shows what came of it. Only what happens there makes it look again.
     fn topics(ticket: &Self::Ticket) -> Vec<Topic>;
@@ -123,7 +123,7 @@ pub(crate) trait Ask: Tool {
     ) -> Result<Look<Self::Answer>, ToolError>;
 }
 
-/// What a tool does to the world.
+/// Effect of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// Looks
@@ -134,12 +134,12 @@ pub enum Effect {
     Outside,
 }
 
-/// What was seen, its types forgotten, and what to do if that is not all.
+/// Result of one look, with its type erased, and how to go on waiting.
 pub(crate) struct Seen {
     pub(crate) look: Look<Output>,
-    /// How long the caller is willing to wait for more
+    /// Longest wait for more
     pub(crate) seconds: u32,
-    /// What can bring more
+    /// Topics that can bring more
     pub(crate) topics: Vec<Topic>,
 }
 
@@ -223,15 +223,15 @@ pub struct ToolDef {
     pub name: &'static str,
     /// The tool whose permission it needs: its own, as a rule
     pub(crate) governed_by: &'static str,
-    /// Whether a failure concerns the human at once
+    /// True if a failure is reported to the human at once
     pub critical: bool,
-    /// Whether calling it again with the same input changes nothing more
+    /// True if a repeated call with the same input changes nothing
     pub idempotent: bool,
-    /// Whether it starts agents
+    /// True if it starts agents
     pub starts_agents: bool,
-    /// Whether it may end or undo what somebody else is doing
+    /// True if it may end or undo the work of others
     pub destructive: bool,
-    /// Whether it has limits of its own
+    /// True if it has limits of its own
     pub(crate) bounded: bool,
     /// Loader for files named in its input
     pub(crate) load_files: Option<LoadFiles>,
@@ -323,7 +323,7 @@ impl ToolDef {
         }
     }
 
-    /// What it does to the world.
+    /// Effect of the tool.
     pub const fn effect(&self) -> Effect {
         match self.shape {
             Shape::Read(_) | Shape::Probe(_) | Shape::Wait(_) => Effect::Read,
@@ -332,7 +332,7 @@ impl ToolDef {
         }
     }
 
-    /// Whether it may wait, so that its caller is to be watched meanwhile.
+    /// True if it may wait, so that its caller must be watched meanwhile.
     pub const fn waits(&self) -> bool {
         matches!(self.shape, Shape::Wait(_) | Shape::Ask(_))
     }
@@ -352,7 +352,7 @@ impl ToolDef {
         joined_of(self.name)
     }
 
-    /// What it is for, and what goes in and comes out.
+    /// Description and schemas of the tool.
     pub fn described(&self) -> &'static Described {
         match self.words {
             Words::Types { input, output } => describe(self.name, input, output),
@@ -361,12 +361,12 @@ impl ToolDef {
     }
 }
 
-/// What is said of a tool.
+/// Description and schemas of a tool.
 #[derive(Debug, Default)]
 pub struct Described {
     /// Its short name for people
     pub title: String,
-    /// What it is for
+    /// Purpose
     pub description: String,
     /// The schema of what goes in
     pub input: Arc<Map<String, Value>>,

@@ -17,7 +17,7 @@ pub const TOOLSETS: [&str; 13] = [
     "session",
 ];
 
-/// Whether a toolset's tools have names that need its own as a prefix where all are together.
+/// True if a toolset's names need its own as a prefix in a combined list.
 pub(crate) fn is_generic(toolset: &str) -> bool {
     !matches!(toolset, "harness" | "agents" | "review" | "session")
 }

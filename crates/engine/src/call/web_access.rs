@@ -13,9 +13,9 @@ use crate::call::rate::Bucket;
 use crate::call::service::Calls;
 use crate::core::error::{Code, ToolError};
 
-/// How long a link for the operator waits to be opened.
+/// Lifetime of the operator's unopened link.
 const OPERATOR_LINK_SECONDS: i64 = 10 * 60;
-/// How long a tab stays in; one that only looks no longer than its link.
+/// Lifetime of a tab; a read-only one ends with its link.
 const TAB_SECONDS: i64 = 30 * DAY_SECONDS;
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 /// A link for looking is good for so many days unless told otherwise,
@@ -24,7 +24,7 @@ const LOOK_DAYS: u32 = 7;
 const MOST_DAYS: u32 = 365;
 /// A link that has ended is remembered for so long, so that it can be said what is wrong with it.
 const REMEMBERED_SECONDS: i64 = DAY_SECONDS;
-/// So many wrong codes a minute are looked at; whoever sends more is guessing.
+/// Wrong codes accepted per minute; more is guessing.
 const GUESSES: u32 = 30;
 
 /// For whom a link is.
@@ -34,7 +34,7 @@ pub enum Opened {
     ToAct,
     /// For somebody who may look, as often as wanted, for so many days
     ToLook {
-        /// How many, if not seven
+        /// Number of days, if not seven
         days: Option<u32>,
     },
 }
@@ -50,12 +50,12 @@ pub struct MadeLink {
     pub expires_at: Timestamp,
 }
 
-/// What a tab gets for a code.
+/// Session of a tab.
 #[derive(Debug, Clone)]
 pub struct LoggedIn {
     /// Its token; only its hash is kept
     pub token: String,
-    /// What it may
+    /// Rights
     pub rights: Rights,
     /// Until when the token is good
     pub expires_at: Timestamp,
@@ -66,11 +66,11 @@ pub struct LoggedIn {
 pub struct LinkView {
     /// Its id
     pub id: PassId,
-    /// Whether it only lets look
+    /// True for a read-only link
     pub read_only: bool,
-    /// How often it can still be used; nothing is as often as wanted
+    /// Remaining uses; null is unlimited
     pub uses_left: Option<u32>,
-    /// How many tabs are in by it
+    /// Number of open tabs
     pub tabs: u32,
     /// When it was made
     pub created_at: Timestamp,
@@ -78,7 +78,7 @@ pub struct LinkView {
     pub expires_at: Timestamp,
 }
 
-/// How many wrong codes came lately.
+/// Counter of recent wrong codes.
 #[derive(Debug, Default)]
 pub(crate) struct Guesses(Mutex<Option<Bucket>>);
 

@@ -1,4 +1,4 @@
-//! What a tool can answer instead of an answer: a closed list of codes, and advice.
+//! Tool errors: a closed list of codes, with advice.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::StoreError;
 
-/// Whose fault it is, decided once. Faces map codes and never single errors.
+/// Error code, decided once. Interfaces map codes, never single errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[expect(missing_docs, reason = "the names are the specification's and say what they are")]
@@ -57,12 +57,12 @@ impl Code {
         Self::ALL[self as usize].1
     }
 
-    /// What the command line exits with.
+    /// Exit code of the command line.
     pub const fn exit(self) -> u8 {
         Self::ALL[self as usize].2
     }
 
-    /// What HTTP answers with.
+    /// HTTP status.
     pub const fn http(self) -> u16 {
         Self::ALL[self as usize].3
     }
@@ -76,11 +76,11 @@ impl Code {
 /// Why a tool did not do what it was asked.
 #[derive(Debug)]
 pub struct ToolError {
-    /// Whose fault
+    /// Error code
     pub code: Code,
-    /// What happened, for whoever asked
+    /// Message for the caller
     pub message: String,
-    /// What to try next
+    /// Suggested next steps
     pub suggestions: Vec<String>,
     /// Facts that a program may want
     pub details: Map<String, Value>,
@@ -182,7 +182,7 @@ impl ToolError {
         error
     }
 
-    /// Whether trying the same again may help.
+    /// True if a retry may succeed.
     pub const fn is_transient(&self) -> bool {
         matches!(self.code, Code::TransientError)
     }

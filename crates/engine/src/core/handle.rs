@@ -73,7 +73,7 @@ impl Core {
         &self.store
     }
 
-    /// Which agents wait.
+    /// Agents with waiting calls.
     pub fn waits(&self) -> &Waits {
         &self.waits
     }
@@ -126,7 +126,7 @@ impl Core {
         }
     }
 
-    /// What time it is.
+    /// Current wall-clock time.
     pub fn now(&self) -> Timestamp {
         self.options.clock.now()
     }

@@ -8,18 +8,18 @@ use host::clock::Clock;
 
 use crate::core::point::Point;
 
-/// What an engine is opened with.
+/// Options of an engine.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// The project's root; agents' paths stay inside it
     pub project: PathBuf,
     /// The hash of the operator's token
     pub operator_hash: String,
-    /// What tells the time
+    /// Clock
     pub clock: Clock,
-    /// How often a waiting call reports that it still waits
+    /// Interval of progress reports from waiting calls
     pub progress_every: Duration,
-    /// How long to wait before a transient failure is tried again
+    /// Delay before a transient failure is retried
     pub retry_after: Duration,
     /// The home, where worktrees and mirrors are
     pub home: PathBuf,
@@ -29,15 +29,15 @@ pub struct Options {
     pub url: String,
     /// The program itself, which supervises agents
     pub adjutant: PathBuf,
-    /// What every agent's environment has
+    /// Environment of every agent
     pub agent_environment: Vec<(String, String)>,
-    /// What the operator's own programs get
+    /// Environment of the operator's own programs
     pub operator_environment: Vec<(OsString, OsString)>,
     /// Where the operator's secrets are, which a sandbox hides
     pub secrets: PathBuf,
-    /// What GitHub knows the operator by, and signs its own messages with
+    /// GitHub token and webhook secret
     pub github: GithubSecrets,
-    /// What Slack knows us by
+    /// Slack tokens
     pub slack: SlackSecrets,
     /// Time in one commit after which the writer counts as stalled
     pub writer_stall: Duration,
@@ -50,9 +50,9 @@ pub struct Options {
 /// Secrets between GitHub and the operator.
 #[derive(Clone, Default)]
 pub struct GithubSecrets {
-    /// What requests are signed in with
+    /// API token
     pub token: Option<String>,
-    /// What GitHub signs its messages with
+    /// Webhook secret
     pub webhook: Option<String>,
 }
 
@@ -90,9 +90,9 @@ impl Options {
 /// Tokens between Slack and the operator.
 #[derive(Clone, Default)]
 pub struct SlackSecrets {
-    /// What messages are sent with
+    /// Bot token
     pub bot: Option<String>,
-    /// What sockets are opened with
+    /// App token
     pub app: Option<String>,
 }
 

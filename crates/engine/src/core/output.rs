@@ -18,7 +18,7 @@ impl Output {
         Ok(Self { text: serde_json::to_string(answer).map_err(ToolError::internal)? })
     }
 
-    /// What it says, as it was before its type was forgotten.
+    /// Decodes the answer into its type.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
         serde_json::from_str(&self.text).map_err(ToolError::internal)
     }

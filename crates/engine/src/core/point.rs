@@ -1,5 +1,5 @@
 //! The places between the steps of an errand. A test lets the server die at each of them and looks
-//! whether what was begun is whole or undone after a restart.
+//! that interrupted work is complete or undone after a restart.
 
 macro_rules! points {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
@@ -39,7 +39,7 @@ points! {
     FeedbackAsked = "feedback.asked",
     /// The feedback is a commit
     FeedbackCommitted = "feedback.committed",
-    /// How it will be merged is on record
+    /// The planned merge is recorded
     FeedbackNoted = "feedback.noted",
     /// It is in the coder's worktree
     FeedbackMerged = "feedback.merged",
@@ -75,7 +75,7 @@ points! {
     MergeRecorded = "merge.recorded",
     /// A rebase was asked for
     RebaseAsked = "rebase.asked",
-    /// What is put on what is on record
+    /// The planned rebase is recorded
     RebaseNoted = "rebase.noted",
     /// The branch is where it should be
     RebaseDone = "rebase.done",
@@ -83,7 +83,7 @@ points! {
     RebaseRecorded = "rebase.recorded",
     /// A worktree is to be looked after
     TidyAsked = "tidy.asked",
-    /// What was uncommitted in it is on a branch
+    /// Its uncommitted work is on a branch
     TidyRescued = "tidy.rescued",
     /// It is gone
     TidyRemoved = "tidy.removed",
@@ -99,9 +99,9 @@ points! {
     LoopDrafted = "loop.drafted",
     /// A hook of a loop runs
     LoopHooked = "loop.hooked",
-    /// How an iteration ended is on record
+    /// The end of an iteration is recorded
     LoopJudged = "loop.judged",
-    /// What an iteration changed is a commit
+    /// The changes of an iteration are committed
     LoopCommitted = "loop.committed",
     /// An archive of the audit chain is on disk, and the chain is not cut yet
     CleanArchived = "clean.archived",

@@ -1,4 +1,4 @@
-//! What an engine is told from outside: permissions, roles, limits. Read elsewhere, plain here.
+//! Settings of an engine: permissions, roles, limits. Parsed elsewhere.
 
 mod looping;
 mod reactions;
@@ -31,7 +31,7 @@ pub use self::webhook::{Secret, WebhookForm, WebhookKey, WebhookSettings, shown 
 pub struct Settings {
     /// The project's root
     pub project: PathBuf,
-    /// What each category may do
+    /// Permissions by category
     pub policy: Policy,
     /// The roles by name
     pub roles: BTreeMap<String, Role>,
@@ -40,31 +40,31 @@ pub struct Settings {
     pub last_good_roles: BTreeMap<String, Role>,
     /// Numbers that bound things
     pub limits: Limits,
-    /// Which model plays whom
+    /// Model aliases
     pub models: Models,
     /// The kind of a role that names none
     pub default_kind: String,
-    /// How each kind is run, by its name
+    /// Settings of each kind, by name
     pub runners: BTreeMap<String, Runner>,
-    /// What happens when an agent asks for something that its role does not name
+    /// Policy for a request that the role does not name
     pub asks: Asks,
-    /// What an agent without a parent and without a budget may spend
+    /// Default budget of an agent without a parent
     pub root_budget: Budget,
     /// Amount that a child without a cap reserves of the caps above it
     pub child_reserve: ChildReserve,
-    /// What models cost that do not say so themselves, by the beginning of their names
+    /// Prices of models that do not report costs, by name prefix
     pub prices: BTreeMap<String, Price>,
-    /// What an agent is told of the project
+    /// Project context for agents
     pub context: ContextSettings,
-    /// How long Claude Code keeps a stream open, in milliseconds
+    /// Stream timeout of Claude Code, in milliseconds
     pub stream_timeout_ms: u64,
     /// Prepared prompts, by name
     pub templates: BTreeMap<String, Template>,
     /// The review loop
     pub review: ReviewSettings,
-    /// What a reviewer is asked, where the home says it otherwise than we do
+    /// Custom review prompt of the home
     pub review_template: Option<String>,
-    /// Who works in a worktree, and what it has
+    /// Worktree settings
     pub worktrees: WorktreeSettings,
     /// GitHub
     pub github: GithubSettings,
@@ -74,13 +74,13 @@ pub struct Settings {
     pub plan: PlanSettings,
     /// Loops
     pub loops: LoopSettings,
-    /// What a branch must pass before it is merged
+    /// Check that a branch must pass before its merge
     pub check: Option<CheckSettings>,
-    /// Who is told of events
+    /// Webhook endpoints
     pub webhooks: Vec<WebhookSettings>,
     /// Slack
     pub slack: SlackSettings,
-    /// Which role a message goes to
+    /// Routing of messages to roles
     pub routing: RoutingSettings,
     /// Ages at which old data is removed
     pub retention: RetentionSettings,
@@ -115,7 +115,7 @@ pub fn is_bare(role: &str, kind: &str) -> bool {
     role == kind && host::agent::kind(kind).is_some()
 }
 
-/// Which model plays whom.
+/// Model aliases.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Models {
     /// Where nobody names one
@@ -124,7 +124,7 @@ pub struct Models {
     pub overrides: BTreeMap<String, String>,
 }
 
-/// How a kind is run.
+/// Settings of a kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Runner {
     /// The program, its first arguments, and whether it can be steered
@@ -135,7 +135,7 @@ pub struct Runner {
     pub inherits: Vec<String>,
 }
 
-/// What happens when an agent asks for something that its role does not name.
+/// Policy for a request that the role does not name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Asks {
     /// The role decides: what it does not name is refused, and one that names nothing may everything
@@ -145,7 +145,7 @@ pub enum Asks {
     Person,
 }
 
-/// What a million tokens cost, in dollars.
+/// Price per million tokens, in dollars.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
     /// Read
@@ -158,12 +158,12 @@ pub struct Price {
     pub cache_write: f64,
 }
 
-/// What an agent is told of the project.
+/// Project context for agents.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContextSettings {
-    /// Which files, in this order
+    /// Files, in this order
     pub files: Vec<ContextFile>,
-    /// How many bytes together
+    /// Total byte limit
     pub size: u64,
 }
 
@@ -183,9 +183,9 @@ pub struct ContextFile {
 pub struct Template {
     /// Its name: the tool's and the prompt's
     pub name: String,
-    /// What it is for
+    /// Purpose
     pub description: String,
-    /// What it must be given
+    /// Arguments
     pub arguments: Vec<TemplateArgument>,
     /// The kind that runs it: `claude` or `codex`
     pub kind: String,
@@ -193,20 +193,20 @@ pub struct Template {
     pub model: Option<String>,
     /// The agent's own tools it may use
     pub tools: Option<Vec<String>>,
-    /// How long it may run, in seconds
+    /// Time limit in seconds
     pub timeout: Option<u32>,
     /// The text, with `{{argument}}` where arguments go
     pub text: String,
 }
 
-/// What a template is given.
+/// Argument of a template.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TemplateArgument {
     /// Its name
     pub name: String,
-    /// What it is
+    /// Kind
     pub description: String,
-    /// Whether it must be there
+    /// True if it is required
     pub required: bool,
 }
 
@@ -219,13 +219,13 @@ pub struct Role {
     pub category: String,
     /// Its name for people
     pub display_name: Option<String>,
-    /// What it is for
+    /// Purpose
     pub description: Option<String>,
     /// The kind of agent that plays it; the configuration's default where absent
     pub kind: Option<String>,
-    /// What a `command` agent runs: a program and its arguments
+    /// Program and arguments of a `command` agent
     pub command: Vec<String>,
-    /// What an `acp` agent runs: a program and its arguments
+    /// Program and arguments of an `acp` agent
     pub acp: Vec<String>,
     /// The scenario of a `script` agent, a path relative to the project
     pub script: Option<String>,
@@ -237,17 +237,17 @@ pub struct Role {
     pub disallowed_tools: Vec<String>,
     /// Where it works, relative to the project
     pub cwd: Option<String>,
-    /// How long it may run, in seconds
+    /// Time limit in seconds
     pub timeout: Option<u32>,
-    /// How long it may be silent, in seconds; its category's limit where absent
+    /// Allowed silence in seconds; its category's limit if absent
     pub inactivity: Option<u32>,
-    /// What it may spend
+    /// Budget
     pub budget: Budget,
-    /// Which worktree it works in; decided by its category where absent
+    /// Worktree; decided by its category if absent
     pub worktree: Option<Worktree>,
-    /// Whether a tmux session shows its stream
+    /// True if a tmux session shows its stream
     pub tmux: bool,
-    /// What it is shut into
+    /// Sandbox
     pub sandbox: Sandbox,
     /// Its own permissions, beside its category's
     pub rules: Rules,
@@ -257,7 +257,7 @@ pub struct Role {
     pub prompt: String,
 }
 
-/// What may be spent. An absent cap is no cap.
+/// Caps on spending. An absent cap is unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
     /// Dollars
@@ -279,7 +279,7 @@ pub struct ChildReserve {
     pub tokens: Option<u64>,
 }
 
-/// Which worktree an agent works in.
+/// Choice of an agent's worktree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Worktree {
     /// None: the project itself
@@ -290,7 +290,7 @@ pub enum Worktree {
     Parent,
 }
 
-/// What an agent is shut into.
+/// Sandbox of an agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Sandbox {
     /// Nothing
@@ -303,21 +303,21 @@ pub enum Sandbox {
 /// Numbers that bound things.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
-    /// How deep agents may start agents
+    /// Maximum depth of the agent tree
     pub depth: u32,
-    /// How many agents run at once; the rest queue
+    /// Maximum number of running agents; the rest queue
     pub running: u32,
-    /// How many children an agent may have
+    /// Maximum number of children per agent
     pub children: u32,
-    /// How long a prompt may be
+    /// Maximum prompt size
     pub max_prompt_bytes: u64,
-    /// How much of an agent's output is kept
+    /// Maximum output kept per agent
     pub max_output_bytes: u64,
-    /// How many calls an agent may make in a minute; 0 is no limit
+    /// Calls per minute and agent; 0 is no limit
     pub calls_per_minute: u32,
-    /// How long a step of git, GitHub or tmux may take
+    /// Timeout of a step of git, GitHub or tmux
     pub tool_timeout_ms: u64,
-    /// How long an agent may take to end after it was asked to
+    /// Grace period of an agent after a request to end
     pub grace_ms: u64,
     /// Longest wait for a model's usage limit, in hours
     pub max_limited_hours: u32,

@@ -1,4 +1,4 @@
-//! What waiting calls wait for, and how they are woken.
+//! Topics of waiting calls, and their wake-up.
 //!
 //! One task reads the events for all who wait and rings only for those whom an event concerns, so that
 //! thousands of waiting calls cost nothing while others are busy. It lives as long as somebody waits.
@@ -15,24 +15,24 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::event::EventData;
 
-/// How many events are read at once.
+/// Events read per step.
 const BATCH: u32 = 256;
 
-/// What somebody may wait for.
+/// Subject of a waiting call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Topic {
     /// Whatever happens to an agent
     Agent(AgentId),
     /// Letters to somebody
     Inbox(Recipient),
-    /// What comes of an errand
+    /// End of an outbox job
     Errand(ErrandId),
     /// Whatever happens
     Any,
 }
 
 impl Topic {
-    /// What an event is about, if anybody could wait for it alone.
+    /// Topic of an event, if it has one.
     fn of(event: &Event) -> Option<Self> {
         match event.kind {
             EventKind::MailSent => match event.decode()? {
@@ -75,11 +75,11 @@ struct Board {
     follower: Option<CancellationToken>,
 }
 
-/// What wakes one waiting call.
+/// Wake-up handle of one waiting call.
 #[derive(Debug, Default)]
 struct Bell {
     rung: Notify,
-    /// Whether the store has ended, so that nobody will ring any more
+    /// True once the store has closed, so that no wake-up will come
     silent: AtomicBool,
 }
 
@@ -238,7 +238,7 @@ pub(crate) struct Waiting<'a> {
 }
 
 impl Waits {
-    /// Whether a call of that agent waits.
+    /// True if a call of that agent waits.
     pub fn is_waiting(&self, agent: AgentId) -> bool {
         self.agents().contains_key(&agent)
     }

@@ -1,4 +1,4 @@
-//! What an agent is told: the project, its task, its mail, its tools, and how to end; as Markdown.
+//! Composes an agent's prompt as Markdown: project, task, mail, tools and how to end.
 //!
 //! The project's own files stand as they are. What other agents wrote is quoted: data, not orders.
 

@@ -17,7 +17,7 @@ use crate::crew::run::{Draft, reserve};
 use crate::crew::service::Crew;
 use crate::tasks::task_change;
 
-/// Who is to join.
+/// Request to enlist an agent.
 #[derive(Debug, Clone)]
 pub struct Recruit {
     /// In which role
@@ -32,7 +32,7 @@ pub struct Recruit {
     pub parent: Option<AgentId>,
 }
 
-/// Who has joined, with the secret that only they may know.
+/// An enlisted agent, with its token.
 #[derive(Debug, Clone)]
 pub struct Enlisted {
     /// The agent

@@ -27,7 +27,7 @@ pub(crate) enum AfterProcess {
 pub(crate) struct ProcessEnd<'a> {
     /// Whose process it was
     pub(crate) agent: &'a Agent,
-    /// How it ended
+    /// Final status
     pub(crate) outcome: Outcome,
     /// Progress of the process
     pub(crate) lasted: &'a Lasted,

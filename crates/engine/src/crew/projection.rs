@@ -15,7 +15,7 @@ use crate::core::redact::redact;
 /// Decides whether a reader may be shown what became of an agent.
 pub(crate) type IsShown<'a> = &'a dyn Fn(AgentId) -> Result<bool, ToolError>;
 
-/// So many finished runs are shown beside those at work.
+/// Finished runs shown beside the live ones.
 const RECENT: u32 = 10;
 /// More agents at work than this are counted, not listed.
 const LISTED: u32 = 200;
@@ -88,7 +88,7 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace(['\n', '\r'], " ")
 }
 
-/// What `IAC.md` begins with.
+/// Head of `IAC.md`.
 pub(crate) const IAC_HEAD: &str = "# Inter-Agent Communication Log\n";
 
 /// One entry of `IAC.md`, if the event makes one. `day` is the day of the entry before.

@@ -1,4 +1,4 @@
-//! What an agent leaves when it ends: its result, read from what it said, checked and completed.
+//! Result of an agent: parsed from its output, validated and completed.
 
 mod find;
 mod schema;
@@ -11,21 +11,21 @@ pub(crate) use schema::{load_schema_file, parse_schema};
 
 use crate::crew::context::{CUT, clip, tail};
 
-/// How much of an agent's last words is kept.
+/// Bytes kept of an agent's last message.
 const TEXT: usize = 256 * 1024;
-/// How long a summary may be.
+/// Maximum size of a summary.
 const SUMMARY: usize = 64 * 1024;
-/// How long a list may be, and each entry of it.
+/// Maximum length of a list and of each entry.
 const ENTRIES: usize = 200;
 const ENTRY: usize = 2 * 1024;
-/// How large a result as a value may be.
+/// Maximum size of a structured result.
 const STRUCTURED: usize = 256 * 1024;
 
 /// The fields of a result. `prUrl` is how the record spells the last one.
 const FIELDS: [&str; 7] =
     ["status", "summary", "changes", "issues", "questions", "pr_url", "prUrl"];
 
-/// How an agent's work went, by its own account.
+/// An agent's own status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
@@ -52,7 +52,7 @@ impl Status {
     }
 }
 
-/// What an agent was asked to end with.
+/// Requested form of an agent's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asked {
     /// The fields of a result
@@ -65,17 +65,17 @@ enum Asked {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentResult {
-    /// How it went
+    /// Status
     pub(crate) status: Status,
-    /// What came of it
+    /// Result
     pub(crate) summary: String,
-    /// What it changed
+    /// Changes
     #[serde(default)]
     pub(crate) changes: Vec<String>,
-    /// What is wrong or left
+    /// Open issues
     #[serde(default)]
     pub(crate) issues: Vec<String>,
-    /// What somebody must decide
+    /// Questions to decide
     #[serde(default)]
     pub(crate) questions: Vec<String>,
     /// The pull request it opened
@@ -87,7 +87,7 @@ pub(crate) struct AgentResult {
     /// The whole value it gave, where that says more than the fields above or a schema asked for it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) structured: Option<Value>,
-    /// What does not fit the schema, or could not be understood
+    /// Schema violations and parse errors
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) problems: Vec<String>,
 }

@@ -7,22 +7,22 @@ use serde_json::{Map, Value, json};
 use crate::core::error::ToolError;
 use crate::core::settings::{Template, TemplateArgument};
 
-/// How long an argument may be.
+/// Maximum length of an argument.
 const ARGUMENT: usize = 64 * 1024;
 
 /// The prompts that are no tools, by names that tools cannot have.
 pub const PROMPTS: [&str; 2] = ["analyze-code", "run-tests"];
 
-/// What every template's tool takes beside the template's own arguments.
+/// Arguments of every template's tool beside its own.
 pub const BESIDES: [&str; 5] =
     ["include_context", "async", "notify_on_complete", "max_cost_usd", "abort_on_budget_exceeded"];
 
-/// Whether a template is a tool too, or only a prompt.
+/// True if a template is also a tool.
 pub fn is_tool(template: &Template) -> bool {
     is_name(&template.name)
 }
 
-/// What is wrong with a name for an argument, if anything is.
+/// Problem with an argument's name, if any.
 pub fn argument_problem(name: &str) -> Option<String> {
     if !is_argument(name) {
         let message = "must be a letter and then letters, digits or `_`";
@@ -157,7 +157,7 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// Whether a name can be an argument's.
+/// True for a valid argument name.
 fn is_argument(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.len() <= 41

@@ -1,4 +1,4 @@
-//! Whether git and the record agree. Nothing is mended here: who sees a disagreement has found a bug, or
+//! Compares git with the record. Repairs nothing: a disagreement is a bug or
 //! somebody else's hand.
 
 use std::collections::{BTreeMap, HashSet};
@@ -16,12 +16,12 @@ use crate::core::handle::Core;
 use crate::delivery::service::Delivery;
 use crate::delivery::worktree_setup::BRANCHES;
 
-/// So many rows are read at once.
+/// Rows read at once.
 const ROWS: u32 = 500;
-/// So often it is looked again where something happened while it was looked.
+/// Repeated looks when something changed meanwhile.
 const LOOKS: u32 = 5;
 
-/// What the record says.
+/// State according to the record.
 #[derive(Debug, Default)]
 struct Record {
     worktrees: Vec<Worktree>,
@@ -30,7 +30,7 @@ struct Record {
     feedback: Vec<store::Feedback>,
     /// Agents that have not ended, and whether they wait for a review
     live: BTreeMap<model::AgentId, bool>,
-    /// Whose worktree is just being made, merged or taken away: of it nothing can be said
+    /// Agents whose worktree is being made, merged or removed; they are not judged
     in_work: HashSet<model::AgentId>,
 }
 
@@ -88,7 +88,7 @@ impl Record {
         Ok(record)
     }
 
-    /// Who waits for a review has one, and whoever is reviewed waits.
+    /// Checks that agents waiting for a review have one, and reviewed agents wait.
     fn reviews_in_order(&self) -> Vec<Disagreement> {
         let mut found = Vec::new();
         for review in self.reviews.iter().filter(|review| !review.state.is_over()) {
@@ -159,7 +159,7 @@ impl Record {
         Ok(found)
     }
 
-    /// What is on record as merged or rescued can be reached.
+    /// Checks that commits recorded as merged or rescued are reachable.
     fn commits_there(&self, repo: &Repo) -> Result<Vec<Disagreement>, ToolError> {
         let mut commits: Vec<String> = Vec::new();
         commits.extend(self.feedback.iter().filter_map(|said| said.commit.clone()));

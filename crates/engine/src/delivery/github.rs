@@ -17,17 +17,17 @@ use crate::core::settings::WebhookKey;
 
 pub use follow::Hearing;
 
-/// What is shorter is found by chance.
+/// Minimum length of a secret; shorter ones match by chance.
 const SECRET: usize = 16;
 
 /// A remote on GitHub.
 #[derive(Debug, Clone)]
 pub(crate) struct Remote {
-    /// What git calls it
+    /// Name of the remote
     pub(crate) name: String,
     /// Its address
     pub(crate) url: String,
-    /// What it is there
+    /// Repository on GitHub
     pub(crate) repository: Repository,
 }
 
@@ -111,7 +111,7 @@ pub(crate) fn push_header(core: &Core, url: &str) -> Option<(String, String)> {
     Some((format!("https://{authority}/"), format!("Authorization: Basic {basic}")))
 }
 
-/// What the operator's git gets to see: everything but the secrets that we keep, which travel otherwise.
+/// Environment of the operator's git, without the secrets that we keep.
 pub(crate) fn git_environment(core: &Core) -> Vec<(OsString, OsString)> {
     let (secrets, settings) = (&core.options.github, core.settings());
     let keys = settings.webhooks.iter().filter_map(|hook| match &hook.key {

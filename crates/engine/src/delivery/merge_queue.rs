@@ -29,9 +29,9 @@ pub(crate) use view::{Details, conflict_view, conflicts_of, places};
 /// Work that was handed in, as the record knows it.
 #[derive(Debug, Clone)]
 pub(crate) struct Handed {
-    /// What was to be done
+    /// Title of the task
     pub(crate) task: Task,
-    /// Who did it
+    /// Author of the work
     pub(crate) worker: Option<Agent>,
     /// The branch it is on, where that is on record
     branch: Option<String>,
@@ -54,14 +54,14 @@ pub(crate) struct Found {
     pub(crate) target_head: Option<String>,
 }
 
-/// Who did a task: who holds it, else who it was last given to.
+/// Author of a task's work: its holder, else the agent it was last assigned to.
 pub(crate) fn worker_of(tx: &Tx<'_>, task: &Task) -> Result<Option<Agent>, ToolError> {
     let holder = task.state.claim().map(|claim| claim.holder).or(task.assigned_agent);
     Ok(holder.map(|id| tx.agent_get(id)).transpose()?.flatten())
 }
 
 impl Handed {
-    /// What the record knows of a task's work.
+    /// Collects the record of a task's work.
     pub(crate) fn of(tx: &Tx<'_>, task: Task) -> Result<Self, ToolError> {
         let worker = worker_of(tx, &task)?;
         let branch = task.branch_name.clone();
@@ -74,7 +74,7 @@ impl Handed {
         Ok(Self { task, worker, branch, dir, target })
     }
 
-    /// Whether there can be a branch at all.
+    /// True if the work may have a branch.
     pub(crate) const fn may_have_branch(&self) -> bool {
         self.branch.is_some() || self.dir.is_some()
     }
@@ -120,7 +120,7 @@ impl Handed {
         Ok(Some(Found { branch, head, target, target_head }))
     }
 
-    /// Whether a branch is that of the task's epic, which is made when it is needed.
+    /// True for the branch of the task's epic, which is created on demand.
     fn is_epics(&self, target: &str) -> bool {
         self.task.epic.is_some_and(|epic| epic_branch_of(epic) == target)
     }

@@ -35,18 +35,18 @@ use crate::core::point::Point;
 
 pub use desk::OutboxRunner;
 
-/// What is to be done for whom.
+/// A job to enqueue.
 #[derive(Debug, Clone)]
 pub(crate) struct NewJob<'a, W> {
-    /// What is to be done
+    /// Title
     pub(crate) kind: ErrandKind,
     /// Errands of one lane are run one after the other
     pub(crate) lane: String,
-    /// Whom it concerns
+    /// Agent concerned
     pub(crate) agent: Option<AgentId>,
-    /// Who asked
+    /// Requesting agent
     pub(crate) caller: Option<AgentId>,
-    /// What is wanted
+    /// Parameters
     pub(crate) wish: &'a W,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn send_tidy(
     send(tx, sending, now)
 }
 
-/// What came of an errand: nothing yet, an answer, or the error it ended with.
+/// Outcome of an outbox job: none yet, an answer, or its error.
 pub(crate) fn outcome<A: DeserializeOwned>(
     tx: &Tx<'_>,
     id: ErrandId,
@@ -107,12 +107,12 @@ pub(crate) fn outcome<A: DeserializeOwned>(
     errand.answer.as_deref().map(decode).transpose()
 }
 
-/// What is wanted of an errand.
+/// Decodes the parameters of an outbox job.
 fn wish_of<W: DeserializeOwned>(errand: &Errand) -> Result<W, JobError> {
     durable::decode(&errand.wish, row_of(errand), "wish").map_err(JobError::Never)
 }
 
-/// What was written down of an errand before.
+/// Decodes the notes of an outbox job.
 fn notes_of<N: DeserializeOwned>(errand: &Errand) -> Result<Option<N>, JobError> {
     let decode = |text| durable::decode(text, row_of(errand), "notes");
     errand.notes.as_deref().map(decode).transpose().map_err(JobError::Never)
@@ -128,7 +128,7 @@ async fn note<N: Serialize>(engine: &Core, id: ErrandId, notes: &N) -> Result<()
     Ok(engine.store.write(move |tx| tx.errand_note(id, &notes)).await?)
 }
 
-/// What follows from an errand that was done: written down together with its end, and perhaps more than
+/// Consequence of a finished job: applied in the transaction of its end, perhaps more than
 /// once.
 type Ending = Box<dyn Fn(&mut Tx<'_>, Timestamp) -> Result<Value, ToolError> + Send + Sync>;
 
@@ -157,7 +157,7 @@ impl From<host::git::GitError> for JobError {
     }
 }
 
-/// What all who have to do with errands share.
+/// Shared state of the outbox.
 #[derive(Debug, Default)]
 pub(crate) struct OutboxState {
     /// Those whose errands wait for them to be heard of

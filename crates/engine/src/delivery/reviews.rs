@@ -19,10 +19,10 @@ use crate::mail::letter::{self, Letter, Word};
 
 /// The file by which feedback comes.
 pub(crate) const FEEDBACK_FILE: &str = "REVIEW_FEEDBACK.md";
-/// So many open reviews are looked at in one go.
+/// Open reviews read at once.
 const MANY: u32 = 1000;
 
-/// How often an agent's work was reviewed, how often it failed, and what the limits are. An agent that
+/// Review history of an agent, with its limits. An agent that
 /// goes on for another counts that one's reviews as its own.
 pub(crate) fn history(
     tx: &Tx<'_>,
@@ -47,14 +47,14 @@ pub(crate) fn history(
     Ok((iterations, failures, limits))
 }
 
-/// How a review ends.
+/// End of a review.
 #[derive(Debug, Clone)]
 pub(crate) struct Closing {
-    /// How
+    /// State
     pub(crate) state: ReviewState,
-    /// What the reviewer thinks
+    /// Verdict of the reviewer
     pub(crate) feedback: Option<FeedbackType>,
-    /// What the coder is told
+    /// Mail to the coder
     pub(crate) word: Word,
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn abandon(
     stop::stop_tree(tx, settings, coder, &wish, now)
 }
 
-/// What follows from an agent's end for the reviews it has to do with.
+/// Handles the end of an agent that takes part in reviews.
 pub(crate) fn ended(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -177,7 +177,7 @@ pub(crate) fn ended(
     close(tx, settings, &review, &closing, now)
 }
 
-/// Whether an agent's process may end without the agent being over: it waits for a review.
+/// True if an agent waits for a review, so that its process may end before it does.
 pub(crate) fn waits(tx: &Tx<'_>, agent: &Agent) -> Result<bool, ToolError> {
     Ok(agent.state == AgentState::WaitingReview && tx.review_open_of(agent.id)?.is_some())
 }

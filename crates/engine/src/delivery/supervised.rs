@@ -10,14 +10,14 @@ use tokio_util::sync::CancellationToken;
 use crate::core::error::ToolError;
 use crate::core::redact::LineRedactor;
 
-/// So much of the end of its output is kept.
+/// Bytes kept of the end of its output.
 const TAIL: usize = 16 * 1024;
-/// So much of it is read at once.
+/// Bytes read at once.
 const PORTION: usize = 256 * 1024;
-/// How long to wait for a supervisor that is about to answer.
+/// Wait for a supervisor that is about to answer.
 const SOON: Duration = Duration::from_millis(5);
 
-/// What became of a command that was begun.
+/// Outcome of a started command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Heard {
     /// It ended

@@ -45,7 +45,7 @@ pub(crate) fn epic_branch_of(epic: model::EpicId) -> String {
     format!("{BRANCHES}epic/{epic}")
 }
 
-/// Who makes the commits that Adjutant makes, at a time that is the same whenever they are made again.
+/// Identity for Adjutant's own commits, with a fixed time so that they can be repeated.
 pub(crate) fn ourselves(at: Timestamp) -> Who {
     Who { name: "Adjutant".to_owned(), email: "adjutant@localhost".to_owned(), at }
 }
@@ -69,10 +69,10 @@ impl From<GitError> for ToolError {
     }
 }
 
-/// What an agent works in.
+/// Working place of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// What it was given: the project, or a folder
+    /// A given folder, or the project
     Given,
     /// A worktree of its own, where there is a repository with a commit
     FreshIfThere,

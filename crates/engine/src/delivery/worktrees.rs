@@ -19,10 +19,10 @@ use crate::delivery::service::Delivery;
 
 /// Commits are counted up to here.
 const MOST_COMMITS: usize = 1000;
-/// So many of the files that are not committed are named.
+/// Uncommitted files listed.
 const MOST_FILES: usize = 100;
 
-/// What the errand says.
+/// Answer of the outbox job.
 #[derive(Debug, Default, Deserialize)]
 struct Tidied {
     branch: Option<String>,
@@ -89,7 +89,7 @@ impl Delivery {
         .await
     }
 
-    /// What became of a worktree that was to be taken away, as far as that is known in time.
+    /// Waits for the removal of a worktree, up to a limit.
     pub async fn worktree_pruned(
         &self,
         (agent, errand): (AgentId, ErrandId),

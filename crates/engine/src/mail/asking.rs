@@ -1,10 +1,10 @@
-//! What a letter asks, read from its own words: agents write as people do, and need no form for it.
+//! Finds the question in a mail's text. Agents need no form for it.
 
 use wire::mail::OfferView;
 
-/// So many answers can be offered: each is a key.
+/// Maximum number of offered answers: each is a key.
 const MOST: u32 = 9;
-/// So much of an offered answer is shown.
+/// Characters of an offered answer shown.
 const LONGEST: usize = 1000;
 
 /// The subjects of letters that Adjutant writes about trouble.
@@ -19,12 +19,12 @@ const ALERTS: [&str; 8] = [
     "Plan Stopped: ",
 ];
 
-/// Whether a letter is one that Adjutant writes about trouble.
+/// True for Adjutant's own alert mails.
 pub(crate) fn is_alert(subject: &str) -> bool {
     ALERTS.iter().any(|alert| subject.starts_with(alert))
 }
 
-/// Whether a letter asks something: its subject or a line of it ends like a question.
+/// True if a mail asks something: its subject or a line ends like a question.
 pub(crate) fn is_question(subject: &str, body: &str) -> bool {
     let asks = |line: &str| line.trim_end_matches(['"', '*', '_', ')', ' ']).ends_with('?');
     asks(subject.trim_end()) || prose(body).any(|line| asks(line.trim_end()))

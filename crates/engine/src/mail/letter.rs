@@ -7,29 +7,29 @@ use wire::event::{EventData, MailSent};
 use crate::core::error::ToolError;
 use crate::core::record::{fresh, task_of};
 
-/// What a letter says.
+/// Content of a mail.
 #[derive(Debug, Clone)]
 pub(crate) struct Word {
-    /// What it is about
+    /// Subject
     pub(crate) subject: String,
-    /// What it says
+    /// Decoded body
     pub(crate) body: String,
 }
 
 /// A letter: what it says, and to whom.
 #[derive(Debug, Clone)]
 pub(crate) struct Letter {
-    /// Who writes; nobody is the human
+    /// Sender and its category; `None` for the human
     pub(crate) from: Option<(AgentId, String)>,
     /// To whom
     pub(crate) to: Recipient,
-    /// What it is about
+    /// Subject
     pub(crate) subject: String,
-    /// What it says
+    /// Decoded body
     pub(crate) body: String,
-    /// Which letter it answers
+    /// Mail that it replies to
     pub(crate) reply_to: Option<MailId>,
-    /// Which task it concerns
+    /// Task concerned
     pub(crate) task: Option<TaskId>,
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn hand_over_unread(
     }
 }
 
-/// Whom to tell what concerns an agent: its nearest live ancestor, else the human.
+/// Recipient of news about an agent: its nearest live ancestor, else the human.
 pub(crate) fn above(tx: &Tx<'_>, agent: &Agent) -> Result<Recipient, ToolError> {
     let live = tx.agent_ancestors(agent)?.into_iter().find(|above| above.ended_at().is_none());
     Ok(live.map_or(Recipient::Human, |above| Recipient::Agent(above.id)))

@@ -1,6 +1,6 @@
 //! Slack: people give orders there, and hear there what becomes of them.
 //!
-//! What is said comes over a socket and is a row before Slack hears that we have it ([`listen`]). Rows that are due
+//! Messages arrive over a socket and are stored before they are acknowledged ([`listen`]). Rows that are due
 //! become a task, a letter or an answer, in one transaction that also crosses them out ([`act`]). What events tell of
 //! the agents that were asked for becomes rows of what we say ([`tell`]), which are sent one after the other in each
 //! thread ([`send`]). So whatever is repeated finds its row, and whatever is interrupted is begun again from it.
@@ -27,16 +27,16 @@ use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::notify::service::Notifications;
 
-/// How long an answer of Slack's may take.
+/// Timeout of a request to Slack.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long to wait after the record could not be used.
+/// Delay before a retry after a store error.
 const PAUSE: Duration = Duration::from_secs(1);
 /// With nothing to wait for, one looks so often.
 const SELDOM: Duration = Duration::from_secs(3600);
 /// A thread in which nothing happened for so long is not looked after, in seconds.
 const LIVE: i64 = 14 * 86_400;
 
-/// What the loops and the operator's acts share.
+/// State shared by the loops and the operator's actions.
 #[derive(Debug, Default)]
 pub(crate) struct SlackState {
     /// Something was said to us
@@ -46,7 +46,7 @@ pub(crate) struct SlackState {
     now: Mutex<Now>,
 }
 
-/// How the connection stands.
+/// State of the connection.
 #[derive(Debug, Default, Clone)]
 struct Now {
     client: Option<(String, Slack)>,
@@ -63,7 +63,7 @@ impl SlackState {
 }
 
 impl Notifications {
-    /// What is missing for Slack; nothing where it is on.
+    /// Missing settings for Slack; empty if it is enabled.
     pub(crate) fn slack_missing(&self, settings: &Settings) -> Vec<String> {
         let (slack, tokens) = (&settings.slack, &self.options.slack);
         let unset = |name: &str| format!("the variable `{name}` is not set");
@@ -106,7 +106,7 @@ pub struct SlackService {
 }
 
 impl SlackService {
-    /// What connects an engine with Slack.
+    /// Creates the service that connects an engine with Slack.
     pub fn new(engine: &Notifications, shutdown: CancellationToken) -> Self {
         Self { engine: engine.clone(), shutdown }
     }

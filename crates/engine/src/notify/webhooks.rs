@@ -30,18 +30,18 @@ use crate::notify::service::Notifications;
 pub use acts::Resume;
 pub use view::WhichDeliveries;
 
-/// So many messages are on their way to one webhook at once.
+/// Concurrent deliveries per webhook.
 const PARALLEL: u32 = 8;
-/// How long a receiver may take.
+/// Timeout of a delivery.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// How long to wait after the record could not be used.
+/// Delay before a retry after a store error.
 const PAUSE: Duration = Duration::from_secs(1);
 /// With nothing to wait for, one looks so often.
 const SELDOM: Duration = Duration::from_secs(3600);
 /// For so long is remembered what is no longer configured, in seconds.
 const REMEMBERED: i64 = 30 * 86_400;
 
-/// What the acts of the operator and the loop share.
+/// State shared by the loop and the operator's actions.
 #[derive(Debug, Default)]
 pub(crate) struct WebhookState {
     bell: Notify,
@@ -60,7 +60,7 @@ impl WebhookState {
     }
 }
 
-/// What is on its way, and who wants to be left alone.
+/// Deliveries under way, and paused receivers.
 #[derive(Debug, Default)]
 struct Traffic {
     /// By webhook, the numbers of the messages
@@ -78,12 +78,12 @@ pub struct WebhookService {
     traffic: Arc<Mutex<Traffic>>,
     /// The settings that the rows agree with
     known: Option<Arc<Settings>>,
-    /// How far the events were looked at, by webhook; it may be ahead of the record where there was nothing to tell
+    /// Last event processed, by webhook; it may be ahead of the record where there was nothing to send
     seen: HashMap<String, i64>,
 }
 
 impl WebhookService {
-    /// What tells webhooks of an engine's events, with its tasks on a tracker.
+    /// Creates the service that delivers an engine's events to webhooks.
     pub fn new(engine: &Notifications, tasks: TaskTracker, shutdown: CancellationToken) -> Self {
         let (traffic, known, seen) = Default::default();
         Self { engine: engine.clone(), tasks, shutdown, traffic, known, seen }
@@ -225,7 +225,7 @@ impl WebhookService {
     }
 }
 
-/// What tells one address from another without telling it.
+/// Hash of an address, to compare addresses without storing them.
 fn hash_of(hook: &WebhookSettings) -> String {
     hash_token(&hook.url)
 }

@@ -1,4 +1,4 @@
-//! How a task comes into being. Every tool makes tasks through here.
+//! Creates tasks. Every tool creates tasks through this module.
 
 use model::task::Priority;
 use model::{EpicId, TaskId};
@@ -9,7 +9,7 @@ use crate::call::cx::{WriteCx, fresh};
 use crate::core::error::ToolError;
 use crate::core::redact::redact;
 
-/// What a task is to be.
+/// Fields of a new task.
 #[derive(Debug, Default)]
 pub(crate) struct TaskDraft {
     /// Its name for people; made from the title where absent

@@ -1,4 +1,4 @@
-//! How a task is moved: decide, remember, tell. Every tool and reaction moves tasks through here.
+//! Moves tasks: decide, record, notify. Every tool and service moves tasks through this module.
 
 use model::task::{IllegalMove, SessionStatus, Standing, TaskMove, TaskState, TaskStateName};
 use model::{AgentId, Timestamp};
@@ -7,7 +7,7 @@ use wire::event::{EventData, TaskChange, TaskCommented};
 
 use crate::core::error::ToolError;
 
-/// Who moves a task, and when.
+/// Agent that moves a task, and the time.
 pub(crate) type Mover = (Option<AgentId>, Timestamp);
 
 /// Moves a task one step, and tells of it.

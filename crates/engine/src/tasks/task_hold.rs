@@ -1,4 +1,4 @@
-//! Whose a task is: who may move it, and how it is taken.
+//! Ownership of tasks: permission to move them, and claims.
 
 use model::TaskStateName;
 use model::task::{Claim, TaskMove, TaskRef, TaskState};
@@ -8,7 +8,7 @@ use super::task_change;
 use crate::call::cx::{Caller, WriteCx, find_task};
 use crate::core::error::ToolError;
 
-/// How far a move may go.
+/// Extent of a move.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Stride {
     /// One step, as in the office
@@ -32,7 +32,7 @@ pub(crate) fn named_or_own(
     find_task(tx, &TaskRef::Id(own))
 }
 
-/// Whether the caller may move what others hold: who gives tasks out may take them back.
+/// True if the caller may move tasks held by others.
 fn gives_out(cx: &WriteCx<'_, '_>) -> bool {
     cx.caller.may(cx.settings, "mcp__task__assign")
 }
@@ -50,7 +50,7 @@ pub(crate) fn own_only(cx: &WriteCx<'_, '_>, task: &Task) -> Result<(), ToolErro
     )))
 }
 
-/// Whether a task is what the agent works on, holds, or was given.
+/// True if the agent works on, holds or was assigned the task.
 pub(crate) fn is_own(agent: &Agent, task: &Task) -> bool {
     agent.task == Some(task.id)
         || task.assigned_agent == Some(agent.id)

@@ -1,4 +1,4 @@
-//! What a task needs done before it. Dependencies never form a cycle.
+//! Dependencies of tasks. They never form a cycle.
 
 use model::task::TaskRef;
 use store::{Task, Tx};

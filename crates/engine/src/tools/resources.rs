@@ -1,4 +1,4 @@
-//! What can be read and listened to beside the tools: `agents://…`.
+//! MCP resources: `agents://…`.
 
 use model::event::EventKind;
 use model::{AgentId, TaskRef};
@@ -25,7 +25,7 @@ pub struct ResourceInfo {
     pub uri: String,
     /// Its name
     pub name: String,
-    /// What it tells
+    /// Description
     pub description: String,
     /// In which form
     pub mime: &'static str,

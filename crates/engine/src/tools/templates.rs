@@ -26,19 +26,19 @@ pub const TOOLSET: &str = "agents";
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Besides {
-    /// Whether to inject project context (default true)
+    /// Include the project context (default true)
     include_context: Option<bool>,
     /// Answer at once with the `spawn_id`
     r#async: Option<bool>,
     /// Write mail to the caller when it is over
     notify_on_complete: Option<bool>,
-    /// What it may cost, in dollars
+    /// Budget in dollars
     max_cost_usd: Option<f64>,
-    /// Whether to stop it at that cost (default), or only to warn
+    /// Stop it at that cost (default), or only warn
     abort_on_budget_exceeded: Option<bool>,
 }
 
-/// What is wrong with a name for a template, if anything is.
+/// Problem with a template's name, if any.
 pub fn name_problem(name: &str) -> Option<String> {
     if PROMPTS.contains(&name) {
         return None;

@@ -18,13 +18,13 @@ use crate::tasks::epic::find_epic;
 use crate::views::service::Views;
 use row::Rows;
 
-/// So many words are looked for, so long all together.
+/// Limits of a text search: number of words and total length.
 const MOST_WORDS: usize = 8;
 const LONGEST_SEARCH: usize = 200;
-/// So many single tasks are given at once.
+/// Single tasks returned at once.
 const MOST_ROWS: usize = 100;
 
-/// Which tasks of the board are wanted.
+/// Query for the board.
 #[derive(Debug, Clone, Default)]
 pub struct BoardWish {
     /// Only those of this epic
@@ -36,7 +36,7 @@ pub struct BoardWish {
 }
 
 impl BoardWish {
-    /// What the record is asked for.
+    /// Converts the query to a store filter.
     fn filter(&self, tx: &Tx<'_>) -> Result<BoardFilter, ToolError> {
         if let Some(epic) = self.epic {
             find_epic(tx, epic)?;
@@ -72,14 +72,14 @@ fn priority(word: &str) -> Option<Priority> {
     (digit.len() == 1).then(|| digit.parse().ok())?.and_then(Priority::new)
 }
 
-/// Which page is wanted.
+/// Page of the board.
 #[derive(Debug, Clone, Copy)]
 pub struct BoardSlice {
     /// Only of this column
     pub column: Option<Column>,
     /// Only after this place
     pub after: Option<BoardMark>,
-    /// How many
+    /// Number of agents
     pub limit: u32,
 }
 

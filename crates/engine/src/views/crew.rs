@@ -20,10 +20,10 @@ pub(crate) use live::Memo;
 pub use overview::About;
 use row::Look;
 
-/// What ended longer ago than this, and has nobody live below it, is past.
+/// Age after which an ended agent without live descendants counts as past.
 const PAST_MS: i64 = 10 * 60 * 1000;
 
-/// What to do with those that are past.
+/// Treatment of past agents.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Past {
     /// List them with the others
@@ -35,7 +35,7 @@ pub enum Past {
     Only,
 }
 
-/// Which agents to list.
+/// Page of agents to list.
 #[derive(Debug, Clone)]
 pub struct CrewWish {
     /// Those that this agent started; nobody is the operator
@@ -44,13 +44,13 @@ pub struct CrewWish {
     pub standing: CrewStanding,
     /// Instead of a level of the tree: all whose role, id or task has this in it
     pub text: Option<String>,
-    /// What to do with those that are past; a matter of the tree
+    /// Treatment of past agents, in the tree
     pub past: Past,
     /// Only those after this cursor; 0 is from the start
     pub after: i64,
     /// At most so many
     pub limit: u32,
-    /// How far back their lanes go, in seconds; none is no lanes
+    /// Length of their lanes in seconds; `None` for no lanes
     pub window: Option<u32>,
 }
 

@@ -13,16 +13,16 @@ use crate::core::names::short;
 use crate::mail::asking;
 use crate::views::service::Views;
 
-/// So many letters are looked at together.
+/// Mails read at once.
 const AT_ONCE: u32 = 200;
-/// So many are looked at for one page; a page may be short, and its cursor goes on.
+/// Mails searched per page; a page may be short while its cursor goes on.
 const LOOKED_AT: usize = 2000;
-/// So much of a letter stands in a list.
+/// Characters of a mail shown in a list.
 const PREVIEW: usize = 160;
-/// So far a chain of answers is followed to its beginning.
+/// Longest reply chain followed.
 const LONGEST_CHAIN: usize = 1000;
 
-/// Which part of the letters is wanted.
+/// Query for mails.
 #[derive(Debug, Clone)]
 pub struct LetterWish {
     /// Of which box; none is of all
@@ -37,7 +37,7 @@ pub struct LetterWish {
     pub limit: u32,
 }
 
-/// What a letter is, by its own words and by what is on record of it.
+/// Kind of a mail, from its text and the record.
 fn kind_of(permission: Option<&String>, subject: &str, body: &str) -> LetterKind {
     if permission.is_some() {
         LetterKind::Permission
@@ -50,7 +50,7 @@ fn kind_of(permission: Option<&String>, subject: &str, body: &str) -> LetterKind
     }
 }
 
-/// What is read once for all letters of an answer.
+/// Data shared by all mails of an answer.
 struct Reading<'a> {
     tx: &'a Tx<'a>,
     agents: HashMap<AgentId, Option<Agent>>,
@@ -129,12 +129,12 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// What a list knows of what a letter says.
+/// Beginning and end of a mail, as stored for lists.
 fn both_ends(line: &MailLine) -> String {
     format!("{}\n{}", line.head, line.tail)
 }
 
-/// How a letter begins, on one line and without the marks of Markdown.
+/// Preview of a mail: one line, without Markdown.
 fn preview(body: &str) -> String {
     let words = body.split_whitespace().map(|word| word.replace("**", "").replace('`', ""));
     let words = words.filter(|word| !word.trim_matches(['#', '>', '*', '-']).is_empty());

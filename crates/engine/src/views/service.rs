@@ -14,7 +14,7 @@ pub struct Views(Arc<ViewsState>);
 #[derive(Debug)]
 pub struct ViewsState {
     notifications: Notifications,
-    /// Who is live, as it was last looked up
+    /// Cached list of live agents
     pub(crate) memo: Memo,
 }
 

@@ -1,4 +1,4 @@
-//! What programs are shown beside the answers of tools, page by page, with its schemas.
+//! Answers of the API beside those of tools, with their schemas.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What the operator does with loops.
+//! The operator's actions on loops.
 
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ const LONGEST_SPEC: usize = 512 << 10;
 const LONGEST_TEXT: usize = 128 << 10;
 /// No message is longer.
 const LONGEST_MESSAGE: usize = 32 << 10;
-/// So many messages may wait.
+/// Maximum number of undelivered messages.
 const MOST_WAITING: i64 = 100;
 /// Nobody needs more iterations.
 const MOST_ITERATIONS: u32 = 100_000;
@@ -38,30 +38,30 @@ const MOST_ITERATIONS: u32 = 100_000;
 pub struct LoopStart {
     /// Its name
     pub name: String,
-    /// What is new about it
+    /// Changed options
     pub change: LoopChange,
 }
 
-/// What is new about a loop. What is absent stays as it is, or is as the settings say.
+/// Changed options of a loop. An absent one keeps its value, else its default.
 #[derive(Debug, Clone, Default)]
 pub struct LoopChange {
     /// The specification
     pub spec: Option<String>,
     /// Where it was read
     pub spec_path: Option<String>,
-    /// How many iterations more; 0 is no limit
+    /// Further iterations; 0 is no limit
     pub iterations: Option<u32>,
     /// The kind that runs its agents
     pub kind: Option<String>,
     /// Their role
     pub role: Option<String>,
-    /// What they are told beside the specification
+    /// Text added to the prompt of each iteration
     pub extra: Option<String>,
     /// The text of their prompt
     pub template: Option<String>,
-    /// Whether each iteration is committed
+    /// True if each iteration's changes are committed
     pub commit: Option<bool>,
-    /// What it may spend in all, in dollars
+    /// Total budget in dollars
     pub budget: Option<f64>,
     /// Where its agents work
     pub cwd: Option<String>,
@@ -346,7 +346,7 @@ fn bounded(field: &str, text: &str, most: usize) -> Result<(), ToolError> {
         .detail("field", field))
 }
 
-/// What a loop is asked with: what is new, else what was, else what is usual.
+/// Options of a loop: the new ones, else the old ones, else the defaults.
 fn order(
     settings: &Settings,
     known: Option<&Loop>,

@@ -114,7 +114,7 @@ fn place(settings: &Settings, row: &Loop) -> Option<String> {
     Some(settings.project.join(cwd.unwrap_or_default()).display().to_string())
 }
 
-/// What it may spend: what is usual, and no more than is left.
+/// Cap of an iteration: the default, at most what is left.
 fn cap(settings: &Settings, row: &Loop, left: Option<model::money::Usd>) -> Option<f64> {
     let role = settings.roles.get(&row.order.role);
     let usual = role.and_then(|role| role.budget.usd).or(settings.root_budget.usd);

@@ -12,7 +12,7 @@ use crate::delivery::worktree_setup::ourselves;
 
 /// A commit's first line is no longer.
 const SUBJECT: usize = 72;
-/// So many files are named.
+/// Maximum number of files listed.
 const FILES: usize = 50;
 
 /// The message of an iteration's commit.

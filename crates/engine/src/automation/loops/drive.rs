@@ -24,16 +24,16 @@ use crate::core::handle::Core;
 use crate::core::point::Point;
 use crate::crew::result::AgentResult;
 
-/// How long to wait after the record could not be used.
+/// Delay before a retry after a store error.
 const PAUSE: Duration = Duration::from_secs(1);
-/// So many events are looked at at once.
+/// Events read per step.
 const EVENTS: u32 = 500;
-/// So much of an agent's last words is passed on.
+/// Bytes of an agent's last output that are passed on.
 const WORDS: usize = 4 << 10;
-/// So much of a hook's output is passed on, and kept with a failure.
+/// Bytes of a hook's output that are passed on and kept with a failure.
 const OUTPUT: usize = 8 << 10;
 
-/// What a step came to.
+/// Result of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// There is more to do at once
@@ -93,7 +93,7 @@ async fn step(
     around(engine, &row, (moment, &about), shutdown).await
 }
 
-/// What went wrong in the last iteration, in a line.
+/// Failure of the last iteration, one line.
 fn failure(row: &Loop) -> Option<String> {
     let recovery: Recovery = serde_json::from_str(row.recovery.as_deref()?).ok()?;
     Some(recovery.reason)
@@ -338,7 +338,7 @@ fn judge(
     tell(tx, Some(agent), data, now)
 }
 
-/// What an iteration has cost, with all that its agent started. Where the loop has a budget, an agent that never said what it
+/// Cost of an iteration with all its agents. If the loop has a budget, an agent that never reported its
 /// cost is charged its cap: what is not known is not free.
 fn spent(tx: &Tx<'_>, row: &Loop, (agent, run): (AgentId, Option<&Run>)) -> Result<Usd, ToolError> {
     let Some(budget) = tx.budget_get(agent)? else { return Ok(Usd::ZERO) };

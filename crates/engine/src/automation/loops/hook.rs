@@ -16,18 +16,18 @@ use crate::core::point::Point;
 use crate::core::settings::HookSettings;
 use crate::delivery::supervised::{self, Heard};
 
-/// What a hook is told.
+/// Values passed to a hook.
 #[derive(Debug, Clone, Default)]
 pub(super) struct About {
     /// The task that was completed: its number, as `TAS-3`
     pub(super) task: Option<String>,
-    /// What that task says
+    /// Content of that task
     pub(super) content: Option<String>,
-    /// What went wrong
+    /// Error
     pub(super) error: Option<String>,
 }
 
-/// What became of a hook.
+/// Outcome of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Came {
     /// It ended: why it failed, if it did, and what it said

@@ -1,4 +1,4 @@
-//! What the agent of an iteration is told: the template with the record in it, what went wrong before, and the words that
+//! Prompt of an iteration's agent: the template filled from the record, earlier failures, and messages that
 //! were left for it. Every part is bounded; what was cut is said.
 
 use std::fmt::Write as _;
@@ -11,28 +11,28 @@ use super::template::{self, BUILT_IN, PLANNING};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 
-/// So many bytes of notes, of summaries, of tasks.
+/// Byte limits for notes, summaries and tasks.
 const NOTES: usize = 16 << 10;
 const HISTORY: usize = 16 << 10;
 const TASKS: usize = 24 << 10;
-/// So many of each are looked at.
+/// Maximum number of each that is read.
 const LOOKED: u32 = 500;
-/// So many words are taken along at once; the rest waits for the next agent.
+/// Messages delivered at once; the rest waits for the next agent.
 pub(super) const MESSAGES: u32 = 50;
-/// So many bytes of them.
+/// Byte limit for the messages.
 const WORDS: usize = 64 << 10;
 
-/// What went wrong in an iteration, for the next agent.
+/// Failure of an iteration, for the next agent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Recovery {
-    /// Which iteration
+    /// Iteration
     pub(super) iteration: u32,
-    /// How its agent ended
+    /// Outcome of its agent
     pub(super) state: String,
     /// Why
     pub(super) reason: String,
-    /// What it said last
+    /// Last lines of output
     pub(super) last_words: String,
     /// The files that it left uncommitted
     pub(super) uncommitted: Vec<String>,
@@ -106,7 +106,7 @@ fn words(waiting: Vec<LoopMessage>, number: u32) -> (Vec<LoopMessage>, Vec<i64>)
     (told, numbers)
 }
 
-/// What went wrong, and what the hooks for that said.
+/// Describes the failure and the output of its hooks.
 fn recovered(recovery: &Recovery, told: &[LoopMessage]) -> String {
     let Recovery { iteration, state, reason, last_words, uncommitted } = recovery;
     let mut text = format!(

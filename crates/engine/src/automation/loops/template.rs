@@ -2,21 +2,21 @@
 
 use model::nearest::nearest;
 
-/// What a loop's agent is told, unless somebody says it otherwise.
+/// Default prompt template of a loop's agent.
 pub(crate) const BUILT_IN: &str = include_str!("template.md");
-/// What the agent of the planning iteration is told.
+/// Prompt of the planning iteration.
 pub(crate) const PLANNING: &str = include_str!("planning.md");
 
-/// What may stand in the text of a loop's prompt.
+/// Variables allowed in a loop's template.
 pub(crate) const VARIABLES: [&str; 9] =
     ["session", "iteration", "spec", "notes", "tasks", "history", "extra", "port", "binary"];
 
 /// A variable that there is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
-    /// What stands there
+    /// Unknown name
     pub name: String,
-    /// What was meant, perhaps
+    /// Nearest known name
     pub near: Option<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! What is shown of loops.
+//! Views of loops.
 
 use model::money::Usd;
 use model::session::Phase;
@@ -12,7 +12,7 @@ use crate::automation::service::Automation;
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 
-/// So many iterations, notes and messages are shown of one loop.
+/// Iterations, notes and messages shown per loop.
 const SHOWN: u32 = 100;
 const NOTES: u32 = 20;
 

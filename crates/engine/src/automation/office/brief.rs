@@ -1,4 +1,4 @@
-//! What a new supervisor is told.
+//! Prompt of a new supervisor.
 
 use std::fmt::Write as _;
 
@@ -11,12 +11,12 @@ use crate::crew::context::{clip, quote};
 use crate::crew::result::AgentResult;
 use crate::crew::run::view::Standing;
 
-/// So many of the epic's tasks are named; the rest it lists itself.
+/// Number of tasks named; it lists the rest itself.
 const TASKS: u32 = 200;
-/// So much of what others wrote, of each piece.
+/// Byte limit per quoted text.
 const PIECE: usize = 32 * 1024;
 
-/// How a supervisor works: the same for every epic.
+/// Instructions for every supervisor.
 const HOW: &str = "\
 ## How to work
 

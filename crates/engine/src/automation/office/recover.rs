@@ -20,23 +20,23 @@ use crate::crew::run::{Draft, Drafted};
 use crate::mail::letter::{self, Letter};
 use crate::tasks::task_change;
 
-/// So many recoveries of an epic in [`WINDOW_SECONDS`] are enough: something else is wrong.
+/// Recoveries of an epic in [`WINDOW_SECONDS`] after which no more are started.
 pub(crate) const MANY: usize = 3;
 /// The time in which recoveries are counted.
 pub(crate) const WINDOW_SECONDS: i64 = 600;
-/// So many of the last recoveries are looked at.
+/// Number of recent recoveries considered.
 const LOOKED_AT: u32 = 200;
-/// So many tasks are freed at once.
+/// Tasks released at once.
 const TASKS: u32 = 500;
 
-/// What is wanted.
+/// A requested recovery.
 #[derive(Debug, Clone)]
 pub(crate) struct Recovery {
-    /// Whose place is to be taken
+    /// Supervisor to replace
     pub(crate) old: Agent,
-    /// What it leads
+    /// Its epic
     pub(crate) epic: EpicId,
-    /// Who wants it; nobody is the operator
+    /// Requesting agent; `None` for the operator
     pub(crate) by: Option<AgentId>,
     /// Why
     pub(crate) reason: String,
@@ -73,7 +73,7 @@ pub(crate) fn begin(
     Ok(freed)
 }
 
-/// What an agent's end means for its recovery; false where none was wanted.
+/// Continues a requested recovery after an agent's end; false if none was requested.
 pub(super) fn follow_up(
     tx: &mut Tx<'_>,
     settings: &Settings,
@@ -112,7 +112,7 @@ pub(crate) fn wanted(tx: &Tx<'_>, agent: AgentId) -> Result<Option<Event>, ToolE
     Ok(last(EventKind::SupervisorRecovering)?.filter(|wish| wish.number > done))
 }
 
-/// Who took an agent's place, if somebody did.
+/// Successor of an agent, if there is one.
 pub(crate) fn successor(tx: &Tx<'_>, agent: AgentId) -> Result<Option<AgentId>, ToolError> {
     let events = tx.event_list_newest(EventKind::SupervisorRecovered, LOOKED_AT)?;
     let found = events.into_iter().rev().find(|event| event.agent == Some(agent));
@@ -122,7 +122,7 @@ pub(crate) fn successor(tx: &Tx<'_>, agent: AgentId) -> Result<Option<AgentId>, 
     }))
 }
 
-/// How often an epic's supervisor was replaced lately.
+/// Number of recent replacements of an epic's supervisor.
 pub(crate) fn lately(tx: &Tx<'_>, epic: EpicId, now: Timestamp) -> Result<usize, ToolError> {
     let since = now.after_seconds(-WINDOW_SECONDS);
     let events = tx.event_list_newest(EventKind::SupervisorRecovering, LOOKED_AT)?;

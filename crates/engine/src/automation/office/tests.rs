@@ -1,4 +1,4 @@
-//! How supervisors are, decided from what is known of them.
+//! Health of supervisors, decided from the record.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What the operator does with plans: begins one, ends it, goes on with it.
+//! The operator's actions on plans: start, stop, resume.
 
 use model::agent::Outcome;
 use model::money::Usd;
@@ -33,21 +33,21 @@ const LONGEST_NAME: usize = 40;
 pub struct PlanWish {
     /// Where its file is, for people
     pub path: String,
-    /// What it says
+    /// Text
     pub text: String,
-    /// What to call it; made from its title where absent
+    /// Name; derived from its title if absent
     pub name: Option<String>,
     /// In which role it is run; the configuration's where absent
     pub role: Option<String>,
     /// As which kind; the role's where absent
     pub kind: Option<String>,
-    /// What all of it may cost, in dollars; the role's, or the configuration's, where absent
+    /// Total budget in dollars; the role's or the configuration's if absent
     pub budget: Option<f64>,
-    /// Whether a plan that said the same may have ended already
+    /// Policy for an identical plan that has already ended
     pub again: Again,
 }
 
-/// Whether something may be done once more.
+/// Policy for repeating an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Again {
     /// It may
@@ -140,7 +140,7 @@ fn dollars(given: Option<f64>) -> Result<Option<Usd>, ToolError> {
     Ok(Some(Usd::from_dollars(usd)))
 }
 
-/// What a plan may cost in all if it is gone on with, or why it cannot be.
+/// Total budget of a plan that is resumed, or the reason why it cannot be.
 fn resumable(tx: &Tx<'_>, plan: &Plan, more: Option<Usd>) -> Result<Option<Usd>, ToolError> {
     let name = &plan.name;
     match plan.state {

@@ -1,4 +1,4 @@
-//! What whoever runs a plan is told.
+//! Prompt of a plan's coordinator.
 
 use std::fmt::Write as _;
 
@@ -12,10 +12,10 @@ use crate::core::settings::Settings;
 use crate::crew::context::{clip, quote};
 use crate::crew::run::view::Standing;
 
-/// So much of what others wrote, of each piece.
+/// Byte limit per quoted text.
 const PIECE: usize = 16 * 1024;
 
-/// How a plan is run: the same for every one.
+/// Instructions for every coordinator.
 const HOW: &str = "\
 ## How to work
 
@@ -100,7 +100,7 @@ fn step(tx: &Tx<'_>, stages: &[Stage], stage: &Stage) -> Result<String, ToolErro
     Ok(text)
 }
 
-/// Who ran the plan before, what it said, who is still at work for it, and what nobody has answered.
+/// State of the plan so far: earlier coordinators, live agents and open questions.
 fn so_far(tx: &Tx<'_>, plan: &Plan, before: &Agent) -> Result<String, ToolError> {
     let standing = Standing::of(tx, before.id)?;
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! What becomes of a plan when whoever runs it ends: decided and done in the transaction of that end.
+//! Continues or ends a plan when its coordinator ends, in the transaction of that end.
 
 use model::Timestamp;
 use model::agent::AgentState;
@@ -15,10 +15,10 @@ use crate::crew::run::stop::stop_tree;
 use crate::crew::run::view::Standing;
 use crate::mail::letter::{self, Letter};
 
-/// So many steps are named where some failed or are open.
+/// Number of failed or open steps that are named.
 const NAMED: usize = 5;
 
-/// What follows from an agent's end for the plan that it runs, if it runs one.
+/// Handles the end of an agent that coordinates a plan.
 pub(crate) fn ended(
     tx: &mut Tx<'_>,
     settings: &Settings,

@@ -12,9 +12,9 @@ use crate::crew::result::AgentResult;
 use crate::crew::run::view::Standing;
 use crate::mail::asking;
 
-/// So much of a result is shown beside its step.
+/// Characters of a result shown beside its step.
 const LINE: usize = 300;
-/// So many of the last that worked on a step are looked at for a result.
+/// Number of a step's last agents searched for a result.
 const LAST: u32 = 20;
 
 /// A plan at this moment.
@@ -104,7 +104,7 @@ fn step(tx: &Tx<'_>, stages: &[Stage], stage: &Stage) -> Result<PlanStepView, To
     })
 }
 
-/// What came of a task last.
+/// Last result of a task.
 pub(super) fn last_result(tx: &Tx<'_>, task: i64) -> Result<Option<AgentResult>, ToolError> {
     let dispatches = tx.dispatch_newest(task, LAST)?;
     Ok(dispatches.into_iter().find_map(|dispatch| serde_json::from_str(&dispatch.result?).ok()))

@@ -1,4 +1,4 @@
-//! What is told of calls and words, and how much of it is kept.
+//! Recording of calls and messages, and its limits.
 
 use serde_json::json;
 

@@ -34,7 +34,7 @@ impl Passage {
         Some(Keyed { principal: principal.to_string(), key, tool: tool.name.to_owned(), input })
     }
 
-    /// What this very call was answered with before.
+    /// Recorded answer to the same call.
     pub(super) fn answered(&self, tx: &Tx<'_>) -> Result<Option<Output>, ToolError> {
         let Some(call) = self.keyed() else { return Ok(None) };
         match tx.answered_find(&call)? {

@@ -23,11 +23,11 @@ use crate::engine::Engine;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Args {
-    /// Whom
+    /// Target agent
     agent_id: AgentId,
 }
 
-/// Whether it has left.
+/// Outcome of the call.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Answer {
     gone: bool,
@@ -201,7 +201,7 @@ impl World {
         self.engine.store.read(|tx| tx.event_list(&filter, 500)).unwrap().len()
     }
 
-    /// What the record says of a tool: code and output of each row.
+    /// Code and output of each recorded row of a tool.
     async fn rows(&self, tool: &ToolDef) -> Vec<(Value, Value)> {
         // An operation is answered when all that came before it is on disk.
         self.engine.store.write(|_| Ok::<_, StoreError>(())).await.unwrap();

@@ -9,15 +9,15 @@ use model::session::Moment;
 pub struct LoopSettings {
     /// The role of a loop's agents
     pub role: String,
-    /// How many iterations a loop has where nobody says; 0 is no limit
+    /// Default number of iterations; 0 is no limit
     pub iterations: u32,
     /// With how many failed iterations in a row it gives up
     pub failures: u32,
-    /// Whether each iteration is committed where nobody says
+    /// Default for committing each iteration
     pub commit: bool,
     /// The file with the text of its prompt, relative to the project; the one built in where absent
     pub template: Option<String>,
-    /// What runs when
+    /// Hooks by moment
     pub hooks: BTreeMap<Moment, Vec<HookSettings>>,
 }
 
@@ -39,16 +39,16 @@ impl Default for LoopSettings {
 pub struct HookSettings {
     /// The program and its arguments, with `{{variable}}` in them
     pub command: Vec<String>,
-    /// How long it may run, in seconds
+    /// Time limit in seconds
     pub timeout_s: u32,
-    /// Whether the next agent is told what it said
+    /// True if its output is passed to the next agent
     pub pipe_output: bool,
 }
 
 impl HookSettings {
-    /// How long a hook may run where nobody says otherwise, in seconds.
+    /// Default timeout of a hook, in seconds.
     pub const TIMEOUT_S: u32 = 30;
-    /// What may stand in its arguments.
+    /// Variables allowed in its arguments.
     pub const VARIABLES: [&'static str; 5] =
         ["session", "iteration", "task_id", "task_content", "error"];
 }

@@ -3,7 +3,7 @@
 /// The review loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewSettings {
-    /// How many reviews a coder may ask for
+    /// Maximum number of reviews per coder
     pub max_iterations: u32,
     /// After how many failed reviews a coder is abandoned
     pub auto_abandon_after: u32,
@@ -24,14 +24,14 @@ impl Default for ReviewSettings {
     }
 }
 
-/// Who works in a worktree, and what it has.
+/// Worktree settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorktreeSettings {
     /// The categories whose agents get one of their own, where their role does not decide
     pub fresh: Vec<String>,
-    /// Whether a commit is refused that touches files which somebody else has reserved
+    /// True if commits to files reserved by others are refused
     pub guard: bool,
-    /// Whether submodules are checked out
+    /// True if submodules are checked out
     pub submodules: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct GithubSettings {
     pub api_url: String,
     /// The remote that is on GitHub
     pub remote: String,
-    /// How often open pull requests are looked at, in seconds; 0 is never
+    /// Poll interval for open pull requests, in seconds; 0 is never
     pub poll_seconds: u32,
 }
 
@@ -71,7 +71,7 @@ impl Default for GithubSettings {
 pub struct PlanSettings {
     /// The role of whoever runs a plan
     pub role: String,
-    /// So many in a row may get it no further before it counts as failed
+    /// Coordinators in a row without progress before it counts as failed
     pub attempts: u32,
 }
 
@@ -101,11 +101,11 @@ impl Default for OfficeSettings {
 pub struct CheckSettings {
     /// The program and its arguments
     pub command: Vec<String>,
-    /// How long it may run, in seconds
+    /// Time limit in seconds
     pub timeout_s: u32,
 }
 
 impl CheckSettings {
-    /// How long a check may run where nobody says otherwise, in seconds.
+    /// Default timeout of a check, in seconds.
     pub const TIMEOUT_S: u32 = 1800;
 }

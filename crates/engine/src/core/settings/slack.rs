@@ -11,11 +11,11 @@ pub struct SlackSettings {
     pub bot_token_variable: String,
     /// The variable that holds the app's token
     pub app_token_variable: String,
-    /// Who may give orders; empty is nobody
+    /// Users who may give orders; empty means nobody
     pub users: Vec<String>,
-    /// How long to wait for the rest of a message, in milliseconds
+    /// Debounce time for a message, in milliseconds
     pub debounce_ms: u64,
-    /// How progress is shown
+    /// Reactions that show progress
     pub reactions: SlackReactions,
 }
 
@@ -56,7 +56,7 @@ impl Default for SlackReactions {
     }
 }
 
-/// Which role a message goes to.
+/// Routing of messages to roles.
 #[derive(Debug, Clone, Default)]
 pub struct RoutingSettings {
     /// Where no rule fits
@@ -68,7 +68,7 @@ pub struct RoutingSettings {
 /// Sends what fits a pattern to a role.
 #[derive(Debug, Clone)]
 pub struct RoutingRule {
-    /// What the text must have in it
+    /// Pattern that the text must match
     pub pattern: Regex,
     /// The role
     pub role: String,

@@ -1,4 +1,4 @@
-//! Who is told of events, and how.
+//! Webhook settings.
 
 use std::fmt;
 
@@ -7,9 +7,9 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use model::event::EventKind;
 
-/// What a key to sign with begins with.
+/// Prefix of a signing key.
 const PREFIX: &str = "whsec_";
-/// How many bytes such a key may have.
+/// Allowed length of a key, in bytes.
 const KEY_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 /// No key of Inngest's is longer.
 const LONGEST_EVENT_KEY: usize = 200;
@@ -23,7 +23,7 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 /// Somebody who is told of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSettings {
-    /// What it is called here
+    /// Name
     pub name: String,
     /// Where it is
     pub url: String,
@@ -33,9 +33,9 @@ pub struct WebhookSettings {
     pub patterns: Vec<String>,
     /// Those kinds
     pub kinds: Vec<EventKind>,
-    /// What messages are signed with, or let in by
+    /// Signing key or credential
     pub key: WebhookKey,
-    /// How often a message is tried
+    /// Attempts per message
     pub attempts: u32,
 }
 
@@ -115,16 +115,16 @@ pub(crate) fn decode(key: &str) -> Option<Vec<u8>> {
     KEY_BYTES.contains(&bytes.len()).then_some(bytes)
 }
 
-/// What messages are signed with, or let in by.
+/// Signing key or credential of a webhook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WebhookKey {
     /// Nothing: whoever gets them believes them
     None,
     /// This
     Secret(Secret),
-    /// What this variable has, which is not set
+    /// Value of an environment variable that is not set
     Missing(String),
-    /// What this variable has, which is of no use, and why
+    /// Value of an environment variable that is invalid, with the reason
     Wrong(String, String),
 }
 

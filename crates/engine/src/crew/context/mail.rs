@@ -9,7 +9,7 @@ use crate::core::error::ToolError;
 
 /// The newest letters are told, the rest counted.
 const NEWEST: u32 = 20;
-/// So much of them, all together…
+/// Byte limit of all together…
 const BUDGET: usize = 16 * 1024;
 /// …and so much of each.
 const LETTER: usize = 4 * 1024;

@@ -46,7 +46,7 @@ fn parts(plan: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// Whether a heading begins like `v0.5`, `0.5`, `[0.5]` or `Version 0.5`.
+/// True for a heading such as `v0.5`, `0.5`, `[0.5]` or `Version 0.5`.
 fn is_version(title: &str) -> bool {
     let folded = title.trim_start_matches(['[', '*', '_', '~']).to_ascii_lowercase();
     let number = ["version ", "v"].iter().find_map(|word| folded.strip_prefix(word));
@@ -56,7 +56,7 @@ fn is_version(title: &str) -> bool {
         && rest.strip_prefix('.').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Whether a heading says that its part is done.
+/// True if a heading marks its part as done.
 fn is_marked(title: &str) -> bool {
     if ["✅", "✔", "☑", "[x]", "[X]"].iter().any(|mark| title.contains(mark)) {
         return true;
@@ -79,7 +79,7 @@ fn is_marked(title: &str) -> bool {
     false
 }
 
-/// Whether a text has boxes to tick, and all are ticked.
+/// True if a text has check boxes and all are ticked.
 fn is_ticked(text: &str) -> bool {
     let mut boxes = 0;
     let mut fences = Fences::default();
@@ -105,7 +105,7 @@ pub(super) struct Fences {
 }
 
 impl Fences {
-    /// Whether a line is code or one of its fences. Lines must be given in order.
+    /// True if a line is code or a code fence. Lines must be given in order.
     pub(super) fn is_inside(&mut self, line: &str) -> bool {
         let line = line.trim();
         let first = line.bytes().next().unwrap_or_default();

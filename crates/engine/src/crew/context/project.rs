@@ -1,4 +1,4 @@
-//! What an agent is told of the project: its own files, as they are, as far as there is room.
+//! Project context: the configured files, verbatim, as far as there is room.
 
 use std::fmt::Write as _;
 use std::path::{Component, Path, PathBuf};
@@ -12,12 +12,12 @@ use crate::core::settings::{ContextFile, ContextSettings};
 /// No file is looked into further than this; a plan's next part lies nearer to its beginning.
 const LOOK: u64 = 4 * 1024 * 1024;
 
-/// What of a file is told.
+/// Excerpt of a file.
 struct Chosen {
-    /// What it is, where it is not the whole file
+    /// Name of the part, if it is not the whole file
     part: Option<String>,
     text: String,
-    /// How much of what was asked for is not there, in bytes
+    /// Bytes that were left out
     rest: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What is known about a task: the request, what it depends on, earlier work, remarks, and the notes of its session.
+//! Task context: the request, its dependencies, earlier work, comments, and the notes of its session.
 
 use std::fmt::Write as _;
 
@@ -9,16 +9,16 @@ use store::{Dispatch, Task, Tx};
 use super::{CUT, clip, quote};
 use crate::core::error::ToolError;
 
-/// So many remarks and notes are enough for a newcomer.
+/// Number of recent comments and notes included.
 const RECENT: u32 = 50;
-/// So much of it, all together…
+/// Byte limit of all together…
 const BUDGET: usize = 64 * 1024;
 /// …and so much of the request and of each single entry.
 const ENTRY: usize = 16 * 1024;
 
-/// So much of it may be about the tasks that it depends on.
+/// Byte limit for its dependencies.
 const NEEDS: usize = 32 * 1024;
-/// So many of the last that worked on such a task are looked at for what it brought.
+/// Number of a dependency's last agents searched for a result.
 const LAST: u32 = 20;
 
 /// The headings, in their order, and the index of each entry's.
@@ -81,7 +81,7 @@ pub(crate) fn task_context(tx: &Tx<'_>, task: &Task) -> Result<String, ToolError
     Ok(text)
 }
 
-/// What the tasks brought that a task depends on.
+/// Results of a task's dependencies.
 fn needed(tx: &Tx<'_>, task: &Task) -> Result<String, ToolError> {
     let mut text = String::new();
     if task.needs == 0 {

@@ -43,7 +43,7 @@ proptest! {
 
 const ME: Recipient = Recipient::Agent(AgentId::from_bits(7));
 
-/// What an agent is told of these letters, of which each is a subject and a body.
+/// Mail context for these mails, each a subject and a body.
 async fn told(letters: Vec<(String, String)>) -> String {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(&dir.path().join("state.db")).unwrap();

@@ -5,14 +5,14 @@ use serde_json::{Map, Value};
 use super::{Asked, Status, TEXT};
 use crate::crew::context::tail;
 
-/// So many places are tried; a result stands near the end.
+/// Number of candidate positions tried, from the end.
 const TRIES: usize = 64;
 
 /// A value in a text.
 pub(super) struct Found<'a> {
     /// The value
     pub(super) value: Value,
-    /// What was said before it
+    /// Text before it
     pub(super) before: &'a str,
 }
 
@@ -56,7 +56,7 @@ fn without_reports(words: &str) -> &str {
     }
 }
 
-/// Whether an object says something that a result says.
+/// True if an object has a field of a result.
 fn is_result(fields: &Map<String, Value>) -> bool {
     let is = |name: &str, fits: fn(&Value) -> bool| fields.get(name).is_some_and(fits);
     is("summary", Value::is_string)

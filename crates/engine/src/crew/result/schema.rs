@@ -1,4 +1,4 @@
-//! What a result must look like: a JSON Schema that somebody names, and the check against it.
+//! Validation of results against a given JSON Schema.
 //!
 //! Agents give schemas, so nothing is fetched for them, and none may take long: how large one is once its references
 //! are followed is found out first.
@@ -19,14 +19,14 @@ const BYTES: u64 = 256 * 1024;
 const WEIGHT: u64 = 20_000;
 /// …and so many inside each other.
 const DEPTH: usize = 100;
-/// So many rules, times the values they are held against, are checked at all…
+/// Limit on rules times values that are checked at all…
 const EFFORT: u64 = 20_000_000;
 /// …and so many where every mistake is wanted.
 const DETAILED: u64 = 500_000;
-/// So many mistakes are told, each in so many bytes.
+/// Number of reported violations, and bytes of each.
 const PROBLEMS: usize = 20;
 const PROBLEM: usize = 300;
-/// How large a pattern may become.
+/// Maximum size of a compiled pattern.
 const PATTERN: usize = 1024 * 1024;
 
 /// Puts the schema in the place of the file that `structured_output` of an input names. Blocks.
@@ -104,7 +104,7 @@ fn read(project: &Path, given: &str) -> Result<String, String> {
     String::from_utf8(found.bytes).map_err(|_| "it is not UTF-8".to_owned())
 }
 
-/// What of a value does not fit a schema; nothing where all does.
+/// Lists the violations of a schema by a value.
 pub(super) fn check(schema: &Value, value: &Value) -> Vec<String> {
     let unusable = |why: String| vec![format!("the schema cannot be used: {why}")];
     let survey = match Survey::of(schema) {
@@ -153,7 +153,7 @@ fn build(schema: &Value) -> Result<Validator, String> {
         })
 }
 
-/// How many values there are in a value.
+/// Number of nested values.
 fn size(value: &Value) -> u64 {
     match value {
         Value::Array(items) => items.iter().map(size).sum::<u64>() + 1,
@@ -162,9 +162,9 @@ fn size(value: &Value) -> u64 {
     }
 }
 
-/// What is known of a schema before it is used.
+/// Survey of a schema before its use.
 struct Survey {
-    /// How many rules it has, with its references followed but never round in a circle
+    /// Number of rules, following references but no cycles
     weight: u64,
     /// Where the references are that lead back to where they stand
     loops: Vec<String>,
@@ -194,13 +194,13 @@ struct Surveyor<'a> {
     root: &'a Value,
     /// The references that are being followed
     open: Vec<&'a str>,
-    /// What those weigh that have been followed
+    /// Weights of references already followed
     known: HashMap<&'a str, u64>,
     loops: Vec<String>,
 }
 
 impl<'a> Surveyor<'a> {
-    /// How many rules a schema has. `at` is where it stands in the whole one.
+    /// Number of rules of a schema. `at` is its position in the root schema.
     fn weigh(&mut self, schema: &'a Value, at: &str, depth: usize) -> Result<u64, String> {
         if depth > DEPTH {
             return Err(format!("its rules are nested more than {DEPTH} deep"));
@@ -250,7 +250,7 @@ impl<'a> Surveyor<'a> {
         Ok(weight)
     }
 
-    /// What a reference leads to.
+    /// Follows a reference.
     fn follow(&mut self, to: &'a str, at: &str, depth: usize) -> Result<u64, String> {
         let shown = clip(to, 100);
         let Some(place) = to.strip_prefix('#').and_then(decoded) else {

@@ -111,7 +111,7 @@ pub(crate) async fn answer(
     Ok(Some((question.request, verdict(&mail.body))))
 }
 
-/// What a reply means: only a clear yes is one.
+/// Interprets a reply: only a clear yes allows.
 pub(crate) fn verdict(reply: &str) -> Verdict {
     let word: String = reply
         .trim_start()

@@ -24,12 +24,12 @@ use crate::core::error::ToolError;
 use crate::crew::service::Crew;
 use crate::mail::panics::{self, PanicReport};
 
-/// So many are taken from the queue at once.
+/// Agents taken from the queue at once.
 const AT_ONCE: u32 = 64;
-/// How long to wait after the record could not be used.
+/// Delay before a retry after a store error.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// Whom to tell: the keepers of the agents that run.
+/// Channels to the keepers of running agents.
 #[derive(Debug, Default)]
 pub(crate) struct Keepers(Mutex<HashMap<AgentId, UnboundedSender<Order>>>);
 
@@ -83,7 +83,7 @@ pub struct CrewService {
     due: Option<Instant>,
 }
 
-/// What is known of the deadlines of enlisted agents. They change only with the crew, and looking all of them up at
+/// Cached deadline of enlisted agents. Deadlines change only with the crew, and reading all of them at
 /// every event would slow every call down.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Deadline {

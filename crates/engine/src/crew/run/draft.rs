@@ -1,4 +1,4 @@
-//! How an agent comes into being: checked, bounded, recorded. It starts when its turn comes.
+//! Drafts agents: checks, bounds and records them. They start when their turn comes.
 
 use std::path::{Component, Path};
 
@@ -394,7 +394,7 @@ fn directory(
     Ok(Some(given))
 }
 
-/// What it may spend: what the call says, else a plan of its task, else the role, else what is usual for it.
+/// Caps of an agent: the call's, else its task's plan's, else the role's, else the default.
 pub(crate) fn caps_of(
     tx: &Tx<'_>,
     draft: &Draft,

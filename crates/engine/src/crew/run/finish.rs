@@ -19,14 +19,14 @@ use crate::tasks::task_change;
 /// A task that so many agents could not do is failed.
 const ATTEMPTS: u32 = 5;
 
-/// How an agent ends.
+/// End of an agent.
 #[derive(Debug, Clone)]
 pub(crate) struct Ending {
-    /// How
+    /// Outcome
     pub(crate) outcome: Outcome,
     /// Why, in words
     pub(crate) reason: String,
-    /// What came of it
+    /// Result
     pub(crate) result: AgentResult,
     /// Completeness of its own figures
     pub(crate) account: Figures,
@@ -103,7 +103,7 @@ pub(crate) fn finish(
     followed(tx, settings, &ended, now)
 }
 
-/// What follows from an agent's end for others, whoever ran it.
+/// Consequences of an agent's end for others.
 pub(crate) fn followed(
     tx: &mut Tx<'_>,
     settings: &Settings,

@@ -35,17 +35,17 @@ use stopping::Stopping;
 use unattended::Unattended;
 use wire::event::{AgentStarted, EventData};
 
-/// So much output is read before others get their turn.
+/// Upper bound on output read per turn, so that one noisy agent cannot starve the others.
 const PORTION: usize = 256 * 1024;
-/// How long to wait before an agent that was lost sight of is looked for again.
+/// Delay before reattaching to an agent after an I/O or store error.
 const AGAIN: Duration = Duration::from_secs(1);
 /// Notes are written down at least so often while there is output.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Who starts an agent waits for a turn: each blocks a thread, and hundreds would be in each other's way.
+/// Limits concurrent starts: each blocks a thread, and hundreds would slow each other down.
 static STARTING: Semaphore = Semaphore::const_new(16);
 
-/// How a keeper begins.
+/// Entry point of a keeper.
 #[derive(Debug, Clone)]
 pub(crate) enum Begin {
     /// Its agent's turn has come, and it is started with this
@@ -54,7 +54,7 @@ pub(crate) enum Begin {
     Attach,
 }
 
-/// Who keeps an agent.
+/// Supervises one live agent: reads its output, relays orders, records its end.
 pub(crate) struct Keeper {
     engine: Crew,
     agent: Agent,
@@ -67,13 +67,13 @@ pub(crate) struct Keeper {
     wish: Wish,
     notes: Notes,
     reader: OutputReader,
-    /// What was seen and is not yet written down
+    /// Observations not yet recorded
     seen: Seen,
     written: Instant,
     sender: Option<ControlSender>,
     /// Set while its supervisor runs and cannot be reached
     unattended: Option<Unattended>,
-    /// What is said as soon as somebody is there to hear it
+    /// Steps sent as soon as the connection is there
     unsaid: Vec<(String, Step)>,
     silent_since: Instant,
     warned_silent: bool,
@@ -82,13 +82,13 @@ pub(crate) struct Keeper {
     finished_since: Option<Instant>,
     /// Questions that are to be put to a person
     asked: Vec<(String, String, String)>,
-    /// What it is to be told
+    /// Texts to send
     to_tell: Vec<String>,
     /// Why it is to be stopped
     stuck: Option<String>,
 }
 
-/// What a keeper knows of its agent's talk.
+/// A keeper's state of the conversation.
 struct Memory {
     wish: Wish,
     notes: Notes,
@@ -123,7 +123,7 @@ impl Memory {
         Ok(Self { wish, notes, talk })
     }
 
-    /// What is enough to end an agent.
+    /// Minimal state that suffices to end an agent.
     fn in_place_of_damaged(
         engine: &Crew,
         (agent, run): (&Agent, &Run),
@@ -135,7 +135,7 @@ impl Memory {
     }
 }
 
-/// What a keeper leaves when it cannot go on.
+/// Reason why a keeper stops.
 #[derive(Debug)]
 enum Leave {
     /// The server ends; the agent does not

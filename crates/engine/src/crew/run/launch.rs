@@ -24,7 +24,7 @@ use crate::crew::service::Crew;
 const CALL_TIMEOUT_MS: u64 = 300_000;
 /// No configuration of an agent's program is longer.
 const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
-/// What is said to an agent that goes on after its model refused to answer for a while.
+/// Prompt for an agent that continues after a usage limit.
 const GO_ON: &str = "Your work was interrupted because the model's usage limit was reached. \
     The limit is over. Go on where you stopped.";
 
@@ -35,7 +35,7 @@ pub(crate) struct Launch {
     pub(crate) folder: RunFolder,
     /// The talk with it
     pub(crate) talk: Box<dyn Conversation>,
-    /// What it was asked with
+    /// Options it was started with
     pub(crate) wish: Wish,
     /// Where it works
     pub(crate) directory: PathBuf,
@@ -155,7 +155,7 @@ pub(crate) fn conversation(
     Ok(kind.conversation(&brief))
 }
 
-/// What a brief is made from.
+/// Inputs of a brief.
 #[derive(Clone, Copy)]
 struct Parts<'a> {
     agent: &'a Agent,
@@ -311,7 +311,7 @@ fn prompt(
     }))
 }
 
-/// What bounds a process.
+/// Limits of a process.
 #[derive(Clone, Copy)]
 struct Bounds<'a> {
     agent: &'a Agent,
@@ -397,7 +397,7 @@ fn sandboxed(engine: &Crew, program: &Path, arguments: Vec<String>) -> Vec<Strin
     all
 }
 
-/// How long it may run: what it was given, and what is left until its deadline.
+/// Time limit: its own, and the rest until its deadline.
 fn time_limit(bounds: &Bounds<'_>) -> Option<u64> {
     let given = bounds.wish.timeout.map(|seconds| i64::from(seconds).saturating_mul(1000));
     let left = bounds.run.deadline_at.map(|deadline| deadline.millis_since(bounds.now).max(1));

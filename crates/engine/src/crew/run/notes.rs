@@ -1,4 +1,4 @@
-//! What a keeper remembers of the talk with its agent, written down with every report so that the next
+//! A keeper's durable notes on the conversation, stored with every report so that the next
 //! server can go on.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::core::error::ToolError;
 
 use super::meter::MAX_ATTEMPT_COST;
 
-/// So much of what came last on its standard error is kept for the reason of a failure.
+/// Bytes of standard error kept for a failure's reason.
 const LAST_ERRORS: usize = 2_000;
 
 /// A keeper's memory. Everything in it follows from the output that was read.
@@ -23,15 +23,15 @@ const LAST_ERRORS: usize = 2_000;
 pub(crate) struct Notes {
     /// The conversation's own notes
     pub(crate) talk: String,
-    /// Whether it was greeted
+    /// True if the opening messages were sent
     pub(crate) began: bool,
-    /// How many things followed from its lines so far: each is said under its number
+    /// Number of steps that followed from its lines; each has its number as key
     pub(crate) said: u64,
-    /// What was checked out when it began
+    /// Commit checked out at its start
     pub(crate) base: Option<String>,
-    /// What it did lately
+    /// Recent calls and errors
     pub(crate) habits: Habits,
-    /// What this attempt was charged so far, in billionths of a dollar
+    /// Amount charged for this attempt, in billionths of a dollar
     pub(crate) charged: i64,
     /// Until when its model does not answer it
     pub(crate) limited: Option<Limit>,
@@ -41,9 +41,9 @@ pub(crate) struct Notes {
     pub(crate) done: Option<Account>,
     /// True if its input was closed after it gave that account: it has nothing left to do but to exit
     pub(crate) finished: bool,
-    /// What came last on its standard error
+    /// Last lines of its standard error
     pub(crate) errors: String,
-    /// How many warnings it had
+    /// Number of warnings
     pub(crate) warnings: u32,
     /// The model that answers it
     pub(crate) model: Option<String>,
@@ -52,7 +52,7 @@ pub(crate) struct Notes {
 /// A tool at work.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct OpenTool {
-    /// Which
+    /// Column
     pub(crate) name: String,
     /// Since when, in milliseconds
     pub(crate) since: i64,
@@ -65,10 +65,10 @@ pub(crate) struct Limit {
     pub(crate) until: Option<i64>,
 }
 
-/// What an agent said of its own end.
+/// An agent's own account of its end.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Account {
-    /// Whether it did what it was asked
+    /// Its own verdict
     pub(crate) verdict: Verdict,
     /// Its last words
     pub(crate) text: String,
@@ -76,7 +76,7 @@ pub(crate) struct Account {
     pub(crate) value: Option<serde_json::Value>,
 }
 
-/// How an agent is done, by its own account.
+/// An agent's own verdict on its work.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verdict {
@@ -145,7 +145,7 @@ impl Notes {
         }
     }
 
-    /// What is new of a cost that is told as a sum.
+    /// Increment of a cost that is reported as a total.
     pub(crate) fn charge_to(&mut self, total: Usd) -> Usd {
         let more = total - Usd::from_nanos(self.charged);
         self.charged = total.nanos();

@@ -1,4 +1,4 @@
-//! What the operator does with agents beside calling tools: starts them with every choice there is,
+//! The operator's actions on agents: starts them with every option,
 //! types to them, reads their output.
 
 use host::files::FileError;
@@ -16,7 +16,7 @@ use crate::core::machine::folder_of;
 use crate::core::redact::LineRedactor;
 use crate::crew::service::Crew;
 
-/// Which part of an agent's output.
+/// Part of an agent's output.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct OutputWish {
     /// Of which attempt; the present one where absent
@@ -36,7 +36,7 @@ pub struct OutputPage {
     pub next: Position,
     /// Of which attempt
     pub attempt: u32,
-    /// Whether nothing more will come
+    /// True if the output is complete
     pub complete: bool,
 }
 

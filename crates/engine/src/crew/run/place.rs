@@ -1,4 +1,4 @@
-//! Whose turn it is. At most so many run; the rest queue, the deepest first and then the oldest. Who
+//! Places: at most a limit of agents run; the rest queue, the deepest first and then the oldest. An agent that
 //! waits for its children, a review or a person takes no place, so that parents cannot starve the
 //! children they wait for.
 
@@ -24,7 +24,7 @@ pub(crate) struct Turn {
     pub(crate) grant: StartGrant,
 }
 
-/// How many may start now, given who takes a place and who of them waits.
+/// Number of agents that may start now.
 pub(crate) fn free_places(limit: u32, placed: &[AgentId], waits: impl Fn(AgentId) -> bool) -> u32 {
     let taken = placed.iter().filter(|agent| !waits(**agent)).count();
     limit.saturating_sub(u32::try_from(taken).unwrap_or(u32::MAX))

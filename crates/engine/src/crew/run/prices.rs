@@ -1,4 +1,4 @@
-//! What tokens cost, for models that do not say so themselves.
+//! Token prices, for models that do not report costs.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use store::Tokens;
 
 use crate::core::settings::Price;
 
-/// What tokens of a model cost; nothing is known of a model that no entry names.
+/// Price of a model's tokens; `None` without an entry.
 ///
 /// An entry names a model by the beginning of its name; the longest that fits counts.
 pub(crate) fn price(prices: &BTreeMap<String, Price>, model: &str, tokens: Tokens) -> Option<Usd> {

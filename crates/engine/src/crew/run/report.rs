@@ -1,4 +1,4 @@
-//! What a process reports of itself while it runs: how far it was read, what it used, what it did.
+//! Progress reports of a running process: read position, usage and activity.
 //!
 //! Every spend is charged to the agent and to everybody above it in the transaction that remembers how
 //! far its output was read, so that a line is paid for once. Whoever's cap is reached is stopped with
@@ -17,14 +17,14 @@ use super::wish::{OnCap, Wish};
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 
-/// What was seen since the last report.
+/// Observations since the last report.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
-    /// How far, and under what names
+    /// Position and identity
     pub(crate) report: Report,
     /// Tokens used
     pub(crate) tokens: Tokens,
-    /// What they cost, where that is known; less than nothing where an estimate was too high
+    /// Cost, if known; negative to correct an estimate
     pub(crate) cost: Option<Usd>,
     /// The model they were used with
     pub(crate) model: String,
@@ -35,7 +35,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Whether there is anything that must not be lost.
+    /// True if there is anything that must not be lost.
     pub(crate) fn matters(&self) -> bool {
         self.tokens != Tokens::default()
             || self.cost.is_some()

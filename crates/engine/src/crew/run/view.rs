@@ -29,7 +29,7 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// How an agent stands.
+    /// Status of an agent.
     pub(crate) fn of(tx: &Tx<'_>, id: AgentId) -> Result<Self, ToolError> {
         let agent = find_agent(tx, id)?;
         Ok(Self { run: tx.run_get(id)?, agent })
@@ -56,7 +56,7 @@ impl Standing {
         }
     }
 
-    /// What came of it, once it is over.
+    /// Result, once it has ended.
     pub(crate) fn result(&self) -> Option<AgentResult> {
         let text = self.run.as_ref()?.result.as_deref()?;
         serde_json::from_str(text).ok()
@@ -75,7 +75,7 @@ impl Standing {
         self.run.as_ref().and_then(|run| run.started_at).unwrap_or(self.agent.created_at)
     }
 
-    /// How long it ran, or has run.
+    /// Running time so far.
     pub(crate) fn millis(&self, now: Timestamp) -> i64 {
         self.agent.ended_at().unwrap_or(now).millis_since(self.started_at()).max(0)
     }

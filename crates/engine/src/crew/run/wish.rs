@@ -1,4 +1,4 @@
-//! What somebody wants of a new agent.
+//! Request for a new agent.
 
 use model::task::TaskRef;
 use model::{AgentId, EpicId};
@@ -17,9 +17,9 @@ pub struct Draft {
     pub role: Option<String>,
     /// The kind that runs it
     pub kind: Option<String>,
-    /// What it is to do
+    /// Prompt
     pub prompt: String,
-    /// What it is about, in a line
+    /// Summary, one line
     pub summary: Option<String>,
     /// The task it is for
     pub task: Option<TaskRef>,
@@ -29,15 +29,15 @@ pub struct Draft {
     pub iteration: Option<(String, u32)>,
     /// Where it works
     pub cwd: Option<String>,
-    /// What it is asked with beside the prompt
+    /// Options beside the prompt
     pub wish: Wish,
-    /// What it may spend
+    /// Budget
     pub budget: Budget,
     /// The agent whose conversation it goes on with
     pub resume: Option<AgentId>,
 }
 
-/// What an agent is asked with beside its prompt. It is kept with the run.
+/// Options of a run beside its prompt. They are stored with it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Wish {
@@ -45,17 +45,17 @@ pub struct Wish {
     pub model: Option<String>,
     /// Its own tools it may use
     pub tools: Option<Vec<String>>,
-    /// How long it may run, in seconds
+    /// Time limit in seconds
     pub timeout: Option<u32>,
-    /// Whether the project context is left out
+    /// True to leave out the project context
     pub bare: bool,
-    /// What its result must look like
+    /// JSON Schema of its result
     pub schema: Option<Value>,
-    /// Whether whoever asked for it is written to when it is over
+    /// True if the parent is notified at its end
     pub notify: bool,
-    /// What happens at its own cap
+    /// Action at its own cap
     pub on_cap: OnCap,
-    /// Whether its task is its own; one taken over from the parent is not
+    /// Ownership of its task
     pub claims: Claims,
     /// Where the folder it works in must lie
     pub confinement: Confinement,
@@ -63,7 +63,7 @@ pub struct Wish {
     pub environment: Vec<String>,
 }
 
-/// What happens when an agent reaches its own cap.
+/// Action when an agent reaches its own cap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnCap {
@@ -85,7 +85,7 @@ pub enum Confinement {
     Project,
 }
 
-/// Whose an agent's task is.
+/// Ownership of an agent's task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Claims {

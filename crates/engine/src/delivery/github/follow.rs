@@ -1,4 +1,4 @@
-//! What becomes of pull requests: asked for now and then, and told by GitHub itself.
+//! Follows pull requests: by polling and by GitHub's webhooks.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,7 +22,7 @@ use crate::mail::letter::{self, Letter};
 use crate::tasks::epic::advance;
 use crate::tasks::task_change;
 
-/// What came of something that GitHub told.
+/// Outcome of a webhook from GitHub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hearing {
     /// A pull request stands otherwise now

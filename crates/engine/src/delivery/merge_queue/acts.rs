@@ -1,4 +1,4 @@
-//! What is done to approved work and to those who did it, in the record.
+//! Changes to approved work and its authors, in the record.
 
 use model::review::{ErrandKind, MergeState};
 use model::task::{TaskMove, TaskRef, TaskStateName};
@@ -19,7 +19,7 @@ use crate::delivery::service::Delivery;
 use crate::mail::letter::{self, Letter, Word};
 use crate::tasks::task_change::{self, Mover};
 
-/// What is said of a task that was sent back and that nobody goes on with.
+/// Note on a task that was sent back and has no agent.
 pub(crate) const NOBODY_WORKS: &str =
     "Nobody works on it now, so it is pending; whoever takes it goes on from its branch.";
 

@@ -1,4 +1,4 @@
-//! What waits for a person's word, with what that person wants to know beside what agents are told.
+//! Work waiting for a person's decision, with details for people.
 
 use wire::merges::{MergeView, ReviewDesk, ReviewDeskTask, ReviewedTask, ReviewedWorker};
 
@@ -45,7 +45,7 @@ fn review_desk_task(
     })
 }
 
-/// How many commits a branch lacks that its target has. Blocks.
+/// Counts the commits of the target that a branch lacks. Blocks.
 fn behind(engine: &Core, branch: &Branch) -> Option<u64> {
     let repo = engine.repo(&engine.options.project).ok()?;
     let missing = repo.log(&branch.commit, &branch.target_head, MOST_COMMITS).ok()?.len();
@@ -53,7 +53,7 @@ fn behind(engine: &Core, branch: &Branch) -> Option<u64> {
 }
 
 impl Delivery {
-    /// What waits for a person's word, with what git and the record say of it.
+    /// Lists the work waiting for a person's decision, with details from git and the record.
     pub async fn review_desk(&self, scope: ReviewScope) -> Result<ReviewDesk, ToolError> {
         let waiting = self.store.read(|tx| look_at(tx, scope))?;
         self.outside(move |engine| {
@@ -65,7 +65,7 @@ impl Delivery {
         .await
     }
 
-    /// What was merged or sent back last, newest first.
+    /// Lists the last merged or returned work, newest first.
     pub fn merges_over(&self, limit: u32) -> Result<Vec<MergeView>, ToolError> {
         self.store.read(|tx| {
             let over = tx.merges_over(limit)?.into_iter();

@@ -10,9 +10,9 @@ use super::view::conflicts_of;
 use crate::delivery::reviews::FEEDBACK_FILE;
 use crate::delivery::worktree_setup::ourselves;
 
-/// So many pairs are tried; of the others only the files are told.
+/// Pairs that are test-merged; for the others only files are listed.
 const PAIRS: usize = 300;
-/// So many files are named for a pair.
+/// Files listed per pair.
 const FILES: usize = 100;
 
 /// A branch that is to go into another.
@@ -32,7 +32,7 @@ pub(super) struct Branch {
     pub(super) files: BTreeSet<String>,
 }
 
-/// What does not fit between a commit and what it is to be merged into.
+/// Conflicts between a commit and its target.
 pub(super) fn trial(repo: &Repo, into: &str, commit: &str) -> Result<Vec<ConflictView>, GitError> {
     match repo.merge_trees(into, commit)? {
         Merged::Clean { .. } => Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! How far the check of approved work has come, for who watches it.
+//! Progress of the check of approved work.
 
 use host::run::{RunFolder, Stream};
 use model::MergeId;
@@ -11,15 +11,15 @@ use crate::core::error::ToolError;
 use crate::core::redact::LineRedactor;
 use crate::delivery::service::Delivery;
 
-/// So many of its last lines are shown.
+/// Number of last lines shown.
 const LINES: usize = 12;
-/// So much of a line is.
+/// Maximum length of a shown line.
 const LONGEST: usize = 400;
-/// So much is read for them.
+/// Bytes read for them.
 const PORTION: usize = 256 * 1024;
 
 impl Delivery {
-    /// How far the check of a merge has come; none while it is not checked. Blocks.
+    /// Progress of a merge's check; `None` while it is not checked. Blocks.
     pub fn merge_checking(&self, merge: MergeId) -> Result<Option<CheckingView>, ToolError> {
         let notes = self.store.read(|tx| {
             let errand = errand_of(tx, merge)?.map(|id| tx.errand_get(id)).transpose()?.flatten();

@@ -1,4 +1,4 @@
-//! What waits to be approved and what waits to be merged, with what git says of it.
+//! Review queue: work waiting for approval or a merge, with details from git.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -21,12 +21,12 @@ use crate::delivery::merge_queue::view::merge_view;
 use crate::delivery::service::Delivery;
 use crate::tasks::view::task_view;
 
-/// So many merges that are not over are shown with what is in review.
+/// Open merges shown with the reviews.
 const QUEUE: u32 = 500;
-/// So many uncommitted files are named.
+/// Uncommitted files listed.
 const FILES: usize = 100;
 
-/// What is to be looked at.
+/// Scope of a review query.
 #[derive(Debug, Clone, Copy)]
 pub struct ReviewScope {
     /// Only tasks of this epic
@@ -43,7 +43,7 @@ impl Default for ReviewScope {
     }
 }
 
-/// What the record says of all that waits.
+/// Recorded state of the waiting work.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     reviewed: Vec<(Handed, TaskView, Option<PullRequest>)>,
@@ -51,7 +51,7 @@ pub(crate) struct Waiting {
     next: Option<i64>,
 }
 
-/// What the record says of one page of tasks in review, and of the queue.
+/// Reads one page of tasks in review, and the queue.
 pub(crate) fn look_at(tx: &Tx<'_>, scope: ReviewScope) -> Result<Waiting, ToolError> {
     let states = vec![TaskStateName::Review];
     let filter = TaskFilter { states, epic: scope.epic, session: None };
@@ -84,7 +84,7 @@ fn in_order(tx: &Tx<'_>, merges: Vec<Merge>) -> Result<Vec<(Merge, MergeView)>, 
     merges.into_iter().map(show).collect()
 }
 
-/// What waits, with what git says of it.
+/// Waiting work, with details from git.
 pub(super) struct Looked {
     /// The tasks, each with what the record knows of it and its branch where that can go somewhere
     pub(super) tasks: Vec<(ReviewedTask, Handed, Option<Branch>)>,

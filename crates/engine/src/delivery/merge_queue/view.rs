@@ -10,7 +10,7 @@ use crate::core::durable;
 use crate::core::error::ToolError;
 use crate::delivery::reviews::FEEDBACK_FILE;
 
-/// So many conflicts are written out in a letter.
+/// Conflicts listed in a mail.
 const NAMED: usize = 20;
 
 /// A conflict as it is shown.
@@ -45,11 +45,11 @@ pub(crate) fn places(conflicts: &[ConflictView]) -> String {
     told.join("\n")
 }
 
-/// What goes with the reason why work was sent back or is held.
+/// Details of the reason why work was sent back or held.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Details {
-    /// What does not fit
+    /// Conflicts
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) conflicts: Vec<ConflictView>,
     /// The end of what the check said

@@ -18,9 +18,9 @@ use crate::delivery::github::follow::Poll;
 use crate::delivery::service::Delivery;
 use crate::mail::panics::{self, PanicReport};
 
-/// What may go better in a moment is begun so many more times.
+/// Attempts after a transient failure.
 const RETRIES: u32 = 3;
-/// How long to wait after the record could not be used.
+/// Delay before a retry after a store error.
 const AGAIN: Duration = Duration::from_secs(1);
 /// With nothing to wait for, the desk looks so often.
 const SELDOM: Duration = Duration::from_secs(3600);

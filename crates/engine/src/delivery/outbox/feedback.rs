@@ -18,41 +18,41 @@ use crate::delivery::reviews::{self, Closing, FEEDBACK_FILE, tell};
 use crate::delivery::worktree_setup::{Work, ourselves, work_of};
 use crate::mail::letter::Word;
 
-/// How long to wait for a coder whose worktree is in the middle of something, if it is not heard of.
+/// Wait for a coder whose worktree is busy, without a sign of it.
 const PATIENCE_MS: i64 = 30_000;
 
-/// What is wanted of feedback.
+/// Parameters of a feedback job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct FeedbackWish {
     /// Its id
     pub(crate) id: FeedbackId,
-    /// Who says it
+    /// Author
     pub(crate) reviewer: AgentId,
     /// To whom
     pub(crate) coder: AgentId,
-    /// What it is
+    /// Type
     pub(crate) kind: FeedbackType,
-    /// How much it matters
+    /// Priority
     pub(crate) priority: Option<FeedbackPriority>,
-    /// What it says
+    /// Decoded body
     pub(crate) body: String,
-    /// What is to be done, one by one
+    /// Action items
     pub(crate) items: Vec<String>,
-    /// Whether it came by mail already, so that only the merge is left
+    /// True if it was already mailed, so that only the merge is left
     #[serde(default)]
     pub(crate) told: bool,
     /// When it was said
     pub(crate) at: Timestamp,
 }
 
-/// What is known of an errand on its way.
+/// Progress notes of a job.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Notes {
     /// The commit by which the feedback is merged
     merge: Option<String>,
 }
 
-/// What became of the merge.
+/// Outcome of the merge.
 #[derive(Debug, Clone)]
 enum Landing {
     /// It is there already, or now, by this commit

@@ -24,7 +24,7 @@ use crate::delivery::worktree_setup::work_of;
 
 /// The lane of all issues: GitHub wants to be asked for one after the other.
 pub(crate) const LANE: &str = "issues";
-/// So many at once.
+/// Maximum per call.
 pub(crate) const MOST: usize = 50;
 /// As long as GitHub allows.
 pub(crate) const TITLE: usize = 256;
@@ -32,19 +32,19 @@ pub(crate) const TITLE: usize = 256;
 pub(crate) const BODY: usize = 65_000;
 /// As long as GitHub allows.
 pub(crate) const LABEL: usize = 50;
-/// So many on one issue.
+/// Maximum labels per issue.
 pub(crate) const LABELS: usize = 20;
 /// A plan that is longer is none.
 const DOCUMENT: u64 = 1 << 20;
 /// An issue that was opened and not written down is no older: what failed is not asked for again after that.
 const LOOK_BACK_SECONDS: i64 = 24 * 3600;
 
-/// What is wanted of issues.
+/// Parameters of an issues job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct IssuesWish {
-    /// Who asks; nobody is the operator
+    /// Requesting agent; `None` for the operator
     pub(crate) caller: Option<AgentId>,
-    /// Which, where they are given
+    /// Issues, if given directly
     pub(crate) issues: Vec<IssueWish>,
     /// Where they stand, where they are in a plan
     pub(crate) document: Option<String>,
@@ -53,9 +53,9 @@ pub(crate) struct IssuesWish {
 /// An issue to be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct IssueWish {
-    /// What it is called
+    /// Title
     pub(crate) title: String,
-    /// What it says
+    /// Decoded body
     pub(crate) body: String,
     /// Its labels
     pub(crate) labels: Vec<String>,
@@ -68,7 +68,7 @@ pub(crate) struct Created {
     pub(crate) number: u64,
     /// Its page
     pub(crate) url: String,
-    /// What it is called
+    /// Title
     pub(crate) title: String,
 }
 
@@ -115,7 +115,7 @@ fn so_far(setback: JobError, created: &[Created]) -> JobError {
     }
 }
 
-/// Which issues. A plan is read once: what it says later is another call's concern.
+/// Collects the requested issues. A plan is read once.
 async fn wanted(
     engine: &Core,
     errand: &Errand,
@@ -178,7 +178,7 @@ fn read(
     }
 }
 
-/// What of an issue GitHub would not take.
+/// Parts of an issue that exceed GitHub's limits.
 fn too_long(issue: &IssueWish) -> Option<String> {
     let over = |text: &str, limit: usize| text.chars().count() > limit;
     if over(&issue.title, TITLE) {
@@ -210,7 +210,7 @@ fn behalf(
     Ok(Behalf { name, since: look_back })
 }
 
-/// What an issue is recognised by.
+/// Marker of an issue.
 fn marker(repository: &str, behalf: &Behalf, issue: &IssueWish) -> String {
     let mut hash = Sha256::new();
     for part in [repository, &behalf.name, &issue.title, &issue.body] {

@@ -24,10 +24,10 @@ use crate::delivery::merge_queue::{self, Details, Found, Handed};
 use check::Checked;
 use trial::{Step, Trial};
 
-/// How often it is begun again in one go because the branch moved meanwhile.
+/// Restarts because the branch moved meanwhile.
 const ROUNDS: u32 = 10;
 
-/// What is wanted of a merge.
+/// Parameters of a merge job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub(crate) enum MergeWish {
@@ -35,7 +35,7 @@ pub(crate) enum MergeWish {
     Pin {
         /// The merge that comes of it
         merge: MergeId,
-        /// What was approved
+        /// Approved task
         task: TaskId,
         /// The errand that merges it
         errand: ErrandId,
@@ -52,7 +52,7 @@ pub(crate) fn lane_to(target: &str) -> String {
     format!("merge:{target}")
 }
 
-/// What is known of an errand on its way.
+/// Progress notes of a job.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Notes {
@@ -60,11 +60,11 @@ pub(crate) struct Notes {
     merged: Option<String>,
     /// The number of the last check that was begun
     check: u32,
-    /// How many checks of that commit were lost
+    /// Number of lost checks of that commit
     lost: u32,
 }
 
-/// What became of approved work.
+/// Outcome of an approval.
 #[derive(Debug, Clone)]
 enum Verdict {
     /// It is in, by this commit
@@ -97,7 +97,7 @@ pub(super) fn recorded(engine: &Core, errand: &Errand) {
     }
 }
 
-/// What cannot be merged for reasons of our own is held: the work is as good as it was.
+/// Holds a merge that failed for internal reasons.
 pub(super) async fn undo(
     engine: &Core,
     errand: &Errand,
@@ -190,7 +190,7 @@ pub(crate) fn in_review(task: &Task) -> Result<(), ToolError> {
     .detail("state", said))
 }
 
-/// What is merged now.
+/// The merge in progress.
 #[derive(Debug, Clone)]
 struct Job {
     merge: Merge,

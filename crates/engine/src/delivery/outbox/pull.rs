@@ -26,26 +26,26 @@ use crate::tasks::task_change;
 /// The base where nobody knows better.
 const MAIN: &str = "main";
 
-/// What is wanted of a pull request.
+/// Parameters of a pull request job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PullWish {
-    /// Whose branch it is
+    /// Owner of the branch
     pub(crate) agent: Option<AgentId>,
     /// The epic it is for, if it is for one
     pub(crate) epic: Option<EpicId>,
     /// The branch; what is checked out where the agent works, if none is named
     pub(crate) branch: Option<String>,
-    /// What it is called
+    /// Title
     pub(crate) title: String,
-    /// What it says
+    /// Text
     pub(crate) description: String,
     /// The branch it is meant for; the usual one, if none is named
     pub(crate) base: Option<String>,
-    /// Who asks; nobody is the operator
+    /// Requesting agent; `None` for the operator
     pub(crate) caller: Option<AgentId>,
 }
 
-/// What came of it.
+/// Outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Opened {
     /// `owner/name`, as in the record
@@ -60,7 +60,7 @@ pub(crate) struct Opened {
     pub(crate) base_branch: String,
 }
 
-/// What is to be pushed, and where to.
+/// Source and target of a push.
 #[derive(Debug, Clone)]
 struct Source {
     /// Where the branch is checked out
@@ -124,7 +124,7 @@ fn source(engine: &Core, wish: &PullWish) -> Result<Source, JobError> {
     Ok(Source { dir, branch, head, remote, url, repository, usual })
 }
 
-/// What is checked out where an agent works. What the agent itself has not committed it may have forgotten.
+/// Branch checked out in an agent's directory; uncommitted work is refused.
 fn own_branch(
     engine: &Core,
     wish: &PullWish,
@@ -247,7 +247,7 @@ fn clean(engine: &Core, source: &Source, base: &str, at: Timestamp) -> Result<St
     }
 }
 
-/// Whether a branch has nothing that its base lacks.
+/// True if a branch has nothing that its base lacks.
 fn is_nothing(repo: &Repo, base: &str, head: &str) -> Result<bool, GitError> {
     if repo.is_ancestor(head, base)? {
         return Ok(true);
@@ -284,7 +284,7 @@ fn push(engine: &Core, source: &Source, commit: String) -> Result<(), JobError> 
     }
 }
 
-/// What is known of an errand on its way.
+/// Progress notes of a job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Notes {
     /// The newest pull request of the branch before one was opened
@@ -328,7 +328,7 @@ async fn open(
     })
 }
 
-/// What an error of GitHub's means for an errand.
+/// Converts an error of GitHub for an outbox job.
 pub(super) fn failed(engine: &Core, error: GitHubError) -> JobError {
     match error.retry_at() {
         // Clocks differ: what should be over and is not is not asked for without a pause.

@@ -12,16 +12,16 @@ use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::delivery::worktree_setup::{Work, no_branch, ourselves, work_of};
 
-/// What is wanted of a rebase.
+/// Parameters of a rebase job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct RebaseWish {
-    /// Whose work
+    /// Author of the work
     pub(crate) agent: AgentId,
     /// Onto which branch, where it is not the one it is meant for
     pub(crate) onto: Option<String>,
 }
 
-/// What is known of a rebase on its way: after a crash the same is done again, and told truly.
+/// Progress notes of a rebase; after a crash the same one is repeated.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Notes {
     /// The branch it is put on

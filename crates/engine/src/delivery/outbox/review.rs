@@ -19,23 +19,23 @@ use crate::crew::run::{Claims, Draft, Wish, draft};
 use crate::delivery::reviews::{history, prompt, tell};
 use crate::delivery::worktree_setup::{no_branch, review_branch_of, work_of};
 
-/// So many of the changed files are named in the reviewer's prompt.
+/// Changed files listed in the reviewer's prompt.
 const FILES: usize = 100;
 
-/// What is wanted of a review.
+/// Parameters of a review job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct ReviewWish {
-    /// Whose work
+    /// Author of the work
     pub(crate) coder: AgentId,
-    /// Who is to look at it
+    /// Reviewing agent
     pub(crate) reviewer: AgentId,
-    /// What the coder says of it
+    /// Message of the coder
     pub(crate) message: Option<String>,
-    /// What the coder wants looked at
+    /// Instructions of the coder
     pub(crate) instructions: Option<String>,
 }
 
-/// What is looked at.
+/// The reviewed branch and commit.
 #[derive(Debug, Clone)]
 struct Fork {
     branch: String,

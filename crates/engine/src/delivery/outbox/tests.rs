@@ -1,4 +1,4 @@
-//! What is done outside loses nothing: random lives of agents in real worktrees.
+//! Property: outbox jobs lose nothing, over random lives of agents in real worktrees.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ struct Yard {
     next: u64,
 }
 
-/// What may happen to an agent's work.
+/// An event in an agent's work.
 #[derive(Debug, Clone)]
 enum Deed {
     Write { file: u8, text: u8 },

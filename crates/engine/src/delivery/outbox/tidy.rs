@@ -15,14 +15,14 @@ use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::delivery::worktree_setup::{live_directories, ourselves, rescue_branch_of, tell};
 
-/// What was found and done.
+/// Outcome of tidying a worktree.
 #[derive(Debug, Clone, Default)]
 struct Tidied {
     /// Where its branch stands
     head: Option<String>,
     /// The branch with what was uncommitted
     rescued: Option<String>,
-    /// Whether it is gone
+    /// True if it was removed
     gone: bool,
     /// Live agents that work in it; while there are any, nothing is touched
     occupants: Vec<AgentId>,
@@ -130,7 +130,7 @@ fn tidy(engine: &Core, agent: &Agent, worktree: &Worktree) -> Result<Tidied, Job
     Ok(Tidied { head, rescued, gone: true, ..Tidied::default() })
 }
 
-/// Whether a branch has nothing that the one it is meant for has not.
+/// True if a branch has nothing that its target lacks.
 fn is_spent(repo: &Repo, worktree: &Worktree, head: &str) -> Result<bool, GitError> {
     if head == worktree.base {
         return Ok(true);

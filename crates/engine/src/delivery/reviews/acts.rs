@@ -1,4 +1,4 @@
-//! What the operator does with reviews and worktrees beside calling tools.
+//! The operator's actions on reviews and worktrees.
 
 use model::AgentId;
 use model::ErrandId;

@@ -1,4 +1,4 @@
-//! What a reviewer is asked, from a template that a home may replace.
+//! Prompt of a reviewer, from a template that a home may replace.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::crew::templates::{Piece, pieces};
 
-/// What is asked where the home has no `review.md`.
+/// Default template, if the home has no `review.md`.
 pub(crate) const REVIEW_TEMPLATE: &str = include_str!("template.md");
 
 /// The names that the template may use.

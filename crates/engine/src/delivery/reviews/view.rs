@@ -17,7 +17,7 @@ use crate::core::settings::Settings;
 use crate::delivery::outbox::review::limit_error;
 use crate::delivery::service::Delivery;
 
-/// So many agents are read at once.
+/// Agents read at once.
 const ROWS: u32 = 500;
 
 fn review_task(task: &Task) -> ReviewTask {
@@ -36,7 +36,7 @@ pub(crate) fn pull_request_view(pull: PullRequest) -> PullRequestView {
     PullRequestView { repository, number, url, state }
 }
 
-/// Whose reviews are asked for.
+/// Selection of reviews.
 #[derive(Debug, Clone)]
 pub enum Whose {
     /// Those of an agent's work, or of the work that it looks at
@@ -45,7 +45,7 @@ pub enum Whose {
     Task(TaskRef),
 }
 
-/// What is the same for all reviews of one coder, read once.
+/// Data shared by all reviews of one coder, read once.
 #[derive(Debug, Clone)]
 struct Coder {
     agent: Agent,
@@ -71,7 +71,7 @@ impl Coder {
         InstanceStatus::of(self.agent.state.name(), pull)
     }
 
-    /// How often its work may be looked at.
+    /// Maximum number of reviews.
     const fn most(&self) -> u32 {
         self.limits.max_iterations.saturating_add(self.limits.more)
     }
@@ -211,7 +211,7 @@ fn lineage(tx: &Tx<'_>, last: AgentId) -> Result<Vec<AgentId>, ToolError> {
     Ok(line)
 }
 
-/// Who did the work that is meant.
+/// Finds the author of the selected work.
 fn coder_of(tx: &Tx<'_>, whose: &Whose) -> Result<AgentId, ToolError> {
     let name = match whose {
         Whose::Agent(id) => {

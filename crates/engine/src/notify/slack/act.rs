@@ -1,4 +1,4 @@
-//! What was said is acted on: all that one person said in a thread within a moment, in one transaction that also
+//! Processes messages: all that one person wrote in a thread within the debounce time, in one transaction that also
 //! crosses it out.
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::core::error::{Code, ToolError};
 use crate::core::settings::Settings;
 use crate::notify::service::Notifications;
 
-/// What somebody said, as it is acted on.
+/// Messages processed together.
 pub(super) struct Batch<'a> {
     pub(super) engine: &'a Notifications,
     pub(super) settings: &'a Settings,

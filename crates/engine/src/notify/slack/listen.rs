@@ -15,7 +15,7 @@ use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::notify::service::Notifications;
 
-/// So many threads and channels are read after a new connection.
+/// Threads and channels read after a new connection.
 const THREADS: u32 = 100;
 const CHANNELS: u32 = 100;
 /// At least so long is between two tries to connect, in milliseconds.
@@ -74,7 +74,7 @@ pub(super) async fn run(engine: Notifications, shutdown: CancellationToken) {
     }
 }
 
-/// So many seconds, give or take a half: servers that lost Slack together do not come back together.
+/// Randomises a delay by half, so that servers do not reconnect together.
 fn jittered(seconds: i64) -> Duration {
     let millis = seconds * 1000;
     let chance = host::random::bits().map_or(0, |bits| i64::try_from(bits % 1000).unwrap_or(0));

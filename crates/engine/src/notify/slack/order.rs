@@ -15,7 +15,7 @@ use crate::crew::run::{Draft, draft};
 use crate::mail::asking;
 use crate::mail::letter::{self, Letter};
 
-/// So much of a message is what a letter is about.
+/// Characters of a message used as a subject.
 const SUBJECT: usize = 80;
 
 /// Does what somebody asked for.
@@ -152,7 +152,7 @@ fn resumable(
     Ok((can && began && agent.kind == *kind).then_some(id))
 }
 
-/// What agents of a thread asked and nobody answered, the newest first.
+/// Open questions of a thread's agents, newest first.
 fn open_questions(tx: &Tx<'_>, thread: &SlackThread) -> Result<Vec<(Mail, Agent)>, ToolError> {
     let mut open = Vec::new();
     for id in tx.slack_letters(&thread.channel, &thread.ts)? {

@@ -1,4 +1,4 @@
-//! What we say becomes rows: a message in parts, or a reaction.
+//! Queues outgoing messages and reactions as rows.
 
 use model::slack::{LONGEST, mrkdwn, parts};
 use model::{AgentId, MailId, Timestamp};

@@ -15,7 +15,7 @@ use crate::notify::service::Notifications;
 
 /// Of what was taken, so much is remembered.
 const REMEMBERED: u32 = 1000;
-/// What was taken is looked through for what can be forgotten once in so many.
+/// Number of messages between two clean-ups.
 const SWEEP: i64 = 64;
 /// Slack's clock and ours may differ so much, in seconds.
 const SKEW: i64 = 300;

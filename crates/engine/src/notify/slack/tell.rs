@@ -16,9 +16,9 @@ use crate::crew::result::{AgentResult, Status};
 use crate::crew::run::view::Standing;
 use crate::notify::service::Notifications;
 
-/// How many events are read at once.
+/// Events read per step.
 const BATCH: u32 = 256;
-/// So far may the place up to which events were looked at be ahead of the record, where there was nothing to tell.
+/// Distance by which the cursor in memory may run ahead of the stored one.
 const AHEAD: i64 = 10_000;
 
 /// Looks at the events that came since the last time.

@@ -1,4 +1,4 @@
-//! What is shown of Slack, and what the operator does about it. No token is in it.
+//! Views of Slack and the operator's actions. They contain no token.
 
 use model::{AgentId, Timestamp};
 use schemars::JsonSchema;
@@ -11,22 +11,22 @@ use crate::call::cx::task_of;
 use crate::core::error::ToolError;
 use crate::notify::service::Notifications;
 
-/// So many failures are shown.
+/// Failures shown.
 const SHOWN: u32 = 20;
-/// So much of a text.
+/// Characters of a text shown.
 const BEGINNING: usize = 80;
 
-/// How it stands with Slack.
+/// Status of Slack.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SlackView {
-    /// Whether it is on
+    /// True if it is enabled
     pub on: bool,
-    /// What is missing where it is not
+    /// Missing settings, if it is disabled
     pub missing: Vec<String>,
     /// Since when there is a connection; null where there is none
     pub connected_at: Option<Timestamp>,
-    /// What keeps it from being there
+    /// Problem with the connection
     pub problem: Option<String>,
     /// The workspace
     pub team: Option<String>,
@@ -34,13 +34,13 @@ pub struct SlackView {
     pub user_id: Option<String>,
     /// When Slack last told something, since the server started
     pub last_event_at: Option<Timestamp>,
-    /// Who may give orders
+    /// Users who may give orders
     pub users: Vec<String>,
     /// In how many threads something happened in the last two weeks
     pub threads: i64,
-    /// How much waits to be said
+    /// Number of messages waiting to be sent
     pub waiting: i64,
-    /// How much was given up
+    /// Number of messages given up
     pub failed: i64,
     /// The last of what was given up, newest first
     pub failures: Vec<SlackFailureView>,
@@ -55,11 +55,11 @@ pub struct SlackFailureView {
     pub channel: String,
     /// The message with which the thread begins
     pub thread: String,
-    /// What was to be done: `post` or `reaction`
+    /// Action: `post` or `reaction`
     pub kind: String,
     /// The beginning of what was to be said, or the reaction
     pub text: String,
-    /// What Slack says
+    /// Slack's error
     pub error: String,
     /// When it was made
     pub created_at: Timestamp,
@@ -74,7 +74,7 @@ pub struct SlackThreadView {
     pub channel: String,
     /// The message with which it begins
     pub thread: String,
-    /// Who began it
+    /// Slack user who started it
     pub user: String,
     /// Its role; null while nobody said which
     pub role: Option<String>,
@@ -82,7 +82,7 @@ pub struct SlackThreadView {
     pub task_slug: Option<String>,
     /// The agent that works on it, or did last
     pub agent_id: Option<AgentId>,
-    /// How that one stands
+    /// Its state
     pub state: Option<String>,
     /// When something last happened in it
     pub changed_at: Timestamp,
@@ -132,7 +132,7 @@ fn view(tx: &Tx<'_>, thread: SlackThread) -> Result<SlackThreadView, ToolError> 
 }
 
 impl Notifications {
-    /// How it stands with Slack.
+    /// Status of Slack.
     pub async fn slack_status(&self) -> Result<SlackView, ToolError> {
         let (settings, since) = (self.settings(), self.now().after_seconds(-LIVE));
         let now = self.slack_state.now().clone();

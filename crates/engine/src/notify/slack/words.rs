@@ -13,7 +13,7 @@ use crate::call::cx::find_agent;
 use crate::core::error::ToolError;
 use crate::crew::run::stop::stop_tree;
 
-/// So many agents are named.
+/// Agents listed.
 const NAMED: u32 = 20;
 
 const HELP: &str = "\

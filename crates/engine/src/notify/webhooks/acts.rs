@@ -1,4 +1,4 @@
-//! What the operator does with webhooks: sends again what was given up, tries one, goes on with one.
+//! The operator's actions on webhooks: retry, test, enable.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::core::error::ToolError;
 use crate::core::settings::WebhookSettings;
 use crate::notify::service::Notifications;
 
-/// So many are sent again at once.
+/// Messages retried at once.
 const AT_ONCE: u32 = 1000;
 
 impl Notifications {

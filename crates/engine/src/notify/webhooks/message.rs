@@ -1,4 +1,4 @@
-//! What is sent: the body, the headers, the signature.
+//! Body, headers and signature of a delivery.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -12,10 +12,10 @@ use store::Event;
 use crate::core::redact::redact;
 use crate::core::settings::{WebhookForm, WebhookKey, WebhookSettings, webhook_key};
 
-/// What a message says.
+/// Content of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Content {
-    /// What happened
+    /// Kind of the event
     pub(super) kind: &'static str,
     /// When
     pub(super) at: Timestamp,
@@ -24,7 +24,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// What is told of an event.
+    /// Content for an event.
     pub(super) fn of(event: &Event, project: &str) -> Self {
         let data = json!({
             "number": event.number, "project": project, "agentId": event.agent, "taskId": event.task,
@@ -66,7 +66,7 @@ pub(super) struct Message {
     pub(super) url: String,
     /// Beside those that every message has
     pub(super) headers: Vec<(&'static str, String)>,
-    /// What it says
+    /// Decoded body
     pub(super) body: String,
 }
 

@@ -16,24 +16,24 @@ use crate::core::settings::{WebhookKey, WebhookSettings};
 use crate::mail::letter::{self, Letter};
 use crate::notify::service::Notifications;
 
-/// How long a try may still take when the server ends.
+/// Grace period of a delivery when the server ends.
 const GRACE: Duration = Duration::from_secs(2);
-/// How often writing down what came of a try is tried.
+/// Attempts to record the outcome of a delivery.
 const WRITES: u32 = 5;
 /// Of those that were taken, so many are remembered;
 const TAKEN: u32 = 200;
 /// of those that were given up, so many.
 const GIVEN_UP: u32 = 10_000;
-/// What was taken is looked through for what can be forgotten once in so many.
+/// Number of messages between two clean-ups.
 const SWEEP: i64 = 16;
-/// Who has taken nothing for so long, and had so much time, is sent nothing more, in seconds.
+/// Time without a successful delivery after which a webhook is disabled, in seconds.
 const GIVE_UP_AFTER: i64 = 5 * 86_400;
-/// So much of what a receiver says is kept.
+/// Characters kept of a receiver's response.
 const LONGEST_WORD: usize = 300;
 /// Parts of an address that are so long may be secrets.
 const LONG_PART: usize = 12;
 
-/// What came of a try.
+/// Outcome of an attempt.
 struct Outcome {
     verdict: Verdict,
     tried: Tried,
@@ -144,7 +144,7 @@ pub(super) async fn post(
     }
 }
 
-/// What is wrong with an answer, if something is.
+/// Problem with a response, if any.
 fn problem(hook: &WebhookSettings, reply: &Reply) -> Option<String> {
     let Reply { status, location, body, .. } = reply;
     match status {
@@ -165,7 +165,7 @@ fn problem(hook: &WebhookSettings, reply: &Reply) -> Option<String> {
     }
 }
 
-/// What others say as it may be kept: not endless, and without what lets one in.
+/// Sanitises a response: bounded and without credentials.
 fn harmless(hook: &WebhookSettings, text: &str) -> String {
     let mut text: String = text.chars().take(LONGEST_WORD * 4).collect();
     if let WebhookKey::Secret(secret) = &hook.key {
@@ -187,7 +187,7 @@ fn spread(now: Timestamp, seconds: i64) -> Timestamp {
     now.after_millis(millis.saturating_add(millis / 5 * chance / 1023))
 }
 
-/// What is written down of a try.
+/// Record of an attempt.
 struct Note {
     hook: WebhookSettings,
     delivery: Delivery,

@@ -9,11 +9,11 @@ use crate::call::cx::fresh;
 use crate::core::error::ToolError;
 use crate::core::settings::WebhookSettings;
 
-/// How many events are read at once.
+/// Events read per step.
 const BATCH: u32 = 256;
 /// After so many batches others get their turn; the rest follows at once.
 const BATCHES: u32 = 16;
-/// So far may the place up to which events were looked at be ahead of the record, where there was nothing to tell.
+/// Distance by which the cursor in memory may run ahead of the stored one.
 const AHEAD: i64 = 10_000;
 
 impl WebhookService {

@@ -1,4 +1,4 @@
-//! What is shown of webhooks and of the messages to them. No secret is in it.
+//! Views of webhooks and their deliveries. They contain no secret.
 
 use model::event::EventKind;
 use model::webhook::DeliveryState;
@@ -14,7 +14,7 @@ use crate::core::error::ToolError;
 use crate::core::settings::{WebhookForm, WebhookKey, WebhookSettings};
 use crate::notify::service::Notifications;
 
-/// How a webhook does.
+/// State of a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -41,13 +41,13 @@ pub struct WebhookView {
     pub url: String,
     /// `standard` or `inngest`
     pub form: String,
-    /// Which kinds of events it wants
+    /// Kinds of events it receives
     pub kinds: Vec<String>,
-    /// Whether it has a key
+    /// True if it has a key
     pub has_key: bool,
-    /// How often a message is tried
+    /// Attempts per message
     pub attempts: u32,
-    /// How it does
+    /// State
     pub state: Standing,
     /// Why nothing is sent, where nothing is
     pub problem: Option<String>,
@@ -57,13 +57,13 @@ pub struct WebhookView {
     pub last_ok_at: Option<Timestamp>,
     /// When a message last was not
     pub last_failed_at: Option<Timestamp>,
-    /// What the last try was answered with
+    /// HTTP status of the last attempt
     pub last_status: Option<u32>,
-    /// What was wrong with it
+    /// Error of the last attempt
     pub last_error: Option<String>,
-    /// How many messages wait
+    /// Number of pending messages
     pub pending: i64,
-    /// How many were given up
+    /// Number of messages given up
     pub dead: i64,
     /// Every event up to this number was looked at for it
     pub seen: i64,
@@ -73,60 +73,60 @@ pub struct WebhookView {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryView {
-    /// What the receiver knows it by: `webhook-id`
+    /// Id sent as `webhook-id`
     pub id: DeliveryId,
     /// To whom
     pub webhook: String,
     /// The number of the event that it tells of
     pub event_number: i64,
-    /// What that was
+    /// Kind of that event
     pub kind: EventKind,
-    /// How it stands
+    /// Current state
     pub state: DeliveryState,
     /// Messages of one subject are sent one after the other
     pub subject: String,
-    /// How often it was tried
+    /// Number of attempts
     pub attempts: u32,
     /// When it is tried next; null where it waits behind another, or is over
     pub next_try_at: Option<Timestamp>,
-    /// What the last try was answered with
+    /// HTTP status of the last attempt
     pub last_status: Option<u32>,
-    /// What was wrong with it
+    /// Error of the last attempt
     pub last_error: Option<String>,
     /// When it was made
     pub created_at: Timestamp,
     /// When it was taken or given up
     pub ended_at: Option<Timestamp>,
-    /// What is sent
+    /// Body
     pub body: Value,
 }
 
-/// What came of a message that was sent to see whether it arrives.
+/// Outcome of a test message.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SentView {
     /// To whom
     pub webhook: String,
-    /// What the receiver knows it by
+    /// Id sent as `webhook-id`
     pub id: DeliveryId,
-    /// Whether it was taken
+    /// True if it was accepted
     pub ok: bool,
-    /// What it was answered with
+    /// HTTP status
     pub status: Option<u16>,
-    /// What is wrong
+    /// Issues
     pub error: Option<String>,
-    /// How long it took, in milliseconds
+    /// Duration in milliseconds
     pub millis: u64,
 }
 
-/// Which messages to list.
+/// Filter for listing deliveries.
 #[derive(Debug, Clone, Copy)]
 pub struct WhichDeliveries {
     /// Only those in this state
     pub state: Option<DeliveryState>,
     /// Only those before this one; they are listed newest first
     pub before: Option<i64>,
-    /// How many
+    /// Number of agents
     pub limit: u32,
 }
 
@@ -221,7 +221,7 @@ impl Notifications {
         Ok(Page { items, next })
     }
 
-    /// What the project is called: its folder's name.
+    /// Name of the project: its folder's name.
     pub(super) fn project_name(&self) -> String {
         let name = self.options.project.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()

@@ -21,7 +21,7 @@ use crate::tools::agents::spawn::look_at_spawned;
 pub(crate) struct Args {
     /// The spawn ID returned from `spawn_claude` or `spawn_codex`
     spawn_id: AgentId,
-    /// How long to wait, in seconds (default 0)
+    /// Seconds to wait (default 0)
     #[serde(rename = "waitSeconds")]
     wait_seconds: Option<WaitSeconds>,
 }

@@ -1,4 +1,4 @@
-//! What the tools that start an agent from a bare prompt share.
+//! Shared by the tools that start an agent from a bare prompt.
 
 use std::borrow::Cow;
 use std::marker::PhantomData;
@@ -23,12 +23,12 @@ use crate::crew::run::view::Standing;
 use crate::crew::run::{Draft, OnCap, Wish};
 use crate::tools::items::Items;
 
-/// So long a call waits for its agent before it answers that it still runs.
+/// Longest wait of a call for its agent, in seconds.
 pub(crate) const WAIT: u32 = 240;
-/// How long an agent may run, in seconds: the least and the most.
+/// Allowed time limits of an agent, in seconds.
 const TIMEOUT: std::ops::RangeInclusive<u32> = 30..=1800;
 
-/// Which of Claude's models.
+/// A Claude model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -51,7 +51,7 @@ impl ClaudeModel {
     }
 }
 
-/// What is asked of an agent, whichever tool asked.
+/// Request to start an agent, common to all spawn tools.
 #[derive(Debug, Default)]
 pub(crate) struct Spawn {
     pub(crate) kind: &'static str,
@@ -69,7 +69,7 @@ pub(crate) struct Spawn {
 }
 
 impl Spawn {
-    /// What Claude is asked with where nobody says otherwise.
+    /// Defaults for Claude.
     pub(crate) fn claude(prompt: String) -> Self {
         Self {
             kind: "claude",
@@ -81,7 +81,7 @@ impl Spawn {
         }
     }
 
-    /// What Codex is asked with where nobody says otherwise.
+    /// Defaults for Codex.
     pub(crate) fn codex(prompt: String) -> Self {
         Self { kind: "codex", prompt, timeout: 120, ..Self::default() }
     }
@@ -165,13 +165,13 @@ pub(crate) fn names(tools: Option<Tools>) -> Option<Vec<String>> {
     tools.map(|tools| tools.into_inner().into_iter().map(Line::into_inner).collect())
 }
 
-/// What a tool is given that starts one agent from a bare prompt.
+/// Arguments of a tool that starts one agent from a bare prompt.
 pub(crate) trait SpawnArgs: DeserializeOwned + JsonSchema + 'static {
     /// The tool's canonical name.
     const NAME: &'static str;
-    /// What is asked of the agent.
+    /// Converts the arguments to a request.
     fn spawn(&self) -> Spawn;
-    /// How long the caller waits for it.
+    /// Longest wait of the caller.
     fn patience(&self) -> Patience;
     /// The folder that the agent is to work in.
     fn working_directory(&self) -> Option<&str> {
@@ -179,7 +179,7 @@ pub(crate) trait SpawnArgs: DeserializeOwned + JsonSchema + 'static {
     }
 }
 
-/// How long a caller waits for its agent.
+/// A caller's wait for its agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Patience {
     /// Not at all
@@ -189,7 +189,7 @@ pub(crate) enum Patience {
 }
 
 impl Patience {
-    /// What `async` means.
+    /// Interprets `async`.
     pub(crate) fn unless(r#async: Option<bool>) -> Self {
         if r#async == Some(true) { Self::None } else { Self::Full }
     }
@@ -246,7 +246,7 @@ impl<A: SpawnArgs> Ask for SpawnOne<A> {
     }
 }
 
-/// How an agent stands now.
+/// Current status of an agent.
 pub(crate) fn spawned_agent(cx: &ReadCx<'_>, standing: &Standing) -> SpawnedAgent {
     let over = standing.is_over();
     let success = standing.state() == AgentStateName::Succeeded;

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     timeout: Option<u32>,
     /// Short description for logging
     task_summary: Option<Line<500>>,
-    /// Whether to inject project context (default true)
+    /// Include the project context (default true)
     include_context: Option<bool>,
     /// Path to a JSON schema for structured output, or the schema itself
     structured_output: Option<SchemaText>,
@@ -35,9 +35,9 @@ pub(crate) struct Args {
     r#async: Option<bool>,
     /// Write mail to the caller when it is over
     notify_on_complete: Option<bool>,
-    /// What it may cost, in dollars
+    /// Budget in dollars
     max_cost_usd: Option<f64>,
-    /// Whether to stop it at that cost (default), or only to warn
+    /// Stop it at that cost (default), or only warn
     abort_on_budget_exceeded: Option<bool>,
 }
 

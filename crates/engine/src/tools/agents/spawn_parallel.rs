@@ -20,7 +20,7 @@ use crate::crew::run::view::Standing;
 use crate::tools::agents::spawn::spawned_agent;
 use crate::tools::items::Items;
 
-/// So many agents at once.
+/// Maximum agents per call.
 const MOST: usize = 16;
 
 /// Spawn several Claude sub-agents at once, and wait for all of them

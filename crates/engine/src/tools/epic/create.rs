@@ -19,9 +19,9 @@ use crate::tools::epic::epic_view;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// What it is called
+    /// Title
     title: Line<300>,
-    /// What it is about
+    /// Description
     description: Option<Text<100_000>>,
     /// Its issue in Linear; no two epics share one
     linear_issue_id: Option<Line<200>>,

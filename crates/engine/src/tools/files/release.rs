@@ -86,7 +86,7 @@ fn releasable(cx: &WriteCx<'_, '_>, id: ReservationId) -> Result<Reservation, To
     }
 }
 
-/// What the caller may release: an agent its own, the operator everybody's.
+/// Reservations that the caller may release: an agent its own, the operator all.
 fn within_reach(cx: &WriteCx<'_, '_>) -> Result<Vec<Reservation>, ToolError> {
     if let Some(agent) = cx.caller.id() {
         return Ok(cx.tx.reservations_of(agent)?);

@@ -18,9 +18,9 @@ use crate::core::error::ToolError;
 use crate::tools::files::reservation_view;
 use crate::tools::items::Items;
 
-/// So many patterns may one agent hold at once: each is compared with what others ask for.
+/// Maximum patterns held per agent: each is compared with others' requests.
 const MOST: usize = 500;
-/// So much work may go into one call. It keeps everybody who writes waiting.
+/// Work limit per call, since it blocks the writer.
 const STEPS: u64 = 10_000_000;
 /// More conflicts than this are counted, not listed.
 const LISTED: usize = 50;
@@ -38,11 +38,11 @@ pub(crate) struct Args {
     paths: Items<PathGlob, 1, 50>,
     /// For how long (default 3600)
     seconds: Option<Seconds>,
-    /// What you are about to do, for those who want the files too
+    /// Purpose, shown to agents that want the same files
     reason: Option<Line<300>>,
 }
 
-/// How long files may be reserved: a minute to a day.
+/// Duration of a reservation: a minute to a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Seconds(i64);
 

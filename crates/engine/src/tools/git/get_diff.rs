@@ -13,11 +13,11 @@ use crate::call::tool::{Probe, Tool};
 use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
 
-/// So much of a patch is shown where nobody says.
+/// Default size of a patch.
 const USUAL_BYTES: u32 = 100_000;
-/// So many commits are named.
+/// Commits listed.
 const COMMITS: usize = 100;
-/// So many files are named.
+/// Maximum number of files listed.
 const FILES: usize = 1000;
 
 /// Show what an agent changed
@@ -28,7 +28,7 @@ const FILES: usize = 1000;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// Whose work
+    /// Author of the work
     agent_id: Option<AgentId>,
     /// The work on this task: an id, a slug or a number (`TAS-12`)
     task_id: Option<TaskRef>,
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     max_bytes: Option<MaxBytes>,
 }
 
-/// How long a patch may be: 1 to 1,000,000 bytes.
+/// Maximum size of a patch: 1 to 1,000,000 bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MaxBytes(u32);
 
@@ -70,7 +70,7 @@ impl JsonSchema for MaxBytes {
     }
 }
 
-/// What to look at.
+/// Subject of the probe.
 pub(crate) struct Question {
     work: Work,
     base: Option<String>,

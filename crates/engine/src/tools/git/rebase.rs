@@ -15,7 +15,7 @@ use crate::delivery::outbox::rebase::RebaseWish;
 use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::delivery::worktree_setup::no_place;
 
-/// How long the caller waits for it.
+/// Longest wait of the caller.
 const WAIT: u32 = 120;
 
 /// Put your commits on top of what others did
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     onto: Option<Line<300>>,
 }
 
-/// What the errand answers.
+/// Answer of the outbox job.
 #[derive(Debug, Deserialize)]
 struct Rebased {
     branch: String,
@@ -105,7 +105,7 @@ impl Ask for Rebase {
     }
 }
 
-/// What a caller whose task is held up has to do itself: only whoever does the work knows whether it still works.
+/// Advice for a caller whose task is blocked: its author must check that the work still holds.
 fn next(cx: &ReadCx<'_>) -> Result<Option<String>, ToolError> {
     let task = cx.caller.agent.as_ref().and_then(|agent| agent.task);
     let Some(task) =

@@ -1,4 +1,4 @@
-//! Whose work is looked at, where it is, and who may look.
+//! Access to agents' work: author, location and permission.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::delivery::worktree_setup::no_place;
 /// Work that somebody has done or is at.
 #[derive(Debug, Clone)]
 pub(super) struct Work {
-    /// Whose
+    /// Owner
     pub(super) agent: AgentId,
     /// The folder, from the project on; it may be gone
     pub(super) dir: PathBuf,
@@ -96,7 +96,7 @@ fn of_review(cx: &ReadCx<'_>, review: &Review) -> Result<Work, ToolError> {
     Ok(Work { branch, head, ..work })
 }
 
-/// Who works on a task, or worked on it last.
+/// Current or last agent on a task.
 fn who_did(tx: &Tx<'_>, task: &Task) -> Result<Agent, ToolError> {
     let tree = task.branch_name.as_deref().map(|name| tx.worktree_by_branch(name)).transpose()?;
     let holder = task.state.claim().map(|claim| claim.holder).or(task.assigned_agent);
@@ -118,12 +118,12 @@ fn may_see(cx: &ReadCx<'_>, agent: &Agent) -> Result<(), ToolError> {
     within_reach(cx.tx, cx.settings, cx.caller, agent.id).map(|_| ())
 }
 
-/// Whether an agent was asked to look at another's work.
+/// True if an agent reviews another's work.
 fn reviews(tx: &Tx<'_>, own: &Agent, agent: &Agent) -> Result<bool, ToolError> {
     Ok(tx.review_by(own.id)?.is_some_and(|review| review.coder == agent.id))
 }
 
-/// Whether an agent leads or reviews in the epic that another works in.
+/// True if an agent leads or reviews in another's epic.
 fn same_epic(own: &Agent, agent: &Agent) -> bool {
     matches!(own.category.as_str(), "supervisor" | "review")
         && own.epic.is_some()

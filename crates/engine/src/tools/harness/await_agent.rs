@@ -12,7 +12,7 @@ use crate::core::error::ToolError;
 use crate::core::topics::Topic;
 use crate::crew::run::view::{Standing, within_reach};
 
-/// So long is waited where the caller does not say.
+/// Default wait, in seconds.
 const WAIT: u32 = 100;
 
 /// Wait until an agent is over, and get its result
@@ -24,7 +24,7 @@ const WAIT: u32 = 100;
 pub(crate) struct Args {
     /// The agent
     agent_id: AgentId,
-    /// How long to wait, in seconds (default 100); 0 asks without waiting
+    /// Seconds to wait (default 100); 0 asks without waiting
     wait_seconds: Option<WaitSeconds>,
 }
 

@@ -20,7 +20,7 @@ use crate::crew::run::{Draft, Drafted};
 pub(crate) struct Args {
     /// The role it plays
     role: Line<100>,
-    /// What it is to do
+    /// Prompt
     prompt: Text<4_000_000>,
     /// The task it is for: a slug, a number (`TAS-12`) or an id
     task_slug: Option<TaskRef>,

@@ -14,7 +14,7 @@ use crate::core::topics::Topic;
 use crate::crew::run::stop::stop_tree;
 use crate::crew::run::view::{Standing, within_reach};
 
-/// So long is waited for an agent and all below it to be gone.
+/// Longest wait for an agent and its descendants to end, in seconds.
 const PATIENCE: u32 = 60;
 
 /// End an agent and everything it started
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     agent_id: AgentId,
 }
 
-/// Whether there was anybody to end.
+/// Result of the stop request.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct Ticket {
     agent: AgentId,

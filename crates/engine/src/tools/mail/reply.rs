@@ -19,7 +19,7 @@ use crate::core::error::ToolError;
 pub(crate) struct Args {
     /// The letter to answer
     original_mail_id: MailId,
-    /// What to say
+    /// Text
     body: Text<100_000>,
 }
 

@@ -22,9 +22,9 @@ pub(crate) struct Args {
     to_agent_id: Option<AgentId>,
     /// Write to the human; not together with `toAgentId`
     to_human: Option<bool>,
-    /// What it is about
+    /// Subject
     subject: Line<500>,
-    /// What to say
+    /// Text
     body: Text<100_000>,
 }
 

@@ -22,7 +22,7 @@ use crate::tasks::epic::find_epic;
 pub(crate) struct Args {
     /// The epic
     epic_id: EpicId,
-    /// What it is told beside the epic and how to work
+    /// Text added to the prompt
     prompt: Option<Text<100_000>>,
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     cursor: Option<PageCursor>,
 }
 
-/// What was found of one.
+/// Findings about one supervisor.
 pub(crate) struct Found {
     agent: Agent,
     title: Option<String>,

@@ -11,7 +11,7 @@ use model::AgentId;
 use crate::automation::office::Waiting;
 use crate::core::handle::Core;
 
-/// Whether a call of an agent waits, as far as this server knows.
+/// Presence of a waiting call of an agent on this server.
 fn waiting(engine: &Core, agent: AgentId) -> Waiting {
     if engine.waits.is_waiting(agent) { Waiting::ForOthers } else { Waiting::No }
 }

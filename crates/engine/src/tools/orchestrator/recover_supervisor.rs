@@ -15,7 +15,7 @@ use crate::core::topics::Topic;
 use crate::crew::run::view::Standing;
 use crate::mail::letter::{self, Letter};
 
-/// So long is waited for a supervisor and its crew to be gone.
+/// Longest wait for a supervisor and its crew to end, in seconds.
 const PATIENCE: u32 = 60;
 /// A call may wait for four minutes, of which the record knows nothing until it is over.
 const LEAST_MINUTES: u32 = 5;
@@ -37,13 +37,13 @@ pub(crate) struct Args {
     force: bool,
 }
 
-/// What is remembered of a call.
+/// Handle of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
     old: AgentId,
     epic: EpicId,
     tasks_reset: u32,
-    /// How often the epic was recovered lately, where that was too often
+    /// Number of recent recoveries of the epic, if there were too many
     too_often: Option<usize>,
 }
 

@@ -16,7 +16,7 @@ use crate::delivery::outbox::issues::{
 use crate::delivery::outbox::{self, NewJob};
 use crate::tools::items::Items;
 
-/// How long the caller waits until all of them are open.
+/// Longest wait until all of them are open, in seconds.
 const WAIT: u32 = 240;
 
 /// Open issues on GitHub, from a list or from a plan
@@ -39,21 +39,21 @@ pub(crate) struct Args {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub(crate) struct Item {
-    /// What it is called
+    /// Title
     title: Line<TITLE>,
-    /// What it says, in Markdown
+    /// Body in Markdown
     body: Option<Text<BODY>>,
     /// Its labels; those that do not exist yet are made
     labels: Option<Items<Line<LABEL>, 0, LABELS>>,
 }
 
-/// What is remembered of a call.
+/// Handle of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
     errand: ErrandId,
 }
 
-/// What the errand answers.
+/// Answer of the outbox job.
 #[derive(Debug, Deserialize)]
 struct Done {
     issues: Vec<Created>,

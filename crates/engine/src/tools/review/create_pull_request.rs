@@ -14,7 +14,7 @@ use crate::delivery::outbox::pull::{Opened, PullWish};
 use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::delivery::worktree_setup::no_place;
 
-/// How long the caller waits for its pull request.
+/// Longest wait for the pull request, in seconds.
 const WAIT: u32 = 120;
 
 /// Open a pull request on GitHub
@@ -25,15 +25,15 @@ const WAIT: u32 = 120;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// What it is called
+    /// Title
     title: Line<256>,
-    /// What it does and why, in Markdown
+    /// Description in Markdown: the change and its reason
     description: Text<65_536>,
     /// The branch it is meant for; the repository's default branch if none is named
     base_branch: Option<Line<250>>,
 }
 
-/// What is remembered of a call.
+/// Handle of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
     errand: ErrandId,

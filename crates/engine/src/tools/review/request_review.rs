@@ -16,7 +16,7 @@ use crate::delivery::outbox::{self, NewJob, lane_of, review};
 use crate::delivery::reviews::history;
 use crate::delivery::worktree_setup::no_place;
 
-/// How long the caller waits for its reviewer to be there.
+/// Longest wait for the reviewer, in seconds.
 const WAIT: u32 = 120;
 
 /// Ask for a review of your committed work
@@ -27,20 +27,20 @@ const WAIT: u32 = 120;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// What the reviewer is to look at in particular
+    /// Instructions for the reviewer
     reviewer_prompt: Option<Text<20_000>>,
-    /// What you did, in a few sentences
+    /// Summary of your work, in a few sentences
     completion_message: Option<Text<20_000>>,
 }
 
-/// What is remembered of a request.
+/// Handle of a request.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
     errand: ErrandId,
     reviewer: AgentId,
 }
 
-/// What the errand answers.
+/// Answer of the outbox job.
 #[derive(Debug, Deserialize)]
 struct Forked {
     session_name: Option<String>,

@@ -13,7 +13,7 @@ use crate::core::topics::Topic;
 use crate::delivery::outbox::{self, NewJob, feedback, lane_of};
 use crate::tools::items::Items;
 
-/// How long the caller waits until its feedback is there.
+/// Longest wait for the feedback to be delivered, in seconds.
 const WAIT: u32 = 120;
 
 /// Tell the author of the work you review what you think of it
@@ -23,17 +23,17 @@ const WAIT: u32 = 120;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// What you found: files, lines, what goes wrong and when, what would be right
+    /// Findings: files, lines, what goes wrong and when, and the right behaviour
     feedback: Text<100_000>,
-    /// Whether it must be done again, could be better, or is not clear
+    /// Verdict: must be changed, could be improved, or is unclear
     feedback_type: FeedbackType,
-    /// How much it matters
+    /// Priority
     priority: Option<FeedbackPriority>,
-    /// What is to be done, one by one
+    /// Action items
     actionable_items: Option<Items<Text<2_000>, 0, 100>>,
 }
 
-/// What is remembered of a call.
+/// Handle of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
     errand: ErrandId,
@@ -41,7 +41,7 @@ pub(crate) struct Ticket {
     coder: AgentId,
 }
 
-/// What the errand answers.
+/// Answer of the outbox job.
 #[derive(Debug, Deserialize)]
 struct Delivered {
     git_commit_hash: Option<String>,

@@ -13,7 +13,7 @@ use serde_json::Value;
 pub(super) struct OrEmpty<T>(Option<T>);
 
 impl<T> OrEmpty<T> {
-    /// What was said, if anything.
+    /// Value of a field that is not empty.
     pub(super) fn said(field: Option<Self>) -> Option<T> {
         field.and_then(|field| field.0)
     }

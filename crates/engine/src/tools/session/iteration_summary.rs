@@ -16,7 +16,7 @@ use crate::core::error::ToolError;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// What was done, and what comes next
+    /// Summary of the work and of the next steps
     summary: Text<20_000>,
 }
 

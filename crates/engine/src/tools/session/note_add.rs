@@ -26,9 +26,9 @@ pub(crate) struct Args {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Item {
-    /// What to say
+    /// Text
     content: Text<8000>,
-    /// What kind of thing it is
+    /// Kind of note
     #[serde(rename = "type")]
     kind: NoteType,
 }

@@ -12,7 +12,7 @@ use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
 
-/// So many open tasks are named in a refusal.
+/// Open tasks listed in a refusal.
 const NAMED: u32 = 20;
 
 /// Mark the session as complete

@@ -30,11 +30,11 @@ pub(crate) struct Args {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Item {
-    /// What is to be done
+    /// Description
     content: Text<4000>,
     /// Where it stands (default `remaining`)
     status: Option<OrEmpty<SessionStatus>>,
-    /// How urgent it is: 0 comes first, 4 last (default 2)
+    /// Priority: 0 is the most urgent, 4 the least (default 2)
     priority: Option<OrEmpty<Priority>>,
     /// The tasks that must be done before it: one, several with commas, or a list
     depends_on: Option<DependsOn>,

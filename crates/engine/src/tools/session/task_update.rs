@@ -16,7 +16,7 @@ use crate::tools::session::session_task;
 
 /// Update a task's status, priority or dependencies
 ///
-/// What is absent or empty stays as it is. `in_progress` claims the task for you; a task that another
+/// Absent or empty fields stay unchanged. `in_progress` claims the task for you; a task that another
 /// agent holds cannot be completed.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     id: TaskRef,
     /// Where it is to go
     status: Option<OrEmpty<SessionStatus>>,
-    /// How urgent it is: 0 comes first, 4 last
+    /// Priority: 0 is the most urgent, 4 the least
     priority: Option<OrEmpty<Priority>>,
     /// More tasks that must be done before it: one, several with commas, or a list
     depends_on: Option<DependsOn>,

@@ -19,12 +19,12 @@ use crate::delivery::merge_queue::{self, Details, Handed};
 use crate::delivery::outbox::merge::{MergeWish, in_review};
 use crate::delivery::outbox::{self, NewJob};
 
-/// How long the caller waits for its turn and the check.
+/// Longest wait for the merge and its check, in seconds.
 const WAIT: u32 = 240;
 
 /// Approve a task in `REVIEW`, and have its branch merged
 ///
-/// What is approved is the branch as it stands now. It is merged when its turn comes, after the project's check,
+/// Approves the branch as it is now. It is merged when its turn comes, after the project's check,
 /// and then the task is `COMPLETED` and whoever did it ends. What does not fit is sent back to whoever did it with
 /// the files and lines, or with what the check said. `held` waits for a person, or for you to approve it again.
 /// `queued` goes on without you: the same call waits for it again.
@@ -71,7 +71,7 @@ fn approval_of(merge: &Merge) -> Result<Look<ApprovedTask>, ToolError> {
     })
 }
 
-/// What is remembered of an approval.
+/// Handle of an approval.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
     task: TaskId,
@@ -148,7 +148,7 @@ impl Ask for ApproveTask {
     }
 }
 
-/// What waits of a task already. What is held is put back into the queue.
+/// Finds a task's open merge. A held one is queued again.
 fn under_way(cx: &mut WriteCx<'_, '_>, task: &Task) -> Result<Option<Ticket>, ToolError> {
     let task = task.id;
     if let Some((pin, merge, errand)) = merge_queue::pinned_by(cx.tx, task)? {

@@ -19,9 +19,9 @@ use crate::delivery::outbox::{self, NewJob};
 use crate::delivery::worktree_setup::epic_branch_of;
 use crate::tasks::epic::find_epic;
 
-/// How long the caller waits for its pull request.
+/// Longest wait for the pull request, in seconds.
 const WAIT: u32 = 120;
-/// So many tasks are named.
+/// Tasks listed.
 const NAMED: u32 = 200;
 
 /// Open the pull request of an epic on GitHub
@@ -33,13 +33,13 @@ const NAMED: u32 = 200;
 pub(crate) struct Args {
     /// The epic; your own by default
     epic_id: Option<EpicId>,
-    /// What it is called; the epic's title by default
+    /// Title; the epic's by default
     title: Option<Line<256>>,
-    /// What it does and why, in Markdown; the epic's description and its tasks by default
+    /// Description in Markdown; the epic's description and tasks by default
     description: Option<Text<65_536>>,
 }
 
-/// What is remembered of a call.
+/// Handle of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
     errand: ErrandId,
@@ -152,7 +152,7 @@ fn over(cx: &WriteCx<'_, '_>, epic: &Epic) -> Result<Vec<Task>, ToolError> {
     Ok(tasks)
 }
 
-/// What a pull request says if nobody says it.
+/// Default description of a pull request.
 fn described(epic: &Epic, tasks: &[Task]) -> String {
     let about = epic.description.as_deref().unwrap_or_default();
     let mut text: String = about.chars().take(20_000).collect();
@@ -165,7 +165,7 @@ fn described(epic: &Epic, tasks: &[Task]) -> String {
     text + &lines.join("\n")
 }
 
-/// Whose pull request it is: the caller's, else that of who leads the epic, else of who did the last task.
+/// Owner of the pull request: the caller, else the epic's supervisor, else the author of the last task.
 fn owner(cx: &WriteCx<'_, '_>, epic: EpicId, tasks: &[Task]) -> Result<Option<AgentId>, ToolError> {
     if let Some(caller) = cx.caller.id() {
         return Ok(Some(caller));

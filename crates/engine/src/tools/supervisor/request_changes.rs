@@ -24,7 +24,7 @@ use crate::tasks::task_change;
 pub(crate) struct Args {
     /// The task: its id, slug or number (`TAS-12`)
     task_id: TaskRef,
-    /// What is to be changed, and why
+    /// Requested changes, with reasons
     feedback: Text<100_000>,
 }
 

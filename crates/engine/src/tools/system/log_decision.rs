@@ -16,7 +16,7 @@ use crate::core::error::ToolError;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// What was decided, in a line
+    /// Decision, one line
     title: Line<500>,
     /// Why, and what follows
     #[expect(dead_code, reason = "the record keeps the whole input")]

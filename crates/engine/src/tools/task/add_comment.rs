@@ -19,7 +19,7 @@ use crate::tasks::{task_change, task_hold};
 pub(crate) struct Args {
     /// The task: its id, slug or number (`TAS-12`); your own by default
     task_id: Option<TaskRef>,
-    /// What to say
+    /// Text
     body: Text<100_000>,
 }
 

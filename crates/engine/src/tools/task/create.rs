@@ -22,13 +22,13 @@ use crate::tools::items::Items;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// What is to be done, in a line
+    /// Title, one line
     title: Line<300>,
-    /// What is to be done, at length
+    /// Description
     description: Option<Text<100_000>>,
     /// The epic it belongs to
     epic_id: Option<EpicId>,
-    /// How urgent it is: 0 comes first, 4 last (default 2)
+    /// Priority: 0 is the most urgent, 4 the least (default 2)
     priority: Option<Priority>,
     /// The tasks that must be done before it: ids, slugs or numbers (`TAS-12`)
     depends_on: Option<Items<TaskRef, 0, 100>>,

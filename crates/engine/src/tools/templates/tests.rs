@@ -1,4 +1,4 @@
-//! What a template becomes as a tool.
+//! Templates as tools.
 
 use serde_json::json;
 

@@ -12,7 +12,7 @@ use crate::core::error::ToolError;
 use crate::tasks::epic::find_epic;
 use crate::views::service::Views;
 
-/// How many tasks each column has, and how many of all are completed.
+/// Counts tasks by column, and the completed ones.
 pub(super) fn count(tx: &Tx<'_>, filter: &BoardFilter) -> Result<(ColumnCounts, i64), ToolError> {
     let (states, waiting) = tx.board_counts(filter)?;
     let (mut counts, mut completed) = (ColumnCounts::default(), 0);

@@ -1,4 +1,4 @@
-//! How tasks hang together: which must be done before which.
+//! Dependency graph of tasks.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -9,9 +9,9 @@ use super::BoardWish;
 use crate::core::error::ToolError;
 use crate::views::service::Views;
 
-/// So many tasks are drawn.
+/// Tasks in the graph.
 const MOST: usize = 500;
-/// So many that wait for one task are looked at.
+/// Dependants read per task.
 const BESIDE: u32 = 50;
 
 fn graph_node(card: &Card) -> GraphNode {

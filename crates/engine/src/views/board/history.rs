@@ -1,4 +1,4 @@
-//! What happened to a task, in words.
+//! History of a task, as text.
 
 use std::collections::HashMap;
 
@@ -13,11 +13,11 @@ use crate::core::error::ToolError;
 use crate::core::names::short;
 use crate::views::service::Views;
 
-/// So many events before a page are looked at for what was before it: remarks do not say how a task stood.
+/// Earlier events read to find the state before a page.
 const EARLIER: u32 = 25;
 
 impl Views {
-    /// What happened to a task, the newest first; nought is from the newest on.
+    /// Lists the history of a task, newest first; 0 starts at the newest.
     pub async fn task_history(
         &self,
         task: TaskRef,
@@ -153,7 +153,7 @@ impl Names<'_> {
         })
     }
 
-    /// How the agent ended that gave a task back by ending.
+    /// Outcome of the agent whose end released a task.
     fn ended_then(
         &mut self,
         event: &Event,

@@ -77,8 +77,8 @@ impl<'a> Rows<'a> {
         Ok(name)
     }
 
-    /// Who has a task: the live agent that holds it, else the newest that is there for it. What has begun also shows
-    /// who held it and is over, so that nobody waits for them.
+    /// Agent of a task: the live holder, else the newest one assigned. A started task also shows
+    /// its ended holder, so that nobody waits for it.
     fn agent_of(&self, card: &Card) -> Result<Option<Agent>, ToolError> {
         let holder = card.holder.map(|id| self.tx.agent_get(id)).transpose()?.flatten();
         if let Some(holder) = &holder

@@ -14,11 +14,11 @@ use crate::crew::context::task_context;
 use crate::delivery::reviews::view::pull_request_view;
 use crate::views::service::Views;
 
-/// So many of each list are shown at once.
+/// Entries shown per list.
 const MANY: u32 = 100;
-/// So much of its history.
+/// History entries shown.
 const HISTORY: u32 = 50;
-/// So much of what an agent said of its work.
+/// Characters of an agent's summary shown.
 const SUMMARY: usize = 1000;
 
 impl Views {

@@ -22,7 +22,7 @@ fn state_after(event: &Event) -> Option<AgentStateName> {
     }
 }
 
-/// How an agent stood, from what happened to it: oldest first, and only what reaches into the window.
+/// States of an agent over time, from its events: oldest first, within the window.
 pub(super) fn segments(life: &[Event], waits: &[Span], since: Timestamp) -> Vec<LaneSegment> {
     let mut segments: Vec<LaneSegment> = Vec::new();
     for event in life {

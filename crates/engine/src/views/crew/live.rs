@@ -1,4 +1,4 @@
-//! Who is live, in one pass, and who of the ended stands above somebody live.
+//! Snapshot of live agents and their ended ancestors.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,16 +18,16 @@ pub(crate) struct Memo(Mutex<Option<(i64, Arc<Live>)>>);
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     agents: Vec<Living>,
-    /// How many live ones stand below somebody, at whatever depth
+    /// Number of live descendants, by agent
     below: HashMap<AgentId, u32>,
-    /// How many live ones somebody has started itself
+    /// Number of live children, by agent
     children: HashMap<AgentId, u32>,
-    /// Who is over and has somebody live below it
+    /// Ended agents with live descendants
     ended: Vec<AgentId>,
 }
 
 impl Memo {
-    /// Who is live at the moment of a transaction that looks.
+    /// Live agents as of a read transaction.
     pub(crate) fn live(&self, tx: &Tx<'_>) -> Result<Arc<Live>, ToolError> {
         let newest = tx.event_newest()?;
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -70,12 +70,12 @@ impl Live {
         Ok(Self { agents, below, children, ended })
     }
 
-    /// How many live ones stand below an agent.
+    /// Number of live descendants of an agent.
     pub(crate) fn below(&self, id: AgentId) -> u32 {
         self.below.get(&id).copied().unwrap_or_default()
     }
 
-    /// How many live ones an agent has started itself.
+    /// Number of live children of an agent.
     pub(crate) fn children(&self, id: AgentId) -> u32 {
         self.children.get(&id).copied().unwrap_or_default()
     }
@@ -104,7 +104,7 @@ impl Live {
         Ok(found)
     }
 
-    /// How many of them are in one of these states.
+    /// Number of live agents in one of these states.
     pub(crate) fn count(&self, states: &[AgentStateName]) -> u64 {
         let of = self.agents.iter().filter(|agent| states.contains(&agent.state));
         u64::try_from(of.count()).unwrap_or(u64::MAX)

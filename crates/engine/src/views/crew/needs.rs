@@ -1,4 +1,4 @@
-//! What a person is waited for, the most urgent first: how much waits behind it, then how long.
+//! Requests to a person, the most urgent first: by the number that waits for it, then by age.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ use crate::delivery::merge_queue::worker_of;
 use crate::delivery::reviews::history;
 use crate::mail::asking;
 
-/// So many of each kind are looked at.
+/// Entries read per kind.
 const MANY: u32 = 200;
 /// A budget that ran out longer ago is nobody's question any more.
 const BUDGET_MS: i64 = 24 * 60 * 60 * 1000;
@@ -35,14 +35,14 @@ pub(super) fn needs(look: &Look<'_>) -> Result<Vec<NeedView>, ToolError> {
     Ok(needs)
 }
 
-/// What a need is about.
+/// Subject of a request.
 struct About<'a> {
     agent: Option<&'a Agent>,
     task: Option<&'a Task>,
 }
 
 impl About<'_> {
-    /// Who, and with what, in a line; then what else there is to say.
+    /// One-line detail: agent and task, then more text.
     fn detail(&self, more: &str) -> String {
         let who = self.agent.map(|agent| format!("{} {}", agent.role, short(agent.id)));
         let what = self.task.map(|task| TaskRef::Number(task.number).to_string());
@@ -64,7 +64,7 @@ impl About<'_> {
         })
     }
 
-    /// How many tasks wait for its task, and how many above it wait for it.
+    /// Number of tasks and ancestors that wait for it.
     fn holds_up(&self, look: &Look<'_>) -> Result<i64, ToolError> {
         let tasks = match self.task {
             Some(task) => look.tx.tasks_held_up(task.number)?,
@@ -187,7 +187,7 @@ fn merges(look: &Look<'_>, needs: &mut Vec<NeedView>) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// Whether nobody goes on with work that was sent back, and no supervisor sees to it.
+/// True if returned work has neither an agent nor a supervisor.
 fn is_left(tx: &Tx<'_>, merge: &Merge) -> Result<bool, ToolError> {
     let Some(task) = tx.task_find(&TaskRef::Id(merge.task))? else { return Ok(false) };
     let led = task.epic.map(|epic| tx.agent_supervising(epic)).transpose()?.flatten();
@@ -238,13 +238,13 @@ fn budgets(look: &Look<'_>, needs: &mut Vec<NeedView>) -> Result<(), ToolError> 
     Ok(())
 }
 
-/// Whether a task is over, or in the hands of somebody else.
+/// True if a task is closed or held by another agent.
 fn is_seen_to(task: &Task, agent: AgentId) -> bool {
     let over = matches!(task.state.name(), TaskStateName::Completed | TaskStateName::Cancelled);
     over || task.state.claim().is_some_and(|claim| claim.holder != agent)
 }
 
-/// What an agent's parent may still spend, where it is live and bounded.
+/// Remaining budget of an agent's live parent, if it has one.
 fn above(tx: &Tx<'_>, agent: &Agent) -> Result<Option<Usd>, ToolError> {
     let parent = agent.parent.map(|id| tx.agent_get(id)).transpose()?.flatten();
     let Some(parent) = parent.filter(|parent| parent.ended_at().is_none()) else {

@@ -16,19 +16,19 @@ use crate::core::error::ToolError;
 use crate::crew::run::Wish;
 use crate::views::service::Views;
 
-/// So many of what a person is needed for are told; the rest is counted.
+/// Requests listed; the rest is counted.
 const TOLD: usize = 50;
 
-/// What the server knows of itself.
+/// Facts about the server.
 #[derive(Debug, Clone)]
 pub struct About {
-    /// Which version it is
+    /// Version
     pub version: String,
     /// The home, as people write it
     pub home: String,
     /// Since when it runs
     pub started_at: Timestamp,
-    /// Whether whoever asks may only look
+    /// True for a read-only session
     pub read_only: bool,
 }
 
@@ -77,7 +77,7 @@ fn read(look: &Look<'_>, about: About, day: Option<Timestamp>) -> Result<Overvie
     })
 }
 
-/// Who takes a place, as those who give them out count.
+/// Places in use, counted as the scheduler does.
 fn places(look: &Look<'_>) -> AgentPlaces {
     let at_work = [AgentStateName::Starting, AgentStateName::Running];
     let used = look.live.agents().iter().filter(|agent| {

@@ -21,19 +21,19 @@ use crate::core::settings::Settings;
 use crate::crew::run::Wish;
 use crate::views::service::Views;
 
-/// So much of an agent's life is looked at for its lane.
+/// Lifecycle events read for a lane.
 const LIFE: u32 = 200;
 
-/// How an agent stood, and when it called tools.
+/// Lane of an agent: states and tool calls.
 type Lane = (Vec<LaneSegment>, Vec<i64>);
 
-/// What is the same for all rows of one answer.
+/// Data shared by all rows of one answer.
 pub(super) struct Look<'a> {
     pub(super) engine: &'a Views,
     pub(super) tx: &'a Tx<'a>,
     pub(super) settings: Arc<Settings>,
     pub(super) live: Arc<Live>,
-    /// Who waits for a place, in order
+    /// Queued agents, in order
     pub(super) queue: Vec<AgentId>,
     places: HashMap<AgentId, u32>,
     pub(super) now: Timestamp,
@@ -125,7 +125,7 @@ impl<'a> Look<'a> {
         Ok(Some((segments(&life, &spans, since), calls)))
     }
 
-    /// What it asks a person, where it waits for that.
+    /// Open question of an agent that waits for a person.
     pub(super) fn asks(&self, agent: &Agent) -> Result<Option<CrewQuestion>, ToolError> {
         if agent.state != AgentState::WaitingInput {
             return Ok(None);
@@ -162,7 +162,7 @@ fn deadline(agent: &Agent, glance: &Glance, wish: Option<&Wish>) -> Option<Times
     own.into_iter().chain(glance.deadline_at).min()
 }
 
-/// What it did last; of one that is over, what came of it.
+/// Last activity; for an ended agent, its result.
 fn doing(agent: &Agent, glance: &Glance, did: Option<Activity>) -> Option<CrewActivity> {
     if let AgentState::Ended { outcome, reason, .. } = &agent.state {
         let result = glance.result.as_deref();

@@ -14,15 +14,15 @@ use crate::crew::run::ask;
 use crate::mail::asking;
 use crate::views::service::Views;
 
-/// So many letters of a thread are shown, the newest.
+/// Newest mails of a thread shown.
 const SHOWN: usize = 200;
-/// So many are looked for.
+/// Mails searched.
 const LOOKED_FOR: usize = 2000;
-/// So many bytes of letters are shown whole; of what is older only the beginning.
+/// Bytes of mails shown whole; older ones are cut.
 const WHOLE: usize = 2 * 1024 * 1024;
-/// So much is the beginning.
+/// Characters shown of a cut mail.
 const BEGINNING: usize = 1000;
-/// So many tasks are named that wait for the one who asks.
+/// Waiting tasks listed per asking agent.
 const BEHIND: u32 = 20;
 
 /// The places of a thread's letters, oldest first.
@@ -40,7 +40,7 @@ fn places(tx: &Tx<'_>, root: MailId) -> Result<Vec<(i64, MailId)>, ToolError> {
     Ok(found)
 }
 
-/// What an agent wants to use a tool with, out of the letter that asks. The letter has a fixed form.
+/// Tool input in a permission mail, which has a fixed form.
 fn input_of(body: &str) -> String {
     let rest = body.split_once(" with:\n\n").map_or(body, |(_, rest)| rest);
     rest.rsplit_once("\n\nReply `allow`").map_or(rest, |(input, _)| input).to_owned()
@@ -113,7 +113,7 @@ impl Views {
         self.store.scan(move |tx| thread(&engine, tx, id)).await
     }
 
-    /// Whether a letter reaches an agent at once: its kind can be told while it works, or it looks into its
+    /// True if mail reaches an agent at once: its kind can be woken, or it waits for its
     /// inbox at this moment.
     fn wakes(&self, tx: &Tx<'_>, agent: &Agent) -> Result<bool, ToolError> {
         let is_told = kind(&agent.kind).is_some_and(|kind| kind.supports().wake);

@@ -1,4 +1,4 @@
-//! What an agent changed: its branch against what it is meant for, and what it has not committed yet.
+//! Changes of an agent: its branch against its target, and uncommitted work.
 
 use std::path::Path;
 
@@ -15,20 +15,20 @@ use crate::views::service::Views;
 
 /// A patch is no longer than this.
 const PATCH: usize = 2 * 1024 * 1024;
-/// So many files are named.
+/// Maximum number of files listed.
 const FILES: usize = 5000;
-/// So many commits are named.
+/// Commits listed.
 const COMMITS: usize = 200;
 
-/// What the record knows of an agent's work.
+/// Recorded facts about an agent's work.
 #[derive(Debug)]
 struct Work {
     worktree: Option<Worktree>,
     /// Its work, as it was merged
     merge: Option<Merge>,
-    /// Whether GitHub merged it
+    /// True if GitHub merged it
     is_pulled: bool,
-    /// Whether it works in a folder that is not its own
+    /// True if it works in another agent's folder
     is_guest: bool,
 }
 
@@ -47,7 +47,7 @@ impl Work {
 }
 
 impl Views {
-    /// What an agent changed. It is asked of git, on a thread of its own and in no transaction.
+    /// Loads an agent's changes from git, on a blocking thread and outside any transaction.
     pub async fn agent_diff(&self, id: AgentId) -> Result<AgentDiff, ToolError> {
         let work = self.store.read(|tx| Work::of(tx, id))?;
         self.outside(move |engine| look(engine, work)).await

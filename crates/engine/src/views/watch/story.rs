@@ -20,20 +20,20 @@ use crate::core::redact::redact;
 use crate::views::crew::{CrewWish, Past};
 use crate::views::service::Views;
 
-/// So many of those it started are told.
+/// Children listed.
 const CHILDREN: u32 = 100;
-/// So many of its events are told.
+/// Events listed.
 const EVENTS: u32 = 1000;
-/// So many of its calls are marked.
+/// Calls marked.
 const CALLS: u32 = 2000;
-/// What it was given is no longer than this.
+/// Maximum size of the context shown.
 const CONTEXT: usize = 256 * 1024;
 /// As far as its output is looked through for its first words.
 const BEGINNING: usize = 1024 * 1024;
 /// As long as anybody lives, in seconds.
 const LIFE: u32 = u32::MAX;
 
-/// What the record knows, beside the rows.
+/// Recorded facts beside the rows.
 #[derive(Debug)]
 struct Known {
     agent: Agent,
@@ -179,7 +179,7 @@ fn mark(id: AgentId, event: &Event) -> Option<StoryMark> {
     Some(StoryMark { at: event.at, kind: kind.to_owned(), text: redact(text), href })
 }
 
-/// What it had spent by the end of each hour; the first point is nothing.
+/// Cumulative spending by hour; the first point is zero.
 fn spent(
     tx: &Tx<'_>,
     agent: &Agent,
@@ -202,7 +202,7 @@ fn spent(
     Ok(points)
 }
 
-/// What it was told first, as its run folder has it.
+/// First prompt, from its run folder.
 fn context(engine: &Core, agent: &Agent) -> Option<String> {
     if agent.kind == "enlisted" {
         return None;
@@ -222,7 +222,7 @@ fn context(engine: &Core, agent: &Agent) -> Option<String> {
     Some(whole).filter(|whole| !whole.trim().is_empty())
 }
 
-/// What an agent that is talked to was told first.
+/// First prompt of an interactive agent.
 fn first_words(folder: &RunFolder, agent: &Agent) -> Option<String> {
     let lines = folder.output(Position::default()).next(BEGINNING).ok()?;
     let mut all = lines.iter().flat_map(|line| read_transcript(&agent.kind, line));

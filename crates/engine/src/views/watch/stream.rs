@@ -1,4 +1,4 @@
-//! What an agent says and does, as steps that people read.
+//! An agent's transcript as steps for people.
 
 use std::fmt::Write as _;
 
@@ -26,11 +26,11 @@ const STRING: usize = 16 * 1024;
 pub enum Beginning {
     /// At a place
     At(Position),
-    /// So many lines before the end, or before a place
+    /// Lines before the end, or before a position
     Tail(usize, Option<Position>),
 }
 
-/// Which part of an agent's steps.
+/// Query for an agent's steps.
 #[derive(Debug, Clone, Copy)]
 pub struct StreamWish {
     /// Of which attempt; the present one where absent
@@ -39,7 +39,7 @@ pub struct StreamWish {
     pub from: Beginning,
     /// About so many bytes of output
     pub bytes: usize,
-    /// Whether nothing is to be cut
+    /// True to truncate nothing
     pub whole: bool,
 }
 
@@ -158,7 +158,7 @@ fn steps(kind: &str, lines: &[OutputLine]) -> Vec<StreamItem> {
     items
 }
 
-/// What a tool is given, without secrets.
+/// Tool input without secrets.
 fn clean(input: Value) -> Value {
     let text = input.to_string();
     let cleaned = redact(text.clone());

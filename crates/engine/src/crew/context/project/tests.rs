@@ -9,7 +9,7 @@ fn file(path: &str) -> ContextFile {
     ContextFile { path: path.into(), lines: None, unfinished: false }
 }
 
-/// What the configuration says unless somebody changes it.
+/// Default settings.
 fn usual() -> ContextSettings {
     let files = vec![
         file("CLAUDE.md"),

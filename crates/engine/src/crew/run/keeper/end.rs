@@ -1,4 +1,4 @@
-//! How an agent ended, judged from what it said, how its process ended, and who wanted it to end.
+//! Judges how an agent ended: from its output, its process and requests to stop.
 
 use host::run::{Ended, ExitRecord, Standing};
 use model::agent::{AgentEvent, Outcome};
@@ -21,10 +21,10 @@ use crate::crew::run::terminal;
 use crate::crew::run::wish::Wish;
 use crate::crew::service::Crew;
 
-/// How long a usage limit lasts if nobody says.
+/// Default duration of a usage limit.
 const LIMIT_MILLIS: i64 = 15 * 60 * 1000;
 
-/// Who asks git waits for a turn: hundreds may end at once, each with several runs of git.
+/// Limits concurrent git queries: hundreds of agents may end at once, each with several runs of git.
 static ASKING_GIT: Semaphore = Semaphore::const_new(4);
 
 /// Ends an agent that could not be started.
@@ -212,7 +212,7 @@ impl Keeper {
         said.unwrap_or_else(|| now.after_millis(LIMIT_MILLIS)).min(most)
     }
 
-    /// What came of it: what it said, and what git says where it is silent.
+    /// Result of the agent: its own report, completed from git.
     async fn result(&self) -> AgentResult {
         let done = self.notes.done.clone().map(host::agent::Done::from);
         let mut result =
@@ -269,7 +269,7 @@ impl Keeper {
     }
 }
 
-/// How it ended, and why.
+/// Outcome with its reason.
 fn judge(
     standing: &Standing,
     (run, wish): (&Run, &Wish),

@@ -1,4 +1,4 @@
-//! What an agent's words mean for the record.
+//! Applies an agent's events to the record.
 
 use host::agent::{Event, Step, Usage};
 use host::run::{OutputLine, Stream};
@@ -12,7 +12,7 @@ use crate::crew::run::meter::{self, MAX_MODEL_NAME};
 use crate::crew::run::notes::{Limit, OpenTool};
 use crate::crew::run::prices;
 
-/// So many warnings of one attempt are told; the rest stay in its output.
+/// Warnings recorded per attempt; the rest stay in its output.
 const WARNINGS: u32 = 20;
 
 impl Keeper {

@@ -1,4 +1,4 @@
-//! What a keeper is told from outside, and what it sees by itself when nothing happens.
+//! Orders to a keeper, and its periodic checks.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::crew::run::ask;
 
 /// An open tool call is no silence, for so long.
 const OPEN_CALL: Duration = Duration::from_secs(30 * 60);
-/// So many letters are told of after a restart.
+/// Mails announced after a restart.
 const UNREAD: u32 = 20;
 
-/// What a keeper is told.
+/// Order to a keeper.
 #[derive(Debug)]
 pub(crate) enum Order {
     /// There is a wish to end the agent
@@ -51,13 +51,13 @@ impl Keeper {
         }
     }
 
-    /// Whether somebody below it that we run has not ended.
+    /// True if a descendant that we run has not ended.
     pub(super) fn has_below(&self) -> Result<bool, Leave> {
         let below = self.engine.store.read(|tx| tx.agent_descendants(self.agent.id));
         Ok(below.map_err(ToolError::from)?.iter().any(|agent| agent.kind != "enlisted"))
     }
 
-    /// Who did not end by itself takes along all below it, and is over when they are.
+    /// Stops all descendants of an agent that was ended, and waits for them.
     pub(super) async fn take_along(&mut self, outcome: Outcome, reason: &str) -> Result<(), Leave> {
         let by_itself = matches!(outcome, Outcome::Succeeded | Outcome::Failed | Outcome::Lost);
         if by_itself || !self.has_below()? {
@@ -94,7 +94,7 @@ impl Keeper {
         next
     }
 
-    /// How long it may be silent.
+    /// Allowed silence.
     fn inactivity(&self) -> Option<Duration> {
         let settings = self.engine.settings();
         let role = settings.role_of(&self.agent.role).and_then(|role| role.inactivity);
@@ -139,7 +139,7 @@ impl Keeper {
         Ok(())
     }
 
-    /// Whether its silence has a reason: it waits for somebody, or a tool is at work.
+    /// True if its silence has a reason: it waits, or a tool is running.
     fn is_excused(&self) -> Result<bool, Leave> {
         if self.engine.waits.is_waiting(self.agent.id) {
             return Ok(true);

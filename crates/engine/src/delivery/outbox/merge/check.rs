@@ -18,7 +18,7 @@ use crate::delivery::supervised::{self, Heard};
 /// A check that is lost so often is not begun again.
 const LOST: u32 = 3;
 
-/// What a check came to.
+/// Outcome of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Checked {
     /// It was passed, or there is none
@@ -177,7 +177,7 @@ async fn hear(
     Ok(judge(&exit, wanted, output))
 }
 
-/// How a run ended, once it has; nothing where it never began, or nobody saw it end.
+/// Exit record of a run; `None` if it never started or its end is unknown.
 async fn end_of(
     folder: &RunFolder,
     shutdown: &CancellationToken,
@@ -214,7 +214,7 @@ async fn give_up(
     end_of(&folder, shutdown).await.map(drop)
 }
 
-/// What a check's end means; nothing where somebody ended it before its time.
+/// Judges a check's end; `None` if it was ended early.
 fn judge(exit: &ExitRecord, wanted: &CheckSettings, output: String) -> Option<Checked> {
     let name = wanted.command.join(" ");
     let failed = |how: String| Some(Checked::Failed(format!("the check `{name}` {how}"), output));

@@ -1,4 +1,4 @@
-//! What follows from a merge, in one transaction: for the work, for the one who did it, and for others.
+//! Records the consequences of a merge in one transaction.
 
 use model::Timestamp;
 use model::agent::Outcome;
@@ -125,7 +125,7 @@ fn sent_back(
     Ok(())
 }
 
-/// What sort of trouble it is, what was found, and what to do.
+/// Describes a failed merge: kind, findings and advice.
 fn words(merge: &Merge, details: &Details) -> (&'static str, String, String) {
     if !details.conflicts.is_empty() {
         let found = format!("\n\nIn conflict:\n{}", merge_queue::places(&details.conflicts));

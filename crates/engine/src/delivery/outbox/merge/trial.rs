@@ -14,7 +14,7 @@ use crate::delivery::outbox::JobError;
 use crate::delivery::reviews::FEEDBACK_FILE;
 use crate::delivery::worktree_setup::{epic_branch_of, ourselves};
 
-/// So many tasks are read at once.
+/// Tasks read at once.
 const ROWS: u32 = 100;
 
 /// A merge that could be.
@@ -26,7 +26,7 @@ pub(super) struct Trial {
     pub(super) merged: String,
 }
 
-/// How far it is without having touched anything.
+/// Progress before anything is changed.
 #[derive(Debug, Clone)]
 pub(super) enum Step {
     /// It is decided
@@ -40,7 +40,7 @@ pub(super) enum Step {
 pub(super) struct InTheWay {
     /// The task
     pub(super) task: TaskId,
-    /// What does not fit
+    /// Conflicts
     pub(super) conflicts: Vec<ConflictView>,
 }
 
