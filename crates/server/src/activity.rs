@@ -1,10 +1,10 @@
-//! Whether anybody is there: a server that nobody uses may end.
+//! Tracks use of the server: an idle one may end.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// How many of something there are at the moment.
+/// A live counter.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Count(Arc<AtomicUsize>);
 
@@ -15,7 +15,7 @@ impl Count {
         Counted(Arc::clone(&self.0))
     }
 
-    /// How many there are.
+    /// Current count.
     pub(crate) fn get(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
@@ -31,12 +31,12 @@ impl Drop for Counted {
     }
 }
 
-/// What is known about the use of a server.
+/// Use of a server.
 #[derive(Debug, Default)]
 pub struct Activity {
     /// When somebody was last seen, in milliseconds of the monotonic clock
     last: AtomicU64,
-    /// How many requests and streams are open
+    /// Open requests and streams
     pub(crate) open: Count,
 }
 

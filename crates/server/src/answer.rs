@@ -1,4 +1,4 @@
-//! What HTTP answers when something is refused: one shape on every route.
+//! Error responses of HTTP: one shape on every route.
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts, Query, Request};
@@ -74,7 +74,7 @@ pub(crate) fn body(error: &ToolError) -> Value {
     })
 }
 
-/// What some codes say in headers as well.
+/// Adds the headers that some codes need.
 pub(crate) fn add_headers(response: &mut Response, code: Code) {
     match code {
         Code::Unauthenticated => {
@@ -138,7 +138,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Input<T> {
     }
 }
 
-/// What stands behind the question mark, read with errors in our own shape.
+/// Query parameters, with errors in our own shape.
 #[derive(Debug)]
 pub(crate) struct Params<T>(pub(crate) T);
 

@@ -143,7 +143,7 @@ fn reads() -> Router<Arc<Shared>> {
         .route("/api/record/{number}", get(record::call::one))
 }
 
-/// What only the operator may do.
+/// Routes for the operator only.
 fn acts() -> Router<Arc<Shared>> {
     Router::new()
         .route("/api/agents", post(agents::enlist))
@@ -177,7 +177,7 @@ fn acts() -> Router<Arc<Shared>> {
         .route("/api/shutdown", post(running::shutdown))
 }
 
-/// Which part of a list is wanted.
+/// Page of a list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Listing {
@@ -187,21 +187,21 @@ pub(crate) struct Listing {
     /// Only those after this cursor
     #[serde(default)]
     after: Cursor,
-    /// How many, at most 1000
+    /// Page size, at most 1000
     limit: Option<u32>,
 }
 
-/// Which part of a list is wanted that begins with the newest.
+/// Page of a list, newest first.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Newest {
     /// `nextCursor` of the page before
     after: Option<Cursor>,
-    /// How many, at most 1000
+    /// Page size, at most 1000
     limit: Option<u32>,
 }
 
-/// How many items a page may have.
+/// Page size, bounded.
 fn page_limit(asked: Option<u32>) -> Result<u32, ToolError> {
     match asked {
         None => Ok(PAGE),

@@ -1,4 +1,4 @@
-//! What a server is given from outside.
+//! Dependencies of a server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::files::Files;
 /// Reads configuration and roles again and puts them in force.
 pub type Reload = Arc<dyn Fn() -> Result<ReloadReport, ToolError> + Send + Sync>;
 
-/// What came of reading configuration and roles again.
+/// Outcome of a reload.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReloadReport {
-    /// How many roles are in force
+    /// Number of roles in force
     pub roles: usize,
-    /// What was found odd, but was no reason to stop
+    /// Warnings
     pub warnings: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ impl ReloadReport {
     }
 }
 
-/// What a server serves, and what it must know to do so.
+/// Everything a server needs to serve.
 #[derive(Clone)]
 pub struct App {
     /// The engine that every call goes to
@@ -43,7 +43,7 @@ pub struct App {
     pub home: String,
     /// Where the server is reached, without a slash at the end
     pub url: String,
-    /// Which version this is
+    /// Version
     pub version: String,
     /// Since when it runs
     pub started_at: Timestamp,
@@ -55,7 +55,7 @@ pub struct App {
     pub files: Arc<dyn Files>,
     /// Ends the server when cancelled; `POST /api/shutdown` cancels it
     pub shutdown: CancellationToken,
-    /// Whether anybody uses the server
+    /// Use of the server
     pub activity: Arc<Activity>,
 }
 

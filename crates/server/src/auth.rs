@@ -23,9 +23,9 @@ use crate::page;
 use crate::proof;
 use crate::server::Shared;
 
-/// What needs no token, beside the page's own files: whether the server is there,
+/// Routes without a token, beside the page's own files: health,
 pub(crate) const HEALTH: &str = "/healthz";
-/// what GitHub tells, which is signed,
+/// GitHub's signed webhook,
 pub(crate) const GITHUB: &str = "/api/github/webhook";
 /// and a link's code, which a tab exchanges for a token.
 pub(crate) const LOGIN: &str = "/api/login";
@@ -33,11 +33,11 @@ pub(crate) const LOGIN: &str = "/api/login";
 pub(crate) const LOGOUT: &str = "/api/logout";
 /// Where events are told over a WebSocket.
 pub(crate) const WS: &str = "/api/ws";
-/// What is spoken there.
+/// WebSocket subprotocol.
 pub(crate) const WS_PROTOCOL: &str = "adjutant.events.v1";
 /// With this before it a token may come as a subprotocol: a browser gives a WebSocket no other header.
 const WS_TOKEN: &str = "adjutant.token.";
-/// What everybody with a token may read beside `/api`.
+/// Route that every token may read beside `/api`.
 pub(crate) const METRICS: &str = "/metrics";
 
 /// Lets a request in, with its principal, or refuses it.
@@ -133,14 +133,14 @@ fn admit(shared: &Shared, request: &Request) -> Answer<Option<Admission>> {
     Ok(Some(admission))
 }
 
-/// Whether a request only looks. What a visitor may is decided here, before any face hears of it.
+/// True for a read-only request. The rights of viewers are decided here, before any handler runs.
 fn is_look(request: &Request) -> bool {
     let path = request.uri().path();
     let looks = matches!(*request.method(), Method::GET | Method::HEAD);
     (looks && (path.starts_with("/api/") || path == METRICS)) || path == LOGOUT
 }
 
-/// Whether a body is announced that is too long.
+/// True if the announced body is too long.
 fn is_too_long(headers: &HeaderMap) -> bool {
     let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok());
     announced

@@ -1,4 +1,4 @@
-//! How every face calls a tool: counted, and watched while it waits.
+//! Calls tools for every interface: counted, and watched while they wait.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::registry::Entry;
 use crate::server::Shared;
 
-/// What tells a call from another with the same input.
+/// Header with the idempotency key.
 pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// A wish to use a tool, as a face has understood it.
@@ -28,7 +28,7 @@ pub(crate) struct Wish {
     pub(crate) as_agent: Option<AgentId>,
     pub(crate) entry: &'static Entry,
     pub(crate) input: Value,
-    /// What tells it from another with the same input
+    /// Idempotency key
     pub(crate) key: Option<String>,
 }
 

@@ -25,9 +25,9 @@ use crate::server::Shared;
 pub(crate) struct Execute {
     /// The agent that calls; the token says who it is, so only the operator needs it
     agent_id: Option<AgentId>,
-    /// Which tool, by its canonical name
+    /// Canonical name of the tool
     tool_name: String,
-    /// What goes in
+    /// Input
     #[serde(default)]
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     input: Value,
@@ -36,12 +36,12 @@ pub(crate) struct Execute {
 /// An answer of a tool.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Executed {
-    /// Whether it went well
+    /// True if it succeeded
     success: bool,
-    /// What came out, if it did
+    /// Output, if it succeeded
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     data: Option<Value>,
-    /// What went wrong, if it did not
+    /// Error, if it failed
     #[schemars(with = "Option<wire::error::ErrorBody>")]
     error: Option<Value>,
     /// When it was answered

@@ -7,15 +7,15 @@ use serde_json::Value;
 
 /// Reads and changes the files of a home. Nothing that it shows has a secret in it.
 pub trait Files: Send + Sync {
-    /// What the files say.
+    /// Contents of the configuration files.
     fn read(&self) -> Result<FilesView, ToolError>;
-    /// What a change would come to. Nothing is written.
+    /// Checks a change without writing.
     fn check(&self, change: &FileChange) -> Result<Checked, ToolError>;
     /// Makes a change, whole or not at all; `was` is the hash of the file as it was read, none where there was no file.
     fn save(&self, change: &FileChange, was: Option<&str>) -> Result<Checked, ToolError>;
 }
 
-/// What the files say.
+/// Contents of the configuration files.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FilesView {
@@ -31,11 +31,11 @@ pub struct FilesView {
 pub struct ConfigView {
     /// Where it is, from the project's root
     pub path: String,
-    /// What stands in it; secrets and addresses are cut short
+    /// Content; secrets and addresses are masked
     pub text: String,
-    /// What it is known by when it is saved
+    /// Hash to pass when saving
     pub hash: String,
-    /// What is wrong with it as it stands
+    /// Problems of the current content
     pub problems: Vec<FileProblem>,
     /// Every key, in the order in which they are documented
     pub keys: Vec<KeyView>,
@@ -47,19 +47,19 @@ pub struct ConfigView {
 pub struct KeyView {
     /// Its name, as `limits.depth`
     pub key: String,
-    /// What it is for
+    /// Purpose
     pub description: String,
     /// Its value in force
     pub value: Value,
     /// Its value where nobody says otherwise
     pub default: Value,
-    /// Whether the file says it
+    /// True if the file sets it
     pub is_set: bool,
-    /// Whether it is read only when the server starts
+    /// True if it takes effect only at the next start
     pub at_start: bool,
     /// The variable that decides it, whatever the file says
     pub decided_by: Option<String>,
-    /// What it may be, where that is one of a few words
+    /// Allowed values, if it is an enumeration
     pub choices: Vec<String>,
 }
 
@@ -71,15 +71,15 @@ pub struct RoleFile {
     pub name: String,
     /// Where it is, from the project's root
     pub path: String,
-    /// Whether it is in the home; what others have is changed by a file of the same name there
+    /// True if it is in the home; others are overridden by a file of the same name there
     pub is_own: bool,
-    /// What stands in it
+    /// Content
     pub text: String,
-    /// What it is known by when it is saved
+    /// Hash to pass when saving
     pub hash: String,
-    /// What is wrong with it, so that it is not used
+    /// Problems that keep it from being used
     pub problems: Vec<FileProblem>,
-    /// What is odd about it
+    /// Warnings
     pub warnings: Vec<FileProblem>,
 }
 
@@ -91,13 +91,13 @@ pub struct FileProblem {
     pub line: Option<usize>,
     /// The key that was to be changed
     pub key: Option<String>,
-    /// What is wrong
+    /// Issues
     pub message: String,
-    /// What to do
+    /// Advice
     pub hint: Option<String>,
 }
 
-/// What is to be changed.
+/// Requested change of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FileChange {
     /// Keys of the configuration
@@ -132,18 +132,18 @@ pub struct RoleChange {
     pub text: String,
 }
 
-/// What a change comes to.
+/// Outcome of checking a change.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Checked {
-    /// Whether it can be saved
+    /// True if it can be saved
     pub ok: bool,
     /// Why not
     pub problems: Vec<FileProblem>,
-    /// What to know of it: variables that win, keys that need a new start
+    /// Notes: overriding variables, keys that need a restart
     pub notes: Vec<String>,
-    /// What would change in the file, as a patch; empty where nothing would
+    /// Change of the file as a patch; empty if there is none
     pub diff: String,
-    /// What the file is known by now
+    /// New hash of the file
     pub hash: Option<String>,
 }

@@ -48,7 +48,7 @@ impl Guard {
     }
 }
 
-/// Whom the request asks for: exactly one `Host`, or what stands in the request line.
+/// Requested authority: exactly one `Host`, or that of the request line.
 fn authority<'a>(uri: &'a Uri, headers: &'a HeaderMap) -> Option<&'a str> {
     let mut hosts = headers.get_all(HOST).iter();
     match (hosts.next(), hosts.next()) {

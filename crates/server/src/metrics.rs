@@ -1,4 +1,4 @@
-//! What the server counts, as Prometheus reads it.
+//! Metrics in Prometheus text format.
 //!
 //! A handful of counters is less than a library for them: one row of atomics for each tool, and text.
 
@@ -32,13 +32,13 @@ pub(crate) struct Metrics {
     began: Instant,
 }
 
-/// What is counted for one tool.
+/// Counters of one tool.
 #[derive(Debug, Default)]
 struct Row {
     done: AtomicU64,
     failed: [AtomicU64; Code::ALL.len()],
     micros: AtomicU64,
-    /// How many took at most so long, each counted in its own bucket only
+    /// Calls by duration bucket, not cumulative
     buckets: [AtomicU64; BOUNDS.len() + 1],
 }
 
@@ -57,7 +57,7 @@ impl Metrics {
         templates.entry(tool.def.name).or_default().count(code, took);
     }
 
-    /// How many calls there were.
+    /// Number of calls.
     pub(crate) fn calls(&self) -> u64 {
         let templates: u64 = self.templates().iter().map(|(_, row)| row.calls()).sum();
         self.tools.iter().map(Row::calls).sum::<u64>() + templates
@@ -148,7 +148,7 @@ fn gauge(text: &mut String, name: &str, help: &str, value: impl std::fmt::Displa
     line(text, format_args!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}"));
 }
 
-/// How much memory the process holds, in bytes, where the system tells.
+/// Resident memory in bytes, where available.
 fn memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/status").ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

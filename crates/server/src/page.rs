@@ -15,7 +15,7 @@ use crate::answer::Refusal;
 use crate::auth;
 
 mod built {
-    //! What `build.rs` made of `web/`.
+    //! Files that `build.rs` made of `web/`.
     use super::File;
     include!(concat!(env!("OUT_DIR"), "/page.rs"));
 }
@@ -25,7 +25,7 @@ mod built {
 struct File {
     /// Where it is
     path: &'static str,
-    /// What it is
+    /// Type
     kind: &'static str,
     /// Changes with its bytes; a weak one, as it is the same for the smaller form
     etag: &'static str,
@@ -35,10 +35,10 @@ struct File {
 }
 
 const INDEX: &str = "/index.html";
-/// What is in here has its hash in its name and never changes.
+/// Immutable files with a hash in their names.
 const ASSETS: &str = "/assets/";
 
-/// What is shown by a build that has no page.
+/// Files of a build without the page.
 static MISSING: &[File] = &[
     File {
         path: INDEX,
@@ -56,13 +56,13 @@ static MISSING: &[File] = &[
     },
 ];
 
-/// What a browser may do with the page. Nothing comes from elsewhere, nothing goes elsewhere, no script but
+/// Content security policy. Nothing comes from elsewhere, nothing goes elsewhere, no script but
 /// our files is run, and no text becomes markup.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     font-src 'self'; connect-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
-/// What every file is sent with.
+/// Headers of every file.
 const GUARDS: [(HeaderName, &str); 6] = [
     (http::header::CONTENT_SECURITY_POLICY, POLICY),
     (http::header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
@@ -84,7 +84,7 @@ fn file(path: &str) -> Option<&'static File> {
     files().iter().find(|file| file.path == path)
 }
 
-/// Whether a request asks for the page or a part of it.
+/// True for a request of the page or a part of it.
 pub(crate) fn wanted_by(request: &Request) -> bool {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return false;
@@ -96,7 +96,7 @@ pub(crate) fn wanted_by(request: &Request) -> bool {
         || (is_route(path) && takes_html(request.headers()))
 }
 
-/// Whether a path may be one of the page's own, which the page itself makes sense of.
+/// True for a path that the page itself routes.
 fn is_route(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
     !matches!(first, "api" | "mcp") && path != auth::METRICS && !path.starts_with(auth::HEALTH)
@@ -160,7 +160,7 @@ impl File {
     }
 }
 
-/// Whether the other side understands gzip and does not refuse it.
+/// True if the client accepts gzip.
 fn takes_gzip(headers: &HeaderMap) -> bool {
     let mut lines = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
     lines.any(|line| {

@@ -57,7 +57,7 @@ static TEMPLATES: LazyLock<usize> = LazyLock::new(|| {
     TOOLSETS.iter().position(|set| *set == templates::TOOLSET).unwrap_or(TOOLSETS.len())
 });
 
-/// What lists say of a template. A tool lasts as long as the program, and so does this.
+/// List entry of a template, leaked like the tools for the life of the program.
 fn of_template(def: &'static ToolDef) -> &'static Entry {
     // By where the tool is: one of the same name that says something else is another.
     static MADE: LazyLock<Mutex<HashMap<usize, &'static Entry>>> = LazyLock::new(Mutex::default);
@@ -82,7 +82,7 @@ fn listed(def: &'static ToolDef, name: Cow<'static, str>) -> Tool {
 }
 
 /// The schema of all that a call can answer. Strict clients hold a failed call's body against it too,
-/// so what an answer must have is one choice, and what an error must have the other.
+/// with the required fields of an answer and of an error as two alternatives.
 fn answer_or_error(answer: &Map<String, Value>) -> Map<String, Value> {
     let mut schema = answer.clone();
     if let Some(required) = schema.remove("required") {
@@ -105,7 +105,7 @@ pub(crate) fn entries(settings: &Settings) -> impl Iterator<Item = &'static Entr
 pub(crate) enum Mount {
     /// `/mcp`: all toolsets together, or those that the client chose, as bits
     Joined {
-        /// Which toolsets, where the client chose
+        /// Toolsets chosen by the client
         chosen: Option<u16>,
     },
     /// `/mcp/<toolset>`: one alone, by its place
@@ -115,7 +115,7 @@ pub(crate) enum Mount {
 impl Mount {
     pub(crate) const ALL: Self = Self::Joined { chosen: None };
 
-    /// What `?toolsets=a,b` asks for.
+    /// Parses `?toolsets=a,b`.
     pub(crate) fn chosen(query: Option<&str>) -> Result<Self, ToolError> {
         let asked = query.into_iter().flat_map(|query| query.split('&'));
         let Some(list) = asked.filter_map(|pair| pair.strip_prefix("toolsets=")).next_back() else {
@@ -178,7 +178,7 @@ impl Mount {
         }
     }
 
-    /// Whether the templates are served here.
+    /// True if templates are served here.
     pub(crate) fn has_templates(self) -> bool {
         match self {
             Self::Alone(set) => set == *TEMPLATES,
@@ -186,7 +186,7 @@ impl Mount {
         }
     }
 
-    /// Whether a tool is served here at all.
+    /// True if a tool is served here.
     const fn has(self, entry: &Entry) -> bool {
         match self {
             Self::Alone(set) => entry.set == set,
@@ -195,7 +195,7 @@ impl Mount {
         }
     }
 
-    /// Whether a tool is listed here for a caller, its permissions aside.
+    /// True if a tool is listed here for a caller, apart from permissions.
     pub(crate) fn lists(self, entry: &Entry, caller: &Caller) -> bool {
         let in_loop = caller.agent.as_ref().is_some_and(|agent| agent.session.is_some());
         let other_vocabulary = match entry.def.toolset() {

@@ -32,12 +32,12 @@ use crate::metrics::Metrics;
 use crate::registry::{Mount, no_toolset};
 use crate::{api, auth, execute, metrics, page, proof};
 
-/// How long calls that wait may take to notice that the server ends.
+/// Time for waiting calls to notice that the server ends.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
-/// How long open connections may take to close once the server ends.
+/// Time for open connections to close once the server ends.
 const LAST_CONNECTIONS: Duration = Duration::from_secs(5);
 
-/// What all requests share.
+/// State shared by all requests.
 pub(crate) struct Shared {
     pub(crate) app: App,
     pub(crate) guard: Guard,

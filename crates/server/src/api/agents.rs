@@ -24,7 +24,7 @@ use super::{LONGEST_PAGE, Listing, mcp_config, page_limit};
 use crate::answer::{Answer, Input, Params};
 use crate::server::Shared;
 
-/// Who is to join.
+/// Request to enlist an agent.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Enlist {
@@ -40,7 +40,7 @@ pub(crate) struct Enlist {
     parent: Option<AgentId>,
 }
 
-/// Who has joined.
+/// An enlisted agent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Enlisted {
@@ -86,7 +86,7 @@ pub(crate) struct Discharge {
     reason: Option<String>,
 }
 
-/// Who was let go.
+/// A discharged agent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Discharged {
@@ -129,25 +129,25 @@ pub(crate) struct AgentView {
     id: AgentId,
     role: String,
     category: String,
-    /// How it is run; `enlisted` is by somebody else
+    /// Kind of agent; `enlisted` for one that Adjutant does not run
     kind: String,
     state: AgentStateName,
     /// Reason why a queued agent does not start, other than a free place
     reason: Option<String>,
-    /// What it is about, in a line; null where somebody else runs it
+    /// Summary, one line; null for an enlisted agent
     summary: Option<String>,
     /// The model that answers it, or that it was asked for
     model: Option<String>,
     /// The slug of its task
     task_slug: Option<String>,
-    /// Who asked for it; null is the operator
+    /// Parent agent; null for the operator
     parent_id: Option<AgentId>,
-    /// How many stand between it and the operator
+    /// Depth below the operator
     depth: u32,
     /// When its first attempt began; until then, when it was recorded
     started_at: Timestamp,
     finished_at: Option<Timestamp>,
-    /// What it has cost; null is unknown
+    /// Cost in dollars; null if unknown
     cost_usd: Option<f64>,
 }
 

@@ -17,7 +17,7 @@ use super::page_limit;
 use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
-/// So many rows are followed for one answer that goes on from the last one.
+/// Rows verified per incremental answer.
 const FOLLOWED: i64 = 50_000;
 
 /// A page of the record.
@@ -40,9 +40,9 @@ pub(crate) struct CallView {
     number: i64,
     /// When
     at: Timestamp,
-    /// Who, or as whom
+    /// Calling agent, or the one the operator acted as
     agent_id: Option<AgentId>,
-    /// Which tool
+    /// Tool name
     tool: String,
     /// The code it failed with
     code: Option<String>,
@@ -60,7 +60,7 @@ impl From<AuditRow> for CallView {
 }
 
 impl WhichCalls {
-    /// Whether this needs no more than an agent's and a tool's rows in their order.
+    /// True if the query needs only an agent's or a tool's rows in order.
     fn is_plain(&self) -> bool {
         self.order.as_deref().is_none_or(|order| order == "asc")
             && [&self.agent, &self.q, &self.outcome, &self.task_id, &self.commit]
@@ -96,7 +96,7 @@ pub(crate) async fn audit(
     Ok(Json(Calls { rows: page.items, next_cursor: page.next }))
 }
 
-/// How the chain is to be followed.
+/// Options for verifying the chain.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct HowToVerify {
@@ -105,15 +105,15 @@ pub(crate) struct HowToVerify {
     full: Option<bool>,
 }
 
-/// Whether the chain of calls holds.
+/// Result of verifying the chain.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Verified {
-    /// Whether it does
+    /// True if it is intact
     ok: bool,
-    /// How many rows are good, from the first
+    /// Number of verified rows, from the first
     rows: i64,
-    /// How many rows there are
+    /// Number of rows
     of: i64,
     /// The hash of the last good one
     head: String,
@@ -124,7 +124,7 @@ pub(crate) struct Verified {
     /// The first bad row
     #[serde(skip_serializing_if = "Option::is_none")]
     broken_at: Option<i64>,
-    /// What is wrong with it
+    /// Problem, if any
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
     /// Number of the last row that is in an archive and was not checked; 0 where none is
@@ -156,7 +156,7 @@ impl From<AuditCheckpoint> for ArchiveView {
     }
 }
 
-/// How far the chain was found good, so that this need not be found out again for every look at it.
+/// Cached position up to which the chain was verified.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastCheck(Arc<Mutex<Option<Good>>>);
 

@@ -1,4 +1,4 @@
-//! What is looked for in the record, as it is asked for over HTTP.
+//! Search of the record over HTTP.
 
 use engine::store::{AuditBy, AuditEnd, AuditOrder, AuditSearch, AuditTask, Tx};
 use engine::{Code, ToolError};
@@ -6,12 +6,12 @@ use model::{AgentId, Cursor, TaskRef, Timestamp};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// So many rows are looked at for one answer.
+/// Rows searched per answer.
 pub(super) const SCAN: i64 = 20 * 1024;
-/// So many characters may be looked for.
+/// Maximum length of a search text.
 const LONGEST: usize = 200;
 
-/// Which calls to list.
+/// Filter for listing calls.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichCalls {
@@ -20,7 +20,7 @@ pub(crate) struct WhichCalls {
     pub(super) after: Cursor,
     /// Only those before this number
     pub(super) before: Option<Cursor>,
-    /// How many, at most 1000
+    /// Page size, at most 1000
     pub(super) limit: Option<u32>,
     /// `asc`, the oldest first, or `desc`. Where people look the newest come first, else the oldest
     pub(super) order: Option<String>,
@@ -98,7 +98,7 @@ impl WhichCalls {
     }
 }
 
-/// Whose calls: an id, `operator`, a role, or a part of an id.
+/// Parses a caller: an id, `operator`, a role, or a part of an id.
 fn by(text: &str) -> Result<AuditBy, ToolError> {
     let text = bounded("agent", text)?;
     Ok(match text.parse() {

@@ -1,4 +1,4 @@
-//! What agents cost, and which tools they use.
+//! Costs of agents and their tool use.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::LONGEST_PAGE;
 use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
-/// What costs can be added up over.
+/// Groupings of costs.
 const BY: [(&str, SpendBy); 5] = [
     ("role", SpendBy::Role),
     ("model", SpendBy::Model),
@@ -24,7 +24,7 @@ const BY: [(&str, SpendBy); 5] = [
     ("hour", SpendBy::Hour),
 ];
 
-/// Which costs.
+/// Query for costs.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichCosts {
@@ -34,7 +34,7 @@ pub(crate) struct WhichCosts {
     since: Option<Timestamp>,
 }
 
-/// What was spent.
+/// Spending.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Costs {
     /// Added up over what
@@ -47,10 +47,10 @@ pub(crate) struct Costs {
     total: Total,
 }
 
-/// What was spent on one of them.
+/// Spending of one group.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Cost {
-    /// Which one; an hour by its beginning
+    /// Group; an hour by its start
     key: String,
     #[serde(flatten)]
     spent: Total,
@@ -60,7 +60,7 @@ pub(crate) struct Cost {
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Total {
-    /// How many agents spent it
+    /// Number of agents
     agents: i64,
     /// Dollars
     cost_usd: f64,
@@ -160,7 +160,7 @@ enum UsedBy {
     Agent,
 }
 
-/// Which use of tools.
+/// Query for tool use.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichUse {
@@ -170,7 +170,7 @@ pub(crate) struct WhichUse {
     agent: Option<AgentId>,
 }
 
-/// Which tools were used.
+/// Tool use.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Usage {
     /// Added up over what
@@ -179,7 +179,7 @@ pub(crate) struct Usage {
     rows: Vec<Used>,
 }
 
-/// How one tool was used.
+/// Usage of one tool.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Used {
@@ -187,11 +187,11 @@ pub(crate) struct Used {
     key: String,
     /// The tool: its canonical name, or an agent's own
     tool: String,
-    /// How often it was called
+    /// Number of calls
     calls: u64,
-    /// How often that failed
+    /// Number of failed calls
     errors: u64,
-    /// How long a call took, in the mean, in milliseconds
+    /// Mean duration of a call, in milliseconds
     mean_ms: f64,
 }
 

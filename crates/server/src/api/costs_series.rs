@@ -1,4 +1,4 @@
-//! What was spent over time, by something.
+//! Spending over time by group.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(super) const DAY: i64 = 24 * HOUR;
 const LONG: i64 = 3 * DAY;
 /// A plot shows no more than this.
 const LONGEST: i64 = 400 * DAY;
-/// So many are shown by name; the rest together.
+/// Groups shown by name; the rest is added up.
 const NAMED: usize = 5;
 /// The key of the rest.
 const OTHER: &str = "other";
@@ -41,7 +41,7 @@ const BY: [(&str, CutBy); 4] = [
     ("lineage", CutBy::Lineage),
 ];
 
-/// Which costs, over which time.
+/// Query for costs over time.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichSeries {
@@ -53,7 +53,7 @@ pub(crate) struct WhichSeries {
     by: Option<String>,
 }
 
-/// What was spent over time.
+/// Spending over time.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Series {
     /// By what
@@ -62,7 +62,7 @@ pub(crate) struct Series {
     from: Timestamp,
     /// When the last one ends
     to: Timestamp,
-    /// How many milliseconds a step has: an hour, or a day where more than three are shown
+    /// Length of a step in milliseconds: an hour, or a day if more than three days are shown
     step: i64,
     /// On what: the five dearest, and the rest as `other`
     keys: Vec<SpentOn>,
@@ -79,7 +79,7 @@ pub(crate) struct SpentOn {
     key: String,
     /// Its name for people
     label: String,
-    /// What was spent on it in all that time
+    /// Spending in the whole period
     #[serde(flatten)]
     spent: SpentValue,
 }
@@ -89,16 +89,16 @@ pub(crate) struct SpentOn {
 pub(crate) struct Point {
     /// When it begins
     from: Timestamp,
-    /// What was spent in it
+    /// Spending by group
     values: Vec<KeyValue>,
 }
 
-/// What was spent on one of them.
+/// Spending of one group.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct KeyValue {
     /// On which
     key: String,
-    /// How much
+    /// Amount
     #[serde(flatten)]
     spent: SpentValue,
 }

@@ -1,4 +1,4 @@
-//! What was spent, in a few figures, and the budgets of a lineage.
+//! Summary of spending, and the budgets of a lineage.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::costs_series::{HOUR, time_of};
 use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
-/// So many agents of a lineage are shown.
+/// Agents of a lineage shown.
 const TREE: u32 = 300;
 
 /// Over which time.
@@ -29,7 +29,7 @@ pub(crate) struct WhichTime {
     until: Option<Timestamp>,
 }
 
-/// What was spent, in a few figures.
+/// Summary of spending.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Summary {
@@ -43,11 +43,11 @@ pub(crate) struct Summary {
     rate_usd: f64,
     /// Tokens
     tokens: TokensRead,
-    /// What a task costs that is done
+    /// Cost of a completed task
     done_task: DoneTask,
-    /// What went into work that came to nothing
+    /// Cost of failed work
     failed: FailedWork,
-    /// Which share was worked out from the table of prices; null where nobody noted it
+    /// Share estimated from the price table; null if unknown
     estimated_share: Option<f64>,
 }
 
@@ -65,19 +65,19 @@ pub(crate) struct TokensRead {
     cached: u64,
 }
 
-/// What a task costs that is done.
+/// Cost of completed tasks.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DoneTask {
     /// Half of them cost no more; null where there is none
     median_usd: Option<f64>,
-    /// How many there are
+    /// Number of places
     count: usize,
     /// The same for the time before, which was as long
     before_usd: Option<f64>,
 }
 
-/// What went into work that came to nothing.
+/// Cost of failed work.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FailedWork {
     /// Dollars
@@ -93,7 +93,7 @@ pub(crate) struct WorstTask {
     number: i64,
     /// Its slug
     slug: String,
-    /// What it is about
+    /// Title
     title: String,
     /// Dollars
     usd: f64,
@@ -111,7 +111,7 @@ fn median(costs: &[TaskCost]) -> Option<f64> {
     }
 }
 
-/// What was spent in the last hour: of the hour before this one the part that is not an hour ago.
+/// Spending in the last hour, prorated over the hour before.
 fn rate(tx: &Tx<'_>, now: Timestamp) -> Result<f64, ToolError> {
     let hour = Timestamp::from_millis(now.as_millis().div_euclid(HOUR) * HOUR);
     let points = tx.spend_points(SpendBy::Hour, (hour.after_millis(-HOUR), now.after_millis(1)))?;
@@ -174,7 +174,7 @@ pub(crate) async fn show(
     Ok(Json(shown))
 }
 
-/// Whose budgets.
+/// Query for a lineage.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichLineage {
@@ -186,9 +186,9 @@ pub(crate) struct WhichLineage {
 /// The budgets of a lineage.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Lineage {
-    /// Who stands above all; null where nobody was ever started
+    /// Root of the lineage; null if there are no agents
     root: Option<LineageView>,
-    /// Whether more agents belong to it than are shown
+    /// True if there are more agents than shown
     truncated: bool,
 }
 
@@ -196,7 +196,7 @@ pub(crate) struct Lineage {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LineageView {
-    /// Who
+    /// Agent id
     id: AgentId,
     /// The end of its id
     short: String,
@@ -204,9 +204,9 @@ pub(crate) struct LineageView {
     role: String,
     /// The number of its task
     task_number: Option<i64>,
-    /// What it and those below it may spend, in dollars; null is as much as who stands above
+    /// Cap of it and its descendants in dollars; null for its parent's
     cap_usd: Option<f64>,
-    /// What they have spent
+    /// Amount spent by it and its descendants
     spent_usd: f64,
     /// Where it stands
     state: AgentStateName,

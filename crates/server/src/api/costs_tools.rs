@@ -1,4 +1,4 @@
-//! How tools were used in a time: how often, how it went, how long it took.
+//! Tool use in a period: counts, outcomes and durations.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use super::record::{Counted, span_of};
 use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
-/// So many rows are counted one by one; of more, a part stands for all.
+/// Rows counted exactly; beyond that a sample is used.
 const COUNTED: i64 = 60 * 1024;
 /// A time is cut into so many parts.
 const PARTS: u32 = 24;
-/// So many of the agents' own tools are shown.
+/// Agents' own tools shown.
 const OWN: u32 = 100;
 
 /// Over which time.
@@ -31,22 +31,22 @@ pub(crate) struct WhichToolUse {
     until: Option<Timestamp>,
 }
 
-/// How tools were used.
+/// Tool use.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ToolsUsed {
     /// When the first part begins
     from: Timestamp,
-    /// How many milliseconds a part has
+    /// Length of a part, in milliseconds
     step: i64,
     /// Adjutant's tools, the most used first
     tools: Vec<ToolFigure>,
     /// The agents' own tools, of those that were at work in this time, since each of them began
     own: Vec<OwnTool>,
-    /// Whether there were so many calls that a part of them stands for all
+    /// True if the figures are estimated from a sample
     estimate: bool,
 }
 
-/// How one of Adjutant's tools was used.
+/// Use of one of Adjutant's tools.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolFigure {
@@ -58,18 +58,18 @@ pub(crate) struct ToolFigure {
     p50_ms: f64,
     /// Of a hundred calls ninety-five took no longer
     p95_ms: f64,
-    /// How often in each part of the time
+    /// Number of calls in each part of the period
     spark: Vec<u64>,
 }
 
-/// How one of the agents' own tools was used.
+/// Use of one of the agents' own tools.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct OwnTool {
     /// Its name
     tool: String,
-    /// How often
+    /// Number of calls
     calls: u64,
-    /// How often in vain
+    /// Number of failed calls
     failed: u64,
 }
 

@@ -15,14 +15,14 @@ use super::page_limit;
 use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
-/// So many rows can be renewed at once.
+/// Rows refreshed at once.
 const MOST_ROWS: usize = 200;
 /// Lanes go back no further: a week.
 const LONGEST_WINDOW: u32 = 7 * 24 * 60 * 60;
 /// A longer text is not searched for.
 const LONGEST_TEXT: usize = 200;
 
-/// How agents may be chosen by how they stand.
+/// Names of the state filters.
 const STATES: [(&str, CrewStanding); 5] = [
     ("all", CrewStanding::Any),
     ("running", CrewStanding::Running),
@@ -31,11 +31,11 @@ const STATES: [(&str, CrewStanding); 5] = [
     ("ended", CrewStanding::Ended),
 ];
 
-/// What can be done with those that are past.
+/// Names of the treatments of past agents.
 const PAST: [(&str, Past); 3] =
     [("include", Past::Include), ("leave", Past::Leave), ("only", Past::Only)];
 
-/// Which agents.
+/// Query for agents.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichCrew {
@@ -53,13 +53,13 @@ pub(crate) struct WhichCrew {
     /// Only those after this cursor
     #[serde(default)]
     after: Cursor,
-    /// How many, at most 1000
+    /// Page size, at most 1000
     limit: Option<u32>,
     /// Tell how each stood over so many seconds until now
     window: Option<u32>,
 }
 
-/// Which agents, by id.
+/// Agents by id.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichRows {
@@ -120,7 +120,7 @@ fn wrong(field: &str, problem: &str) -> ToolError {
     ToolError::invalid(format!("`{field}` {problem}")).detail("field", field)
 }
 
-/// How far back lanes go.
+/// Length of lanes.
 fn window(asked: Option<u32>) -> Result<Option<u32>, ToolError> {
     match asked {
         None | Some(1..=LONGEST_WINDOW) => Ok(asked),

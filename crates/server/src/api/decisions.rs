@@ -19,7 +19,7 @@ use crate::server::Shared;
 
 const LOG_DECISION: &str = "mcp__system__log_decision";
 
-/// Which entries to list.
+/// Query for decision-log entries.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichDecisions {
@@ -50,13 +50,13 @@ pub(crate) struct Decisions {
 pub(crate) struct Decision {
     /// The entry
     id: String,
-    /// Whose; null is the operator
+    /// Agent; null for the operator
     agent_id: Option<AgentId>,
-    /// What was decided, or what happened
+    /// Decision or event
     decision: String,
     /// Why
     reasoning: String,
-    /// What went in or came out
+    /// Input or output
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     context: Value,
     /// When
@@ -110,7 +110,7 @@ fn entries(row: AuditRow) -> Vec<Decision> {
     std::iter::once(invoked).chain(written).chain([answered]).collect()
 }
 
-/// What an agent wrote down itself: its id, what was decided, and why.
+/// Decision that an agent logged: id, decision and reason.
 fn written_down(
     tool: &str,
     code: Option<&str>,

@@ -30,16 +30,16 @@ pub(crate) use tail::Tail;
 
 /// Nobody waits longer in one request.
 const LONGEST_WAIT: u64 = 240;
-/// What a browser says when it comes back to a stream.
+/// Header of a browser that resumes a stream.
 const LAST_EVENT_ID: &str = "last-event-id";
 
-/// Which events to list or follow.
+/// Query for events.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichEvents {
     /// Only those after this number; `now` is only what is to come
     after: Option<String>,
-    /// How many, at most 1000; not for a stream
+    /// Page size, at most 1000; not for a stream
     limit: Option<u32>,
     /// Only of these kinds, with commas between them; `agent.*` is all that begin so
     kind: Option<String>,
@@ -47,13 +47,13 @@ pub(crate) struct WhichEvents {
     agent_id: Option<String>,
     /// Only with this task: its id, number or slug
     task_id: Option<String>,
-    /// How long to wait where there is none yet, at most 240; not for a stream
+    /// Seconds to wait if there is none yet, at most 240; not for a stream
     wait_seconds: Option<u64>,
     /// `sse` is a stream, as is `Accept: text/event-stream`
     stream: Option<Form>,
 }
 
-/// Which events to follow.
+/// Filter of a stream.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichStream {
@@ -90,7 +90,7 @@ pub(crate) struct Events {
 pub(crate) struct EventView {
     /// Its place in the sequence
     number: i64,
-    /// What
+    /// Kind
     kind: EventKind,
     /// When
     at: Timestamp,
@@ -110,7 +110,7 @@ impl From<Event> for EventView {
     }
 }
 
-/// What somebody wants to hear.
+/// Requested events.
 struct Wanted {
     search: EventSearch,
     /// After which number; nothing is from now on
@@ -180,7 +180,7 @@ pub(crate) async fn events(
     Ok(sse::respond(follow, &head))
 }
 
-/// Whether only a stream will do. Who takes JSON as well gets that, as ever.
+/// True if the client accepts only a stream.
 fn takes_only_streams(headers: &HeaderMap) -> bool {
     let accepts = |kind: &str| {
         let all = headers.get_all(ACCEPT).iter().filter_map(|accept| accept.to_str().ok());

@@ -1,4 +1,4 @@
-//! What GitHub tells by itself. It has no token of ours: its signature is what lets it in.
+//! Webhooks from GitHub, admitted by their signature.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::server::Shared;
 const EVENT: HeaderName = HeaderName::from_static("x-github-event");
 const SIGNATURE: HeaderName = HeaderName::from_static("x-hub-signature-256");
 
-/// What came of it.
+/// Outcome.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Heard {
     /// `changed`, `unchanged` or `ignored`

@@ -16,7 +16,7 @@ use super::page_limit;
 use crate::answer::{Answer, Input, Params};
 use crate::server::Shared;
 
-/// What a tab shows to be let in.
+/// Credentials of a tab.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Login {
@@ -24,13 +24,13 @@ pub(crate) struct Login {
     code: String,
 }
 
-/// What a tab gets for it.
+/// Session of a tab.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LoggedIn {
     /// The tab's token, to be sent as `Authorization: Bearer`
     token: String,
-    /// Whether it only lets look
+    /// True for a read-only link
     read_only: bool,
     /// Until when it is good
     expires_at: Timestamp,
@@ -61,7 +61,7 @@ pub(crate) async fn log_out(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Which link to make.
+/// Request for a new link.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewLink {
@@ -80,7 +80,7 @@ pub(crate) struct MadeLink {
     id: PassId,
     /// Its address. The code stands behind `#`, which browsers do not send
     url: String,
-    /// Whether it only lets look
+    /// True for a read-only link
     read_only: bool,
     /// Until when it can be used
     expires_at: Timestamp,
@@ -115,13 +115,13 @@ fn reached_at(url: &str) -> String {
     url.replacen("//0.0.0.0", "//127.0.0.1", 1).replacen("//[::]", "//[::1]", 1)
 }
 
-/// Which links to list.
+/// Query for links.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichLinks {
     /// `nextCursor` of the page before
     after: Option<PassId>,
-    /// How many, at most 1000
+    /// Page size, at most 1000
     limit: Option<u32>,
 }
 
@@ -142,11 +142,11 @@ pub(crate) struct Links {
 pub(crate) struct Link {
     /// Its id
     id: PassId,
-    /// Whether it only lets look
+    /// True for a read-only link
     read_only: bool,
-    /// How often it can still be used; null is as often as wanted
+    /// Remaining uses; null is unlimited
     uses_left: Option<u32>,
-    /// How many tabs are in by it
+    /// Number of open tabs
     tabs: u32,
     /// When it was made
     created_at: Timestamp,
@@ -169,10 +169,10 @@ pub(crate) async fn links(
     Ok(Json(Links { links: links.into_iter().map(Link::from).collect(), next_cursor }))
 }
 
-/// What was taken back.
+/// A revoked link.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Revoked {
-    /// How many tabs were in by it and are no more
+    /// Number of tabs that were closed
     tabs: usize,
 }
 

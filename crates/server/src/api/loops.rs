@@ -40,19 +40,19 @@ pub(crate) struct NewLoop {
     spec: Option<String>,
     /// Where the specification was read: an absolute path, from which it is read again when the loop is resumed
     spec_path: Option<Line<4096>>,
-    /// How many iterations, or how many more; 0 is no limit
+    /// Iterations, or further ones; 0 is no limit
     iterations: Option<u32>,
     /// The kind that runs its agents
     agent: Option<Line<64>>,
     /// Their role
     role: Option<Line<200>>,
-    /// What they are told beside the specification
+    /// Text added to the prompt of each iteration
     extra: Option<String>,
     /// The text of their prompt
     template: Option<String>,
-    /// Whether each iteration is committed
+    /// True if each iteration's changes are committed
     commit: Option<bool>,
-    /// What it may spend in all, in dollars
+    /// Total budget in dollars
     budget: Option<f64>,
     /// Where its agents work
     cwd: Option<Line<4096>>,
@@ -82,7 +82,7 @@ pub(crate) async fn start(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Pause {
-    /// Whether its agent is ended; else it may end its iteration
+    /// True to end its agent; otherwise it finishes its iteration
     #[serde(default)]
     now: bool,
 }
@@ -110,7 +110,7 @@ pub(crate) async fn stop(
     Ok(Json(shared.app.engine.loop_stop(&name).await?))
 }
 
-/// What to tell.
+/// Message to a loop.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Say {

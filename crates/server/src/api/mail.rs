@@ -19,7 +19,7 @@ use crate::server::Shared;
 /// No search is for longer words.
 const LONGEST_SEARCH: usize = 200;
 
-/// Which letters to list.
+/// Query for mails.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichLetters {
@@ -34,7 +34,7 @@ pub(crate) struct WhichLetters {
     q: Option<String>,
     /// `nextCursor` of the page before
     after: Option<Cursor>,
-    /// How many, at most 1000
+    /// Page size, at most 1000
     limit: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! What a new agent's client needs, ready to paste.
+//! Client configuration of a new agent, ready to paste.
 
 use std::fmt::Write as _;
 

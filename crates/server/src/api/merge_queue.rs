@@ -16,7 +16,7 @@ use super::page_limit;
 use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
-/// Which merges to list.
+/// Page of merges to list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichMerges {
@@ -26,14 +26,14 @@ pub(crate) struct WhichMerges {
     /// Only those after this cursor
     #[serde(default)]
     after: Cursor,
-    /// How many, at most 1000
+    /// Page size, at most 1000
     limit: Option<u32>,
-    /// How many of those that were over last to add, at most 100
+    /// Number of finished ones to add, at most 100
     #[serde(default)]
     over: u32,
 }
 
-/// So many that are over are added.
+/// Maximum number of finished ones added.
 const MOST_OVER: u32 = 100;
 
 pub(crate) async fn list(
@@ -97,7 +97,7 @@ pub(crate) async fn retry(
     Ok(Json(merge_of(&shared, id)?))
 }
 
-/// Which tasks to list.
+/// Filter for listing tasks.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichReviewed {
@@ -105,7 +105,7 @@ pub(crate) struct WhichReviewed {
     epic_id: Option<EpicId>,
     /// `nextCursor` of the page before
     cursor: Option<String>,
-    /// How many, at most 1000
+    /// Page size, at most 1000
     limit: Option<u32>,
 }
 

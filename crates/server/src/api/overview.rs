@@ -13,7 +13,7 @@ use wire::overview::Overview;
 use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
-/// What counts as today.
+/// Start of the current day.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Day {

@@ -37,17 +37,17 @@ pub(crate) async fn show(
 pub(crate) struct NewPlan {
     /// Where its file is, for people; the file itself is not read
     path: Line<4096>,
-    /// What it says, in Markdown
+    /// Body in Markdown
     text: Text<1_000_000>,
-    /// What to call it (default: made from its title)
+    /// Name (default: derived from its title)
     name: Option<Line<80>>,
     /// In which role it is run (default: as the configuration says)
     role: Option<Line<100>>,
     /// As which kind (default: as the role says)
     kind: Option<Line<50>>,
-    /// What all of it may cost, in dollars (default: as the role or the configuration says)
+    /// Total budget in dollars (default: the role's or the configuration's)
     budget: Option<f64>,
-    /// Whether it may be run once more where it was run already
+    /// True to run it again if it was already run
     #[serde(default)]
     again: bool,
 }
@@ -75,11 +75,11 @@ pub(crate) async fn stop(
     Ok(Json(shared.app.engine.plan_stop(&name).await?))
 }
 
-/// How to go on.
+/// Request to resume.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Resume {
-    /// How much more it may cost, in dollars (default: what is left)
+    /// Further budget in dollars (default: the rest)
     budget: Option<f64>,
 }
 

@@ -17,9 +17,9 @@ use super::page_limit;
 use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
-/// So many characters of what was asked are shown in a list.
+/// Characters of an input shown in a list.
 const INPUT_SHOWN: usize = 200;
-/// So many rows are counted one by one; of more, a part stands for all.
+/// Rows counted exactly; beyond that a sample is used.
 const COUNTED: i64 = 40 * 1024;
 /// A histogram has so many bars unless told otherwise.
 const BARS: u32 = 120;
@@ -34,7 +34,7 @@ pub(crate) struct Records {
     /// Where to go on looking, if there is more to look at; a page may be empty and have one
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<i64>,
-    /// How far this answer looked; null where there was nothing to look at
+    /// Last row searched; null if there was none
     searched_to: Option<SearchedTo>,
     /// The number of the newest row there is
     last: i64,
@@ -59,21 +59,21 @@ pub(crate) struct RecordRow {
     at: Timestamp,
     /// Who called
     who: Who,
-    /// Which tool
+    /// Tool name
     tool: String,
-    /// How it went
+    /// Status
     outcome: RecordOutcome,
     /// The code it failed with
     code: Option<String>,
-    /// How what was asked begins, as JSON
+    /// Beginning of the input, as JSON
     input: String,
-    /// How long it took, in milliseconds; null where it only began
+    /// Duration in milliseconds; null if it only started
     duration_ms: Option<f64>,
-    /// What the caller works on
+    /// Task of the caller
     task_id: Option<TaskId>,
 }
 
-/// Who called.
+/// Caller.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Who {
@@ -83,11 +83,11 @@ pub(crate) struct Who {
     role: Option<String>,
     /// The end of its id
     short: Option<String>,
-    /// Whether it was the operator, perhaps in the agent's name
+    /// True for the operator, perhaps acting as the agent
     operator: bool,
 }
 
-/// How a call went.
+/// Outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum RecordOutcome {
@@ -172,7 +172,7 @@ pub(crate) async fn list(
     }))
 }
 
-/// Which calls to count over time.
+/// Query for a histogram of calls.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichBars {
@@ -203,14 +203,14 @@ pub(crate) struct Histogram {
     from: Timestamp,
     /// When the last one ends
     to: Timestamp,
-    /// How many milliseconds a part has
+    /// Length of a part, in milliseconds
     step: i64,
     /// The parts
     buckets: Vec<Counted>,
     /// All of them together
     #[serde(flatten)]
     all: Counted,
-    /// Whether there were so many that a part of them stands for all
+    /// True if the figures are estimated from a sample
     estimate: bool,
 }
 

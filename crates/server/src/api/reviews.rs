@@ -77,7 +77,7 @@ pub(crate) struct Abandon {
     reason: Option<Text<2000>>,
 }
 
-/// Whose work was given up.
+/// An abandoned agent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Abandoned {
@@ -102,7 +102,7 @@ pub(crate) async fn abandon(
     Ok(Json(Abandoned { agent_id, reason, branch }))
 }
 
-/// How many more reviews.
+/// Request for further reviews.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct AllowMore {
@@ -111,17 +111,17 @@ pub(crate) struct AllowMore {
     more: Option<u32>,
 }
 
-/// How many reviews an agent may have now.
+/// Reviews allowed to an agent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Allowed {
     /// The agent
     agent_id: AgentId,
-    /// How many it had
+    /// Number of reviews so far
     iterations: u64,
-    /// How many it may have
+    /// Maximum number of reviews
     max_iterations: u64,
-    /// How many are left
+    /// Remaining reviews
     left: u64,
 }
 

@@ -16,7 +16,7 @@ use crate::answer::Answer;
 use crate::app::ReloadReport;
 use crate::server::Shared;
 
-/// How the server does.
+/// Status of the server.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Status {
@@ -30,15 +30,15 @@ pub(crate) struct Status {
     started_at: Timestamp,
     /// The home it serves
     home: String,
-    /// How many agents have not ended
+    /// Number of live agents
     agents: i64,
-    /// How many of them Adjutant runs and are at work
+    /// Number of running agents that are working
     running: usize,
-    /// How many of them Adjutant runs and wait: for a place, an answer, a review or their model
+    /// Number of running agents that wait for a place, an answer, a review or their model
     waiting: usize,
-    /// How many calls it has answered since the start
+    /// Number of calls answered since the start
     calls: u64,
-    /// Whether it is the operator who asks
+    /// True if the operator asks
     operator: bool,
 }
 

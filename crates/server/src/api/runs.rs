@@ -25,21 +25,21 @@ pub(super) const LONGEST_WAIT: u64 = 60;
 pub(super) const BYTES: usize = 256 * 1024;
 /// More does not come at once.
 pub(super) const MOST_BYTES: usize = 4 * 1024 * 1024;
-/// So many tools can be named.
+/// Maximum number of tools named.
 const MOST_TOOLS: usize = 200;
-/// How soon output is looked for again, first and at last.
+/// Poll intervals for output, first and last.
 pub(super) const SOON: Duration = Duration::from_millis(5);
 pub(super) const AT_LAST: Duration = Duration::from_millis(100);
 
-/// Who is to be started.
+/// Request to start an agent.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct NewRun {
     /// In which role; a bare prompt needs none
     role: Option<Line<100>>,
-    /// How it is run: `claude`, `codex`, `acp`, `command` or `script` (default: as the role says)
+    /// Kind: `claude`, `codex`, `acp`, `command` or `script` (default: the role's)
     kind: Option<Line<50>>,
-    /// What it is to do
+    /// Prompt
     prompt: Text<4_000_000>,
     /// For which task: id, number or slug (default: a new one)
     task: Option<TaskRef>,
@@ -50,17 +50,17 @@ pub(crate) struct NewRun {
     /// The agent's own tools it may use (default: as the role says)
     #[schemars(length(max = 200))]
     tools: Option<Vec<Line<200>>>,
-    /// How long it may run, in seconds
+    /// Time limit in seconds
     #[schemars(range(min = 1))]
     timeout: Option<u32>,
-    /// What it and all that it starts may spend
+    /// Budget for it and its descendants
     #[serde(default)]
     budget: Caps,
     /// The agent whose conversation it goes on with; role, kind and place are that one's
     resume: Option<AgentId>,
 }
 
-/// What may be spent. An absent cap is the role's, or the configuration's.
+/// Caps on spending. An absent cap is the role's or the configuration's.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Caps {
@@ -74,7 +74,7 @@ pub(crate) struct Caps {
     seconds: Option<u64>,
 }
 
-/// Who was started.
+/// A started agent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Started {
@@ -82,7 +82,7 @@ pub(crate) struct Started {
     agent_id: AgentId,
     /// Its role
     role: String,
-    /// What it works on
+    /// Current task
     task_slug: String,
 }
 
@@ -159,7 +159,7 @@ pub(super) fn ours(engine: &Engine, id: AgentId) -> Result<Agent, ToolError> {
     Ok(agent)
 }
 
-/// Which part of an agent's output.
+/// Part of an agent's output.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichOutput {
@@ -173,7 +173,7 @@ pub(crate) struct WhichOutput {
     offset: Cursor,
     /// About how many bytes, at most 4194304 (default 262144)
     bytes: Option<usize>,
-    /// How long to wait where there is nothing new, at most 60
+    /// Seconds to wait if there is nothing new, at most 60
     #[serde(default)]
     wait_seconds: u64,
 }
@@ -187,7 +187,7 @@ pub(crate) struct Output {
     next: Place,
     /// Of which attempt
     attempt: u32,
-    /// Whether nothing more will come of this attempt
+    /// True if this attempt has no more output
     complete: bool,
 }
 
@@ -196,19 +196,19 @@ pub(crate) struct Output {
 pub(crate) struct OutputLine {
     /// When it came
     at: Timestamp,
-    /// Which way it went: `out`, `err`, or `in` for what the agent was told
+    /// Stream: `out`, `err`, or `in` for input to the agent
     #[schemars(with = "String")]
     stream: engine::Stream,
-    /// What it says
+    /// Text
     text: String,
-    /// How many bytes of it were left out because it is too long
+    /// Number of bytes left out because it is too long
     cut: u64,
 }
 
 /// A place in an agent's output.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Place {
-    /// Which file
+    /// Output segment
     segment: u32,
     /// Where in it
     offset: u64,
@@ -270,7 +270,7 @@ pub(crate) async fn output(
     }
 }
 
-/// What is typed.
+/// Input line for an agent.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Typed {
@@ -278,10 +278,10 @@ pub(crate) struct Typed {
     line: Text<100_000>,
 }
 
-/// What became of a line.
+/// Outcome of an input line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Taken {
-    /// Whether the agent takes it; not every kind listens while it runs
+    /// True if the agent accepts input; not every kind does while it runs
     taken: bool,
 }
 

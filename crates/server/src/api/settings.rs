@@ -31,11 +31,11 @@ pub(crate) struct SettingsView {
     config: ConfigView,
     /// The roles
     roles: Vec<RoleView>,
-    /// What each category may do
+    /// Permissions by category
     categories: Vec<CategoryView>,
     /// Every tool, by toolset
     toolsets: Vec<ToolsetView>,
-    /// Who is told of events
+    /// Webhook endpoints
     webhooks: Vec<WebhookView>,
 }
 
@@ -45,17 +45,17 @@ pub(crate) struct SettingsView {
 pub(crate) struct RoleView {
     #[serde(flatten)]
     file: RoleFile,
-    /// What it comes to; null where its file is not used
+    /// Effective settings; null if its file is not used
     comes_to: Option<RoleSum>,
 }
 
-/// What a role comes to, with what it leaves out filled in.
+/// Effective settings of a role, with defaults.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RoleSum {
     /// Its name for people
     display_name: Option<String>,
-    /// What it is for
+    /// Purpose
     description: Option<String>,
     /// Its category
     category: String,
@@ -65,15 +65,15 @@ pub(crate) struct RoleSum {
     model: Option<String>,
     /// Where it works, from the project's root
     cwd: Option<String>,
-    /// Which worktree: `none`, `fresh` or `parent`
+    /// Worktree: `none`, `fresh` or `parent`
     worktree: &'static str,
-    /// What it is shut into: `none` or `bwrap`
+    /// Sandbox: `none` or `bwrap`
     sandbox: &'static str,
-    /// How long it may run, in seconds
+    /// Time limit in seconds
     timeout: Option<u32>,
-    /// How long it may be silent, in seconds
+    /// Allowed silence in seconds
     inactivity: Option<u32>,
-    /// What it may spend
+    /// Budget
     budget: CapsView,
     /// The agent's own tools that it may use; null is all
     own_tools: Option<Vec<String>>,
@@ -83,7 +83,7 @@ pub(crate) struct RoleSum {
     tools: Vec<&'static str>,
 }
 
-/// What may be spent. Null is no limit.
+/// Caps on spending. Null is unlimited.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CapsView {
@@ -97,7 +97,7 @@ pub(crate) struct CapsView {
     seconds: Option<u64>,
 }
 
-/// What a category may do.
+/// Permissions of a category.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CategoryView {
@@ -107,11 +107,11 @@ pub(crate) struct CategoryView {
     allow: Vec<String>,
     /// The patterns that deny, whatever allows
     deny: Vec<String>,
-    /// Whom it may await, kill and read: `self`, `descendants` or `all`
+    /// Agents it may await, kill and read: `self`, `descendants` or `all`
     reach: &'static str,
-    /// Which categories it may start
+    /// Categories it may draft
     may_draft: Vec<String>,
-    /// How long it may be silent, in seconds
+    /// Allowed silence in seconds
     inactivity: u32,
     /// The tools that it may use, by their canonical names
     allowed: Vec<&'static str>,
@@ -137,7 +137,7 @@ pub(crate) struct ToolView {
     name: &'static str,
     /// Its name in its toolset
     short: &'static str,
-    /// What it is for, in a line
+    /// Purpose, one line
     title: &'static str,
 }
 
@@ -241,7 +241,7 @@ fn toolsets(settings: &Settings) -> Vec<ToolsetView> {
     TOOLSETS.iter().map(|name| of(name)).collect()
 }
 
-/// What is to be changed: either `changes` or `role`.
+/// Requested change: either `changes` or `role`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Change {
@@ -275,7 +275,7 @@ pub(crate) async fn check(
     Ok(Json(with_files(&shared, move |files| files.check(&change)).await?))
 }
 
-/// What is to be changed, and what the file was when it was read.
+/// Requested change, with the hash of the file it is based on.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Save {
@@ -287,17 +287,17 @@ pub(crate) struct Save {
     was: Option<String>,
 }
 
-/// What was saved.
+/// Outcome of saving.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Saved {
-    /// What changed in the file, as a patch
+    /// Change of the file, as a patch
     diff: String,
-    /// What the file is known by now
+    /// New hash of the file
     hash: Option<String>,
-    /// What to know of it
+    /// Notes
     notes: Vec<String>,
-    /// What came of reading everything again
+    /// Outcome of the reload
     reloaded: ReloadReport,
 }
 

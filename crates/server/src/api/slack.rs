@@ -25,11 +25,11 @@ pub(crate) async fn threads(
     Ok(Json(shared.app.engine.slack_threads(asked.after.map(Cursor::number), limit).await?))
 }
 
-/// How much is said again.
+/// Number of retried messages.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SaidAgain {
-    /// How many messages and reactions
+    /// Number of messages and reactions
     retried: u64,
 }
 

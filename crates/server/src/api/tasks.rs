@@ -18,7 +18,7 @@ use crate::server::Shared;
 /// A column has so many tasks at first unless told otherwise.
 const FIRST: u32 = 25;
 
-/// Which tasks.
+/// Query for the board.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichBoard {
@@ -30,7 +30,7 @@ pub(crate) struct WhichBoard {
     /// At most 500 tasks are found by words
     #[serde(default)]
     q: String,
-    /// How many of each column, at most 1000
+    /// Page size per column, at most 1000
     limit: Option<u32>,
 }
 
@@ -43,7 +43,7 @@ pub(crate) async fn board(
     Ok(Json(shared.app.engine.board(wish, limit).await?))
 }
 
-/// Which page of which tasks.
+/// Query for tasks.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichTasks {
@@ -60,7 +60,7 @@ pub(crate) struct WhichTasks {
     numbers: Option<String>,
     /// `nextCursor` of the page before
     after: Option<String>,
-    /// How many, at most 1000
+    /// Page size, at most 1000
     limit: Option<u32>,
 }
 
@@ -126,14 +126,14 @@ pub(crate) async fn show(
     Ok(Json(shared.app.engine.whole_task(task_of(&name)?).await?))
 }
 
-/// Which part of a history.
+/// Page of a history.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichHistory {
     /// `nextCursor` of the page before, or `historyCursor` of the task
     #[serde(default)]
     after: Cursor,
-    /// How many, at most 1000
+    /// Page size, at most 1000
     limit: Option<u32>,
 }
 
@@ -146,7 +146,7 @@ pub(crate) async fn history(
     Ok(Json(shared.app.engine.task_history(task, asked.after.number(), limit).await?))
 }
 
-/// Which tasks are drawn.
+/// Query for the task graph.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichGraph {

@@ -29,9 +29,9 @@ pub(crate) struct Tool {
     canonical_name: &'static str,
     /// The toolset it belongs to
     toolset: &'static str,
-    /// What it is for, in a line
+    /// Purpose, one line
     title: &'static str,
-    /// What it is for
+    /// Purpose
     description: &'static str,
     /// The schema of what goes in
     #[schemars(with = "serde_json::Map<String, Value>")]

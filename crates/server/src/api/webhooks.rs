@@ -19,7 +19,7 @@ pub(crate) async fn list(State(shared): State<Arc<Shared>>) -> Answer<Json<Webho
     Ok(Json(WebhooksView { webhooks: shared.app.engine.webhooks().await? }))
 }
 
-/// Which messages to list.
+/// Filter for listing deliveries.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Which {
@@ -27,7 +27,7 @@ pub(crate) struct Which {
     state: Option<DeliveryState>,
     /// `nextCursor` of the page before
     after: Option<Cursor>,
-    /// How many, at most 1000
+    /// Page size, at most 1000
     limit: Option<u32>,
 }
 
@@ -55,13 +55,13 @@ pub(crate) async fn retry(
     Ok(Json(shared.app.engine.webhook_retry(&name, id).await?))
 }
 
-/// How much is sent again.
+/// Number of retried messages.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Retried {
     /// The webhook
     webhook: String,
-    /// How many messages
+    /// Number of messages
     retried: u64,
 }
 
@@ -84,7 +84,7 @@ pub(crate) async fn test(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Enable {
-    /// Whether what happened meanwhile is left out
+    /// True to skip the events missed meanwhile
     #[serde(default)]
     skip_missed: bool,
 }

@@ -28,10 +28,10 @@ use crate::server::Shared;
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
-/// How often an open stream shows that it is alive.
+/// Keep-alive interval of a stream.
 const PING: Duration = Duration::from_secs(15);
 
-/// How a request came in, for the handler behind `rmcp`.
+/// Origin of a request, for the handler behind `rmcp`.
 #[derive(Debug, Clone)]
 pub(crate) struct Visit {
     pub(crate) principal: Principal,
@@ -40,7 +40,7 @@ pub(crate) struct Visit {
     pub(crate) left: Option<CancellationToken>,
 }
 
-/// Which requests `rmcp` sees.
+/// Route of a request: past `rmcp` or through it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// All of them

@@ -1,4 +1,4 @@
-//! What our own MCP server answers.
+//! Our MCP server's handler.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -41,9 +41,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Our MCP server, as `rmcp` wants it: one for each session, or for each request of the newer era.
 pub(crate) struct Face {
     shared: Arc<Shared>,
-    /// Who opened it; every request says again who asks
+    /// Principal that opened it; every request is authenticated again
     opener: Option<Principal>,
-    /// What a request of the newer era listens to from before it is told so, so that it misses nothing
+    /// Subscription of a newer-era request, made before its answer so that it misses nothing
     early: Mutex<Option<Listening>>,
 }
 
@@ -82,7 +82,7 @@ fn agreeable(request: &InitializeRequestParams) -> InitializeRequestParams {
     request
 }
 
-/// How a request came in, as the gate and the endpoint wrote on it.
+/// Origin of a request, as recorded by the gate and the endpoint.
 fn visit(context: &Context) -> Answer<&Visit> {
     let parts = context.extensions.get::<Parts>();
     parts.and_then(|parts| parts.extensions.get::<Visit>()).ok_or_else(|| {

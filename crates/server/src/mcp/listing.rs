@@ -7,7 +7,7 @@ use crate::mcp::endpoint::Visit;
 use crate::registry;
 use crate::server::Shared;
 
-/// How long a client may take a list for current: permissions change when the operator reloads them.
+/// Lifetime of a cached list: permissions change when the operator reloads them.
 pub(super) const FRESH_MILLIS: u64 = 5_000;
 
 pub(super) fn tools(shared: &Shared, visit: &Visit) -> Result<ListToolsResult, ToolError> {

@@ -33,7 +33,7 @@ const PRUNE_INTERVAL: Duration = Duration::from_secs(10 * 60);
 const PRUNE_BATCH: u32 = 1000;
 
 tokio::task_local! {
-    /// Who asks, while `rmcp` handles the request: it tells nobody whom a new session belongs to.
+    /// Principal of the request that `rmcp` handles, to assign new sessions.
     pub(crate) static OPENER: Principal;
 }
 
@@ -58,7 +58,7 @@ struct Registry {
     ticks: i64,
 }
 
-/// What is known of a session.
+/// A session with its owner.
 struct Owned {
     by: Principal,
     standing: Standing,
@@ -70,7 +70,7 @@ struct Owned {
     is_closing: bool,
 }
 
-/// Whether a request has come through since the session came into memory.
+/// Use of a session since it was loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     Settled,
@@ -204,7 +204,7 @@ impl Sessions {
         self.registry.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whose session this is, if there is one.
+    /// Owner of a session, if it exists.
     fn owner(&self, id: &str) -> Result<Option<Principal>, ToolError> {
         if let Some(known) = self.read().sessions.get(id) {
             return Ok((!known.is_closing).then_some(known.by));

@@ -45,7 +45,7 @@ struct Params {
     meta: Meta,
 }
 
-/// What the newer era wants with every request. More may stand beside it.
+/// Required `_meta` of the newer era; other fields are allowed.
 #[derive(Debug, Deserialize)]
 struct Meta {
     /// A wish for progress: only `rmcp` can fulfil it
@@ -69,7 +69,7 @@ enum Id {
     Text(String),
 }
 
-/// Whether the headers leave no doubt about what is coming.
+/// True if the headers qualify for the short path.
 pub(crate) fn may_be(method: &Method, headers: &HeaderMap) -> bool {
     let only = |name: HeaderName| {
         let mut all = headers.get_all(name).iter();
@@ -116,7 +116,7 @@ pub(crate) async fn answer(
     Some(json_response(StatusCode::OK, text))
 }
 
-/// What `CallToolResult` would be, around an answer that is JSON already.
+/// Wraps a JSON answer as `CallToolResult`.
 fn success(answer: &str) -> Option<String> {
     let text = serde_json::to_string(answer).ok()?;
     Some(format!(

@@ -1,4 +1,4 @@
-//! Who listens to which resources. One task follows the events for all of them.
+//! Resource subscriptions. One task follows the events for all of them.
 //!
 //! A listener has a set of what it listens to and a set of what it has not been told yet. The
 //! follower never waits for a client: it fills the second set and rings; whoever delivers empties
@@ -18,9 +18,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::Shared;
 
-/// How many events are read at once.
+/// Events read per step.
 const BATCH: u32 = 256;
-/// How often the events are looked at where nobody listens.
+/// Poll interval without subscribers.
 const LULL: Duration = Duration::from_millis(100);
 
 /// Somebody who listens.
@@ -35,9 +35,9 @@ pub(crate) struct Listener {
 
 #[derive(Debug, Default)]
 struct Heard {
-    /// What it listens to
+    /// Subscribed resources
     uris: HashSet<String>,
-    /// What has changed and it was not told yet
+    /// Changed resources not yet announced
     untold: BTreeSet<String>,
 }
 
@@ -127,7 +127,7 @@ impl Subscriptions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many listen.
+    /// Number of subscribers.
     pub(crate) fn count(&self) -> usize {
         self.lock().listeners.len()
     }

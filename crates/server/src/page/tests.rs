@@ -1,4 +1,4 @@
-//! Which files are sent to whom, and with what.
+//! Tests of served files and headers.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What an agent changed.
+//! Changes of an agent.
 
 use std::sync::Arc;
 

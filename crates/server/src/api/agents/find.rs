@@ -1,4 +1,4 @@
-//! How people name an agent: by its id, by the beginning or the end of it, or as the last one.
+//! Finds agents by id, by its beginning or end, or as the last one.
 
 use engine::store::{Agent, AgentPage, StoreError, Tx};
 use engine::{Code, ToolError};
@@ -8,9 +8,9 @@ use model::AgentId;
 pub(in crate::api) const LAST: &str = "last";
 /// Fewer digits than this name nobody.
 const FEWEST: usize = 4;
-/// So many agents are looked at together.
+/// Agents read at once.
 const AT_ONCE: u32 = 1000;
-/// So many of those that a name fits are told.
+/// Matches listed for an ambiguous name.
 const MOST_TOLD: usize = 5;
 
 /// The agent of that name. It looks long where the name is not a whole id.

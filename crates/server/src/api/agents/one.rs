@@ -28,32 +28,32 @@ pub(crate) struct WholeAgent {
     reason: Option<String>,
     /// The state as `await_agent` says it
     await_status: AwaitStatus,
-    /// How often it was started
+    /// Number of attempts
     attempt: u32,
     /// Where it works; null is the project
     cwd: Option<String>,
-    /// How it stands, in the words of the review's seed
+    /// Status in the review toolset's vocabulary
     review_status: InstanceStatus,
     /// The worktree that Adjutant made for it; null where it has none
     worktree: Option<WorktreeOf>,
-    /// Who looks or looked at its work, and at whose it looks
+    /// Review relations: its reviewers and the agents it reviews
     relations: Vec<Relation>,
     /// The tmux session that shows it
     tmux_session: Option<String>,
-    /// What it was asked; null where somebody else runs it
+    /// Prompt; null for an enlisted agent
     prompt: Option<String>,
-    /// What it used itself
+    /// Tokens used by itself
     tokens: Tokens,
-    /// What it and those below it may spend and have spent; null where nobody bounded it
+    /// Budget and spending of it and its descendants; null without one
     budget: Option<BudgetView>,
-    /// What came of it, once it is over
+    /// Result, once it has ended
     #[schemars(with = "Option<serde_json::Map<String, Value>>")]
     result: Option<Value>,
     /// The agent whose conversation it goes on with
     resumed_from: Option<AgentId>,
     /// When it must be over
     deadline_at: Option<Timestamp>,
-    /// How long it ran, or has run until now, in milliseconds
+    /// Running time so far, in milliseconds
     duration_ms: i64,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct WorktreeOf {
     branch: String,
     /// The branch its work is meant for
     target: Option<String>,
-    /// Whether it is there
+    /// Current state
     state: WorktreeState,
 }
 
@@ -75,12 +75,12 @@ pub(crate) struct WorktreeOf {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Relation {
-    /// What
+    /// Kind
     #[serde(rename = "type")]
     kind: &'static str,
-    /// Whose work is looked at
+    /// Author of the work
     parent_id: AgentId,
-    /// Who looks
+    /// Reviewing agent
     child_id: AgentId,
     /// For which time
     review_iteration: u32,
@@ -108,12 +108,12 @@ pub(crate) struct Tokens {
     output: u64,
 }
 
-/// What may be spent, and has been.
+/// Budget and spending.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct BudgetView {
     /// The caps; an absent one is none
     caps: Amounts,
-    /// What has been spent
+    /// Amount spent
     spent: Amounts,
 }
 
@@ -169,7 +169,7 @@ impl WholeAgent {
     }
 }
 
-/// How long an agent ran; one that waits for its turn has not.
+/// Running time of an agent; zero while it is queued.
 fn duration(agent: &Agent, run: Option<&Run>, now: Timestamp) -> i64 {
     let began = match run {
         Some(run) => run.started_at,

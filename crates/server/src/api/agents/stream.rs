@@ -1,4 +1,4 @@
-//! What an agent says and does, as it does it.
+//! Live transcript of an agent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::server::Shared;
 /// Nobody wants to begin further before the end.
 const LONGEST_TAIL: usize = 5000;
 
-/// Which part of an agent's steps.
+/// Query for an agent's steps.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct WhichSteps {
@@ -32,7 +32,7 @@ pub(crate) struct WhichSteps {
     offset: Option<Cursor>,
     /// About how many bytes of output, at most 4194304 (default 262144)
     bytes: Option<usize>,
-    /// How long to wait where there is nothing new, at most 60
+    /// Seconds to wait if there is nothing new, at most 60
     #[serde(default)]
     wait_seconds: u64,
     /// Begin about so many lines before the end, at most 5000; with `segment` and `offset`, before that place

@@ -20,9 +20,9 @@ use crate::activity::Counted;
 use crate::answer::Answer;
 use crate::server::Shared;
 
-/// How often an open stream shows that it is alive.
+/// Keep-alive interval of a stream.
 const BEAT: Duration = Duration::from_secs(15);
-/// Who has seen everything looks again only after this time, so that many small commits are one look.
+/// Delay between two reads of a follower, so that many small commits are one read.
 /// The first event after a pause is told at once.
 const LULL: Duration = Duration::from_millis(20);
 /// After so many that it did not ask for, a reader is told how far it was looked.
@@ -39,7 +39,7 @@ pub(super) struct Head {
     started: Timestamp,
 }
 
-/// What a stream has to say next.
+/// Next item of a stream.
 #[derive(Debug)]
 pub(super) enum News {
     /// These happened
@@ -120,7 +120,7 @@ impl Follow {
         self.shared.streams.clone()
     }
 
-    /// What to tell next. It may be dropped while it waits.
+    /// Waits for the next item. Cancel-safe.
     pub(super) async fn next(&mut self) -> News {
         let news = tokio::select! {
             biased;

@@ -22,7 +22,7 @@ use crate::answer::body;
 /// `text/event-stream`.
 pub(super) const EVENT_STREAM: &str = "text/event-stream";
 
-/// How soon a reader may come back, in milliseconds.
+/// Reconnect delay for readers, in milliseconds.
 const RETRY: u32 = 1000;
 
 /// The answer that goes on as long as things happen.
@@ -44,7 +44,7 @@ pub(super) fn respond(follow: Follow, head: &Head) -> Response {
     response
 }
 
-/// What is sent, and whether more follows; nothing where it just ends.
+/// Bytes to send and whether more follows; `None` at the end.
 fn chunk(news: News) -> Option<(Bytes, bool)> {
     let (text, goes_on) = match news {
         News::Events(told) => {

@@ -14,15 +14,15 @@ use tokio::sync::Semaphore;
 
 use super::EventView;
 
-/// So many events are read at once, and held for one reader.
+/// Events read at once and held for one reader.
 const PAGE: u32 = 256;
-/// So many bytes of them, about.
+/// Approximate byte limit of a page.
 const PAGE_BYTES: usize = 256 * 1024;
-/// So many are kept for all,
+/// Events cached for all readers.
 const KEPT: i64 = 2048;
 /// and so many bytes of them.
 const KEPT_BYTES: usize = 2 * 1024 * 1024;
-/// So many read from the store at the same time.
+/// Concurrent reads of the store.
 const LOOKS: usize = 2;
 
 /// An event as it goes to those who follow.
@@ -57,7 +57,7 @@ pub(super) struct Found {
 #[derive(Debug)]
 pub(crate) struct Tail {
     kept: Mutex<Kept>,
-    /// Whose turn it is to read on
+    /// Permit to read on
     turn: Semaphore,
     looks: Semaphore,
 }

@@ -23,7 +23,7 @@ use crate::server::Shared;
 
 /// Whoever sends more than this is not even read.
 const LONGEST: usize = 4096;
-/// How long the other side may take to hear that it is over.
+/// Time for the other side to receive the close.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 pub(crate) async fn follow(
@@ -97,7 +97,7 @@ async fn send(socket: &mut WebSocket, news: News) -> Result<Option<CloseFrame>, 
     Ok(None)
 }
 
-/// What came from the other side.
+/// Message from the other side.
 enum Heard {
     /// Nothing that matters
     Nothing,

@@ -15,7 +15,7 @@ use super::{RecordOutcome, RecordRow};
 use crate::answer::Answer;
 use crate::server::Shared;
 
-/// So many calls of the same caller are shown on either side.
+/// Calls of the same caller shown on either side.
 const NEAR: u32 = 5;
 
 /// A recorded call with everything that is known of it.
@@ -28,21 +28,21 @@ pub(crate) struct RecordedCall {
     started_at: Timestamp,
     /// The category of who called, and how deep it stands
     standing: Option<Standing>,
-    /// What the caller works on
+    /// Task of the caller
     task: Option<TaskOf>,
-    /// What was asked, as the very JSON that was recorded
+    /// Input, exactly as recorded
     whole_input: String,
-    /// What was answered, likewise
+    /// Output, exactly as recorded
     output: String,
     /// Why it failed
     error: Option<WhyFailed>,
-    /// What was checked out where the caller works
+    /// Commit checked out in the caller's directory
     git_commit: Option<String>,
     /// The branch of the caller's worktree
     branch: Option<String>,
     /// The other row of a call that touched the outside: when it began, or how it ended
     pair: Option<Pair>,
-    /// What the same caller did before and after, oldest first, with this call
+    /// Calls of the same caller around it, oldest first, including itself
     near: Vec<Near>,
     /// Its place in the chain
     chain: ChainLink,
@@ -53,29 +53,29 @@ pub(crate) struct RecordedCall {
 pub(crate) struct Standing {
     /// Its category
     category: String,
-    /// How many stand between it and the operator
+    /// Depth below the operator
     depth: u32,
 }
 
-/// What a caller works on.
+/// Task of a caller.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct TaskOf {
     /// Its number
     number: i64,
     /// Its slug
     slug: String,
-    /// What it is about
+    /// Title
     title: String,
 }
 
 /// Why a call failed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WhyFailed {
-    /// Whose fault
+    /// Error code
     code: String,
-    /// What happened
+    /// Kind of the event
     message: String,
-    /// What to try next
+    /// Suggested next steps
     suggestions: Vec<String>,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Pair {
     number: i64,
     /// When it was written
     at: Timestamp,
-    /// How that one went
+    /// Outcome of that call
     outcome: RecordOutcome,
 }
 
@@ -96,13 +96,13 @@ pub(crate) struct Pair {
 pub(crate) struct Near {
     /// Its number
     number: i64,
-    /// Which tool
+    /// Tool name
     tool: String,
     /// When it began
     started_at: Timestamp,
     /// When it was answered
     at: Timestamp,
-    /// How it went
+    /// Status
     outcome: RecordOutcome,
 }
 
@@ -115,9 +115,9 @@ pub(crate) struct ChainLink {
     before: String,
     /// This row's hash
     this: String,
-    /// Whether the one follows from the other, worked out anew
+    /// True if the recomputed hash matches
     fits: bool,
-    /// What is wrong
+    /// Issues
     problem: Option<String>,
 }
 
