@@ -1,4 +1,4 @@
-//! What every command stands on: the environment, the home, the server.
+//! Context of every command: the environment, the home, the server.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -16,19 +16,19 @@ use crate::home::{FOLDER, Home};
 use crate::server_process::connect::{self, Token, Where};
 use crate::terminal::render::Render;
 
-/// What a command stands on.
+/// Context of a command.
 #[derive(Debug, Clone)]
 pub(crate) struct App {
-    /// What the environment says
+    /// Environment
     pub(crate) env: Environment,
-    /// What the flags say
+    /// Global flags
     pub(crate) global: Global,
-    /// How answers are shown
+    /// Output of answers
     pub(crate) render: Render,
 }
 
 impl App {
-    /// What a command with these flags stands on.
+    /// Creates the context of a command with these flags.
     pub(crate) fn new(env: Environment, global: Global) -> Self {
         let render = if global.json { Render::Json } else { Render::Text };
         Self { env, global, render }
@@ -100,7 +100,7 @@ impl App {
     }
 }
 
-/// What time it is.
+/// Current wall-clock time.
 pub(crate) fn now() -> Timestamp {
     host::clock::Clock::System.now()
 }

@@ -32,17 +32,17 @@ use lines::{Line, Lines};
 use link::Link;
 use message::{Message, error_line};
 
-/// How long requests under way may still take once the input has ended.
+/// Grace period of open requests once the input has ended.
 const FINISH: Duration = Duration::from_secs(5);
-/// How long the end of the session may take.
+/// Timeout for ending the session.
 const CLOSE: Duration = Duration::from_secs(1);
-/// How many lines may wait to be written before the streams they come from must.
+/// Lines buffered before their streams must wait.
 const WAITING_LINES: usize = 64;
 
-/// Which server, and which of its tools.
+/// Options of the bridge: server and toolsets.
 #[derive(Debug, Clone)]
 pub(crate) struct Bridge {
-    /// How the server is found, or started
+    /// Location of the server
     pub(crate) at: Where,
     /// The toolsets; none is everything
     pub(crate) toolsets: Vec<String>,

@@ -432,7 +432,7 @@ pub(crate) struct DownArgs {
     pub(crate) leave: bool,
 }
 
-/// How a server in the background came to be.
+/// Origin of a background server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Background {
     /// Started by a command; ends by itself when it is no longer needed

@@ -1,4 +1,4 @@
-//! What a command ends with when it does not do what it was asked: one line, advice, an exit code.
+//! Errors of commands: one line, advice, an exit code.
 //!
 //! Every error of the program becomes one of these here and nowhere else.
 
@@ -48,7 +48,7 @@ impl Trouble {
         Self(Box::new(Parts { exit: code.exit(), message, hints: Vec::new(), body, problem: None }))
     }
 
-    /// What was typed does not fit.
+    /// Usage error.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(Code::InvalidInput, message)
     }
@@ -67,7 +67,7 @@ impl Trouble {
         trouble
     }
 
-    /// Whether there was no server to ask.
+    /// True if there was no server.
     pub(crate) fn is_no_server(&self) -> bool {
         self.0.exit == NO_SERVER
     }
@@ -98,12 +98,12 @@ impl Trouble {
         self
     }
 
-    /// What is wrong, in a line.
+    /// Message, one line.
     pub(crate) fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What to do next.
+    /// The next task.
     pub(crate) fn hints(&self) -> &[String] {
         &self.0.hints
     }
@@ -118,7 +118,7 @@ impl Trouble {
         self.0.problem.as_ref()
     }
 
-    /// What the program exits with.
+    /// Exit code.
     pub(crate) fn exit(&self) -> ExitCode {
         self.0.exit.into()
     }
@@ -144,7 +144,7 @@ const LISTS: [(&str, &str); 4] = [
     ("task", "`adjutant tasks` lists them"),
 ];
 
-/// What to do next. Whoever called a tool is told of other tools, but people type commands.
+/// Advice in terms of commands, in place of a tool error's advice about tools.
 fn hints_of(code: Code, error: &ApiError) -> Vec<String> {
     let is_known = |hint: &String| hint.contains("did you mean") || hint.contains("`adjutant ");
     let missing = matches!(code, Code::AgentNotFound | Code::ResourceNotFound);

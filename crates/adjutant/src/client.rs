@@ -27,7 +27,7 @@ pub(crate) use prove::stand_in;
 /// `application/json`.
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-/// What tells a call from another with the same input.
+/// Header with the idempotency key.
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// A server and what we show it.
@@ -71,26 +71,26 @@ pub(crate) enum ClientError {
     Api {
         /// Its HTTP status
         status: StatusCode,
-        /// What it says
+        /// Decoded body
         body: Box<ApiError>,
     },
     /// The connection broke, or the answer is not one of ours: the outcome is unknown.
     #[error("the server at `{url}` gave an invalid answer")]
     Broken {
-        /// Which server
+        /// Server address
         url: String,
-        /// What happened
+        /// Kind of the event
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The address or the token cannot be used at all.
     #[error("`{value}` is not {what}")]
     Unusable {
-        /// What it was to be
+        /// Expected value
         what: &'static str,
-        /// What was given; never a secret
+        /// Given value; never a secret
         value: String,
-        /// What is wrong with it
+        /// Problem, if any
         #[source]
         source: http::Error,
     },
@@ -102,9 +102,9 @@ pub(crate) enum ClientError {
 pub(crate) struct ApiError {
     /// The code, from a closed list
     pub(crate) code: String,
-    /// What is wrong, in words
+    /// Message
     pub(crate) message: String,
-    /// What to try next
+    /// Suggested next steps
     #[serde(default)]
     pub(crate) suggestions: Vec<String>,
     /// The whole body, as `--json` prints it

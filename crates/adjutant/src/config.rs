@@ -37,25 +37,25 @@ pub(crate) struct Config {
     /// The database, a path relative to the state folder
     #[serde(deserialize_with = "sections::database")]
     pub(crate) database: String,
-    /// Which model plays whom
+    /// Model aliases
     pub(crate) models: Models,
-    /// How each kind of agent is run
+    /// Settings of each kind of agent
     pub(crate) agents: Agents,
-    /// What each category may do
+    /// Permissions by category
     pub(crate) categories: Categories,
     /// The tools' own settings
     pub(crate) mcp: Mcp,
     /// Numbers that bound things
     pub(crate) limits: LimitsConfig,
-    /// What may be spent
+    /// Budgets
     pub(crate) budget: Budgets,
-    /// What a million tokens cost, by model
+    /// Price per million tokens, by model
     pub(crate) prices: Prices,
-    /// What an agent is told of the project
+    /// Project context for agents
     pub(crate) context: Context,
     /// The review loop
     pub(crate) review: Review,
-    /// Who works in a worktree, and what it has
+    /// Worktree settings
     pub(crate) worktrees: Worktrees,
     /// The office
     pub(crate) office: Office,
@@ -64,22 +64,22 @@ pub(crate) struct Config {
     pub(crate) looping: Looping,
     /// Plans
     pub(crate) plan: Plan,
-    /// Which role a message goes to
+    /// Routing of messages to roles
     pub(crate) routing: Routing,
     /// Slack
     pub(crate) slack: Slack,
     /// GitHub
     pub(crate) github: Github,
-    /// Who is told of events
+    /// Webhook endpoints
     #[serde(deserialize_with = "sections::webhooks")]
     pub(crate) webhooks: Vec<Webhook>,
     /// Ages at which old data is removed
     pub(crate) retention: Retention,
-    /// Whether the mirror files are written
+    /// True if mirror files are written
     pub(crate) mirror: bool,
     /// The command that a branch must pass before it is merged
     pub(crate) check: Option<Check>,
-    /// How long it may run, in seconds
+    /// Time limit in seconds
     #[serde(deserialize_with = "sections::check_timeout")]
     pub(crate) check_timeout: u32,
 }
@@ -114,7 +114,7 @@ impl Default for Config {
     }
 }
 
-/// What the engine is told beside the configuration.
+/// Inputs of the engine beside the configuration.
 #[derive(Debug)]
 pub(crate) struct Told<'a> {
     /// The home
@@ -132,7 +132,7 @@ pub(crate) struct Told<'a> {
 pub(crate) struct Loaded {
     /// The configuration
     pub(crate) config: Config,
-    /// What its reader should know: variables that set nothing
+    /// Warnings: variables that set nothing
     pub(crate) warnings: Vec<String>,
 }
 
@@ -174,7 +174,7 @@ impl Config {
         }
     }
 
-    /// What the engine is told.
+    /// Converts to the engine's settings.
     pub(crate) fn settings(&self, told: Told<'_>) -> Result<Settings, PolicyError> {
         let LimitsConfig { depth, running, children, .. } = self.limits;
         let limits = Limits {
@@ -248,7 +248,7 @@ impl Config {
         })
     }
 
-    /// What each category may do.
+    /// Permissions by category.
     pub(crate) fn policy(&self) -> Result<Policy, PolicyError> {
         let policy = permissions::policy(&self.categories, &self.mcp.full_access_categories)?;
         permissions::known(&self.worktrees.fresh, "worktrees.fresh", &self.categories)?;
@@ -287,7 +287,7 @@ pub(crate) fn hide(value: &mut serde_json::Value) {
     }
 }
 
-/// Whether a file has nothing but comments.
+/// True if a file has only comments.
 fn says_nothing(text: &str) -> bool {
     text.lines().all(|line| {
         let line = line.trim();

@@ -21,14 +21,14 @@ use crate::environment::Environment;
 use crate::home::Home;
 use crate::yaml::Problem;
 
-/// How long a server may take to say that it is well.
+/// Timeout of a health check.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Less free than this, and the record may soon not be written.
 const SCARCE: u64 = 1 << 30;
 /// Less free than this, and it is about to stop.
 const EMPTY: u64 = 100 << 20;
 
-/// How a thing is.
+/// Status of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
@@ -44,13 +44,13 @@ pub(crate) enum Status {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
-    /// What was looked at
+    /// Name of the check
     pub(crate) name: &'static str,
-    /// How it is
+    /// Health
     pub(crate) status: Status,
-    /// What was found
+    /// Finding
     pub(crate) message: String,
-    /// What to do next
+    /// Advice
     pub(crate) next: Option<String>,
     /// The lines of the file that is at fault, for people
     #[serde(skip)]
@@ -76,7 +76,7 @@ impl Check {
     }
 }
 
-/// Whether nothing failed.
+/// True if nothing failed.
 pub(crate) fn is_well(checks: &[Check]) -> bool {
     checks.iter().all(|check| check.status != Status::Fail)
 }
@@ -190,7 +190,7 @@ fn state(home: &Home) -> Vec<Check> {
     checks
 }
 
-/// Whether a file or folder is its owner's alone.
+/// Checks that only the owner can access a file or folder.
 fn private(name: &'static str, path: &Path, wanted: u32) -> Check {
     let shown = path.display();
     match fs::metadata(path).map(|meta| meta.permissions().mode() & 0o777) {
@@ -206,7 +206,7 @@ fn private(name: &'static str, path: &Path, wanted: u32) -> Check {
     }
 }
 
-/// Whether the database can be read, and whether its schema is one we know.
+/// Checks that the database is readable and its schema is known.
 pub(crate) fn database(path: &Path) -> Check {
     let shown = path.display();
     let mut header = [0_u8; 100];
@@ -251,7 +251,7 @@ fn not_a_database(path: &Path) -> Check {
     Check::fail("database", message, "move it away, or set `database` to another file")
 }
 
-/// Whether a server runs and answers.
+/// Checks that a server runs and answers.
 fn server(home: &Home, env: &Environment) -> Check {
     if let Some(before) = home.before_rename() {
         let message = format!(
@@ -309,7 +309,7 @@ fn is_healthy(url: &str) -> Result<(), String> {
     }
 }
 
-/// Whether there is room on the disk.
+/// Checks the free disk space.
 fn room(path: &Path) -> Check {
     let free = match host::files::free_bytes(path) {
         Ok(free) => free,

@@ -17,7 +17,7 @@ const OWN: [&str; 9] = [
     "ADJUTANT_STATE",
 ];
 
-/// What the environment says. An empty variable is an absent one.
+/// Environment variables. An empty variable counts as absent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Environment {
     /// The working directory
@@ -73,7 +73,7 @@ impl Environment {
             .map(str::to_owned)
     }
 
-    /// What every agent gets of our environment: where programs and files are, how to speak, and the
+    /// Variables passed to every agent: paths, locale, and the
     /// way out. Nothing else: an agent's environment is built, not inherited.
     pub(crate) fn for_agents(&self) -> Vec<(String, String)> {
         let named = |name: &str| {

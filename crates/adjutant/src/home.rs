@@ -43,7 +43,7 @@ pub(crate) enum HomeError {
     #[error("there is no home at `{}`", path.display())]
     #[diagnostic(help("run `adjutant init --home {}` to make one", path.display()))]
     NotThere {
-        /// What was named
+        /// Given path
         path: PathBuf,
     },
     /// The record of one home was found twice.
@@ -69,9 +69,9 @@ pub(crate) enum HomeError {
     #[error("`{}` is not a server's file", path.display())]
     #[diagnostic(help("remove it and run `adjutant up`"))]
     ServerFile {
-        /// Which file
+        /// Path of the file
         path: PathBuf,
-        /// What is wrong with it
+        /// Problem, if any
         #[source]
         source: serde_json::Error,
     },
@@ -193,7 +193,7 @@ impl Home {
         self.root.join(".claude").join("agents")
     }
 
-    /// What a reviewer is asked, if the home says so.
+    /// Path of the home's review template.
     pub(crate) fn review_template(&self) -> PathBuf {
         self.written().join("review.md")
     }
@@ -229,12 +229,12 @@ impl Home {
         self.runs().join("address")
     }
 
-    /// What a server in the background says.
+    /// Path of the background server's log.
     pub(crate) fn server_log(&self) -> PathBuf {
         self.state.dir.join("server.log")
     }
 
-    /// What git is told to ignore.
+    /// Path of the home's `.gitignore`.
     pub(crate) fn gitignore(&self) -> PathBuf {
         self.dir.join(".gitignore")
     }
@@ -390,7 +390,7 @@ fn above(env: &Environment) -> Option<(PathBuf, PathBuf)> {
         .map(|root| (root.to_owned(), root.join(FOLDER)))
 }
 
-/// Whether a repository's root is here: an empty `.git`, as sandboxes leave them, is none.
+/// True for a repository's root; an empty `.git`, as sandboxes leave it, does not count.
 fn is_repository(dir: &Path) -> bool {
     let git = dir.join(".git");
     git.is_file() || git.join("HEAD").exists()

@@ -9,7 +9,7 @@ use crate::home::{Home, good};
 /// The configuration, with every key and its default.
 pub(crate) const CONFIG: &str = include_str!("init/config.yaml");
 
-/// What git ignores in a home.
+/// `.gitignore` of a home.
 const GITIGNORE: &str = include_str!("init/gitignore");
 
 /// The example roles, by file name.
@@ -28,25 +28,25 @@ const ROLES: [(&str, &str); 8] = [
 const TEMPLATES: [(&str, &str); 1] =
     [("explain_code.md", include_str!("init/templates/explain_code.md"))];
 
-/// What was done.
+/// Outcome.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub(crate) struct Report {
     /// The home
     pub(crate) home: PathBuf,
-    /// What was written
+    /// Written files
     pub(crate) written: Vec<PathBuf>,
-    /// What was there and is as it was
+    /// Files that were kept
     pub(crate) kept: Vec<PathBuf>,
-    /// What to do next: a command, and what it does
+    /// Next steps: commands with their purpose
     pub(crate) next: Vec<Step>,
 }
 
 /// Something to do next.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub(crate) struct Step {
-    /// What to type
+    /// Command
     pub(crate) command: &'static str,
-    /// What it does
+    /// Purpose
     pub(crate) purpose: &'static str,
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// What was typed is no command, or asks for help.
+/// Handles a usage error or a request for help.
 pub(crate) fn refused(error: &clap::Error, render: Render) -> Result<(), Trouble> {
     let help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     if help || !render.is_json() {

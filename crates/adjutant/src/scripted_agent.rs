@@ -79,7 +79,7 @@ async fn play(app: &App, path: &Path) -> Result<Result<ResultLine, Stop>, Troubl
     Ok(played.map(|()| player.good_end()))
 }
 
-/// What came on stdin; a person at a terminal has nothing to say.
+/// Reads stdin, unless it is a terminal.
 fn input() -> Result<String, Trouble> {
     let stdin = std::io::stdin();
     let mut bytes = Vec::new();
@@ -133,7 +133,7 @@ fn mcp(env: &Environment, attempt: u32) -> Result<Option<Mcp>, Trouble> {
     Ok(Some(Mcp::new(client, env.agent_id.as_deref().unwrap_or("nobody"), attempt)))
 }
 
-/// What templates can name from the beginning.
+/// Initial variables of templates.
 fn scope(env: &Environment, attempt: u32, (prompt, input): (&str, &str)) -> Scope {
     let mut scope = Scope::default();
     scope.set("attempt", attempt);

@@ -28,18 +28,18 @@ use crate::home::ServerFile;
 use connect::{ConnectError, Where};
 pub(crate) use watch::{WatchError, watch};
 
-/// How often a lock that somebody holds is tried again.
+/// Poll interval for a held lock.
 const LOOK: Duration = Duration::from_millis(5);
-/// How long a server that is starting or stopping may take to become one or none.
+/// Wait for a server that is starting or stopping.
 const SETTLE: Duration = Duration::from_secs(10);
-/// How many ports above the wanted one are tried.
+/// Ports tried above the requested one.
 const NEIGHBOURS: u16 = 100;
-/// How long a port may be taken that no other can stand in for.
+/// Wait for a taken port that has no substitute.
 const ONLY_PORT: Duration = Duration::from_secs(10);
-/// How long a server may take to answer that it will end.
+/// Timeout for a server to acknowledge its end.
 const ASK: Duration = Duration::from_secs(5);
 
-/// Which port was asked for.
+/// Requested port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Port {
     /// Nobody chose one: this is the usual one
@@ -190,7 +190,7 @@ pub(crate) fn port_of(server: &ServerFile) -> Option<u16> {
     server.url.parse::<http::Uri>().ok()?.port_u16()
 }
 
-/// Whose the home is.
+/// Ownership of the home.
 #[derive(Debug)]
 pub(crate) enum Claim {
     /// Ours from now on
@@ -205,7 +205,7 @@ pub(crate) struct Ownership {
     server_file: PathBuf,
     /// Where scripts read the same
     copies: Vec<PathBuf>,
-    /// What a server that crashed has left
+    /// Server file of a crashed server
     crashed: Option<ServerFile>,
     _lock: Lock,
 }
@@ -326,7 +326,7 @@ pub(crate) fn asked_to_stop() -> io::Result<impl Future<Output = ()> + Send + 's
 /// Waits until nobody has needed the server for that long.
 ///
 /// `last_activity` holds the time of the last request, in milliseconds of the monotonic `clock`; `is_busy` says
-/// whether an agent lives or a client is connected, and is asked only when time is up.
+/// true while an agent lives or a client is connected, and is asked only when the time is up.
 pub(crate) async fn idle<F: Future<Output = bool>>(
     last_activity: Arc<AtomicI64>,
     clock: Clock,
@@ -351,7 +351,7 @@ pub(crate) async fn idle<F: Future<Output = bool>>(
     }
 }
 
-/// How a server was ended.
+/// Way in which a server ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Down {
     /// There was none
@@ -402,7 +402,7 @@ pub(crate) enum DownError {
     File(#[from] FileError),
 }
 
-/// How long each step of the end may take.
+/// Timeouts of the steps of ending.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
     /// After it was asked

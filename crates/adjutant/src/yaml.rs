@@ -10,13 +10,13 @@ use serde_saphyr::{Error, Location};
 /// A settings file larger than this is a mistake.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
 
-/// What is wrong with a file that people write, where, and what was perhaps meant.
+/// Problem in a file that people write, with its place and a suggestion.
 #[derive(Debug, Clone, thiserror::Error, Diagnostic)]
 #[error("{place}: {message}")]
 pub(crate) struct Problem {
-    /// What is wrong
+    /// Issues
     pub(crate) message: String,
-    /// What to do about it
+    /// Advice
     #[help]
     pub(crate) help: Option<String>,
     /// The file, and the line where one is known: `config.yaml:3`
@@ -124,7 +124,7 @@ impl Problem {
         place.and_then(|place| self.source_text.inner().get(place)).unwrap_or_default()
     }
 
-    /// What the file is called.
+    /// Name of the file.
     pub(crate) fn file(&self) -> &str {
         self.source_text.name()
     }
@@ -217,7 +217,7 @@ fn explain(name: &str, text: &str, error: &Error) -> Box<Problem> {
     Problem::at(name, text, location, message).with_help(help)
 }
 
-/// What the parser says, in plainer words where we know some, and what to look at.
+/// Parser message in plainer words, with advice.
 fn syntax(said: &str) -> (String, Option<String>) {
     let known = [
         ("tabs disallowed", "a tab cannot indent", "indent with spaces"),
@@ -252,7 +252,7 @@ fn syntax(said: &str) -> (String, Option<String>) {
     (message.to_owned(), Some(help.to_owned()))
 }
 
-/// What is wrong with a whole number that does not fit its type.
+/// Message for a number outside its type's range.
 fn outside(ty: &str, given: &str) -> Option<String> {
     let most: u64 = match ty {
         "u8" => u8::MAX.into(),
@@ -264,7 +264,7 @@ fn outside(ty: &str, given: &str) -> Option<String> {
     Some(format!("{given} is not between 0 and {most}"))
 }
 
-/// What was perhaps meant, else all there is.
+/// Suggestion of the nearest name, else all names.
 fn advice(given: &str, known: &[&'static str]) -> String {
     match nearest(given, known.iter().copied()) {
         Some(name) => format!("did you mean `{name}`?"),

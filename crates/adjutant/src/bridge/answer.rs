@@ -17,7 +17,7 @@ const LONGEST: usize = 64 * 1024 * 1024;
 pub(crate) struct Messages {
     body: Incoming,
     form: Form,
-    /// Whether anything at all has come
+    /// True if anything was received
     heard: bool,
 }
 
@@ -75,7 +75,7 @@ impl Messages {
         }
     }
 
-    /// Whether anything at all has come.
+    /// True if anything was received.
     pub(super) fn heard(&self) -> bool {
         self.heard
     }
@@ -88,7 +88,7 @@ impl Messages {
         }
     }
 
-    /// How long the server asks us to wait before we come back.
+    /// Reconnect delay requested by the server.
     pub(super) fn retry(&self) -> Option<Duration> {
         match &self.form {
             Form::Events(parser) => parser.retry(),

@@ -19,11 +19,11 @@ use super::session::Session;
 use crate::client::{ApiError, Client, ClientError};
 use crate::server_process::connect::{self, ConnectError, Where};
 
-/// How often a message is sent to one server before the bridge gives up.
+/// Attempts per message and server.
 const TRIES: u32 = 4;
-/// How many servers a message may outlive before the bridge gives up.
+/// Server restarts that a message may outlive.
 const SERVERS: u32 = 20;
-/// How long a stream may take to end after the answer, so that its connection can be used again.
+/// Time for a stream to end after the answer, so that its connection can be reused.
 const LINGER: Duration = Duration::from_millis(20);
 const INTERNAL_ERROR: i32 = -32603;
 
@@ -49,7 +49,7 @@ pub(super) struct State {
     pub(super) session: Option<Session>,
     /// The version that requests of the stateless era have named
     stateless: Option<String>,
-    /// What the client has subscribed to in its session, to be said again in the next one
+    /// Subscriptions of the client, to be repeated in the next session
     subscriptions: BTreeMap<String, Bytes>,
     under_way: HashMap<String, UnderWay>,
 }
@@ -90,7 +90,7 @@ pub(super) enum Failure {
     Broken {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
-        /// Whether anything had come before
+        /// True if anything was received before
         heard: bool,
     },
     /// The server no longer knows the session.
@@ -113,7 +113,7 @@ impl Failure {
         }
     }
 
-    /// What a request is answered with.
+    /// Answer to a request.
     fn answer(&self, id: &Value) -> Bytes {
         let data = match self {
             Self::Broken { .. } => json!({ "outcome": "unknown" }),
@@ -475,7 +475,7 @@ impl Link {
     }
 }
 
-/// Whether a line answers a message.
+/// True if a line answers a message.
 fn answers(line: &[u8], message: &Message) -> bool {
     let said: Value = serde_json::from_slice(line).unwrap_or_default();
     message.is_request() && is_answer(&said) && said.get("id") == message.id.as_ref()

@@ -1,4 +1,4 @@
-//! What a server says by itself: the stream of a session, for as long as there is one.
+//! Follows the server's own stream of a session.
 //!
 //! Listening never starts a server: it must not bring up what an operator has taken down.
 

@@ -1,4 +1,4 @@
-//! What a client says on its line, as far as the way over HTTP needs to know it.
+//! Parses a client's line as far as HTTP needs it.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -38,11 +38,11 @@ pub(super) struct Message {
     pub(super) method: Option<String>,
     /// The version it names for itself
     version: Option<String>,
-    /// What it is about: a tool's name, a resource's address
+    /// Subject: a tool's name or a resource's address
     name: Option<String>,
-    /// Which request it calls off
+    /// Cancelled request
     pub(super) cancels: Option<Value>,
-    /// What tells a call from every other, so that sent again it is done once
+    /// Idempotency key of a call
     key: Option<HeaderValue>,
 }
 
@@ -86,22 +86,22 @@ impl Message {
         self
     }
 
-    /// Whether it is a call with a key of its own.
+    /// True for a call with its own key.
     pub(super) fn has_key(&self) -> bool {
         self.key.is_some()
     }
 
-    /// Whether an answer is due.
+    /// True if it expects an answer.
     pub(super) fn is_request(&self) -> bool {
         self.method.is_some() && self.id.is_some()
     }
 
-    /// Whether this is the message of that method.
+    /// True for a message of that method.
     pub(super) fn is(&self, method: &str) -> bool {
         self.method.as_deref() == Some(method)
     }
 
-    /// Whether this is of the era without sessions. `initialize` never is, whatever it names.
+    /// True for the era without sessions. `initialize` never is.
     pub(super) fn is_stateless(&self) -> bool {
         !self.is("initialize")
             && (self.is("server/discover")
@@ -118,12 +118,12 @@ impl Message {
         self.name.as_deref()
     }
 
-    /// Whether sending it twice is the same as once.
+    /// True if sending it twice is safe.
     pub(super) fn may_be_repeated(&self) -> bool {
         self.has_key() || self.only_looks()
     }
 
-    /// Whether doing it twice is the same as once.
+    /// True if it only reads.
     fn only_looks(&self) -> bool {
         matches!(
             self.method.as_deref(),
@@ -169,7 +169,7 @@ impl Message {
     }
 }
 
-/// Whether a message is an answer to a request.
+/// True if a message answers a request.
 pub(super) fn is_answer(message: &Value) -> bool {
     message.get("method").is_none()
         && (message.get("result").is_some() || message.get("error").is_some())
@@ -184,7 +184,7 @@ pub(super) fn error_line(id: &Value, code: i32, message: &str, data: &Value) -> 
     json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string().into()
 }
 
-/// Which of its parameters a method is about.
+/// Name of the parameter that identifies a method's subject.
 fn name_key(method: &str) -> Option<&'static str> {
     match method {
         "tools/call" | "prompts/get" => Some("name"),

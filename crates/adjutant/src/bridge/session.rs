@@ -5,7 +5,7 @@ use hyper::body::Bytes;
 
 use super::message::{PROTOCOL_VERSION, SESSION_ID};
 
-/// What `initialize` agreed on.
+/// Session agreed on by `initialize`.
 #[derive(Debug, Clone)]
 pub(super) struct Session {
     /// Its id; a server may keep none
@@ -21,12 +21,12 @@ impl Session {
         Self { id: id.and_then(header), version: header(version), initialize }
     }
 
-    /// Whether the server keeps anything for it.
+    /// True if the server keeps state for it.
     pub(super) fn is_kept(&self) -> bool {
         self.id.is_some()
     }
 
-    /// Whether this is the same session.
+    /// True for the same session.
     pub(super) fn is(&self, other: &Self) -> bool {
         self.id == other.id
     }

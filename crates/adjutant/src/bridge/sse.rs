@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// What one event says.
+/// One event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Event {
     /// Its `data:` lines, joined
@@ -15,9 +15,9 @@ pub(super) struct Event {
 pub(super) struct Parser {
     /// A line that has not ended yet
     line: Vec<u8>,
-    /// Whether the last byte was a carriage return, so that a line feed belongs to it
+    /// True if the last byte was a carriage return
     after_return: bool,
-    /// Whether a line has been read: only before it may a byte order mark stand
+    /// True once a line was read; a byte order mark may only come before
     begun: bool,
     data: Option<String>,
     last_id: Option<String>,
@@ -54,12 +54,12 @@ impl Parser {
         self.last_id.as_deref()
     }
 
-    /// How long the server asks us to wait before we come back.
+    /// Reconnect delay requested by the server.
     pub(super) fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
-    /// How many bytes of unfinished lines are held.
+    /// Bytes held of unfinished lines.
     pub(super) fn held(&self) -> usize {
         self.line.len() + self.data.as_ref().map_or(0, String::len)
     }

@@ -1,4 +1,4 @@
-//! What could be typed next: asked by the scripts that `adjutant completions` prints, at every press of
+//! Completions: requested by the scripts that `adjutant completions` prints, at every press of
 //! Tab. It is quick, prints nothing but candidates, and starts no server; where one runs, agents and
 //! tasks come from it.
 
@@ -21,7 +21,7 @@ use crate::terminal::render::{field, line, print_raw};
 /// The word that asks for candidates: then come the shell, the number of the word, and all words.
 pub(crate) const WORD: &str = "__complete";
 
-/// How long the server may take: nobody waits at a prompt.
+/// Timeout for the server: nobody waits at a prompt.
 const MOMENT: Duration = Duration::from_millis(400);
 
 /// Prints what could stand at a place of a command line, a line each. What goes wrong is not said: it
@@ -205,7 +205,7 @@ fn role_names(app: &App) -> Vec<CompletionCandidate> {
         .collect()
 }
 
-/// What the server says, if one runs and is quick.
+/// Answer of the server, if it is up and quick.
 fn ask(app: &App, path: &str) -> Option<Value> {
     let client = connect::locate(&app.place(&[]).ok()?).ok()??;
     let runtime = run::one_thread().ok()?;

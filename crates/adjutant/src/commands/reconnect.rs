@@ -14,13 +14,13 @@ use crate::client::{Client, ClientError};
 use crate::server_process::connect::{self, Where};
 use crate::terminal::render::dim;
 
-/// How long a server may take to come back by itself before we start one.
+/// Wait for a server to restart by itself before we start one.
 const BY_ITSELF: Duration = Duration::from_secs(3);
-/// How long somebody who took the server down may take to bring it back.
+/// Wait for a server that was taken down to be started again.
 const BY_SOMEBODY: Duration = Duration::from_secs(60);
-/// How often it is looked for.
+/// Poll interval.
 const LOOK: Duration = Duration::from_millis(50);
-/// So often may one question find the server gone.
+/// Times that one request may lose the server.
 const TRIES: u32 = 20;
 
 /// A line to the server.
@@ -168,7 +168,7 @@ async fn look(at: &Where, patience: Duration) -> Result<Option<Client>, Trouble>
     }
 }
 
-/// Whether the server is gone, as far as one can tell.
+/// True if the server appears to be gone.
 pub(super) fn is_gone(error: &ClientError) -> bool {
     matches!(
         error,

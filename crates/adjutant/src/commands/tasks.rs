@@ -10,7 +10,7 @@ use crate::terminal::render::{
     Page, ago, bold, dim, elastic, field, good, line, name, quoted, short,
 };
 
-/// What the server gives at once.
+/// Page size.
 const PAGE: usize = 500;
 
 /// Lists, shows or adds tasks.

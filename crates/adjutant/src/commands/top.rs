@@ -65,7 +65,7 @@ fn refuse(app: &App) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// What may end us from outside.
+/// Signals that end the screen.
 struct Signals {
     terminate: Signal,
     hang_up: Signal,
@@ -96,7 +96,7 @@ struct Top {
     crash_at: Option<String>,
 }
 
-/// Whether to go on.
+/// Whether to continue.
 #[derive(PartialEq, Eq)]
 enum Next {
     Go,

@@ -1,4 +1,4 @@
-//! What each key is for: the comments of the file that `adjutant init` writes.
+//! Comments of the configuration file that `adjutant init` writes.
 
 use std::sync::LazyLock;
 
@@ -16,7 +16,7 @@ const CHOICES: [(&str, &[&str]); 3] = [
 pub(super) struct Described {
     /// Its name, as `limits.depth`
     pub(super) key: String,
-    /// What it is for
+    /// Purpose
     pub(super) words: String,
 }
 

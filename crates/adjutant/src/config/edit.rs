@@ -65,10 +65,10 @@ struct Edit<'a> {
     /// That mark
     mark: &'a str,
     path: &'a [String],
-    /// What to do where we do not
+    /// Advice for a manual change
     by_hand: String,
     tree: Tree,
-    /// What the text says
+    /// Parsed value
     before: Value,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Edit<'a> {
     }
 }
 
-/// What a text says, or the line at which it cannot be read.
+/// Parses a text, or names the faulty line.
 fn plain(text: &str) -> Result<Value, usize> {
     if super::says_nothing(text) {
         return Ok(Value::Null);
@@ -137,7 +137,7 @@ fn take(from: &mut Value, path: &[String]) -> bool {
     fields.get_mut(name).is_some_and(|inner| take(inner, rest))
 }
 
-/// Whether two texts say the same. A section without keys says nothing.
+/// True if two documents mean the same. A section without keys counts as absent.
 fn same(one: &Value, other: &Value) -> bool {
     let says =
         |value: &Value| !value.is_null() && value.as_object().is_none_or(|map| !map.is_empty());

@@ -12,9 +12,9 @@ use tokio::time::{Instant, interval};
 use crate::cli_error::Trouble;
 use crate::home::{Home, good};
 
-/// How often the lock is tried.
+/// Poll interval for the lock.
 const LOOK: Duration = Duration::from_millis(5);
-/// How long another change may take, with the server's answer.
+/// Wait for another change to finish.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A file, as it was read.
@@ -22,9 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub(crate) struct TextFile {
     /// Where it is, behind all links
     path: PathBuf,
-    /// Who may do what with it; none where there is no file yet
+    /// File permissions; `None` for a new file
     permissions: Option<Permissions>,
-    /// What it says
+    /// Text
     pub(crate) text: String,
 }
 
@@ -65,7 +65,7 @@ fn too_long() -> Trouble {
 }
 
 impl TextFile {
-    /// Whether there is such a file.
+    /// True if the file exists.
     pub(crate) fn is_there(&self) -> bool {
         self.permissions.is_some()
     }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Config, edit};
 
-/// What is read once, when the server starts.
+/// Keys that are read only at the start.
 const AT_START: [&str; 6] = [
     "server",
     "database",
@@ -30,12 +30,12 @@ pub(crate) fn path(config: &Config, key: &str) -> Vec<String> {
     }
 }
 
-/// What is at the end of a path.
+/// Value at a path.
 pub(crate) fn at<'a>(whole: &'a Value, path: &[String]) -> Option<&'a Value> {
     path.iter().try_fold(whole, |node, name| step(node, name))
 }
 
-/// Whether there is such a key: one that the configuration has, or may have.
+/// True for a known key.
 pub(crate) fn is_known(config: &Config, path: &[String], value: &Value) -> bool {
     let mut whole = serde_json::to_value(config).unwrap_or_default();
     if at(&whole, path).is_some() {
@@ -57,13 +57,13 @@ pub(crate) fn is_known(config: &Config, path: &[String], value: &Value) -> bool 
     }
 }
 
-/// Whether a key is read only when the server starts.
+/// True if a key is read only at the start.
 pub(crate) fn is_read_at_start(path: &[String]) -> bool {
     let key = path.join(".");
     AT_START.iter().any(|known| within(&key, known) || within(known, &key))
 }
 
-/// Whether a key is another or lies in it.
+/// True if a key is or lies in a section.
 pub(crate) fn within(key: &str, section: &str) -> bool {
     key.strip_prefix(section).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

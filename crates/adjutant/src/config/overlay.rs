@@ -1,4 +1,4 @@
-//! What the environment and the flags lay over the file. Which variables there are follows from
+//! Overrides from the environment and flags. The variables follow from
 //! the configuration itself: `limits.maxPromptBytes` is `ADJUTANT_LIMITS_MAX_PROMPT_BYTES`.
 
 use std::collections::BTreeMap;
@@ -36,14 +36,14 @@ pub(super) fn decider(config: &Config, env: &Environment, key: &str) -> Option<S
         .map(|said| said.variable)
 }
 
-/// What a variable says.
+/// Value of a variable.
 struct Said {
     variable: String,
     path: String,
     value: String,
 }
 
-/// What the variables say, in the order in which they count, and which of them say nothing.
+/// Values of the variables in order of precedence, and the ones without effect.
 fn said(config: &Config, env: &Environment) -> (Vec<Said>, Vec<String>) {
     // The database's path is relative to the home in the file, but a variable that other
     // programs share is relative to where it was said.
@@ -159,7 +159,7 @@ fn explained(plain: &Value) -> Option<(String, Option<String>)> {
     Some((problem.message, problem.help))
 }
 
-/// What a text may mean, the likeliest first, given what stands there now.
+/// Readings of a text, the likeliest first, given the current value.
 fn readings(old: &Value, text: &str) -> Vec<Value> {
     let string = || Value::String(text.to_owned());
     let parsed = || yaml::parse::<Value>("", text, text).unwrap_or_else(|_| string());

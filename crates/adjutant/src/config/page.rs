@@ -21,7 +21,7 @@ use crate::crew::roles::{self, files};
 use crate::server_process::serve::Stage;
 use crate::yaml::{self, Problem};
 
-/// So many lines around a change are shown.
+/// Context lines around a change.
 const AROUND: usize = 3;
 
 /// Reads and changes the files of one home.
@@ -33,11 +33,11 @@ pub(crate) struct Editor {
 /// A file, and what it would say.
 struct Draft {
     file: TextFile,
-    /// How its text is shown
+    /// Masking of its text
     eyes: fn(&str) -> String,
     /// Its place, from the project's root
     place: String,
-    /// What it would say, or why it cannot
+    /// New text, or its problems
     text: Result<String, Vec<FileProblem>>,
     notes: Vec<String>,
 }
@@ -52,7 +52,7 @@ impl Editor {
         roles::shown(&self.stage.home, path)
     }
 
-    /// What each category may do, as the file says it; one that cannot be read leaves what is built in.
+    /// Permissions by category from the file; the built-in ones if it cannot be read.
     fn policy(&self) -> Policy {
         let config = self.stage.config().map(|(config, _)| config).unwrap_or_default();
         config.policy().unwrap_or_default()
@@ -120,7 +120,7 @@ impl Editor {
         Ok((text, config))
     }
 
-    /// What to know of changes that can be made.
+    /// Notes on valid changes.
     fn notes(&self, config: &Config, changes: &[KeyChange]) -> Vec<String> {
         let mut notes = Vec::new();
         for KeyChange { key, .. } in changes {
@@ -273,7 +273,7 @@ impl Draft {
     }
 }
 
-/// What changes in a file, as git would say it, for everybody's eyes.
+/// Patch of a file, with secrets masked.
 fn patch(place: &str, before: Option<&str>, after: &str) -> String {
     if before.unwrap_or_default() == after {
         return String::new();
@@ -288,7 +288,7 @@ fn patch(place: &str, before: Option<&str>, after: &str) -> String {
     format!("diff --git a/{place} b/{place}\n{mode}{shown}")
 }
 
-/// What a file is known by: whoever changes it must have read it.
+/// Hash of a file, to detect concurrent changes.
 fn hash(text: &str) -> String {
     engine::hash_token(text)
 }

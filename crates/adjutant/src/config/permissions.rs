@@ -23,11 +23,11 @@ pub(crate) enum PolicyError {
     /// A category names another that does not exist.
     #[error("`categories.{category}.mayDraft` names the unknown category `{name}`{}", hint(nearest.as_deref()))]
     UnknownDraft {
-        /// Whose list
+        /// Category of the list
         category: String,
-        /// What it names
+        /// Unknown name
         name: String,
-        /// What was perhaps meant
+        /// Nearest known name
         nearest: Option<String>,
     },
     /// A category would start one above it.
@@ -35,19 +35,19 @@ pub(crate) enum PolicyError {
         "only supervisor and orchestrator may start `{name}`, and `categories.{category}.mayDraft` names it"
     )]
     LeaderDraft {
-        /// Whose list
+        /// Category of the list
         category: String,
-        /// What it names
+        /// Unknown name
         name: String,
     },
     /// A list of categories names one that does not exist.
     #[error("`{key}` names the unknown category `{name}`{}", hint(nearest.as_deref()))]
     Unknown {
-        /// Which list
+        /// Name of the list
         key: &'static str,
-        /// What it names
+        /// Unknown name
         name: String,
-        /// What was perhaps meant
+        /// Nearest known name
         nearest: Option<String>,
     },
 }

@@ -37,12 +37,12 @@ pub(crate) struct Server {
     pub(crate) port: u16,
     /// Names beside loopback's under which clients may ask for it
     pub(crate) allowed_hosts: Vec<String>,
-    /// How long a server that started by itself stays with nothing to do; 0 is for ever
+    /// Idle time in seconds after which a self-started server ends; 0 is never
     pub(crate) idle_seconds: u64,
     /// Maximum number of open connections; authenticated streams and waiting calls do not count
     #[serde(deserialize_with = "at_least_one")]
     pub(crate) max_connections: u32,
-    /// How much is logged
+    /// Log level
     pub(crate) log_level: LogLevel,
 }
 
@@ -80,20 +80,20 @@ fn address<'de, D: Deserializer<'de>>(from: D) -> Result<IpAddr, D::Error> {
     }
 }
 
-/// How much is logged.
+/// Log level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum LogLevel {
     /// Nothing
     Off,
-    /// What went wrong
+    /// Error
     Error,
-    /// What looks odd
+    /// Warnings
     #[serde(alias = "warning")]
     Warn,
-    /// What happens
+    /// Information
     Info,
-    /// How it happens
+    /// Debugging
     Debug,
     /// Every step
     Trace,
@@ -113,7 +113,7 @@ impl LogLevel {
     }
 }
 
-/// Which model plays whom.
+/// Model aliases.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Models {
@@ -133,15 +133,15 @@ impl Default for Models {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Mcp {
-    /// How long Claude Code keeps a stream open, in milliseconds
+    /// Stream timeout of Claude Code, in milliseconds
     #[serde(deserialize_with = "at_least_one")]
     pub(crate) stream_timeout: u64,
     /// Categories that may also use the tools that start agents
     pub(crate) full_access_categories: Vec<String>,
-    /// How often a call that waits reports that it still does, in milliseconds
+    /// Progress interval of waiting calls, in milliseconds
     #[serde(deserialize_with = "at_least_one")]
     pub(crate) progress_interval: u64,
-    /// How long a step of git, GitHub or tmux may take, in milliseconds
+    /// Timeout of a step of git, GitHub or tmux, in milliseconds
     #[serde(deserialize_with = "at_least_one")]
     pub(crate) tool_timeout: u64,
 }
@@ -161,22 +161,22 @@ impl Default for Mcp {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct LimitsConfig {
-    /// How deep agents may start agents
+    /// Maximum depth of the agent tree
     pub(crate) depth: u32,
-    /// How many agents run at once
+    /// Maximum number of running agents
     #[serde(deserialize_with = "at_least_one")]
     pub(crate) running: u32,
-    /// How many children an agent may have
+    /// Maximum number of children per agent
     pub(crate) children: u32,
-    /// How long a prompt may be
+    /// Maximum prompt size
     #[serde(deserialize_with = "at_least_one")]
     pub(crate) max_prompt_bytes: u64,
-    /// How much of an agent's output is kept
+    /// Maximum output kept per agent
     #[serde(deserialize_with = "at_least_one")]
     pub(crate) max_output_bytes: u64,
-    /// How many calls an agent may make in a minute; 0 is no limit
+    /// Calls per minute and agent; 0 is no limit
     pub(crate) calls_per_minute: u32,
-    /// How long an agent may take to end after it was asked to, in milliseconds
+    /// Grace period of an agent after a request to end, in milliseconds
     pub(crate) grace: u64,
     /// Longest wait for a model's usage limit, in hours
     #[serde(deserialize_with = "limited_hours")]
@@ -203,7 +203,7 @@ fn limited_hours<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     review::within(from, 1..=8760)
 }
 
-/// What may be spent.
+/// Budgets.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Budgets {
@@ -310,7 +310,7 @@ where
     Ok(number)
 }
 
-/// What tokens cost, for models that do not say so themselves.
+/// Token prices, for models that do not report costs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Prices {
@@ -342,7 +342,7 @@ impl Default for Prices {
     }
 }
 
-/// What a million tokens cost, in dollars.
+/// Price per million tokens, in dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct PriceConfig {
@@ -371,13 +371,13 @@ impl From<PriceConfig> for Price {
     }
 }
 
-/// What an agent is told of the project.
+/// Project context for agents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Context {
-    /// Which files, in this order
+    /// Files, in this order
     pub(crate) files: Vec<ContextFile>,
-    /// How many bytes together
+    /// Total byte limit
     pub(crate) size: u64,
 }
 
@@ -405,12 +405,12 @@ pub(crate) struct ContextFile {
     /// Only so many lines from its beginning
     #[serde(default)]
     pub(crate) lines: Option<u32>,
-    /// Which part
+    /// Part
     #[serde(default)]
     pub(crate) part: Part,
 }
 
-/// Which part of a file.
+/// Part of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Part {

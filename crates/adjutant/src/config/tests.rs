@@ -1,4 +1,4 @@
-//! How a configuration is read, refused and overlaid.
+//! Tests of reading, refusing and overlaying a configuration.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Whether all is as it should be: looked up in the record, not in what was told.
+//! Checks the demonstration against the record.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::cli_error::Trouble;
 use crate::client::Client;
 use crate::terminal::render::{bad, count, good, money, wrapped};
 
-/// How everybody must end.
+/// Expected outcome of each agent.
 const ENDS: [(&str, &str); 9] = [
     ("lead", "succeeded"),
     ("writer", "succeeded"),
@@ -24,18 +24,18 @@ const ENDS: [(&str, &str); 9] = [
     ("tester", "failed"),
     ("tester 2", "succeeded"),
 ];
-/// How often it is looked whether worktrees are gone.
+/// Poll interval for removed worktrees.
 const LOOK: Duration = Duration::from_millis(20);
-/// What the spender may spend, and what a step of it costs, in dollars.
+/// Cap of the spender and cost of its step, in dollars.
 const CAP: f64 = 0.10;
 const STEP: f64 = 0.03;
 
 /// Something that must be so.
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
-    /// What
+    /// Claim
     pub(super) what: String,
-    /// Whether it is
+    /// True if it holds
     #[serde(rename = "ok")]
     pub(super) holds: bool,
 }
@@ -48,7 +48,7 @@ impl Check {
     }
 }
 
-/// Whether the commits of the agents are there.
+/// Checks the agents' commits.
 pub(super) fn commits(history: &str) -> Check {
     let all = ["Write the greeting", "Spell it right", "Test the greeting"];
     let holds = all.iter().all(|message| history.lines().filter(|is| is == message).count() == 1);
@@ -56,7 +56,7 @@ pub(super) fn commits(history: &str) -> Check {
     Check { what, holds }
 }
 
-/// Whether git and the record agree, once what is under way is done.
+/// Checks that git and the record agree, once pending work is done.
 pub(super) async fn agreement(client: &Client, deadline: Instant) -> Result<Check, Trouble> {
     let what = "git and the record agree: no worktree is left that nobody needs".to_owned();
     loop {
@@ -71,7 +71,7 @@ pub(super) async fn agreement(client: &Client, deadline: Instant) -> Result<Chec
     }
 }
 
-/// What the server's record says.
+/// Reads the server's record.
 pub(super) async fn record(
     client: &Client,
     story: &Story,
@@ -158,7 +158,7 @@ fn numbered(line: &str) -> Option<(usize, usize)> {
     Some((number.parse().ok()?, of.parse().ok()?))
 }
 
-/// What an agent wrote to its output.
+/// Reads an agent's output.
 async fn output(client: &Client, agent: &str) -> Result<Vec<String>, Trouble> {
     let (mut lines, mut segment, mut offset) = (Vec::new(), 0, 0);
     loop {
@@ -179,7 +179,7 @@ async fn output(client: &Client, agent: &str) -> Result<Vec<String>, Trouble> {
     }
 }
 
-/// Whether everything that was made shows in the record of calls, and nobody has touched that.
+/// Checks that the audit record is complete and intact.
 async fn calls(client: &Client, story: &Story) -> Result<Check, Trouble> {
     let (mut rows, mut after) = (Vec::new(), Some(0));
     while let Some(from) = after {

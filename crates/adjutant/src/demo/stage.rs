@@ -24,7 +24,7 @@ use crate::init;
 use crate::server_process::connect::{self, Where};
 use crate::server_process::{self, Patience};
 
-/// What the agents do.
+/// Scenario of the agents.
 const SCENARIO: &str = include_str!("crew.yaml");
 
 /// The roles: a name, a category, and what else is to be said of them.
@@ -38,14 +38,14 @@ const ROLES: [(&str, &str, &str); 7] = [
     ("runner", "worker", "worktree: none\n"),
 ];
 
-/// What a reviewer is asked: the first word chooses what it plays.
+/// Prompt of a reviewer: the first word chooses its scenario.
 const ASK: &str = "{{instructions}}\n\nThe work of {{coder}}, for the {{iteration}}. time.\n";
 
 /// The file that tells the runner that there is no server.
 const NO_SERVER: &str = "no-server";
-/// How long git may take for a step.
+/// Timeout of a git step.
 const GIT: Duration = Duration::from_secs(30);
-/// How long an agent may take to end, and how often it is looked at.
+/// Timeout and poll interval for an agent's end.
 const END: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -155,7 +155,7 @@ impl Stage {
         &self.scratch.path
     }
 
-    /// What one types to look at it afterwards.
+    /// Commands to look at it afterwards.
     pub(super) fn commands(&self) -> String {
         let (state, home) = (self.scratch.path.join("state"), self.home.root.display());
         let adjutant = format!("XDG_STATE_HOME={} adjutant --home {home}", state.display());

@@ -11,15 +11,15 @@ use crate::cli_error::Trouble;
 use crate::client::Client;
 use crate::terminal::render::{field, money};
 
-/// How long a question for the next event waits.
+/// Seconds that a request waits for the next event.
 const WAIT_SECONDS: u32 = 30;
 
-/// What has happened so far.
+/// Events so far.
 #[derive(Debug, Default)]
 pub(super) struct Story {
     /// The number of the last event
     after: i64,
-    /// What each agent is called, by its id, in the order in which they came
+    /// Names of agents by id, in order of appearance
     names: Vec<(String, String)>,
     /// The number of each task, by its id
     tasks: BTreeMap<String, String>,
@@ -27,11 +27,11 @@ pub(super) struct Story {
     open: BTreeSet<String>,
     /// Where the runs of those who have started are, by their names
     folders: BTreeMap<String, PathBuf>,
-    /// Whether a human was asked something
+    /// True if a human was asked something
     asked: bool,
-    /// Whether the lead gave up, so that nobody sees to the others
+    /// True if the lead failed, so that nobody looks after the others
     lost: bool,
-    /// What was made by calls: letters, tasks and agents
+    /// Objects created by calls: mails, tasks and agents
     made: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ impl Story {
         Ok(events)
     }
 
-    /// Whether everybody who began has ended, or nothing good can come any more.
+    /// True if every started agent has ended, or the run has failed.
     pub(super) fn is_over(&self) -> bool {
         self.lost || (!self.names.is_empty() && self.open.is_empty())
     }
@@ -60,12 +60,12 @@ impl Story {
         self.folders.get("runner").filter(|_| ready).cloned()
     }
 
-    /// What an agent is called.
+    /// Name of an agent.
     pub(super) fn name_of(&self, id: &str) -> Option<&str> {
         self.names.iter().find(|(known, _)| known == id).map(|(_, name)| name.as_str())
     }
 
-    /// What was made by calls.
+    /// Objects created by calls.
     pub(super) fn made(&self) -> &[String] {
         &self.made
     }
@@ -167,7 +167,7 @@ impl Story {
         teller.say(&self.who(&parent), &what)
     }
 
-    /// How somebody ended.
+    /// Describes an agent's end.
     fn finished(&self, data: &Value) -> String {
         let cost = money(&data["costUsd"]).map_or_else(String::new, |cost| format!(" ({cost})"));
         match data["state"].as_str().unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! How the doings of the crew are told: a line each, with the time; to programs all at once, at the end.
+//! Prints the crew's activity: a line each with the time; for programs all at once, at the end.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -9,7 +9,7 @@ use crate::terminal::render::{bold, dim, field, money, name, print_text, table, 
 
 /// Where what was done begins on a line.
 const INDENT: usize = 17;
-/// How wide a page is.
+/// Page width.
 const WIDTH: usize = 80;
 
 /// Tells the story as it happens.
@@ -25,7 +25,7 @@ impl<'a> Teller<'a> {
         Self { app, began: Instant::now(), told: Vec::new() }
     }
 
-    /// How long it has been.
+    /// Elapsed time.
     pub(super) fn millis(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
@@ -66,7 +66,7 @@ impl<'a> Teller<'a> {
         self.line(&table(["AGENT", "STATE", "TASK", "COST"], rows.chain([total])))
     }
 
-    /// What was told so far.
+    /// Lines so far.
     pub(super) fn told(&self) -> &[Value] {
         &self.told
     }

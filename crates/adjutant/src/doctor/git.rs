@@ -1,4 +1,4 @@
-//! Whether agents can have worktrees, and whether git and the record agree on those they have.
+//! Checks worktrees, and that git and the record agree on them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,14 +15,14 @@ use crate::home::Home;
 use crate::run;
 use crate::terminal::render::line;
 
-/// How long git may take for a look.
+/// Timeout of a git query.
 const LOOK: Duration = Duration::from_secs(10);
-/// How long the server may take to compare every worktree.
+/// Timeout for comparing every worktree.
 const COMPARE: Duration = Duration::from_secs(60);
-/// So many disagreements are told.
+/// Disagreements listed.
 const TOLD: usize = 3;
 
-/// Whether git can make worktrees of this project. That git is missing is said elsewhere.
+/// Checks that git can make worktrees of this project. A missing git is reported elsewhere.
 pub(super) fn worktrees(project: &Path, env: &Environment) -> Option<Check> {
     which("git", env.path.as_deref())?;
     let git = Git::on_path(env.path.as_deref().unwrap_or_default());
@@ -48,7 +48,7 @@ pub(super) fn worktrees(project: &Path, env: &Environment) -> Option<Check> {
     })
 }
 
-/// Whether git and the record agree. Only a server knows the record, so nothing is said without one.
+/// Checks that git and the record agree. Needs a running server.
 pub(super) fn agreement(home: &Home, env: &Environment) -> Option<Check> {
     let file = home.read_server().ok()??;
     super::is_healthy(&file.url).ok()?;

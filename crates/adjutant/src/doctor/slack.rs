@@ -1,4 +1,4 @@
-//! Whether Slack can be spoken to. Without tokens nothing is asked, and nothing goes over the network.
+//! Checks the connection to Slack. Without tokens nothing goes over the network.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::environment::Environment;
 use crate::home::Home;
 
-/// How long an answer may take.
+/// Timeout of an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Looks whether Slack takes the tokens.

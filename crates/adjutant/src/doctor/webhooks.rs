@@ -1,4 +1,4 @@
-//! Whether webhooks can be told, and whether others could listen.
+//! Checks that webhooks are reachable and encrypted.
 
 use engine::settings::{WebhookForm, WebhookKey};
 

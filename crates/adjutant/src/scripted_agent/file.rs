@@ -20,7 +20,7 @@ use crate::yaml::{self, Problem};
 /// Names that have a meaning of their own and cannot be given to answers.
 pub(super) const RESERVED: [&str; 8] =
     ["agent", "args", "attempt", "env", "i", "input", "prompt", "task"];
-/// How often a call is tried, and how many seconds lie between two tries.
+/// Attempts of a call, and seconds between them.
 const TRIES: u64 = 100;
 const PAUSE: f64 = 0.05;
 

@@ -1,10 +1,10 @@
-//! Whether an answer has what a scenario expects of it. Pure.
+//! Matches answers against a scenario's expectations. Pure.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// How much of a value a message shows.
+/// Characters of a value shown in a message.
 const SHOWN: usize = 400;
 
 /// Where an answer is not as expected.

@@ -33,28 +33,28 @@ const LONGEST: Duration = Duration::from_secs(300);
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LAST_PAUSE: Duration = Duration::from_millis(500);
 
-/// What a tool answered: its structured content, or the body of its error.
+/// Answer of a tool: its structured content, or its error body.
 pub(super) type Answer = Result<Value, Value>;
 
 /// The agent's own client.
 #[derive(Debug)]
 pub(super) struct Mcp {
     client: Client,
-    /// What every key begins with: the agent and its attempt
+    /// Prefix of every key: the agent and its attempt
     prefix: String,
-    /// How many requests were made
+    /// Number of requests made
     made: Cell<u64>,
 }
 
-/// How a call is made.
+/// Options of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Manner {
-    /// How long it waits for a server that is gone
+    /// Wait for a server that is gone
     pub(super) patience: Duration,
     pub(super) progress: Progress,
 }
 
-/// Whether the server may say on the way that it still waits.
+/// Whether progress notifications are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
     /// It is wanted
@@ -69,9 +69,9 @@ pub(super) enum CallError {
     /// There was no server, or none that answers, for too long.
     #[error("the server was gone for {} s", patience.as_secs_f64())]
     Gone {
-        /// How long it was waited for
+        /// Time waited
         patience: Duration,
-        /// What happened last
+        /// Last error
         #[source]
         source: ClientError,
     },

@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 use serde_json::Value;
 
-/// So much of a flood is written at once.
+/// Bytes of a flood written at once.
 const CHUNK: usize = 64 * 1024;
 
-/// What the agent says of its own end, as its last line does.
+/// The agent's own result, as its last line.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct ResultLine {
     pub(super) status: String,
@@ -38,7 +38,7 @@ pub(super) enum Report {
         #[serde(skip_serializing_if = "Option::is_none")]
         until: Option<String>,
     },
-    /// Which model it says it is
+    /// Reported model
     Model(String),
     /// It uses a tool of its own, or has done so
     Tool(ToolUse),
@@ -70,7 +70,7 @@ pub(super) struct ToolUse {
     pub(super) input: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) error: Option<String>,
-    /// Whether this is the end
+    /// True at the end
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) done: Option<bool>,
 }
@@ -98,7 +98,7 @@ pub(super) fn report(report: &Report) -> io::Result<()> {
     json(&Line { adjutant: report })
 }
 
-/// Whether a flood is text.
+/// Content of a flood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Filler {
     Text,

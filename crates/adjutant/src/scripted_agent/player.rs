@@ -22,23 +22,23 @@ use super::template::{Given, Scope, TemplateError};
 use super::work::{Committed, Folder, WorkError};
 use crate::app;
 
-/// How long a call waits for a server that is gone.
+/// Wait of a call for a server that is gone.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How long a file is waited for.
+/// Default wait for a file.
 const NO_FILE: f64 = 600.0;
 
 /// The agent, as far as its steps need it.
 #[derive(Debug)]
 pub(super) struct Player {
-    /// What the scenario is called in messages
+    /// Name of the scenario in messages
     pub(super) name: String,
     pub(super) folder: Folder,
     /// None where the environment names no server
     pub(super) mcp: Option<Mcp>,
     pub(super) patience: Option<Duration>,
-    /// How many uses of its own tools it has reported
+    /// Number of its own tool uses reported
     pub(super) uses: Cell<u64>,
-    /// What it will say of its end
+    /// Result to report
     pub(super) result: RefCell<Option<ResultLine>>,
 }
 
@@ -278,19 +278,19 @@ impl Player {
         })
     }
 
-    /// What is said of a play of which nothing else is said.
+    /// Default summary.
     fn summary(&self) -> String {
         format!("played `{}` to its end", self.name)
     }
 
-    /// What the agent says of a good end.
+    /// Result of a successful run.
     pub(super) fn good_end(&self) -> ResultLine {
         let said = self.result.borrow_mut().take();
         said.unwrap_or_else(|| ResultLine::bare("success", self.summary()))
     }
 }
 
-/// Whether tools should be in the list.
+/// Expected presence of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
     There,
@@ -315,7 +315,7 @@ fn expected(tool: &str, call: &Call, answer: Result<Value, Value>) -> Result<Val
     }
 }
 
-/// What an error says.
+/// Text of an error.
 fn said(error: &Value) -> String {
     match (error["code"].as_str(), error["message"].as_str()) {
         (Some(code), Some(message)) => format!("{code}: {message}"),

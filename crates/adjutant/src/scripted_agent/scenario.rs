@@ -12,24 +12,24 @@ use super::template::Given;
 /// Everything that a file has.
 #[derive(Debug)]
 pub(super) struct File {
-    /// What is played where the prompt names nothing
+    /// Default scenario
     pub(super) main: Option<Scenario>,
-    /// What a prompt may name with its first word
+    /// Scenarios by the prompt's first word
     pub(super) named: BTreeMap<String, Scenario>,
-    /// How long a call waits for a server that is gone, unless the call says otherwise
+    /// Default wait of a call for a server that is gone
     pub(super) patience: Option<Duration>,
 }
 
-/// What an agent does from its start to its end.
+/// Steps of an agent from its start to its end.
 #[derive(Debug)]
 pub(super) struct Scenario {
     pub(super) steps: Vec<Step>,
-    /// What it does instead from the attempt of this number on
+    /// Steps by attempt number
     pub(super) attempts: BTreeMap<u32, Vec<Step>>,
 }
 
 impl Scenario {
-    /// What is done in this attempt.
+    /// Steps of this attempt.
     pub(super) fn steps_of(&self, attempt: u32) -> &[Step] {
         self.attempts.range(..=attempt).next_back().map_or(&self.steps, |(_, steps)| steps)
     }
@@ -42,7 +42,7 @@ pub(super) struct Step {
     pub(super) act: Act,
 }
 
-/// What can be done.
+/// An action.
 #[derive(Debug)]
 pub(super) enum Act {
     /// Prints a text
@@ -93,17 +93,17 @@ pub(super) struct Call {
     pub(super) with: Map<String, Value>,
     /// The name under which the answer is remembered
     pub(super) save: Option<String>,
-    /// What the answer must have
+    /// Expected content of the answer
     pub(super) expect: Option<Value>,
-    /// What the answer must have in the end: until then it is called again
+    /// Expected content of the last answer; the call is repeated until then
     pub(super) until: Option<Value>,
-    /// How often it is called at most
+    /// Maximum number of calls
     pub(super) tries: Given<u64>,
-    /// How many seconds lie between two tries
+    /// Seconds between two calls
     pub(super) pause: Given<f64>,
     /// The error that is expected instead of an answer
     pub(super) fails: Option<Code>,
-    /// How long it waits for a server that is gone
+    /// Wait for a server that is gone
     pub(super) patience: Option<Duration>,
 }
 
@@ -123,7 +123,7 @@ pub(super) struct FileText {
     pub(super) text: String,
 }
 
-/// What is said to have been used.
+/// Usage to report.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Burn {
@@ -134,7 +134,7 @@ pub(super) struct Burn {
     pub(super) cost_usd: Option<Given<f64>>,
 }
 
-/// How long the model is said not to answer.
+/// Usage limit to report.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Limited {
@@ -164,12 +164,12 @@ pub(super) struct WaitFile {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Flood {
-    /// How much in all
+    /// Total bytes
     pub(super) bytes: Given<u64>,
-    /// How long each line is, without its end
+    /// Length of each line, without its end
     #[serde(default = "eighty")]
     pub(super) line: Given<u64>,
-    /// Whether it is text
+    /// True for text
     #[serde(default = "yes")]
     pub(super) utf8: bool,
 }
@@ -182,7 +182,7 @@ fn yes() -> bool {
     true
 }
 
-/// What the agent says of its own end; templates are still in it.
+/// Result to report, with unresolved templates.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Outcome {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 const OPEN: &str = "{{";
 const CLOSE: &str = "}}";
 
-/// What is known by name.
+/// Variables by name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scope(Map<String, Value>);
 
@@ -37,9 +37,9 @@ pub(super) enum TemplateError {
     Misfit {
         /// The template
         template: String,
-        /// What it stands for
+        /// Value found
         found: Value,
-        /// What was needed
+        /// Reason
         why: String,
     },
 }

@@ -1,4 +1,4 @@
-//! What a scripted agent does to its folder: files, commits, programs. Never outside it.
+//! Actions of a scripted agent in its folder: files, commits, programs. Never outside it.
 
 use std::ffi::OsString;
 use std::io;
@@ -12,14 +12,14 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::environment::Environment;
 
-/// Who commits where git knows nobody.
+/// Fallback identity for commits.
 const NOBODY: [(&str, &str); 2] =
     [("user.name", "Scripted agent"), ("user.email", "agent@adjutant.invalid")];
-/// How long a step of git may take.
+/// Timeout of a git step.
 const GIT: Duration = Duration::from_secs(60);
-/// How long git is tried again while another agent uses the same repository.
+/// Retry time while another agent uses the same repository.
 const BUSY: Duration = Duration::from_secs(10);
-/// How often a file is looked for: gently, and more gently the longer it does not come.
+/// First poll interval for a file; it grows with time.
 const FIRST_LOOK: Duration = Duration::from_millis(5);
 const LAST_LOOK: Duration = Duration::from_millis(100);
 
@@ -42,9 +42,9 @@ pub(super) enum WorkError {
     /// A file that did not come.
     #[error("`{path}` did not come within {} s", limit.as_secs_f64())]
     NoFile {
-        /// What was waited for
+        /// Awaited path
         path: String,
-        /// How long
+        /// Time limit
         limit: Duration,
     },
     /// A program that did not start.
@@ -53,7 +53,7 @@ pub(super) enum WorkError {
     /// A program that could not be followed.
     #[error("could not follow `{program}`")]
     Follow {
-        /// Which
+        /// Program
         program: String,
         /// Why
         #[source]
@@ -62,11 +62,11 @@ pub(super) enum WorkError {
     /// A program that ended in another way than it should.
     #[error("`{program}` should exit with {code}, and {}", ended(*exit))]
     Ended {
-        /// Which
+        /// Program
         program: String,
-        /// What was expected
+        /// Expected exit code
         code: i32,
-        /// What happened
+        /// Kind of the event
         exit: Exit,
     },
     /// Git gave no answer.
@@ -75,9 +75,9 @@ pub(super) enum WorkError {
     /// Git refused.
     #[error("`git {step}` failed: {said}")]
     Git {
-        /// What it was to do
+        /// Command
         step: &'static str,
-        /// What it says
+        /// Text
         said: String,
     },
 }
@@ -89,7 +89,7 @@ fn ended(exit: Exit) -> String {
     }
 }
 
-/// What became of a commit.
+/// Outcome of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Committed {
     Yes,
@@ -228,7 +228,7 @@ impl Folder {
     }
 }
 
-/// Whether this is a link to something that is not there: writing would make it, wherever that is.
+/// True for a dangling link: writing would create its target.
 fn dangles(path: &Path) -> bool {
     path.is_symlink() && !path.exists()
 }

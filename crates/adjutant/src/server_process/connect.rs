@@ -20,15 +20,15 @@ use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use crate::client::{Client, ClientError, Named};
 use crate::home::ServerFile;
 
-/// How often a starting server is looked for.
+/// Poll interval for a starting server.
 const LOOK: Duration = Duration::from_millis(1);
-/// How long a server may take to start.
+/// Start timeout of a server.
 const START: Duration = Duration::from_secs(10);
-/// How long an agent waits for a server that somebody else must start.
+/// Wait of an agent for a server, which it may not start itself.
 const AGENT_PATIENCE: Duration = Duration::from_secs(30);
-/// How long a server may take to say that it is well.
+/// Timeout of a health check.
 const HEALTH: Duration = Duration::from_secs(2);
-/// How much of the log a failed start shows.
+/// Bytes of the log shown after a failed start.
 const TAIL: u64 = 4096;
 
 /// Where the server is looked for, and how one is started.
@@ -44,9 +44,9 @@ pub(crate) struct Where {
     pub(crate) log: PathBuf,
     /// A server that was named by its address: then no other will do
     pub(crate) url_override: Option<String>,
-    /// What we show the server
+    /// Token for the server
     pub(crate) token: Token,
-    /// Whether this program runs inside an agent
+    /// True inside an agent
     pub(crate) inside_agent: bool,
     /// Our own program
     pub(crate) exe: PathBuf,
@@ -122,13 +122,13 @@ pub(crate) enum ConnectError {
     /// An agent found no server, and may not start one.
     #[error("no server started within {} s, and only the operator may start one", after.as_secs())]
     NoneForAgent {
-        /// How long it waited
+        /// Time waited
         after: Duration,
     },
     /// The server ended while it was starting.
     #[error("the server ended at its start ({exit}){}", said(tail))]
     Ended {
-        /// How it ended
+        /// Final status
         exit: Ending,
         /// The last lines of its log
         tail: String,
@@ -136,7 +136,7 @@ pub(crate) enum ConnectError {
     /// The server did not answer in time.
     #[error("the server did not answer within {} s of its start{}", after.as_secs(), said(tail))]
     TooSlow {
-        /// How long it had
+        /// Time limit
         after: Duration,
         /// The last lines of its log
         tail: String,
@@ -152,7 +152,7 @@ pub(crate) enum ConnectError {
     Client(#[from] ClientError),
 }
 
-/// How a server ended, in words.
+/// Displays how a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ending(pub(crate) Exit);
 

@@ -23,12 +23,12 @@ use crate::environment::Environment;
 use crate::home::{Home, ServerFile, good};
 use crate::server_process::{self, Bound};
 
-/// Which home is served, and how.
+/// Home to serve, with its options.
 #[derive(Debug, Clone)]
 pub(crate) struct Stage {
     /// The home
     pub(crate) home: Home,
-    /// What the environment says
+    /// Environment
     pub(crate) env: Environment,
     /// The address that was given on the command line
     pub(crate) host: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// What was given on the command line.
+    /// Flags given on the command line.
     pub(crate) fn flags(&self) -> Vec<Flag<'static>> {
         let mut flags: Vec<Flag<'static>> = Vec::new();
         flags.extend(self.host.clone().map(|host| ("server.host", host)));
@@ -51,7 +51,7 @@ impl Stage {
         Ok((loaded.config, loaded.warnings))
     }
 
-    /// What the engine is told, and what is odd about it.
+    /// Settings of the engine, with warnings.
     fn settings(&self) -> Result<(engine::settings::Settings, Vec<String>), Trouble> {
         let (config, mut warnings) = self.config()?;
         let policy = config.policy().map_err(|error| Trouble::usage(error.to_string()))?;
@@ -70,7 +70,7 @@ impl Stage {
 /// A server that listens and does not answer yet.
 #[derive(Debug)]
 pub(crate) struct Ready {
-    /// What `server.json` says
+    /// Content of `server.json`
     pub(crate) file: ServerFile,
     /// Ends the server when cancelled
     pub(crate) shutdown: CancellationToken,

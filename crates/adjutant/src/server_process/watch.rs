@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::server_process::connect::{self, Ending};
 
-/// So many restarts within [`WINDOW`] are enough.
+/// Maximum restarts within [`WINDOW`].
 const MOST: usize = 5;
 const WINDOW: Duration = Duration::from_secs(60);
 /// The pause before each restart in the window: none before the first, a client may be waiting.
@@ -111,14 +111,14 @@ impl Signals {
     }
 }
 
-/// Whether the server is wanted.
+/// Whether the server should run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     Up,
     Down,
 }
 
-/// What to do about a child that has ended.
+/// Action after a child has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     End,

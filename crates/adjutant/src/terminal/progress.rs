@@ -8,9 +8,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::app::App;
 use crate::terminal::render::short;
 
-/// How often the line moves.
+/// Interval of the animation.
 const TICK: Duration = Duration::from_millis(120);
-/// How often it is drawn, at most.
+/// Maximum redraws per second.
 const HERTZ: u8 = 10;
 /// Longer than this no line is; the terminal cuts what does not fit.
 const WIDEST: usize = 160;
@@ -60,7 +60,7 @@ impl Progress {
         Self(bar)
     }
 
-    /// Whether anybody sees it.
+    /// True if it is visible.
     pub(crate) fn is_seen(&self) -> bool {
         !self.0.is_hidden()
     }
@@ -70,7 +70,7 @@ impl Progress {
         self.0.set_message(short(what, WIDEST));
     }
 
-    /// So many steps are done.
+    /// Sets the number of finished steps.
     pub(crate) fn reach(&self, done: u64) {
         self.0.set_position(done);
     }

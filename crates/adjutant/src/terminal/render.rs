@@ -13,10 +13,10 @@ use serde_json::Value;
 use crate::cli_error::Trouble;
 use crate::yaml::Problem;
 
-/// How wide a page is where nobody says.
+/// Default page width.
 const WIDTH: u16 = 80;
 
-/// What stands between the columns of a table.
+/// Gap between the columns of a table.
 const GAP: usize = 2;
 
 /// For whom answers are.
@@ -29,7 +29,7 @@ pub(crate) enum Render {
 }
 
 impl Render {
-    /// Whether programs read the answer.
+    /// True for JSON output.
     pub(crate) fn is_json(self) -> bool {
         self == Self::Json
     }
@@ -128,7 +128,7 @@ pub(crate) fn redraw(text: &str) -> io::Result<()> {
     print_text(&shown.join("\n"))
 }
 
-/// Whether people look on.
+/// True for a terminal.
 pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
@@ -196,13 +196,13 @@ pub(crate) fn bad(text: impl Display) -> String {
     painted(RED, text)
 }
 
-/// How wide the terminal is.
+/// Width of the terminal.
 fn width() -> u16 {
     // A terminal that does not know says nought.
     Table::new().width().filter(|width| *width > 0).unwrap_or(WIDTH)
 }
 
-/// How much room is left on a line of a terminal; in a pipe there is always enough.
+/// Room left on a line of a terminal; unlimited in a pipe.
 pub(crate) fn room(used: usize) -> usize {
     if io::stdout().is_terminal() { usize::from(width()).saturating_sub(used) } else { usize::MAX }
 }
@@ -215,7 +215,7 @@ pub(crate) fn plain(text: &str) -> String {
         .collect()
 }
 
-/// Whether a character changes the direction of what follows, and so what a reader sees.
+/// True for a character that changes the text direction.
 const fn turns_about(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -260,7 +260,7 @@ pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// What a JSON field says, made harmless; absent or null is a dash.
+/// Text of a JSON field, sanitised; a dash if absent or null.
 pub(crate) fn field(value: &Value, name: &str) -> String {
     match &value[name] {
         Value::Null => "-".to_owned(),
@@ -269,7 +269,7 @@ pub(crate) fn field(value: &Value, name: &str) -> String {
     }
 }
 
-/// How long ago a point in time was, in one word.
+/// Age of a time, one word.
 pub(crate) fn ago(value: &Value, now: Timestamp) -> String {
     let Some(at) = value.as_str().and_then(|text| text.parse::<Timestamp>().ok()) else {
         return "-".to_owned();
@@ -362,7 +362,7 @@ pub(crate) fn table<const N: usize>(
     }
 }
 
-/// How many there are, in words: `1 task`, `2 tasks`.
+/// Count with its noun: `1 task`, `2 tasks`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }

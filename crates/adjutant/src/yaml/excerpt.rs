@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// So much of a long line is shown before the place.
+/// Characters of a long line shown before the position.
 const LEAD: usize = 24;
 
 /// The line of a place and the one before it, no wider than asked for.

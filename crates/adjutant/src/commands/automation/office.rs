@@ -10,7 +10,7 @@ use crate::commands::call::tool::text_or_stdin;
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{ago, dim, elastic, field, good, name};
 
-/// What the server gives at once.
+/// Page size.
 const PAGE: u32 = 500;
 
 /// Lists, starts or replaces supervisors.
@@ -84,7 +84,7 @@ fn shown(supervisors: &[Value], pending: &[Value]) -> String {
     text
 }
 
-/// How many tasks are in each state that has any, as `2 pending, 1 review`.
+/// Task counts by state, as `2 pending, 1 review`.
 fn counted(tasks: &Value) -> String {
     let states = ["PENDING", "ASSIGNED", "IN_PROGRESS", "REVIEW", "BLOCKED", "COMPLETED", "FAILED"];
     let parts: Vec<String> = states

@@ -16,7 +16,7 @@ use crate::terminal::render::{bold, count, field, name, table};
 
 /// The exit code where a plan is not completed.
 const NOT_COMPLETED: u8 = 1;
-/// So many plans are asked for at once.
+/// Page size.
 const PAGE: u32 = 1000;
 
 /// Runs, shows or ends plans.
@@ -46,7 +46,7 @@ pub(crate) async fn run(app: &App, args: PlanArgs) -> Result<(), Trouble> {
     }
 }
 
-/// Whether somebody wants to see a plan to its end.
+/// Whether to follow a plan after starting it.
 enum Then {
     Leave,
     Watch,

@@ -19,7 +19,7 @@ use crate::commands::reconnect::Steady;
 use crate::terminal::progress::Progress;
 use crate::terminal::render::{bad, cell, count, dim, field, good, line, name, table};
 
-/// How many rows are fetched at once.
+/// Page size.
 const PAGE: usize = 500;
 const PAGE_NUMBERS: i64 = 500;
 
@@ -56,7 +56,7 @@ pub(crate) async fn run(app: &App, verb: Option<AuditVerb>) -> Result<(), Troubl
 
 /// The record, or a part of it.
 pub(crate) struct Record<'a> {
-    /// Who has it
+    /// Client
     pub(crate) client: &'a Client,
     /// Only this agent's calls
     pub(crate) agent: Option<String>,

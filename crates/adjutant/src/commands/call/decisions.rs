@@ -25,7 +25,7 @@ pub(crate) async fn run(app: &App, args: DecisionsArgs) -> Result<(), Trouble> {
     })?)
 }
 
-/// Whether somebody wrote it down; the rest the server logs by itself.
+/// True for an entry that an agent logged.
 fn is_written_down(entry: &Value) -> bool {
     entry["id"].as_str().is_some_and(|id| !id.starts_with("call-"))
 }

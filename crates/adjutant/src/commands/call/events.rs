@@ -19,7 +19,7 @@ use crate::client::{ApiError, Client, ClientError};
 use crate::commands::reconnect::{Steady, is_gone};
 use crate::terminal::render::{dim, field, line, name, print_json, print_text, room, short};
 
-/// How many are fetched at once.
+/// Page size.
 const PAGE: usize = 500;
 /// The server says that it is alive far more often than this.
 const SILENCE: Duration = Duration::from_secs(60);
@@ -71,7 +71,7 @@ fn tell(app: &App, event: &Value) -> std::io::Result<()> {
     if app.render.is_json() { print_json(event) } else { print_text(&on_a_line(event)) }
 }
 
-/// Which ones.
+/// Selection.
 #[derive(Debug, Clone, Default)]
 struct Which {
     kind: Option<String>,

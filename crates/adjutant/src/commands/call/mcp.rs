@@ -63,7 +63,7 @@ async fn as_agent(at: Where, role: String, toolsets: Vec<String>) -> Result<(), 
     discharged.map(drop)
 }
 
-/// Whether there are toolsets of these names.
+/// Checks the names of toolsets.
 fn known(toolsets: &[String]) -> Result<(), Trouble> {
     for toolset in toolsets {
         if !TOOLSETS.contains(&toolset.as_str()) {

@@ -19,18 +19,18 @@ use crate::app::{self, App};
 use crate::cli_error::Trouble;
 use crate::terminal::render::{Page, bold, dim, name, plain};
 
-/// What is called, and with what.
+/// Tool with its arguments.
 #[derive(Debug, Default)]
 pub(crate) struct ToolArgs {
     call: Option<Typed>,
 }
 
-/// What was typed.
+/// Parsed command line.
 #[derive(Debug)]
 enum Typed {
     /// A tool that there always is
     Tool(Wish),
-    /// What may be a template, and everything after it
+    /// Possibly a template, with the rest of the line
     Other(String, Vec<OsString>),
 }
 
@@ -174,7 +174,7 @@ fn command_of(tool: &Shown) -> Command {
         )
 }
 
-/// How a tool is called with what it cannot do without.
+/// Example call of a tool with its required fields.
 fn example(tool: &Shown) -> String {
     let required = tool.input.get("required").and_then(Value::as_array);
     let needed: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -229,7 +229,7 @@ fn flag_of(field: &str, schema: &Value, note: &str) -> Arg {
     }
 }
 
-/// What a field takes, as far as the command line cares.
+/// Kind of a field's value on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Truth,

@@ -16,7 +16,7 @@ use crate::terminal::render::{
     ago, cell, dim, elastic, field, is_terminal, money, name, print_json, print_text, redraw, span,
 };
 
-/// How often the list is looked at again.
+/// Refresh interval.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Lists the agents.
@@ -127,7 +127,7 @@ fn tree(agents: &[Value]) -> Vec<(usize, &Value)> {
     tree
 }
 
-/// How long it has run, or ran.
+/// Running time.
 pub(crate) fn elapsed(agent: &Value, now: Timestamp) -> String {
     let at = |key: &str| agent[key].as_str().and_then(|at| at.parse::<Timestamp>().ok());
     match (at("startedAt"), at("finishedAt")) {

@@ -15,7 +15,7 @@ use crate::commands::reconnect::Steady;
 use crate::terminal::progress::Progress;
 use crate::terminal::render::{dim, odd, plain};
 
-/// How soon a line is offered again to an agent that is only starting.
+/// Retry delay for input to an agent that is starting.
 const AGAIN: Duration = Duration::from_millis(100);
 
 /// Shows the stream and passes typed lines on, until the agent ends.

@@ -14,9 +14,9 @@ use crate::commands::reconnect::Steady;
 use crate::terminal::progress::Progress;
 use crate::terminal::render::{dim, print_raw, print_raw_aside, print_text};
 
-/// How long a question waits for more output.
+/// Seconds that a request waits for more output.
 const WAIT_SECONDS: u32 = 30;
-/// How long to pause before a question that was answered too soon.
+/// Pause before repeating a request that was answered at once.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Shows an agent's output, and goes on with it if asked to.
@@ -58,7 +58,7 @@ pub(crate) async fn follow(
 struct Tail {
     agent: String,
     attempt: u64,
-    /// Whether it ends with its attempt
+    /// True to end with its attempt
     only: bool,
     segment: u64,
     offset: u64,
@@ -113,7 +113,7 @@ impl Tail {
     }
 }
 
-/// How lines are shown.
+/// Output of lines.
 #[derive(Debug)]
 enum Printer {
     /// For programs, an object a line

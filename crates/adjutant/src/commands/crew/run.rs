@@ -25,7 +25,7 @@ use crate::terminal::render::{
     quoted, span, tokens,
 };
 
-/// How long one question waits for an agent's end.
+/// Seconds that a request waits for an agent's end.
 const WAIT_SECONDS: u64 = 60;
 /// Before it is asked again whoever was answered at once waits so long: the server may be ending.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -74,7 +74,7 @@ fn as_operator(app: &App) -> Result<(), Trouble> {
         .hint("`adjutant tool draft_agent --role ROLE --prompt TEXT` starts one in your name"))
 }
 
-/// What the server is asked for.
+/// Request to the server.
 fn wish_of(app: &App, args: RunArgs) -> Result<Value, Trouble> {
     as_operator(app)?;
     let mut wish = bounds_of(&args.bounds);
@@ -151,7 +151,7 @@ async fn end_of(app: &App, steady: &mut Steady<'_>, id: &str) -> Result<Value, T
     steady.get(&format!("/api/agents/{id}")).await
 }
 
-/// How often a line of progress is told anew.
+/// Refresh interval of the progress line.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Waits for something, and shows meanwhile what an agent does, to whoever sees it.
@@ -184,7 +184,7 @@ async fn look_at(app: &App, id: &str) -> Option<String> {
     standing(&crew["rows"][0])
 }
 
-/// How an agent stands, in a line.
+/// State of an agent, one line.
 fn standing(agent: &Value) -> Option<String> {
     let (id, state) = (agent["id"].as_str()?, agent["state"].as_str()?);
     let mut facts = vec![format!("{id} {state}"), elapsed(agent, now())];
@@ -193,7 +193,7 @@ fn standing(agent: &Value) -> Option<String> {
     Some(facts.join(", "))
 }
 
-/// How an agent stands once it is over, or when time is up.
+/// Waits for an agent's end or the time limit.
 async fn until_over(
     steady: &mut Steady<'_>,
     id: &str,
@@ -268,7 +268,7 @@ pub(crate) fn story_line(agent: &Value) -> String {
     facts.join(&dim(", "))
 }
 
-/// What came of an agent.
+/// Summary of an agent's end.
 fn story(agent: &Value) -> String {
     let mut page = Page::default();
     page.line(story_line(agent));
@@ -337,7 +337,7 @@ pub(crate) async fn kill_all(
     join_all(ids.iter().map(one)).await
 }
 
-/// How many there are, as progress counts.
+/// Number of items.
 pub(crate) fn many<T>(items: &[T]) -> u64 {
     u64::try_from(items.len()).unwrap_or(u64::MAX)
 }

@@ -1,4 +1,4 @@
-//! What an agent says, for people: its lines of JSON become short lines that can be read.
+//! Renders an agent's JSON output as short readable lines.
 //!
 //! Each kind speaks its own JSON; what a line is shows in the line itself, so that reading can begin
 //! anywhere. What is not understood is shown as it is, if need be shortened.
@@ -25,14 +25,14 @@ enum Said {
     Thought(String),
     /// It uses a tool
     Call {
-        /// Which
+        /// Tool
         tool: String,
         /// With what
         input: Value,
     },
-    /// What came of it
+    /// Result
     Answer(String),
-    /// What went wrong
+    /// Error
     Failed(String),
     /// Something of note
     Note(String),
@@ -60,7 +60,7 @@ impl Teller {
         told
     }
 
-    /// What is left at the end.
+    /// Remaining lines at the end.
     pub(crate) fn rest(&mut self) -> Vec<String> {
         self.whole(Vec::new())
     }
@@ -103,7 +103,7 @@ fn object(text: &str) -> Option<Value> {
     value.filter(Value::is_object)
 }
 
-/// What a line of JSON says, if it is of a form that we know. Much of it says nothing to people.
+/// Renders a JSON line of a known form.
 fn understood(value: &Value) -> Option<Vec<Said>> {
     if let Some(usage) = value["adjutant"].get("usage") {
         return Some(vec![Said::Note(format!("used {}", line(&usage.to_string())))]);
@@ -114,7 +114,7 @@ fn understood(value: &Value) -> Option<Vec<Said>> {
     }
 }
 
-/// What an agent was told.
+/// Renders input to an agent.
 fn heard(text: &str) -> Vec<String> {
     let said = match object(text) {
         None => Some(text.to_owned()),

@@ -16,13 +16,13 @@ use crate::cli_error::Trouble;
 use crate::client::Client;
 use crate::terminal::render::{field, line};
 
-/// So long is a server waited for that is not there, and may be coming back.
+/// Wait for a server that may be coming back.
 const COMING: Duration = Duration::from_secs(10);
-/// So long may one that is there take to answer.
+/// Timeout of an answer.
 const ANSWER: Duration = Duration::from_secs(60);
-/// So long may git take to list what is to be committed.
+/// Timeout of git listing staged files.
 const LIST: Duration = Duration::from_secs(60);
-/// What stops a commit. No other code does.
+/// Exit code that stops a commit.
 const STOP: u8 = 1;
 /// More files than this are counted, not listed.
 const LISTED: usize = 20;

@@ -10,12 +10,12 @@ use crate::terminal::render::{
     Page, ago, bad, bold, dim, field, good, line, name, odd, quoted, short, wrapped,
 };
 
-/// How wide what stands under a heading is.
+/// Width of text below a heading.
 const WIDE: usize = 76;
-/// So many lines of what a check said are shown.
+/// Lines of a check's output shown.
 const LAST_LINES: usize = 20;
 
-/// Which rows of a list are asked for.
+/// Selection of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rows {
     /// Those that are not over
@@ -25,7 +25,7 @@ pub(crate) enum Rows {
 }
 
 impl Rows {
-    /// What is said where there are none.
+    /// Message for an empty list.
     pub(crate) const fn or_else(self, more: &str) -> &str {
         match self {
             Self::Open => more,

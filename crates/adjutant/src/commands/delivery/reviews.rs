@@ -14,7 +14,7 @@ use crate::terminal::render::{
     Page, ago, bad, bold, count, dim, field, good, line, name, odd, short,
 };
 
-/// So many uncommitted files and overlaps are named.
+/// Uncommitted files and overlaps listed.
 const NAMED: usize = 5;
 
 /// Does what was asked.
@@ -166,7 +166,7 @@ fn names(list: &Value) -> String {
     first.chain(more).collect::<Vec<_>>().join(", ")
 }
 
-/// How a review stands, in a word.
+/// State of a review, one word.
 fn state_of(review: &Value) -> String {
     let state = field(review, "state");
     match (state.as_str(), review["feedback"]["type"].as_str()) {
@@ -211,7 +211,7 @@ fn review_told(page: &mut Page, review: &Value) {
     }
 }
 
-/// Which of how many reviews.
+/// Number of the review and the limit.
 fn times(review: &Value) -> String {
     format!("{} of {}", field(review, "iteration"), field(review, "maxIterations"))
 }
@@ -231,7 +231,7 @@ fn coder_told(page: &mut Page, coder: &Value) {
     suggested(page, coder);
 }
 
-/// What can be done about a coder that has had all its reviews.
+/// Advice for a coder at its review limit.
 fn suggested(page: &mut Page, coder: &Value) {
     for advice in coder["suggestions"].as_array().into_iter().flatten() {
         page.line(format_args!("    - {}", line(advice.as_str().unwrap_or_default())));

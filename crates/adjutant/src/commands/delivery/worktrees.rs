@@ -15,7 +15,7 @@ use crate::terminal::render::{Page, bad, bold, count, dim, field, good, line, na
 
 /// The exit code where git and the record do not agree.
 const DISAGREE: u8 = 5;
-/// So many uncommitted files are named.
+/// Uncommitted files listed.
 const FILES: usize = 5;
 
 /// Lists worktrees, takes some away, or compares.
@@ -84,7 +84,7 @@ fn told(worktree: &Value, root: Option<&Path>) -> String {
     page.into_text()
 }
 
-/// How far the work in a worktree has come.
+/// State of the work in a worktree.
 fn standing(git: &Value) -> String {
     let mut facts = Vec::new();
     if let (Some(ahead), Some(behind)) = (git["ahead"].as_u64(), git["behind"].as_u64()) {
@@ -148,7 +148,7 @@ async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
     trouble.map_or(Ok(()), Err)
 }
 
-/// What became of a worktree that was to go.
+/// Outcome of removing a worktree.
 fn gone(pruned: &Value) -> String {
     let id = bold(field(pruned, "agentId"));
     if pruned["done"] != true {

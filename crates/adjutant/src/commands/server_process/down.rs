@@ -18,9 +18,9 @@ use crate::server_process::{self, Down, Patience};
 use crate::terminal::progress::Progress;
 use crate::terminal::render::{count, dim, field, name};
 
-/// How long a server may take to say who runs; one that hangs is ended all the same.
+/// Timeout for asking a server about its agents; one that hangs is ended anyway.
 const ASK: Duration = Duration::from_secs(5);
-/// So often agents that were started meanwhile are ended too.
+/// Rounds of ending agents that were started meanwhile.
 const ROUNDS: usize = 5;
 
 /// Stops the server, unless agents run that nobody decided about.

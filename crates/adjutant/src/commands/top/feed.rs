@@ -1,4 +1,4 @@
-//! What the screen knows comes from here: the server's answers, its events as they happen, one agent's
+//! Feeds the screen: the server's answers, its events as they happen, one agent's
 //! stream. The server may go and come back; what was asked of a server that is gone is asked again of the
 //! next one, because everything is.
 
@@ -27,16 +27,16 @@ use crate::terminal::render::{Render, line, plain};
 
 /// The server says that it is alive far more often than this.
 const SILENCE: Duration = Duration::from_secs(60);
-/// How soon a stream that ended is asked for again, at first and at last.
+/// Delays before a stream is reopened, first and last.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LAST_PAUSE: Duration = Duration::from_secs(5);
-/// What happened is asked for together.
+/// Delay that groups refreshes.
 const SOON: Duration = Duration::from_millis(200);
 /// Between two questions for a stream: an agent that says very much is not asked for every word.
 const BREATH: Duration = Duration::from_millis(100);
-/// How long a question for a stream waits.
+/// Seconds that a stream request waits.
 const WAIT_SECONDS: &str = "25";
-/// So many lines before its end a stream begins.
+/// Lines before the end at which a stream starts.
 const TAIL: &str = "400";
 /// A page of agents, or of letters.
 const PAGE: &str = "200";
@@ -183,7 +183,7 @@ impl Follower<'_> {
 enum Unread {
     /// The server is gone
     Gone,
-    /// What it said
+    /// Text of the plan, verbatim
     Said(String),
 }
 

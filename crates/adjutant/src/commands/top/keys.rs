@@ -1,10 +1,10 @@
-//! Which key does what. The help on the screen, the line at its foot and the manual come from this table.
+//! Key bindings. The help on the screen, the line at its foot and the manual come from this table.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::model::View;
 
-/// What a key asks for.
+/// Action of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Act {
     Up,
@@ -48,7 +48,7 @@ pub(crate) enum Where {
 }
 
 impl Where {
-    /// Whether it works in a view.
+    /// True if it works in a view.
     pub(crate) fn is_in(self, view: View) -> bool {
         match self {
             Self::Everywhere => true,
@@ -76,7 +76,7 @@ pub(crate) struct Binding {
     keys: &'static [Key],
     pub(crate) place: Where,
     pub(crate) act: Act,
-    /// What it does, as the help says it
+    /// Description in the help
     pub(crate) what: &'static str,
     /// The same in a word, where it stands at the foot
     pub(crate) foot: Option<&'static str>,
@@ -220,7 +220,7 @@ pub(crate) const BINDINGS: [Binding; 27] = [
     ),
 ];
 
-/// What a key asks for in a view.
+/// Action of a key in a view.
 pub(crate) fn act(view: View, key: KeyEvent) -> Option<Act> {
     if let KeyCode::Char(digit @ '1'..='4') = key.code {
         let at = usize::try_from(u32::from(digit) - u32::from('1')).unwrap_or_default();

@@ -8,9 +8,9 @@ pub(crate) const LEAST: (u16, u16) = (60, 15);
 const WIDE: u16 = 120;
 /// From this height on, the crew has a dock.
 const TALL: u16 = 36;
-/// How high the dock is.
+/// Height of the dock.
 const DOCK: u16 = 8;
-/// So many needs are shown.
+/// Requests shown.
 pub(crate) const NEEDS: usize = 3;
 
 /// The frame around every view.
@@ -67,7 +67,7 @@ pub(crate) fn agent(body: Rect) -> (Rect, Rect) {
     (facts, stream)
 }
 
-/// How wide the text of a stream is.
+/// Text width of a stream.
 pub(crate) fn stream_width(stream: Rect) -> usize {
     usize::from(stream.width).saturating_sub(11)
 }
@@ -83,13 +83,13 @@ pub(crate) fn mail(body: Rect) -> (Rect, Rect) {
     (list, pane)
 }
 
-/// How wide the text of letters is.
+/// Text width of mails.
 pub(crate) fn thread_width(body: Rect) -> usize {
     let edge = if is_wide(body) { 4 } else { 3 };
     usize::from(mail(body).1.width).saturating_sub(edge)
 }
 
-/// Whether panes stand side by side.
+/// True if panes are side by side.
 pub(crate) fn is_wide(body: Rect) -> bool {
     body.width >= WIDE
 }

@@ -1,4 +1,4 @@
-//! What is on the screen, without a screen: the views, what is selected, what is being typed. A message
+//! State of the screen: views, selection, input. A message
 //! goes in; the next state, and what is to be done outside, come out. It knows no clock and no server.
 
 pub(crate) mod editor;
@@ -36,7 +36,7 @@ impl View {
     /// All, in their order.
     pub(crate) const ALL: [Self; 4] = [Self::Crew, Self::Agent, Self::Mail, Self::Costs];
 
-    /// What it is called.
+    /// Name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Crew => "Crew",
@@ -52,9 +52,9 @@ impl View {
     }
 }
 
-/// Which agents stand in a flat list; `all` is the tree.
+/// Filters of the flat list; `all` is the tree.
 pub(crate) const STANDINGS: [&str; 5] = ["all", "running", "waiting", "queued", "ended"];
-/// Which letters: to the human, between agents, from the human.
+/// Mailboxes: to the human, between agents, from the human.
 pub(crate) const BOXES: [(&str, &str); 3] =
     [("me", "to you"), ("agents", "between agents"), ("sent", "from you")];
 /// Over which time costs are shown, in days; nought is since midnight.
@@ -62,7 +62,7 @@ pub(crate) const SPANS: [(u16, &str); 3] = [(0, "today (UTC)"), (7, "7 days"), (
 /// By what costs are cut.
 pub(crate) const BYS: [&str; 4] = ["role", "model", "task", "lineage"];
 
-/// How it stands with the server.
+/// State of the connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Link {
     Connecting,
@@ -71,11 +71,11 @@ pub(crate) enum Link {
     Away(Timestamp),
 }
 
-/// What stands over the view.
+/// Dialog above the view.
 #[derive(Debug, Clone)]
 pub(crate) enum Modal {
     Help,
-    /// Whether to kill: who, and how many live ones are below
+    /// Confirmation of a kill: agent and number of live descendants
     Kill {
         id: String,
         name: String,
@@ -98,7 +98,7 @@ pub(crate) struct Writing {
     pub(crate) phase: Phase,
 }
 
-/// How far a letter is.
+/// Phase of writing a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Phase {
     Writing,
@@ -126,7 +126,7 @@ pub(crate) struct CrewState {
 }
 
 impl CrewState {
-    /// Whether a flat list is shown in place of the tree.
+    /// True if the flat list is shown.
     pub(crate) fn is_flat(&self) -> bool {
         self.standing > 0 || !self.filter.is_empty()
     }
@@ -152,14 +152,14 @@ pub(crate) struct AgentState {
     pub(crate) filter: String,
 }
 
-/// Whether the end of the stream is in sight.
+/// Whether the view follows the end of the stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Follow {
     Following,
     Staying,
 }
 
-/// How far reading is.
+/// Progress of loading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reading {
     Loading,
@@ -180,7 +180,7 @@ pub(crate) struct MailState {
     pub(crate) of: usize,
     pub(crate) filter: String,
     pub(crate) thread: Option<Thread>,
-    /// How far it is read; none where the list has the keys
+    /// Scroll position; `None` while the list has the focus
     pub(crate) reading: Option<usize>,
     /// A letter to be selected when it comes
     wanted: Option<String>,
@@ -195,12 +195,12 @@ pub(crate) struct CostsState {
     pub(crate) top: usize,
 }
 
-/// What changed outside and was not read again.
+/// Changes that were not reloaded.
 #[derive(Debug, Clone, Default)]
 struct Stale {
     rows: BTreeSet<String>,
     parts: BTreeSet<Stuff>,
-    /// Whether a `Renew` is on its way
+    /// True if a `Renew` is pending
     waiting: bool,
 }
 
@@ -227,9 +227,9 @@ pub(crate) struct State {
     pub(crate) costs: CostsState,
     pub(crate) modal: Option<Modal>,
     pub(crate) note: Option<Note>,
-    /// Which need `n` came to last
+    /// Last request visited by `n`
     need: usize,
-    /// What was typed and not sent, by where it goes
+    /// Unsent drafts, by destination
     drafts: HashMap<String, String>,
     stale: Stale,
     ticks: u64,
@@ -258,7 +258,7 @@ impl State {
         }
     }
 
-    /// What is asked for at first, and again after the server was away.
+    /// Requests at the start and after a reconnect.
     pub(crate) fn everything(&mut self) -> Vec<Effect> {
         let mut effects = vec![Effect::Overview];
         self.crew.asked.clear();
@@ -273,7 +273,7 @@ impl State {
         effects
     }
 
-    /// Whether times run, so that the screen changes by itself.
+    /// True if times advance, so that the screen changes by itself.
     pub(crate) fn is_running(&self) -> bool {
         self.crew.tree.any_live() || matches!(self.link, Link::Away(_)) || self.note.is_some()
     }
@@ -298,7 +298,7 @@ impl State {
         layout::frame(self.area, u16::from(matches!(self.link, Link::Away(_))))
     }
 
-    /// How many lines of the view's list are seen.
+    /// Visible lines of the list.
     fn page(&self) -> usize {
         let body = self.frame().body;
         usize::from(match self.view {
@@ -312,7 +312,7 @@ impl State {
         })
     }
 
-    /// How many things need a person.
+    /// Number of requests to a person.
     pub(crate) fn needs(&self) -> usize {
         self.overview.as_ref().map_or(0, |overview| overview.needs_you.len())
     }

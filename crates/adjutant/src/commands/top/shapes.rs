@@ -1,4 +1,4 @@
-//! What the server answers, as far as it is shown. What is not known here is left alone, so that a newer
+//! The server's answers, as far as they are shown. Unknown fields are ignored, so that a newer
 //! server can say more.
 
 use model::Timestamp;
@@ -23,7 +23,7 @@ pub(crate) struct Overview {
     pub(crate) needs_you_count: usize,
 }
 
-/// Who runs, of how many that may.
+/// Running agents and the limit.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Places {
     pub(crate) used: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Places {
     pub(crate) queued: u64,
 }
 
-/// How many agents there are.
+/// Number of agents.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Counts {
     pub(crate) all: u64,
@@ -44,7 +44,7 @@ pub(crate) struct LettersCount {
     pub(crate) unread: i64,
 }
 
-/// What was spent today.
+/// Spending today.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Spent {
@@ -111,17 +111,17 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Whether it is over.
+    /// True if it has ended.
     pub(crate) fn is_over(&self) -> bool {
         self.finished_at.is_some()
     }
 
-    /// How people call it.
+    /// Display name.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.role, self.short)
     }
 
-    /// What it and those below it have spent, and may.
+    /// Spending and cap of it and its descendants.
     pub(crate) fn spent(&self) -> (Option<f64>, Option<f64>) {
         match &self.budget {
             Some(budget) => (Some(budget.spent_usd), budget.usd),
@@ -137,14 +137,14 @@ pub(crate) struct TaskOf {
     pub(crate) title: String,
 }
 
-/// What an agent did last.
+/// Last activity of an agent.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Doing {
     pub(crate) text: String,
     pub(crate) tool: Option<String>,
 }
 
-/// What an agent asks a person.
+/// Question of an agent to a person.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Asks {
     pub(crate) subject: String,
@@ -157,7 +157,7 @@ pub(crate) struct ReviewOf {
     pub(crate) max: u32,
 }
 
-/// What may be spent, and has been.
+/// Budget and spending.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Budget {
@@ -182,7 +182,7 @@ pub(crate) struct Worktree {
     pub(crate) branch: String,
 }
 
-/// What it used.
+/// Tokens used.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Tokens {
     pub(crate) input: u64,
@@ -249,18 +249,18 @@ pub(crate) struct Letter {
 }
 
 impl Letter {
-    /// What it offers, where somebody waits for the answer.
+    /// Offered answers, if an answer is awaited.
     pub(crate) fn offers(&self) -> &[Offer] {
         if self.needs_answer { &self.options } else { &[] }
     }
 
-    /// How many lines it takes: a head, the text, what it offers, and a gap.
+    /// Height in lines: head, text, offers and a gap.
     pub(crate) fn height(&self, room: usize) -> usize {
         2 + wrap(&self.body, room).len() + self.offers().len()
     }
 }
 
-/// Who wrote, or gets it.
+/// Sender or recipient.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Person {
@@ -272,7 +272,7 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// How people call them.
+    /// Display name.
     pub(crate) fn name(&self) -> String {
         match (&self.role, &self.short) {
             _ if self.human => "you".to_owned(),
@@ -302,7 +302,7 @@ pub(crate) struct Thread {
     pub(crate) wakes: bool,
 }
 
-/// What was spent, as one view shows it.
+/// Costs view.
 #[derive(Debug, Clone)]
 pub(crate) struct Costs {
     pub(crate) summary: Summary,
@@ -311,7 +311,7 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// How many lines its tables take at most.
+    /// Maximum height of its tables.
     pub(crate) fn height(&self) -> usize {
         self.series.keys.len() + self.lineage.as_ref().map_or(0, Lineage::many)
     }
@@ -335,7 +335,7 @@ pub(crate) struct TokensRead {
     pub(crate) cached: u64,
 }
 
-/// What a task costs that is done.
+/// Cost of completed tasks.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DoneTask {
@@ -343,13 +343,13 @@ pub(crate) struct DoneTask {
     pub(crate) count: u64,
 }
 
-/// What went into work that came to nothing.
+/// Cost of failed work.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct FailedWork {
     pub(crate) usd: f64,
 }
 
-/// What was spent over time.
+/// Spending over time.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Series {
     pub(crate) from: Timestamp,
@@ -374,7 +374,7 @@ pub(crate) struct Point {
     pub(crate) values: Vec<PointValue>,
 }
 
-/// What was spent in it.
+/// Spending in a step.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct PointValue {
     pub(crate) usd: f64,
@@ -392,7 +392,7 @@ pub(crate) struct Lineage {
 }
 
 impl Lineage {
-    /// How many there are, with those below.
+    /// Number of agents, with descendants.
     fn many(&self) -> usize {
         1 + self.children.iter().map(Self::many).sum::<usize>()
     }

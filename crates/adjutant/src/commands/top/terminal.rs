@@ -23,13 +23,13 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::model::{Message, State};
 use super::view::{self, Paint};
 
-/// So many bytes a frame may have and be written at once.
+/// Largest frame written at once.
 const FRAME: usize = 256 * 1024;
 
-/// Whether the screen is ours now.
+/// True while the screen is ours.
 static OURS: AtomicBool = AtomicBool::new(false);
 
-/// Whether people look on, and type.
+/// True for an interactive terminal.
 pub(crate) fn is_there() -> bool {
     io::stdout().is_terminal() && io::stdin().is_terminal()
 }
@@ -58,7 +58,7 @@ impl Screen {
         Ok(Self { terminal, paint })
     }
 
-    /// How large it is.
+    /// Size of the screen.
     pub(crate) fn area(&self) -> io::Result<Rect> {
         let size = self.terminal.size()?;
         Ok(Rect::new(0, 0, size.width, size.height))

@@ -3,7 +3,7 @@
 use ratatui::text::Span;
 use unicode::graphemes;
 
-/// How many columns a text takes.
+/// Width of a text in columns.
 pub(crate) fn width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { Span::raw(text).width() }
 }
@@ -90,7 +90,7 @@ mod unicode {
     use ratatui::style::Style;
     use ratatui::text::Span;
 
-    /// What a reader takes for one character, each.
+    /// Splits a text into graphemes.
     pub(super) fn graphemes(text: &str) -> Vec<String> {
         let span = Span::raw(text);
         span.styled_graphemes(Style::new()).map(|one| one.symbol.to_owned()).collect()

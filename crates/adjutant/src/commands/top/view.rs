@@ -21,7 +21,7 @@ use super::model::{Link, Modal, State, View};
 use super::text::{cut, width};
 use words::{money, span};
 
-/// Whether there are colours.
+/// Use of colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Paint {
     /// Yes
@@ -55,9 +55,9 @@ impl Paint {
     }
 }
 
-/// What stands out.
+/// Style of emphasis.
 const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);
-/// What is selected.
+/// Style of the selection.
 const CHOSEN: Style = Style::new().add_modifier(Modifier::REVERSED);
 
 /// Draws a state.
@@ -142,7 +142,7 @@ fn head(frame: &mut Frame<'_>, state: &State, area: Rect, paint: Paint) {
     rule(frame, Rect { y: area.y + 1, ..area }, "", paint);
 }
 
-/// What matters most: who needs a person, how many run, what it costs.
+/// Summary line: requests to a person, running agents, cost.
 fn pulse(state: &State) -> String {
     let Some(overview) = &state.overview else { return "connecting…".to_owned() };
     let mut parts = Vec::new();
@@ -205,7 +205,7 @@ fn foot(frame: &mut Frame<'_>, state: &State, area: Rect, paint: Paint) {
     line(frame, area, Line::from(spans));
 }
 
-/// How many needs are shown in lines.
+/// Number of requests shown as lines.
 fn shown_needs(state: &State) -> usize {
     state.needs().min(NEEDS)
 }

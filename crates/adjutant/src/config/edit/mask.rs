@@ -7,7 +7,7 @@ use engine::settings::shown_url;
 use super::tree::{Entry, Node, Shape, Tree};
 use super::value::word;
 
-/// What stands in a secret's place.
+/// Replacement of a secret.
 const HIDDEN: &str = "…";
 
 /// The text, line for line, without what others must not see.

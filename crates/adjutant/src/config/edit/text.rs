@@ -33,7 +33,7 @@ impl<'a> Text<'a> {
         self.inserted(self.0.len(), &format!("{gap}{lines}"))
     }
 
-    /// How its lines end.
+    /// Line ending.
     pub(super) fn newline(self) -> &'static str {
         if self.0.contains("\r\n") { "\r\n" } else { "\n" }
     }
@@ -56,7 +56,7 @@ impl<'a> Text<'a> {
         line.get(..width).unwrap_or_default()
     }
 
-    /// How far in a place stands.
+    /// Column of a position.
     pub(super) fn column(self, at: usize) -> usize {
         at - self.line_start(at)
     }

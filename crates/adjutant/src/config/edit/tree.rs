@@ -7,7 +7,7 @@ use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, StructureStyle};
 /// A text as its parser sees it.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    /// What it says, if anything
+    /// Root value, if any
     pub(super) root: Option<Node>,
     /// Its comments, without their line breaks
     pub(super) comments: Vec<Range<usize>>,
@@ -20,13 +20,13 @@ pub(super) struct Node {
     pub(super) start: usize,
     /// Where its last visible byte has ended
     pub(super) end: usize,
-    /// What it is
+    /// Kind
     pub(super) shape: Shape,
-    /// Whether it has an anchor or a tag
+    /// True if it has an anchor or a tag
     pub(super) marked: bool,
 }
 
-/// What a value is.
+/// Shape of a value.
 #[derive(Debug)]
 pub(super) enum Shape {
     /// Nothing stands there, which means null
@@ -44,14 +44,14 @@ pub(super) enum Shape {
     Map {
         /// In braces
         flow: bool,
-        /// What is in it
+        /// Entries
         entries: Vec<Entry>,
     },
     /// Values
     List {
         /// In brackets
         flow: bool,
-        /// What is in it
+        /// Entries
         items: Vec<Node>,
     },
 }
@@ -101,7 +101,7 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// What each document says; the reader of YAML takes one, which may say nothing.
+    /// Documents; our YAML reader accepts one, which may be empty.
     fn documents(&mut self) -> Option<Vec<Node>> {
         let mut documents = Vec::new();
         loop {

@@ -7,12 +7,12 @@ use serde_json::Value;
 use super::tree::{Node, Shape, Tree};
 use crate::yaml;
 
-/// What a value may mean, and how that is written on a line, in braces too.
+/// A reading of a value and its form on a line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Written {
-    /// What it means
+    /// Value
     pub(crate) value: Value,
-    /// How it is written
+    /// Text
     pub(super) text: String,
     /// The parts of a list, for lists that have a line for each
     pub(super) items: Vec<String>,
@@ -26,7 +26,7 @@ impl Written {
     }
 }
 
-/// What a typed value may mean, the likeliest first, given what stands there now. It is YAML; a bare
+/// Readings of a typed value, the likeliest first, given the current one. It is YAML; a bare
 /// word may also be a text that YAML takes for something else, and bare words a list.
 pub(crate) fn readings(typed: &str, old: Option<&Value>) -> Vec<Written> {
     let typed = typed.trim();
@@ -49,7 +49,7 @@ pub(crate) fn readings(typed: &str, old: Option<&Value>) -> Vec<Written> {
     all
 }
 
-/// Whether somebody has said what a value is: by quotes, brackets, braces, or as null.
+/// Explicit type of a typed value: by quotes, brackets, braces, or null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Said {
     Plainly,
@@ -87,7 +87,7 @@ fn parsed(typed: &str) -> Option<(Written, Said)> {
     })
 }
 
-/// Whether a value has anchors, aliases or tags, which are of no use elsewhere.
+/// True if a value has anchors, aliases or tags.
 fn is_marked(node: &Node) -> bool {
     node.marked
         || match &node.shape {

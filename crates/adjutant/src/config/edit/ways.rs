@@ -7,19 +7,19 @@ use super::tree::{Entry, Node, Shape};
 use super::value::{Written, word};
 use super::{Edit, Refusal};
 
-/// How far a section's keys stand to the right of it, where nothing shows how far.
+/// Default indentation.
 const STEP: usize = 2;
 
-/// How far a path goes in a text.
+/// Position of a path in a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Found<'a> {
     /// The map that has the key, or would have it; none where there is nothing but comments
     pub(super) map: Option<&'a Node>,
-    /// How the map's own key stands, where it has one
+    /// Entry that owns the map, if any
     pub(super) owner: Option<&'a Entry>,
     /// The key, where it is there
     pub(super) entry: Option<&'a Entry>,
-    /// What is not there: the key, and perhaps sections around it
+    /// Missing keys of the path
     pub(super) missing: &'a [String],
 }
 

@@ -1,4 +1,4 @@
-//! How keys are named.
+//! Names of keys.
 
 use serde_json::json;
 

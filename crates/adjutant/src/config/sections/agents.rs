@@ -1,11 +1,11 @@
-//! How each kind of agent is run.
+//! Settings of each kind of agent.
 
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
 
-/// How an agent is run.
+/// Kind of agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
@@ -34,13 +34,13 @@ impl Kind {
     }
 }
 
-/// How each kind of agent is run.
+/// Settings of each kind of agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Agents {
     /// The kind of a role that names none
     pub(crate) default: Kind,
-    /// Who decides when an agent asks for a tool that its role does not name
+    /// Policy for a tool that the role does not name
     pub(crate) asks: AsksName,
     /// Claude Code
     #[serde(deserialize_with = "claude")]
@@ -73,7 +73,7 @@ impl Default for Agents {
     }
 }
 
-/// Who decides when an agent asks for a tool that its role does not name.
+/// Policy for a tool that the role does not name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum AsksName {
@@ -92,7 +92,7 @@ impl From<AsksName> for engine::settings::Asks {
     }
 }
 
-/// How one kind of agent is run.
+/// Settings of one kind of agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Runner {
@@ -102,7 +102,7 @@ pub(crate) struct Runner {
     pub(crate) arguments: Vec<String>,
     /// Variables handed on from our own environment, and `NAME=value` for those set here
     pub(crate) environment: Vec<String>,
-    /// Whether it is run so that it can be told something while it works; only Codex has a choice
+    /// True to run it as a steerable agent; only Codex has a choice
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) steer: Option<bool>,
 }
@@ -135,7 +135,7 @@ impl Runner {
         }
     }
 
-    /// What the engine is told: names of variables become variables.
+    /// Converts to the engine's settings: names of variables become their values.
     pub(crate) fn settings(&self, env: &Environment) -> engine::settings::Runner {
         // Whoever has Slack's tokens speaks with the operator's voice.
         let is_inherited = |entry: &str| !entry.contains('=') && !entry.starts_with("SLACK_");

@@ -1,4 +1,4 @@
-//! What each category may do.
+//! Permissions by category.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ impl Serialize for Pattern {
     }
 }
 
-/// Whom a category may await, kill and read.
+/// Agents that a category may await, kill and read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ReachName {
@@ -58,19 +58,19 @@ impl From<Reach> for ReachName {
     }
 }
 
-/// What a category may do. What is absent is as built in, or as a worker's.
+/// Permissions of a category. An absent key has the built-in or a worker's value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct CategoryConfig {
-    /// Which tools it may use
+    /// Allowed tools
     pub(crate) allow: Option<Vec<Pattern>>,
-    /// Which it may not
+    /// Denied tools
     pub(crate) deny: Option<Vec<Pattern>>,
-    /// Whom it may await, kill and read
+    /// Agents it may await, kill and read
     pub(crate) reach: Option<ReachName>,
-    /// Which categories it may start
+    /// Categories it may draft
     pub(crate) may_draft: Option<Vec<String>>,
-    /// How long it may be silent, in seconds
+    /// Allowed silence in seconds
     pub(crate) inactivity: Option<u32>,
 }
 

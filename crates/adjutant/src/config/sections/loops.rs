@@ -16,17 +16,17 @@ pub(crate) struct Looping {
     /// The role of a loop's agents
     #[serde(deserialize_with = "role")]
     pub(crate) role: String,
-    /// How many iterations it has; 0 is no limit
+    /// Number of iterations; 0 is no limit
     #[serde(deserialize_with = "iterations")]
     pub(crate) iterations: u32,
     /// With how many failed iterations in a row it gives up
     #[serde(deserialize_with = "failures")]
     pub(crate) failures: u32,
-    /// Whether each iteration is committed
+    /// True if each iteration's changes are committed
     pub(crate) commit: bool,
     /// The file with the text of its prompt
     pub(crate) template: Option<String>,
-    /// What runs around an iteration
+    /// Hooks around an iteration
     pub(crate) hooks: Hooks,
 }
 
@@ -96,13 +96,13 @@ impl Hooks {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Hook {
-    /// What runs; no shell reads it
+    /// Command; not passed to a shell
     #[serde(deserialize_with = "command")]
     pub(crate) command: Check,
-    /// How long it may run, in seconds
+    /// Time limit in seconds
     #[serde(default = "usual_timeout", deserialize_with = "timeout")]
     pub(crate) timeout: u32,
-    /// Whether the next agent is told what it said
+    /// True if its output is passed to the next agent
     #[serde(default)]
     pub(crate) pipe_output: bool,
 }

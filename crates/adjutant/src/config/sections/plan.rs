@@ -9,10 +9,10 @@ use super::review::{role, rounds};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Plan {
-    /// Who runs a plan
+    /// Role of a plan's coordinator
     #[serde(deserialize_with = "role")]
     pub(crate) role: String,
-    /// So many in a row may get it no further
+    /// Coordinators in a row without progress
     #[serde(deserialize_with = "rounds")]
     pub(crate) attempts: u32,
 }

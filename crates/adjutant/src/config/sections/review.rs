@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, Serializer};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Review {
-    /// How many reviews a coder may ask for
+    /// Maximum number of reviews per coder
     #[serde(deserialize_with = "rounds")]
     pub(crate) max_iterations: u32,
     /// After how many failed ones it is abandoned
@@ -23,7 +23,7 @@ pub(crate) struct Review {
     /// When a stuck one is ended
     #[serde(deserialize_with = "hours")]
     pub(crate) timeout_hours: u32,
-    /// Who reviews
+    /// Role of the reviewer
     #[serde(deserialize_with = "role")]
     pub(crate) role: String,
 }
@@ -43,15 +43,15 @@ impl From<&Review> for ReviewSettings {
     }
 }
 
-/// Who works in a worktree, and what it has.
+/// Worktree settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Worktrees {
     /// The categories whose agents get one of their own, where their role does not decide
     pub(crate) fresh: Vec<String>,
-    /// Whether commits to files that somebody else has reserved are refused
+    /// True if commits to files reserved by others are refused
     pub(crate) guard: bool,
-    /// Whether submodules are checked out
+    /// True if submodules are checked out
     pub(crate) submodules: bool,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Github {
     /// The remote that is on GitHub
     #[serde(deserialize_with = "remote")]
     pub(crate) remote: String,
-    /// How often open pull requests are looked at, in seconds; 0 is never
+    /// Poll interval for open pull requests, in seconds; 0 is never
     #[serde(deserialize_with = "pause")]
     pub(crate) poll_seconds: u32,
     /// The variable that holds the key with which GitHub signs what it tells us
@@ -142,7 +142,7 @@ impl From<&Office> for OfficeSettings {
 pub(crate) struct Check(pub(crate) Vec<String>);
 
 impl Check {
-    /// What the engine is told.
+    /// Converts to the engine's settings.
     pub(crate) fn settings(&self, timeout_s: u32) -> CheckSettings {
         CheckSettings { command: self.0.clone(), timeout_s }
     }
@@ -183,7 +183,7 @@ impl<'de> Deserialize<'de> for Check {
     }
 }
 
-/// How long the check may run, in seconds: up to a day.
+/// Timeout of the check, in seconds: up to a day.
 pub(crate) fn check_timeout<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     within(from, 1..=86_400)
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::review::variable;
 
-/// Which role a message goes to.
+/// Routing of messages to roles.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Routing {
@@ -53,13 +53,13 @@ fn pattern<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Slack {
-    /// Who may give orders; empty is nobody
+    /// Users who may give orders; empty means nobody
     #[serde(deserialize_with = "users")]
     pub(crate) users: Vec<String>,
-    /// How long to wait for the rest of a message, in milliseconds
+    /// Debounce time for a message, in milliseconds
     #[serde(deserialize_with = "debounce")]
     pub(crate) debounce_ms: u64,
-    /// How progress is shown
+    /// Reactions that show progress
     pub(crate) reactions: Reactions,
     /// The base URL of the API
     #[serde(deserialize_with = "address")]

@@ -1,4 +1,4 @@
-//! Who is told of events.
+//! Webhooks.
 
 use std::fmt;
 
@@ -19,11 +19,11 @@ const LONGEST_NAME: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase", try_from = "Given")]
 pub(crate) struct Webhook {
-    /// What it is called here
+    /// Name
     pub(crate) name: String,
     /// Where
     pub(crate) url: String,
-    /// Which kinds of events; `*` stands for anything
+    /// Kinds of events; `*` matches anything
     pub(crate) kinds: Vec<String>,
     /// The key of the signature; better kept in a variable
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,11 +33,11 @@ pub(crate) struct Webhook {
     pub(crate) secret_variable: Option<String>,
     /// In which form
     pub(crate) form: WebhookForm,
-    /// How often a message is tried
+    /// Attempts per message
     pub(crate) attempts: u32,
 }
 
-/// What stands in the file.
+/// Parsed entry of the file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct Given {
@@ -83,7 +83,7 @@ impl TryFrom<Given> for Webhook {
 }
 
 impl Webhook {
-    /// What the engine is told.
+    /// Converts to the engine's settings.
     pub(crate) fn settings(&self, env: &Environment) -> WebhookSettings {
         let form = settings::WebhookForm::from(self.form);
         let secret = |text: &str| WebhookKey::Secret(settings::Secret::new(text.to_owned()));

@@ -21,13 +21,13 @@ pub(crate) struct File {
     pub(crate) name: String,
     /// Where it is
     pub(crate) path: PathBuf,
-    /// Whether it is in the home
+    /// True if it is in the home
     pub(crate) is_own: bool,
-    /// What stands in it
+    /// Content
     pub(crate) text: String,
-    /// What is wrong with it
+    /// Problem, if any
     pub(crate) problem: Option<Problem>,
-    /// What is odd about it
+    /// Warnings
     pub(crate) warnings: Vec<Problem>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn path_of(home: &Home, policy: &Policy, name: &str) -> Result<PathBu
     ))
 }
 
-/// What is wrong with a role's new text, and what is odd about it.
+/// Problems and warnings of a role's new text.
 pub(crate) fn check(
     (place, name): (&str, &str),
     text: &str,

@@ -1,4 +1,4 @@
-//! How roles are read, refused and warned about.
+//! Tests of reading roles, refusals and warnings.
 
 use engine::settings::{Budget, Sandbox, Worktree};
 use proptest::prelude::*;

@@ -12,7 +12,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use crate::crew::front_matter::{self, Names};
 use crate::yaml::{self, Problem};
 
-/// How long a template's agent may run, in seconds, as for every agent that is spawned.
+/// Time limits of a template's agent, in seconds.
 const TIMEOUT: std::ops::RangeInclusive<u32> = 30..=1800;
 
 /// The front matter.
@@ -28,7 +28,7 @@ struct Front {
     timeout: Option<u32>,
 }
 
-/// What runs a template.
+/// Kind of agent that runs a template.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {

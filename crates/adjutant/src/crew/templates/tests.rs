@@ -1,4 +1,4 @@
-//! How templates are read and refused.
+//! Tests of reading and refusing templates.
 
 use std::path::Path;
 

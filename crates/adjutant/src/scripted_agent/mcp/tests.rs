@@ -1,11 +1,11 @@
-//! What is sent again, and what is taken for an answer: against a server that says one thing after another.
+//! Tests of retries and answers, against a scripted server.
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::*;
 
-/// What the server does with one request.
+/// Reaction of the server to one request.
 enum Turn {
     HangUp,
     Say(StatusCode, &'static str, String),

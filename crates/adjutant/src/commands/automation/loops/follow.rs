@@ -1,4 +1,4 @@
-//! How a loop goes, told as it happens: its events, each once and in order, a line each.
+//! Follows a loop: prints each event once, in order, a line each.
 
 use std::time::Duration;
 
@@ -14,15 +14,15 @@ use crate::terminal::render::{
     bad, bold, dim, field, good, line, money, odd, print_text, quoted, short,
 };
 
-/// How long one question waits for something to happen.
+/// Seconds that one request waits for news.
 const WAIT_SECONDS: u64 = 60;
-/// How much is told at once.
+/// Page size.
 const PAGE: u64 = 500;
 /// Before it is asked again whoever was answered at once waits so long: the server may be ending.
 const PAUSE: Duration = Duration::from_millis(100);
 /// A line of a terminal.
 const WIDTH: usize = 80;
-/// So much of what a hook said is shown.
+/// Lines of a hook's output shown.
 const OUTPUT_LINES: usize = 10;
 
 /// Says in which iteration a loop is, to whoever comes in the middle of it.
@@ -60,12 +60,12 @@ pub(super) async fn to_the_end(
     }
 }
 
-/// Whether there is more to come.
+/// True if it goes on.
 fn is_going(one: &Value) -> bool {
     one["state"] == "running" || one["phase"] == "closing"
 }
 
-/// What happened after a number, and how far was looked; waits for it where more is to come.
+/// Events after a number, and the last number searched; waits if more may come.
 async fn happened(
     steady: &mut Steady<'_>,
     (after, wait): (i64, bool),
@@ -133,7 +133,7 @@ fn told(event: &Value) -> Option<String> {
     })
 }
 
-/// How an iteration ended.
+/// End of an iteration.
 fn over(data: &Value, which: &str) -> String {
     let text = |key: &str| data[key].as_str().map(line).unwrap_or_default();
     let mut head = which.to_owned();
@@ -150,7 +150,7 @@ fn over(data: &Value, which: &str) -> String {
     format!("{mark}  {head}{state}{cost}{below}")
 }
 
-/// What hooks said that no agent was told any more.
+/// Hook output that was not passed to an agent.
 fn outputs(data: &Value) -> Option<String> {
     let outputs = data["outputs"].as_array()?;
     let told: Vec<String> = outputs

@@ -10,7 +10,7 @@ use crate::terminal::render::{
 
 /// A line of a terminal.
 const WIDTH: usize = 80;
-/// So many iterations are told of.
+/// Iterations shown.
 const TOLD: usize = 10;
 
 /// The loops that there are.
@@ -31,7 +31,7 @@ pub(super) fn listed(loops: &[Value]) -> String {
     table(["NAME", "STATE", "ITERATION", "TASKS", "COST", "CHANGED"], rows)
 }
 
-/// Which iteration of how many.
+/// Iteration and total.
 pub(super) fn iteration_of(one: &Value) -> String {
     let number = field(one, "iteration");
     match one["iterations"].as_u64() {
@@ -40,7 +40,7 @@ pub(super) fn iteration_of(one: &Value) -> String {
     }
 }
 
-/// What it has cost, if anything.
+/// Cost, if any.
 fn spent(one: &Value) -> Option<String> {
     money(&one["costUsd"]).filter(|_| one["costUsd"].as_f64() > Some(0.0))
 }
@@ -145,7 +145,7 @@ pub(super) fn iteration(it: &Value) -> String {
         .to_owned()
 }
 
-/// How a loop stands when nobody needs to look any longer.
+/// Final line about a loop.
 pub(super) fn ended(one: &Value) -> String {
     let mut page = Page::default();
     let (named, done) = (field(one, "name"), one["iteration"].as_u64().unwrap_or_default());

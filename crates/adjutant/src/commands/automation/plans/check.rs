@@ -24,7 +24,7 @@ pub(super) fn run(app: &App, file: &Path) -> Result<(), Trouble> {
     Ok(app.render.answer(&value, || told(&path, &plan))?)
 }
 
-/// What a file says, if it can be a plan.
+/// Reads a plan from a file.
 pub(super) fn read_file(app: &App, file: &Path) -> Result<String, Trouble> {
     let (named, path) = (file.display(), app.env.cwd.join(file));
     let cannot = |error: std::io::Error| {

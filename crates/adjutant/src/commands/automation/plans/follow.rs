@@ -1,4 +1,4 @@
-//! How a plan goes, told as it happens: the events of its steps, each once and in order, in words.
+//! Follows a plan: prints the events of its steps, each once and in order.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -13,15 +13,15 @@ use crate::cli_error::Trouble;
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{Page, bad, bold, dim, field, good, odd, print_text, short};
 
-/// How long one question waits for something to happen.
+/// Seconds that one request waits for news.
 const WAIT_SECONDS: u64 = 60;
-/// How much is told at once.
+/// Page size.
 const PAGE: u64 = 500;
 /// Before it is asked again whoever was answered at once waits so long: the server may be ending.
 const PAUSE: Duration = Duration::from_millis(100);
-/// What can happen to a plan.
+/// Kinds of events of a plan.
 const KINDS: &str = "plan.*,task.updated,mail.sent";
-/// So much of a text is told on a line.
+/// Characters of a text shown on a line.
 const LINE: usize = 72;
 
 /// Tells how a plan goes until it ends, and gives it as it is then.
@@ -57,7 +57,7 @@ pub(super) async fn until_over(steady: &mut Steady<'_>, mut plan: Value) -> Resu
     Ok(plan)
 }
 
-/// What happened after a number, and how far was looked.
+/// Events after a number, and the last number searched.
 async fn happened(steady: &mut Steady<'_>, after: i64) -> Result<(Vec<Value>, i64), Trouble> {
     let asked = Instant::now();
     let path = query(
@@ -80,7 +80,7 @@ async fn happened(steady: &mut Steady<'_>, after: i64) -> Result<(Vec<Value>, i6
     Ok((events, answer["last"].as_i64().unwrap_or(after)))
 }
 
-/// What was told already.
+/// Facts already printed.
 #[derive(Debug, Default)]
 struct Told {
     /// The numbers of the steps that were closed
@@ -102,7 +102,7 @@ fn is_closed(state: &str) -> bool {
 }
 
 impl Told {
-    /// What needs no telling: what was over from the start.
+    /// Facts that were settled from the start.
     fn of(plan: &Value) -> Self {
         let closed = steps(plan).iter().filter(|step| is_closed(&field(step, "state")));
         let closed = closed.map(|step| field(step, "number")).collect();
@@ -138,7 +138,7 @@ impl Told {
         page.into_text()
     }
 
-    /// What is new about a plan.
+    /// News about a plan.
     fn news(&mut self, plan: &Value, events: &[Value]) -> String {
         let mut page = Page::default();
         for event in events {

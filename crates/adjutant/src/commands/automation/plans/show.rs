@@ -9,7 +9,7 @@ use crate::terminal::render::{
 
 /// A line of a terminal.
 const WIDTH: usize = 80;
-/// What stands before a step's title.
+/// Width of the column before a step's title.
 const MARGIN: usize = 15;
 
 /// An amount for people who look at whole plans.
@@ -24,7 +24,7 @@ fn spent(plan: &Value) -> String {
     }
 }
 
-/// How many steps are closed, of how many.
+/// Closed steps and total.
 pub(super) fn progress(plan: &Value) -> String {
     let total = usize::try_from(plan["total"].as_u64().unwrap_or_default()).unwrap_or_default();
     format!("{} of {}", field(plan, "closed"), count(total, "step"))
@@ -122,7 +122,7 @@ fn one_step(step: &Value) -> String {
     page.into_text()
 }
 
-/// What a person is asked, and how to answer.
+/// Open questions and how to answer them.
 fn questions(page: &mut Page, plan: &Value) {
     let asked = plan["questions"].as_array().map(Vec::as_slice).unwrap_or_default();
     if asked.is_empty() {
@@ -145,7 +145,7 @@ pub(super) fn question(asked: &Value) -> String {
     page.into_text()
 }
 
-/// Who runs it, and how to go on where nobody does.
+/// Coordinator, or how to resume without one.
 fn led(page: &mut Page, plan: &Value) {
     let led = plan["coordinators"].as_array().map(Vec::as_slice).unwrap_or_default();
     let Some(last) = led.last() else { return };
@@ -170,7 +170,7 @@ fn how_to_go_on(plan: &Value) -> Option<String> {
     }
 }
 
-/// What came of a plan.
+/// Final line about a plan.
 pub(super) fn ended(plan: &Value) -> String {
     let mut page = Page::default();
     page.line(format_args!(

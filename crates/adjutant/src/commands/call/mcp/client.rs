@@ -1,4 +1,4 @@
-//! What each client wants: which file, where in it, and in what form. The only place that knows the
+//! Clients' configuration: file, position and form. The only place that knows the
 //! clients' forms for servers that they start themselves.
 
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::environment::Environment;
 /// Tools may wait for minutes; clients that give up sooner are told so, in seconds.
 const PATIENCE: u32 = 600;
 
-/// Whose file it is.
+/// Scope of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
     /// The project's, for everybody who works in it
@@ -31,7 +31,7 @@ impl Scope {
     }
 }
 
-/// What a client is to start.
+/// Command that a client starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Start {
     /// The program
@@ -41,7 +41,7 @@ pub(super) struct Start {
 }
 
 impl Start {
-    /// Whether this is ours, in whichever version and with whichever flags.
+    /// True for our own command, in any version and with any flags.
     pub(super) fn is_ours(&self) -> bool {
         let program = Path::new(&self.command).file_stem();
         program.is_some_and(|name| name == "adjutant") && self.arguments.iter().any(|a| a == "mcp")
@@ -49,7 +49,7 @@ impl Start {
 }
 
 impl Client {
-    /// What people call it.
+    /// Display name.
     pub(super) const fn title(self) -> &'static str {
         match self {
             Self::Claude => "Claude Code",
@@ -59,7 +59,7 @@ impl Client {
         }
     }
 
-    /// What it is called on the command line.
+    /// Name on the command line.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Claude => "claude",
@@ -77,7 +77,7 @@ impl Client {
         }
     }
 
-    /// How its file is written.
+    /// Language of its file.
     pub(super) const fn language(self) -> Language {
         match self {
             Self::Claude => Language::Json,
@@ -177,7 +177,7 @@ impl Client {
         Entry(fields)
     }
 
-    /// What an entry starts, if it starts something.
+    /// Command of an entry, if any.
     pub(super) fn start_of(entry: &Value) -> Option<Start> {
         let words = |list: &Value| -> Vec<String> {
             let words = list.as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -191,7 +191,7 @@ impl Client {
         Some(Start { command, arguments: words.collect() })
     }
 
-    /// What to do after a change, so that it counts.
+    /// Advice after a change.
     pub(super) const fn next(self, scope: Scope) -> &'static str {
         match (self, scope) {
             (Self::Claude, Scope::Project) => {
@@ -223,7 +223,7 @@ fn opencode(folder: &Path) -> PathBuf {
     if with_comments.exists() { with_comments } else { folder.join("opencode.json") }
 }
 
-/// Whether this is a map of servers, and not a server that is called so.
+/// True for a map of servers rather than a server of that name.
 fn is_servers(value: &Value) -> bool {
     let own = ["type", "command", "url", "enabled"];
     value.as_object().is_some_and(|map| {

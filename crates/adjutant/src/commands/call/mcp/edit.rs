@@ -7,7 +7,7 @@ mod toml;
 
 use serde_json::{Map, Value};
 
-/// How a file is written.
+/// Language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Language {
     /// As the standard has it
@@ -23,7 +23,7 @@ pub(super) enum Language {
 pub(super) struct Flaw {
     /// Where
     pub(super) byte: usize,
-    /// What is wrong there
+    /// Problem
     pub(super) why: String,
 }
 
@@ -33,7 +33,7 @@ impl Flaw {
     }
 }
 
-/// What is put in: fields with their values, in the order in which people write them.
+/// Entry to insert: fields with values, in their usual order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Entry(pub(super) Vec<(&'static str, Value)>);
 
@@ -54,7 +54,7 @@ pub(super) struct Place<'a> {
 }
 
 impl Language {
-    /// What a text says; one that says nothing is null.
+    /// Parses a text; an empty one is null.
     pub(super) fn read(self, text: &str) -> Result<Value, Flaw> {
         let (mark, text) = split(text);
         let read = match self {
@@ -109,7 +109,7 @@ fn split(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }
 
-/// What stands under a key; made where it is not there.
+/// Value under a key, created if missing.
 fn slot<'a>(value: &'a mut Value, key: &str) -> &'a mut Value {
     if value.is_null() {
         *value = Value::Object(Map::new());
@@ -118,7 +118,7 @@ fn slot<'a>(value: &'a mut Value, key: &str) -> &'a mut Value {
     &mut value[key]
 }
 
-/// Whether everything on the way to the entry can hold one.
+/// Checks that every parent of the entry is a map.
 fn holders(says: &Value, keys: &[&str]) -> Result<(), Flaw> {
     let mut here = says;
     if !(here.is_null() || here.is_object()) {
@@ -147,7 +147,7 @@ fn pruned(value: &Value) -> Value {
     if kept.is_empty() { Value::Null } else { Value::Object(kept) }
 }
 
-/// Whether a text says nothing at all.
+/// True for an empty document.
 pub(super) fn says_nothing(says: &Value) -> bool {
     pruned(says).is_null()
 }

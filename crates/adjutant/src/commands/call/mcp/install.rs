@@ -24,9 +24,9 @@ use crate::terminal::render::{
 };
 use crate::yaml::Problem;
 
-/// So many lines around a change are shown.
+/// Context lines around a change.
 const AROUND: usize = 3;
-/// How wide advice is.
+/// Width of advice.
 const WIDE: usize = 78;
 
 /// A client's file, and what is to become of it.
@@ -43,7 +43,7 @@ struct Plan<'a> {
     record: Record,
 }
 
-/// What became of a wish to change the file.
+/// Outcome of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     /// It was to be shown only
@@ -134,7 +134,7 @@ pub(super) fn uninstall(app: &App, args: &UninstallArgs) -> Result<(), Trouble> 
     })?)
 }
 
-/// What the client is to start.
+/// Command that the client starts.
 fn start(app: &App, scope: Scope, serve: &ServeArgs) -> Result<Start, Trouble> {
     super::known(&serve.toolset)?;
     if let (Some(role), Ok(home)) = (&serve.role, app.home()) {
@@ -169,7 +169,7 @@ fn start(app: &App, scope: Scope, serve: &ServeArgs) -> Result<Start, Trouble> {
     Ok(Start { command, arguments })
 }
 
-/// Whether there is such a role: else the client would learn it, and say that the server has failed.
+/// Checks that the role exists.
 fn known_role(app: &App, home: &Home, role: &str) -> Result<(), Trouble> {
     let policy = app.config(home, &[])?.policy().unwrap_or_default();
     let roles = roles::load(home, &policy).roles;
@@ -213,7 +213,7 @@ impl<'a> Plan<'a> {
         Ok(Self { app, client, scope, name, path, place, file, records, record })
     }
 
-    /// What a text says, or which line is at fault.
+    /// Parses a text, or names the faulty line.
     fn read(&self, text: &str) -> Result<Value, Trouble> {
         self.client.language().read(text).map_err(|flaw| self.flawed(text, flaw))
     }
@@ -350,7 +350,7 @@ fn painted(diff: &str) -> String {
     lines.join("\n")
 }
 
-/// What is said when it is done.
+/// Final message.
 struct Told {
     place: String,
     title: &'static str,

@@ -1,4 +1,4 @@
-//! What `install` changed in a file, remembered outside the project, so that `uninstall` leaves every
+//! Records the changes of `install`, outside the project, so that `uninstall` leaves every
 //! byte as it was. Where the file was changed since, the entry alone is taken out.
 
 use std::collections::BTreeMap;
@@ -11,15 +11,15 @@ use crate::cli_error::Trouble;
 use crate::environment::Environment;
 use crate::home::{FOLDER, Home};
 
-/// What was done to one file.
+/// Changes to one file.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record {
-    /// Whether the file was not there before
+    /// True if the file was created
     pub(super) created: bool,
     /// The uppermost folder that was not there before
     pub(super) folder: Option<PathBuf>,
-    /// What was changed for each name
+    /// Changes by name
     pub(super) changes: BTreeMap<String, Change>,
 }
 
@@ -87,7 +87,7 @@ impl Records {
         self.folder.join(format!("{}.json", hash.get(..16).unwrap_or(&hash)))
     }
 
-    /// What is remembered of a file. What cannot be read is nothing: then the entry alone counts.
+    /// Recorded changes of a file; an unreadable record counts as none.
     pub(super) fn of(&self, file: &Path) -> Result<Record, Trouble> {
         let text = files::read(&self.place(file))?.unwrap_or_default();
         Ok(serde_json::from_str(&text).unwrap_or_default())

@@ -1,4 +1,4 @@
-//! What is remembered, and what each client wants.
+//! Tests of records and client forms.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};

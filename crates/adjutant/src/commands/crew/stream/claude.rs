@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Said, texts};
 
-/// What a line says; nothing where it is not Claude Code's.
+/// Renders a line of Claude Code.
 pub(super) fn said(kind: &str, value: &Value) -> Option<Vec<Said>> {
     Some(match kind {
         "assistant" => blocks(value).iter().filter_map(block).collect(),
@@ -21,7 +21,7 @@ pub(super) fn said(kind: &str, value: &Value) -> Option<Vec<Said>> {
     })
 }
 
-/// What it was told, if it was told something.
+/// Text of a prompt sent to the agent.
 pub(super) fn told(value: &Value) -> Option<String> {
     (value["type"] == "user").then(|| texts(&value["message"]["content"]))
 }

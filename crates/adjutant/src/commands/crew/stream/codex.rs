@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{Said, texts};
 
-/// Whether an item begins or is over.
+/// Phase of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     /// It begins
@@ -13,7 +13,7 @@ pub(super) enum When {
     Over,
 }
 
-/// What a line of `codex exec` says; nothing where it is not Codex's.
+/// Renders a line of `codex exec`.
 pub(super) fn said(kind: &str, value: &Value) -> Option<Vec<Said>> {
     let text = |value: &Value| value.as_str().unwrap_or("failed").to_owned();
     Some(match kind {
@@ -31,7 +31,7 @@ pub(super) fn said(kind: &str, value: &Value) -> Option<Vec<Said>> {
     })
 }
 
-/// What an item says at its beginning or at its end.
+/// Renders an item at its start or end.
 pub(super) fn item(item: &Value, when: When) -> Option<Said> {
     let text = |key: &str| item[key].as_str().unwrap_or_default();
     match (text("type"), when) {

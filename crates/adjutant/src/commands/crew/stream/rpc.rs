@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::codex::{self, When};
 use super::{Said, texts};
 
-/// What a message says; nothing where it is none.
+/// Renders a message.
 pub(super) fn said(value: &Value) -> Option<Vec<Said>> {
     let params = &value["params"];
     let said = match value["method"].as_str() {
@@ -31,7 +31,7 @@ pub(super) fn said(value: &Value) -> Option<Vec<Said>> {
     Some(said.into_iter().collect())
 }
 
-/// What an agent was told, if it was told something.
+/// Text of a prompt sent to the agent.
 pub(super) fn told(value: &Value) -> Option<String> {
     match value["method"].as_str()? {
         "session/prompt" => Some(texts(&value["params"]["prompt"])),

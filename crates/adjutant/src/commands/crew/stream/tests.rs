@@ -1,4 +1,4 @@
-//! What each kind's lines become.
+//! Tests of each kind's lines.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What a person decides about work: it goes in, it goes back, it is given up, it gets another chance.
+//! A person's decisions on work: approve, send back, abandon, allow more.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::commands::reconnect::Steady;
 use crate::terminal::progress::Progress;
 use crate::terminal::render::{bold, dim, field, good, line, name, print_text};
 
-/// How often it is looked whether something is merged.
+/// Poll interval for a merge.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Approves tasks, one after the other, and waits for what comes of each.

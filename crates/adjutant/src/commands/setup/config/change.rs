@@ -14,7 +14,7 @@ use crate::server_process::connect::{self, Where};
 use crate::terminal::render::{Page, dim, name, odd};
 use crate::yaml::{self, Problem};
 
-/// What is to become of a key.
+/// Requested change of a key.
 #[derive(Debug)]
 pub(super) enum Wish {
     /// It gets this value, as it was typed
@@ -168,7 +168,7 @@ async fn put_in_force(app: &App, change: &Change) -> (bool, Vec<String>) {
     (in_force, notes)
 }
 
-/// Whether there was a server to be told.
+/// Presence of a server to notify.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Server {
     /// None runs; the next one reads the file

@@ -23,12 +23,12 @@ impl Editor {
         format!("{}{}", self.before, self.after)
     }
 
-    /// Whether nothing is typed.
+    /// True if the input is empty.
     pub(crate) fn is_blank(&self) -> bool {
         self.text().trim().is_empty()
     }
 
-    /// What stands before the cursor.
+    /// Text before the cursor.
     pub(crate) fn before(&self) -> &str {
         &self.before
     }

@@ -1,4 +1,4 @@
-//! What came from the server, and what time does.
+//! Handles the server's answers and ticks.
 
 use model::Timestamp;
 
@@ -10,9 +10,9 @@ use super::{
 
 /// A word at the foot stays so long.
 const NOTE_MS: i64 = 6000;
-/// What agents do now is no event: it is asked for every so many seconds, while it is seen.
+/// Refresh interval of current activity, which has no events, in seconds.
 const LOOK_TICKS: u64 = 2;
-/// So are money and places.
+/// Refresh interval of money and places.
 const COUNT_TICKS: u64 = 5;
 /// The server gives no more rows at once.
 const ROWS: usize = 200;

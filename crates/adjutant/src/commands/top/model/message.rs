@@ -1,4 +1,4 @@
-//! What comes in, and what is to be done outside.
+//! Messages in, effects out.
 
 use model::Timestamp;
 use ratatui::crossterm::event::KeyEvent;
@@ -8,7 +8,7 @@ use super::super::shapes::{
 };
 use super::tree::Parent;
 
-/// What came in.
+/// An incoming message.
 #[derive(Debug, Clone)]
 pub(crate) enum Message {
     Key(KeyEvent),
@@ -28,7 +28,7 @@ pub(crate) enum Message {
     Whole(Box<Whole>),
     /// More of an agent's stream: what came later
     Part(String, Box<Part>),
-    /// What was before
+    /// Earlier part
     Earlier(String, Box<Part>),
     /// Nothing more comes of it, for now; or why it cannot be read
     StreamOver(String, Option<String>),
@@ -37,13 +37,13 @@ pub(crate) enum Message {
     Costs(Box<Costs>),
     /// Something could not be read
     Failed(String),
-    /// What became of a letter
+    /// Outcome of sending a mail
     Posted(Result<String, String>),
-    /// What became of a kill
+    /// Outcome of a kill
     Killed(Result<String, String>),
 }
 
-/// What is to be done outside.
+/// An effect to perform.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect {
     Overview,
@@ -66,7 +66,7 @@ pub(crate) enum Effect {
     Quit,
 }
 
-/// Which agents to ask for.
+/// Query for agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CrewAsk {
     pub(crate) of: CrewOf,
@@ -81,7 +81,7 @@ pub(crate) enum CrewOf {
     Flat { text: String, standing: &'static str },
 }
 
-/// Which letters to ask for.
+/// Query for mails.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LettersAsk {
     pub(crate) of: &'static str,
@@ -99,7 +99,7 @@ pub(crate) enum Post {
 }
 
 impl Post {
-    /// What it is about.
+    /// Key of the effect.
     pub(super) fn key(&self) -> &str {
         match self {
             Self::Reply { mail, .. } => mail,

@@ -1,4 +1,4 @@
-//! What keys do.
+//! Handles keys.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -162,7 +162,7 @@ impl State {
         earlier.map(|(attempt, place)| Effect::Earlier(id, attempt, place)).into_iter().collect()
     }
 
-    /// How many lines the thread has that is read.
+    /// Lines of the open thread.
     fn thread_height(&self) -> usize {
         let room = layout::thread_width(self.frame().body);
         let Some(thread) = &self.mail.thread else { return 0 };

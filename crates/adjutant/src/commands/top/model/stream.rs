@@ -13,23 +13,23 @@ use crate::terminal::render::line;
 
 /// More steps than this are not kept; the oldest can be read again.
 const MOST: usize = 4000;
-/// So many lines of a text are shown unless all are asked for.
+/// Lines of a text shown unless expanded.
 const SHORT: usize = 8;
 /// A text is not joined beyond this.
 const LONGEST: usize = 256 * 1024;
 
-/// What a line is.
+/// Tone of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     /// Words for whoever asked
     Said,
-    /// What it was told
+    /// Text sent to the agent
     Told,
     /// A call
     Call,
-    /// What came of one, or words for itself
+    /// Output of a call, or thoughts
     Quiet,
-    /// What went wrong
+    /// Error
     Bad,
 }
 
@@ -38,7 +38,7 @@ pub(crate) enum Tone {
 pub(crate) struct StreamLine {
     /// When; only where a step begins
     pub(crate) at: Option<Timestamp>,
-    /// What marks it
+    /// Marker
     pub(crate) sign: &'static str,
     pub(crate) text: String,
     pub(crate) tone: Tone,
@@ -52,11 +52,11 @@ struct Step {
     text: String,
     attempt: u32,
     part: bool,
-    /// What came of a call, and whether it went well
+    /// Output of a call, and its success
     came: Option<(String, bool)>,
 }
 
-/// How much of long texts is shown.
+/// Length of long texts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Length {
     /// The first lines
@@ -100,7 +100,7 @@ impl Stream {
         self.first.filter(|(_, place)| place.segment > 0 || place.offset > 0)
     }
 
-    /// Which length is shown.
+    /// Current length.
     pub(crate) fn length(&self) -> Length {
         self.length
     }
@@ -114,7 +114,7 @@ impl Stream {
         }
     }
 
-    /// What came later. Says how many lines at the beginning were forgotten for it.
+    /// Appends a part. Returns the number of lines dropped at the beginning.
     pub(crate) fn append(&mut self, part: &Part) -> usize {
         self.first.get_or_insert((part.attempt, part.from));
         self.next = Some((part.attempt, part.next));
@@ -133,7 +133,7 @@ impl Stream {
         gone
     }
 
-    /// What was before. Says how many lines that are.
+    /// Prepends a part. Returns its number of lines.
     pub(crate) fn prepend(&mut self, part: &Part) -> usize {
         let before = self.lines.len();
         // Where nothing was, there is nothing earlier either.

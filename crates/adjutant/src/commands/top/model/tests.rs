@@ -1,4 +1,4 @@
-//! What keys and answers do, without a screen and without a server.
+//! Tests of keys and answers, without a screen or server.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ pub(crate) fn agent(id: &str, more: Value) -> Value {
     row
 }
 
-/// What the server would answer, read as the feed reads it.
+/// Parses an answer as the feed does.
 pub(crate) fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
     serde_json::from_value(harmless(value)).unwrap()
 }

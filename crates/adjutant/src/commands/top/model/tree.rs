@@ -11,7 +11,7 @@ struct Level {
     ids: Vec<String>,
     /// Where its next page begins
     next: Option<i64>,
-    /// How many that ended long ago are folded into one line
+    /// Number of past agents folded into one line
     past: i64,
     past_ids: Vec<String>,
     past_next: Option<i64>,
@@ -31,7 +31,7 @@ pub(crate) struct Tree {
     past_open: HashSet<Parent>,
 }
 
-/// What a line shows.
+/// Content of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// An agent
@@ -44,7 +44,7 @@ pub(crate) enum Shown {
     Loading(String),
 }
 
-/// Which pages of a level.
+/// Pages of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Pages {
     /// Those of now
@@ -53,7 +53,7 @@ pub(crate) enum Pages {
     Past,
 }
 
-/// Whether there is something below a line.
+/// Fold state of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fold {
     /// Nothing
@@ -71,7 +71,7 @@ pub(crate) struct Line {
     pub(crate) fold: Fold,
     /// For each level above, whether it goes on below
     pub(crate) rails: Vec<bool>,
-    /// Whether it is the last of its level
+    /// True for the last of its level
     pub(crate) last: bool,
 }
 
@@ -81,12 +81,12 @@ impl Tree {
         self.rows.get(id)
     }
 
-    /// Whether the first answer has come.
+    /// True once the first answer has arrived.
     pub(crate) fn is_loaded(&self) -> bool {
         self.flat.is_some() || self.levels.contains_key(&None)
     }
 
-    /// Whether somebody is at work, so that times run.
+    /// True if an agent is live, so that times advance.
     pub(crate) fn any_live(&self) -> bool {
         self.rows.values().any(|row| !row.is_over())
     }

@@ -78,7 +78,7 @@ fn head<'a>(state: &State, costs: &Costs, paint: Paint) -> Vec<Line<'a>> {
     ]
 }
 
-/// What was spent in each step of the time that is shown.
+/// Spending by step.
 fn steps(series: &Series) -> Vec<f64> {
     let step = series.step.max(1);
     let many = usize::try_from(series.to.millis_since(series.from) / step).unwrap_or_default() + 1;
@@ -161,7 +161,7 @@ fn on<'a>(costs: &Costs, by: &str, room: usize, paint: Paint) -> Vec<Line<'a>> {
     all
 }
 
-/// What a lineage may spend, and has.
+/// Budgets of a lineage.
 fn budgets<'a>(costs: &Costs, room: usize, paint: Paint) -> Vec<Line<'a>> {
     let Some(root) = &costs.lineage else { return Vec::new() };
     let name = (room / 3).clamp(16, 40);
@@ -175,7 +175,7 @@ fn budgets<'a>(costs: &Costs, room: usize, paint: Paint) -> Vec<Line<'a>> {
     all
 }
 
-/// Whether a cap is reached.
+/// State of a cap.
 #[derive(PartialEq, Eq)]
 enum Over {
     Yes,

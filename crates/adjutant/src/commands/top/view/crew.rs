@@ -16,7 +16,7 @@ use super::{BOLD, CHOSEN, Paint, line, lines, rule, shown_needs};
 /// From this width on, what may be spent stands in words.
 const WIDE_COST: usize = 15;
 
-/// How wide each column is.
+/// Column widths.
 struct Columns {
     name: usize,
     state: usize,
@@ -27,7 +27,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// What gets narrow first are the task and what it does; state, name and cost stay.
+    /// Computes the widths; task and activity shrink first.
     fn new(whole: usize) -> Self {
         let wide = whole >= 120;
         let (state, time, cost) = if wide { (13, 8, 17) } else { (13, 7, 11) };

@@ -1,4 +1,4 @@
-//! What stands over a view: the help, a question, a letter that is being written.
+//! Dialogs: help, confirmation, mail editor.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Margin, Rect};
@@ -11,7 +11,7 @@ use super::super::model::{Modal, Phase, State, View, Writing};
 use super::super::text::{cut, left, width, wrap};
 use super::{BOLD, Paint, line, lines};
 
-/// How wide the column of keys is in the help.
+/// Width of the key column in the help.
 const KEYS: usize = 18;
 
 pub(super) fn draw(frame: &mut Frame<'_>, state: &State, area: Rect, paint: Paint) {

@@ -1,4 +1,4 @@
-//! What is drawn, at two sizes.
+//! Snapshots at two sizes.
 
 use insta::assert_snapshot;
 use ratatui::Terminal;

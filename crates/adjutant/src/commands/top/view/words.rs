@@ -1,4 +1,4 @@
-//! What is said of agents: a sign and a word for each state, what one does now, time and money.
+//! Texts about agents: state, activity, time and money.
 
 use model::Timestamp;
 use ratatui::style::Color;
@@ -24,7 +24,7 @@ pub(crate) fn state(state: &str) -> (&'static str, &'static str, Color) {
     }
 }
 
-/// What an agent does now, in a line.
+/// Current activity, one line.
 pub(crate) fn doing(row: &Row, now: Timestamp) -> String {
     match row.state.as_str() {
         "queued" => match row.queue_place {
@@ -61,7 +61,7 @@ fn bare(tool: &str) -> &str {
     rest.map_or(tool, |(_, name)| name)
 }
 
-/// How long an agent has run, or ran.
+/// Running time of an agent.
 pub(crate) fn elapsed(row: &Row, now: Timestamp) -> String {
     if row.state == "queued" {
         return String::new();
@@ -80,7 +80,7 @@ pub(crate) fn span(millis: i64) -> String {
     }
 }
 
-/// How long ago, in one word.
+/// Age, one word.
 pub(crate) fn ago(at: Timestamp, now: Timestamp) -> String {
     let words = span(now.millis_since(at));
     words.split(' ').next().unwrap_or_default().to_owned()
@@ -102,7 +102,7 @@ pub(crate) fn money(usd: f64) -> String {
     if usd > 0.0 && usd < 0.01 { format!("${usd:.4}") } else { format!("${usd:.2}") }
 }
 
-/// What was spent, of what may be.
+/// Spending of the cap.
 pub(crate) fn spent(row: &Row) -> String {
     match row.spent() {
         (Some(spent), Some(cap)) => format!("{} of {}", money(spent), money(cap)),

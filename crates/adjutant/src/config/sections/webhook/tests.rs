@@ -1,4 +1,4 @@
-//! What a webhook may be, and what is refused with its line.
+//! Tests of valid and refused webhooks.
 
 use super::*;
 use crate::config::Config;

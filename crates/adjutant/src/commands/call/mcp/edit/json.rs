@@ -28,7 +28,7 @@ const fn options(language: Language) -> ParseOptions {
     }
 }
 
-/// What a text says.
+/// Parses a text.
 pub(super) fn read(text: &str, language: Language) -> Result<Value, Flaw> {
     let read = parse_to_value(text, &options(language)).map_err(|error| flaw(&error))?;
     Ok(read.map_or(Value::Null, plain))

@@ -7,7 +7,7 @@ use toml_edit::{Document, Item, TableLike};
 
 use super::{Entry, Flaw, Place};
 
-/// What a text says.
+/// Parses a text.
 pub(super) fn read(text: &str) -> Result<Value, Flaw> {
     let document = Document::parse(text).map_err(|error| {
         let byte = error.span().map_or(0, |span| span.start);
@@ -144,7 +144,7 @@ fn cuts(text: &str, at: Place<'_>) -> Vec<(usize, usize)> {
     cuts
 }
 
-/// What a line is the header of, with its keys as we would write them.
+/// Table header of a line, with normalised keys.
 fn header(line: &str) -> Option<String> {
     let line = line.trim();
     if !line.starts_with('[') {
