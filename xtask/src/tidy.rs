@@ -1,6 +1,7 @@
 //! The habits of this tree, as a test.
 
 mod arrows;
+mod comments;
 mod commits;
 mod documents;
 mod files;
@@ -41,6 +42,7 @@ pub(crate) fn tidy(tree: &Tree) -> Result<()> {
     migrations::check(tree, &mut findings)?;
     manual::check(tree, &mut findings)?;
     documents::check(tree, &mut findings)?;
+    comments::check(tree, &mut findings)?;
     commits::check(tree, &mut findings);
     for warning in &findings.warned {
         say(&format!("warning: {warning}"));
