@@ -77,7 +77,7 @@ events! {
     AgentStateChanged(AgentStateChanged) = "agent.state_changed",
     /// A running agent was asked to stop; `agent.finished` follows
     AgentStopping(AgentStopping) = "agent.stopping",
-    /// An agent was warned, of its budget or of repeating itself, or Adjutant failed inside while serving it
+    /// An agent was warned, of its budget or of repeating itself, or Adjutant failed while serving it
     AgentWarned(AgentWarned) = "agent.warned",
     /// An agent asked the human for permission to use a tool
     AgentAsked(AgentAsked) = "agent.asked",

@@ -15,18 +15,19 @@ const HEAD: &str = "\
 
 <!-- Written by `cargo xtask generate`. Change the structs in `crates/wire/src/event` instead. -->
 
-An event says that something changed. Events are numbered in the order in which the changes were committed.
-`adjutant events --json`, `GET /api/events` and its streams give each as:
+An event says that something changed. Events are numbered in the order in which the changes were
+committed. `adjutant events --json`, `GET /api/events` and its streams give each as:
 
 ";
 
 const AFTER_ENVELOPE: &str = "\
-`data` depends on the kind, and is described below. A [webhook](../how-to/webhooks.md) receives the same
-object as `details`. A field that is not always there is left out where it does not apply. Kinds and fields may be
-added at any time, so ignore those that you do not know; a field that is there keeps its name and its type.
+`data` depends on the kind, and is described below. A [webhook](../how-to/webhooks.md) receives the
+same object as `details`. A field that is not always there is left out where it does not apply.
+Kinds and fields may be added at any time, so ignore those that you do not know; a field that is
+there keeps its name and its type.
 
-`adjutant events --kind`, `GET /api/events?kind=` and `kinds` of a webhook take these names, or a whole family
-as `agent.*`.
+`adjutant events --kind`, `GET /api/events?kind=` and `kinds` of a webhook take these names, or a
+whole family as `agent.*`.
 
 ";
 
@@ -71,7 +72,8 @@ fn section(page: &mut String, kind: EventKind, all: &Map<String, Value>) -> fmt:
     for former in kind.former_names() {
         write!(
             page,
-            "Earlier versions called it `{former}`. That name still selects it, and recorded events show the new one.\n\n"
+            "Earlier versions called it `{former}`. That name still selects it, and recorded events show\n\
+             the new one.\n\n"
         )?;
     }
     match variant["properties"]["data"].as_object() {

@@ -278,5 +278,7 @@ async fn lists_come_in_pages_newest_first() {
     assert_eq!(seen.len(), 5);
     assert!(seen.is_sorted_by_key(|number| -number), "{seen:?}");
     let dead = stage.deliveries(Some(DeliveryState::Dead)).await;
-    assert!(dead.len() == 3 && dead.iter().all(|one| one.body["data"]["details"]["n"] == ONE));
+    assert!(
+        dead.len() == 3 && dead.iter().all(|one| one.body["data"]["details"]["iteration"] == ONE)
+    );
 }
