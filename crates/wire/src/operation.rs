@@ -109,21 +109,31 @@ impl Operation {
     /// Describes a part of the path.
     #[must_use]
     pub fn part(self, name: &str, description: &str) -> Self {
-        self.parameter("path", (name, description), true)
+        self.parameter("path", name, description)
     }
 
-    /// Describes a header.
+    /// Describes a header that must be there.
     #[must_use]
-    pub fn header(self, name: &str, description: &str, required: bool) -> Self {
-        self.parameter("header", (name, description), required)
+    pub fn header(self, name: &str, description: &str) -> Self {
+        self.parameter("header", name, description)
     }
 
-    fn parameter(mut self, place: &str, (name, description): (&str, &str), required: bool) -> Self {
+    /// Describes a header that may be there.
+    #[must_use]
+    pub fn optional_header(self, name: &str, description: &str) -> Self {
+        let mut described = self.parameter("header", name, description);
+        if let Some(parameter) = described.parameters.last_mut() {
+            parameter["required"] = false.into();
+        }
+        described
+    }
+
+    fn parameter(mut self, place: &str, name: &str, description: &str) -> Self {
         self.parameters.push(json!({
             "name": name,
             "in": place,
             "description": description,
-            "required": required,
+            "required": true,
             "schema": { "type": "string" },
         }));
         self

@@ -261,10 +261,9 @@ fn tools() -> Vec<Operation> {
             .answers::<super::tools::Tools>(),
         Operation::post("tools", "/mcp/execute", "Call a tool")
             .about("The one door for programs that do not speak MCP.")
-            .header(
+            .optional_header(
                 "Idempotency-Key",
                 "The same call with the same key is done once, and answered as often as it comes",
-                false,
             )
             .body::<crate::execute::Execute>()
             .fails::<crate::execute::Executed>("200", "")
@@ -275,7 +274,7 @@ fn tools() -> Vec<Operation> {
 
 fn server() -> Vec<Operation> {
     vec![
-        Operation::post("server", "/api/github/webhook", "Hear what GitHub tells of a pull request").about("For a webhook of GitHub's with the content type `application/json`, a secret, and the event `pull_request`.").public().header("X-GitHub-Event", "What it is about", true).header("X-Hub-Signature-256", "The body's signature with the webhook's secret", true).foreign_body("As GitHub sends it").fails::<super::github::Heard>("200", "It is about a pull request of ours").fails::<super::github::Heard>("202", "It is about nothing of ours").fails::<ErrorBody>("401", "The signature does not fit").fails::<ErrorBody>("404", "The server has no secret for webhooks"),
+        Operation::post("server", "/api/github/webhook", "Hear what GitHub tells of a pull request").about("For a webhook of GitHub's with the content type `application/json`, a secret, and the event `pull_request`.").public().header("X-GitHub-Event", "What it is about").header("X-Hub-Signature-256", "The body's signature with the webhook's secret").foreign_body("As GitHub sends it").fails::<super::github::Heard>("200", "It is about a pull request of ours").fails::<super::github::Heard>("202", "It is about nothing of ours").fails::<ErrorBody>("401", "The signature does not fit").fails::<ErrorBody>("404", "The server has no secret for webhooks"),
         Operation::get("server", "/api/overview", "How much there is of everything, and what a person is needed for").query::<super::overview::Day>().answers_named("Overview"),
         Operation::post("server", "/api/reload", "Read configuration and roles again").answers::<crate::app::ReloadReport>(),
         Operation::post("server", "/api/shutdown", "End the server").about("What waits is answered, then the server ends. Agents go on.").ends("202", "It ends"),
