@@ -1,3 +1,4 @@
 //! Tests of the shapes that cross a boundary.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod events;
