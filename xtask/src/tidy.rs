@@ -7,6 +7,7 @@ mod documents;
 mod files;
 mod manual;
 mod migrations;
+mod rooms;
 mod suites;
 
 use anyhow::{Result, bail};
@@ -40,6 +41,7 @@ pub(crate) fn tidy(tree: &Tree) -> Result<()> {
     files::check(tree, &mut findings)?;
     suites::check(tree, &mut findings)?;
     migrations::check(tree, &mut findings)?;
+    rooms::check(tree, &mut findings)?;
     manual::check(tree, &mut findings)?;
     documents::check(tree, &mut findings)?;
     comments::check(tree, &mut findings)?;
