@@ -105,9 +105,7 @@ type Said<'a> = (usize, &'a str);
 pub fn read(text: &str) -> Result<Plan, PlanError> {
     if text.len() > MOST_BYTES {
         let bytes = text.len();
-        return Err(PlanError::whole(format!(
-            "it has {bytes} bytes, and a plan may have {MOST_BYTES}"
-        )));
+        return Err(PlanError::whole(format!("it is {bytes} bytes; the limit is {MOST_BYTES}")));
     }
     if text.contains('\0') {
         return Err(PlanError::whole("it is no text"));

@@ -85,7 +85,7 @@ enum StepError {
     Work(#[from] WorkError),
     #[error("that is no length of time")]
     Time(#[from] TryFromFloatSecsError),
-    #[error("`{text}` is no point in time")]
+    #[error("`{text}` is not a time")]
     Until { text: String },
     #[error("could not write")]
     Output(#[from] io::Error),

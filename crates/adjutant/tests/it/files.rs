@@ -226,7 +226,7 @@ async fn a_guard_that_cannot_ask_lets_the_commit_through_and_says_so() {
     );
     let stranger = format!("export ADJUTANT_TOKEN=adjag_wrong; {commit}");
     for (script, why) in
-        [(nobody, "this is no agent's environment"), (nowhere, "no server"), (stranger, "")]
+        [(nobody, "not an agent's environment"), (nowhere, "no server"), (stranger, "")]
     {
         let ran = stage.work(bob, &script).await.ok().unwrap();
         let said = ran.stdout.lines().filter(|line| line.contains("not guarded"));

@@ -51,7 +51,7 @@ async fn detached_it_stays_until_down() {
     let down = world.run(&["down", "--json"]).await.unwrap().ok().unwrap().json().unwrap();
     assert_eq!((&down["stopped"], &down["how"]), (&true.into(), &"asked".into()));
     assert_eq!(world.run(&["status"]).await.unwrap().code, Some(6));
-    assert_eq!(world.run(&["down"]).await.unwrap().ok().unwrap().stdout, "No server runs.\n");
+    assert_eq!(world.run(&["down"]).await.unwrap().ok().unwrap().stdout, "No server is running.\n");
 }
 
 #[tokio::test]

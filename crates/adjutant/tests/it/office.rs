@@ -364,7 +364,7 @@ async fn without_supervisors_the_command_line_says_what_to_do() {
     let world = stage(LEAD, &[]).await;
     let _server = world.up().await.unwrap();
     let none = world.run(&["supervisors"]).await.unwrap().ok().unwrap().stdout;
-    assert!(none.contains("No supervisor is there"), "{none}");
+    assert!(none.contains("No supervisors"), "{none}");
     let epic = epic(&world).await;
     let unled = world.run(&["supervisors"]).await.unwrap().ok().unwrap().stdout;
     assert!(unled.contains(&epic) && unled.contains("adjutant supervisors create"), "{unled}");

@@ -105,7 +105,7 @@ async fn a_link_for_others_only_lets_look_and_can_be_taken_back() {
     let gone = world.run(&["open", "--revoke", id]).await.unwrap();
     assert_eq!(gone.code, Some(4), "{}", gone.stderr);
     let none = world.run(&["open", "--links"]).await.unwrap().ok().unwrap().stdout;
-    assert!(none.starts_with("No link is open."), "{none}");
+    assert!(none.starts_with("No links."), "{none}");
 }
 
 #[tokio::test]

@@ -114,7 +114,7 @@ async fn what_cannot_be_done_says_where() {
             "{sleep: -1}",
             "that is no length of time: cannot convert float seconds to Duration: value is negative",
         ),
-        ("{limited: {until: tomorrow}}", "`tomorrow` is no point in time"),
+        ("{limited: {until: tomorrow}}", "`tomorrow` is not a time"),
         (
             "{call: mail_send}",
             "there is no server to call: `ADJUTANT_URL` and `ADJUTANT_TOKEN` are not set, as they are for every agent",

@@ -174,7 +174,7 @@ fn what_is_wrong_is_told_with_its_line() {
     let long = format!("## Step 1: {}\n", "x".repeat(201));
     assert_eq!(wrong(&long), "line 1: the title is longer than 200 characters");
     let huge = "x".repeat(MOST_BYTES + 1);
-    assert_eq!(wrong(&huge), "it has 262145 bytes, and a plan may have 262144");
+    assert_eq!(wrong(&huge), "it is 262145 bytes; the limit is 262144");
     let many: Vec<String> = (1..=201).map(|n| format!("## Step {n}: s{n}")).collect();
     assert_eq!(wrong(&many.join("\n")), "line 201: a plan has at most 200 steps");
 }

@@ -53,7 +53,7 @@ function Abandon({ row, onClose, onDone }: Omit<Props, 'what'>) {
     <Confirm title={`Give up the work of ${nameOf(row)} ${row.short}?`} verb="Abandon" onConfirm={abandon} onClose={onClose}>
       <ul className={css.lines}>
         <li>It ends, with {row.liveBelow === 0 ? 'nobody' : row.liveBelow} below it, and so does whoever reviews its work.</li>
-        <li>Its worktree is taken away. What it committed stays on its branch; what is uncommitted is kept on a rescue branch.</li>
+        <li>Its worktree is removed. Its commits stay on its branch; uncommitted changes are kept on a rescue branch.</li>
       </ul>
     </Confirm>
   );

@@ -17,7 +17,7 @@ interface Props {
 
 const ITEM: Readonly<Record<Item['kind'], { readonly icon: LucideIcon; readonly state: string; readonly word: string }>> = {
   approve: { icon: MessageCircleQuestionMark, state: 'waiting_input', word: 'Waits for approval' },
-  limit: { icon: MessageCircleQuestionMark, state: 'waiting_input', word: 'Out of reviews' },
+  limit: { icon: MessageCircleQuestionMark, state: 'waiting_input', word: 'At review limit' },
   review: { icon: Eye, state: 'waiting_review', word: 'In review' },
 };
 

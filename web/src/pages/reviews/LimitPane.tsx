@@ -105,8 +105,8 @@ function Decide({ coder, story, onDone }: { readonly coder: Coder; readonly stor
           }}
         >
           <p>
-            It ends, and whoever reviews it too, after {plural(coder.iterations, 'review')}. What it committed stays on <code>{coder.branch ?? 'its branch'}</code>; what it
-            did not commit goes to a rescue branch. Its worktree is taken away.
+            The agent and its reviewer end, after {plural(coder.iterations, 'review')}. Its commits stay on <code>{coder.branch ?? 'its branch'}</code>; uncommitted
+            changes go to a rescue branch. Its worktree is removed.
           </p>
         </Confirm>
       )}

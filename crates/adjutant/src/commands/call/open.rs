@@ -48,7 +48,7 @@ async fn share(app: &App, share: &ShareArgs) -> Result<(), Trouble> {
     app.render.answer(&link, || url.clone())?;
     app.render.aside(&format!(
         "Whoever has this link can look at everything and do nothing, until {}.\n\
-         They must be able to reach that address. Take it back with {}",
+         They must be able to reach that address. Revoke it with {}",
         day(&link["expiresAt"]),
         name(format!("adjutant open --revoke {id}")),
     ))?;
