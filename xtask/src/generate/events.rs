@@ -105,7 +105,7 @@ mod tests {
         let page = page();
         for kind in EventKind::ALL {
             let heading = format!("### {}\n\n", kind.name());
-            let (_, section) = page.split_once(&heading).expect(kind.name());
+            let (_, section) = page.split_once(&heading).unwrap();
             let section = section.split("\n### ").next().unwrap();
             assert!(section.lines().any(|line| line.starts_with("| `")), "{section}");
         }

@@ -67,7 +67,11 @@ pub(super) fn start(
     {
         let ((given, giver), (heard, word)) =
             (io::pipe().map_err(failed)?, io::pipe().map_err(failed)?);
-        if let Some(forked) = fork_server::fork(adjutant, folder, [given.into(), word.into()]) {
+        let pipes = [given.into(), word.into()];
+        let forked = fork_server::fork(adjutant, folder, &pipes);
+        // The word ends only when the supervisor closes it: no copy of it may stay here.
+        drop(pipes);
+        if let Some(forked) = forked {
             // Only now: of two supervisors of one run the other one must learn nothing.
             process::feed(giver, input).map_err(failed)?;
             return Ok((Supervisor::Forked(forked), receiver(heard).map_err(failed)?));
@@ -124,7 +128,7 @@ mod fork_server {
     }
 
     /// Has a supervisor made that has these pipes as its standard input and output; none where that failed.
-    pub(super) fn fork(adjutant: &Path, folder: &Path, pipes: [OwnedFd; 2]) -> Option<Forked> {
+    pub(super) fn fork(adjutant: &Path, folder: &Path, pipes: &[OwnedFd; 2]) -> Option<Forked> {
         let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
         let is_fit = folder.as_os_str().len() < MAX_FOLDER_BYTES;
         if !is_fit || state.failures >= MAX_FAILURES {
@@ -134,19 +138,15 @@ mod fork_server {
         if let Some(other) = running {
             other.process.end();
         }
-        match ask(&mut state.running, adjutant, folder, pipes) {
-            Ok(pid) => {
-                state.failures = 0;
-                Forked::new(pid).ok()
-            }
-            Err(_) => {
-                state.failures += 1;
-                if let Some(broken) = state.running.take() {
-                    broken.process.end();
-                }
-                None
-            }
+        if let Ok(pid) = ask(&mut state.running, adjutant, folder, pipes) {
+            state.failures = 0;
+            return Forked::new(pid).ok();
         }
+        state.failures += 1;
+        if let Some(broken) = state.running.take() {
+            broken.process.end();
+        }
+        None
     }
 
     /// Asks the fork server, and starts it first where there is none.
@@ -154,7 +154,7 @@ mod fork_server {
         running: &mut Option<Running>,
         adjutant: &Path,
         folder: &Path,
-        pipes: [OwnedFd; 2],
+        pipes: &[OwnedFd; 2],
     ) -> io::Result<Pid> {
         let running = match running {
             Some(running) => running,
