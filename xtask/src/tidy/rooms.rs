@@ -255,7 +255,10 @@ fn imports<'a>(text: &str, forbidden: &[&'a str]) -> Vec<(usize, &'a str)> {
         };
         let named = named.trim_start_matches(['"', '\'']);
         let path = named.split(['"', '\'']).next().unwrap_or_default();
-        let folder = forbidden.iter().find(|folder| path.split('/').any(|name| name == **folder));
+        // Packages are named without a dot at the beginning.
+        let is_ours = path.starts_with('.');
+        let folder =
+            forbidden.iter().find(|folder| is_ours && path.split('/').any(|name| name == **folder));
         found.extend(folder.map(|folder| (number + 1, *folder)));
     }
     found
@@ -316,7 +319,7 @@ mod tests {
 
     #[test]
     fn the_page_imports_nothing_from_above() {
-        let text = "import { a } from \"../api/get\";\nimport { b } from \"../shell/bar\";\nconst c = import('../../pages/x');\n";
+        let text = "import { a } from \"../api/get\";\nimport { b } from \"../shell/bar\";\nconst c = import('../../pages/x');\nimport { d } from 'colours/shell';\n";
         assert_eq!(imports(text, &["shell", "pages"]), [(2, "shell"), (3, "pages")]);
         assert_eq!(imports(text, &["attic"]), []);
     }

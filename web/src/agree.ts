@@ -1,15 +1,15 @@
 // Whether the shapes that the pages are written against are the server's. Nothing runs here: a shape that the server does not give
 // (any more) is an error of the compiler, since `generated/schema.ts` is made anew from the server's own description.
-import type * as agent from '../pages/agent/shapes';
-import type * as costs from '../pages/costs/shapes';
-import type * as crew from '../pages/crew/shapes';
-import type * as mail from '../pages/mail/shapes';
-import type * as record from '../pages/record/shapes';
-import type * as reviews from '../pages/reviews/shapes';
-import type * as settings from '../pages/settings/shapes';
-import type * as tasks from '../pages/tasks/shapes';
-import type { components } from '../../generated/schema';
-import type { Overview } from './shapes';
+import type * as agent from './pages/agent/shapes';
+import type * as costs from './pages/costs/shapes';
+import type * as crew from './pages/crew/shapes';
+import type * as mail from './pages/mail/shapes';
+import type * as record from './pages/record/shapes';
+import type * as reviews from './pages/reviews/shapes';
+import type * as settings from './pages/settings/shapes';
+import type * as tasks from './pages/tasks/shapes';
+import type { components } from '../generated/schema';
+import type { Overview } from './api/shapes';
 
 type Server = components['schemas'];
 
