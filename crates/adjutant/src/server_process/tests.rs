@@ -103,7 +103,7 @@ async fn a_port_that_agents_know_is_waited_for_and_no_other_will_do() {
 
     let error = listen_only_within(HERE, port, Duration::from_millis(20)).await.unwrap_err();
     let trouble = crate::cli_error::Trouble::from(error);
-    assert!(trouble.message().contains(&format!("only at port {port}")), "{}", trouble.message());
+    assert!(trouble.message().contains(&format!("at port {port}")), "{}", trouble.message());
     assert_eq!(trouble.body()["code"], "CONFLICT");
     let waiting = listen_only(HERE, port);
     let (bound, ()) = tokio::join!(waiting, async { drop(first) });
