@@ -14,6 +14,10 @@ use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::files::{FileError, Lock, at, lock_exclusive};
 
+/// Times that `/proc/locks` is read before a holder counts as unknown. The kernel gives the list in pieces, and
+/// a lock that is let go of between two of them shifts the rest, so that one reading may lack an entry.
+const LIST_READS: u32 = 5;
+
 /// Holder of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Holder {
@@ -60,7 +64,8 @@ pub fn holder(path: &Path) -> Result<Holder, FileError> {
     let asked = Flock::from(FlockType::WriteLock);
     let named = fcntl_getlk(&file, &asked).ok().flatten().and_then(|lock| lock.pid);
     let named = named.and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());
-    Ok(named.or_else(|| listed(&file)).map_or(Holder::Unknown, Holder::Process))
+    let named = named.or_else(|| (0..LIST_READS).find_map(|_| listed(&file)));
+    Ok(named.map_or(Holder::Unknown, Holder::Process))
 }
 
 /// The process that `/proc/locks` names for a file and that still has it open, where there is such a list.
@@ -119,6 +124,29 @@ mod tests {
         let first = lock(&path).unwrap().unwrap();
         assert!(lock(&path).unwrap().is_none(), "it is held once");
         drop(first);
+    }
+
+    #[test]
+    fn a_holder_is_named_while_other_locks_come_and_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lock");
+        let mut other = held_by_another(&path, dir.path());
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    let names = (0..200).map(|number| dir.path().join(number.to_string()));
+                    let held: Vec<_> = names.map(|name| lock(&name).unwrap()).collect();
+                    drop(held);
+                }
+            });
+            let named = (0..300).all(|_| holder(&path).unwrap() == Holder::Process(other.pid()));
+            over.store(true, Ordering::Relaxed);
+            assert!(named);
+        });
+        fs::write(dir.path().join("over"), "\n").unwrap();
+        assert!(process::wait_gone(other.pid(), std::time::Duration::from_secs(10)));
+        assert!(other.exited().unwrap().is_some());
     }
 
     #[test]
