@@ -2,8 +2,9 @@
 //!
 //! A server holds its lock twice. `flock` decides who serves a home; a record lock (`fcntl`) on the same file
 //! lets others ask the kernel for the holder's process id. A lock that was taken without the second half, by an
-//! older Adjutant, is looked up in `/proc/locks`.
+//! older Adjutant, is looked up among the files that processes have open.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -13,10 +14,6 @@ use rustix::fs::FlockOperation;
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use crate::files::{FileError, Lock, at, lock_exclusive};
-
-/// Times that `/proc/locks` is read before a holder counts as unknown. The kernel gives the list in pieces, and
-/// a lock that is let go of between two of them shifts the rest, so that one reading may lack an entry.
-const LIST_READS: u32 = 5;
 
 /// Holder of a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,28 +61,33 @@ pub fn holder(path: &Path) -> Result<Holder, FileError> {
     let asked = Flock::from(FlockType::WriteLock);
     let named = fcntl_getlk(&file, &asked).ok().flatten().and_then(|lock| lock.pid);
     let named = named.and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok());
-    let named = named.or_else(|| (0..LIST_READS).find_map(|_| listed(&file)));
-    Ok(named.map_or(Holder::Unknown, Holder::Process))
+    Ok(named.or_else(|| listed(&file)).map_or(Holder::Unknown, Holder::Process))
 }
 
-/// The process that `/proc/locks` names for a file and that still has it open, where there is such a list.
+/// The process that has the file open and holds its lock, by what `/proc` tells of every process.
+///
+/// `/proc/locks` would be shorter, but the kernel gives it in pieces: a lock that is let go of between two of them
+/// shifts the rest, and one reading may lack an entry.
 fn listed(file: &File) -> Option<u32> {
     let wanted = file.metadata().ok()?;
-    let all = fs::read_to_string("/proc/locks").ok()?;
-    let mut pids = all.lines().filter_map(|line| {
-        // As `1: FLOCK  ADVISORY  WRITE 4711 fe:01:1234567 0 EOF`; one that waits has an arrow behind the number.
-        let mut words = line.split_ascii_whitespace().skip(1);
-        let (kind, _, way) = (words.next()?, words.next()?, words.next()?);
-        let (pid, place) = (words.next()?, words.next()?);
-        let inode: u64 = place.rsplit(':').next()?.parse().ok()?;
-        let is_it = kind == "FLOCK" && way == "WRITE" && inode == wanted.ino();
-        is_it.then(|| pid.parse::<u32>().ok())?
-    });
-    // Inodes of other file systems have the same numbers; what a process has open is beyond doubt.
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    let mut pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.find(|pid| {
         let open = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
-        let mut open = open.filter_map(|entry| fs::metadata(entry.path()).ok());
-        open.any(|meta| (meta.dev(), meta.ino()) == (wanted.dev(), wanted.ino()))
+        let is_it = |meta: fs::Metadata| (meta.dev(), meta.ino()) == (wanted.dev(), wanted.ino());
+        let mut open = open.filter(|entry| fs::metadata(entry.path()).is_ok_and(is_it));
+        open.any(|entry| holds_lock(*pid, &entry.file_name()))
+    })
+}
+
+/// True if the process took the lock of a file that it has open.
+fn holds_lock(pid: u32, descriptor: &OsStr) -> bool {
+    let path = Path::new("/proc").join(pid.to_string()).join("fdinfo").join(descriptor);
+    let info = fs::read_to_string(path).unwrap_or_default();
+    // As `lock: 1: FLOCK  ADVISORY  WRITE 4711 fe:01:1234567 0 EOF`
+    info.lines().filter_map(|line| line.strip_prefix("lock:")).any(|lock| {
+        let words: Vec<&str> = lock.split_ascii_whitespace().collect();
+        matches!(words[..], [_, "FLOCK", _, "WRITE", holder, ..] if holder.parse() == Ok(pid))
     })
 }
 
