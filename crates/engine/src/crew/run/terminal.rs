@@ -9,6 +9,10 @@ use store::Agent;
 
 use crate::core::handle::Core;
 
+/// Attempts to open a terminal. A tmux server ends with its last session, and whoever asks for a new one in that
+/// moment loses it.
+const ATTEMPTS: u32 = 3;
+
 /// Opens a terminal for an agent whose role wants one. It is a convenience: without it the agent runs
 /// as well, so that a failure is only told.
 pub(crate) async fn open(engine: &Core, agent: &Agent) {
@@ -23,7 +27,13 @@ pub(crate) async fn open(engine: &Core, agent: &Agent) {
         ["new-session", "-d", "-s", &id, "-x", "200", "-y", "50"].map(OsString::from).into();
     arguments.push(adjutant);
     arguments.extend(["--home".into(), home, "attach".into(), id.clone().into()]);
-    match run(engine, arguments).await {
+    let mut opened = run(engine, arguments.clone()).await;
+    for _ in 1..ATTEMPTS {
+        if opened.as_ref().is_err_and(|why| why.contains("server")) {
+            opened = run(engine, arguments.clone()).await;
+        }
+    }
+    match opened {
         Ok(()) => {
             let (agent, session) = (agent.id, id);
             let noted =
