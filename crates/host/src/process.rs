@@ -7,30 +7,30 @@
 pub(crate) mod clone;
 #[cfg(target_os = "linux")]
 mod forked;
+mod short;
+mod signal;
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write as _};
+use std::io::{self, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
+use rustix::process::Signal;
 
 #[cfg(target_os = "linux")]
 pub(crate) use forked::Forked;
+pub use short::{Output, RunError, run, run_with_input};
+pub(crate) use signal::pid_of;
+pub use signal::{die, is_alive, kill, terminate, wait_gone};
 
 /// A log is set aside at the next start once it is this long.
 const LOG_LIMIT: u64 = 8 * 1024 * 1024;
-/// Time limit for output that a leftover process holds open after its parent has ended.
-const LEFT_BEHIND: Duration = Duration::from_secs(2);
-/// Poll interval for a process without a descriptor to wait on.
-const LOOK: Duration = Duration::from_millis(2);
 
 /// Command with its directory and environment.
 #[derive(Debug, Clone)]
@@ -304,218 +304,6 @@ pub fn raise_open_files() -> io::Result<()> {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     Ok(setrlimit(Resource::Nofile, limit)?)
-}
-
-/// Output of a short command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
-    /// End of the process
-    pub exit: Exit,
-    /// Standard output
-    pub stdout: Vec<u8>,
-    /// Standard error
-    pub stderr: Vec<u8>,
-}
-
-/// A short command that gave no answer.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// It did not start
-    #[error(transparent)]
-    Start(#[from] StartError),
-    /// It did not end in time and was killed
-    #[error("`{}` did not end within {} ms", program.display(), limit.as_millis())]
-    TooSlow {
-        /// Program
-        program: PathBuf,
-        /// Time limit
-        limit: Duration,
-    },
-    /// Its output or its end could not be read
-    #[error("could not follow `{}`", program.display())]
-    Follow {
-        /// Program
-        program: PathBuf,
-        /// Why it could not be followed
-        #[source]
-        source: io::Error,
-    },
-}
-
-/// Runs a short command to its end; past the limit it is killed with everything it started. Where the system can
-/// see to that, it dies with the caller.
-pub fn run(launch: &Launch, limit: Duration) -> Result<Output, RunError> {
-    run_with_input(launch, &[], limit)
-}
-
-/// The same for a command that reads `input`.
-pub fn run_with_input(launch: &Launch, input: &[u8], limit: Duration) -> Result<Output, RunError> {
-    let follow = |source| RunError::Follow { program: launch.program.clone(), source };
-    let mut command = launch.command();
-    if !input.is_empty() {
-        command.stdin(Stdio::piped());
-    }
-    command.process_group(0).stdout(Stdio::piped()).stderr(Stdio::piped());
-    // It is the thread whose death counts, and this one waits for the end.
-    #[cfg(target_os = "linux")]
-    die_with_parent(&mut command);
-    let mut child = command.spawn().map_err(|error| launch.failed(error))?;
-    let (stdout, stderr) = (Drain::of(child.stdout.take()), Drain::of(child.stderr.take()));
-    if let Some(mut pipe) = child.stdin.take() {
-        let input = input.to_owned();
-        // Whoever does not read to the end ends for a reason of its own, which it tells.
-        thread::spawn(move || drop(pipe.write_all(&input)));
-    }
-    let in_time = wait_gone(child.id(), limit);
-    if let (false, Some(group)) = (in_time, pid_of(child.id())) {
-        // It may end by itself in this very moment; it is gone either way.
-        _ = rustix::process::kill_process_group(group, Signal::KILL);
-    }
-    let status = child.wait().map_err(follow)?;
-    if !in_time {
-        return Err(RunError::TooSlow { program: launch.program.clone(), limit });
-    }
-    let until = Instant::now() + LEFT_BEHIND;
-    Ok(Output {
-        exit: status.into(),
-        stdout: stdout.take(until).map_err(follow)?,
-        stderr: stderr.take(until).map_err(follow)?,
-    })
-}
-
-/// Output of a program so far, read by a thread.
-struct Drain {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    over: mpsc::Receiver<io::Result<()>>,
-}
-
-impl Drain {
-    fn of(pipe: Option<impl Read + Send + 'static>) -> Self {
-        let (bytes, (done, over)) = (Arc::<Mutex<Vec<u8>>>::default(), mpsc::channel());
-        let kept = Arc::clone(&bytes);
-        thread::spawn(move || {
-            let mut part = vec![0; 64 * 1024];
-            let read = || -> io::Result<()> {
-                let Some(mut pipe) = pipe else { return Ok(()) };
-                loop {
-                    match pipe.read(&mut part) {
-                        Ok(0) => return Ok(()),
-                        Ok(count) => {
-                            let mut bytes = kept.lock().unwrap_or_else(PoisonError::into_inner);
-                            bytes.extend_from_slice(part.get(..count).unwrap_or_default());
-                        }
-                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        Err(error) => return Err(error),
-                    }
-                }
-            };
-            // Whoever asked may have gone.
-            drop(done.send(read()));
-        });
-        Self { bytes, over }
-    }
-
-    /// Everything that was written, once the program has ended. What it started and left behind may hold the pipe
-    /// open for ever, such as a helper that remembers passwords: nobody waits for that.
-    fn take(self, until: Instant) -> io::Result<Vec<u8>> {
-        match self.over.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(read) => read?,
-            Err(mpsc::RecvTimeoutError::Timeout) => {}
-            Err(mpsc::RecvTimeoutError::Disconnected) => {
-                return Err(io::Error::other("the reader panicked"));
-            }
-        }
-        Ok(std::mem::take(&mut *self.bytes.lock().unwrap_or_else(PoisonError::into_inner)))
-    }
-}
-
-/// True for a running process; a zombie does not count.
-pub fn is_alive(pid: u32) -> bool {
-    let Some(id) = pid_of(pid) else { return false };
-    match rustix::process::test_kill_process(id) {
-        // Somebody else's process is alive too.
-        Ok(()) | Err(rustix::io::Errno::PERM) => !has_ended(id),
-        Err(_) => false,
-    }
-}
-
-/// Asks a process to end; one that is gone already is no error.
-pub fn terminate(pid: u32) -> io::Result<()> {
-    signal(pid, Signal::TERM)
-}
-
-/// Ends a process; one that is gone already is no error.
-pub fn kill(pid: u32) -> io::Result<()> {
-    signal(pid, Signal::KILL)
-}
-
-/// Ends this process as a power cut would: nothing is cleaned up.
-pub fn die() {
-    // It cannot fail for oneself; were it to, aborting is as good.
-    drop(kill(std::process::id()));
-    std::process::abort();
-}
-
-/// Waits until a process is gone, and says whether it went in time. Blocks.
-pub fn wait_gone(pid: u32, limit: Duration) -> bool {
-    let deadline = Instant::now() + limit;
-    #[cfg(target_os = "linux")]
-    if let Some(gone) = wait_on_descriptor(pid, deadline) {
-        return gone;
-    }
-    while is_alive(pid) {
-        if Instant::now() >= deadline {
-            return false;
-        }
-        thread::sleep(LOOK);
-    }
-    true
-}
-
-/// Waits without looking again and again, where the kernel can; `None` where it cannot.
-#[cfg(target_os = "linux")]
-fn wait_on_descriptor(pid: u32, deadline: Instant) -> Option<bool> {
-    use rustix::event::{PollFd, PollFlags, Timespec, poll};
-    use rustix::process::{PidfdFlags, pidfd_open};
-
-    let descriptor = match pidfd_open(pid_of(pid)?, PidfdFlags::empty()) {
-        Ok(descriptor) => descriptor,
-        Err(rustix::io::Errno::SRCH) => return Some(true),
-        Err(_) => return None,
-    };
-    loop {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let left = Timespec::try_from(left).ok()?;
-        match poll(&mut [PollFd::new(&descriptor, PollFlags::IN)], Some(&left)) {
-            Ok(ready) => return Some(ready > 0),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return None,
-        }
-    }
-}
-
-fn signal(pid: u32, signal: Signal) -> io::Result<()> {
-    // Without a check, 0 would be our own group and a large number everybody.
-    let Some(pid) = pid_of(pid) else { return Ok(()) };
-    match rustix::process::kill_process(pid, signal) {
-        Ok(()) | Err(rustix::io::Errno::SRCH) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
-}
-
-pub(crate) fn pid_of(pid: u32) -> Option<Pid> {
-    Pid::from_raw(i32::try_from(pid).ok()?)
-}
-
-/// True for a zombie.
-fn has_ended(pid: Pid) -> bool {
-    if let Ok(stat) = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())) {
-        // The name in brackets may itself hold brackets and spaces.
-        let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
-        return matches!(state, Some('Z' | 'X'));
-    }
-    let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    matches!(waitid(WaitId::Pid(pid), look), Ok(Some(_)))
 }
 
 #[cfg(test)]
