@@ -140,6 +140,19 @@ async fn a_child_is_another_agent_and_the_end_of_an_agent_frees_its_files() {
 }
 
 #[tokio::test]
+async fn the_end_of_an_agent_frees_its_files_after_a_reload_too() {
+    let world = World::new();
+    let ada = world.enlist("worker").await;
+    reserve(&world, ada, &["src"]).await;
+    // Settings that were read from files know of no reactions.
+    let mut read = (*world.engine.settings()).clone();
+    read.end_reactions = engine::settings::EndReactions::default();
+    world.engine.set_settings(read);
+    world.discharge(ada).await;
+    assert_eq!(held(&world, json!({})).await, [""; 0]);
+}
+
+#[tokio::test]
 async fn a_list_says_who_holds_a_file_and_comes_in_pages() {
     let world = World::new();
     let (ada, bob) = (world.enlist("worker").await, world.enlist("worker").await);
