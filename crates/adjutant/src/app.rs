@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use model::Timestamp;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::cli::Global;
 use crate::cli_error::Trouble;
-use crate::client::Client;
+use crate::client::{Answer, Client, ToolCall};
 use crate::config::{Config, Flag};
 use crate::environment::Environment;
 use crate::home::{FOLDER, Home};
@@ -98,6 +100,25 @@ impl App {
         let client = self.client().await?;
         call(&client, tool, &input, None).await
     }
+
+    /// Calls a tool whose answer has a known shape, as the caller itself.
+    pub(crate) async fn call_tool<T: DeserializeOwned>(
+        &self,
+        tool: &str,
+        input: &impl Serialize,
+    ) -> Result<Answer<T>, Trouble> {
+        call_tool(&self.client().await?, tool, input).await
+    }
+}
+
+/// Calls a tool, as the caller itself.
+pub(crate) async fn call_tool<T: DeserializeOwned>(
+    client: &Client,
+    tool: &str,
+    input: &impl Serialize,
+) -> Result<Answer<T>, Trouble> {
+    let call = ToolCall { tool_name: tool, input, agent_id: None };
+    client.call_tool(&call).await.map_err(|error| Trouble::from(error).of_tool(tool))
 }
 
 /// Current wall-clock time.
@@ -112,15 +133,9 @@ pub(crate) async fn call(
     input: &Value,
     as_agent: Option<&str>,
 ) -> Result<Value, Trouble> {
-    let mut body = json!({ "toolName": tool, "input": input });
-    if let (Some(agent), Value::Object(body)) = (as_agent, &mut body) {
-        body.insert("agentId".to_owned(), agent.into());
-    }
-    let mut answer = client
-        .post_json("/mcp/execute", &body)
-        .await
-        .map_err(|error| Trouble::from(error).of_tool(tool))?;
-    Ok(answer["data"].take())
+    let call = ToolCall { tool_name: tool, input, agent_id: as_agent };
+    let answer = client.call_tool::<Value>(&call).await;
+    Ok(answer.map_err(|error| Trouble::from(error).of_tool(tool))?.into_value())
 }
 
 /// A path with what stands behind its question mark, absent values left out.

@@ -201,6 +201,8 @@ impl From<ClientError> for Trouble {
                 .hint("inside an agent: its token is no longer valid once the agent has ended"),
             ClientError::Broken { .. } => Self::chain(Code::ExternalError, &error)
                 .hint("the call may have taken effect; check before you repeat it"),
+            ClientError::Undecodable { .. } => Self::chain(Code::ExternalError, &error)
+                .hint("the server may be of another version: compare `adjutant status` with `adjutant --version`"),
             ClientError::Unusable { .. } => Self::chain(Code::InvalidInput, &error),
         }
     }

@@ -5,6 +5,7 @@
 //! It tells a request that never left from one whose outcome nobody knows: only the first may be
 //! sent again without thinking.
 
+mod answer;
 mod prove;
 
 use std::sync::Arc;
@@ -16,9 +17,11 @@ use hyper::body::{Bytes, Incoming};
 use hyper_util::client::legacy::Client as Pool;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use answer::{Answer, ListPage, all_rows};
 use prove::Challenge;
 pub(crate) use prove::Named;
 #[cfg(test)]
@@ -29,6 +32,9 @@ pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 
 /// Header with the idempotency key.
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// Path of the route that calls tools.
+const EXECUTE: &str = "/mcp/execute";
 
 /// A server and what we show it.
 #[derive(Debug, Clone)]
@@ -83,6 +89,17 @@ pub(crate) enum ClientError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// The answer is JSON but not of the expected shape. The call has taken effect.
+    #[error("the answer of the server at `{url}` to `{path}` is not of the expected form")]
+    Undecodable {
+        /// Server address
+        url: String,
+        /// Path of the request, or name of the tool
+        path: String,
+        /// First field that does not fit
+        #[source]
+        source: serde_json::Error,
+    },
     /// The address or the token cannot be used at all.
     #[error("`{value}` is not {what}")]
     Unusable {
@@ -94,6 +111,25 @@ pub(crate) enum ClientError {
         #[source]
         source: http::Error,
     },
+}
+
+/// A call of a tool, as `POST /mcp/execute` reads it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ToolCall<'a, I> {
+    /// Name of the tool
+    pub(crate) tool_name: &'a str,
+    /// Input of the tool
+    pub(crate) input: &'a I,
+    /// Agent in whose name the operator calls; absent for the caller itself
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) agent_id: Option<&'a str>,
+}
+
+/// The answer to a call that succeeded.
+#[derive(Debug, Deserialize)]
+struct ToolOutput {
+    data: Value,
 }
 
 /// The body of an error, as every face gives it.
@@ -189,15 +225,62 @@ impl Client {
         self.json(Method::POST, path, HeaderMap::new(), body.to_string().into()).await
     }
 
-    /// The same with a key: however often it is sent, it is done once.
-    pub(crate) async fn post_json_once(
+    /// Reads a document of a known shape.
+    pub(crate) async fn get<T: DeserializeOwned>(
         &self,
         path: &str,
-        body: &Value,
+    ) -> Result<Answer<T>, ClientError> {
+        let json = self.get_json(path).await?;
+        self.decode(path, json)
+    }
+
+    /// Sends a body and returns the answer; an empty answer is `()`.
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<Answer<T>, ClientError> {
+        let json = self.json(Method::POST, path, HeaderMap::new(), encoded(body)).await?;
+        self.decode(path, json)
+    }
+
+    /// Calls a tool.
+    pub(crate) async fn call_tool<T: DeserializeOwned>(
+        &self,
+        call: &ToolCall<'_, impl Serialize>,
+    ) -> Result<Answer<T>, ClientError> {
+        self.execute(call, HeaderMap::new()).await
+    }
+
+    /// Calls a tool under an idempotency key: however often it is sent, it takes effect once.
+    pub(crate) async fn call_tool_once<T: DeserializeOwned>(
+        &self,
+        call: &ToolCall<'_, impl Serialize>,
         key: &HeaderValue,
-    ) -> Result<Value, ClientError> {
-        let headers = HeaderMap::from_iter([(KEY, key.clone())]);
-        self.json(Method::POST, path, headers, body.to_string().into()).await
+    ) -> Result<Answer<T>, ClientError> {
+        self.execute(call, HeaderMap::from_iter([(KEY, key.clone())])).await
+    }
+
+    async fn execute<T: DeserializeOwned>(
+        &self,
+        call: &ToolCall<'_, impl Serialize>,
+        headers: HeaderMap,
+    ) -> Result<Answer<T>, ClientError> {
+        let json = self.json(Method::POST, EXECUTE, headers, encoded(call)).await?;
+        let output: Answer<ToolOutput> = self.decode(call.tool_name, json)?;
+        self.decode(call.tool_name, output.into_value().data)
+    }
+
+    fn decode<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        json: Value,
+    ) -> Result<Answer<T>, ClientError> {
+        Answer::decode(json).map_err(|source| ClientError::Undecodable {
+            url: self.url.clone(),
+            path: path.to_owned(),
+            source,
+        })
     }
 
     async fn json(
@@ -273,6 +356,11 @@ impl Client {
     ) -> ClientError {
         ClientError::Broken { url: self.url.clone(), source: source.into() }
     }
+}
+
+/// A body as it is sent. Bodies are structs with named fields, which always have a JSON form.
+fn encoded(body: &impl Serialize) -> Bytes {
+    serde_json::to_vec(body).unwrap_or_default().into()
 }
 
 #[cfg(test)]

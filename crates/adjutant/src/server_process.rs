@@ -494,7 +494,7 @@ async fn ask(at: &Where, server: &ServerFile) -> Result<bool, DownError> {
     }
     let client = connect::client_of(at, server)?;
     match timeout(ASK, client.post_json("/api/shutdown", &json!({}))).await {
-        Ok(Ok(_)) => Ok(true),
+        Ok(Ok(_) | Err(ClientError::Undecodable { .. })) => Ok(true),
         Ok(Err(error @ (ClientError::Api { .. } | ClientError::Unusable { .. }))) => {
             Err(error.into())
         }

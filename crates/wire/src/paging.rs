@@ -1,6 +1,7 @@
 //! Positions in lists that are read page by page.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error as _};
@@ -24,9 +25,15 @@ impl From<i64> for PageCursor {
     }
 }
 
+impl fmt::Display for PageCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "c{}", self.0)
+    }
+}
+
 impl Serialize for PageCursor {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("c{}", self.0))
+        serializer.collect_str(self)
     }
 }
 

@@ -105,6 +105,9 @@ impl Failure {
     fn of(error: ClientError) -> Self {
         match error {
             ClientError::Broken { source, .. } => Self::Broken { source, heard: false },
+            ClientError::Undecodable { source, .. } => {
+                Self::Broken { source: source.into(), heard: true }
+            }
             ClientError::Api { body, .. } => Self::Refused(body),
             error @ (ClientError::NoServer { .. }
             | ClientError::NotOurs { .. }

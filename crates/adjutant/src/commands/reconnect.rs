@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use engine::Code;
 use http::HeaderValue;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use crate::app::{App, escaped};
 use crate::cli_error::Trouble;
-use crate::client::{Client, ClientError};
+use crate::client::{Answer, Client, ClientError, ListPage, ToolCall, all_rows};
 use crate::server_process::connect::{self, Where};
 use crate::terminal::render::dim;
 
@@ -43,9 +45,27 @@ impl<'a> Steady<'a> {
 
     /// Asks for a document.
     pub(crate) async fn get(&mut self, path: &str) -> Result<Value, Trouble> {
+        Ok(self.fetch::<Value>(path).await?.into_value())
+    }
+
+    /// Calls a tool that may be called twice.
+    pub(crate) async fn call(&mut self, tool: &str, input: &Value) -> Result<Value, Trouble> {
+        Ok(self.call_tool::<Value>(tool, input).await?.into_value())
+    }
+
+    /// Calls a tool once, however often the server must be asked.
+    pub(crate) async fn call_once(&mut self, tool: &str, input: &Value) -> Result<Value, Trouble> {
+        Ok(self.call_tool_once::<Value>(tool, input).await?.into_value())
+    }
+
+    /// Reads a document of a known shape.
+    pub(crate) async fn fetch<T: DeserializeOwned>(
+        &mut self,
+        path: &str,
+    ) -> Result<Answer<T>, Trouble> {
         let mut tries = TRIES;
         loop {
-            match self.client.get_json(path).await {
+            match self.client.get(path).await {
                 Err(error) if tries > 0 && is_gone(&error) => self.back().await?,
                 answer => return Ok(answer?),
             }
@@ -53,32 +73,46 @@ impl<'a> Steady<'a> {
         }
     }
 
-    /// Calls a tool that may be called twice.
-    pub(crate) async fn call(&mut self, tool: &str, input: &Value) -> Result<Value, Trouble> {
-        let body = json!({ "toolName": tool, "input": input });
+    /// Reads all rows of a list that is answered page by page. `path_of` receives the position of the page.
+    pub(crate) async fn fetch_all<P: ListPage>(
+        &mut self,
+        path_of: impl Fn(Option<String>) -> String,
+    ) -> Result<Vec<Answer<P::Row>>, Trouble> {
+        all_rows(async |position| self.fetch::<P>(&path_of(position)).await).await
+    }
+
+    /// Calls a tool that may be called twice, and whose answer has a known shape.
+    pub(crate) async fn call_tool<T: DeserializeOwned>(
+        &mut self,
+        tool: &str,
+        input: &impl Serialize,
+    ) -> Result<Answer<T>, Trouble> {
+        let call = ToolCall { tool_name: tool, input, agent_id: None };
         let mut tries = TRIES;
         loop {
-            match self.client.post_json("/mcp/execute", &body).await {
+            match self.client.call_tool(&call).await {
                 Err(error) if tries > 0 && is_gone(&error) => self.back().await?,
-                Err(error) => return Err(Trouble::from(error).of_tool(tool)),
-                Ok(mut answer) => return Ok(answer["data"].take()),
+                answer => return answer.map_err(|error| Trouble::from(error).of_tool(tool)),
             }
             tries -= 1;
         }
     }
 
     /// Calls a tool once, however often the server must be asked.
-    pub(crate) async fn call_once(&mut self, tool: &str, input: &Value) -> Result<Value, Trouble> {
+    pub(crate) async fn call_tool_once<T: DeserializeOwned>(
+        &mut self,
+        tool: &str,
+        input: &impl Serialize,
+    ) -> Result<Answer<T>, Trouble> {
         let secret = host::random::secret("")
             .map_err(|error| Trouble::new(Code::ExternalError, format!("no key: {error}")))?;
         let key = HeaderValue::from_str(&secret).map_err(std::io::Error::other)?;
-        let body = json!({ "toolName": tool, "input": input });
+        let call = ToolCall { tool_name: tool, input, agent_id: None };
         let mut tries = TRIES;
         loop {
-            match self.client.post_json_once("/mcp/execute", &body, &key).await {
+            match self.client.call_tool_once(&call, &key).await {
                 Err(error) if tries > 0 && is_gone(&error) => self.back().await?,
-                Err(error) => return Err(Trouble::from(error).of_tool(tool)),
-                Ok(mut answer) => return Ok(answer["data"].take()),
+                answer => return answer.map_err(|error| Trouble::from(error).of_tool(tool)),
             }
             tries -= 1;
         }

@@ -269,11 +269,25 @@ pub(crate) fn field(value: &Value, name: &str) -> String {
     }
 }
 
+/// Text of a value as JSON writes it, sanitised; a dash for an absent one.
+pub(crate) fn shown(value: &impl Serialize) -> String {
+    match serde_json::to_value(value).unwrap_or_default() {
+        Value::Null => "-".to_owned(),
+        Value::String(text) => line(&text),
+        other => line(&other.to_string()),
+    }
+}
+
 /// Age of a time, one word.
 pub(crate) fn ago(value: &Value, now: Timestamp) -> String {
-    let Some(at) = value.as_str().and_then(|text| text.parse::<Timestamp>().ok()) else {
-        return "-".to_owned();
-    };
+    match value.as_str().and_then(|text| text.parse::<Timestamp>().ok()) {
+        Some(at) => age(at, now),
+        None => "-".to_owned(),
+    }
+}
+
+/// Age of a time, one word.
+pub(crate) fn age(at: Timestamp, now: Timestamp) -> String {
     let seconds = now.millis_since(at) / 1000;
     match seconds {
         0..60 => format!("{seconds}s"),
@@ -297,7 +311,12 @@ pub(crate) fn span(millis: i64) -> String {
 
 /// An amount of dollars, if it is known.
 pub(crate) fn money(usd: &Value) -> Option<String> {
-    usd.as_f64().map(|usd| format!("${usd:.4}"))
+    usd.as_f64().map(dollars)
+}
+
+/// An amount of dollars.
+pub(crate) fn dollars(usd: f64) -> String {
+    format!("${usd:.4}")
 }
 
 /// A number of tokens, in four characters or so.
