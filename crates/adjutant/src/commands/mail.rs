@@ -1,56 +1,59 @@
 //! `adjutant mail`: the human's inbox, through the same tools that agents use.
 
 use serde_json::{Map, Value, json};
+use wire::mail::{InboxAnswer, MailView, SentMail};
 
-use crate::app::{self, App, now};
+use crate::app::{App, call_tool, now};
 use crate::cli::{MailArgs, MailVerb};
 use crate::cli_error::Trouble;
+use crate::client::Answer;
 use crate::commands::call::tool::text_or_stdin;
-use crate::terminal::render::{ago, bold, dim, elastic, field, good, line, name, quoted};
+use crate::terminal::render::{age, bold, dim, elastic, good, line, name, quoted, shown};
+
+/// Page size.
+const PAGE: usize = 500;
 
 /// Lists, reads, answers or sends mail.
 pub(crate) async fn run(app: &App, args: MailArgs) -> Result<(), Trouble> {
     match args.verb {
         None => list(app, &args).await,
         Some(MailVerb::Read { id }) => {
-            let mail = app.call("mcp__mail__read", json!({ "mailId": id })).await?;
-            Ok(app.render.answer(&mail, || letter(&mail))?)
+            let mail: Answer<MailView> =
+                app.call_tool("mcp__mail__read", &json!({ "mailId": id })).await?;
+            Ok(app.render.answer(&mail, || details(&mail))?)
         }
         Some(MailVerb::Reply { id, body }) => {
             let body = text_or_stdin(body)?;
-            sent(app, "mcp__mail__reply", json!({ "originalMailId": id, "body": body })).await
+            send(app, "mcp__mail__reply", &json!({ "originalMailId": id, "body": body })).await
         }
         Some(MailVerb::Send { to, subject, body }) => {
             let body = text_or_stdin(body)?;
             let input = json!({ "toAgentId": to, "subject": subject, "body": body });
-            sent(app, "mcp__mail__send", input).await
+            send(app, "mcp__mail__send", &input).await
         }
     }
 }
 
 async fn list(app: &App, args: &MailArgs) -> Result<(), Trouble> {
     let client = app.client().await?;
-    let mut mails: Vec<Value> = Vec::new();
+    let mut mails: Vec<Answer<MailView>> = Vec::new();
     let mut cursor: Option<String> = None;
     let unread = loop {
         let mut input = Map::from_iter([
             ("includeRead".to_owned(), args.all.into()),
-            ("limit".to_owned(), 500.into()),
+            ("limit".to_owned(), PAGE.into()),
         ]);
-        input.extend(
-            args.wait
-                .filter(|_| cursor.is_none())
-                .map(|wait| ("waitSeconds".to_owned(), wait.into())),
-        );
+        // Only the first page waits for mail.
+        let wait = args.wait.filter(|_| cursor.is_none());
+        input.extend(wait.map(|wait| ("waitSeconds".to_owned(), wait.into())));
         input.extend(cursor.map(|cursor| ("cursor".to_owned(), cursor.into())));
-        let mut page =
-            app::call(&client, "mcp__mail__list_inbox", &Value::Object(input), None).await?;
-        if let Value::Array(found) = page["mails"].take() {
-            mails.extend(found);
-        }
-        cursor = page["nextCursor"].as_str().map(str::to_owned);
+        let page: Answer<InboxAnswer> = call_tool(&client, "mcp__mail__list_inbox", &input).await?;
+        let unread = page.unread_count;
+        let (rows, next) = page.into_rows();
+        mails.extend(rows);
+        cursor = next;
         if cursor.is_none() {
-            break page["unreadCount"].clone();
+            break unread;
         }
     };
     let value = json!({ "count": mails.len(), "unreadCount": unread, "mails": mails });
@@ -60,14 +63,13 @@ async fn list(app: &App, args: &MailArgs) -> Result<(), Trouble> {
             return format!("No new mail.{more}");
         }
         let now = now();
-        let row = |mail: &Value| {
-            let new = if mail["isRead"] == true { "" } else { "new" };
+        let row = |mail: &Answer<MailView>| {
             [
-                field(mail, "id"),
-                new.to_owned(),
-                mail["fromAgentId"].as_str().map_or_else(|| "you".to_owned(), line),
-                field(mail, "subject"),
-                ago(&mail["createdAt"], now),
+                shown(&mail.id),
+                if mail.is_read { String::new() } else { "new".to_owned() },
+                sender(mail),
+                line(&mail.subject),
+                age(mail.created_at, now),
             ]
         };
         let headings = ["MAIL", "", "FROM", "SUBJECT", "AGE"];
@@ -76,20 +78,24 @@ async fn list(app: &App, args: &MailArgs) -> Result<(), Trouble> {
     })?)
 }
 
-fn letter(mail: &Value) -> String {
-    let from = mail["fromAgentId"].as_str().map_or_else(|| "you".to_owned(), line);
+fn sender(mail: &MailView) -> String {
+    mail.from_agent_id.map_or_else(|| "you".to_owned(), |agent| agent.to_string())
+}
+
+fn details(mail: &MailView) -> String {
     format!(
-        "{}\n  from  {from} ({})\n  sent  {} ago\n\n{}\n{} {}",
-        bold(field(mail, "subject")),
-        field(mail, "fromAgentType"),
-        ago(&mail["createdAt"], now()),
-        quoted(mail["body"].as_str().unwrap_or_default()),
+        "{}\n  from  {} ({})\n  sent  {} ago\n\n{}\n{} {}",
+        bold(line(&mail.subject)),
+        sender(mail),
+        shown(&mail.from_agent_type),
+        age(mail.created_at, now()),
+        quoted(&mail.body),
         dim("Answer with"),
-        name(format!("adjutant mail reply {} TEXT", field(mail, "id"))),
+        name(format!("adjutant mail reply {} TEXT", mail.id)),
     )
 }
 
-async fn sent(app: &App, tool: &str, input: Value) -> Result<(), Trouble> {
-    let answer = app.call(tool, input).await?;
-    Ok(app.render.answer(&answer, || format!("{} {}", good("Sent"), field(&answer, "mailId")))?)
+async fn send(app: &App, tool: &str, input: &Value) -> Result<(), Trouble> {
+    let sent: Answer<SentMail> = app.call_tool(tool, input).await?;
+    Ok(app.render.answer(&sent, || format!("{} {}", good("Sent"), sent.mail_id))?)
 }

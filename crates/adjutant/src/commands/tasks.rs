@@ -1,13 +1,15 @@
 //! `adjutant tasks`: what is to be done, through the same tools that agents use.
 
 use serde_json::{Map, Value, json};
+use wire::tasks::{TaskAnswer, TaskView, TasksAnswer};
 
-use crate::app::{self, App, now};
+use crate::app::{App, call_tool, now};
 use crate::cli::{TaskAddArgs, TasksArgs, TasksVerb};
 use crate::cli_error::Trouble;
+use crate::client::Answer;
 use crate::commands::call::tool::text_or_stdin;
 use crate::terminal::render::{
-    Page, ago, bold, dim, elastic, field, good, line, name, quoted, short,
+    Page, age, bold, dim, elastic, good, line, name, quoted, short, shown,
 };
 
 /// Page size.
@@ -24,7 +26,7 @@ pub(crate) async fn run(app: &App, args: TasksArgs) -> Result<(), Trouble> {
 
 async fn list(app: &App, args: TasksArgs) -> Result<(), Trouble> {
     let client = app.client().await?;
-    let mut tasks: Vec<Value> = Vec::new();
+    let mut tasks = Vec::new();
     let mut cursor = None;
     let more = loop {
         let mut input = Map::new();
@@ -37,11 +39,10 @@ async fn list(app: &App, args: TasksArgs) -> Result<(), Trouble> {
         for (name, value) in given {
             input.extend(value.map(|value| (name.to_owned(), value.into())));
         }
-        let mut page = app::call(&client, "mcp__task__list", &Value::Object(input), None).await?;
-        if let Value::Array(found) = page["tasks"].take() {
-            tasks.extend(found);
-        }
-        cursor = page["nextCursor"].as_str().map(str::to_owned);
+        let page: Answer<TasksAnswer> = call_tool(&client, "mcp__task__list", &input).await?;
+        let (rows, next) = page.into_rows();
+        tasks.extend(rows);
+        cursor = next;
         if cursor.is_none() || tasks.len() >= args.limit {
             break cursor.is_some();
         }
@@ -53,19 +54,19 @@ async fn list(app: &App, args: TasksArgs) -> Result<(), Trouble> {
     })?)
 }
 
-fn listed(tasks: &[Value]) -> String {
+fn listed(tasks: &[Answer<TaskView>]) -> String {
     if tasks.is_empty() {
         return format!("No tasks. Add one with {}", name("adjutant tasks add TITLE"));
     }
     let now = now();
-    let row = |task: &Value| {
+    let row = |task: &Answer<TaskView>| {
         [
-            field(task, "number"),
-            field(task, "storedState"),
-            field(task, "priority"),
-            field(task, "title"),
-            field(task, "assignedAgentId"),
-            ago(&task["updatedAt"], now),
+            shown(&task.number),
+            shown(&task.stored_state),
+            shown(&task.priority),
+            line(&task.title),
+            shown(&task.assigned_agent_id),
+            age(task.updated_at, now),
         ]
     };
     let headings = ["TASK", "STATE", "P", "TITLE", "AGENT", "CHANGED"];
@@ -73,58 +74,48 @@ fn listed(tasks: &[Value]) -> String {
 }
 
 async fn show(app: &App, task: &str) -> Result<(), Trouble> {
-    let task = app.call("mcp__task__get", json!({ "taskId": task })).await?;
-    Ok(app.render.answer(&task, || shown(&task))?)
+    let task: Answer<TaskAnswer> =
+        app.call_tool("mcp__task__get", &json!({ "taskId": task })).await?;
+    Ok(app.render.answer(&task, || details(&task))?)
 }
 
-fn shown(task: &Value) -> String {
-    let now = now();
+fn details(answer: &TaskAnswer) -> String {
+    let (task, now) = (&answer.task, now());
     let mut page = Page::default();
-    page.line(format_args!("{} {}", bold(field(task, "number")), field(task, "title")));
+    page.line(format_args!("{} {}", bold(shown(&task.number)), line(&task.title)));
+    let needs: Vec<String> = task.depends_on.iter().map(|id| short(&shown(id), 40)).collect();
+    let needs = if needs.is_empty() { "-".to_owned() } else { needs.join(", ") };
     let facts = [
-        ("id", field(task, "id")),
-        ("slug", field(task, "slug")),
-        ("state", field(task, "storedState")),
-        ("priority", field(task, "priority")),
-        ("epic", field(task, "epicId")),
-        ("agent", field(task, "assignedAgentId")),
-        ("needs", join(&task["dependsOn"])),
-        ("changed", format!("{} ago", ago(&task["updatedAt"], now))),
+        ("id", shown(&task.id)),
+        ("slug", line(&task.slug)),
+        ("state", shown(&task.stored_state)),
+        ("priority", shown(&task.priority)),
+        ("epic", shown(&task.epic_id)),
+        ("agent", shown(&task.assigned_agent_id)),
+        ("needs", needs),
+        ("changed", format!("{} ago", age(task.updated_at, now))),
     ];
     for (key, value) in facts.iter().filter(|(_, value)| value != "-") {
         page.line(format_args!("  {key:8}  {value}"));
     }
-    if let Some(description) = task["description"].as_str() {
+    if let Some(description) = &task.description {
         page.line("");
         page.text(&quoted(description));
     }
-    for comment in task["comments"].as_array().into_iter().flatten() {
-        let who = comment["agentId"].as_str().unwrap_or("you");
-        let when = ago(&comment["createdAt"], now);
-        let body = quoted(comment["body"].as_str().unwrap_or_default());
-        page.line(format_args!("\n{} {}", name(line(who)), dim(format!("{when} ago"))));
-        page.text(&body);
+    for comment in &answer.comments {
+        let author = comment.agent_id.map_or_else(|| "you".to_owned(), |id| id.to_string());
+        let when = format!("{} ago", age(comment.created_at, now));
+        page.line(format_args!("\n{} {}", name(author), dim(when)));
+        page.text(&quoted(&comment.body));
     }
-    let history = task["history"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if !history.is_empty() {
+    if !answer.history.is_empty() {
         page.line("\nWorked on by");
     }
-    for work in history {
-        let [who, role, status] = ["agentId", "role", "status"].map(|key| field(work, key));
-        page.line(format_args!("  {who}  {role}  {status}"));
+    for work in &answer.history {
+        let (role, status) = (line(&work.role), line(&work.status));
+        page.line(format_args!("  {}  {role}  {status}", work.agent_id));
     }
     page.into_text()
-}
-
-/// The items of a list, on a line.
-fn join(list: &Value) -> String {
-    let items: Vec<String> = list
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|item| short(item.as_str().unwrap_or_default(), 40))
-        .collect();
-    if items.is_empty() { "-".to_owned() } else { items.join(", ") }
 }
 
 async fn add(app: &App, args: TaskAddArgs) -> Result<(), Trouble> {
@@ -141,9 +132,8 @@ async fn add(app: &App, args: TaskAddArgs) -> Result<(), Trouble> {
     for (name, value) in given {
         input.extend(value.map(|value| (name.to_owned(), value)));
     }
-    let task = app.call("mcp__task__create", Value::Object(input)).await?;
+    let task: Answer<TaskView> = app.call_tool("mcp__task__create", &input).await?;
     Ok(app.render.answer(&task, || {
-        let [number, slug] = ["number", "slug"].map(|key| field(&task, key));
-        format!("{} {number} ({slug})", good("Added"))
+        format!("{} {} ({})", good("Added"), shown(&task.number), line(&task.slug))
     })?)
 }

@@ -7,45 +7,48 @@ use std::time::Duration;
 
 use engine::Code;
 use host::process::{self, Launch};
-use model::{PathGlob, Timestamp};
-use serde_json::{Value, json};
+use model::{AgentId, PathGlob, Timestamp};
+use serde_json::json;
 use tokio::time::timeout;
+use wire::files::{ReservationView, Reservations};
 
-use crate::app::{self, App};
+use crate::app::{App, call_tool};
 use crate::cli_error::Trouble;
-use crate::client::Client;
-use crate::terminal::render::{field, line};
+use crate::client::{Answer, Client, all_rows};
+use crate::terminal::render::line;
 
-/// Wait for a server that may be coming back.
-const COMING: Duration = Duration::from_secs(10);
-/// Timeout of an answer.
-const ANSWER: Duration = Duration::from_secs(60);
-/// Timeout of git listing staged files.
-const LIST: Duration = Duration::from_secs(60);
+/// Time limit for a server that is starting.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time limit for reading the reservations.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+/// Time limit for git to list the staged files.
+const GIT_TIMEOUT: Duration = Duration::from_secs(60);
 /// Exit code that stops a commit.
-const STOP: u8 = 1;
+const COMMIT_REFUSED: u8 = 1;
+/// Page size.
+const PAGE: usize = 500;
 /// More files than this are counted, not listed.
-const LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
-/// Looks whether somebody else holds what is to be committed.
+/// Refuses the commit of files that another agent has reserved.
 pub(crate) async fn run(app: &App) -> Result<(), Trouble> {
     match held(app).await {
         Ok(held) if held.is_empty() => Ok(()),
         Ok(held) => {
             app.render.trouble(&refusal(&held))?;
-            Err(Trouble::said(STOP))
+            Err(Trouble::said(COMMIT_REFUSED))
         }
         Err(why) => Ok(app.render.aside(&format!("adjutant: not guarded: {}", line(&why)))?),
     }
 }
 
 /// A file, and the reservation of another agent that covers it.
-struct Held {
+struct HeldFile {
     file: String,
-    by: Value,
+    by: ReservationView,
 }
 
-async fn held(app: &App) -> Result<Vec<Held>, String> {
+async fn held(app: &App) -> Result<Vec<HeldFile>, String> {
     let Some(agent) = &app.env.agent_id else {
         return Err("not an agent's environment (`ADJUTANT_AGENT_ID` is not set)".to_owned());
     };
@@ -53,35 +56,34 @@ async fn held(app: &App) -> Result<Vec<Held>, String> {
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let told = |trouble: Trouble| trouble.message().to_owned();
-    let client = timeout(COMING, app.client()).await;
-    let client = client.map_err(|_| "no server answers".to_owned())?.map_err(told)?;
-    let asked = timeout(ANSWER, reservations(&client)).await;
-    let reservations = asked.map_err(|_| "the server is too slow".to_owned())?.map_err(told)?;
+    let message = |trouble: Trouble| trouble.message().to_owned();
+    let client = timeout(CONNECT_TIMEOUT, app.client()).await;
+    let client = client.map_err(|_| "no server answers".to_owned())?.map_err(message)?;
+    let answer = timeout(ANSWER_TIMEOUT, reservations(&client)).await;
+    let reservations = answer.map_err(|_| "the server is too slow".to_owned())?.map_err(message)?;
+    let own: Option<AgentId> = agent.parse().ok();
     let mut held = Vec::new();
-    for by in reservations.iter().filter(|by| by["agentId"] != **agent) {
-        let pattern = by["pattern"].as_str().unwrap_or_default();
-        let pattern = PathGlob::new(pattern).map_err(|error| error.to_string())?;
+    for by in reservations.into_iter().map(Answer::into_value) {
+        if Some(by.agent_id) == own {
+            continue;
+        }
+        let pattern = PathGlob::new(&by.pattern).map_err(|error| error.to_string())?;
         let covered = files.iter().filter(|file| pattern.matches(file));
-        held.extend(covered.map(|file| Held { file: file.clone(), by: by.clone() }));
+        held.extend(covered.map(|file| HeldFile { file: file.clone(), by: by.clone() }));
     }
     Ok(held)
 }
 
-/// Everything that anybody has reserved.
-async fn reservations(client: &Client) -> Result<Vec<Value>, Trouble> {
-    let mut all = Vec::new();
-    let mut input = json!({ "limit": 500 });
-    loop {
-        let mut page = app::call(client, "mcp__files__list_reservations", &input, None).await?;
-        if let Value::Array(found) = page["reservations"].take() {
-            all.extend(found);
-        }
-        match page["nextCursor"].take() {
-            Value::Null => return Ok(all),
-            next => input = json!({ "limit": 500, "cursor": next }),
-        }
-    }
+/// Reads the reservations of all agents.
+async fn reservations(client: &Client) -> Result<Vec<Answer<ReservationView>>, Trouble> {
+    all_rows(async |cursor| {
+        let input = match cursor {
+            Some(cursor) => json!({ "limit": PAGE, "cursor": cursor }),
+            None => json!({ "limit": PAGE }),
+        };
+        call_tool::<Reservations>(client, "mcp__files__list_reservations", &input).await
+    })
+    .await
 }
 
 /// The files that the commit would change, from the top of the worktree.
@@ -114,44 +116,44 @@ fn git(app: &App, arguments: &[&str]) -> Result<Vec<u8>, String> {
         environment: app.env.vars.clone(),
         directory: app.env.cwd.clone(),
     };
-    let output = process::run(&launch, LIST).map_err(|error| error.to_string())?;
+    let output = process::run(&launch, GIT_TIMEOUT).map_err(|error| error.to_string())?;
     if output.exit.is_success() {
         return Ok(output.stdout);
     }
     Err(format!("git failed: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-fn refusal(held: &[Held]) -> Trouble {
+fn refusal(held: &[HeldFile]) -> Trouble {
     let files: BTreeSet<&str> = held.iter().map(|one| one.file.as_str()).collect();
     let mut lines = vec![match files.len() {
         1 => "a file of this commit is reserved by another agent".to_owned(),
         count => format!("{count} files of this commit are reserved by other agents"),
     }];
-    for Held { file, by } in held.iter().take(LISTED) {
-        let reason = by["reason"].as_str();
+    for HeldFile { file, by } in held.iter().take(MAX_LISTED) {
+        let reason = by.reason.as_deref();
         let reason = reason.map_or_else(String::new, |reason| format!(": {}", line(reason)));
         lines.push(format!(
             "  {}  held by {} ({}) as `{}` until {}{reason}",
             line(file),
-            field(by, "agentId"),
-            field(by, "role"),
-            field(by, "pattern"),
-            until(by),
+            by.agent_id,
+            line(&by.role),
+            line(&by.pattern),
+            to_the_second(by.expires_at),
         ));
     }
-    if held.len() > LISTED {
-        lines.push(format!("  and {} more", held.len() - LISTED));
+    if held.len() > MAX_LISTED {
+        lines.push(format!("  and {} more", held.len() - MAX_LISTED));
     }
-    let holder = held.first().map(|one| field(&one.by, "agentId")).unwrap_or_default();
-    let last = held.iter().map(|one| until(&one.by)).max().unwrap_or_default();
+    let holder = held.first().map(|one| one.by.agent_id.to_string()).unwrap_or_default();
+    let last = held.iter().map(|one| one.by.expires_at).max();
+    let last = last.map(to_the_second).unwrap_or_default();
     Trouble::new(Code::Conflict, lines.join("\n"))
         .hint("commit the rest: `git restore --staged FILE`, then `git commit`")
         .hint(format!("ask for it: `mcp__mail__send` with `toAgentId` `{holder}`"))
         .hint(format!("else wait until {last}, when the last of these ends, or is released"))
 }
 
-/// When a reservation ends, to the second.
-fn until(by: &Value) -> String {
-    let at = by["expiresAt"].as_str().and_then(|text| text.parse::<Timestamp>().ok());
-    at.map_or_else(|| "-".to_owned(), |at| format!("{}T{}Z", at.date(), at.time_of_day()))
+/// A time without its fraction of a second.
+fn to_the_second(at: Timestamp) -> String {
+    format!("{}T{}Z", at.date(), at.time_of_day())
 }

@@ -1,26 +1,29 @@
 //! `adjutant merge-queue`: approved work on its way into branches.
 
-use serde_json::{Value, json};
+use model::review::MergeState;
+use serde_json::json;
+use wire::merges::{ConflictView, MergeView, Merges, WatchedMerge};
 
 use crate::app::{App, escaped, now, query};
 use crate::cli::{MergeQueueArgs, MergeQueueVerb};
 use crate::cli_error::Trouble;
+use crate::client::{Answer, ListPage};
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{
-    Page, ago, bad, bold, dim, field, good, line, name, odd, quoted, short, wrapped,
+    Page, age, bad, bold, dim, good, line, name, odd, quoted, short, wrapped,
 };
 
 /// Width of text below a heading.
-const WIDE: usize = 76;
+const TEXT_WIDTH: usize = 76;
 /// Lines of a check's output shown.
-const LAST_LINES: usize = 20;
+const MAX_OUTPUT_LINES: usize = 20;
 
 /// Selection of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rows {
-    /// Those that are not over
+    /// Only open ones
     Open,
-    /// All there ever were
+    /// Ended ones too
     All,
 }
 
@@ -44,7 +47,7 @@ pub(crate) async fn run(app: &App, args: MergeQueueArgs) -> Result<(), Trouble> 
 
 async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
-    let merges = pages(&mut steady, ("/api/merge-queue", "merges"), rows).await?;
+    let merges = read_rows::<Merges>(&mut steady, "/api/merge-queue", rows).await?;
     let value = json!({ "merges": merges });
     Ok(app.render.answer(&value, || {
         if merges.is_empty() {
@@ -52,85 +55,68 @@ async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
             let how = name("adjutant review approve TASK");
             return format!("Nothing to merge{more}.\nApprove work in review with {how}");
         }
-        merges.iter().map(|merge| told(merge) + "\n").collect()
+        merges.iter().map(|merge| summary(merge) + "\n").collect()
     })?)
 }
 
 async fn retry(app: &App, merge: &str) -> Result<(), Trouble> {
     let client = app.client().await?;
     let path = format!("/api/merge-queue/{}/retry", escaped(merge));
-    let merge = client.post_json(&path, &json!({})).await?;
-    Ok(app.render.answer(&merge, || {
-        format!(
-            "{} is queued again.\nCheck its state with {}",
-            bold(field(&merge, "id")),
-            name("adjutant merge-queue")
-        )
+    let answer: Answer<WatchedMerge> = client.post(&path, &json!({})).await?;
+    Ok(app.render.answer(&answer, || {
+        let look = name("adjutant merge-queue");
+        format!("{} is queued again.\nCheck its state with {look}", bold(answer.merge.id))
     })?)
 }
 
-/// Every row of a list that comes in pages.
-pub(crate) async fn pages(
+/// Reads every row of a list that is answered page by page.
+pub(crate) async fn read_rows<P: ListPage>(
     steady: &mut Steady<'_>,
-    (path, key): (&str, &str),
-    which: Rows,
-) -> Result<Vec<Value>, Trouble> {
-    let (mut rows, mut after) = (Vec::new(), None);
-    loop {
-        let cursor = after.map(|after: i64| after.to_string());
-        let all = (which == Rows::All).then(|| "true".to_owned());
-        let path = query(path, [("all", all), ("after", cursor)]);
-        let mut page = steady.get(&path).await?;
-        if let Value::Array(more) = page[key].take() {
-            rows.extend(more);
-        }
-        after = page["nextCursor"].as_i64();
-        if after.is_none() {
-            return Ok(rows);
-        }
-    }
+    path: &str,
+    rows: Rows,
+) -> Result<Vec<Answer<P::Row>>, Trouble> {
+    let all = (rows == Rows::All).then(|| "true".to_owned());
+    steady.fetch_all::<P>(|after| query(path, [("all", all.clone()), ("after", after)])).await
 }
 
-/// One merge: where it stands, and why it is not in.
-pub(crate) fn told(merge: &Value) -> String {
+/// One merge: its state, and what keeps it out.
+pub(crate) fn summary(merge: &MergeView) -> String {
     let mut page = Page::default();
-    let state = field(merge, "state");
-    let shown = match state.as_str() {
-        "merged" => good("merged"),
-        "sent_back" => bad("sent back"),
-        "held" => bad("held"),
-        _ => odd(&state),
+    let state = match merge.state {
+        MergeState::Merged => good("merged"),
+        MergeState::SentBack => bad("sent back"),
+        MergeState::Held => bad("held"),
+        MergeState::Queued | MergeState::Merging => odd(merge.state),
     };
-    let place = match merge["position"].as_u64() {
+    let place = match merge.position {
         Some(place) => format!(", number {place} in the queue"),
         None => String::new(),
     };
-    let [number, slug] = ["number", "slug"].map(|key| field(merge, key));
-    page.line(format_args!("{} {}  {shown}{place}", bold(number), short(&slug, 40)));
-    let [branch, target] = ["branch", "target"].map(|key| field(merge, key));
-    page.line(format_args!("  {branch} {} {target}", dim("→")));
-    let ended = if merge["endedAt"].is_null() { &merge["createdAt"] } else { &merge["endedAt"] };
-    let commit = match merge["mergedCommit"].as_str() {
+    let number = bold(&merge.number);
+    page.line(format_args!("{number} {}  {state}{place}", short(&merge.slug, 40)));
+    page.line(format_args!("  {} {} {}", line(&merge.branch), dim("→"), line(&merge.target)));
+    let changed = merge.ended_at.unwrap_or(merge.created_at);
+    let commit = match &merge.merged_commit {
         Some(commit) => format!(" as {}", abbreviated(commit)),
         None => String::new(),
     };
-    let when = format!("{}{commit}, {} ago", field(merge, "id"), ago(ended, now()));
+    let when = format!("{}{commit}, {} ago", merge.id, age(changed, now()));
     page.line(format_args!("  {}", dim(when)));
-    under(&mut page, merge["reason"].as_str().unwrap_or_default());
-    for place in places(&merge["conflicts"]) {
+    under(&mut page, merge.reason.as_deref().unwrap_or_default());
+    for place in places(&merge.conflicts) {
         page.line(format_args!("    {place}"));
     }
-    for file in merge["files"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+    for file in &merge.files {
         page.line(format_args!("    {}", line(file)));
     }
-    if let Some(said) = merge["checkOutput"].as_str() {
-        let lines: Vec<&str> = said.lines().collect();
-        let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
+    if let Some(output) = &merge.check_output {
+        let lines: Vec<&str> = output.lines().collect();
+        let last = lines.get(lines.len().saturating_sub(MAX_OUTPUT_LINES)..).unwrap_or_default();
         page.line(dim("  The check ended with:"));
         page.text(&quoted(&last.join("\n")));
     }
-    if state == "held" {
-        let again = format!("adjutant merge-queue retry {}", field(merge, "id"));
+    if merge.state == MergeState::Held {
+        let again = format!("adjutant merge-queue retry {}", merge.id);
         page.line(format_args!("  {} {}", dim("When you have fixed this:"), name(again)));
     }
     page.into_text()
@@ -138,24 +124,20 @@ pub(crate) fn told(merge: &Value) -> String {
 
 /// A text under a heading, in lines that fit.
 pub(crate) fn under(page: &mut Page, text: &str) {
-    for line in wrapped(text, WIDE).iter().filter(|line| !line.is_empty()) {
+    for line in wrapped(text, TEXT_WIDTH).iter().filter(|line| !line.is_empty()) {
         page.line(format_args!("  {line}"));
     }
 }
 
 /// Conflicts as `file:from-to (kind)`.
-pub(crate) fn places(conflicts: &Value) -> Vec<String> {
-    let place = |conflict: &Value| {
-        let lines: Vec<String> = conflict["lines"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .map(|range| format!("{}-{}", field(range, "from"), field(range, "to")))
-            .collect();
+pub(crate) fn places(conflicts: &[ConflictView]) -> Vec<String> {
+    let place = |conflict: &ConflictView| {
+        let ranges = conflict.lines.iter().map(|range| format!("{}-{}", range.from, range.to));
+        let lines: Vec<String> = ranges.collect();
         let at = if lines.is_empty() { String::new() } else { format!(":{}", lines.join(",")) };
-        format!("{}{at} ({})", field(conflict, "file"), field(conflict, "kind"))
+        format!("{}{at} ({})", line(&conflict.file), line(&conflict.kind))
     };
-    conflicts.as_array().into_iter().flatten().map(place).collect()
+    conflicts.iter().map(place).collect()
 }
 
 /// The beginning of a commit's hash, as people write it.
@@ -169,19 +151,28 @@ mod tests {
 
     #[test]
     fn a_conflict_is_told_with_its_lines() {
-        let conflicts = json!([
+        let conflicts: Vec<ConflictView> = serde_json::from_value(json!([
             { "file": "a.rs", "kind": "content", "lines": [{ "from": 3, "to": 5 }, { "from": 9, "to": 9 }] },
             { "file": "b.bin", "kind": "binary", "lines": [] },
-        ]);
+        ]))
+        .unwrap();
         assert_eq!(places(&conflicts), ["a.rs:3-5,9-9 (content)", "b.bin (binary)"]);
-        assert!(places(&Value::Null).is_empty());
+        assert!(places(&[]).is_empty());
     }
 
     #[test]
     fn only_the_end_of_a_long_check_is_shown() {
-        let said: Vec<String> = (1..=50).map(|n| format!("line {n}")).collect();
-        let merge = json!({ "state": "sent_back", "checkOutput": said.join("\n") });
-        let text = told(&merge);
+        let output: Vec<String> = (1..=50).map(|n| format!("line {n}")).collect();
+        let merge: MergeView = serde_json::from_value(json!({
+            "id": "merge_0000000000000001", "taskId": "task_0000000000000001", "slug": "a-task",
+            "number": "TAS-1", "title": "A task", "branch": "work", "target": "main",
+            "commit": "abc", "mergedCommit": null, "state": "sent_back", "position": null,
+            "reason": null, "conflicts": [], "checkOutput": output.join("\n"), "files": [],
+            "agentId": null, "approvedBy": null, "createdAt": "2026-01-01T00:00:00.000Z",
+            "endedAt": null,
+        }))
+        .unwrap();
+        let text = summary(&merge);
         assert!(text.contains("line 50") && text.contains("line 31"), "{text}");
         assert!(!text.contains("line 30"), "{text}");
     }

@@ -3,21 +3,25 @@
 mod decide;
 mod story;
 
-use serde_json::{Value, json};
+use model::review::{FeedbackType, ReviewState};
+use serde::Serialize;
+use wire::merges::{ReviewDesk, ReviewDeskTask};
+use wire::reviews::{CoderView, ReviewView, Reviews};
 
 use super::merge_queue::{abbreviated, places, under};
 use crate::app::{App, now, query};
 use crate::cli::{ReviewVerb, ReviewsArgs};
 use crate::cli_error::Trouble;
+use crate::client::Answer;
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{
-    Page, ago, bad, bold, count, dim, field, good, line, name, odd, short,
+    Page, age, bad, bold, count, dim, good, line, name, odd, short, shown,
 };
 
-/// Uncommitted files and overlaps listed.
-const NAMED: usize = 5;
+/// Maximum number of uncommitted files and overlaps listed.
+const MAX_LISTED: usize = 5;
 
-/// Does what was asked.
+/// Shows or decides a review.
 pub(crate) async fn run(app: &App, verb: ReviewVerb) -> Result<(), Trouble> {
     match verb {
         ReviewVerb::Show { name } => story::show(app, &name).await,
@@ -30,49 +34,38 @@ pub(crate) async fn run(app: &App, verb: ReviewVerb) -> Result<(), Trouble> {
     }
 }
 
-/// Lists what waits for whom.
+/// All work that waits for a review or an approval, as `--json` prints it.
+#[derive(Debug, Serialize)]
+struct OpenWork {
+    tasks: Vec<Answer<ReviewDeskTask>>,
+    reviews: Vec<Answer<ReviewView>>,
+    limited: Vec<Answer<CoderView>>,
+}
+
+/// Lists the work that waits for a review or an approval.
 pub(crate) async fn list(app: &App, args: &ReviewsArgs) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
-    let tasks = waiting(&mut steady).await?;
+    let queue = |cursor| query("/api/tasks/review-queue", [("cursor", cursor)]);
+    let tasks = steady.fetch_all::<ReviewDesk>(queue).await?;
     let (mut reviews, mut limited, mut after) = (Vec::new(), Vec::new(), None);
     loop {
-        let cursor = after.map(|after: i64| after.to_string());
         let all = args.all.then(|| "true".to_owned());
-        let mut page =
-            steady.get(&query("/api/reviews", [("all", all), ("after", cursor)])).await?;
-        for (key, rows) in [("reviews", &mut reviews), ("limited", &mut limited)] {
-            if let Value::Array(more) = page[key].take() {
-                rows.extend(more);
-            }
-        }
-        after = page["nextCursor"].as_i64();
+        let path = query("/api/reviews", [("all", all), ("after", after)]);
+        let mut page: Answer<Reviews> = steady.fetch(&path).await?;
+        limited.extend(page.take_list("limited", |page| std::mem::take(&mut page.limited)));
+        let (rows, next) = page.into_rows();
+        reviews.extend(rows);
+        after = next;
         if after.is_none() {
             break;
         }
     }
-    let value = json!({ "tasks": tasks, "reviews": reviews, "limited": limited });
-    Ok(app.render.answer(&value, || shown(&value, args))?)
+    let work = OpenWork { tasks, reviews, limited };
+    Ok(app.render.answer(&work, || work_text(&work, args))?)
 }
 
-/// The tasks that wait for approval.
-async fn waiting(steady: &mut Steady<'_>) -> Result<Vec<Value>, Trouble> {
-    let (mut tasks, mut cursor) = (Vec::new(), None);
-    loop {
-        let path = query("/api/tasks/review-queue", [("cursor", cursor)]);
-        let mut page = steady.get(&path).await?;
-        if let Value::Array(more) = page["tasks"].take() {
-            tasks.extend(more);
-        }
-        cursor = page["nextCursor"].as_str().map(str::to_owned);
-        if cursor.is_none() {
-            return Ok(tasks);
-        }
-    }
-}
-
-fn shown(found: &Value, args: &ReviewsArgs) -> String {
-    let of = |key: &str| found[key].as_array().map(Vec::as_slice).unwrap_or_default();
-    let (tasks, reviews, limited) = (of("tasks"), of("reviews"), of("limited"));
+fn work_text(work: &OpenWork, args: &ReviewsArgs) -> String {
+    let OpenWork { tasks, reviews, limited } = work;
     if tasks.is_empty() && reviews.is_empty() && limited.is_empty() {
         let more = if args.all { "" } else { "; `adjutant reviews --all` lists what was" };
         return format!(
@@ -86,7 +79,7 @@ fn shown(found: &Value, args: &ReviewsArgs) -> String {
     if !tasks.is_empty() {
         page.line(bold("Waiting for approval"));
         for task in tasks {
-            task_told(&mut page, task);
+            add_task(&mut page, task);
         }
         let [yes, no] = ["approve TASK", "request-changes TASK TEXT"]
             .map(|rest| name(format!("adjutant review {rest}")));
@@ -95,62 +88,65 @@ fn shown(found: &Value, args: &ReviewsArgs) -> String {
     if !reviews.is_empty() {
         page.line(bold(if args.all { "Reviews" } else { "Open reviews" }));
         for review in reviews {
-            review_told(&mut page, review);
+            add_review(&mut page, review);
         }
         page.line("");
     }
     if !limited.is_empty() {
         page.line(bold("Agents at their review limit"));
         for coder in limited {
-            coder_told(&mut page, coder);
+            add_coder(&mut page, coder);
         }
     }
     page.into_text()
 }
 
-/// A task that waits for approval, with what git says of it.
-fn task_told(page: &mut Page, task: &Value) {
-    let [number, slug, title] = ["number", "slug", "title"].map(|key| field(task, key));
-    page.line(format_args!("  {} {}  {}", bold(number), short(&slug, 30), short(&title, 34)));
-    let who = field(task, "assignedAgentId");
-    if task["branch"].is_null() {
-        page.line(format_args!("    by {who}, without a branch of its own"));
-    } else {
-        let [branch, target] = ["branch", "target"].map(|key| field(task, key));
-        page.line(format_args!("    {branch} {} {target}", dim("→")));
-        let files = task["changedFiles"].as_u64().and_then(|files| usize::try_from(files).ok());
-        let [added, removed] = ["additions", "deletions"].map(|key| field(task, key));
-        let fits = match task["mergesCleanly"].as_bool() {
+/// A task that waits for approval, with the state of its branch.
+fn add_task(page: &mut Page, answer: &ReviewDeskTask) {
+    let reviewed = &answer.task;
+    let task = &reviewed.task;
+    let (slug, title) = (short(&task.slug, 30), short(&task.title, 34));
+    page.line(format_args!("  {} {slug}  {title}", bold(&task.number)));
+    let author = shown(&task.assigned_agent_id);
+    if let Some(branch) = &reviewed.branch {
+        let target = reviewed.target.as_deref().map_or_else(|| "-".to_owned(), line);
+        page.line(format_args!("    {} {} {target}", line(branch), dim("→")));
+        let fits = match reviewed.merges_cleanly {
             Some(true) => good("merges cleanly"),
             Some(false) => bad("does not merge"),
             None => odd("unknown whether it merges"),
         };
-        let changed = count(files.unwrap_or_default(), "file");
-        page.line(format_args!("    by {who}: +{added} -{removed} in {changed}, {fits}"));
+        let (added, removed) = (reviewed.additions, reviewed.deletions);
+        let files = usize::try_from(reviewed.changed_files).unwrap_or(usize::MAX);
+        let changed = count(files, "file");
+        page.line(format_args!("    by {author}: +{added} -{removed} in {changed}, {fits}"));
+    } else {
+        page.line(format_args!("    by {author}, without a branch of its own"));
     }
-    for place in places(&task["conflicts"]) {
+    for place in places(&reviewed.conflicts) {
         page.line(format_args!("      {place}"));
     }
-    let left = names(&task["uncommitted"]);
+    let left = first_names(&reviewed.uncommitted);
     if !left.is_empty() {
-        set_in(page, &format!("not committed, and no part of it: {left}"));
+        add_indented(page, &format!("not committed, and no part of it: {left}"));
     }
-    for other in task["overlaps"].as_array().into_iter().flatten().take(NAMED) {
-        let mut told = format!("overlaps {} in {}", field(other, "slug"), names(&other["files"]));
-        let conflicts = places(&other["conflicts"]);
+    for other in reviewed.overlaps.iter().take(MAX_LISTED) {
+        let files = first_names(&other.files);
+        let mut text = format!("overlaps {} in {files}", line(&other.slug));
+        let conflicts = places(other.conflicts.as_deref().unwrap_or_default());
         if !conflicts.is_empty() {
-            told = format!("{told}; after it, {} would not fit", conflicts.join(", "));
+            text = format!("{text}; after it, {} would not fit", conflicts.join(", "));
         }
-        set_in(page, &told);
+        add_indented(page, &text);
     }
-    set_in(page, task["problem"].as_str().unwrap_or_default());
-    if let Some(url) = task["pullRequest"]["url"].as_str() {
-        page.line(format_args!("    {}", line(url)));
+    add_indented(page, reviewed.problem.as_deref().unwrap_or_default());
+    if let Some(pull) = &reviewed.pull_request {
+        page.line(format_args!("    {}", line(&pull.url)));
     }
 }
 
 /// A text two steps in.
-fn set_in(page: &mut Page, text: &str) {
+fn add_indented(page: &mut Page, text: &str) {
     let mut lines = Page::default();
     under(&mut lines, text);
     for line in lines.into_text().lines() {
@@ -158,114 +154,113 @@ fn set_in(page: &mut Page, text: &str) {
     }
 }
 
-/// The first few items of a list, on a line.
-fn names(list: &Value) -> String {
-    let all = list.as_array().map(Vec::as_slice).unwrap_or_default();
-    let first = all.iter().take(NAMED).map(|item| line(item.as_str().unwrap_or_default()));
-    let more = (all.len() > NAMED).then(|| format!("and {} more", all.len() - NAMED));
+/// The first few names of a list, on a line.
+fn first_names(names: &[String]) -> String {
+    let first = names.iter().take(MAX_LISTED).map(|name| line(name));
+    let left = names.len().saturating_sub(MAX_LISTED);
+    let more = (left > 0).then(|| format!("and {left} more"));
     first.chain(more).collect::<Vec<_>>().join(", ")
 }
 
-/// State of a review, one word.
-fn state_of(review: &Value) -> String {
-    let state = field(review, "state");
-    match (state.as_str(), review["feedback"]["type"].as_str()) {
-        ("feedback", Some("needs_work")) => bad("needs work"),
-        ("feedback", Some(kind)) => odd(line(kind)),
-        ("approved", _) => good("approved"),
-        ("timed_out", _) => bad("took too long"),
-        ("silent", _) => bad("came to nothing"),
-        ("undone", _) => dim("was not done"),
-        _ => odd(&state),
+/// State of a review, in a few words.
+fn state_of(review: &ReviewView) -> String {
+    match (review.state, &review.feedback) {
+        (ReviewState::Feedback, Some(feedback)) => match feedback.kind {
+            FeedbackType::NeedsWork => bad("needs work"),
+            kind => odd(kind),
+        },
+        (ReviewState::Approved, _) => good("approved"),
+        (ReviewState::TimedOut, _) => bad("took too long"),
+        (ReviewState::Silent, _) => bad("came to nothing"),
+        (ReviewState::Undone, _) => dim("was not done"),
+        (state @ (ReviewState::Feedback | ReviewState::Open), _) => odd(state),
     }
 }
 
 /// A review in a few lines.
-fn review_told(page: &mut Page, review: &Value) {
-    let [coder, reviewer] = ["coderId", "reviewerId"].map(|key| field(review, key));
-    page.line(format_args!("  {} by {reviewer}, {}", bold(coder), times(review)));
-    let commit = abbreviated(review["commit"].as_str().unwrap_or_default());
-    let open = review["endedAt"].is_null();
-    let when = if open {
-        format!("for {}", ago(&review["createdAt"], now()))
-    } else {
-        format!("{} ago", ago(&review["endedAt"], now()))
+fn add_review(page: &mut Page, review: &ReviewView) {
+    let (coder, reviewer) = (bold(review.coder_id), review.reviewer_id);
+    page.line(format_args!("  {coder} by {reviewer}, {}", iteration_of(review)));
+    let when = match review.ended_at {
+        None => format!("for {}", age(review.created_at, now())),
+        Some(ended) => format!("{} ago", age(ended, now())),
     };
-    page.line(format_args!("    {} at {commit}", field(review, "branch")));
-    let task = review["taskSlug"]
-        .as_str()
-        .map_or_else(String::new, |slug| format!(", {}", short(slug, 40)));
+    page.line(format_args!("    {} at {}", line(&review.branch), abbreviated(&review.commit)));
+    let slug = review.task_slug.as_deref();
+    let task = slug.map_or_else(String::new, |slug| format!(", {}", short(slug, 40)));
     page.line(format_args!("    {} {when}{task}", state_of(review)));
-    if let Some(session) = review["tmuxSession"].as_str().filter(|_| open) {
+    if let (Some(session), None) = (&review.tmux_session, review.ended_at) {
         let watch = name(format!("tmux attach -t {}", line(session)));
         page.line(format_args!("    watch it with {watch}"));
     }
-    if let Some(commit) = review["feedback"]["commit"].as_str() {
-        page.line(format_args!(
-            "    {}",
-            dim(format!("its feedback came by {}", abbreviated(commit)))
-        ));
+    if let Some(commit) = review.feedback.as_ref().and_then(|feedback| feedback.commit.as_ref()) {
+        let delivery = format!("its feedback came by {}", abbreviated(commit));
+        page.line(format_args!("    {}", dim(delivery)));
     }
-    if let Some(url) = review["pullRequest"]["url"].as_str() {
-        page.line(format_args!("    {}", line(url)));
+    if let Some(pull) = &review.pull_request {
+        page.line(format_args!("    {}", line(&pull.url)));
     }
 }
 
 /// Number of the review and the limit.
-fn times(review: &Value) -> String {
-    format!("{} of {}", field(review, "iteration"), field(review, "maxIterations"))
+fn iteration_of(review: &ReviewView) -> String {
+    format!("{} of {}", review.iteration, review.max_iterations)
 }
 
-/// A coder that has had all its reviews, and what can be done.
-fn coder_told(page: &mut Page, coder: &Value) {
-    let [id, role, had] = ["coderId", "role", "iterations"].map(|key| field(coder, key));
-    let task = coder["taskSlug"]
-        .as_str()
-        .map_or_else(String::new, |slug| format!(", {}", short(slug, 30)));
-    page.line(format_args!(
-        "  {}  {}{task}: had {had} of {}",
-        bold(id),
-        short(&role, 16),
-        field(coder, "maxIterations")
-    ));
-    suggested(page, coder);
+/// A coder at its review limit, with suggestions.
+fn add_coder(page: &mut Page, coder: &CoderView) {
+    let (id, role) = (bold(coder.coder_id), short(&coder.role, 16));
+    let slug = coder.task_slug.as_deref();
+    let task = slug.map_or_else(String::new, |slug| format!(", {}", short(slug, 30)));
+    let (had, limit) = (coder.iterations, coder.max_iterations);
+    page.line(format_args!("  {id}  {role}{task}: had {had} of {limit}"));
+    add_suggestions(page, coder);
 }
 
-/// Advice for a coder at its review limit.
-fn suggested(page: &mut Page, coder: &Value) {
-    for advice in coder["suggestions"].as_array().into_iter().flatten() {
-        page.line(format_args!("    - {}", line(advice.as_str().unwrap_or_default())));
+/// Suggestions for a coder at its review limit.
+fn add_suggestions(page: &mut Page, coder: &CoderView) {
+    for suggestion in &coder.suggestions {
+        page.line(format_args!("    - {}", line(suggestion)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
-    fn told(review: &Value) -> String {
+    fn told(review: &serde_json::Value) -> String {
+        let review: ReviewView = serde_json::from_value(review.clone()).unwrap();
         let mut page = Page::default();
-        review_told(&mut page, review);
+        add_review(&mut page, &review);
         anstream::adapter::strip_str(&page.into_text()).to_string()
     }
 
     #[test]
     fn only_an_open_review_can_be_watched() {
-        let mut review = json!({
-            "coderId": "sp_1", "reviewerId": "sp_2", "state": "open", "iteration": 2,
-            "maxIterations": 3, "branch": "b", "commit": "c", "tmuxSession": "sp_2",
-            "createdAt": "2026-01-01T00:00:00.000Z", "endedAt": null,
-        });
-        let open = told(&review);
-        assert!(open.starts_with("  sp_1 by sp_2, 2 of 3\n"), "{open}");
+        let review = |ended: Option<&str>| {
+            json!({
+                "coderId": "sp_0000000000000001", "coderRole": "coder", "reviewerId": "sp_0000000000000002",
+                "reviewerRole": null, "taskSlug": null, "task": null, "iteration": 2, "maxIterations": 3,
+                "state": "open", "failed": false, "branch": "b", "commit": "c", "message": null,
+                "instanceStatus": "WAITING_REVIEW", "tmuxSession": "sp_2",
+                "createdAt": "2026-01-01T00:00:00.000Z", "endedAt": ended,
+            })
+        };
+        let open = told(&review(None));
+        let head = "  sp_0000000000000001 by sp_0000000000000002, 2 of 3\n";
+        assert!(open.starts_with(head), "{open}");
         assert!(open.contains("watch it with tmux attach -t sp_2\n"), "{open}");
-        review["endedAt"] = json!("2026-01-01T00:00:01.000Z");
-        assert!(!told(&review).contains("tmux"));
+        assert!(!told(&review(Some("2026-01-01T00:00:01.000Z"))).contains("tmux"));
     }
 
     #[test]
     fn only_the_first_few_names_of_many_are_told() {
-        assert_eq!(names(&json!(["a", "b"])), "a, b");
-        assert_eq!(names(&json!(["a", "b", "c", "d", "e", "f", "g"])), "a, b, c, d, e, and 2 more");
-        assert_eq!(names(&Value::Null), "");
+        let names =
+            |names: &[&str]| -> Vec<String> { names.iter().map(|&n| n.to_owned()).collect() };
+        assert_eq!(first_names(&names(&["a", "b"])), "a, b");
+        let many = names(&["a", "b", "c", "d", "e", "f", "g"]);
+        assert_eq!(first_names(&many), "a, b, c, d, e, and 2 more");
+        assert_eq!(first_names(&[]), "");
     }
 }

@@ -2,23 +2,26 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
+use model::review::WorktreeState;
+use serde_json::json;
+use wire::worktrees::{Agreement, PrunedWorktree, WorktreeGit, WorktreeView, Worktrees};
 
-use super::merge_queue::{Rows, abbreviated, pages, under};
+use super::merge_queue::{Rows, abbreviated, read_rows, under};
 use crate::app::{App, escaped};
 use crate::cli::{PruneArgs, WorktreesArgs, WorktreesVerb};
 use crate::cli_error::Trouble;
+use crate::client::Answer;
 use crate::commands::crew::run::many;
 use crate::commands::reconnect::Steady;
 use crate::terminal::progress::Progress;
-use crate::terminal::render::{Page, bad, bold, count, dim, field, good, line, name, odd, short};
+use crate::terminal::render::{Page, bad, bold, count, dim, good, line, name, odd, short};
 
-/// The exit code where git and the record do not agree.
-const DISAGREE: u8 = 5;
-/// Uncommitted files listed.
-const FILES: usize = 5;
+/// Exit code if git and the record do not agree.
+const DISAGREEMENT: u8 = 5;
+/// Maximum number of uncommitted files listed.
+const MAX_FILES: usize = 5;
 
-/// Lists worktrees, takes some away, or compares.
+/// Lists worktrees, removes some, or compares git with the record.
 pub(crate) async fn run(app: &App, args: WorktreesArgs) -> Result<(), Trouble> {
     match args.verb {
         None => list(app, if args.all { Rows::All } else { Rows::Open }).await,
@@ -29,7 +32,7 @@ pub(crate) async fn run(app: &App, args: WorktreesArgs) -> Result<(), Trouble> {
 
 async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
-    let worktrees = pages(&mut steady, ("/api/worktrees", "worktrees"), rows).await?;
+    let worktrees = read_rows::<Worktrees>(&mut steady, "/api/worktrees", rows).await?;
     let value = json!({ "worktrees": worktrees });
     Ok(app.render.answer(&value, || {
         if worktrees.is_empty() {
@@ -40,65 +43,59 @@ async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
             );
         }
         let root = app.home().ok().map(|home| home.root);
-        worktrees.iter().map(|worktree| told(worktree, root.as_deref())).collect()
+        worktrees.iter().map(|worktree| summary(worktree, root.as_deref())).collect()
     })?)
 }
 
-/// A worktree, and how the work in it stands.
-fn told(worktree: &Value, root: Option<&Path>) -> String {
+/// A worktree, and the state of the work in it.
+fn summary(worktree: &WorktreeView, root: Option<&Path>) -> String {
     let mut page = Page::default();
-    let [id, role, state] = ["agentId", "role", "agentState"].map(|key| field(worktree, key));
-    let work = match worktree["state"].as_str() {
-        Some("there") => standing(&worktree["git"]),
-        Some("gone") => dim("its worktree is gone"),
-        Some("wanted") => odd("its worktree is being created"),
-        _ => odd("its worktree is being removed"),
+    let nothing = WorktreeGit::default();
+    let git = worktree.git.as_ref().unwrap_or(&nothing);
+    let work = match worktree.state {
+        WorktreeState::There => git_state(git),
+        WorktreeState::Gone => dim("its worktree is gone"),
+        WorktreeState::Wanted => odd("its worktree is being created"),
     };
-    page.line(format_args!("{}  {}  {state}  {work}", bold(id), short(&role, 16)));
-    let target = match worktree["target"].as_str() {
+    let (id, role) = (bold(worktree.agent_id), short(&worktree.role, 16));
+    page.line(format_args!("{id}  {role}  {}  {work}", worktree.agent_state));
+    let target = match &worktree.target {
         Some(target) => format!(" {} {}", dim("→"), line(target)),
         None => String::new(),
     };
-    page.line(format_args!("  {}{target}", field(worktree, "branch")));
-    if worktree["state"] == "gone" {
-        if let Some(head) = worktree["head"].as_str() {
+    page.line(format_args!("  {}{target}", line(&worktree.branch)));
+    if worktree.state == WorktreeState::Gone {
+        if let Some(head) = &worktree.head {
             page.line(format_args!("  {}", dim(format!("stood at {}", abbreviated(head)))));
         }
     } else {
-        let path = shortened(worktree["path"].as_str().unwrap_or_default(), root);
-        page.line(format_args!("  {}", dim(path)));
+        page.line(format_args!("  {}", dim(shortened(&worktree.path, root))));
     }
-    let files = worktree["git"]["files"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let named: Vec<String> =
-        files.iter().take(FILES).map(|file| line(file.as_str().unwrap_or_default())).collect();
-    if !named.is_empty() {
-        let all = worktree["git"]["uncommitted"].as_u64().unwrap_or_default();
-        let more = if all > 5 { ", …" } else { "" };
-        under(&mut page, &format!("not committed: {}{more}", named.join(", ")));
+    let files: Vec<String> = git.files.iter().take(MAX_FILES).map(|file| line(file)).collect();
+    if !files.is_empty() {
+        let more = if git.uncommitted > MAX_FILES { ", …" } else { "" };
+        under(&mut page, &format!("not committed: {}{more}", files.join(", ")));
     }
-    under(&mut page, worktree["git"]["problem"].as_str().unwrap_or_default());
-    if let Some(rescued) = worktree["rescued"].as_str() {
-        let told = format!("uncommitted changes are on {}", line(rescued));
-        page.line(format_args!("  {}", odd(told)));
+    under(&mut page, git.problem.as_deref().unwrap_or_default());
+    if let Some(rescued) = &worktree.rescued {
+        let text = format!("uncommitted changes are on {}", line(rescued));
+        page.line(format_args!("  {}", odd(text)));
     }
     page.into_text()
 }
 
 /// State of the work in a worktree.
-fn standing(git: &Value) -> String {
+fn git_state(git: &WorktreeGit) -> String {
     let mut facts = Vec::new();
-    if let (Some(ahead), Some(behind)) = (git["ahead"].as_u64(), git["behind"].as_u64()) {
+    if let (Some(ahead), Some(behind)) = (git.ahead, git.behind) {
         facts.push(format!("{ahead} ahead, {behind} behind"));
     }
-    match git["uncommitted"].as_u64() {
-        _ if !git["problem"].is_null() => {}
-        Some(0) | None => facts.push("clean".to_owned()),
-        Some(files) => {
-            let files = usize::try_from(files).unwrap_or(usize::MAX);
-            facts.push(odd(format!("{} not committed", count(files, "file"))));
-        }
+    match git.uncommitted {
+        _ if git.problem.is_some() => {}
+        0 => facts.push("clean".to_owned()),
+        files => facts.push(odd(format!("{} not committed", count(files, "file")))),
     }
-    if let Some(what) = git["inProgress"].as_str() {
+    if let Some(what) = &git.in_progress {
         facts.push(odd(format!("in the middle of a {}", line(what))));
     }
     if facts.is_empty() { bad("git cannot read it") } else { facts.join(", ") }
@@ -114,17 +111,18 @@ async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
     let mut agents = args.agents;
     if args.ended {
-        let there = pages(&mut steady, ("/api/worktrees", "worktrees"), Rows::Open).await?;
-        let ended = there.iter().filter(|worktree| !worktree["agentEndedAt"].is_null());
-        agents.extend(ended.map(|worktree| field(worktree, "agentId")));
+        let open = read_rows::<Worktrees>(&mut steady, "/api/worktrees", Rows::Open).await?;
+        let ended = open.iter().filter(|worktree| worktree.agent_ended_at.is_some());
+        agents.extend(ended.map(|worktree| worktree.agent_id.to_string()));
     }
-    let (mut pruned, mut trouble) = (Vec::new(), None);
+    let mut pruned: Vec<Answer<PrunedWorktree>> = Vec::new();
+    let mut trouble = None;
     let progress = Progress::steps(app, "removing worktrees", many(&agents));
     for agent in &agents {
         let path = format!("/api/worktrees/{}/prune", escaped(agent));
-        match steady.client().post_json(&path, &json!({})).await {
+        match steady.client().post(&path, &json!({})).await {
             Ok(answer) => pruned.push(answer),
-            // The others are taken away all the same; the last trouble is told in the end.
+            // The others are removed all the same; the last error is reported at the end.
             Err(error) => {
                 let before = trouble.replace(Trouble::from(error));
                 if let Some(before) = before {
@@ -142,29 +140,29 @@ async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
             if pruned.is_empty() {
                 return "No ended agent has a worktree.".to_owned();
             }
-            pruned.iter().map(gone).collect()
+            pruned.iter().map(|one| removal(one)).collect()
         })?;
     }
     trouble.map_or(Ok(()), Err)
 }
 
 /// Outcome of removing a worktree.
-fn gone(pruned: &Value) -> String {
-    let id = bold(field(pruned, "agentId"));
-    if pruned["done"] != true {
+fn removal(pruned: &PrunedWorktree) -> String {
+    let id = bold(pruned.agent_id);
+    if !pruned.done {
         let look = name("adjutant worktrees");
         return format!("{id}  {}; {look} shows when it is\n", odd("is not gone yet"));
     }
-    let Some(branch) = pruned["branch"].as_str() else {
+    let Some(branch) = &pruned.branch else {
         return format!("{id}  {}\n", dim("was gone already"));
     };
-    let rescued = match pruned["rescued"].as_str() {
+    let rescued = match &pruned.rescued {
         Some(rescued) => {
             format!("\n  {}", odd(format!("uncommitted changes are on {}", line(rescued))))
         }
         None => String::new(),
     };
-    let head = match pruned["head"].as_str() {
+    let head = match &pruned.head {
         Some(head) => format!(" at {}", abbreviated(head)),
         None => String::new(),
     };
@@ -172,21 +170,20 @@ fn gone(pruned: &Value) -> String {
 }
 
 async fn check(app: &App) -> Result<(), Trouble> {
-    let answer = Steady::new(app).await?.get("/api/worktrees/check").await?;
+    let answer: Answer<Agreement> = Steady::new(app).await?.fetch("/api/worktrees/check").await?;
     app.render.answer(&answer, || {
-        let found = answer["disagreements"].as_array().map(Vec::as_slice).unwrap_or_default();
-        if found.is_empty() {
+        if answer.disagreements.is_empty() {
             return good("git and the record agree");
         }
         let mut page = Page::default();
-        for one in found {
-            page.line(format_args!("{}  {}", bold(field(one, "about")), field(one, "what")));
+        for one in &answer.disagreements {
+            page.line(format_args!("{}  {}", bold(line(&one.about)), line(&one.what)));
         }
         page.line(bad("git and the record do not agree"));
         page.line(dim("Adjutant repairs nothing here: check each before you change anything."));
         page.into_text()
     })?;
-    if answer["ok"] == true { Ok(()) } else { Err(Trouble::said(DISAGREE)) }
+    if answer.ok { Ok(()) } else { Err(Trouble::said(DISAGREEMENT)) }
 }
 
 #[cfg(test)]
@@ -203,11 +200,12 @@ mod tests {
 
     #[test]
     fn what_git_cannot_say_is_not_called_clean() {
-        let of = |git: &Value| anstream::adapter::strip_str(&standing(git)).to_string();
-        assert_eq!(of(&json!({ "uncommitted": 0, "problem": "gone" })), "git cannot read it");
-        assert_eq!(
-            of(&json!({ "ahead": 2, "behind": 0, "uncommitted": 1 })),
-            "2 ahead, 0 behind, 1 file not committed"
-        );
+        let of = |git: WorktreeGit| anstream::adapter::strip_str(&git_state(&git)).to_string();
+        let broken = WorktreeGit { problem: Some("gone".into()), ..WorktreeGit::default() };
+        assert_eq!(of(broken), "git cannot read it");
+        let behind = Some(0);
+        let ahead =
+            WorktreeGit { ahead: Some(2), behind, uncommitted: 1, ..WorktreeGit::default() };
+        assert_eq!(of(ahead), "2 ahead, 0 behind, 1 file not committed");
     }
 }

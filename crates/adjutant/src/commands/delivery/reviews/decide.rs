@@ -2,28 +2,71 @@
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use model::TaskId;
+use model::review::MergeState;
+use serde::Serialize;
+use serde_json::json;
 use tokio::time::sleep;
+use wire::merges::{ApprovalStatus, ApprovedTask, WatchedMerge};
+use wire::tasks::ReturnedTask;
 
 use crate::app::{App, escaped};
 use crate::cli_error::Trouble;
+use crate::client::Answer;
 use crate::commands::call::tool::text_or_stdin;
 use crate::commands::delivery::merge_queue;
 use crate::commands::reconnect::Steady;
 use crate::terminal::progress::Progress;
-use crate::terminal::render::{bold, dim, field, good, line, name, print_text};
+use crate::terminal::render::{bold, dim, field, good, line, name, print_json, print_text};
 
 /// Poll interval for a merge.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Approves tasks, one after the other, and waits for what comes of each.
+/// Outcome of an approval.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum ApprovalOutcome {
+    /// The work went through the merge queue
+    Merge(Box<Answer<WatchedMerge>>),
+    /// The work had no branch of its own
+    #[serde(rename_all = "camelCase")]
+    NoBranch {
+        /// The task
+        task_id: TaskId,
+        /// State after the approval
+        state: ApprovalStatus,
+    },
+}
+
+impl ApprovalOutcome {
+    /// Returns true if the task is done.
+    fn is_done(&self) -> bool {
+        match self {
+            Self::Merge(merge) => merge.merge.state == MergeState::Merged,
+            Self::NoBranch { state, .. } => {
+                matches!(state, ApprovalStatus::Merged | ApprovalStatus::Completed)
+            }
+        }
+    }
+
+    fn summary(&self) -> String {
+        match self {
+            Self::Merge(merge) => merge_queue::summary(&merge.merge),
+            Self::NoBranch { task_id, .. } => {
+                format!("{}  {}", bold(task_id), good("done; it had no branch to be merged"))
+            }
+        }
+    }
+}
+
+/// Approves tasks, one after the other, and waits for the outcome of each.
 pub(super) async fn approve(app: &App, tasks: &[String]) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
-    let (mut results, mut refused, mut sent_back) = (Vec::new(), None, false);
+    let (mut outcomes, mut refused, mut sent_back) = (Vec::new(), None, false);
     for task in tasks {
-        let result = match approve_one(app, &mut steady, task).await {
-            Ok(result) => result,
-            // The others may fit all the same; the last refusal is told in the end.
+        let outcome = match approve_one(app, &mut steady, task).await {
+            Ok(outcome) => outcome,
+            // The others may fit all the same; the last refusal is reported at the end.
             Err(trouble) => {
                 if let Some(before) = refused.replace(trouble) {
                     app.render.trouble(&before)?;
@@ -31,14 +74,14 @@ pub(super) async fn approve(app: &App, tasks: &[String]) -> Result<(), Trouble> 
                 continue;
             }
         };
-        sent_back |= !matches!(result["state"].as_str(), Some("merged" | "completed"));
+        sent_back |= !outcome.is_done();
         if !app.render.is_json() {
-            print_text(&outcome(&result))?;
+            print_text(&outcome.summary())?;
         }
-        results.push(result);
+        outcomes.push(outcome);
     }
-    if app.render.is_json() && !results.is_empty() {
-        crate::terminal::render::print_json(&json!({ "merges": results }))?;
+    if app.render.is_json() && !outcomes.is_empty() {
+        print_json(&json!({ "merges": outcomes }))?;
     }
     match refused {
         Some(trouble) => Err(trouble),
@@ -47,41 +90,37 @@ pub(super) async fn approve(app: &App, tasks: &[String]) -> Result<(), Trouble> 
     }
 }
 
-/// Approves one task, and gives what became of it.
-async fn approve_one(app: &App, steady: &mut Steady<'_>, task: &str) -> Result<Value, Trouble> {
+/// Approves one task, and waits for its merge.
+async fn approve_one(
+    app: &App,
+    steady: &mut Steady<'_>,
+    task: &str,
+) -> Result<ApprovalOutcome, Trouble> {
     let input = json!({ "taskId": task });
-    let answer = steady.call_once("mcp__supervisor__approve_task", &input).await?;
-    let Some(merge) = answer["mergeId"].as_str() else {
-        // Work without a branch of its own has nothing to be merged.
-        return Ok(json!({ "taskId": answer["taskId"], "state": answer["status"] }));
+    let approved: Answer<ApprovedTask> =
+        steady.call_tool_once("mcp__supervisor__approve_task", &input).await?;
+    let Some(merge) = approved.merge_id else {
+        return Ok(ApprovalOutcome::NoBranch { task_id: approved.task_id, state: approved.status });
     };
-    let path = format!("/api/merge-queue/{}", escaped(merge));
-    let mut told = false;
+    let path = format!("/api/merge-queue/{merge}");
+    let mut is_announced = false;
     let progress = Progress::waiting(app, "waiting for the merge");
     loop {
-        let merge = steady.get(&path).await?;
-        if !matches!(merge["state"].as_str(), Some("queued" | "merging")) {
-            return Ok(merge);
+        let answer: Answer<WatchedMerge> = steady.fetch(&path).await?;
+        let merge = &answer.merge;
+        if !matches!(merge.state, MergeState::Queued | MergeState::Merging) {
+            return Ok(ApprovalOutcome::Merge(Box::new(answer)));
         }
-        if !told {
-            let waiting = format!("{} is approved; waiting for its merge", field(&merge, "slug"));
+        let slug = line(&merge.slug);
+        if !is_announced {
+            let waiting = format!("{slug} is approved; waiting for its merge");
             progress.aside(|| app.render.aside(&dim(waiting)))?;
-            told = true;
+            is_announced = true;
         }
-        let place =
-            merge["position"].as_u64().map(|place| format!(", number {place} in the queue"));
-        let [slug, state] = ["slug", "state"].map(|key| field(&merge, key));
-        progress.say(&format!("{slug} is {state}{}", place.unwrap_or_default()));
-        sleep(LOOK).await;
+        let place = merge.position.map(|place| format!(", number {place} in the queue"));
+        progress.say(&format!("{slug} is {}{}", merge.state, place.unwrap_or_default()));
+        sleep(POLL_INTERVAL).await;
     }
-}
-
-fn outcome(result: &Value) -> String {
-    if result["state"] == "completed" {
-        let done = good("done; it had no branch to be merged");
-        return format!("{}  {done}", bold(field(result, "taskId")));
-    }
-    merge_queue::told(result)
 }
 
 /// Sends a task back.
@@ -92,10 +131,11 @@ pub(super) async fn request_changes(
 ) -> Result<(), Trouble> {
     let feedback = text_or_stdin(feedback)?;
     let input = json!({ "taskId": task, "feedback": feedback });
-    let answer = app.call("mcp__supervisor__request_changes", input).await?;
+    let answer: Answer<ReturnedTask> =
+        app.call_tool("mcp__supervisor__request_changes", &input).await?;
     Ok(app.render.answer(&answer, || {
-        let next = match answer["agentId"].as_str() {
-            Some(agent) => format!("{} received the feedback, and continues.", line(agent)),
+        let next = match answer.agent_id {
+            Some(agent) => format!("{agent} received the feedback, and continues."),
             None => format!(
                 "No agent works on it now; the next one continues from its branch:\n{}",
                 name(format!("adjutant draft --role coder --task {} 'Go on'", line(task)))
