@@ -6,33 +6,33 @@ use anyhow::Result;
 
 use crate::Scale;
 use crate::crew::Crew;
-use crate::drafts::{self, Drafts};
-use crate::rest::{self, Rest, Supervisor};
-use crate::waits::{self, Waits};
+use crate::drafts::{self, DraftingCost};
+use crate::rest::{self, RestingCost, Supervisor};
+use crate::waits::{self, WaitingCost};
 use crate::wire::Face;
-use crate::worktrees::{self, Worktrees};
+use crate::worktrees::{self, WorktreeCost};
 
 /// So many agents may run at once while many are started; the rest queue.
-const RUNNING: u32 = 64;
+const MAX_RUNNING_AGENTS: u32 = 64;
 
 /// What agents cost.
 #[derive(Debug)]
-pub(crate) struct Agents {
+pub(crate) struct AgentCost {
     /// Their start
-    pub(crate) drafts: Drafts,
+    pub(crate) drafts: DraftingCost,
     /// Their supervisors
     pub(crate) supervisor: Supervisor,
     /// Their rest
-    pub(crate) rest: Rest,
+    pub(crate) rest: RestingCost,
     /// Those who wait for them
-    pub(crate) waits: Vec<Waits>,
+    pub(crate) waits: Vec<WaitingCost>,
     /// Their worktrees
-    pub(crate) worktrees: Worktrees,
+    pub(crate) worktrees: WorktreeCost,
 }
 
 /// Measures all of it.
-pub(crate) async fn measure(program: &Path, scale: &Scale) -> Result<Agents> {
-    let crew = Crew::start(program, RUNNING).await?;
+pub(crate) async fn measure(program: &Path, scale: &Scale) -> Result<AgentCost> {
+    let crew = Crew::start(program, MAX_RUNNING_AGENTS).await?;
     let drafts = drafts::measure(&crew, scale).await?;
     let supervisor = rest::supervisors(&crew).await?;
     crew.subject().stop().await?;
@@ -49,5 +49,5 @@ pub(crate) async fn measure(program: &Path, scale: &Scale) -> Result<Agents> {
     waits.push(waits::measure(&crew, Face::Mcp, &agents, scale).await?);
     crew.subject().stop().await?;
     let worktrees = worktrees::measure(program).await?;
-    Ok(Agents { drafts, supervisor, rest, waits, worktrees })
+    Ok(AgentCost { drafts, supervisor, rest, waits, worktrees })
 }

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use crate::Scale;
 use crate::echo::Echo;
-use crate::load::{self, Rate, Until};
+use crate::load::{self, Rate, StopCondition};
 use crate::report::say;
-use crate::subject::{Agent, LISTED, Subject};
+use crate::subject::{Agent, ServerUnderTest, TASKS_PER_PAGE};
 use crate::wire::{Call, Face, Template};
 
 /// What was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum Target {
     /// A baseline
     Echo(Echo),
     /// The server on an empty store
@@ -21,7 +21,7 @@ pub(crate) enum Place {
     Full,
 }
 
-impl Place {
+impl Target {
     /// Its name for people.
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -34,9 +34,9 @@ impl Place {
 
 /// One figure.
 #[derive(Debug, Clone)]
-pub(crate) struct Cell {
+pub(crate) struct Figure {
     /// Who was asked
-    pub(crate) place: Place,
+    pub(crate) place: Target,
     /// Over which face
     pub(crate) face: Face,
     /// For which tool
@@ -65,7 +65,7 @@ fn call(tool: &'static str, to: &Agent) -> Call {
     let text = "We use the smaller parser, because the larger one is slow where it matters to us.";
     let (canonical, input): (_, Value) = match tool {
         STATUS => ("mcp__agent__get_status", json!({})),
-        LIST => ("mcp__task__list", json!({ "limit": LISTED })),
+        LIST => ("mcp__task__list", json!({ "limit": TASKS_PER_PAGE })),
         DECIDE => {
             ("mcp__system__log_decision", json!({ "title": "The smaller parser", "body": text }))
         }
@@ -79,7 +79,7 @@ fn call(tool: &'static str, to: &Agent) -> Call {
 }
 
 /// Every figure of a baseline.
-pub(crate) async fn of_echo(echo: Echo, scale: &Scale) -> Result<Vec<Cell>> {
+pub(crate) async fn of_echo(echo: Echo, scale: &Scale) -> Result<Vec<Figure>> {
     say(&format!("measuring a bare {}", echo.name()));
     let (_running, address) = echo.start()?;
     let nobody = Agent { id: String::new(), token: "none".into() };
@@ -87,30 +87,36 @@ pub(crate) async fn of_echo(echo: Echo, scale: &Scale) -> Result<Vec<Cell>> {
     let mut cells = Vec::new();
     for &clients in &scale.clients {
         let templates = vec![template.clone(); clients];
-        load::run(address, templates.clone(), Until::Time(scale.time / 4)).await?;
-        let rate = load::run(address, templates, Until::Time(scale.time)).await?;
-        cells.push(Cell { place: Place::Echo(echo), face: Face::Mcp, tool: ECHO, clients, rate });
+        load::run(address, templates.clone(), StopCondition::Time(scale.time / 4)).await?;
+        let rate = load::run(address, templates, StopCondition::Time(scale.time)).await?;
+        cells.push(Figure {
+            place: Target::Echo(echo),
+            face: Face::Mcp,
+            tool: ECHO,
+            clients,
+            rate,
+        });
     }
     Ok(cells)
 }
 
 /// Every figure of the server.
 pub(crate) async fn of_subject(
-    subject: &Subject,
-    place: Place,
+    subject: &ServerUnderTest,
+    place: Target,
     scale: &Scale,
-) -> Result<Vec<Cell>> {
+) -> Result<Vec<Figure>> {
     let mut cells = Vec::new();
     for tool in TOOLS {
         for face in [Face::Mcp, Face::Execute] {
             say(&format!("measuring {tool} on {} over {}", place.name(), face.path()));
             for &clients in &scale.clients {
                 let templates = templates(subject, face, tool, clients)?;
-                let warm = Until::Time(scale.time / 4);
+                let warm = StopCondition::Time(scale.time / 4);
                 load::run(subject.address(), templates.clone(), warm).await?;
-                let until = Until::Time(scale.time);
+                let until = StopCondition::Time(scale.time);
                 let rate = load::run(subject.address(), templates, until).await?;
-                cells.push(Cell { place, face, tool, clients, rate });
+                cells.push(Figure { place, face, tool, clients, rate });
             }
         }
     }
@@ -118,17 +124,17 @@ pub(crate) async fn of_subject(
 }
 
 /// Makes so many calls, half of them reads and half of them writes.
-pub(crate) async fn calls(subject: &Subject, count: u64) -> Result<()> {
+pub(crate) async fn calls(subject: &ServerUnderTest, count: u64) -> Result<()> {
     say(&format!("making {count} calls"));
     for tool in [DECIDE, LIST] {
         let templates = templates(subject, Face::Mcp, tool, 16)?;
-        load::run(subject.address(), templates, Until::Calls(count / 2)).await?;
+        load::run(subject.address(), templates, StopCondition::Calls(count / 2)).await?;
     }
     Ok(())
 }
 
 fn templates(
-    subject: &Subject,
+    subject: &ServerUnderTest,
     face: Face,
     tool: &'static str,
     clients: usize,

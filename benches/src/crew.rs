@@ -9,7 +9,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::client::Client;
 use crate::program;
-use crate::subject::{Subject, state_of};
+use crate::subject::{ServerUnderTest, state_of};
 use crate::wire::Call;
 
 /// The smallest program that says something.
@@ -21,12 +21,12 @@ pub(crate) const RESTS: &str = "rests";
 /// The role of those who stay for a while, wherever they are.
 pub(crate) const STAYS: &str = "stays";
 /// Whatever takes longer is stuck.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The server and who asks it.
 #[derive(Debug)]
 pub(crate) struct Crew {
-    subject: Subject,
+    subject: ServerUnderTest,
     token: String,
 }
 
@@ -56,14 +56,14 @@ impl Crew {
     pub(crate) async fn start(file: &Path, running: u32) -> Result<Self> {
         let roles: [(&str, &[&str]); 3] =
             [(SPEAKS, &ECHO), (RESTS, &["cat", "{cwd}/gate"]), (STAYS, &["sleep", "5"])];
-        let subject = Subject::crew(file, running, &roles).await?;
+        let subject = ServerUnderTest::crew(file, running, &roles).await?;
         program::make_gate(&subject.project().join("gate"))?;
         let token = subject.operator()?;
         Ok(Self { subject, token })
     }
 
     /// The server.
-    pub(crate) fn subject(&self) -> &Subject {
+    pub(crate) fn subject(&self) -> &ServerUnderTest {
         &self.subject
     }
 
@@ -92,7 +92,7 @@ impl Crew {
         let began = Instant::now();
         for agent in &agents {
             while !self.file(agent, "supervisor.json").exists() {
-                ensure!(began.elapsed() < PATIENCE, "agent {agent} does not start");
+                ensure!(began.elapsed() < TIMEOUT, "agent {agent} does not start");
                 sleep(Duration::from_millis(20)).await;
             }
         }

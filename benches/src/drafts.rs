@@ -18,13 +18,13 @@ use crate::report::say;
 /// So many start agents at once where it is to be fast.
 pub(crate) const CLIENTS: usize = 16;
 /// How often it is looked whether there is output.
-const LOOK: Duration = Duration::from_micros(50);
+const POLL_INTERVAL: Duration = Duration::from_micros(50);
 /// An agent that says nothing for so long is stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Times of one thing, in milliseconds.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Spread {
+pub(crate) struct Percentiles {
     /// Half of them are no longer
     pub(crate) p50: f64,
     /// All but a hundredth are no longer
@@ -33,7 +33,7 @@ pub(crate) struct Spread {
     pub(crate) max: f64,
 }
 
-impl Spread {
+impl Percentiles {
     /// Of these times.
     pub(crate) fn of(mut times: Vec<f64>) -> Self {
         times.sort_by(f64::total_cmp);
@@ -47,13 +47,13 @@ impl Spread {
 
 /// What starting costs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Drafts {
+pub(crate) struct DraftingCost {
     /// To the first output of the bare program, one after the other
-    pub(crate) plain: Spread,
+    pub(crate) plain: Percentiles,
     /// From the wish for an agent to its first output on disk, one after the other
-    pub(crate) first: Spread,
+    pub(crate) first: Percentiles,
     /// From the wish for an agent to its result, one after the other
-    pub(crate) whole: Spread,
+    pub(crate) whole: Percentiles,
     /// Bare programs started and ended a second, by several at once
     pub(crate) plain_rate: f64,
     /// Agents that said their first word, a second
@@ -63,7 +63,7 @@ pub(crate) struct Drafts {
 }
 
 /// Measures both, in turns.
-pub(crate) async fn measure(crew: &Crew, scale: &Scale) -> Result<Drafts> {
+pub(crate) async fn measure(crew: &Crew, scale: &Scale) -> Result<DraftingCost> {
     say("starting agents one after the other, beside plain fork and exec");
     let (mut plain, mut first, mut whole) = (Vec::new(), Vec::new(), Vec::new());
     let mut client = crew.client().await?;
@@ -84,16 +84,17 @@ pub(crate) async fn measure(crew: &Crew, scale: &Scale) -> Result<Drafts> {
     say("starting many agents at once");
     let plain_rate = plain_rate(scale.many).await?;
     let (rate, whole_rate) = rates(crew, scale.many).await?;
-    let (plain, first, whole) = (Spread::of(plain), Spread::of(first), Spread::of(whole));
-    Ok(Drafts { plain, first, whole, plain_rate, rate, whole_rate })
+    let (plain, first, whole) =
+        (Percentiles::of(plain), Percentiles::of(first), Percentiles::of(whole));
+    Ok(DraftingCost { plain, first, whole, plain_rate, rate, whole_rate })
 }
 
 /// Waits until there is output, and says when it was.
 fn spoken(file: &PathBuf) -> Result<Instant> {
     let began = Instant::now();
     while !std::fs::metadata(file).is_ok_and(|is| is.len() > 0) {
-        ensure!(began.elapsed() < PATIENCE, "the agent says nothing");
-        std::thread::sleep(LOOK);
+        ensure!(began.elapsed() < TIMEOUT, "the agent says nothing");
+        std::thread::sleep(POLL_INTERVAL);
     }
     Ok(Instant::now())
 }

@@ -11,13 +11,13 @@ use tokio::time::Instant;
 use crate::report::say;
 
 /// So many rows are one operation.
-const CHUNK: u64 = 5_000;
+const ROWS_PER_COMMIT: u64 = 5_000;
 /// When it all happened: any time will do, as long as it is the same.
-const THEN: i64 = 1_700_000_000_000;
+const FILL_TIME_MS: i64 = 1_700_000_000_000;
 
 /// What a store is filled with.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Filling {
+pub(crate) struct StoreContent {
     /// How many tasks
     pub(crate) tasks: u64,
     /// How many rows of the audit record
@@ -25,7 +25,7 @@ pub(crate) struct Filling {
 }
 
 /// Fills the store in that file.
-pub(crate) async fn fill(file: &Path, filling: &Filling) -> Result<()> {
+pub(crate) async fn fill(file: &Path, filling: &StoreContent) -> Result<()> {
     let began = Instant::now();
     let store = Store::open(file).context("could not open the store")?;
     each_chunk(&store, filling.tasks, insert_task).await?;
@@ -47,7 +47,7 @@ async fn each_chunk(
 ) -> Result<()> {
     let mut from = 0;
     while from < count {
-        let to = (from + CHUNK).min(count);
+        let to = (from + ROWS_PER_COMMIT).min(count);
         let chunk = move |tx: &mut Tx<'_>| (from..to).try_for_each(|number| insert(tx, number));
         store.write(chunk).await.context("could not fill the store")?;
         from = to;
@@ -73,7 +73,7 @@ fn insert_task(tx: &mut Tx<'_>, number: u64) -> Result<(), StoreError> {
         epic: None,
         iteration: 0,
     };
-    tx.task_insert(&task, Timestamp::from_millis(THEN)).map(drop)
+    tx.task_insert(&task, Timestamp::from_millis(FILL_TIME_MS)).map(drop)
 }
 
 fn insert_row(tx: &mut Tx<'_>, number: u64) -> Result<(), StoreError> {
@@ -85,7 +85,7 @@ fn insert_row(tx: &mut Tx<'_>, number: u64) -> Result<(), StoreError> {
     ];
     let tool = TOOLS.get(usize::try_from(number % 4).unwrap_or(0)).copied().unwrap_or("");
     let draft = AuditDraft {
-        at: Timestamp::from_millis(THEN),
+        at: Timestamp::from_millis(FILL_TIME_MS),
         agent: Some(AgentId::from_bits(bits(number % 100))),
         by_operator: false,
         tool: tool.to_owned(),

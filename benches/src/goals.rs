@@ -1,12 +1,12 @@
 //! What we want the figures to be, and whether they are.
 
-use crate::agents::Agents;
-use crate::cells::{Cell, DECIDE, ECHO, LIST, Place, SEND, STATUS, TOOLS};
+use crate::agents::AgentCost;
+use crate::cells::{DECIDE, ECHO, Figure, LIST, SEND, STATUS, TOOLS, Target};
 use crate::drafts::CLIENTS;
 use crate::echo::Echo;
 use crate::load::Rate;
-use crate::start::Starts;
-use crate::watch::{RATE, Watch};
+use crate::start::StartTimes;
+use crate::watch::{EVENTS_PER_SECOND, WatchingCost};
 use crate::wire::Face;
 
 /// Everything that was measured; what was left out is not there.
@@ -15,27 +15,27 @@ pub(crate) struct Figures {
     /// Calls
     pub(crate) calls: Option<Calls>,
     /// Agents that run
-    pub(crate) agents: Option<Agents>,
+    pub(crate) agents: Option<AgentCost>,
     /// Those who watch
-    pub(crate) watch: Option<Watch>,
+    pub(crate) watch: Option<WatchingCost>,
 }
 
 /// What was measured of calls.
 #[derive(Debug)]
 pub(crate) struct Calls {
     /// Calls
-    pub(crate) cells: Vec<Cell>,
+    pub(crate) cells: Vec<Figure>,
     /// Memory before the first call, in megabytes
     pub(crate) at_rest: f64,
     /// Memory after many calls, in megabytes
     pub(crate) afterwards: f64,
     /// Starts of `adjutant mcp`
-    pub(crate) starts: Starts,
+    pub(crate) starts: StartTimes,
 }
 
 /// A wish and what became of it.
 #[derive(Debug)]
-pub(crate) struct Goal {
+pub(crate) struct GoalCheck {
     /// What was wished for
     pub(crate) wish: String,
     /// What it should be
@@ -46,7 +46,7 @@ pub(crate) struct Goal {
     pub(crate) is_met: bool,
 }
 
-impl Goal {
+impl GoalCheck {
     fn at_least(wish: String, bound: f64, found: f64) -> Self {
         Self {
             wish,
@@ -69,39 +69,41 @@ impl Goal {
 
 impl Figures {
     /// Every goal.
-    pub(crate) fn goals(&self) -> Vec<Goal> {
+    pub(crate) fn goals(&self) -> Vec<GoalCheck> {
         let mut goals = self.calls.as_ref().map(Calls::goals).unwrap_or_default();
-        goals.extend(self.agents.iter().flat_map(Agents::goals));
-        goals.extend(self.watch.iter().flat_map(Watch::goals));
+        goals.extend(self.agents.iter().flat_map(AgentCost::goals));
+        goals.extend(self.watch.iter().flat_map(WatchingCost::goals));
         goals
     }
 }
 
-impl Watch {
-    fn goals(&self) -> Vec<Goal> {
-        let wish = |what: &str| format!("{RATE} events a second, {} watch, {what}", self.watchers);
+impl WatchingCost {
+    fn goals(&self) -> Vec<GoalCheck> {
+        let wish = |what: &str| {
+            format!("{EVENTS_PER_SECOND} events a second, {} watch, {what}", self.watchers)
+        };
         let number = |many: i64| f64::from(u32::try_from(many).unwrap_or(u32::MAX));
         let (lost, disorder) = (number(self.lost), number(self.disorder));
         vec![
-            Goal::at_least(wish("reached"), f64::from(RATE) * 0.98, self.rate),
-            Goal::at_most(wish("lost"), 0.0, lost, ""),
-            Goal::at_most(wish("out of order"), 0.0, disorder, ""),
-            Goal::at_most(wish("delay, p99"), 100.0, self.delay.p99, "ms"),
-            Goal::at_most(wish("more memory"), 50.0, self.after - self.before, "MB"),
+            GoalCheck::at_least(wish("reached"), f64::from(EVENTS_PER_SECOND) * 0.98, self.rate),
+            GoalCheck::at_most(wish("lost"), 0.0, lost, ""),
+            GoalCheck::at_most(wish("out of order"), 0.0, disorder, ""),
+            GoalCheck::at_most(wish("delay, p99"), 100.0, self.delay.p99, "ms"),
+            GoalCheck::at_most(wish("more memory"), 50.0, self.after - self.before, "MB"),
         ]
     }
 }
 
-impl Agents {
-    fn goals(&self) -> Vec<Goal> {
+impl AgentCost {
+    fn goals(&self) -> Vec<GoalCheck> {
         let Self { drafts, supervisor, waits, worktrees, .. } = self;
         let most = |wish: &str, bound: f64, found: f64, unit: &str| {
-            Goal::at_most(wish.to_owned(), bound, found, unit)
+            GoalCheck::at_most(wish.to_owned(), bound, found, unit)
         };
         let more = drafts.first.p50 - drafts.plain.p50;
         let mut goals = vec![
             most("draft to first output, p50 more than plain fork and exec", 10.0, more, "ms"),
-            Goal::at_least(format!("starts a second, {CLIENTS} clients"), 300.0, drafts.rate),
+            GoalCheck::at_least(format!("starts a second, {CLIENTS} clients"), 300.0, drafts.rate),
             // The pages of the program's file are there once for all who run it, also for the server.
             most("a supervisor's memory (Pss)", 4.0, supervisor.proportional, "MB"),
         ];
@@ -111,20 +113,20 @@ impl Agents {
         goals.push(most("a worktree of 40 at once, p50 more than git alone", 100.0, more, "ms"));
         for waits in waits {
             let wish = |what: &str| format!("calls that wait over {}, {what}", waits.face.path());
-            goals.push(Goal::at_most(wish("more memory"), 100.0, waits.growth, "MB"));
-            goals.push(Goal::at_most(wish("use of a core"), 5.0, waits.load, "%"));
+            goals.push(GoalCheck::at_most(wish("more memory"), 100.0, waits.growth, "MB"));
+            goals.push(GoalCheck::at_most(wish("use of a core"), 5.0, waits.load, "%"));
             let (alone, at_once) = (waits.alone.max, waits.at_once.max);
-            goals.push(Goal::at_most(wish("the last hears of one end"), 50.0, alone, "ms"));
-            goals.push(Goal::at_most(wish("the last hears of all ends"), 50.0, at_once, "ms"));
+            goals.push(GoalCheck::at_most(wish("the last hears of one end"), 50.0, alone, "ms"));
+            goals.push(GoalCheck::at_most(wish("the last hears of all ends"), 50.0, at_once, "ms"));
         }
         goals
     }
 }
 
 impl Calls {
-    fn find(&self, place: Place, tool: &str, clients: usize) -> Option<Rate> {
+    fn find(&self, place: Target, tool: &str, clients: usize) -> Option<Rate> {
         let mut cells = self.cells.iter();
-        let is_it = |cell: &&Cell| {
+        let is_it = |cell: &&Figure| {
             cell.place == place
                 && cell.face == Face::Mcp
                 && cell.tool == tool
@@ -135,40 +137,40 @@ impl Calls {
 
     /// How fast a cell is beside the bare rmcp with as many clients.
     pub(crate) fn beside_rmcp(&self, rate: Rate, clients: usize) -> Option<f64> {
-        let echo = self.find(Place::Echo(Echo::Rmcp), ECHO, clients)?;
+        let echo = self.find(Target::Echo(Echo::Rmcp), ECHO, clients)?;
         Some(rate.per_second / echo.per_second)
     }
 
-    fn goals(&self) -> Vec<Goal> {
+    fn goals(&self) -> Vec<GoalCheck> {
         let mut goals = Vec::new();
         for (tool, bound) in [(STATUS, 0.8), (LIST, 0.8), (DECIDE, 0.5), (SEND, 0.5)] {
             let found =
-                self.find(Place::Empty, tool, 16).and_then(|rate| self.beside_rmcp(rate, 16));
+                self.find(Target::Empty, tool, 16).and_then(|rate| self.beside_rmcp(rate, 16));
             if let Some(found) = found {
                 let wish = format!("{tool} at 16 clients, beside bare rmcp");
-                goals.push(Goal::at_least(wish, bound, found));
+                goals.push(GoalCheck::at_least(wish, bound, found));
             }
         }
         for tool in [DECIDE, SEND] {
-            let rate = |clients| self.find(Place::Empty, tool, clients);
+            let rate = |clients| self.find(Target::Empty, tool, clients);
             if let (Some(one), Some(many)) = (rate(1), rate(16)) {
                 let wish = format!("{tool} at 16 clients, beside 1");
-                goals.push(Goal::at_least(wish, 5.0, many.per_second / one.per_second));
+                goals.push(GoalCheck::at_least(wish, 5.0, many.per_second / one.per_second));
             }
         }
         for tool in TOOLS {
             for clients in [1, 16] {
                 let rate = |place| self.find(place, tool, clients);
-                if let (Some(empty), Some(full)) = (rate(Place::Empty), rate(Place::Full)) {
+                if let (Some(empty), Some(full)) = (rate(Target::Empty), rate(Target::Full)) {
                     let wish =
                         format!("{tool} at {clients}, p50 with the full store beside the empty");
                     let found = f64::from(full.p50) / f64::from(empty.p50);
-                    goals.push(Goal::at_most(wish, 1.2, found, ""));
+                    goals.push(GoalCheck::at_most(wish, 1.2, found, ""));
                 }
             }
         }
         let mut bound = |wish: &str, most: f64, found: f64, unit: &str| {
-            goals.push(Goal::at_most(wish.to_owned(), most, found, unit));
+            goals.push(GoalCheck::at_most(wish.to_owned(), most, found, unit));
         };
         bound("`adjutant mcp` to `tools/list`, server up", 10.0, self.starts.warm, "ms");
         bound("`adjutant mcp` to `tools/list`, server down", 100.0, self.starts.cold, "ms");

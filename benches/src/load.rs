@@ -28,7 +28,7 @@ pub(crate) struct Rate {
 
 /// When to stop.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Until {
+pub(crate) enum StopCondition {
     /// After so long
     Time(Duration),
     /// After so many calls, of all clients together
@@ -39,7 +39,7 @@ pub(crate) enum Until {
 pub(crate) async fn run(
     address: SocketAddr,
     templates: Vec<Template>,
-    until: Until,
+    until: StopCondition,
 ) -> Result<Rate> {
     let mut connections = JoinSet::new();
     let mut clients = Vec::new();
@@ -48,7 +48,7 @@ pub(crate) async fn run(
     }
     for (sender, template) in &mut clients {
         // The first answer is looked at: whoever measures refusals measures nothing.
-        once(sender, template, Look::Closely).await?;
+        once(sender, template, AnswerCheck::Closely).await?;
     }
 
     let began = Instant::now();
@@ -79,19 +79,19 @@ fn rate(mut latencies: Vec<u32>, elapsed: Duration) -> Result<Rate> {
 async fn client(
     mut sender: SendRequest<Full<Bytes>>,
     template: Template,
-    until: Until,
+    until: StopCondition,
     sent: Arc<AtomicU64>,
 ) -> Result<Vec<u32>> {
     let began = Instant::now();
     let mut latencies = Vec::new();
     loop {
         match until {
-            Until::Time(time) if began.elapsed() >= time => break,
-            Until::Calls(count) if sent.fetch_add(1, Ordering::Relaxed) >= count => break,
-            Until::Time(_) | Until::Calls(_) => {}
+            StopCondition::Time(time) if began.elapsed() >= time => break,
+            StopCondition::Calls(count) if sent.fetch_add(1, Ordering::Relaxed) >= count => break,
+            StopCondition::Time(_) | StopCondition::Calls(_) => {}
         }
         let asked = Instant::now();
-        once(&mut sender, &template, Look::Briefly).await?;
+        once(&mut sender, &template, AnswerCheck::Briefly).await?;
         latencies.push(u32::try_from(asked.elapsed().as_micros()).unwrap_or(u32::MAX));
     }
     Ok(latencies)
@@ -99,7 +99,7 @@ async fn client(
 
 /// How an answer is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Look {
+enum AnswerCheck {
     /// Its status
     Briefly,
     /// Its text too
@@ -109,10 +109,10 @@ enum Look {
 async fn once(
     sender: &mut SendRequest<Full<Bytes>>,
     template: &Template,
-    look: Look,
+    look: AnswerCheck,
 ) -> Result<()> {
     let body = client::send(sender, template).await?;
-    if look == Look::Closely {
+    if look == AnswerCheck::Closely {
         let text = String::from_utf8_lossy(&body);
         let is_bad = [r#""isError":true"#, r#""success":false"#, r#""error":{"#]
             .iter()

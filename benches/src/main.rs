@@ -29,11 +29,11 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use clap::{Parser, ValueEnum};
 
-use crate::cells::{Cell, Place};
+use crate::cells::{Figure, Target};
 use crate::echo::Echo;
-use crate::fill::Filling;
+use crate::fill::StoreContent;
 use crate::goals::{Calls, Figures};
-use crate::subject::Subject;
+use crate::subject::ServerUnderTest;
 
 /// Measure Adjutant beside a bare axum and a bare rmcp
 #[derive(Debug, Parser)]
@@ -43,7 +43,7 @@ struct Options {
     #[arg(long)]
     quick: bool,
     #[command(flatten)]
-    only: Only,
+    only: SelectedParts,
     /// How long each figure is measured
     #[arg(long, value_name = "N", default_value_t = 3)]
     seconds: u64,
@@ -58,7 +58,7 @@ struct Options {
 /// What alone is measured.
 #[derive(Debug, clap::Args)]
 #[group(multiple = false)]
-struct Only {
+struct SelectedParts {
     /// Only agents that run, beside plain fork and exec
     #[arg(long)]
     agents: bool,
@@ -77,7 +77,7 @@ pub(crate) struct Scale {
     /// How many calls before the memory is looked at again
     pub(crate) calls: u64,
     /// What the full store has in it
-    pub(crate) filling: Filling,
+    pub(crate) filling: StoreContent,
     /// How often a start is repeated
     pub(crate) starts: usize,
     /// How many agents are started one after the other
@@ -101,7 +101,7 @@ impl Scale {
                 clients: vec![1, 16],
                 time: Duration::from_millis(300),
                 calls: 2_000,
-                filling: Filling { tasks: 1_000, rows: 10_000 },
+                filling: StoreContent { tasks: 1_000, rows: 10_000 },
                 starts: 3,
                 drafts: 10,
                 many: 100,
@@ -115,7 +115,7 @@ impl Scale {
                 clients: vec![1, 16, 64],
                 time: Duration::from_secs(options.seconds.max(1)),
                 calls: 100_000,
-                filling: Filling { tasks: 100_000, rows: 1_000_000 },
+                filling: StoreContent { tasks: 100_000, rows: 1_000_000 },
                 starts: 20,
                 drafts: 200,
                 many: 2_000,
@@ -130,7 +130,7 @@ impl Scale {
 
 /// What is measured.
 #[derive(Debug, Clone, Copy)]
-enum Which {
+enum MeasuredPart {
     All,
     Agents,
     Events,
@@ -149,9 +149,9 @@ async fn main() -> Result<()> {
     ensure!(program.exists(), "`{}` is not built: run `make bench`", program.display());
     let scale = Scale::of(&options);
     let which = match options.only {
-        Only { agents: true, .. } => Which::Agents,
-        Only { events: true, .. } => Which::Events,
-        Only { .. } => Which::All,
+        SelectedParts { agents: true, .. } => MeasuredPart::Agents,
+        SelectedParts { events: true, .. } => MeasuredPart::Events,
+        SelectedParts { .. } => MeasuredPart::All,
     };
     // Whoever ends the bench ends the servers too: they go with what measures them.
     let figures = tokio::select! {
@@ -162,37 +162,37 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-async fn measure(program: &Path, scale: &Scale, which: Which) -> Result<Figures> {
+async fn measure(program: &Path, scale: &Scale, which: MeasuredPart) -> Result<Figures> {
     let mut figures = Figures::default();
-    if matches!(which, Which::All | Which::Agents) {
+    if matches!(which, MeasuredPart::All | MeasuredPart::Agents) {
         figures.agents = Some(agents::measure(program, scale).await?);
     }
-    if matches!(which, Which::All | Which::Events) {
+    if matches!(which, MeasuredPart::All | MeasuredPart::Events) {
         figures.watch = Some(watch::measure(program, scale).await?);
     }
-    if matches!(which, Which::All) {
+    if matches!(which, MeasuredPart::All) {
         figures.calls = Some(calls(program, scale).await?);
     }
     Ok(figures)
 }
 
 async fn calls(program: &Path, scale: &Scale) -> Result<Calls> {
-    let mut cells: Vec<Cell> = Vec::new();
+    let mut cells: Vec<Figure> = Vec::new();
     for echo in Echo::value_variants() {
         cells.extend(cells::of_echo(*echo, scale).await?);
     }
 
     report::say("starting the server on an empty store");
-    let subject = Subject::start(program, None).await?;
+    let subject = ServerUnderTest::start(program, None).await?;
     let at_rest = memory::of(subject.pid()).await?;
     cells::calls(&subject, scale.calls).await?;
     let afterwards = memory::of(subject.pid()).await?;
-    cells.extend(cells::of_subject(&subject, Place::Empty, scale).await?);
+    cells.extend(cells::of_subject(&subject, Target::Empty, scale).await?);
     let starts = start::measure(subject, scale).await?;
 
     report::say("starting the server on a full store");
-    let subject = Subject::start(program, Some(&scale.filling)).await?;
-    cells.extend(cells::of_subject(&subject, Place::Full, scale).await?);
+    let subject = ServerUnderTest::start(program, Some(&scale.filling)).await?;
+    cells.extend(cells::of_subject(&subject, Target::Full, scale).await?);
     subject.stop().await?;
     Ok(Calls { cells, at_rest, afterwards, starts })
 }

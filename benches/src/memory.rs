@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use tokio::time::{Instant, sleep};
 
 /// Linux counts the time of processes in hundredths of a second, on every machine that matters here.
-const TICK: f64 = 0.01;
+const SECONDS_PER_TICK: f64 = 0.01;
 
 /// The resident memory of a process in megabytes, once it has come to rest.
 pub(crate) async fn of(pid: u32) -> Result<f64> {
@@ -46,5 +46,5 @@ fn seconds(pid: u32) -> Result<f64> {
     // What follows the name, which may itself hold brackets and spaces.
     let rest = stat.rsplit_once(')').context("no name")?.1;
     let ticks = rest.split_whitespace().skip(11).take(2).map(str::parse::<f64>);
-    Ok(ticks.sum::<Result<f64, _>>().context("no times")? * TICK)
+    Ok(ticks.sum::<Result<f64, _>>().context("no times")? * SECONDS_PER_TICK)
 }

@@ -5,13 +5,13 @@ use std::io::Write as _;
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::Scale;
-use crate::agents::Agents;
-use crate::drafts::{CLIENTS, Spread};
+use crate::agents::AgentCost;
+use crate::drafts::{CLIENTS, Percentiles};
 use crate::goals::{Calls, Figures};
 use crate::rest::SUPERVISORS;
-use crate::waits::EACH;
-use crate::watch::Watch;
-use crate::worktrees::MANY;
+use crate::waits::WAITS_PER_AGENT;
+use crate::watch::WatchingCost;
+use crate::worktrees::WORKTREES_AT_ONCE;
 
 /// Says a line.
 pub(crate) fn say(line: &str) {
@@ -65,10 +65,10 @@ fn print_calls(figures: &Calls, scale: &Scale) {
     ));
 }
 
-fn print_agents(agents: &Agents, scale: &Scale) {
-    let Agents { drafts, supervisor, rest, waits, worktrees } = agents;
+fn print_agents(agents: &AgentCost, scale: &Scale) {
+    let AgentCost { drafts, supervisor, rest, waits, worktrees } = agents;
     let mut table = new_table(&["agents that run", "plain fork and exec", "Adjutant"]);
-    let spread = |of: Spread| format!("p50 {:.2} ms, p99 {:.2} ms", of.p50, of.p99);
+    let spread = |of: Percentiles| format!("p50 {:.2} ms, p99 {:.2} ms", of.p50, of.p99);
     let mut row = |what: String, plain: String, ours: String| {
         table.add_row([what, plain, ours]);
     };
@@ -80,7 +80,7 @@ fn print_agents(agents: &Agents, scale: &Scale) {
     let (plain, ours) = (spread(worktrees.plain_alone), spread(worktrees.alone));
     row("a worktree, one by one (plain: git worktree add)".into(), plain, ours);
     let (plain, ours) = (spread(worktrees.plain), spread(worktrees.ours));
-    row(format!("a worktree, {MANY} at once (plain: git worktree add)"), plain, ours);
+    row(format!("a worktree, {WORKTREES_AT_ONCE} at once (plain: git worktree add)"), plain, ours);
     let (all, share) = (supervisor.resident, supervisor.proportional);
     let memory = format!("VmRSS {all:.2} MB, Pss {share:.2} MB");
     row(format!("a supervisor at rest, the most of {SUPERVISORS}"), String::new(), memory);
@@ -88,11 +88,12 @@ fn print_agents(agents: &Agents, scale: &Scale) {
     let resting = scale.resting;
     row(format!("server, {resting} at rest"), String::new(), cost(rest.growth, rest.load));
     for waits in waits {
-        let (count, face) = (resting * EACH, waits.face.path());
+        let (count, face) = (resting * WAITS_PER_AGENT, waits.face.path());
         let what = format!("server, {count} calls wait over {face}");
         row(what, String::new(), cost(waits.growth, waits.load));
-        let wakes =
-            |Spread { p50, p99, max }| format!("p50 {p50:.1} ms, p99 {p99:.1} ms, max {max:.1} ms");
+        let wakes = |Percentiles { p50, p99, max }| {
+            format!("p50 {p50:.1} ms, p99 {p99:.1} ms, max {max:.1} ms")
+        };
         row("from the end of one to its answers".into(), String::new(), wakes(waits.alone));
         row("from the end of all at once".into(), String::new(), wakes(waits.at_once));
     }
@@ -100,8 +101,8 @@ fn print_agents(agents: &Agents, scale: &Scale) {
     say(&format!("\n{table}\n"));
 }
 
-fn print_watch(watch: &Watch, scale: &Scale) {
-    let Watch { watchers, events, rate, lost, disorder, delay, load, before, after } = watch;
+fn print_watch(watch: &WatchingCost, scale: &Scale) {
+    let WatchingCost { watchers, events, rate, lost, disorder, delay, load, before, after } = watch;
     let mut table = new_table(&["events that are watched", "found"]);
     let mut row = |what: String, found: String| {
         table.add_row([what, found]);
@@ -113,7 +114,7 @@ fn print_watch(watch: &Watch, scale: &Scale) {
     );
     row("lost, of all who watch".into(), lost.to_string());
     row("out of order or twice".into(), disorder.to_string());
-    let Spread { p50, p99, max } = delay;
+    let Percentiles { p50, p99, max } = delay;
     let delay = format!("p50 {p50:.1} ms, p99 {p99:.1} ms, max {max:.1} ms");
     row("from its time to who watches".into(), delay);
     row("server, use of a core".into(), format!("{load:.0} %"));

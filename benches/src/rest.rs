@@ -14,7 +14,7 @@ pub(crate) const SUPERVISORS: usize = 20;
 
 /// What resting agents cost.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Rest {
+pub(crate) struct RestingCost {
     /// Memory that the server needs more for them, in megabytes
     pub(crate) growth: f64,
     /// How much of one core the server uses, in hundredths
@@ -46,12 +46,12 @@ pub(crate) async fn supervisors(crew: &Crew) -> Result<Supervisor> {
 }
 
 /// Has many agents rest, and looks at the server. They go on resting.
-pub(crate) async fn measure(crew: &Crew, scale: &Scale) -> Result<(Rest, Vec<String>)> {
+pub(crate) async fn measure(crew: &Crew, scale: &Scale) -> Result<(RestingCost, Vec<String>)> {
     say(&format!("having {} agents rest", scale.resting));
     let pid = crew.subject().pid();
     let before = memory::of(pid).await?;
     let agents = crew.rest(scale.resting).await?;
     let growth = memory::of(pid).await? - before;
     let load = memory::load(pid, scale.rest).await?;
-    Ok((Rest { growth, load }, agents))
+    Ok((RestingCost { growth, load }, agents))
 }

@@ -7,12 +7,12 @@ use tokio::time::Instant;
 use crate::Scale;
 use crate::program::Program;
 use crate::report::say;
-use crate::subject::Subject;
+use crate::subject::ServerUnderTest;
 use crate::wire;
 
 /// From the start of `adjutant mcp` to its answer to `tools/list`, in milliseconds.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Starts {
+pub(crate) struct StartTimes {
     /// Where a server runs
     pub(crate) warm: f64,
     /// Where one must be started
@@ -20,7 +20,7 @@ pub(crate) struct Starts {
 }
 
 /// Measures both; the server is stopped for it.
-pub(crate) async fn measure(subject: Subject, scale: &Scale) -> Result<Starts> {
+pub(crate) async fn measure(subject: ServerUnderTest, scale: &Scale) -> Result<StartTimes> {
     say("starting `adjutant mcp` again and again");
     let program = subject.program().clone();
     let mut warm = Vec::new();
@@ -33,7 +33,7 @@ pub(crate) async fn measure(subject: Subject, scale: &Scale) -> Result<Starts> {
         cold.push(once(&program)?);
     }
     subject.stop().await?;
-    Ok(Starts { warm: median(warm), cold: median(cold) })
+    Ok(StartTimes { warm: median(warm), cold: median(cold) })
 }
 
 fn once(program: &Program) -> Result<f64> {

@@ -9,15 +9,15 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep};
 
-use crate::fill::{self, Filling};
+use crate::fill::{self, StoreContent};
 use crate::program::{self, Program, Running};
 
 /// At most so many clients are measured at once; each is an agent of its own.
-pub(crate) const AGENTS: usize = 64;
+pub(crate) const MAX_CLIENTS: usize = 64;
 /// So many tasks a list shows; an empty store gets them too, so that answers are equally long.
-pub(crate) const LISTED: usize = 10;
+pub(crate) const TASKS_PER_PAGE: usize = 10;
 /// A server that is not up after this is stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// An agent that was enlisted.
 #[derive(Debug, Clone)]
@@ -30,7 +30,7 @@ pub(crate) struct Agent {
 
 /// The server and its home.
 #[derive(Debug)]
-pub(crate) struct Subject {
+pub(crate) struct ServerUnderTest {
     program: Program,
     server: Running,
     address: SocketAddr,
@@ -40,12 +40,12 @@ pub(crate) struct Subject {
 }
 
 /// A home in which nobody serves yet.
-struct Plot {
+struct PreparedHome {
     program: Program,
     folder: TempDir,
 }
 
-impl Plot {
+impl PreparedHome {
     /// Makes a home. What stands in its configuration is replaced as the pairs say.
     fn lay(file: &Path, changes: &[(&str, &str)]) -> Result<Self> {
         let folder = tempfile::tempdir().context("no temporary folder")?;
@@ -64,29 +64,29 @@ impl Plot {
     }
 
     /// Starts the server.
-    async fn open(self) -> Result<Subject> {
+    async fn open(self) -> Result<ServerUnderTest> {
         let Self { program, folder } = self;
         let server = program.start(&["up", "--port", "0"])?;
         let address = wait_until_up(&program, &program.folder).await?;
-        Ok(Subject { program, server, address, agents: Vec::new(), _folder: folder })
+        Ok(ServerUnderTest { program, server, address, agents: Vec::new(), _folder: folder })
     }
 }
 
-impl Subject {
+impl ServerUnderTest {
     /// Starts the program on a new home, which is filled first, with agents who may call.
-    pub(crate) async fn start(file: &Path, filling: Option<&Filling>) -> Result<Self> {
-        let plot = Plot::lay(file, &[])?;
+    pub(crate) async fn start(file: &Path, filling: Option<&StoreContent>) -> Result<Self> {
+        let plot = PreparedHome::lay(file, &[])?;
         if let Some(filling) = filling {
             fill::fill(&plot.home().join("state.db"), filling).await?;
         }
         let mut subject = plot.open().await?;
-        for _ in 0..AGENTS {
+        for _ in 0..MAX_CLIENTS {
             let answer = subject.program.output(&["enlist", "--role", "supervisor", "--json"])?;
             let answer: Value = serde_json::from_str(&answer).context("enlist")?;
             let text = |key: &str| answer[key].as_str().map(str::to_owned).context("enlist");
             subject.agents.push(Agent { id: text("agentId")?, token: text("token")? });
         }
-        for number in 0..LISTED {
+        for number in 0..TASKS_PER_PAGE {
             let input = serde_json::json!({ "title": format!("Task {number}") }).to_string();
             subject.program.output(&["tool", "task_create", "--input", &input])?;
         }
@@ -97,7 +97,7 @@ impl Subject {
     /// arguments under the name of a role.
     pub(crate) async fn crew(file: &Path, running: u32, roles: &[(&str, &[&str])]) -> Result<Self> {
         let running = format!("running: {running}");
-        let plot = Plot::lay(file, &[("running: 8", &running)])?;
+        let plot = PreparedHome::lay(file, &[("running: 8", &running)])?;
         for (name, command) in roles {
             let command = serde_json::json!(command);
             let text = format!(
@@ -145,7 +145,7 @@ impl Subject {
         let home = self.program.folder.join(".adjutant/server.json");
         let began = Instant::now();
         while home.exists() {
-            ensure!(began.elapsed() < PATIENCE, "the server does not end");
+            ensure!(began.elapsed() < TIMEOUT, "the server does not end");
             sleep(Duration::from_millis(5)).await;
         }
         Ok(())
@@ -180,7 +180,7 @@ async fn wait_until_up(program: &Program, project: &Path) -> Result<SocketAddr> 
     let file: PathBuf = project.join(".adjutant/server.json");
     let began = Instant::now();
     while !(file.exists() && program.output(&["status"]).is_ok()) {
-        ensure!(began.elapsed() < PATIENCE, "the server does not start");
+        ensure!(began.elapsed() < TIMEOUT, "the server does not start");
         sleep(Duration::from_millis(10)).await;
     }
     let text = std::fs::read_to_string(&file).context("no server.json")?;

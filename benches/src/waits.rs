@@ -11,20 +11,20 @@ use tokio::task::JoinSet;
 use crate::Scale;
 use crate::client;
 use crate::crew::{self, Crew};
-use crate::drafts::Spread;
+use crate::drafts::Percentiles;
 use crate::memory;
 use crate::program;
 use crate::report::say;
 use crate::wire::{Face, Template};
 
 /// So many wait for each agent.
-pub(crate) const EACH: usize = 4;
+pub(crate) const WAITS_PER_AGENT: usize = 4;
 /// One of so many ends alone, before all others end at once.
-const ALONE: usize = 10;
+const AGENTS_PER_SINGLE_END: usize = 10;
 
 /// What waiting costs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Waits {
+pub(crate) struct WaitingCost {
     /// How they wait
     pub(crate) face: Face,
     /// Memory that the server needs more for them, in megabytes
@@ -32,9 +32,9 @@ pub(crate) struct Waits {
     /// How much of one core the server uses while all wait, in hundredths
     pub(crate) load: f64,
     /// From the end of an agent, as its event has it, to the answer, where it ends alone
-    pub(crate) alone: Spread,
+    pub(crate) alone: Percentiles,
     /// The same where all end at once
-    pub(crate) at_once: Spread,
+    pub(crate) at_once: Percentiles,
 }
 
 /// Has some wait for every one of these agents, who rest. Then some of them end one after the other, and
@@ -44,12 +44,12 @@ pub(crate) async fn measure(
     face: Face,
     agents: &[String],
     scale: &Scale,
-) -> Result<Waits> {
-    say(&format!("having {} calls wait over {}", agents.len() * EACH, face.path()));
+) -> Result<WaitingCost> {
+    say(&format!("having {} calls wait over {}", agents.len() * WAITS_PER_AGENT, face.path()));
     let pid = crew.subject().pid();
     let before = memory::of(pid).await?;
     let (mut connections, mut waiting) = (JoinSet::new(), JoinSet::new());
-    for agent in agents.iter().cycle().take(agents.len() * EACH) {
+    for agent in agents.iter().cycle().take(agents.len() * WAITS_PER_AGENT) {
         let template = Template::new(face, &crew::wait(agent), crew.token())?;
         let address = crew.subject().address();
         let mut sender = client::connect(address, &mut connections).await?;
@@ -65,7 +65,7 @@ pub(crate) async fn measure(
     }
     let load = memory::load(pid, scale.wait).await?;
     let growth = memory::of(pid).await? - before;
-    let (alone, _) = agents.split_at(agents.len() / ALONE);
+    let (alone, _) = agents.split_at(agents.len() / AGENTS_PER_SINGLE_END);
     let mut client = crew.client().await?;
     for agent in alone {
         client.call(&crew::kill(agent)).await?;
@@ -81,9 +81,9 @@ pub(crate) async fn measure(
         let end = ends.get(agent).with_context(|| format!("no end of {agent}"))?;
         if alone.contains(agent) { &mut delays.0 } else { &mut delays.1 }.push(at - end);
     }
-    let (alone, at_once) = (Spread::of(delays.0), Spread::of(delays.1));
+    let (alone, at_once) = (Percentiles::of(delays.0), Percentiles::of(delays.1));
     connections.shutdown().await;
-    Ok(Waits { face, growth, load, alone, at_once })
+    Ok(WaitingCost { face, growth, load, alone, at_once })
 }
 
 /// When every agent ended, in milliseconds.

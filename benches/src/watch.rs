@@ -15,27 +15,27 @@ use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use crate::Scale;
 use crate::client::Client;
-use crate::drafts::Spread;
+use crate::drafts::Percentiles;
 use crate::memory;
 use crate::program;
 use crate::report::say;
-use crate::subject::Subject;
+use crate::subject::ServerUnderTest;
 use crate::wire::Call;
 
 /// So many watch, one of whom stops.
 const WATCHERS: usize = 50;
 /// So many events a second there are.
-pub(crate) const RATE: u32 = 1000;
+pub(crate) const EVENTS_PER_SECOND: u32 = 1000;
 /// So many clients make them; enough for a disk that takes long.
 const WRITERS: u32 = 64;
 /// Whoever hears nothing for so long has missed something.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// The delay of one event in so many is noted.
-const NOTED: i64 = 16;
+const EVENTS_PER_SAMPLE: i64 = 16;
 
 /// What watching costs.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct WatchingCost {
     /// How many watch
     pub(crate) watchers: usize,
     /// How many events there were
@@ -47,7 +47,7 @@ pub(crate) struct Watch {
     /// How many came late or twice
     pub(crate) disorder: i64,
     /// From the time of an event to who reads it, in milliseconds
-    pub(crate) delay: Spread,
+    pub(crate) delay: Percentiles,
     /// How much of one core the server uses, in hundredths
     pub(crate) load: f64,
     /// The server's memory before, in megabytes
@@ -58,23 +58,23 @@ pub(crate) struct Watch {
 
 /// What one who watches heard.
 #[derive(Debug, Default)]
-struct Heard {
+struct WatcherCount {
     lost: i64,
     disorder: i64,
     delays: Vec<f64>,
 }
 
 /// Has many watch, and measures.
-pub(crate) async fn measure(program: &Path, scale: &Scale) -> Result<Watch> {
+pub(crate) async fn measure(program: &Path, scale: &Scale) -> Result<WatchingCost> {
     let seconds = scale.watch.as_secs();
-    say(&format!("having {WATCHERS} watch {RATE} events a second for {seconds} s"));
-    let subject = Subject::crew(program, 8, &[]).await?;
+    say(&format!("having {WATCHERS} watch {EVENTS_PER_SECOND} events a second for {seconds} s"));
+    let subject = ServerUnderTest::crew(program, 8, &[]).await?;
     let (address, token) = (subject.address(), subject.operator()?);
     let first = last(address, &token).await?;
     let before = memory::of(subject.pid()).await?;
     let stopped = open(address, &token, first).await?;
     let (mut watching, mut writing) = (JoinSet::new(), JoinSet::new());
-    let total = i64::from(RATE) * i64::try_from(seconds).context("too long")?;
+    let total = i64::from(EVENTS_PER_SECOND) * i64::try_from(seconds).context("too long")?;
     for _ in 1..WATCHERS {
         watching.spawn(read(open(address, &token, first).await?, first, first + total));
     }
@@ -89,7 +89,7 @@ pub(crate) async fn measure(program: &Path, scale: &Scale) -> Result<Watch> {
         written.context("a client panicked")??;
     }
     let rate = f64::from(u32::try_from(total)?) / began.elapsed().as_secs_f64();
-    let mut all = Heard::default();
+    let mut all = WatcherCount::default();
     while let Some(heard) = watching.join_next().await {
         all.add(heard.context("a client panicked")??);
     }
@@ -99,9 +99,9 @@ pub(crate) async fn measure(program: &Path, scale: &Scale) -> Result<Watch> {
     heard.delays.clear();
     all.add(heard);
     subject.stop().await?;
-    let Heard { lost, disorder, delays } = all;
-    let delay = Spread::of(delays);
-    Ok(Watch {
+    let WatcherCount { lost, disorder, delays } = all;
+    let delay = Percentiles::of(delays);
+    Ok(WatchingCost {
         watchers: WATCHERS,
         events: total,
         rate,
@@ -114,7 +114,7 @@ pub(crate) async fn measure(program: &Path, scale: &Scale) -> Result<Watch> {
     })
 }
 
-impl Heard {
+impl WatcherCount {
     fn add(&mut self, other: Self) {
         self.lost += other.lost;
         self.disorder += other.disorder;
@@ -135,7 +135,7 @@ async fn write(mut client: Client, many: i64) -> Result<()> {
         input: json!({ "title": "Go on", "body": "There is more to do." }),
         progress: false,
     };
-    let mut beat = interval(Duration::from_secs(1) * WRITERS / RATE);
+    let mut beat = interval(Duration::from_secs(1) * WRITERS / EVENTS_PER_SECOND);
     beat.set_missed_tick_behavior(MissedTickBehavior::Burst);
     for _ in 0..many {
         beat.tick().await;
@@ -156,11 +156,11 @@ async fn open(address: SocketAddr, token: &str, after: i64) -> Result<BufReader<
 }
 
 /// Reads up to an event, and notes what is missing.
-async fn read(mut stream: BufReader<TcpStream>, after: i64, until: i64) -> Result<Heard> {
-    let (mut heard, mut seen, mut line) = (Heard::default(), after, String::new());
+async fn read(mut stream: BufReader<TcpStream>, after: i64, until: i64) -> Result<WatcherCount> {
+    let (mut heard, mut seen, mut line) = (WatcherCount::default(), after, String::new());
     while seen < until {
         line.clear();
-        let Ok(many) = timeout(PATIENCE, stream.read_line(&mut line)).await else { break };
+        let Ok(many) = timeout(TIMEOUT, stream.read_line(&mut line)).await else { break };
         ensure!(many.context("the line broke")? > 0, "the stream ended");
         let Some(event) = line.strip_prefix("data: {\"number\":") else { continue };
         let number: i64 =
@@ -171,7 +171,7 @@ async fn read(mut stream: BufReader<TcpStream>, after: i64, until: i64) -> Resul
         }
         heard.lost += number - seen - 1;
         seen = number;
-        if number % NOTED == 0 {
+        if number % EVENTS_PER_SAMPLE == 0 {
             let now = program::now();
             let event: Value = serde_json::from_str(line.trim_start_matches("data: "))?;
             let at: Timestamp = event["at"].as_str().unwrap_or_default().parse()?;

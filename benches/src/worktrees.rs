@@ -9,36 +9,36 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::crew::{self, Crew, SPEAKS, STAYS};
-use crate::drafts::Spread;
+use crate::drafts::Percentiles;
 use crate::program::{self, Program};
 use crate::report::say;
 use crate::subject::state_of;
 
 /// So many begin at once.
-pub(crate) const MANY: usize = 40;
+pub(crate) const WORKTREES_AT_ONCE: usize = 40;
 /// Git is asked so often for each.
-const TRIES: u32 = 5;
+const GIT_RUNS: u32 = 5;
 /// So many files are in the repository.
 const FILES: usize = 200;
 
 /// So many begin one after the other.
-const ALONE: usize = 20;
+const SINGLE_RUNS: usize = 20;
 
 /// What a worktree costs.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Worktrees {
+pub(crate) struct WorktreeCost {
     /// `git worktree add`, one after the other
-    pub(crate) plain_alone: Spread,
+    pub(crate) plain_alone: Percentiles,
     /// From an agent's turn to its worktree being on record, one after the other
-    pub(crate) alone: Spread,
+    pub(crate) alone: Percentiles,
     /// `git worktree add`, all at once
-    pub(crate) plain: Spread,
+    pub(crate) plain: Percentiles,
     /// From an agent's turn to its worktree being on record, all at once
-    pub(crate) ours: Spread,
+    pub(crate) ours: Percentiles,
 }
 
 /// Measures both, one after the other, in repositories that are alike.
-pub(crate) async fn measure(file: &Path) -> Result<Worktrees> {
+pub(crate) async fn measure(file: &Path) -> Result<WorktreeCost> {
     say("making many worktrees at once, beside git alone");
     let crew = Crew::start(file, 64).await?;
     let project = crew.subject().project().to_owned();
@@ -48,14 +48,14 @@ pub(crate) async fn measure(file: &Path) -> Result<Worktrees> {
     }
     let mut client = crew.client().await?;
     let mut plain_alone = Vec::new();
-    for number in 0..ALONE {
+    for number in 0..SINGLE_RUNS {
         plain_alone.push(add(&git(beside.path()), &format!("alone-{number}"))?);
         let agent = crew::start(&mut client, SPEAKS).await?;
         crew::over(&mut client, &agent).await?;
     }
     let plain = plain(beside.path()).await?;
     let mut agents = Vec::new();
-    for _ in 0..MANY {
+    for _ in 0..WORKTREES_AT_ONCE {
         // Nobody ends while others begin: what comes after an end is not what is measured.
         agents.push(crew::start(&mut client, STAYS).await?);
     }
@@ -63,13 +63,13 @@ pub(crate) async fn measure(file: &Path) -> Result<Worktrees> {
         crew::over(&mut client, agent).await?;
     }
     let mut alone = recorded(&state_of(&project).join("state.db"))?;
-    let ours = alone.split_off(ALONE.min(alone.len()));
+    let ours = alone.split_off(SINGLE_RUNS.min(alone.len()));
     crew.subject().stop().await?;
-    Ok(Worktrees {
-        plain_alone: Spread::of(plain_alone),
-        alone: Spread::of(alone),
-        plain: Spread::of(plain),
-        ours: Spread::of(ours),
+    Ok(WorktreeCost {
+        plain_alone: Percentiles::of(plain_alone),
+        alone: Percentiles::of(alone),
+        plain: Percentiles::of(plain),
+        ours: Percentiles::of(ours),
     })
 }
 
@@ -100,7 +100,7 @@ fn add(git: &Program, name: &str) -> Result<f64> {
     let path = format!("trees/{name}");
     let add = ["worktree", "add", "-q", "-B", name, "-f", &path, "HEAD"];
     // Of many at once git lets one or the other fall over another's half-made worktree.
-    for _ in 1..TRIES {
+    for _ in 1..GIT_RUNS {
         if git.output(&add).is_ok() {
             return Ok(began.elapsed().as_secs_f64() * 1000.0);
         }
@@ -112,7 +112,7 @@ fn add(git: &Program, name: &str) -> Result<f64> {
 /// Git alone, all at once.
 async fn plain(folder: &Path) -> Result<Vec<f64>> {
     let mut threads = JoinSet::new();
-    for number in 0..MANY {
+    for number in 0..WORKTREES_AT_ONCE {
         let (git, name) = (git(folder), format!("wt-{number}"));
         threads.spawn_blocking(move || add(&git, &name));
     }

@@ -216,7 +216,7 @@ pub trait Conversation: Send + Sync + fmt::Debug {
     fn tell(&mut self, text: &str) -> Vec<Step>;
 
     /// Answers what it asked with [`Event::Asked`].
-    fn answer(&mut self, request: &str, verdict: Verdict) -> Vec<Step>;
+    fn answer(&mut self, request: &str, verdict: PermissionVerdict) -> Vec<Step>;
 
     /// Asks it to stop what it does, before the process is ended.
     fn interrupt(&mut self) -> Vec<Step>;
@@ -232,7 +232,7 @@ pub trait Conversation: Send + Sync + fmt::Debug {
 
 /// Answer of a person or the policy to a permission request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum PermissionVerdict {
     /// Yes, this once
     Allow,
     /// No, because
@@ -304,7 +304,7 @@ pub enum Event {
     /// Something odd that a person may want to know
     Warning(String),
     /// It is done. The last one counts
-    Done(Done),
+    Done(EndReport),
 }
 
 /// Tokens.
@@ -322,9 +322,9 @@ pub struct Usage {
 
 /// An agent's own account of its end.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Done {
+pub struct EndReport {
     /// Verdict of the agent
-    pub verdict: DoneAs,
+    pub verdict: EndReportStatus,
     /// Its last words
     pub text: String,
     /// Its result as a value, where it gave one
@@ -333,7 +333,7 @@ pub struct Done {
 
 /// An agent's own verdict on its work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DoneAs {
+pub enum EndReportStatus {
     /// Well
     Success,
     /// It failed, because

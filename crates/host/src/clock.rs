@@ -64,9 +64,9 @@ impl Clock {
 
     /// Monotonic time since an arbitrary origin; only differences are meaningful.
     pub fn elapsed(&self) -> Duration {
-        static START: OnceLock<Instant> = OnceLock::new();
+        static CLOCK_ORIGIN: OnceLock<Instant> = OnceLock::new();
         match self {
-            Self::System => START.get_or_init(Instant::now).elapsed(),
+            Self::System => CLOCK_ORIGIN.get_or_init(Instant::now).elapsed(),
             Self::Manual(time) => Duration::from_millis(time.passed.load(Ordering::SeqCst)),
         }
     }

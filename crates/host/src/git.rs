@@ -32,14 +32,14 @@ use std::path::{Component, Path, PathBuf};
 
 pub use changes::{ChangesError, Git};
 pub use checkout::Checkout;
-pub use commit::Who;
+pub use commit::CommitIdentity;
 pub use discard::going;
 pub use error::{Conflict, GitError};
 pub use look::{Diff, DiffFile};
-pub use merge::Merged;
-pub use rebase::Rebased;
+pub use merge::MergeOutcome;
+pub use rebase::RebaseOutcome;
 pub use remote::Push;
-pub use repo::{Facts, Repo};
+pub use repo::{Repo, RepoFacts};
 pub use state::TreeState;
 pub use worktree::WorktreeEntry;
 

@@ -26,17 +26,17 @@ pub(crate) use repository::is_loopback;
 pub use webhook::{PullEvent, parse_event, verify_signature};
 
 use crate::clock::Clock;
-use send::Answer;
+use send::GitHubResponse;
 
 /// Delay before the first retry of a request.
-const BACKOFF: Duration = Duration::from_secs(1);
+const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// Page size and number of pages read.
-const PER_PAGE: &str = "100";
-const MOST_PAGES: u32 = 10;
+const PAGE_SIZE: &str = "100";
+const MAX_PAGES: u32 = 10;
 
 /// GitHub's clock and ours may differ so much.
-const SKEW_SECONDS: i64 = 300;
+const MAX_CLOCK_SKEW_SECONDS: i64 = 300;
 
 /// GitHub. Copies share their connections.
 #[derive(Clone)]
@@ -138,7 +138,7 @@ impl GitHub {
             .and_then(|builder| builder.build())
             .map_err(|error| GitHubError::Client { why: error::root(&error) })?;
         let (api, token) = (Arc::new(api), token.map(Arc::from));
-        Ok(Self { crab, api, token, timeout, backoff: BACKOFF, clock: Clock::System })
+        Ok(Self { crab, api, token, timeout, backoff: FIRST_RETRY_DELAY, clock: Clock::System })
     }
 
     /// The same, with another wait before the first repetition.
@@ -175,7 +175,7 @@ impl GitHub {
             ("direction", "desc"),
         ];
         let mut newest = None;
-        for number in 1..=MOST_PAGES {
+        for number in 1..=MAX_PAGES {
             let page = self.page::<wire::Pull>(repository, "pulls", &query, number).await?;
             // GitHub takes no notice of a filter that it does not understand.
             let fits = |pull: &Pull| pull.head == head_branch && pull.base == base;
@@ -242,7 +242,7 @@ impl GitHub {
         marker: &str,
         since: Timestamp,
     ) -> Result<Option<Issue>, GitHubError> {
-        let since = since.after_seconds(-SKEW_SECONDS);
+        let since = since.after_seconds(-MAX_CLOCK_SKEW_SECONDS);
         let from = format!("{}T{}Z", since.date(), since.time_of_day());
         let query = [
             ("state", "all"),
@@ -251,7 +251,7 @@ impl GitHub {
             ("direction", "desc"),
         ];
         let comment = comment(marker);
-        for number in 1..=MOST_PAGES {
+        for number in 1..=MAX_PAGES {
             let page = self.page::<wire::Issue>(repository, "issues", &query, number).await?;
             // To GitHub a pull request is an issue as well, and `since` speaks of the last change.
             let older = page.items.last().is_some_and(|issue| issue.created_at < since);
@@ -277,8 +277,8 @@ impl GitHub {
             query.iter().map(|(name, value)| format!("{name}={}", escaped(value))).collect();
         let query = query.join("&");
         let path =
-            format!("{}/{list}?{query}&per_page={PER_PAGE}&page={number}", repository.path());
-        let answer: Answer = self.get(&path, &repository.to_string()).await?;
+            format!("{}/{list}?{query}&per_page={PAGE_SIZE}&page={number}", repository.path());
+        let answer: GitHubResponse = self.get(&path, &repository.to_string()).await?;
         Ok(Page { is_last: !answer.has_next(), items: answer.read()? })
     }
 }

@@ -20,11 +20,11 @@ use crate::process::RunError;
 use self::config::{Config, Git};
 
 /// No hook that we wrote is longer.
-const MAX_HOOK: u64 = 1024 * 1024;
+const MAX_HOOK_BYTES: u64 = 1024 * 1024;
 
 /// Every hook that git runs for somebody who works in a working tree. Those of a server are not among
 /// them: some of them change what git does merely by being there.
-const NAMES: [&str; 21] = [
+const HOOK_NAMES: [&str; 21] = [
     "applypatch-msg",
     "commit-msg",
     "p4-changelist",
@@ -49,7 +49,7 @@ const NAMES: [&str; 21] = [
 ];
 
 /// Keeps scratch files of this process apart.
-static TURN: AtomicU64 = AtomicU64::new(0);
+static SCRATCH_FILE_COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// Hooks that could not be put into a worktree, and why.
 #[derive(Debug, thiserror::Error)]
@@ -124,14 +124,14 @@ pub fn original(
 /// or not executable, is passed over as git does; so is our program, should it be gone.
 pub fn install(folder: &Path, adjutant: &Path, original: Option<&Path>) -> Result<(), FileError> {
     files::make_dir(folder, Mode::Shared)?;
-    for name in NAMES {
+    for name in HOOK_NAMES {
         let path = folder.join(name);
         let text = script(name, adjutant, original.filter(|original| *original != folder));
         if is_current(&path, &text) {
             continue;
         }
         // Worktrees are made side by side, and two writers must not share a scratch file.
-        let turn = TURN.fetch_add(1, Ordering::Relaxed);
+        let turn = SCRATCH_FILE_COUNTER.fetch_add(1, Ordering::Relaxed);
         let scratch = folder.join(format!(".{name}.{}.{turn}.new", std::process::id()));
         let written = (|| {
             let mut options = OpenOptions::new();
@@ -155,7 +155,7 @@ pub fn install(folder: &Path, adjutant: &Path, original: Option<&Path>) -> Resul
 fn is_current(path: &Path, text: &[u8]) -> bool {
     let executable =
         fs::metadata(path).is_ok_and(|meta| meta.permissions().mode() & 0o777 == 0o755);
-    executable && files::read_bytes(path, MAX_HOOK).is_ok_and(|there| there == text)
+    executable && files::read_bytes(path, MAX_HOOK_BYTES).is_ok_and(|there| there == text)
 }
 
 /// Script of a hook. Input and arguments are passed on to the repository's own hook.

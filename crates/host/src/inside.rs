@@ -11,7 +11,7 @@ use crate::files::read_at_most;
 
 /// A file inside a folder, or its beginning.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct InsideFile {
     /// Where it really is, relative to the folder
     pub path: PathBuf,
     /// Its first bytes, as many as were asked for
@@ -41,7 +41,7 @@ pub enum InsideError {
 }
 
 /// Reads up to `limit` bytes of a file that must lie inside `folder`; links are followed to where they lead.
-pub fn read(folder: &Path, path: &Path, limit: u64) -> Result<Found, InsideError> {
+pub fn read(folder: &Path, path: &Path, limit: u64) -> Result<InsideFile, InsideError> {
     // First by the words alone, so that nobody learns what exists outside.
     if leads_out(folder, path) {
         return Err(InsideError::Outside);
@@ -61,7 +61,7 @@ pub fn read(folder: &Path, path: &Path, limit: u64) -> Result<Found, InsideError
         return Err(InsideError::NotAFile);
     }
     let bytes = read_at_most(&file, limit)?;
-    Ok(Found { path: inside, bytes, size: facts.len() })
+    Ok(InsideFile { path: inside, bytes, size: facts.len() })
 }
 
 /// Resolves a folder that must lie inside one of `folders`; links are followed to where they lead. A relative path is
@@ -124,7 +124,8 @@ mod tests {
         fs::create_dir(dir.path().join("sub")).unwrap();
         fs::write(dir.path().join("sub/a.md"), b"hello\xff").unwrap();
         symlink("sub/a.md", dir.path().join("link.md")).unwrap();
-        let found = |bytes: &[u8]| Found { path: "sub/a.md".into(), bytes: bytes.into(), size: 6 };
+        let found =
+            |bytes: &[u8]| InsideFile { path: "sub/a.md".into(), bytes: bytes.into(), size: 6 };
         let read = |path: &str, limit| read(dir.path(), Path::new(path), limit).unwrap();
         assert_eq!(read("sub/a.md", 3), found(b"hel"));
         assert_eq!(read("./sub/../sub/a.md", 100), found(b"hello\xff"));

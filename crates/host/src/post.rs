@@ -16,10 +16,10 @@ use model::Timestamp;
 use rustls::{ClientConfig, RootCertStore};
 
 /// As much of an answer is read.
-const LARGEST_ANSWER: usize = 64 << 10;
+const MAX_RESPONSE_BYTES: usize = 64 << 10;
 
 /// Lifetime of an idle connection.
-const IDLE: Duration = Duration::from_secs(30);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Name of this program in requests.
 pub(crate) const USER_AGENT: &str = concat!("adjutant/", env!("CARGO_PKG_VERSION"));
@@ -36,7 +36,7 @@ pub struct Poster {
 
 /// Response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
+pub struct PostResponse {
     /// The status
     pub status: u16,
     /// For how many seconds the receiver wants to be left alone
@@ -82,7 +82,7 @@ impl Poster {
         url: &str,
         headers: &[(&'static str, String)],
         body: String,
-    ) -> Result<Reply, PostError> {
+    ) -> Result<PostResponse, PostError> {
         let uri = address(url).ok_or(PostError::Address)?;
         let mut request = Request::post(uri);
         if let Some(all) = request.headers_mut() {
@@ -95,11 +95,11 @@ impl Poster {
         }
     }
 
-    async fn send(&self, request: Request<Full<Bytes>>) -> Result<Reply, PostError> {
+    async fn send(&self, request: Request<Full<Bytes>>) -> Result<PostResponse, PostError> {
         let answer = self.client.request(request).await.map_err(|error| broken(&error))?;
         let (head, body) = answer.into_parts();
         let text = |name: HeaderName| head.headers.get(name).and_then(|value| value.to_str().ok());
-        Ok(Reply {
+        Ok(PostResponse {
             status: head.status.as_u16(),
             retry_after: text(header::RETRY_AFTER).and_then(retry_after_seconds),
             location: text(header::LOCATION)
@@ -122,11 +122,11 @@ pub(crate) fn connector() -> Connector {
     builder.https_or_http().enable_http1().build()
 }
 
-/// A client that closes its idle connections after [`IDLE`]. To be made inside a runtime.
+/// A client that closes its idle connections after [`IDLE_TIMEOUT`]. To be made inside a runtime.
 pub(crate) fn client(connector: Connector) -> Client<Connector, Full<Bytes>> {
     Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(IDLE)
+        .pool_idle_timeout(IDLE_TIMEOUT)
         .build(connector)
 }
 
@@ -164,13 +164,13 @@ fn lines(headers: &[(&'static str, String)]) -> Result<HeaderMap, PostError> {
 /// Reads an answer as far as anybody wants to know it; whoever says more is hung up on.
 async fn beginning(mut body: Incoming) -> Vec<u8> {
     let mut read = Vec::new();
-    while !body.is_end_stream() && read.len() < LARGEST_ANSWER {
+    while !body.is_end_stream() && read.len() < MAX_RESPONSE_BYTES {
         let Some(Ok(frame)) = body.frame().await else { break };
         if let Ok(data) = frame.into_data() {
             read.extend_from_slice(&data);
         }
     }
-    read.truncate(LARGEST_ANSWER);
+    read.truncate(MAX_RESPONSE_BYTES);
     read
 }
 

@@ -30,7 +30,7 @@ pub(crate) use signal::pid_of;
 pub use signal::{die, is_alive, kill, terminate, wait_gone};
 
 /// A log is set aside at the next start once it is this long.
-const LOG_LIMIT: u64 = 8 * 1024 * 1024;
+const MAX_LOG_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Command with its directory and environment.
 #[derive(Debug, Clone)]
@@ -129,7 +129,7 @@ impl Started {
 /// The program leaves the caller's terminal itself, by calling [`own_session`] first.
 pub fn start_detached(launch: &Launch, log: &Path) -> Result<Started, StartError> {
     let started = || {
-        if fs::metadata(log).is_ok_and(|is| is.len() > LOG_LIMIT) {
+        if fs::metadata(log).is_ok_and(|is| is.len() > MAX_LOG_BYTES) {
             fs::rename(log, log.with_extension("log.1"))?;
         }
         let output = OpenOptions::new().create(true).append(true).mode(0o600).open(log)?;
@@ -140,7 +140,7 @@ pub fn start_detached(launch: &Launch, log: &Path) -> Result<Started, StartError
 }
 
 /// Starts a program that nobody listens to, and that goes on when the caller's terminal is closed.
-pub fn start_apart(launch: &Launch) -> Result<Started, StartError> {
+pub fn start_in_own_group(launch: &Launch) -> Result<Started, StartError> {
     let mut command = launch.command();
     // A terminal that closes ends the group in its foreground.
     command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null());
@@ -202,7 +202,7 @@ fn fill(writer: &mut io::PipeWriter, mut bytes: Vec<u8>) -> io::Result<Vec<u8>> 
 
 /// A program that is heard through pipes. Whoever drops this reaps it by its process id.
 #[derive(Debug)]
-pub(crate) struct Tied {
+pub(crate) struct PipedProgram {
     /// Its process id
     pub(crate) pid: u32,
     /// Its standard input, where that is a pipe
@@ -217,12 +217,12 @@ pub(crate) struct Tied {
 /// caller, where the system can see to that. Without `stdin` it gets a pipe for that, too.
 ///
 /// `group` is the folder of the control group that it is started in, before it is the program.
-pub(crate) fn start_tied(
+pub(crate) fn start_piped(
     launch: &Launch,
     stdin: Option<Stdio>,
     group: Option<&File>,
-) -> Result<Tied, StartError> {
-    let start = || -> io::Result<Tied> {
+) -> Result<PipedProgram, StartError> {
+    let start = || -> io::Result<PipedProgram> {
         let (own_end, theirs) = match stdin {
             Some(stdin) => (None, stdin),
             None => io::pipe().map(|(reader, writer)| (Some(writer.into()), reader.into()))?,
@@ -233,7 +233,7 @@ pub(crate) fn start_tied(
         #[cfg(target_os = "linux")]
         die_with_parent(&mut command);
         let pid = spawn_in(&mut command, group)?;
-        Ok(Tied { pid, stdin: own_end, stdout: stdout.into(), stderr: stderr.into() })
+        Ok(PipedProgram { pid, stdin: own_end, stdout: stdout.into(), stderr: stderr.into() })
     };
     start().map_err(|error| launch.failed(error))
 }
@@ -310,7 +310,7 @@ pub fn raise_open_files() -> io::Result<()> {
 mod tests {
     use super::*;
 
-    const SOON: Duration = Duration::from_secs(10);
+    const TEST_TIMEOUT: Duration = Duration::from_secs(10);
 
     fn sh(script: &str, directory: &Path) -> Launch {
         Launch {
@@ -327,7 +327,8 @@ mod tests {
     #[test]
     fn a_program_has_the_environment_and_directory_it_was_given() {
         let dir = tempfile::tempdir().unwrap();
-        let output = run(&sh("echo $GIVEN$HOME; pwd; echo bad >&2; exit 3", dir.path()), SOON);
+        let output =
+            run(&sh("echo $GIVEN$HOME; pwd; echo bad >&2; exit 3", dir.path()), TEST_TIMEOUT);
         let real = fs::canonicalize(dir.path()).unwrap();
         assert_eq!(
             output.unwrap(),
@@ -344,10 +345,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         // More than a pipe holds, so that writing and reading must go on side by side.
         let input = vec![b'x'; 1 << 20];
-        let output = run_with_input(&sh("cat", dir.path()), &input, SOON).unwrap();
+        let output = run_with_input(&sh("cat", dir.path()), &input, TEST_TIMEOUT).unwrap();
         assert_eq!(output.stdout.len(), input.len());
         // One that does not care is not waited for.
-        let output = run_with_input(&sh("exit 4", dir.path()), &input, SOON).unwrap();
+        let output = run_with_input(&sh("exit 4", dir.path()), &input, TEST_TIMEOUT).unwrap();
         assert_eq!(output.exit, Exit::Code(4));
     }
 
@@ -356,7 +357,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         // The one left behind has the pipes, and is in a session of its own.
         let script = "setsid sleep 1000 & echo $! > left; echo said";
-        let output = run(&sh(script, dir.path()), SOON).unwrap();
+        let output = run(&sh(script, dir.path()), TEST_TIMEOUT).unwrap();
         assert_eq!(output.stdout, b"said\n");
         let left = fs::read_to_string(dir.path().join("left")).unwrap();
         kill(left.trim().parse().unwrap()).unwrap();
@@ -374,7 +375,7 @@ mod tests {
     #[test]
     fn a_missing_program_is_named() {
         let launch = Launch { program: "/nonexistent/x".into(), ..sh("", Path::new("/")) };
-        let error = run(&launch, SOON).unwrap_err();
+        let error = run(&launch, TEST_TIMEOUT).unwrap_err();
         assert_eq!(error.to_string(), "could not start `/nonexistent/x` in `/`");
     }
 
@@ -384,7 +385,7 @@ mod tests {
         let log = dir.path().join("x.log");
         let mut started =
             start_detached(&sh("echo out; echo err >&2; exit 7", dir.path()), &log).unwrap();
-        assert!(wait_gone(started.pid(), SOON));
+        assert!(wait_gone(started.pid(), TEST_TIMEOUT));
         assert!(!is_alive(started.pid()), "a zombie is not alive");
         assert_eq!(started.exited().unwrap(), Some(Exit::Code(7)));
         assert_eq!(fs::read_to_string(&log).unwrap(), "out\nerr\n");
@@ -394,8 +395,8 @@ mod tests {
     fn a_process_is_asked_to_end_and_then_made_to() {
         let dir = tempfile::tempdir().unwrap();
         let ready = dir.path().join("ready");
-        assert!(run(&sh("mkfifo ready", dir.path()), SOON).unwrap().exit.is_success());
-        assert!(run(&sh("mkfifo never", dir.path()), SOON).unwrap().exit.is_success());
+        assert!(run(&sh("mkfifo ready", dir.path()), TEST_TIMEOUT).unwrap().exit.is_success());
+        assert!(run(&sh("mkfifo never", dir.path()), TEST_TIMEOUT).unwrap().exit.is_success());
         // It waits by itself, for a pipe that nobody writes: a child would outlive it.
         let deaf = "trap '' TERM; echo > ready; while :; do read x < never; done";
         let mut started = start_sharing(&sh(deaf, dir.path())).unwrap();
@@ -405,7 +406,7 @@ mod tests {
         assert!(!wait_gone(started.pid(), Duration::from_millis(20)));
         assert!(is_alive(started.pid()));
         kill(started.pid()).unwrap();
-        assert!(wait_gone(started.pid(), SOON));
+        assert!(wait_gone(started.pid(), TEST_TIMEOUT));
         assert_eq!(started.exited().unwrap(), Some(Exit::Signal(9)));
         kill(started.pid()).unwrap();
     }

@@ -10,11 +10,11 @@ const RANDOM_BITS: u32 = 22;
 /// 64 bits for an id: new ones are greater than all before them, so that an index grows at its end
 /// instead of everywhere, and no two of one process are ever the same.
 pub fn bits() -> Result<u64, getrandom::Error> {
-    static LAST: AtomicU64 = AtomicU64::new(0);
+    static LAST_ID: AtomicU64 = AtomicU64::new(0);
     let now = Clock::System.now().as_millis().unsigned_abs();
     let wanted = (now << RANDOM_BITS) | (getrandom::u64()? >> (64 - RANDOM_BITS));
     let next = |last: u64| Some(wanted.max(last + 1));
-    let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+    let last = LAST_ID.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
     Ok(wanted.max(last.unwrap_or_default() + 1))
 }
 

@@ -37,17 +37,17 @@ use serde::{Deserialize, Serialize};
 
 pub use ancestry::supervisors_above;
 pub use control::{Control, ControlReceiver, ControlSender, Notice};
-pub use folder::{Begun, RunFolder, Standing};
+pub use folder::{RunFolder, RunStatus, StartedSupervisor};
 pub use handover::{Handover, Variables};
 pub use output::OutputReader;
-pub use record::{Ended, ExitRecord, SupervisorRecord};
-pub use tail::Stretch;
+pub use record::{EndCause, ExitRecord, SupervisorRecord};
+pub use tail::OutputRange;
 
 pub(crate) use cgroup::Cgroup;
-pub(crate) use control::{MOST_INPUT, MOST_MESSAGE, Request};
-pub(crate) use folder::{TAKEN, claim};
+pub(crate) use control::{MAX_INPUT_BYTES, MAX_MESSAGE_BYTES, Request};
+pub(crate) use folder::{CLAIM_TAKEN, claim};
 pub(crate) use handover::has_values;
-pub(crate) use output::Piece;
+pub(crate) use output::OutputPiece;
 pub(crate) use record::{read_json, segment_name, write_json};
 pub(crate) use socket::Socket;
 #[cfg(target_os = "linux")]

@@ -10,7 +10,7 @@ mod wire;
 use std::fmt;
 use std::time::Duration;
 
-use model::slack::Said;
+use model::slack::IncomingMessage;
 use serde_json::{Value, json};
 
 pub use error::SlackError;
@@ -20,10 +20,10 @@ use self::web_api::{Token, WebApi};
 use crate::post::{self, Connector};
 
 /// Marker of our own messages.
-const MARK: &str = "adjutant";
+const METADATA_EVENT_TYPE: &str = "adjutant";
 /// Page size and number of pages read.
-const PER_PAGE: u32 = 200;
-const MOST_PAGES: u32 = 100;
+const PAGE_SIZE: u32 = 200;
+const MAX_PAGES: u32 = 100;
 
 /// Slack. Copies share their connections.
 #[derive(Clone)]
@@ -34,9 +34,24 @@ pub struct Slack {
     app: Token,
 }
 
+/// Credentials of an app; debug output does not show them.
+#[derive(Clone, Copy)]
+pub struct SlackTokens<'a> {
+    /// Token of the bot user, which reads and posts
+    pub bot: &'a str,
+    /// Token of the app, which opens connections
+    pub app: &'a str,
+}
+
+impl fmt::Debug for SlackTokens<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SlackTokens").finish_non_exhaustive()
+    }
+}
+
 /// Our own identity in Slack.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Identity {
+pub struct SlackIdentity {
     /// Our own user
     pub user: String,
     /// The workspace, for people
@@ -45,7 +60,7 @@ pub struct Identity {
 
 /// Something to be said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Post {
+pub struct NewMessage {
     /// Key by which it is found again
     pub key: String,
     /// The channel
@@ -69,9 +84,9 @@ pub enum Reaction {
 
 /// Messages that were read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Read {
+pub struct MessagePage {
     /// The messages, oldest first
-    pub messages: Vec<Said>,
+    pub messages: Vec<IncomingMessage>,
     /// True if there are more than one read returns
     pub cut: bool,
 }
@@ -81,7 +96,7 @@ impl Slack {
     /// runtime.
     pub fn new(
         api_url: &str,
-        (bot, app): (&str, &str),
+        tokens: SlackTokens<'_>,
         timeout: Duration,
     ) -> Result<Self, SlackError> {
         let url = api_url.trim_end_matches('/');
@@ -93,13 +108,13 @@ impl Slack {
         }
         let connector = post::connector();
         let api = WebApi::new(url, connector.clone(), timeout);
-        Ok(Self { api, connector, bot: Token::new(bot)?, app: Token::new(app)? })
+        Ok(Self { api, connector, bot: Token::new(tokens.bot)?, app: Token::new(tokens.app)? })
     }
 
     /// Looks up our own identity by the bot's token.
-    pub async fn identity(&self) -> Result<Identity, SlackError> {
-        let answer: wire::Identity = self.api.post(&self.bot, "auth.test", &json!({})).await?;
-        Ok(Identity { user: answer.user_id, team: answer.team.unwrap_or_default() })
+    pub async fn identity(&self) -> Result<SlackIdentity, SlackError> {
+        let answer: wire::SlackIdentity = self.api.post(&self.bot, "auth.test", &json!({})).await?;
+        Ok(SlackIdentity { user: answer.user_id, team: answer.team.unwrap_or_default() })
     }
 
     /// Opens a connection over which Slack tells what happens.
@@ -122,8 +137,8 @@ impl Slack {
     }
 
     /// Says something, and gives Slack's name of it.
-    pub async fn say(&self, post: &Post) -> Result<String, SlackError> {
-        let body = wire::Post {
+    pub async fn say(&self, post: &NewMessage) -> Result<String, SlackError> {
+        let body = wire::NewMessage {
             channel: &post.channel,
             thread_ts: &post.thread,
             text: &post.text,
@@ -132,17 +147,19 @@ impl Slack {
             link_names: false,
             unfurl_links: false,
             unfurl_media: false,
-            metadata: json!({ "event_type": MARK, "event_payload": { "key": post.key } }),
+            metadata: json!({ "event_type": METADATA_EVENT_TYPE, "event_payload": { "key": post.key } }),
         };
         let answer: wire::Posted = self.api.post(&self.bot, "chat.postMessage", &body).await?;
         Ok(answer.ts)
     }
 
     /// Checks whether a message was posted, by searching its thread from a given message on.
-    pub async fn was_said(&self, post: &Post, since: &str) -> Result<bool, SlackError> {
-        let pages = self.pages("conversations.replies", (&post.channel, Some(&post.thread)), since);
+    pub async fn is_posted(&self, post: &NewMessage, since: &str) -> Result<bool, SlackError> {
+        let pages = self.pages("conversations.replies", &post.channel, Some(&post.thread), since);
         let (messages, cut) = pages.await?;
-        let found = messages.iter().any(|message| message.key(MARK) == Some(post.key.as_str()));
+        let found = messages
+            .iter()
+            .any(|message| message.key(METADATA_EVENT_TYPE) == Some(post.key.as_str()));
         if cut && !found {
             return Err(SlackError::Unsure {
                 why: "the thread is too long to look through".into(),
@@ -155,7 +172,8 @@ impl Slack {
     pub async fn react(
         &self,
         reaction: Reaction,
-        (channel, ts): (&str, &str),
+        channel: &str,
+        ts: &str,
         name: &str,
     ) -> Result<(), SlackError> {
         let (method, so_already) = match reaction {
@@ -175,37 +193,40 @@ impl Slack {
         channel: &str,
         thread: &str,
         after: &str,
-    ) -> Result<Read, SlackError> {
-        self.read("conversations.replies", (channel, Some(thread)), after).await
+    ) -> Result<MessagePage, SlackError> {
+        self.read("conversations.replies", channel, Some(thread), after).await
     }
 
     /// Lists a channel's messages after a given one, without threads.
-    pub async fn history(&self, channel: &str, after: &str) -> Result<Read, SlackError> {
-        self.read("conversations.history", (channel, None), after).await
+    pub async fn history(&self, channel: &str, after: &str) -> Result<MessagePage, SlackError> {
+        self.read("conversations.history", channel, None, after).await
     }
 
     async fn read(
         &self,
         method: &str,
-        (channel, thread): (&str, Option<&str>),
+        channel: &str,
+        thread: Option<&str>,
         after: &str,
-    ) -> Result<Read, SlackError> {
-        let (messages, cut) = self.pages(method, (channel, thread), after).await?;
+    ) -> Result<MessagePage, SlackError> {
+        let (messages, cut) = self.pages(method, channel, thread, after).await?;
         let said = messages.into_iter().filter(|message| message.ts.as_str() > after);
-        let mut messages: Vec<Said> = said.map(|message| message.said(channel)).collect();
+        let mut messages: Vec<IncomingMessage> =
+            said.map(|message| message.said(channel)).collect();
         messages.sort_by(|a, b| a.ts.cmp(&b.ts));
-        Ok(Read { messages, cut })
+        Ok(MessagePage { messages, cut })
     }
 
     async fn pages(
         &self,
         method: &str,
-        (channel, thread): (&str, Option<&str>),
+        channel: &str,
+        thread: Option<&str>,
         after: &str,
     ) -> Result<(Vec<wire::Message>, bool), SlackError> {
         let (mut found, mut cursor) = (Vec::new(), None::<String>);
-        for _ in 0..MOST_PAGES {
-            let limit = PER_PAGE.to_string();
+        for _ in 0..MAX_PAGES {
+            let limit = PAGE_SIZE.to_string();
             let arguments = [
                 ("channel", Some(channel)),
                 ("ts", thread),

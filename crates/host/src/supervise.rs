@@ -28,8 +28,8 @@ use crate::clock::Clock;
 use crate::files::{self, FileError, at};
 use crate::process::{self, Launch};
 use crate::run::{
-    Cgroup, Ended, ExitRecord, Handover, Position, RUN_VARIABLE, Socket, Spec, Stdin,
-    SupervisorRecord, TAKEN, claim, has_values, read_json, write_json,
+    CLAIM_TAKEN, Cgroup, EndCause, ExitRecord, Handover, Position, RUN_VARIABLE, Socket, Spec,
+    Stdin, SupervisorRecord, claim, has_values, read_json, write_json,
 };
 
 #[cfg(target_os = "linux")]
@@ -41,7 +41,7 @@ use self::signals::Signals;
 use self::watch::Watch;
 
 /// Attempts to write the exit record, a second apart: a full disk may have room again.
-const EXIT_TRIES: u32 = 60;
+const MAX_EXIT_WRITE_ATTEMPTS: u32 = 60;
 
 /// A supervisor that could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -85,7 +85,7 @@ fn supervise_here() -> Result<(), SuperviseError> {
     // Before the claim: a server that dies while it hands over leaves a run that was never begun.
     let (handover, source) = receive()?;
     let Some(_lock) = files::lock(Path::new("lock"))? else { return Ok(()) };
-    if !claim(Path::new("claim"), TAKEN)? {
+    if !claim(Path::new("claim"), CLAIM_TAKEN)? {
         return Ok(());
     }
     let started_at = Clock::System.now();
@@ -132,7 +132,7 @@ fn run_agent(
     let folder = std::env::current_dir().ok();
     let group = handover.cgroup.as_deref().zip(folder.as_deref());
     let group = group.and_then(|(parent, folder)| Cgroup::create(parent, folder));
-    let exit = match process::start_tied(&launch, stdin, group.as_ref().map(Cgroup::folder)) {
+    let exit = match process::start_piped(&launch, stdin, group.as_ref().map(Cgroup::folder)) {
         Ok(child) => {
             let record = SupervisorRecord {
                 pid: std::process::id(),
@@ -210,8 +210,8 @@ fn prepare(handover: &Handover) -> Result<(Spec, Launch, Option<Stdio>), FileErr
     Ok((spec, launch, stdin))
 }
 
-fn terms(spec: &Spec, handover: Handover) -> watch::Terms {
-    watch::Terms {
+fn terms(spec: &Spec, handover: Handover) -> watch::TimeLimits {
+    watch::TimeLimits {
         grace: Duration::from_millis(spec.grace_ms),
         limit: spec.time_limit_ms.map(Duration::from_millis),
         handover,
@@ -238,7 +238,7 @@ fn say_ready() -> io::Result<()> {
 
 fn not_started(why: &str, at: Timestamp) -> ExitRecord {
     ExitRecord {
-        ended: Ended::NotStarted,
+        ended: EndCause::NotStarted,
         why: Some(why.to_owned()),
         code: None,
         signal: None,
@@ -268,7 +268,7 @@ fn write_exit(exit: &ExitRecord) -> Result<(), FileError> {
     let mut tries = 1;
     loop {
         match write_json(path, exit) {
-            Err(error) if tries < EXIT_TRIES && is_full(&error.source) => {
+            Err(error) if tries < MAX_EXIT_WRITE_ATTEMPTS && is_full(&error.source) => {
                 tries += 1;
                 std::thread::sleep(Duration::from_secs(1));
             }

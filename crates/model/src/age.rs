@@ -12,7 +12,7 @@ use crate::Timestamp;
 const MAX_SECONDS: i64 = 36_525 * 86_400;
 
 /// Units by their letters, the longest first.
-const UNITS: [(char, i64); 5] =
+const SECONDS_PER_UNIT: [(char, i64); 5] =
     [('w', 7 * 86_400), ('d', 86_400), ('h', 3_600), ('m', 60), ('s', 1)];
 
 /// A length of time in whole seconds, at most a hundred years.
@@ -49,7 +49,8 @@ impl FromStr for Age {
         let invalid = || InvalidAge(text.chars().take(40).collect());
         let trimmed = text.trim();
         let unit = trimmed.chars().last().ok_or_else(invalid)?;
-        let (_, seconds) = UNITS.iter().find(|(letter, _)| *letter == unit).ok_or_else(invalid)?;
+        let (_, seconds) =
+            SECONDS_PER_UNIT.iter().find(|(letter, _)| *letter == unit).ok_or_else(invalid)?;
         let digits = trimmed.strip_suffix(unit).unwrap_or_default().trim();
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(invalid());
@@ -63,7 +64,7 @@ impl FromStr for Age {
 impl fmt::Display for Age {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Weeks are read and never written: 30d and 28d are easier to compare than 4w.
-        let mut units = UNITS.iter().skip(1);
+        let mut units = SECONDS_PER_UNIT.iter().skip(1);
         let (letter, seconds) =
             units.find(|(_, seconds)| self.0 % seconds == 0).unwrap_or(&('s', 1));
         write!(f, "{}{letter}", self.0 / seconds)

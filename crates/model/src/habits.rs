@@ -8,15 +8,22 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use serde::{Deserialize, Serialize};
 
 /// Number of recent calls that are compared.
-const CALLS: usize = 10;
+const MAX_CALLS_COMPARED: usize = 10;
 /// Number of recent errors that are compared.
-const ERRORS: usize = 20;
+const MAX_ERRORS_COMPARED: usize = 20;
 /// Repetitions of one call that warn and that stop.
-const SAME: (usize, usize) = (3, 5);
+const REPEATED_CALL_LIMITS: RepetitionLimits = RepetitionLimits { warn: 3, stop: 5 };
 /// Alternating pairs of calls that warn and that stop.
-const PAIRS: (usize, usize) = (3, 4);
+const ALTERNATING_CALL_LIMITS: RepetitionLimits = RepetitionLimits { warn: 3, stop: 4 };
 /// Repetitions of one error that warn and that stop.
-const FAILED: (usize, usize) = (3, 4);
+const REPEATED_ERROR_LIMITS: RepetitionLimits = RepetitionLimits { warn: 3, stop: 4 };
+
+/// Repetitions after which an agent is warned and stopped.
+#[derive(Debug, Clone, Copy)]
+struct RepetitionLimits {
+    warn: usize,
+    stop: usize,
+}
 
 /// Digests of an agent's recent calls and errors.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +36,7 @@ pub struct Habits {
 
 /// Result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum HabitVerdict {
     /// No repetition
     Fine,
     /// Warn the agent, once
@@ -40,29 +47,29 @@ pub enum Verdict {
 
 impl Habits {
     /// Records a tool call.
-    pub fn called(&mut self, tool: &str, input: &str) -> Verdict {
+    pub fn called(&mut self, tool: &str, input: &str) -> HabitVerdict {
         let call = digest(&[tool, input]);
-        remember(&mut self.calls, call, CALLS);
+        remember(&mut self.calls, call, MAX_CALLS_COMPARED);
         let same = self.calls.iter().filter(|seen| **seen == call).count();
         let pairs = self.pairs();
-        let first = self.judge(call, same, SAME, || {
-            format!("the same call of `{tool}` {same} times in its last {CALLS}")
+        let first = self.judge(call, same, REPEATED_CALL_LIMITS, || {
+            format!("the same call of `{tool}` {same} times in its last {MAX_CALLS_COMPARED}")
         });
-        if first != Verdict::Fine {
+        if first != HabitVerdict::Fine {
             return first;
         }
-        self.judge(digest(&["pairs", tool, input]), pairs, PAIRS, || {
+        self.judge(digest(&["pairs", tool, input]), pairs, ALTERNATING_CALL_LIMITS, || {
             format!("two calls in turn, {pairs} times, the last of them `{tool}`")
         })
     }
 
     /// A use of a tool went wrong.
-    pub fn failed(&mut self, tool: &str, error: &str) -> Verdict {
+    pub fn failed(&mut self, tool: &str, error: &str) -> HabitVerdict {
         let snippet: String = error.chars().take(200).collect();
         let error = digest(&["error", tool, &snippet]);
-        remember(&mut self.errors, error, ERRORS);
+        remember(&mut self.errors, error, MAX_ERRORS_COMPARED);
         let same = self.errors.iter().filter(|seen| **seen == error).count();
-        self.judge(error, same, FAILED, || {
+        self.judge(error, same, REPEATED_ERROR_LIMITS, || {
             format!("the same error of `{tool}` {same} times: {snippet}")
         })
     }
@@ -82,20 +89,20 @@ impl Habits {
         &mut self,
         what: u64,
         count: usize,
-        (warn, stop): (usize, usize),
+        limits: RepetitionLimits,
         why: impl FnOnce() -> String,
-    ) -> Verdict {
-        if count >= stop {
-            return Verdict::Stop(why());
+    ) -> HabitVerdict {
+        if count >= limits.stop {
+            return HabitVerdict::Stop(why());
         }
-        if count >= warn && !self.warned.contains(&what) {
-            if self.warned.len() >= ERRORS {
+        if count >= limits.warn && !self.warned.contains(&what) {
+            if self.warned.len() >= MAX_ERRORS_COMPARED {
                 self.warned.remove(0);
             }
             self.warned.push(what);
-            return Verdict::Warn(why());
+            return HabitVerdict::Warn(why());
         }
-        Verdict::Fine
+        HabitVerdict::Fine
     }
 }
 
@@ -119,8 +126,9 @@ mod tests {
 
     fn stopped_at(calls: impl IntoIterator<Item = (&'static str, String)>) -> Option<usize> {
         let mut habits = Habits::default();
-        let stops =
-            |(tool, input): (&str, String)| matches!(habits.called(tool, &input), Verdict::Stop(_));
+        let stops = |(tool, input): (&str, String)| {
+            matches!(habits.called(tool, &input), HabitVerdict::Stop(_))
+        };
         calls.into_iter().map(stops).position(|stop| stop).map(|at| at + 1)
     }
 
@@ -139,17 +147,18 @@ mod tests {
     #[test]
     fn the_same_error_four_times_is_enough_and_a_warning_comes_before_it() {
         let mut habits = Habits::default();
-        let verdicts: Vec<Verdict> = (0..4).map(|_| habits.failed("task_get", "no task")).collect();
-        assert_eq!(verdicts[..2], [Verdict::Fine, Verdict::Fine]);
-        assert!(matches!(&verdicts[2], Verdict::Warn(why) if why.contains("3 times")));
-        assert!(matches!(&verdicts[3], Verdict::Stop(why) if why.contains("no task")));
+        let verdicts: Vec<HabitVerdict> =
+            (0..4).map(|_| habits.failed("task_get", "no task")).collect();
+        assert_eq!(verdicts[..2], [HabitVerdict::Fine, HabitVerdict::Fine]);
+        assert!(matches!(&verdicts[2], HabitVerdict::Warn(why) if why.contains("3 times")));
+        assert!(matches!(&verdicts[3], HabitVerdict::Stop(why) if why.contains("no task")));
     }
 
     #[test]
     fn a_warning_is_given_once() {
         let mut habits = Habits::default();
         let warned =
-            (0..4).filter(|_| matches!(habits.called("Bash", "ls"), Verdict::Warn(_))).count();
+            (0..4).filter(|_| matches!(habits.called("Bash", "ls"), HabitVerdict::Warn(_))).count();
         assert_eq!(warned, 1);
     }
 

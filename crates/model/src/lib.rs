@@ -38,8 +38,8 @@ pub use board::Column;
 pub use cursor::Cursor;
 pub use epic::EpicState;
 pub use id::{
-    AgentId, DeliveryId, EpicId, ErrandId, FeedbackId, IncidentId, LogId, MailId, MergeId, PassId,
-    ReservationId, TaskId,
+    AgentId, DeliveryId, EpicId, FeedbackId, IncidentId, LogId, MailId, MergeId, OutboxJobId,
+    PassId, ReservationId, TaskId,
 };
 pub use note::NoteType;
 pub use path_glob::PathGlob;

@@ -15,12 +15,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::{Serialize, Serializer};
 
-pub use self::walk::{Effort, TooMuch};
+pub use self::walk::{WorkBudget, WorkLimitExceeded};
 
 use self::walk::Automaton;
 
 /// More characters than this has no pattern.
-const LONGEST: usize = 500;
+const MAX_PATTERN_CHARS: usize = 500;
 
 /// A pattern such as `src/**/*.rs`, relative to the root of the project.
 ///
@@ -43,7 +43,7 @@ pub enum BadPathGlob {
     #[error("must not be empty; `**` stands for every file")]
     Empty,
     /// It is longer than any path should be.
-    #[error("is {0} characters long; the limit is {LONGEST}")]
+    #[error("is {0} characters long; the limit is {MAX_PATTERN_CHARS}")]
     TooLong(usize),
     /// It holds a character that would harm a terminal.
     #[error("holds the control character U+{:04X}, which is not allowed here", u32::from(*.0))]
@@ -99,12 +99,16 @@ impl PathGlob {
     pub fn matches(&self, path: &str) -> bool {
         path.starts_with(&self.prefix)
             && Automaton::of_path(path)
-                .meets(&self.automaton, &mut Effort::unbounded())
+                .meets(&self.automaton, &mut WorkBudget::unbounded())
                 .is_ok_and(|meets| meets)
     }
 
     /// True if some path matches both patterns.
-    pub fn overlaps(&self, other: &Self, effort: &mut Effort) -> Result<bool, TooMuch> {
+    pub fn overlaps(
+        &self,
+        other: &Self,
+        effort: &mut WorkBudget,
+    ) -> Result<bool, WorkLimitExceeded> {
         let (one, two) = (&self.prefix, &other.prefix);
         if !one.starts_with(two.as_str()) && !two.starts_with(one.as_str()) {
             return Ok(false);
@@ -121,7 +125,7 @@ impl PathGlob {
 /// The pattern as we write it: without `./` in front, and with what a slash at the end means.
 fn tidied(pattern: &str) -> Result<String, BadPathGlob> {
     let length = pattern.chars().count();
-    if length > LONGEST {
+    if length > MAX_PATTERN_CHARS {
         return Err(BadPathGlob::TooLong(length));
     }
     if let Some(control) = pattern.chars().find(|c| c.is_control()) {
@@ -194,7 +198,7 @@ impl JsonSchema for PathGlob {
         "PathGlob".into()
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "minLength": 1, "maxLength": LONGEST })
+        json_schema!({ "type": "string", "minLength": 1, "maxLength": MAX_PATTERN_CHARS })
     }
 }
 

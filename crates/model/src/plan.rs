@@ -1,6 +1,6 @@
 //! A plan: a document in Markdown that is read into steps, and what becomes of it when whoever runs it ends.
 //!
-//! Steps are headings (`## Step 3: Title`, `### 3. Title`) or, where there is none such, the items of a numbered list or
+//! Steps are headings (`## ParsedStep 3: Title`, `### 3. Title`) or, where there is none such, the items of a numbered list or
 //! of a list with boxes. Code is never read as either. What is wrong is told with its line, and nothing is guessed.
 
 mod find;
@@ -18,14 +18,14 @@ use crate::money::Usd;
 use crate::nearest::nearest;
 
 /// A plan may be so long, in bytes.
-pub const MOST_BYTES: usize = 256 * 1024;
+pub const MAX_PLAN_BYTES: usize = 256 * 1024;
 /// A plan may have so many steps.
-pub const MOST_STEPS: usize = 200;
+pub const MAX_PLAN_STEPS: usize = 200;
 /// A heading may be so long, in characters.
-const LONGEST_TITLE: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 
 /// Example of a plan, shown with errors.
-pub const EXAMPLE: &str = "\
+pub const EXAMPLE_PLAN: &str = "\
 # Release 1.0
 
 ## Step 1: Write the notes
@@ -38,16 +38,16 @@ Role: coder
 
 /// A plan, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub struct ParsedPlan {
     /// Its first heading of the first rank, if it has one that is no step
     pub title: Option<String>,
     /// The steps, in their order
-    pub steps: Vec<Step>,
+    pub steps: Vec<ParsedStep>,
 }
 
 /// A step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct ParsedStep {
     /// Step number; greater than that of the step before
     pub number: u32,
     /// Title, one line
@@ -88,7 +88,7 @@ impl PlanError {
 
 /// Where a step stands in a plan, before its own words are looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Found {
+struct StepHeading {
     number: u32,
     title: String,
     is_done: bool,
@@ -102,10 +102,12 @@ struct Found {
 type Said<'a> = (usize, &'a str);
 
 /// Reads a plan.
-pub fn read(text: &str) -> Result<Plan, PlanError> {
-    if text.len() > MOST_BYTES {
+pub fn read(text: &str) -> Result<ParsedPlan, PlanError> {
+    if text.len() > MAX_PLAN_BYTES {
         let bytes = text.len();
-        return Err(PlanError::whole(format!("it is {bytes} bytes; the limit is {MOST_BYTES}")));
+        return Err(PlanError::whole(format!(
+            "it is {bytes} bytes; the limit is {MAX_PLAN_BYTES}"
+        )));
     }
     if text.contains('\0') {
         return Err(PlanError::whole("it is no text"));
@@ -118,10 +120,10 @@ pub fn read(text: &str) -> Result<Plan, PlanError> {
     if found.is_empty() {
         return Err(PlanError::whole("there is no step in it"));
     }
-    if let Some(more) = found.get(MOST_STEPS) {
+    if let Some(more) = found.get(MAX_PLAN_STEPS) {
         return Err(PlanError::at(
             more.first + 1,
-            format!("a plan has at most {MOST_STEPS} steps"),
+            format!("a plan has at most {MAX_PLAN_STEPS} steps"),
         ));
     }
     let mut steps = Vec::new();
@@ -146,20 +148,20 @@ pub fn read(text: &str) -> Result<Plan, PlanError> {
         .iter()
         .filter_map(|line| line.heading)
         .find(|(own, says)| *own == 1 && rank != Some(1) && !says.is_empty());
-    Ok(Plan { title: title.map(|(_, says)| find::clean(says)), steps })
+    Ok(ParsedPlan { title: title.map(|(_, says)| find::clean(says)), steps })
 }
 
 /// A step with what its own lines say, and what they say of others: the line, and the words.
 fn step<'a>(
     text: &'a str,
     lines: &[Line<'a>],
-    found: Found,
-) -> Result<(Step, Vec<Said<'a>>), PlanError> {
+    found: StepHeading,
+) -> Result<(ParsedStep, Vec<Said<'a>>), PlanError> {
     let (from, to) = found.lines;
     let own = lines.get(from..to).unwrap_or_default();
     let begins = |index: usize| lines.get(index).map_or(text.len(), |line| line.from);
     let whole = text.get(begins(from)..begins(to)).unwrap_or_default();
-    let mut step = Step {
+    let mut step = ParsedStep {
         number: found.number,
         title: found.title,
         text: whole.trim_end().trim_start_matches(['\r', '\n']).to_owned(),
@@ -199,8 +201,8 @@ fn budget(said: &str) -> Option<Usd> {
 }
 
 /// Two steps of one name could not be told apart by whoever depends on one.
-fn refuse_namesakes(steps: &[Step]) -> Result<(), PlanError> {
-    let mut seen: HashMap<String, &Step> = HashMap::new();
+fn refuse_namesakes(steps: &[ParsedStep]) -> Result<(), PlanError> {
+    let mut seen: HashMap<String, &ParsedStep> = HashMap::new();
     for step in steps {
         if let Some(other) = seen.insert(folded(&step.title), step) {
             let problem =
@@ -217,7 +219,7 @@ fn folded(title: &str) -> String {
 }
 
 /// The numbers of the steps that somebody depends on, by numbers or titles; or which of them there is not.
-fn named(steps: &[Step], own: usize, said: &str) -> Result<Vec<u32>, String> {
+fn named(steps: &[ParsedStep], own: usize, said: &str) -> Result<Vec<u32>, String> {
     let bare = |text: &str| text.trim().trim_matches(['`', '"', '*', '_']).trim().to_owned();
     let of_title = |text: &str| {
         let wanted = folded(text);
@@ -253,7 +255,7 @@ fn named(steps: &[Step], own: usize, said: &str) -> Result<Vec<u32>, String> {
 }
 
 /// Makes a step need another, or says which ring that would close.
-fn add_need(steps: &mut [Step], own: usize, number: u32) -> Result<(), String> {
+fn add_need(steps: &mut [ParsedStep], own: usize, number: u32) -> Result<(), String> {
     let Some(from) = steps.get(own).map(|step| step.number) else { return Ok(()) };
     let needs = |at: u32| {
         let found = steps.iter().find(|step| step.number == at);
@@ -311,7 +313,7 @@ impl PlanState {
 
 /// Cause of a coordinator's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EndedBy {
+pub enum CoordinatorEndCause {
     /// Requested by a person or an agent
     Somebody,
     /// Not requested: it ended by itself or failed
@@ -320,11 +322,11 @@ pub enum EndedBy {
 
 /// The end of a plan's coordinator, as far as it concerns the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Turn {
+pub struct CoordinatorEnd {
     /// Outcome of the coordinator
     pub outcome: Outcome,
     /// Cause of its end
-    pub by: EndedBy,
+    pub by: CoordinatorEndCause,
     /// Number of open steps
     pub open: usize,
     /// Number of failed steps
@@ -337,26 +339,26 @@ pub struct Turn {
 
 /// Consequence of a coordinator's end for its plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum PlanAction {
     /// The plan ends
     Over(PlanState),
     /// A successor continues it
     Another,
 }
 
-impl Turn {
+impl CoordinatorEnd {
     /// Decides how the plan continues.
-    pub const fn next(self) -> Next {
+    pub const fn next(self) -> PlanAction {
         match (self.outcome, self.by) {
             (Outcome::Succeeded, _) if self.open == 0 && self.failed == 0 => {
-                Next::Over(PlanState::Completed)
+                PlanAction::Over(PlanState::Completed)
             }
-            (Outcome::Succeeded, _) if self.open == 0 => Next::Over(PlanState::Failed),
+            (Outcome::Succeeded, _) if self.open == 0 => PlanAction::Over(PlanState::Failed),
             // Whoever wants it to end wants the plan to end, however it then ended.
-            (_, EndedBy::Somebody) => Next::Over(PlanState::Stopped),
-            (Outcome::OverBudget, _) => Next::Over(PlanState::OverBudget),
-            _ if self.tries >= self.most => Next::Over(PlanState::Failed),
-            _ => Next::Another,
+            (_, CoordinatorEndCause::Somebody) => PlanAction::Over(PlanState::Stopped),
+            (Outcome::OverBudget, _) => PlanAction::Over(PlanState::OverBudget),
+            _ if self.tries >= self.most => PlanAction::Over(PlanState::Failed),
+            _ => PlanAction::Another,
         }
     }
 }

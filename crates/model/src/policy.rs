@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::glob::Glob;
 
 /// The categories every home has.
-pub const BUILT_IN: [&str; 7] =
+pub const BUILT_IN_CATEGORIES: [&str; 7] =
     ["supervisor", "orchestrator", "worker", "conversational", "planning", "coding", "review"];
 
 /// Whom a category may await, kill and read.
@@ -56,7 +56,7 @@ pub struct Category {
 }
 
 /// Tools that every category may use.
-const COMMON: &[&str] = &[
+const COMMON_TOOLS: &[&str] = &[
     "mcp__mail__*",
     "mcp__system__*",
     "mcp__agent__*",
@@ -68,40 +68,47 @@ const COMMON: &[&str] = &[
     "mcp__git__get_diff",
     "mcp__session__*",
 ];
-const OWN_TASK: &[&str] = &["mcp__task__update_status", "mcp__task__add_comment"];
-const PLAN: &[&str] = &["mcp__task__create", "mcp__task__assign", "mcp__epic__*"];
-const CREW: &[&str] = &["mcp__harness__*", "mcp__agents__*"];
-const EDIT: &[&str] = &["mcp__git__rebase", "mcp__files__*"];
+const OWN_TASK_TOOLS: &[&str] = &["mcp__task__update_status", "mcp__task__add_comment"];
+const PLANNING_TOOLS: &[&str] = &["mcp__task__create", "mcp__task__assign", "mcp__epic__*"];
+const CREW_TOOLS: &[&str] = &["mcp__harness__*", "mcp__agents__*"];
+const EDITING_TOOLS: &[&str] = &["mcp__git__rebase", "mcp__files__*"];
 
 /// One row of the table of built-in categories.
 fn built_in(name: &str) -> Category {
     let (allow, deny): (Vec<&[&str]>, &[&str]) = match name {
         "supervisor" => (vec![&["*"]], &[]),
-        "orchestrator" => {
-            (vec![COMMON, OWN_TASK, PLAN, CREW, &["mcp__orchestrator__*"]], &["mcp__supervisor__*"])
-        }
-        "conversational" => (vec![COMMON, OWN_TASK, PLAN, CREW], &[]),
+        "orchestrator" => (
+            vec![
+                COMMON_TOOLS,
+                OWN_TASK_TOOLS,
+                PLANNING_TOOLS,
+                CREW_TOOLS,
+                &["mcp__orchestrator__*"],
+            ],
+            &["mcp__supervisor__*"],
+        ),
+        "conversational" => (vec![COMMON_TOOLS, OWN_TASK_TOOLS, PLANNING_TOOLS, CREW_TOOLS], &[]),
         "planning" => (
             vec![
-                COMMON,
-                OWN_TASK,
-                PLAN,
+                COMMON_TOOLS,
+                OWN_TASK_TOOLS,
+                PLANNING_TOOLS,
                 &["mcp__review__create_pull_request", "mcp__review__create_issues"],
             ],
             &[],
         ),
         "coding" => (
             vec![
-                COMMON,
-                OWN_TASK,
-                EDIT,
+                COMMON_TOOLS,
+                OWN_TASK_TOOLS,
+                EDITING_TOOLS,
                 &["mcp__review__request_review", "mcp__review__create_pull_request"],
             ],
             &[],
         ),
         "review" => (
             vec![
-                COMMON,
+                COMMON_TOOLS,
                 &[
                     "mcp__task__add_comment",
                     "mcp__review__send_feedback",
@@ -112,7 +119,7 @@ fn built_in(name: &str) -> Category {
         ),
         // `worker`, and what a category is that the configuration makes without saying more.
         _ => (
-            vec![COMMON, OWN_TASK, EDIT],
+            vec![COMMON_TOOLS, OWN_TASK_TOOLS, EDITING_TOOLS],
             &[
                 "mcp__supervisor__*",
                 "mcp__orchestrator__*",
@@ -123,7 +130,7 @@ fn built_in(name: &str) -> Category {
         ),
     };
     let all = |keep: &dyn Fn(&str) -> bool| -> Vec<String> {
-        BUILT_IN.iter().filter(|name| keep(name)).map(|&name| name.to_owned()).collect()
+        BUILT_IN_CATEGORIES.iter().filter(|name| keep(name)).map(|&name| name.to_owned()).collect()
     };
     Category {
         rules: Rules {
@@ -148,7 +155,8 @@ pub struct Policy {
 
 impl Default for Policy {
     fn default() -> Self {
-        let categories = BUILT_IN.iter().map(|&name| (name.to_owned(), built_in(name))).collect();
+        let categories =
+            BUILT_IN_CATEGORIES.iter().map(|&name| (name.to_owned(), built_in(name))).collect();
         Self { categories }
     }
 }
@@ -178,7 +186,10 @@ impl Policy {
     pub fn grant_crew<'a>(&mut self, names: impl IntoIterator<Item = &'a str>) {
         for name in names {
             if let Some(category) = self.categories.get_mut(name) {
-                category.rules.allow.extend(CREW.iter().map(|pattern| Glob::built_in(pattern)));
+                category
+                    .rules
+                    .allow
+                    .extend(CREW_TOOLS.iter().map(|pattern| Glob::built_in(pattern)));
             }
         }
     }
@@ -203,18 +214,18 @@ mod tests {
     #[test]
     fn the_built_in_table_holds() {
         let table: &[(&str, &[&str])] = &[
-            ("mcp__mail__send", &BUILT_IN),
-            ("mcp__system__log_decision", &BUILT_IN),
-            ("mcp__agent__get_task", &BUILT_IN),
-            ("mcp__task__get", &BUILT_IN),
-            ("mcp__harness__list_tasks", &BUILT_IN),
-            ("mcp__git__get_diff", &BUILT_IN),
-            ("mcp__session__task-add", &BUILT_IN),
+            ("mcp__mail__send", &BUILT_IN_CATEGORIES),
+            ("mcp__system__log_decision", &BUILT_IN_CATEGORIES),
+            ("mcp__agent__get_task", &BUILT_IN_CATEGORIES),
+            ("mcp__task__get", &BUILT_IN_CATEGORIES),
+            ("mcp__harness__list_tasks", &BUILT_IN_CATEGORIES),
+            ("mcp__git__get_diff", &BUILT_IN_CATEGORIES),
+            ("mcp__session__task-add", &BUILT_IN_CATEGORIES),
             (
                 "mcp__task__update_status",
                 &["supervisor", "orchestrator", "worker", "conversational", "planning", "coding"],
             ),
-            ("mcp__task__add_comment", &BUILT_IN),
+            ("mcp__task__add_comment", &BUILT_IN_CATEGORIES),
             ("mcp__task__create", &["supervisor", "orchestrator", "conversational", "planning"]),
             ("mcp__epic__list", &["supervisor", "orchestrator", "conversational", "planning"]),
             ("mcp__harness__draft_agent", &["supervisor", "orchestrator", "conversational"]),
@@ -230,7 +241,7 @@ mod tests {
         ];
         let policy = Policy::default();
         for (tool, may) in table {
-            for category in BUILT_IN {
+            for category in BUILT_IN_CATEGORIES {
                 assert_eq!(
                     policy.permits(category, &Rules::default(), tool),
                     may.contains(&category),

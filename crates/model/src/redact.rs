@@ -15,7 +15,7 @@ use aho_corasick::{AhoCorasick, Input, MatchKind};
 use shapes::{PEM_BEGIN, PEM_END, SHAPES, is_private_key};
 
 /// Replaces a secret; what precedes it says of which kind it was.
-pub const MARK: &str = "[redacted]";
+pub const REDACTION_MARK: &str = "[redacted]";
 /// Known values shorter than this are too likely to be ordinary words.
 pub const MIN_KNOWN_VALUE: usize = 12;
 /// Longest private key in lines of output; a marker without an end hides no more than this.
@@ -57,7 +57,7 @@ impl Scanner {
                 continue;
             };
             clean.push_str(text.get(copied..from).unwrap_or_default());
-            clean.push_str(MARK);
+            clean.push_str(REDACTION_MARK);
             (copied, at) = (to, to);
         }
         if copied == 0 {
@@ -137,13 +137,13 @@ impl LineRedactor {
         self.key_lines -= 1;
         if let Some((_, end)) = line.split_once(PEM_END) {
             self.key_lines = 0;
-            return format!("{MARK}{PEM_END}{}", redact(end.to_owned()));
+            return format!("{REDACTION_MARK}{PEM_END}{}", redact(end.to_owned()));
         }
         if line.contains(PEM_BEGIN) {
             self.key_lines = 0;
             return self.line(line);
         }
-        MARK.to_owned()
+        REDACTION_MARK.to_owned()
     }
 }
 

@@ -81,7 +81,7 @@ words! {
     }
 
     /// Kind of an outbox job.
-    ErrandKind {
+    OutboxJobKind {
         /// Prepares the worktree of a reviewer
         Review = "review",
         /// Merges a reviewer's feedback into the coder's branch
@@ -212,8 +212,8 @@ mod tests {
         for state in ReviewState::ALL {
             assert_eq!(ReviewState::parse(state.name()), Some(*state));
         }
-        for kind in ErrandKind::ALL {
-            assert_eq!(ErrandKind::parse(kind.name()), Some(*kind));
+        for kind in OutboxJobKind::ALL {
+            assert_eq!(OutboxJobKind::parse(kind.name()), Some(*kind));
         }
     }
 }

@@ -9,21 +9,31 @@ use crate::money::Usd;
 use crate::words::words;
 
 /// No name of a session is longer.
-pub const LONGEST_NAME: usize = 64;
+pub const MAX_NAME_BYTES: usize = 64;
 
 /// The session of whoever works in no loop.
-pub const DEFAULT: &str = "default";
+pub const DEFAULT_SESSION: &str = "default";
 
 /// Subcommands of `adjutant loop`, which cannot be loop names.
-pub const RESERVED: [&str; 10] =
-    ["list", "status", "pause", "resume", "stop", "say", "follow", "template", "help", DEFAULT];
+pub const RESERVED_NAMES: [&str; 10] = [
+    "list",
+    "status",
+    "pause",
+    "resume",
+    "stop",
+    "say",
+    "follow",
+    "template",
+    "help",
+    DEFAULT_SESSION,
+];
 
 /// Why a name cannot be a loop's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadName {
     /// It has the wrong form
     #[error(
-        "a loop's name has up to {LONGEST_NAME} letters, digits, `-`, `_` and `.`, and begins with a letter or a digit"
+        "a loop's name has up to {MAX_NAME_BYTES} letters, digits, `-`, `_` and `.`, and begins with a letter or a digit"
     )]
     Form,
     /// It means something else
@@ -35,10 +45,10 @@ pub enum BadName {
 pub fn check_name(name: &str) -> Result<(), BadName> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
-    if !begins || name.len() > LONGEST_NAME || !name.chars().all(fits) {
+    if !begins || name.len() > MAX_NAME_BYTES || !name.chars().all(fits) {
         return Err(BadName::Form);
     }
-    if RESERVED.contains(&name) {
+    if RESERVED_NAMES.contains(&name) {
         return Err(BadName::Reserved(name.to_owned()));
     }
     Ok(())
@@ -100,7 +110,7 @@ words! {
     }
 
     /// Pending request to a running loop.
-    LoopWish {
+    LoopRequest {
         /// Pause after the current iteration
         Pause = "pause",
         /// It is to end
@@ -117,7 +127,7 @@ impl LoopState {
 
 /// Where a loop stands when one of its iterations is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
+pub struct LoopProgress {
     /// The iteration that is over
     pub iteration: u32,
     /// The last iteration it may have; none is no limit
@@ -129,7 +139,7 @@ pub struct Standing {
     /// True if the session was declared complete
     pub complete: bool,
     /// Pending request of a person
-    pub wish: Option<LoopWish>,
+    pub wish: Option<LoopRequest>,
     /// Amount spent
     pub spent: Usd,
     /// Budget
@@ -138,7 +148,7 @@ pub struct Standing {
 
 /// Next step of the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum LoopAction {
     /// Another iteration
     Iterate(u32),
     /// It waits
@@ -162,27 +172,27 @@ pub const fn failures_after(before: u32, outcome: Outcome) -> u32 {
 }
 
 /// Decides what follows an iteration that ended like this.
-pub fn decide(standing: &Standing, outcome: Outcome) -> Next {
+pub fn decide(standing: &LoopProgress, outcome: Outcome) -> LoopAction {
     let failures = failures_after(standing.failures, outcome);
-    if standing.wish == Some(LoopWish::Stop) {
-        return Next::End(LoopState::Stopped);
+    if standing.wish == Some(LoopRequest::Stop) {
+        return LoopAction::End(LoopState::Stopped);
     }
     if standing.complete {
-        return Next::End(LoopState::Completed);
+        return LoopAction::End(LoopState::Completed);
     }
     if standing.budget.is_some_and(|budget| standing.spent >= budget) {
-        return Next::End(LoopState::OverBudget);
+        return LoopAction::End(LoopState::OverBudget);
     }
     if failures >= standing.most_failures.max(1) {
-        return Next::End(LoopState::Failed);
+        return LoopAction::End(LoopState::Failed);
     }
     // Who kills an agent wants it to stop, and would not like to see the next one.
-    if outcome == Outcome::Killed || standing.wish == Some(LoopWish::Pause) {
-        return Next::Pause;
+    if outcome == Outcome::Killed || standing.wish == Some(LoopRequest::Pause) {
+        return LoopAction::Pause;
     }
     match standing.last {
-        Some(last) if standing.iteration >= last => Next::End(LoopState::Limit),
-        _ => Next::Iterate(standing.iteration.saturating_add(1)),
+        Some(last) if standing.iteration >= last => LoopAction::End(LoopState::Limit),
+        _ => LoopAction::Iterate(standing.iteration.saturating_add(1)),
     }
 }
 

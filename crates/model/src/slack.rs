@@ -10,11 +10,11 @@ pub use cut::parts;
 pub use text::{mrkdwn, plain};
 
 /// Longest message sent to Slack, in characters.
-pub const LONGEST: usize = 3000;
+pub const MAX_MESSAGE_CHARS: usize = 3000;
 
 /// A message received from Slack.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct IncomingMessage {
     /// The channel or direct message
     pub channel: String,
     /// Slack's id of the message: its timestamp
@@ -33,7 +33,7 @@ pub struct Said {
     pub mention: bool,
 }
 
-impl Said {
+impl IncomingMessage {
     /// Timestamp of the thread that it belongs to or starts.
     pub fn root(&self) -> &str {
         self.thread.as_deref().unwrap_or(&self.ts)
@@ -47,7 +47,7 @@ impl Said {
 
 /// Reaction to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heed {
+pub enum MessageAction {
     /// Addressed to us, by a user we obey
     Obey,
     /// Not addressed to us
@@ -58,7 +58,7 @@ pub enum Heed {
 
 /// Ownership of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thread {
+pub enum ThreadOwner {
     /// Started by or for us
     Ours,
     /// Any other thread, or none
@@ -66,24 +66,35 @@ pub enum Thread {
 }
 
 /// Decides whether to act on a message in such a thread. `me` is our own user id.
-pub fn heed(said: &Said, me: &str, users: &[String], thread: Thread) -> Heed {
+pub fn decide_action(
+    said: &IncomingMessage,
+    me: &str,
+    users: &[String],
+    thread: ThreadOwner,
+) -> MessageAction {
     // People also share files, and show in the channel what they say in a thread.
     let is_plain =
         matches!(said.subtype.as_deref(), None | Some("file_share" | "thread_broadcast"));
-    let Some(user) = said.user.as_deref().filter(|user| *user != me) else { return Heed::Ignore };
+    let Some(user) = said.user.as_deref().filter(|user| *user != me) else {
+        return MessageAction::Ignore;
+    };
     if !is_plain || said.bot.is_some() {
-        return Heed::Ignore;
+        return MessageAction::Ignore;
     }
-    let named = said.mention || said.text.contains(&format!("<@{me}>"));
-    if !(named || said.is_direct() || thread == Thread::Ours) {
-        return Heed::Ignore;
+    let is_named = said.mention || said.text.contains(&format!("<@{me}>"));
+    if !(is_named || said.is_direct() || thread == ThreadOwner::Ours) {
+        return MessageAction::Ignore;
     }
-    if users.iter().any(|known| known == user) { Heed::Obey } else { Heed::Stranger }
+    if users.iter().any(|known| known == user) {
+        MessageAction::Obey
+    } else {
+        MessageAction::Stranger
+    }
 }
 
 /// A command given as a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Word {
+pub enum MessageCommand {
     /// Report the status
     Status,
     /// Kill the thread's agents, or the named one
@@ -93,22 +104,22 @@ pub enum Word {
 }
 
 /// Parses a message that consists of a command only.
-pub fn word(plain: &str) -> Option<Word> {
+pub fn parse_command(plain: &str) -> Option<MessageCommand> {
     let lower = plain.trim().to_lowercase();
     let mut words = lower.split_whitespace();
     let (first, second, third) = (words.next()?, words.next(), words.next());
     match (first, second, third) {
-        ("status", None, None) => Some(Word::Status),
-        ("help", None, None) => Some(Word::Help),
-        ("kill", None, None) => Some(Word::Kill(None)),
-        ("kill", Some(id), None) => id.parse().ok().map(|id| Word::Kill(Some(id))),
+        ("status", None, None) => Some(MessageCommand::Status),
+        ("help", None, None) => Some(MessageCommand::Help),
+        ("kill", None, None) => Some(MessageCommand::Kill(None)),
+        ("kill", Some(id), None) => id.parse().ok().map(|id| MessageCommand::Kill(Some(id))),
         _ => None,
     }
 }
 
 /// The role that a message is routed to, with its prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Route {
+pub struct MessageRoute {
     /// The role
     pub role: String,
     /// Working directory, if a routing rule sets one
@@ -118,7 +129,7 @@ pub struct Route {
 }
 
 /// The role that a message names itself with its first word, `reviewer:` or `@reviewer`, and the rest.
-pub fn addressed<'a>(plain: &'a str, roles: &[&str]) -> Option<(String, &'a str)> {
+pub fn split_addressee<'a>(plain: &'a str, roles: &[&str]) -> Option<(String, &'a str)> {
     let plain = plain.trim();
     let end = plain.find(char::is_whitespace).unwrap_or(plain.len());
     let (first, rest) = plain.split_at_checked(end)?;
@@ -126,11 +137,11 @@ pub fn addressed<'a>(plain: &'a str, roles: &[&str]) -> Option<(String, &'a str)
     if name.len() == first.len() {
         return None;
     }
-    named(name, roles).map(|role| (role, rest.trim()))
+    find_role(name, roles).map(|role| (role, rest.trim()))
 }
 
 /// The role that a message is, and nothing else: what is answered to the question which one.
-pub fn named(plain: &str, roles: &[&str]) -> Option<String> {
+pub fn find_role(plain: &str, roles: &[&str]) -> Option<String> {
     let name = plain.trim().trim_start_matches('@').trim_end_matches([':', ',', '.']);
     let is_it = |role: &&&str| role.eq_ignore_ascii_case(name);
     roles.iter().find(is_it).map(|role| (*role).to_owned())
@@ -144,19 +155,19 @@ pub fn route(
     roles: &[&str],
     rule: impl FnOnce(&str) -> Option<(String, Option<String>)>,
     default: Option<&str>,
-) -> Option<Route> {
-    if let Some((role, rest)) = addressed(plain, roles).filter(|(_, rest)| !rest.is_empty()) {
-        return Some(Route { role, cwd: None, text: rest.to_owned() });
+) -> Option<MessageRoute> {
+    if let Some((role, rest)) = split_addressee(plain, roles).filter(|(_, rest)| !rest.is_empty()) {
+        return Some(MessageRoute { role, cwd: None, text: rest.to_owned() });
     }
     let text = plain.trim().to_owned();
     if let Some((role, cwd)) = rule(&text) {
-        return Some(Route { role, cwd, text });
+        return Some(MessageRoute { role, cwd, text });
     }
-    default.map(|role| Route { role: role.to_owned(), cwd: None, text })
+    default.map(|role| MessageRoute { role: role.to_owned(), cwd: None, text })
 }
 
 /// True for a Slack error code that is worth a retry.
-pub fn passes(code: &str) -> bool {
+pub fn is_transient(code: &str) -> bool {
     matches!(
         code,
         "internal_error"
@@ -171,7 +182,7 @@ pub fn passes(code: &str) -> bool {
 }
 
 /// After how many seconds something that failed so often is tried again.
-pub fn pause(attempts: u32) -> i64 {
+pub fn retry_delay_seconds(attempts: u32) -> i64 {
     1_i64 << attempts.min(8)
 }
 

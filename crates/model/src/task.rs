@@ -102,7 +102,7 @@ pub enum TaskMove {
 
 /// Membership in an epic; a task in an epic needs a review before it is completed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum EpicMembership {
     /// Not in an epic
     Alone,
     /// In an epic
@@ -118,7 +118,7 @@ pub struct IllegalMove {
     /// Refused target state
     pub to: TaskStateName,
     /// Membership in an epic
-    pub standing: Standing,
+    pub standing: EpicMembership,
 }
 
 impl IllegalMove {
@@ -126,7 +126,7 @@ impl IllegalMove {
     pub const fn first_step(self) -> Option<TaskStateName> {
         use TaskStateName as T;
         match (self.from, self.to, self.standing) {
-            (T::InProgress, T::Completed, Standing::InEpic) => Some(T::Review),
+            (T::InProgress, T::Completed, EpicMembership::InEpic) => Some(T::Review),
             (T::Completed | T::InProgress, _, _)
             | (T::Blocked | T::Review | T::Failed, T::Assigned | T::Pending, _)
             | (T::Cancelled, T::Pending, _) => None,
@@ -148,7 +148,7 @@ impl IllegalMove {
             (T::Failed, T::Assigned | T::Pending, _) => {
                 "a failed task is tried again by the agent that moves it to in_progress"
             }
-            (_, T::Completed, Standing::InEpic) => {
+            (_, T::Completed, EpicMembership::InEpic) => {
                 return ": it belongs to an epic and is completed through review".to_owned();
             }
             (T::Pending | T::Assigned, T::Review | T::Completed, _) => "nobody has begun it",
@@ -208,7 +208,7 @@ impl TaskState {
 
     /// Moves on, or says why not. Every pair of state and move is named.
     #[expect(clippy::too_many_lines, reason = "it is a table, and a table is read as one")]
-    pub fn apply(&self, wish: TaskMove, standing: Standing) -> Result<Self, IllegalMove> {
+    pub fn apply(&self, wish: TaskMove, standing: EpicMembership) -> Result<Self, IllegalMove> {
         let claim = self.claim();
         let to = wish.target();
         Ok(match (self, wish) {
@@ -232,7 +232,7 @@ impl TaskState {
                 TaskMove::Block { reason },
             ) => Self::Blocked { claim, reason },
             (Self::Review { .. } | Self::Completed, TaskMove::Complete) => Self::Completed,
-            (Self::InProgress { .. }, TaskMove::Complete) if standing == Standing::Alone => {
+            (Self::InProgress { .. }, TaskMove::Complete) if standing == EpicMembership::Alone => {
                 Self::Completed
             }
             (
@@ -307,7 +307,11 @@ impl TaskState {
     }
 
     /// Moves to the wish's target through as many steps as it takes, as the session's tools may.
-    pub fn apply_through(&self, wish: &TaskMove, standing: Standing) -> Result<Self, IllegalMove> {
+    pub fn apply_through(
+        &self,
+        wish: &TaskMove,
+        standing: EpicMembership,
+    ) -> Result<Self, IllegalMove> {
         // Breadth first over the other moves, so that the shortest way is found and the last step
         // is the wish itself. A review is nobody's step to skip.
         let mut open = VecDeque::from([self.clone()]);

@@ -8,13 +8,13 @@ use crate::{AgentId, TaskId};
 
 /// Delays after the first, second, … failed attempt, in seconds: the schedule that
 /// the Standard Webhooks specification gives as its example. Later attempts wait a day each.
-const WAITS: [i64; 9] = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
+const RETRY_DELAYS_SECONDS: [i64; 9] = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
 /// Nobody may ask for a longer pause, in seconds.
-const LONGEST_PAUSE: i64 = 86_400;
+const MAX_PAUSE_SECONDS: i64 = 86_400;
 
 /// Default number of attempts per message.
-pub const ATTEMPTS: u32 = 10;
+pub const DEFAULT_ATTEMPTS: u32 = 10;
 
 /// Delivery state of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -50,7 +50,7 @@ impl DeliveryState {
 
 /// Response of a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reply {
+pub enum WebhookReply {
     /// It answered with this status, and perhaps wants to be left alone for so many seconds
     Status(u16, Option<i64>),
     /// It gave no answer
@@ -59,7 +59,7 @@ pub enum Reply {
 
 /// Consequence of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AttemptVerdict {
     /// The message was taken
     Taken,
     /// It is tried again after so many seconds
@@ -76,26 +76,26 @@ pub enum Verdict {
 }
 
 /// Decides what follows the response to attempt number `tries` (from 1) of at most `most`.
-pub fn judge(reply: Reply, tries: u32, most: u32) -> Verdict {
+pub fn judge(reply: WebhookReply, tries: u32, most: u32) -> AttemptVerdict {
     match reply {
-        Reply::Status(200..=299, _) => Verdict::Taken,
-        Reply::Status(410, _) => Verdict::Gone,
-        Reply::Status(..) | Reply::None if tries >= most => Verdict::Dead,
-        Reply::Status(status, pause) => {
-            let pause = pause.unwrap_or_default().clamp(0, LONGEST_PAUSE);
-            Verdict::Again {
+        WebhookReply::Status(200..=299, _) => AttemptVerdict::Taken,
+        WebhookReply::Status(410, _) => AttemptVerdict::Gone,
+        WebhookReply::Status(..) | WebhookReply::None if tries >= most => AttemptVerdict::Dead,
+        WebhookReply::Status(status, pause) => {
+            let pause = pause.unwrap_or_default().clamp(0, MAX_PAUSE_SECONDS);
+            AttemptVerdict::Again {
                 seconds: wait_after(tries).max(pause),
                 quiet: status == 429 && pause > 0,
             }
         }
-        Reply::None => Verdict::Again { seconds: wait_after(tries), quiet: false },
+        WebhookReply::None => AttemptVerdict::Again { seconds: wait_after(tries), quiet: false },
     }
 }
 
 /// Delay after this many attempts, in seconds.
 fn wait_after(tries: u32) -> i64 {
     let index = usize::try_from(tries.saturating_sub(1)).unwrap_or(usize::MAX);
-    WAITS.get(index).copied().unwrap_or(86_400)
+    RETRY_DELAYS_SECONDS.get(index).copied().unwrap_or(86_400)
 }
 
 /// Ordering key: messages with the same key are sent one after the other. Events about an agent itself
@@ -138,13 +138,15 @@ pub fn kinds_of(pattern: &str) -> Vec<EventKind> {
 mod tests {
     use super::*;
 
-    const FAILED: Reply = Reply::Status(500, None);
+    const FAILED: WebhookReply = WebhookReply::Status(500, None);
 
     #[test]
     fn the_schedule_is_the_specifications() {
         let mut since_start = vec![0];
-        for tries in 1..ATTEMPTS {
-            let Verdict::Again { seconds, quiet: false } = judge(FAILED, tries, ATTEMPTS) else {
+        for tries in 1..DEFAULT_ATTEMPTS {
+            let AttemptVerdict::Again { seconds, quiet: false } =
+                judge(FAILED, tries, DEFAULT_ATTEMPTS)
+            else {
                 panic!("{tries} tries are not too many");
             };
             since_start.push(since_start.last().unwrap() + seconds);
@@ -154,28 +156,35 @@ mod tests {
         let mut expected = vec![0, 5];
         expected.extend(table.map(clock));
         assert_eq!(since_start, expected);
-        assert_eq!(judge(FAILED, ATTEMPTS, ATTEMPTS), Verdict::Dead);
-        assert_eq!(judge(Reply::None, 15, 20), Verdict::Again { seconds: 86_400, quiet: false });
+        assert_eq!(judge(FAILED, DEFAULT_ATTEMPTS, DEFAULT_ATTEMPTS), AttemptVerdict::Dead);
+        assert_eq!(
+            judge(WebhookReply::None, 15, 20),
+            AttemptVerdict::Again { seconds: 86_400, quiet: false }
+        );
     }
 
     #[test]
     fn only_two_hundreds_are_a_success_and_gone_is_for_ever() {
         for status in 200..=299 {
-            assert_eq!(judge(Reply::Status(status, None), 1, 1), Verdict::Taken);
+            assert_eq!(judge(WebhookReply::Status(status, None), 1, 1), AttemptVerdict::Taken);
         }
         for status in (100..200).chain(300..600).filter(|status| *status != 410) {
-            assert_eq!(judge(Reply::Status(status, None), 1, 1), Verdict::Dead, "{status}");
+            assert_eq!(
+                judge(WebhookReply::Status(status, None), 1, 1),
+                AttemptVerdict::Dead,
+                "{status}"
+            );
         }
-        assert_eq!(judge(Reply::Status(410, None), 1, 10), Verdict::Gone);
+        assert_eq!(judge(WebhookReply::Status(410, None), 1, 10), AttemptVerdict::Gone);
     }
 
     #[test]
     fn who_wants_a_pause_gets_it_but_no_longer_than_a_day() {
-        let asked = |status, pause| judge(Reply::Status(status, Some(pause)), 1, 10);
-        assert_eq!(asked(503, 60), Verdict::Again { seconds: 60, quiet: false });
-        assert_eq!(asked(503, 1), Verdict::Again { seconds: 5, quiet: false });
-        assert_eq!(asked(429, 60), Verdict::Again { seconds: 60, quiet: true });
-        assert_eq!(asked(429, i64::MAX), Verdict::Again { seconds: 86_400, quiet: true });
+        let asked = |status, pause| judge(WebhookReply::Status(status, Some(pause)), 1, 10);
+        assert_eq!(asked(503, 60), AttemptVerdict::Again { seconds: 60, quiet: false });
+        assert_eq!(asked(503, 1), AttemptVerdict::Again { seconds: 5, quiet: false });
+        assert_eq!(asked(429, 60), AttemptVerdict::Again { seconds: 60, quiet: true });
+        assert_eq!(asked(429, i64::MAX), AttemptVerdict::Again { seconds: 86_400, quiet: true });
     }
 
     #[test]

@@ -25,13 +25,13 @@ use tokio::sync::watch;
 
 pub use automation::loops::{Loop, LoopMessage, LoopOrder};
 pub use automation::plans::{NewPlan, Plan, PlanStep, PlanTurn};
-pub use call::audit::{AuditDraft, AuditFilter, AuditRow, Verdict, verify_chain};
+pub use call::audit::{AuditDraft, AuditFilter, AuditRow, ChainVerification, verify_chain};
 pub use call::audit_cut::{AuditCheckpoint, AuditCut, CHECKPOINT_TOOL, verify_archived};
 pub use call::audit_search::{
-    AuditAround, AuditBody, AuditBy, AuditCall, AuditCount, AuditEnd, AuditFound, AuditOrder,
-    AuditSearch, AuditSpan, AuditTask, ToolFigures,
+    AuditAround, AuditBody, AuditCall, AuditCallerFilter, AuditCount, AuditOutcomeFilter,
+    AuditSearch, AuditSearchOrder, AuditSearchResult, AuditSpan, AuditTask, ToolFigures,
 };
-pub use call::idempotency::{Answered, Keyed};
+pub use call::idempotency::{IdempotencyLookup, KeyedCall};
 pub use call::mcp_session::McpSession;
 pub use call::role_snapshot::{LiveRole, RoleSnapshot};
 pub use call::tool_use::{RoleToolUse, ToolUse};
@@ -43,23 +43,23 @@ pub use core::page::Page;
 pub use core::tx::Tx;
 pub use core::writer::WriterState;
 pub use crew::agent::{Agent, AgentPage, NewAgent};
-pub use crew::budget::{Budget, Caps, Reserve, Spend, SpendBy, SpendSum};
-pub use crew::budget_reserve::Held;
+pub use crew::budget::{Budget, BudgetCaps, BudgetReserve, Spend, SpendAmount, SpendBy, SpendSum};
+pub use crew::budget_reserve::HeldBudget;
 pub use crew::question::Question;
-pub use crew::run::{NewRun, ReadTo, Report, Run, Stop, Tokens};
-pub use crew::spend::{LineageNode, Span, SpendPoint, TaskCost};
-pub use crew::tree::Place;
+pub use crew::run::{NewRun, ReadPosition, Run, RunReport, StopRequest, Tokens};
+pub use crew::spend::{LineageNode, SpendPoint, TaskCost, TimeSpan};
+pub use crew::tree::QueuedAgent;
 pub use delivery::merge_queue::{Merge, MergeChange, MergePage, NewMerge};
-pub use delivery::outbox::{Errand, NewErrand};
+pub use delivery::outbox::{NewOutboxJob, OutboxJob};
 pub use delivery::pull::{GithubIssue, PullRequest};
-pub use delivery::review::{Feedback, NewReview, Review, ReviewPage};
+pub use delivery::review::{Feedback, NewReview, Review, ReviewChange, ReviewPage};
 pub use delivery::worktree::{NewWorktree, Worktree, WorktreePage};
 pub use mail::list::{MailLine, Mailbox};
 pub use mail::message::{Inbox, Mail, NewMail, Recipient};
 pub use notify::slack::{SlackMessage, SlackOrder, SlackThread};
 pub use notify::slack_out::{NewSlackOut, SlackAct, SlackOut};
-pub use notify::webhook::{Tried, Webhook};
-pub use notify::webhook_delivery::{AGAIN, Delivery, NewDelivery};
+pub use notify::webhook::{DeliveryAttempt, Webhook};
+pub use notify::webhook_delivery::{Delivery, NewDelivery, RESENT_LINE_PREFIX};
 pub use tasks::epic::{Epic, NewEpic};
 pub use tasks::note::{NewNote, Note};
 pub use tasks::reservation::{NewReservation, Reservation};
@@ -68,48 +68,49 @@ pub use tasks::task::{Comment, Dispatch, NewTask, Task};
 pub use tasks::task_list::TaskFilter;
 pub use upkeep::retention::{CleanableBranch, EventPin, EventRetention};
 pub use views::board::{
-    BoardFilter, BoardMark, BoardPage, BoardPart, Card, Found, InvalidMark, MOST_FOUND,
+    BoardCard, BoardFilter, BoardMark, BoardPage, BoardPart, InvalidMark, MAX_TASKS_FOUND,
+    TaskSearchResult,
 };
-pub use views::crew::{CrewOrder, CrewStanding, Glance, Living};
+pub use views::crew::{AgentDetails, CrewPageOrder, CrewStateFilter, LiveAgent};
 pub use views::task_story::EpicPage;
 
-use core::guard::Guard;
+use core::guard::FileGuard;
 use core::reader::Readers;
 use core::writer::Writer;
 
 /// Wait for a foreign lock on the database, such as a database shell's.
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The one handle to the record. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Store {
     writer: Arc<Writer>,
     readers: Arc<Readers>,
-    guard: Guard,
+    guard: FileGuard,
 }
 
 impl Store {
     /// Opens the database, makes it current, and starts its writer.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        Self::open_with_patience(path, PATIENCE)
+        Self::open_with_timeout(path, LOCK_TIMEOUT)
     }
 
     /// The same, for who wants to hear sooner or later that somebody else holds the database.
-    pub fn open_with_patience(path: &Path, patience: Duration) -> Result<Self, StoreError> {
+    pub fn open_with_timeout(path: &Path, patience: Duration) -> Result<Self, StoreError> {
         Self::open_with(path, patience, &[])
     }
 
     /// Opens the database, and refuses every write once it, or one of these other files, is no longer the file
     /// that it was.
     pub fn open_guarded(path: &Path, others: &[&Path]) -> Result<Self, StoreError> {
-        Self::open_with(path, PATIENCE, others)
+        Self::open_with(path, LOCK_TIMEOUT, others)
     }
 
     fn open_with(path: &Path, patience: Duration, others: &[&Path]) -> Result<Self, StoreError> {
         core::guard::make_private(path);
         let connection = core::tx::connect(path, patience)?;
         core::migrate::migrate(&connection)?;
-        let guard = Guard::new(std::iter::once(path).chain(others.iter().copied()))?;
+        let guard = FileGuard::new(std::iter::once(path).chain(others.iter().copied()))?;
         let writer = Writer::start(connection, guard.clone())?;
         let readers = Arc::new(Readers::new(path, patience));
         Ok(Self { writer: Arc::new(writer), readers, guard })

@@ -37,10 +37,10 @@ use anyhow::{Context as _, Result};
 
 pub use links::dead_links;
 pub use page::Page;
-pub use play::{Played, play};
+pub use play::{PageOutcome, play};
 
 /// The documents beside the book whose links are held, too.
-const BESIDE: [&str; 3] = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"];
+const OTHER_DOCUMENTS: [&str; 3] = ["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"];
 /// What the program writes itself is checked where it is written.
 const GENERATED: &str = "docs/reference";
 
@@ -57,7 +57,7 @@ pub fn pages(root: &Path) -> Result<Vec<String>> {
 
 /// Every Markdown document for people: the book, its reference, and what stands beside it.
 pub fn documents(root: &Path) -> Result<Vec<String>> {
-    let mut found: Vec<String> = BESIDE.iter().map(|&name| name.to_owned()).collect();
+    let mut found: Vec<String> = OTHER_DOCUMENTS.iter().map(|&name| name.to_owned()).collect();
     found.push("README.md".to_owned());
     let mut folders = vec![root.join("docs")];
     while let Some(folder) = folders.pop() {

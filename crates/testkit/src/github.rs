@@ -27,7 +27,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 pub use record::{Branch, Issue, Pull};
-pub use serve::{Fault, Seen};
+pub use serve::{Fault, ReceivedRequest};
 pub use webhook::Delivery;
 
 use serve::{READER, Shared, TOKEN};
@@ -138,7 +138,7 @@ impl FakeGitHub {
     }
 
     /// What was asked so far, oldest first.
-    pub fn requests(&self) -> Vec<Seen> {
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
         self.shared.seen()
     }
 

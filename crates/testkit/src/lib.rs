@@ -14,5 +14,5 @@ mod world;
 pub use events::event_of;
 pub use programs::{Client, node, python, run_client};
 pub use proxy::Proxy;
-pub use receiver::{Got, Reaction, Receiver};
-pub use world::{Agent, Http, Ran, Server, World};
+pub use receiver::{Reaction, ReceivedMessage, Receiver};
+pub use world::{Agent, CommandOutput, Http, Server, World};

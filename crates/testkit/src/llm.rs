@@ -28,7 +28,7 @@ use tokio_util::task::TaskTracker;
 pub use script::{Fault, Script, Turn, Usage};
 
 /// How long a test waits for a request before it gives up.
-const PATIENCE: Duration = Duration::from_secs(60);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running model API; it ends when this is dropped.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ pub struct Llm {
 
 /// One request for a turn of a script.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct ModelRequest {
     /// The script it follows
     pub script: String,
     /// The turn that is due, counted from 0
@@ -57,7 +57,7 @@ pub struct Asked {
     pub body: Value,
 }
 
-impl Asked {
+impl ModelRequest {
     /// Whether these words stand anywhere in the request.
     pub fn mentions(&self, words: &str) -> bool {
         let mut quoted = Value::from(words).to_string();
@@ -100,16 +100,16 @@ impl Llm {
     }
 
     /// What was asked under a script so far.
-    pub fn asked(&self, script: &str) -> Vec<Asked> {
+    pub fn asked(&self, script: &str) -> Vec<ModelRequest> {
         self.shared.log.borrow().iter().filter(|asked| asked.script == script).cloned().collect()
     }
 
     /// Waits until a turn of a script is asked for, counted from 0.
-    pub async fn reached(&self, script: &str, turn: usize) -> Result<Asked> {
-        let due = |asked: &&Asked| asked.script == script && asked.turn == turn;
+    pub async fn reached(&self, script: &str, turn: usize) -> Result<ModelRequest> {
+        let due = |asked: &&ModelRequest| asked.script == script && asked.turn == turn;
         let mut log = self.shared.log.subscribe();
         let seen = log.wait_for(|log| log.iter().any(|asked| due(&asked)));
-        let log = tokio::time::timeout(PATIENCE, seen)
+        let log = tokio::time::timeout(REQUEST_TIMEOUT, seen)
             .await
             .with_context(|| format!("turn {turn} of `{script}` was never asked for"))??;
         log.iter().find(due).cloned().context("it was there a moment ago")

@@ -25,11 +25,11 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 /// A test that waits longer than this hangs.
-const PATIENCE: Duration = Duration::from_secs(30);
+const MESSAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A message as it came in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Got {
+pub struct ReceivedMessage {
     /// The path, with its query
     pub path: String,
     /// The headers
@@ -51,12 +51,12 @@ pub enum Reaction {
     HangUp,
 }
 
-type Decide = Arc<dyn Fn(&Got) -> Reaction + Send + Sync>;
+type ReactionChoice = Arc<dyn Fn(&ReceivedMessage) -> Reaction + Send + Sync>;
 
 struct Shared {
-    got: Mutex<Vec<Got>>,
+    got: Mutex<Vec<ReceivedMessage>>,
     count: watch::Sender<usize>,
-    decide: Mutex<Decide>,
+    decide: Mutex<ReactionChoice>,
 }
 
 /// A running receiver; it ends when this is dropped.
@@ -76,7 +76,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Got {
+impl ReceivedMessage {
     /// A header.
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
@@ -142,22 +142,25 @@ impl Receiver {
     }
 
     /// Decides from now on how messages are answered.
-    pub fn react(&self, decide: impl Fn(&Got) -> Reaction + Send + Sync + 'static) {
+    pub fn react(&self, decide: impl Fn(&ReceivedMessage) -> Reaction + Send + Sync + 'static) {
         *locked(&self.shared.decide) = Arc::new(decide);
     }
 
     /// Everything that came, in the order in which it came.
-    pub fn got(&self) -> Vec<Got> {
+    pub fn got(&self) -> Vec<ReceivedMessage> {
         locked(&self.shared.got).clone()
     }
 
     /// The kinds of everything that came.
     pub fn kinds(&self) -> Vec<String> {
-        self.got().iter().map(Got::kind).collect()
+        self.got().iter().map(ReceivedMessage::kind).collect()
     }
 
     /// Waits until what came is enough.
-    pub async fn until(&self, enough: impl Fn(&[Got]) -> bool) -> Result<Vec<Got>> {
+    pub async fn until(
+        &self,
+        enough: impl Fn(&[ReceivedMessage]) -> bool,
+    ) -> Result<Vec<ReceivedMessage>> {
         let mut count = self.shared.count.subscribe();
         let waiting = async {
             loop {
@@ -167,7 +170,7 @@ impl Receiver {
                 }
             }
         };
-        match tokio::time::timeout(PATIENCE, waiting).await {
+        match tokio::time::timeout(MESSAGE_TIMEOUT, waiting).await {
             Ok(got) => Ok(got),
             Err(_) => bail!("not enough came: {:?}", self.got()),
         }
@@ -200,7 +203,7 @@ impl Shared {
         let headers = head.headers.iter().map(|(name, value)| {
             (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         });
-        let got = Got {
+        let got = ReceivedMessage {
             path: head.uri.to_string(),
             headers: headers.collect(),
             body: String::from_utf8_lossy(&body).into_owned(),

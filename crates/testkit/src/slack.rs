@@ -19,10 +19,10 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use tokio_util::task::TaskTracker;
 
 use record::Record;
-pub use record::{Asked, Fault, Message};
+pub use record::{Fault, Message, SlackCall};
 
 /// A test that waits longer than this hangs.
-const PATIENCE: Duration = Duration::from_secs(40);
+const CALL_TIMEOUT: Duration = Duration::from_secs(40);
 
 /// The tokens that are good.
 const BOT_TOKEN: &str = "xoxb-1111-2222-bottokenthatnobodymaysee";
@@ -110,7 +110,7 @@ impl FakeSlack {
 
     fn say_in(&self, channel: &str, thread: Option<&str>, user: &str, text: &str) -> String {
         let mut record = self.shared.record();
-        let ts = record.say((channel, thread), user, text);
+        let ts = record.say(channel, thread, user, text);
         record.tell(channel, &ts);
         drop(record);
         self.shared.touch();
@@ -125,7 +125,7 @@ impl FakeSlack {
         user: &str,
         text: &str,
     ) -> String {
-        self.shared.record().say((channel, thread), user, text)
+        self.shared.record().say(channel, thread, user, text)
     }
 
     /// Tells again of a message, as after an acknowledgement that was lost.
@@ -195,7 +195,7 @@ impl FakeSlack {
     }
 
     /// What was asked of it so far, by method.
-    pub fn asked(&self, method: &str) -> Vec<Asked> {
+    pub fn asked(&self, method: &str) -> Vec<SlackCall> {
         let record = self.shared.record();
         record.asked.iter().filter(|one| one.method == method).cloned().collect()
     }
@@ -227,7 +227,7 @@ impl FakeSlack {
                 changed.changed().await?;
             }
         };
-        match tokio::time::timeout(PATIENCE, waiting).await {
+        match tokio::time::timeout(CALL_TIMEOUT, waiting).await {
             Ok(done) => done,
             Err(_) => bail!("not so: {what}; {:?}", self.shared.record()),
         }

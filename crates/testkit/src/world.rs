@@ -19,7 +19,7 @@ use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdout, Command};
 
 /// How long a server may take to end.
-const PATIENCE: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A project, and the binary that is tried in it.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct World {
 
 /// What a command left.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
+pub struct CommandOutput {
     /// Its exit code; none where a signal ended it
     pub code: Option<i32>,
     /// What it wrote to its standard output
@@ -40,7 +40,7 @@ pub struct Ran {
     pub stderr: String,
 }
 
-impl Ran {
+impl CommandOutput {
     /// The standard output as JSON.
     pub fn json(&self) -> Result<Value> {
         serde_json::from_str(&self.stdout).with_context(|| format!("{self:?}"))
@@ -145,17 +145,17 @@ impl World {
     }
 
     /// Runs a command to its end.
-    pub async fn run(&self, arguments: &[&str]) -> Result<Ran> {
+    pub async fn run(&self, arguments: &[&str]) -> Result<CommandOutput> {
         ran(self.command(arguments)).await
     }
 
     /// Runs a script of commands in the project, with their errors among their answers.
-    pub async fn shell(&self, script: &str) -> Result<Ran> {
+    pub async fn shell(&self, script: &str) -> Result<CommandOutput> {
         self.shell_in(&self.project(), script).await
     }
 
     /// Runs a script of commands in another folder, with their errors among their answers.
-    pub async fn shell_in(&self, dir: &Path, script: &str) -> Result<Ran> {
+    pub async fn shell_in(&self, dir: &Path, script: &str) -> Result<CommandOutput> {
         let mut command = Command::new("bash");
         command
             .args(["-c", &format!("exec 2>&1\n{script}")])
@@ -168,14 +168,14 @@ impl World {
     }
 
     /// Runs a command to its end, as an agent would inside its own environment.
-    pub async fn run_as(&self, agent: &Agent, arguments: &[&str]) -> Result<Ran> {
+    pub async fn run_as(&self, agent: &Agent, arguments: &[&str]) -> Result<CommandOutput> {
         let mut command = self.command(arguments);
         command.env("ADJUTANT_AGENT_ID", &agent.id).env("ADJUTANT_TOKEN", &agent.token);
         ran(command).await
     }
 
     /// Runs a command that reads this text.
-    pub async fn run_with_input(&self, arguments: &[&str], input: &str) -> Result<Ran> {
+    pub async fn run_with_input(&self, arguments: &[&str], input: &str) -> Result<CommandOutput> {
         let mut child = self.command(arguments).stdin(Stdio::piped()).spawn()?;
         let mut stdin = child.stdin.take().context("it has a standard input")?;
         stdin.write_all(input.as_bytes()).await?;
@@ -263,19 +263,23 @@ fn end_server(home: &Path) {
     let Some(pid) = noted["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()) else { return };
     // Best effort: the process may be gone already.
     drop(host::process::terminate(pid));
-    if !host::process::wait_gone(pid, PATIENCE) {
+    if !host::process::wait_gone(pid, START_TIMEOUT) {
         drop(std::fs::remove_file(&file));
         drop(host::process::kill(pid));
     }
 }
 
-async fn ran(mut command: Command) -> Result<Ran> {
+async fn ran(mut command: Command) -> Result<CommandOutput> {
     Ok(ran_of(command.output().await.context("could not run the binary")?))
 }
 
-fn ran_of(output: std::process::Output) -> Ran {
+fn ran_of(output: std::process::Output) -> CommandOutput {
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    CommandOutput {
+        code: output.status.code(),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
 }
 
 /// A server in the foreground. It is killed when this value is dropped.

@@ -1,6 +1,6 @@
 //! Loops: state, iterations, notes and messages.
 
-use model::session::{LoopState, LoopWish, Phase};
+use model::session::{LoopRequest, LoopState, Phase};
 use model::task::TaskRef;
 use model::{AgentId, AgentStateName, NoteType, Timestamp};
 use schemars::JsonSchema;
@@ -34,7 +34,7 @@ pub struct LoopView {
     /// Current phase
     pub phase: Phase,
     /// Pending request of a person
-    pub wish: Option<LoopWish>,
+    pub wish: Option<LoopRequest>,
     /// Why it waits or ended
     pub reason: Option<String>,
     /// The iteration it is in, or had last; 0 is the planning

@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use engine::{Code, Effect, TOOLS, ToolDef};
 use model::Policy;
-use model::policy::{BUILT_IN, Rules};
+use model::policy::{BUILT_IN_CATEGORIES, Rules};
 use serde_json::{Map, Value};
 
 use crate::generate::schema::{self, Field};
@@ -121,13 +121,13 @@ fn effect(tool: &ToolDef) -> String {
 
 fn categories(tool: &ToolDef) -> String {
     let policy = Policy::default();
-    let may: Vec<&str> = BUILT_IN
+    let may: Vec<&str> = BUILT_IN_CATEGORIES
         .into_iter()
         .filter(|category| policy.permits(category, &Rules::default(), tool.name))
         .collect();
     match may.len() {
         0 => "the operator".into(),
-        count if count == BUILT_IN.len() => "every built-in category".into(),
+        count if count == BUILT_IN_CATEGORIES.len() => "every built-in category".into(),
         _ => may.join(", "),
     }
 }

@@ -180,7 +180,7 @@ impl Editor {
 
 /// Returns whether a text was read redacted and would now take the place of the secrets themselves.
 fn has_new_mark(new: &str, old: &str) -> bool {
-    let marks = |text: &str| text.matches(model::redact::MARK).count();
+    let marks = |text: &str| text.matches(model::redact::REDACTION_MARK).count();
     marks(new) > marks(old)
 }
 
@@ -188,7 +188,10 @@ fn redacted_text(place: &str) -> FileProblem {
     FileProblem {
         line: None,
         key: None,
-        message: format!("the text has `{}` where the file has a secret", model::redact::MARK),
+        message: format!(
+            "the text has `{}` where the file has a secret",
+            model::redact::REDACTION_MARK
+        ),
         hint: Some(format!("edit `{place}` itself, or give the secret as an environment variable")),
     }
 }

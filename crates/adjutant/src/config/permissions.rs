@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::nearest::nearest;
-use model::policy::{BUILT_IN, Category, Rules};
+use model::policy::{BUILT_IN_CATEGORIES, Category, Rules};
 use model::{Policy, Reach};
 use serde::Deserialize;
 use serde_saphyr::Spanned;
@@ -119,7 +119,7 @@ fn category(name: &str, given: &CategoryConfig, all: &Categories) -> Result<Cate
         None if base.may_draft.is_empty() => Vec::new(),
         // Who may start the built-in categories may start those of this home as well.
         None => {
-            let own = all.0.keys().filter(|name| !BUILT_IN.contains(&name.as_str()));
+            let own = all.0.keys().filter(|name| !BUILT_IN_CATEGORIES.contains(&name.as_str()));
             base.may_draft.into_iter().chain(own.cloned()).collect()
         }
         Some(names) => {

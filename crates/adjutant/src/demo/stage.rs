@@ -8,7 +8,7 @@ use std::time::Duration;
 use engine::Code;
 use host::files::{self, Mode};
 use host::process::{self, Launch};
-use host::run::{RunFolder, Standing};
+use host::run::{RunFolder, RunStatus};
 use serde_json::json;
 use tokio::time::{Instant, interval, timeout};
 
@@ -193,7 +193,7 @@ impl Stage {
         let mut look = interval(LOOK);
         let ended = loop {
             look.tick().await;
-            let ended = matches!(runner.standing()?, Standing::Ended(_));
+            let ended = matches!(runner.standing()?, RunStatus::Ended(_));
             if ended || Instant::now() >= deadline {
                 break ended;
             }

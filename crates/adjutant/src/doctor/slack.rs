@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use host::slack::{Slack, SlackError};
+use host::slack::{Slack, SlackError, SlackTokens};
 
 use super::Check;
 use crate::config::Config;
@@ -32,7 +32,7 @@ pub(crate) async fn look(flag: Option<&Path>, env: &Environment) -> Vec<Check> {
             return vec![Check::warn("slack", format!("`{missing}` is not set"), next)];
         }
     };
-    let mut checks = vec![match ask(&slack.api_url, (&bot, &app)).await {
+    let mut checks = vec![match ask(&slack.api_url, SlackTokens { bot: &bot, app: &app }).await {
         Ok(team) => Check::ok("slack", format!("the tokens are good for {team}")),
         Err((variable, error)) => {
             let name = variables.get(variable).map_or("", |name| name.as_str());
@@ -51,7 +51,7 @@ pub(crate) async fn look(flag: Option<&Path>, env: &Environment) -> Vec<Check> {
 }
 
 /// The workspace, or which token is not taken and why.
-async fn ask(url: &str, tokens: (&str, &str)) -> Result<String, (usize, SlackError)> {
+async fn ask(url: &str, tokens: SlackTokens<'_>) -> Result<String, (usize, SlackError)> {
     let slack = Slack::new(url, tokens, PATIENCE).map_err(|error| (0, error))?;
     let identity = slack.identity().await.map_err(|error| (0, error))?;
     slack.can_connect().await.map_err(|error| (1, error))?;

@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use host::files::{self, FileError, Lock, Mode};
-use host::run::{RunFolder, Standing};
+use host::run::{RunFolder, RunStatus};
 
 use super::{Home, HomeError, state};
 
@@ -169,7 +169,7 @@ fn sync(path: &Path) -> Result<(), FileError> {
 
 /// Returns whether an agent, a hook or a check runs from one of the run folders.
 fn has_live_run(dir: &Path, depth: usize) -> Result<bool, FileError> {
-    if dir.join("lock").exists() && matches!(RunFolder::open(dir).standing()?, Standing::Running) {
+    if dir.join("lock").exists() && matches!(RunFolder::open(dir).standing()?, RunStatus::Running) {
         return Ok(true);
     }
     if depth == 0 {

@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use testkit::book::{self, Page, Played};
+use testkit::book::{self, Page, PageOutcome};
 
 /// Where the pages are.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -72,7 +72,7 @@ pub(crate) fn xtask() -> PathBuf {
     xtask
 }
 
-async fn played(page: &str) -> Played {
+async fn played(page: &str) -> PageOutcome {
     let page = Page::read(Path::new(ROOT), page).unwrap_or_else(|error| panic!("{error:#}"));
     book::play(Path::new(crate::BINARY), &page).await.unwrap_or_else(|error| panic!("{error:#}"))
 }

@@ -75,7 +75,7 @@ pub(crate) async fn repository(world: &World) {
 pub(crate) async fn settled(world: &World) {
     until("every errand is over", || {
         let store = Store::open(&world.state_dir().join("state.db")).unwrap();
-        store.read(|tx| tx.errands_open()).unwrap().is_empty()
+        store.read(|tx| tx.outbox_jobs_open()).unwrap().is_empty()
     })
     .await;
 }

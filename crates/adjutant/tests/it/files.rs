@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::{Agent, Http, Ran, World};
+use testkit::{Agent, CommandOutput, Http, World};
 
 use crate::BINARY;
 use crate::crew::role;
@@ -18,7 +18,7 @@ const RESERVE: &str = "mcp__files__reserve";
 const RELEASE: &str = "mcp__files__release";
 const LIST: &str = "mcp__files__list_reservations";
 
-async fn call(world: &World, agent: &Agent, tool: &str, input: Value) -> Ran {
+async fn call(world: &World, agent: &Agent, tool: &str, input: Value) -> CommandOutput {
     let input = input.to_string();
     world.run_as(agent, &["tool", tool, "--input", &input, "--json"]).await.unwrap()
 }
@@ -119,7 +119,7 @@ impl Stage {
     }
 
     /// Runs a script in an agent's worktree, as the agent.
-    async fn work(&self, agent: &Agent, script: &str) -> Ran {
+    async fn work(&self, agent: &Agent, script: &str) -> CommandOutput {
         let environment = format!(
             "export ADJUTANT_AGENT_ID={} ADJUTANT_TOKEN={} ADJUTANT_HOME='{}'",
             agent.id,

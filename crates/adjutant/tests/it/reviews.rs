@@ -236,7 +236,7 @@ async fn settled(world: &World) {
     let store = engine::store::Store::open(&world.state_dir().join("state.db")).unwrap();
     let quiet = |tx: &engine::store::Tx<'_>| {
         Ok::<_, engine::store::StoreError>(
-            tx.agents_live_count()? == 0 && tx.errands_open()?.is_empty(),
+            tx.agents_live_count()? == 0 && tx.outbox_jobs_open()?.is_empty(),
         )
     };
     until("everything is over", || store.read(quiet).unwrap()).await;

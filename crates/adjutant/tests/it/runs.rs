@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::{Ran, World};
+use testkit::{CommandOutput, World};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
 use crate::{BINARY, world};
@@ -44,7 +44,7 @@ fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-async fn ok(world: &World, typed: &[&str]) -> Ran {
+async fn ok(world: &World, typed: &[&str]) -> CommandOutput {
     world.run(typed).await.unwrap().ok().unwrap()
 }
 

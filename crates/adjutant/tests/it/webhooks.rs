@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use model::webhook::DeliveryState;
 use serde_json::{Value, json};
-use testkit::{Got, Http, Reaction, Receiver, World};
+use testkit::{Http, Reaction, ReceivedMessage, Receiver, World};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Command;
 
@@ -57,7 +57,7 @@ async fn until(http: &Http, is_so: impl Fn(&Value) -> bool) -> Value {
     tokio::time::timeout(Duration::from_secs(30), waiting).await.unwrap()
 }
 
-fn titles(got: &[Got]) -> Vec<String> {
+fn titles(got: &[ReceivedMessage]) -> Vec<String> {
     got.iter().map(|one| one.json()["data"]["details"]["title"].to_string()).collect()
 }
 

@@ -1,7 +1,7 @@
 //! Plans: documents whose steps become tasks, run to their end by a coordinator with the tools.
 //!
 //! A plan that runs has a coordinator that has not ended. When one ends, what becomes of the plan is decided
-//! ([`model::plan::Turn`]) in the transaction of that end: the plan is over, or the next coordinator is recorded there and
+//! ([`model::plan::CoordinatorEnd`]) in the transaction of that end: the plan is over, or the next coordinator is recorded there and
 //! then. So no plan is ever without one, none has two, and a server that is killed leaves nothing to be taken up.
 
 mod acts;
@@ -179,7 +179,7 @@ fn tell(
 }
 
 /// True if a person or agent requested the end, and not the detection of a stuck agent.
-fn is_wanted(stop: &store::Stop) -> bool {
+fn is_wanted(stop: &store::StopRequest) -> bool {
     matches!(stop.outcome, Outcome::Killed | Outcome::Abandoned)
         && !stop.reason.starts_with("stuck")
 }

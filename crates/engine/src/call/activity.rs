@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use host::agent::summary_field;
 use model::AgentId;
-use model::redact::{MARK, is_key_line};
+use model::redact::{REDACTION_MARK, is_key_line};
 use serde_json::Value;
 
 use crate::core::names::short;
@@ -142,7 +142,7 @@ fn plain(value: &Value) -> String {
 pub(crate) fn one_line(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     if is_key_line(line) {
-        return MARK.to_owned();
+        return REDACTION_MARK.to_owned();
     }
     // A little more than is shown: a secret that is cut in two would not be known for one.
     let clean = redact(line.chars().take(LINE * 2).collect());

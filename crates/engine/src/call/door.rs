@@ -440,7 +440,7 @@ impl Passage {
         let mut cx = WriteCx { tx, caller, settings: &self.settings, now };
         let output = act(&mut cx, self.input())?;
         if let Some(call) = self.keyed() {
-            tx.answered_insert(&call, &output.text, now)?;
+            tx.idempotency_insert(&call, &output.text, now)?;
         }
         if let Some(agent) = caller.agent.as_ref().filter(|_| !caller.by_operator) {
             tx.agent_touch(agent.id, now)?;

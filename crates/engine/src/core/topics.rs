@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::event::EventKind;
-use model::{AgentId, ErrandId};
+use model::{AgentId, OutboxJobId};
 use store::{Event, EventFilter, Recipient, Store, StoreError};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
@@ -26,7 +26,7 @@ pub(crate) enum Topic {
     /// Letters to somebody
     Inbox(Recipient),
     /// End of an outbox job
-    Errand(ErrandId),
+    Errand(OutboxJobId),
     /// Whatever happens
     Any,
 }

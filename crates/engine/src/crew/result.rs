@@ -3,7 +3,7 @@
 mod find;
 mod schema;
 
-use host::agent::{Done, DoneAs};
+use host::agent::{EndReport, EndReportStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -104,7 +104,7 @@ impl AgentResult {
 /// Reads an agent's result: from the value that its kind gave, else from JSON in its last words, else the words are
 /// the summary. `tail` is the end of its output, for agents that ended without a word of their own.
 pub(crate) fn read_result(
-    done: Option<&Done>,
+    done: Option<&EndReport>,
     tail_of_output: &str,
     schema: Option<&Value>,
 ) -> AgentResult {
@@ -118,8 +118,10 @@ pub(crate) fn read_result(
     };
     let mut result = AgentResult {
         status: match done.map(|done| &done.verdict) {
-            Some(DoneAs::Success) => Status::Success,
-            Some(DoneAs::Failure(_) | DoneAs::Aborted(_)) | None => Status::Failed,
+            Some(EndReportStatus::Success) => Status::Success,
+            Some(EndReportStatus::Failure(_) | EndReportStatus::Aborted(_)) | None => {
+                Status::Failed
+            }
         },
         summary: tail(before.trim(), SUMMARY).to_owned(),
         changes: Vec::new(),
@@ -143,7 +145,8 @@ pub(crate) fn read_result(
     if let Some(value) = value {
         result.keep(value, asked);
     }
-    if let Some(DoneAs::Failure(reason) | DoneAs::Aborted(reason)) = done.map(|done| &done.verdict)
+    if let Some(EndReportStatus::Failure(reason) | EndReportStatus::Aborted(reason)) =
+        done.map(|done| &done.verdict)
     {
         result.overrule(reason);
     }

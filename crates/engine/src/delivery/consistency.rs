@@ -81,7 +81,7 @@ impl Record {
         for agent in Page::all(|after| tx.agent_page(AgentPage::Live, after, ROWS))? {
             record.live.insert(agent.id, agent.state == AgentState::WaitingReview);
         }
-        record.in_work = tx.errands_open()?.iter().filter_map(|errand| errand.agent).collect();
+        record.in_work = tx.outbox_jobs_open()?.iter().filter_map(|errand| errand.agent).collect();
         for review in &record.reviews {
             record.feedback.extend(tx.feedback_by(review.reviewer)?);
         }

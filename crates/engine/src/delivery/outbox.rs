@@ -17,12 +17,12 @@ mod tidy;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use model::review::ErrandKind;
-use model::{AgentId, ErrandId, Timestamp};
+use model::review::OutboxJobKind;
+use model::{AgentId, OutboxJobId, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use store::{Errand, EventDraft, NewErrand, Tx};
+use store::{EventDraft, NewOutboxJob, OutboxJob, Tx};
 use tokio::sync::Notify;
 use wire::event::{ErrandCreated, EventData};
 
@@ -39,7 +39,7 @@ pub use desk::OutboxRunner;
 #[derive(Debug, Clone)]
 pub(crate) struct NewJob<'a, W> {
     /// Title
-    pub(crate) kind: ErrandKind,
+    pub(crate) kind: OutboxJobKind,
     /// Errands of one lane are run one after the other
     pub(crate) lane: String,
     /// Agent concerned
@@ -60,8 +60,8 @@ pub(crate) fn send<W: Serialize>(
     tx: &mut Tx<'_>,
     sending: NewJob<'_, W>,
     now: Timestamp,
-) -> Result<ErrandId, ToolError> {
-    let id = fresh(ErrandId::from_bits)?;
+) -> Result<OutboxJobId, ToolError> {
+    let id = fresh(OutboxJobId::from_bits)?;
     send_as(tx, id, sending, now)?;
     Ok(id)
 }
@@ -69,13 +69,13 @@ pub(crate) fn send<W: Serialize>(
 /// The same, under a name that somebody knows already.
 pub(crate) fn send_as<W: Serialize>(
     tx: &mut Tx<'_>,
-    id: ErrandId,
+    id: OutboxJobId,
     sending: NewJob<'_, W>,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let NewJob { kind, lane, agent, caller, wish } = sending;
     let wish = serde_json::to_string(wish).map_err(ToolError::internal)?;
-    tx.errand_insert(&NewErrand { id, kind, lane, agent, caller, wish }, now)?;
+    tx.outbox_job_insert(&NewOutboxJob { id, kind, lane, agent, caller, wish }, now)?;
     let data = EventData::ErrandCreated(ErrandCreated { errand_id: id, kind });
     tx.event_append(now, &EventDraft { agent, task: None, data })?;
     Ok(())
@@ -86,8 +86,8 @@ pub(crate) fn send_tidy(
     tx: &mut Tx<'_>,
     agent: AgentId,
     now: Timestamp,
-) -> Result<ErrandId, ToolError> {
-    let (kind, lane) = (ErrandKind::Tidy, lane_of(agent));
+) -> Result<OutboxJobId, ToolError> {
+    let (kind, lane) = (OutboxJobKind::Tidy, lane_of(agent));
     let sending = NewJob { kind, lane, agent: Some(agent), caller: None, wish: &json!({}) };
     send(tx, sending, now)
 }
@@ -95,9 +95,9 @@ pub(crate) fn send_tidy(
 /// Outcome of an outbox job: none yet, an answer, or its error.
 pub(crate) fn outcome<A: DeserializeOwned>(
     tx: &Tx<'_>,
-    id: ErrandId,
+    id: OutboxJobId,
 ) -> Result<Option<A>, ToolError> {
-    let errand = tx.errand_get(id)?;
+    let errand = tx.outbox_job_get(id)?;
     let errand =
         errand.ok_or_else(|| ToolError::not_found(format!("there is no errand `{id}`")))?;
     if let Some(error) = &errand.error {
@@ -108,24 +108,24 @@ pub(crate) fn outcome<A: DeserializeOwned>(
 }
 
 /// Decodes the parameters of an outbox job.
-fn wish_of<W: DeserializeOwned>(errand: &Errand) -> Result<W, JobError> {
+fn wish_of<W: DeserializeOwned>(errand: &OutboxJob) -> Result<W, JobError> {
     durable::decode(&errand.wish, row_of(errand), "wish").map_err(JobError::Never)
 }
 
 /// Decodes the notes of an outbox job.
-fn notes_of<N: DeserializeOwned>(errand: &Errand) -> Result<Option<N>, JobError> {
+fn notes_of<N: DeserializeOwned>(errand: &OutboxJob) -> Result<Option<N>, JobError> {
     let decode = |text| durable::decode(text, row_of(errand), "notes");
     errand.notes.as_deref().map(decode).transpose().map_err(JobError::Never)
 }
 
-fn row_of(errand: &Errand) -> String {
+fn row_of(errand: &OutboxJob) -> String {
     format!("errand `{}`", errand.id)
 }
 
 /// Writes down what is known of an errand, for whoever begins it again.
-async fn note<N: Serialize>(engine: &Core, id: ErrandId, notes: &N) -> Result<(), ToolError> {
+async fn note<N: Serialize>(engine: &Core, id: OutboxJobId, notes: &N) -> Result<(), ToolError> {
     let notes = serde_json::to_string(notes).map_err(ToolError::internal)?;
-    Ok(engine.store.write(move |tx| tx.errand_note(id, &notes)).await?)
+    Ok(engine.store.write(move |tx| tx.outbox_job_set_notes(id, &notes)).await?)
 }
 
 /// Consequence of a finished job: applied in the transaction of its end, perhaps more than

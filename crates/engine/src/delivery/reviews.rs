@@ -7,7 +7,7 @@ pub(crate) mod view;
 use model::agent::{AgentEvent, AgentState, Outcome};
 use model::review::{FeedbackType, ReviewLimits, ReviewState};
 use model::{AgentId, Timestamp};
-use store::{Agent, EventDraft, Recipient, Review, ReviewPage, Stop, Tx};
+use store::{Agent, EventDraft, Recipient, Review, ReviewChange, ReviewPage, StopRequest, Tx};
 use wire::event::{EventData, ReviewEnded};
 
 use crate::core::error::ToolError;
@@ -65,7 +65,7 @@ fn conclude(
     (state, failed): (ReviewState, bool),
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    tx.review_set(review.reviewer, (state, failed), now)?;
+    tx.review_set(review.reviewer, ReviewChange { state, failed }, now)?;
     let data = EventData::ReviewEnded(ReviewEnded {
         coder_id: review.coder,
         reviewer_id: review.reviewer,
@@ -120,7 +120,7 @@ fn wake(
         // Its next attempt is told by its prompt.
         tx.mail_mark_read(mail, now)?;
         if closing.state == ReviewState::Approved {
-            let wish = Stop { outcome: Outcome::Succeeded, reason: word.subject.clone() };
+            let wish = StopRequest { outcome: Outcome::Succeeded, reason: word.subject.clone() };
             return stop::stop_tree(tx, settings, coder.id, &wish, now);
         }
         tx.run_next_prompt(coder.id, &format!("{}\n\n{}", word.subject, word.body))?;
@@ -142,7 +142,7 @@ pub(crate) fn abandon(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     tx.worktree_unwanted(coder)?;
-    let wish = Stop { outcome: Outcome::Abandoned, reason: reason.to_owned() };
+    let wish = StopRequest { outcome: Outcome::Abandoned, reason: reason.to_owned() };
     stop::stop_tree(tx, settings, coder, &wish, now)
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn ended(
     if let Some(review) = tx.review_open_of(agent.id)? {
         conclude(tx, &review, (ReviewState::Undone, false), now)?;
         let reason = format!("the agent whose work it reviewed, {}, has ended", agent.id);
-        let wish = Stop { outcome: Outcome::Killed, reason };
+        let wish = StopRequest { outcome: Outcome::Killed, reason };
         stop::stop_tree(tx, settings, review.reviewer, &wish, now)?;
     }
     let Some(review) = tx.review_by(agent.id)?.filter(|review| !review.state.is_over()) else {
@@ -247,7 +247,7 @@ pub(crate) async fn sweep(engine: &Core, now: Timestamp) -> Result<Option<Timest
             }
             for (reviewer, _) in &done {
                 let reason = "its review is done".to_owned();
-                let wish = Stop { outcome: Outcome::Succeeded, reason };
+                let wish = StopRequest { outcome: Outcome::Succeeded, reason };
                 stop::stop_tree(tx, &settings, *reviewer, &wish, now)?;
             }
             Ok::<_, ToolError>(())
@@ -278,7 +278,7 @@ fn time_out(
     let closing = Closing { state: ReviewState::TimedOut, feedback: None, word };
     close(tx, settings, &review, &closing, now)?;
     let reason = format!("its review was not over after {hours} hours");
-    let wish = Stop { outcome: Outcome::TimedOut, reason };
+    let wish = StopRequest { outcome: Outcome::TimedOut, reason };
     stop::stop_tree(tx, settings, review.reviewer, &wish, now)
 }
 

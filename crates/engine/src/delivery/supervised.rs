@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use host::files::FileError;
-use host::run::{ExitRecord, Notice, Position, RunFolder, Standing, Stream};
+use host::run::{ExitRecord, Notice, Position, RunFolder, RunStatus, Stream};
 use tokio_util::sync::CancellationToken;
 
 use crate::core::error::ToolError;
@@ -38,18 +38,18 @@ pub(crate) async fn end_of(
     }
     loop {
         match folder.standing().map_err(ToolError::internal)? {
-            Standing::Ended(exit) => return Ok(Heard::Ended(exit)),
-            Standing::Running => {
+            RunStatus::Ended(exit) => return Ok(Heard::Ended(exit)),
+            RunStatus::Running => {
                 if shutdown.run_until_cancelled(listen(folder)).await.is_none() {
                     return Ok(Heard::Leaving);
                 }
             }
-            Standing::NotBegun => {
+            RunStatus::NotBegun => {
                 if folder.give_up().map_err(ToolError::internal)? {
                     return Ok(Heard::Lost);
                 }
             }
-            Standing::Gone => {
+            RunStatus::Gone => {
                 let ended = folder.sweep().map_err(ToolError::internal)?;
                 tracing::info!(folder = %folder.path().display(), ended, "a command was lost");
                 return Ok(Heard::Lost);

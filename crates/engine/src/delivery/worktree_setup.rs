@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use host::git::{Checkout, GitError, Who};
+use host::git::{Checkout, CommitIdentity, GitError};
 use host::hooks;
-use model::review::{ErrandKind, WorktreeState};
+use model::review::{OutboxJobKind, WorktreeState};
 use model::{AgentId, Timestamp};
 use serde_json::json;
 use store::{Agent, AgentPage, EventDraft, NewWorktree, Run, Tx, Worktree};
@@ -46,8 +46,8 @@ pub(crate) fn epic_branch_of(epic: model::EpicId) -> String {
 }
 
 /// Identity for Adjutant's own commits, with a fixed time so that they can be repeated.
-pub(crate) fn ourselves(at: Timestamp) -> Who {
-    Who { name: "Adjutant".to_owned(), email: "adjutant@localhost".to_owned(), at }
+pub(crate) fn ourselves(at: Timestamp) -> CommitIdentity {
+    CommitIdentity { name: "Adjutant".to_owned(), email: "adjutant@localhost".to_owned(), at }
 }
 
 impl From<GitError> for ToolError {
@@ -145,7 +145,7 @@ async fn taken_over(
     engine
         .store
         .write(move |tx| {
-            if !tx.worktree_pass_on(before, id)? {
+            if !tx.worktree_hand_over(before, id)? {
                 return Ok(None);
             }
             let cwd = tx.agent_get(before)?.and_then(|before| before.cwd);
@@ -178,7 +178,8 @@ async fn settled(engine: &Core, before: AgentId) -> Result<(), ToolError> {
     let looked = async {
         loop {
             last.borrow_and_update();
-            let open = engine.store.read(|tx| tx.errand_open_of(ErrandKind::Tidy, before))?;
+            let open =
+                engine.store.read(|tx| tx.outbox_job_open_of(OutboxJobKind::Tidy, before))?;
             if open.is_none() || last.changed().await.is_err() {
                 return Ok(());
             }
@@ -310,7 +311,7 @@ async fn want(engine: &Core, agent: &Agent, origin: Origin) -> Result<Worktree, 
                 task.state.claim().is_some_and(|claim| claim.holder == agent.id)
             };
             if let Some(task) = task.filter(mine) {
-                tx.task_set_work(task.id, (&new.path, &new.branch), now)?;
+                tx.task_set_worktree(task.id, &new.path, &new.branch, now)?;
             }
             let worktree = tx.worktree_of(agent.id)?;
             worktree.ok_or_else(|| ToolError::not_found("its worktree is not on record"))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use host::git::Repo;
 use model::review::WorktreeState;
-use model::{AgentId, ErrandId};
+use model::{AgentId, OutboxJobId};
 use serde::Deserialize;
 use store::{Page, Tx, Worktree, WorktreePage};
 use tokio::time::Instant;
@@ -92,7 +92,7 @@ impl Delivery {
     /// Waits for the removal of a worktree, up to a limit.
     pub async fn worktree_pruned(
         &self,
-        (agent, errand): (AgentId, ErrandId),
+        (agent, errand): (AgentId, OutboxJobId),
         patience: Duration,
     ) -> Result<PrunedWorktree, ToolError> {
         let deadline = Instant::now() + patience;

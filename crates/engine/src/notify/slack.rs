@@ -17,7 +17,7 @@ mod words;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use host::slack::{Identity, Slack};
+use host::slack::{Slack, SlackIdentity, SlackTokens};
 use model::Timestamp;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -50,7 +50,7 @@ pub(crate) struct SlackState {
 #[derive(Debug, Default, Clone)]
 struct Now {
     client: Option<(String, Slack)>,
-    identity: Option<Identity>,
+    identity: Option<SlackIdentity>,
     connected_at: Option<Timestamp>,
     last_event_at: Option<Timestamp>,
     problem: Option<String>,
@@ -92,7 +92,7 @@ impl Notifications {
         if let Some((_, slack)) = now.client.as_ref().filter(|(known, _)| known == url) {
             return Some(Ok(slack.clone()));
         }
-        let made = Slack::new(url, (bot, app), PATIENCE);
+        let made = Slack::new(url, SlackTokens { bot, app }, PATIENCE);
         now.client = made.as_ref().ok().map(|slack| (url.clone(), slack.clone()));
         Some(made)
     }

@@ -1,6 +1,6 @@
 //! Moves tasks: decide, record, notify. Every tool and service moves tasks through this module.
 
-use model::task::{IllegalMove, SessionStatus, Standing, TaskMove, TaskState, TaskStateName};
+use model::task::{EpicMembership, IllegalMove, SessionStatus, TaskMove, TaskState, TaskStateName};
 use model::{AgentId, Timestamp};
 use store::{EventDraft, Task, Tx};
 use wire::event::{EventData, TaskChange, TaskCommented};
@@ -71,8 +71,8 @@ fn refused(error: IllegalMove) -> ToolError {
     }
 }
 
-const fn standing(task: &Task) -> Standing {
-    if task.epic.is_some() { Standing::InEpic } else { Standing::Alone }
+const fn standing(task: &Task) -> EpicMembership {
+    if task.epic.is_some() { EpicMembership::InEpic } else { EpicMembership::Alone }
 }
 
 fn save(tx: &mut Tx<'_>, task: &mut Task, state: TaskState, by: Mover) -> Result<(), ToolError> {

@@ -193,7 +193,7 @@ impl Upkeep {
         if mode == Mode::Count {
             let count = self.store.scan(move |tx| match part {
                 CleanPart::Deliveries => tx.deliveries_delivered_count(before),
-                CleanPart::Answers => tx.answered_count(before),
+                CleanPart::Answers => tx.idempotency_count(before),
                 _ => tx.events_removable_count(tx.event_removable(events)?),
             });
             done.removed = u64::try_from(count.await.map_err(ToolError::from)?).unwrap_or(0);
@@ -202,7 +202,7 @@ impl Upkeep {
         loop {
             let removed = self.store.write(move |tx| match part {
                 CleanPart::Deliveries => tx.deliveries_remove(before, ROWS_PER_COMMIT),
-                CleanPart::Answers => tx.answered_remove(before, ROWS_PER_COMMIT),
+                CleanPart::Answers => tx.idempotency_remove(before, ROWS_PER_COMMIT),
                 _ => tx.events_remove(events, ROWS_PER_COMMIT),
             });
             let removed = removed.await.map_err(ToolError::from)?;

@@ -9,7 +9,7 @@ mod whole;
 
 use model::task::Priority;
 use model::{Column, EpicId};
-use store::{BoardFilter, BoardMark, BoardPart, Card, Tx};
+use store::{BoardCard, BoardFilter, BoardMark, BoardPart, Tx};
 use wire::epics::ColumnCounts;
 use wire::tasks::{Board, BoardColumn, Tasks};
 
@@ -93,8 +93,8 @@ impl BoardSlice {
 }
 
 /// A page of what was found by words.
-fn cut(found: &[Card], slice: &BoardSlice) -> (Vec<Card>, Option<BoardMark>) {
-    let mut cards: Vec<&Card> = found
+fn cut(found: &[BoardCard], slice: &BoardSlice) -> (Vec<BoardCard>, Option<BoardMark>) {
+    let mut cards: Vec<&BoardCard> = found
         .iter()
         .filter(|card| slice.column.is_none_or(|column| card.column() == column))
         .collect();
@@ -104,15 +104,17 @@ fn cut(found: &[Card], slice: &BoardSlice) -> (Vec<Card>, Option<BoardMark>) {
         cards.sort_by_key(|card| card.mark());
     }
     let seen = slice.after.map_or(0, |after| {
-        let is_seen = |card: &&&Card| match slice.column {
+        let is_seen = |card: &&&BoardCard| match slice.column {
             Some(Column::Done) => card.number >= after.number(),
             _ => card.mark() <= after,
         };
         cards.iter().take_while(is_seen).count()
     });
     let limit = usize::try_from(slice.limit).unwrap_or(usize::MAX);
-    let page: Vec<Card> = cards.iter().skip(seen).take(limit).map(|card| (*card).clone()).collect();
-    let next = if cards.len() > seen + page.len() { page.last().map(Card::mark) } else { None };
+    let page: Vec<BoardCard> =
+        cards.iter().skip(seen).take(limit).map(|card| (*card).clone()).collect();
+    let next =
+        if cards.len() > seen + page.len() { page.last().map(BoardCard::mark) } else { None };
     (page, next)
 }
 
@@ -123,7 +125,7 @@ impl Views {
         let looking = self.store.scan(move |tx| {
             let filter = wish.filter(tx)?;
             let mut rows = Rows::new(tx, &settings);
-            let found = (!filter.words.is_empty()).then(|| tx.board_found(&filter)).transpose()?;
+            let found = (!filter.words.is_empty()).then(|| tx.board_search(&filter)).transpose()?;
             let counts = match found {
                 Some(_) => ColumnCounts::default(),
                 None => epics::count(tx, &filter)?.0,
@@ -156,7 +158,7 @@ impl Views {
                 let page = tx.board_page(&filter, slice.part(), slice.after, slice.limit)?;
                 (page.cards, page.next, false)
             } else {
-                let found = tx.board_found(&filter)?;
+                let found = tx.board_search(&filter)?;
                 let (cards, next) = cut(&found.cards, &slice);
                 (cards, next, found.truncated)
             };

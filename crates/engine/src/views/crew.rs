@@ -9,7 +9,7 @@ mod row;
 mod tests;
 
 use model::AgentId;
-use store::{Agent, CrewOrder, CrewStanding, Page, Tx};
+use store::{Agent, CrewPageOrder, CrewStateFilter, Page, Tx};
 use wire::crew::{Crew, CrewRows, RoleSummary, Roles};
 
 use crate::call::cx::find_agent;
@@ -41,7 +41,7 @@ pub struct CrewWish {
     /// Those that this agent started; nobody is the operator
     pub parent: Option<AgentId>,
     /// Instead of a level of the tree: all who stand so
-    pub standing: CrewStanding,
+    pub standing: CrewStateFilter,
     /// Instead of a level of the tree: all whose role, id or task has this in it
     pub text: Option<String>,
     /// Treatment of past agents, in the tree
@@ -117,12 +117,12 @@ fn level(look: &Look<'_>, wish: &CrewWish) -> Result<(Page<Agent>, i64), ToolErr
         return Ok((tx.crew_search(text, standing, before, limit)?, 0));
     }
     let flat = match standing {
-        CrewStanding::Any => return branch(look, wish),
-        CrewStanding::Running | CrewStanding::Waiting => {
-            tx.crew_standing(standing, after, limit)?
+        CrewStateFilter::Any => return branch(look, wish),
+        CrewStateFilter::Running | CrewStateFilter::Waiting => {
+            tx.crew_in_state(standing, after, limit)?
         }
-        CrewStanding::Queued => queue(look, after, limit)?,
-        CrewStanding::Ended => tx.crew_ended(after, limit)?,
+        CrewStateFilter::Queued => queue(look, after, limit)?,
+        CrewStateFilter::Ended => tx.crew_ended(after, limit)?,
     };
     Ok((flat, 0))
 }
@@ -173,16 +173,16 @@ fn branch(look: &Look<'_>, wish: &CrewWish) -> Result<(Page<Agent>, i64), ToolEr
     let is_past =
         |agent: &Agent| agent.ended_at().is_some_and(|at| at <= until) && live.below(agent.id) == 0;
     if past == Past::Only {
-        let order = CrewOrder::NewestBefore(if after == 0 { i64::MAX } else { after });
+        let order = CrewPageOrder::NewestBefore(if after == 0 { i64::MAX } else { after });
         return Ok((tx.crew_started_by(parent, order, limit, is_past)?, 0));
     }
     if past == Past::Include {
-        let order = CrewOrder::OldestAfter(after);
+        let order = CrewPageOrder::OldestAfter(after);
         return Ok((tx.crew_started_by(parent, order, limit, |_| true)?, 0));
     }
     let page = match parent {
         Some(_) => {
-            let order = CrewOrder::OldestAfter(after);
+            let order = CrewPageOrder::OldestAfter(after);
             tx.crew_started_by(parent, order, limit, |agent| !is_past(agent))?
         }
         None => roots(tx, live, until, (after, limit))?,

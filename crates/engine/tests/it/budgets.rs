@@ -1,7 +1,7 @@
 //! Budgets of enlisted agents and of children without a cap.
 
 use engine::settings::{Budget, ChildReserve, Limits, Role, Settings};
-use engine::store::{Agent, Caps, NewAgent, Spend, Tokens, Tx};
+use engine::store::{Agent, BudgetCaps, NewAgent, Spend, Tokens, Tx};
 use engine::{CrewService, Principal, ToolError};
 use model::AgentId;
 use model::agent::{AgentState, AgentStateName};
@@ -231,7 +231,7 @@ async fn an_agent_whose_limit_lasts_too_long_goes_on_when_its_longest_wait_is_ov
     let insert = move |tx: &mut Tx<'_>| {
         tx.agent_insert(&new, now)?;
         tx.agent_advance(id, &new.state, now)?;
-        tx.budget_insert(id, &Caps::default())
+        tx.budget_insert(id, &BudgetCaps::default())
     };
     world.engine.store().write(insert).await.unwrap();
     world.clock.advance_seconds(7 * DAY);

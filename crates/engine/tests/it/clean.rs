@@ -120,7 +120,7 @@ async fn branches_go_where_another_branch_has_their_commits() {
         world.engine.store().write(gone).await.unwrap();
     }
     // What the ends of the agents asked for is done by somebody else.
-    while !world.engine.store().read(|tx| tx.errands_open()).unwrap().is_empty() {
+    while !world.engine.store().read(|tx| tx.outbox_jobs_open()).unwrap().is_empty() {
         tokio::task::yield_now().await;
     }
     world.clock.advance_seconds(31 * DAY);
@@ -196,14 +196,14 @@ async fn nothing_is_cut_from_a_chain_that_is_broken() {
 #[tokio::test]
 async fn an_answer_is_kept_for_a_day_whatever_age_is_asked_for() {
     let world = World::new();
-    let call = store::Keyed {
+    let call = store::KeyedCall {
         principal: "p".into(),
         key: "k".into(),
         tool: "t".into(),
         input: "{}".into(),
     };
     let now = world.clock.now();
-    world.engine.store().write(move |tx| tx.answered_insert(&call, "{}", now)).await.unwrap();
+    world.engine.store().write(move |tx| tx.idempotency_insert(&call, "{}", now)).await.unwrap();
     world.clock.advance_seconds(DAY / 2);
     assert_eq!(clean(&world, request(CleanPart::Answers, "0s")).await.removed, 0);
     world.clock.advance_seconds(DAY);

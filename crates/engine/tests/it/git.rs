@@ -7,7 +7,7 @@ use engine::Recruit;
 use model::AgentId;
 use model::review::ReviewState;
 use serde_json::{Value, json};
-use store::NewReview;
+use store::{NewReview, ReviewChange};
 
 use crate::support::Who;
 use crate::support::repository::{Project, commit, git};
@@ -92,7 +92,7 @@ async fn work_of_others_is_for_those_above_who_review_it_and_who_lead_its_epic()
             &NewReview { coder, reviewer, iteration: 1, branch, commit, message },
             now,
         )?;
-        tx.review_set(reviewer, (ReviewState::Open, false), now)
+        tx.review_set(reviewer, ReviewChange { state: ReviewState::Open, failed: false }, now)
     };
     world.engine.store().write(write).await.unwrap();
     commit(&dir, "later.txt", "b\n", "After it was handed in");

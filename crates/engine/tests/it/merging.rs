@@ -50,7 +50,7 @@ impl Project {
         let now = self.world.engine.now();
         let write = move |tx: &mut store::Tx<'_>| {
             let found = tx.task_find(&named)?.unwrap();
-            tx.task_set_work(found.id, (&path, &branch), now)
+            tx.task_set_worktree(found.id, &path, &branch, now)
         };
         self.world.engine.store().write(write).await.unwrap();
         Work { task, worker, dir, head: String::new() }
@@ -89,7 +89,7 @@ impl Project {
     /// Waits until nothing is left to be done outside.
     async fn settled(&self) {
         let mut last = self.world.engine.store().last_event();
-        while !self.world.engine.store().read(|tx| tx.errands_open()).unwrap().is_empty() {
+        while !self.world.engine.store().read(|tx| tx.outbox_jobs_open()).unwrap().is_empty() {
             last.changed().await.unwrap();
         }
     }

@@ -1,6 +1,9 @@
 //! The frame around every page: how much there is of everything, and what a person is needed for.
 
-use engine::store::{MergeChange, NewMail, NewMerge, NewReview, Question, Recipient, Spend, Tx};
+use engine::store::{
+    MergeChange, NewMail, NewMerge, NewReview, Question, Recipient, ReviewChange, Spend,
+    SpendAmount, Tx,
+};
 use engine::{About, ToolError};
 use model::agent::{AgentState, Outcome};
 use model::money::Usd;
@@ -92,7 +95,12 @@ async fn everything_is_counted() {
     write(&world, move |tx| {
         let yesterday = now.after_seconds(-30 * 3600);
         for at in [yesterday, now] {
-            tx.spend_add(limited, "opus", (Usd::from_dollars(1.5), <_>::default()), at)?;
+            tx.spend_add(
+                limited,
+                "opus",
+                SpendAmount { money: Usd::from_dollars(1.5), ..SpendAmount::default() },
+                at,
+            )?;
         }
         Ok(())
     })
@@ -212,7 +220,11 @@ async fn the_limit_of_reviews_needs_a_person() {
                 message: None,
             };
             tx.review_insert(&new, now)?;
-            tx.review_set(reviewer, (ReviewState::Feedback, true), now)?;
+            tx.review_set(
+                reviewer,
+                ReviewChange { state: ReviewState::Feedback, failed: true },
+                now,
+            )?;
             Ok(())
         })
         .await;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use engine::toolsets::TOOLSETS;
 use engine::{TOOLS, ToolDef};
-use model::policy::{BUILT_IN, Rules};
+use model::policy::{BUILT_IN_CATEGORIES, Rules};
 use serde_json::{Map, Value, json};
 
 use crate::support::{Who, World};
@@ -134,7 +134,7 @@ async fn every_mistake_in_an_input_names_its_field() {
 async fn every_category_is_refused_what_it_may_not_use() {
     let world = World::new();
     let policy = model::Policy::default();
-    for category in BUILT_IN {
+    for category in BUILT_IN_CATEGORIES {
         let agent = world.enlist(category).await;
         for tool in TOOLS {
             let allowed = policy.permits(category, &Rules::default(), tool.name);

@@ -97,7 +97,7 @@ async fn a_batch_is_added_whole_or_not_at_all() {
 #[tokio::test]
 async fn outside_a_loop_adding_needs_the_right_to_create() {
     let world = World::new();
-    for role in model::policy::BUILT_IN {
+    for role in model::policy::BUILT_IN_CATEGORIES {
         let tasks = json!({ "tasks": [{ "content": role }] });
         let looped = world.in_loop(role, "night").await;
         world.ok(looped, ADD, tasks.clone()).await;

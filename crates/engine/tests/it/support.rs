@@ -81,7 +81,7 @@ impl World {
     pub(crate) fn with_limit(calls_per_minute: u32) -> Self {
         let limits = Limits { calls_per_minute, ..Limits::default() };
         let mut settings = Settings { limits, ..Settings::default() };
-        for name in model::policy::BUILT_IN {
+        for name in model::policy::BUILT_IN_CATEGORIES {
             let role = Role { name: name.into(), category: name.into(), ..Role::default() };
             settings.roles.insert(name.into(), role);
         }
@@ -103,7 +103,7 @@ impl World {
     /// A new world with these settings.
     pub(crate) fn with(settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open_with_patience(&folder.path().join("state.db"), PATIENCE).unwrap();
+        let store = Store::open_with_timeout(&folder.path().join("state.db"), PATIENCE).unwrap();
         let clock = Clock::manual(Timestamp::from_millis(1_763_208_309_042));
         let options = Options {
             clock: clock.clone(),
@@ -120,7 +120,7 @@ impl World {
         self.engine.store().close().await;
         let Self { engine, clock, next_agent, folder } = self;
         drop(engine);
-        let store = Store::open_with_patience(&folder.path().join("state.db"), PATIENCE).unwrap();
+        let store = Store::open_with_timeout(&folder.path().join("state.db"), PATIENCE).unwrap();
         let options = Options {
             clock: clock.clone(),
             ..Options::new(folder.path().to_owned(), "nobody's".into())

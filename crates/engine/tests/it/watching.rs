@@ -12,7 +12,7 @@ use model::money::Usd;
 use model::review::{MergeState, WorktreeState};
 use model::{AgentId, MergeId, Timestamp};
 use serde_json::{Value, json};
-use store::{EventDraft, MergeChange, NewMerge, StoreError, Tokens};
+use store::{EventDraft, MergeChange, NewMerge, SpendAmount, StoreError};
 use testkit::event_of;
 use wire::agents::AgentDiff;
 use wire::event::{AgentStateChanged, AgentWarned, EventData};
@@ -231,7 +231,12 @@ async fn a_story_tells_who_is_above_how_it_stood_and_what_it_spent() {
     let spend = move |tx: &mut store::Tx<'_>| {
         for (hours, cents) in [(0, 10.0), (1, 25.0)] {
             let at = Timestamp::from_millis(start + hours * 3_600_000);
-            tx.spend_add(id, "m", (Usd::from_dollars(cents / 100.0), Tokens::default()), at)?;
+            tx.spend_add(
+                id,
+                "m",
+                SpendAmount { money: Usd::from_dollars(cents / 100.0), ..SpendAmount::default() },
+                at,
+            )?;
         }
         let at = Timestamp::from_millis(start + 6_000);
         let state = AgentState::Ended { outcome: Outcome::Succeeded, reason: String::new(), at };

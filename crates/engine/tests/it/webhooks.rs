@@ -11,7 +11,7 @@ use model::webhook::{DeliveryState, kinds_of};
 use model::{AgentId, NoteType, Timestamp};
 use serde_json::json;
 use store::{EventDraft, Tx};
-use testkit::{Got, Reaction, Receiver, event_of};
+use testkit::{Reaction, ReceivedMessage, Receiver, event_of};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::event::{EventData, MailRead, NoteAdded};
@@ -125,12 +125,12 @@ impl Drop for Stage {
 }
 
 /// The numbers of the events that were told of.
-fn numbers(got: &[Got]) -> Vec<i64> {
+fn numbers(got: &[ReceivedMessage]) -> Vec<i64> {
     got.iter().map(|one| one.json()["data"]["number"].as_i64().unwrap()).collect()
 }
 
 /// Which of two lines a message is of.
-fn line(got: &Got) -> u64 {
+fn line(got: &ReceivedMessage) -> u64 {
     got.json()["data"]["details"]["iteration"].as_u64().unwrap()
 }
 
@@ -182,7 +182,7 @@ async fn what_belongs_together_stays_in_order_and_a_dead_line_holds_no_other_up(
     }
     let (first, second): (Vec<i64>, Vec<i64>) = told.into_iter().unzip();
     stage.counted(DeliveryState::Delivered, 20).await;
-    let of = |got: &[Got], wanted: u64| -> Vec<i64> {
+    let of = |got: &[ReceivedMessage], wanted: u64| -> Vec<i64> {
         numbers(&got.iter().filter(|got| line(got) == wanted).cloned().collect::<Vec<_>>())
     };
     let got = stage.receiver.got();

@@ -27,16 +27,16 @@ use serde::{Deserialize, Serialize};
 use self::exec::Exec;
 use self::server::Server;
 use super::{
-    Brief, Conversation, Kind, Plan, PlanError, SnapshotError, Step, Supports, TranscriptEntry,
-    Verdict,
+    Brief, Conversation, Kind, PermissionVerdict, Plan, PlanError, SnapshotError, Step, Supports,
+    TranscriptEntry,
 };
 use crate::run::{OutputLine, Stdin};
 
 /// Start-up timeout of an MCP server, in seconds.
-const STARTUP_SECONDS: u64 = 60;
+const MCP_STARTUP_TIMEOUT_SECONDS: u64 = 60;
 
 /// Disabled features: they would contact hosts, start unsupervised agents, or continue after the turn.
-const OFF: [&str; 5] = [
+const DISABLED_FEATURES: [&str; 5] = [
     "features.plugins",
     "features.apps",
     "features.remote_plugin",
@@ -46,7 +46,7 @@ const OFF: [&str; 5] = [
 
 /// The longest call of a tool, in seconds. A call that is under way when Adjutant's server is killed hangs
 /// for as long; no wait of ours takes more than 240.
-const LONGEST_CALL_SECONDS: u64 = 300;
+const TOOL_TIMEOUT_SECONDS: u64 = 300;
 
 /// The files of a run.
 const PROMPT_FILE: &str = "prompt.md";
@@ -154,15 +154,15 @@ fn whole_prompt(brief: &Brief) -> String {
 
 /// The settings that both ways of running it share.
 fn settings(brief: &Brief) -> Vec<String> {
-    let off = OFF.iter().map(|setting| format!("{setting}=false"));
-    let seconds = brief.call_timeout_ms.div_ceil(1_000).min(LONGEST_CALL_SECONDS);
+    let off = DISABLED_FEATURES.iter().map(|setting| format!("{setting}=false"));
+    let seconds = brief.call_timeout_ms.div_ceil(1_000).min(TOOL_TIMEOUT_SECONDS);
     let servers = brief.servers.iter().map(move |server| {
         // A JSON string is a TOML string.
         let url = serde_json::Value::from(server.url.as_str());
         format!(
             "mcp_servers.{}={{url={url}, bearer_token_env_var=\"ADJUTANT_TOKEN\", \
              default_tools_approval_mode=\"approve\", required=true, \
-             startup_timeout_sec={STARTUP_SECONDS}, tool_timeout_sec={seconds}}}",
+             startup_timeout_sec={MCP_STARTUP_TIMEOUT_SECONDS}, tool_timeout_sec={seconds}}}",
             server.name
         )
     });
@@ -208,7 +208,7 @@ impl Conversation for Talk {
         }
     }
 
-    fn answer(&mut self, request: &str, verdict: Verdict) -> Vec<Step> {
+    fn answer(&mut self, request: &str, verdict: PermissionVerdict) -> Vec<Step> {
         match self {
             Self::Exec(_) => Vec::new(),
             Self::Server(talk) => talk.answer(request, &verdict),

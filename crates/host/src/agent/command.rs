@@ -15,18 +15,18 @@ use serde_json::Value;
 
 use super::claude::{MCP_CONFIG, mcp_config};
 use super::{
-    Brief, Conversation, Done, DoneAs, Event, Kind, Plan, PlanError, SnapshotError, Step, Supports,
-    TranscriptEntry, Verdict, report,
+    Brief, Conversation, EndReport, EndReportStatus, Event, Kind, PermissionVerdict, Plan,
+    PlanError, SnapshotError, Step, Supports, TranscriptEntry, report,
 };
 use crate::run::{OutputLine, Stdin, Stream};
 
 /// The prompt's file in the run folder.
-const PROMPT: &str = "prompt.md";
+const PROMPT_FILE: &str = "prompt.md";
 /// As much of the output is kept as a summary.
-const SUMMARY_BYTES: usize = 64 * 1024;
+const MAX_SUMMARY_BYTES: usize = 64 * 1024;
 
 /// Capabilities of plain programs: they may report their cost.
-pub(super) const PLAIN: Supports = Supports {
+pub(super) const PLAIN_SUPPORTS: Supports = Supports {
     wake: false,
     resume: false,
     cost: true,
@@ -46,7 +46,7 @@ impl Kind for Command {
     }
 
     fn supports(&self) -> Supports {
-        PLAIN
+        PLAIN_SUPPORTS
     }
 
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {
@@ -59,13 +59,13 @@ impl Kind for Command {
             });
         };
         let places = [
-            ("{prompt_file}", brief.run_folder.join(PROMPT)),
+            ("{prompt_file}", brief.run_folder.join(PROMPT_FILE)),
             ("{mcp_config}", brief.run_folder.join(MCP_CONFIG)),
             ("{cwd}", brief.directory.clone()),
         ];
         let arguments = brief.runner.arguments.iter().chain(words);
         let arguments = arguments.map(|argument| fill(argument, &places)).collect();
-        Ok(plain(brief, program.clone(), arguments, INSTALL))
+        Ok(plain(brief, program.clone(), arguments, INSTALL_HINT))
     }
 
     fn conversation(&self, _: &Brief) -> Box<dyn Conversation> {
@@ -81,7 +81,7 @@ impl Kind for Command {
     }
 }
 
-const INSTALL: &str = "install it, or mend `command` in the role";
+const INSTALL_HINT: &str = "install it, or mend `command` in the role";
 
 /// Builds the plan of a plain program.
 pub(super) fn plain(
@@ -96,10 +96,10 @@ pub(super) fn plain(
         arguments,
         environment: Vec::new(),
         files: vec![
-            (PROMPT.to_owned(), brief.prompt.clone()),
+            (PROMPT_FILE.to_owned(), brief.prompt.clone()),
             (MCP_CONFIG.to_owned(), mcp_config(&brief.servers, brief.call_timeout_ms)),
         ],
-        stdin: Stdin::File(PROMPT.to_owned()),
+        stdin: Stdin::File(PROMPT_FILE.to_owned()),
     }
 }
 
@@ -137,20 +137,20 @@ pub(super) fn restore(snapshot: &str) -> Result<Box<dyn Conversation>, SnapshotE
 
 impl Reader {
     fn keep(&mut self, line: &str) {
-        self.tail.push_str(last_bytes(line, SUMMARY_BYTES - 1));
+        self.tail.push_str(last_bytes(line, MAX_SUMMARY_BYTES - 1));
         self.tail.push('\n');
         // Cut now and then: for each of many short lines it would be copied whole.
-        if self.tail.len() > 2 * SUMMARY_BYTES {
+        if self.tail.len() > 2 * MAX_SUMMARY_BYTES {
             self.tail = self.last().to_owned();
         }
     }
 
     /// As much of the end as a summary may be long.
     fn last(&self) -> &str {
-        if self.tail.len() <= SUMMARY_BYTES {
+        if self.tail.len() <= MAX_SUMMARY_BYTES {
             return &self.tail;
         }
-        let kept = last_bytes(&self.tail, SUMMARY_BYTES);
+        let kept = last_bytes(&self.tail, MAX_SUMMARY_BYTES);
         // A line that lost its beginning says something else.
         kept.split_once('\n').map_or(kept, |(_, whole)| whole)
     }
@@ -190,7 +190,7 @@ impl Conversation for Reader {
         Vec::new()
     }
 
-    fn answer(&mut self, _: &str, _: Verdict) -> Vec<Step> {
+    fn answer(&mut self, _: &str, _: PermissionVerdict) -> Vec<Step> {
         Vec::new()
     }
 
@@ -201,13 +201,13 @@ impl Conversation for Reader {
     fn end(&mut self) -> Vec<Step> {
         // Left in its place: after a crash the end is asked for again.
         let done = match self.result.clone() {
-            Some(value) => Done {
+            Some(value) => EndReport {
                 verdict: report::verdict(&value),
                 text: value["summary"].as_str().unwrap_or_default().to_owned(),
                 value: Some(value),
             },
-            None => Done {
-                verdict: DoneAs::Success,
+            None => EndReport {
+                verdict: EndReportStatus::Success,
                 text: self.last().trim_end().to_owned(),
                 value: None,
             },

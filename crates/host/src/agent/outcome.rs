@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::notes::clip;
-use super::{Brief, Done, DoneAs, Event, Step, report};
+use super::{Brief, EndReport, EndReportStatus, Event, Step, report};
 use crate::run::{OutputLine, Stream};
 
 /// The longest reason of a failure.
-const LONGEST_REASON: usize = 500;
+const MAX_REASON_CHARS: usize = 500;
 
 /// Result and complaints collected on the way to the end of a conversation.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ impl Outcome {
     pub(super) fn heard(&mut self, line: &OutputLine) {
         let text = line.text.trim();
         if line.stream == Stream::Err && !text.is_empty() {
-            self.complaint = clip(&plain(text), LONGEST_REASON);
+            self.complaint = clip(&plain(text), MAX_REASON_CHARS);
         }
     }
 
@@ -47,22 +47,22 @@ impl Outcome {
         let verdict = match &self.value {
             // What a status means by somebody's schema is not ours to know.
             Some(value) if !self.has_schema => report::verdict(value),
-            _ => DoneAs::Success,
+            _ => EndReportStatus::Success,
         };
         let value = self.value.clone();
-        self.tell(Done { verdict, text: text.to_owned(), value })
+        self.tell(EndReport { verdict, text: text.to_owned(), value })
     }
 
     /// It is done, and failed.
     pub(super) fn badly(&mut self, why: &str, text: &str) -> Step {
-        let verdict = DoneAs::Failure(clip(why, LONGEST_REASON));
-        self.tell(Done { verdict, text: text.to_owned(), value: None })
+        let verdict = EndReportStatus::Failure(clip(why, MAX_REASON_CHARS));
+        self.tell(EndReport { verdict, text: text.to_owned(), value: None })
     }
 
     /// It is done, because of a bound of its own.
     pub(super) fn bounded(&mut self, why: &str, text: &str) -> Step {
-        let verdict = DoneAs::Aborted(clip(why, LONGEST_REASON));
-        self.tell(Done { verdict, text: text.to_owned(), value: None })
+        let verdict = EndReportStatus::Aborted(clip(why, MAX_REASON_CHARS));
+        self.tell(EndReport { verdict, text: text.to_owned(), value: None })
     }
 
     /// The program is gone. Unless all was said before, that is the news.
@@ -77,7 +77,7 @@ impl Outcome {
         vec![self.badly(&why, text)]
     }
 
-    fn tell(&mut self, done: Done) -> Step {
+    fn tell(&mut self, done: EndReport) -> Step {
         self.is_told = true;
         Step::Saw(Event::Done(done))
     }

@@ -11,7 +11,8 @@ use model::Timestamp;
 use serde_json::Value;
 
 use super::{
-    Asks, Brief, Conversation, Event, McpServer, Runner, Step, TOKEN, Usage, Verdict, kind,
+    Asks, Brief, Conversation, Event, McpServer, PermissionVerdict, Runner, Step, TOKEN, Usage,
+    kind,
 };
 use crate::run::{OutputLine, Stream};
 
@@ -185,8 +186,8 @@ fn wish(talk: &mut dyn Conversation, wish: &str) -> Vec<Step> {
         ["tell", text] => talk.tell(text),
         ["interrupt"] => talk.interrupt(),
         ["answer", answer] => match answer.rsplit_once(' ').unwrap() {
-            (request, "allow") => talk.answer(request, Verdict::Allow),
-            (request, _) => talk.answer(request, Verdict::Deny("no".to_owned())),
+            (request, "allow") => talk.answer(request, PermissionVerdict::Allow),
+            (request, _) => talk.answer(request, PermissionVerdict::Deny("no".to_owned())),
         },
         _ => panic!("`{wish}` is no wish"),
     }

@@ -20,7 +20,7 @@
 use model::money::Usd;
 use serde_json::Value;
 
-use super::{DoneAs, Event, Usage, notes};
+use super::{EndReportStatus, Event, Usage, notes};
 
 /// The value, where it is a result.
 pub(super) fn result(value: Value) -> Option<Value> {
@@ -44,12 +44,12 @@ pub(super) fn result_in(text: &str) -> Option<Value> {
 }
 
 /// Verdict in a result.
-pub(super) fn verdict(result: &Value) -> DoneAs {
+pub(super) fn verdict(result: &Value) -> EndReportStatus {
     match result["status"].as_str() {
         Some(status @ ("failed" | "blocked")) => {
-            DoneAs::Failure(result["summary"].as_str().unwrap_or(status).to_owned())
+            EndReportStatus::Failure(result["summary"].as_str().unwrap_or(status).to_owned())
         }
-        _ => DoneAs::Success,
+        _ => EndReportStatus::Success,
     }
 }
 

@@ -120,12 +120,12 @@ pub(super) fn refuse(id: &Value, method: &str) -> String {
 /// Open requests and the number of the next one. Numbers are counted, so
 /// that the same talk always has the same ones.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Asked<W> {
+pub(super) struct OpenRequests<W> {
     next: u64,
     waiting: BTreeMap<u64, W>,
 }
 
-impl<W> Asked<W> {
+impl<W> OpenRequests<W> {
     /// Nothing yet.
     pub(super) fn new() -> Self {
         Self { next: 1, waiting: BTreeMap::new() }

@@ -1,7 +1,7 @@
 //! Kind `script`: a scenario, played by Adjutant itself as a real process and a real MCP client. It
 //! reports like any `command`.
 
-use super::command::{PLAIN, Reader, plain, restore, transcript};
+use super::command::{PLAIN_SUPPORTS, Reader, plain, restore, transcript};
 use super::{
     Brief, Conversation, EntryKind, Kind, Plan, PlanError, SnapshotError, Supports, TranscriptEntry,
 };
@@ -17,7 +17,7 @@ impl Kind for Script {
     }
 
     fn supports(&self) -> Supports {
-        PLAIN
+        PLAIN_SUPPORTS
     }
 
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {

@@ -13,7 +13,7 @@ use super::{Brief, Event, Step};
 use crate::run::OutputLine;
 
 /// Reason of an end that we asked for.
-pub(super) const INTERRUPTED: &str = "it was interrupted";
+pub(super) const INTERRUPTED_REASON: &str = "it was interrupted";
 
 /// End of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

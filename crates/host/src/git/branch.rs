@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::command::{Order, line, text};
+use super::command::{GitInvocation, line, text};
 use super::{GitError, Repo, hash};
 
 /// Retries of a deletion after a concurrent change.
-const DECIDED: u32 = 20;
+const MAX_DELETE_ATTEMPTS: u32 = 20;
 
 impl Repo {
     /// The full hash of the commit that a revision means, if it means one.
@@ -39,7 +39,7 @@ impl Repo {
         }
         let prefix = format!("refs/remotes/{remote}/");
         let order = self.git()?.args(["symbolic-ref", "--quiet", &format!("{prefix}HEAD")]);
-        let output = order.patiently()?;
+        let output = order.retry_while_locked()?;
         let name = output.exit.is_success().then(|| line(&output.stdout));
         Ok(name.and_then(|name| name.strip_prefix(&prefix).map(str::to_owned)))
     }
@@ -51,7 +51,7 @@ impl Repo {
         let reference = full(name);
         let none = "0".repeat(commit.len());
         let order = self.git()?.args(["update-ref", &reference, &commit, &none]);
-        let output = order.patiently()?;
+        let output = order.retry_while_locked()?;
         if output.exit.is_success() {
             return Ok(());
         }
@@ -67,7 +67,7 @@ impl Repo {
         check_name(name)?;
         let (to, from) = (self.commit(to)?, self.commit(from)?);
         let order = self.git()?.args(["update-ref", &full(name), &to, &from]);
-        let output = order.patiently()?;
+        let output = order.retry_while_locked()?;
         if output.exit.is_success() {
             return Ok(());
         }
@@ -82,7 +82,7 @@ impl Repo {
     pub fn branch_delete_if_reachable(&self, name: &str) -> Result<bool, GitError> {
         check_name(name)?;
         let mut last = None;
-        for _ in 0..DECIDED {
+        for _ in 0..MAX_DELETE_ATTEMPTS {
             let Some(at) = self.branch(name)? else { return Ok(true) };
             if let Some(place) = self.checked_out_at(name)? {
                 return Err(GitError::BranchInUse { branch: name.to_owned(), at: place });
@@ -91,7 +91,7 @@ impl Repo {
             // Both in one step: if the other goes in this moment, this one stays.
             let steps = format!("verify {other}\0{its}\0delete {}\0{at}\0", full(name));
             let order = self.git()?.args(["update-ref", "-z", "--stdin"]).input(steps);
-            let output = order.patiently()?;
+            let output = order.retry_while_locked()?;
             if output.exit.is_success() {
                 return Ok(true);
             }
@@ -169,7 +169,7 @@ impl Repo {
 
 /// Commits that the given references do not reach, in one repository.
 pub(super) fn unreachable(
-    order: &Order,
+    order: &GitInvocation,
     commits: &[String],
     references: &[&str],
 ) -> Result<Vec<String>, GitError> {

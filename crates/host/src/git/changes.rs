@@ -7,14 +7,14 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use model::Timestamp;
 
-use super::command::{Armed, Order, USUAL_PATH, os, readable, split};
+use super::command::{GitInvocation, ProgramSettings, USUAL_PATH, os, readable, split};
 use super::error::said;
-use super::state::NOT_OURS;
+use super::state::OUTSIDE_HOME_PATHS;
 use super::{git_dir, hash};
 use crate::process::RunError;
 
 /// More changes than this are counted, not listed.
-const LISTED: usize = 200;
+const MAX_FILES_LISTED: usize = 200;
 
 /// Git, as a program.
 #[derive(Debug, Clone)]
@@ -99,8 +99,8 @@ impl Git {
         let Some(top) = dir.ancestors().find(|dir| git_dir(dir).is_some()) else {
             return Ok(Vec::new());
         };
-        let order = || Order::new(&self.path, top, limit);
-        let asked = Asked { order: order().configs(Armed::ask(order())?.off) };
+        let order = || GitInvocation::new(&self.path, top, limit);
+        let asked = RepositoryQuery { order: order().configs(ProgramSettings::ask(order())?.off) };
         let mut changes = Changes::default();
         let Some(base) = base else {
             let listing = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
@@ -135,14 +135,14 @@ impl Git {
 }
 
 /// A repository that is asked.
-struct Asked {
-    order: Order,
+struct RepositoryQuery {
+    order: GitInvocation,
 }
 
-impl Asked {
+impl RepositoryQuery {
     /// Runs git and returns its output on success.
     fn ask(&self, arguments: &[&str]) -> Result<Vec<u8>, ChangesError> {
-        let output = self.order.clone().args(arguments).args(NOT_OURS).run()?;
+        let output = self.order.clone().args(arguments).args(OUTSIDE_HOME_PATHS).run()?;
         if output.exit.is_success() {
             return Ok(output.stdout);
         }
@@ -184,7 +184,7 @@ impl Changes {
         let line = |(name, change): (&Vec<u8>, &Change)| {
             format!("{} {}", change.word(), readable(&String::from_utf8_lossy(name)))
         };
-        let mut lines: Vec<String> = self.0.iter().take(LISTED).map(line).collect();
+        let mut lines: Vec<String> = self.0.iter().take(MAX_FILES_LISTED).map(line).collect();
         let more = self.0.len() - lines.len();
         if more > 0 {
             lines.push(format!("and {more} more files"));

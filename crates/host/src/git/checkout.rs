@@ -10,7 +10,7 @@ use super::command::os;
 use crate::files::{self, FileError, Mode, read_at_most};
 
 /// Upper bound on what is read of a file of git's: all of them hold one path.
-const LONGEST_FILE: u64 = 16 << 10;
+const MAX_POINTER_BYTES: u64 = 16 << 10;
 /// Name of the file in a worktree's git directory that says whose worktree it is.
 const HOME_POINTER: &str = "adjutant-home";
 
@@ -87,7 +87,7 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     // Should it have become a pipe since, opening it does not wait for a writer.
     let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).ok()?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
-    let bytes = read_at_most(&file, LONGEST_FILE).ok()?;
+    let bytes = read_at_most(&file, MAX_POINTER_BYTES).ok()?;
     let text = bytes.trim_ascii_end().to_vec();
     (!text.is_empty()).then_some(text)
 }

@@ -1,6 +1,6 @@
 //! Git as we start it: calm, that is without the hooks, monitors, filters and helpers that a repository names.
 //!
-//! Every git process of the product but `push` goes through an [`Order`] of this file.
+//! Every git process of the product but `push` goes through an [`GitInvocation`] of this file.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -19,7 +19,7 @@ use crate::program;
 /// Where programs usually are, for those who do not know better.
 pub(super) const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin";
 /// Settings that keep a repository's configuration from running, fetching, prompting or signing.
-const CALM: [&str; 23] = [
+const SAFE_SETTINGS: [&str; 23] = [
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.attributesFile=/dev/null",
@@ -45,28 +45,28 @@ const CALM: [&str; 23] = [
     "submodule.recurse=false",
 ];
 /// Pattern of settings that make git run programs, or that hide such settings.
-const ARMED: &str = r"^(filter\..*|merge\..*\.driver|core\.(bare|sparsecheckout)|extensions\.worktreeconfig|include(if)?\..*)$";
+const PROGRAM_SETTINGS_PATTERN: &str = r"^(filter\..*|merge\..*\.driver|core\.(bare|sparsecheckout)|extensions\.worktreeconfig|include(if)?\..*)$";
 /// The first pause before somebody's lock is tried again; each pause is twice the one before.
-const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(5);
 /// No pause is longer: all in all they are two and a half seconds.
-const LAST_PAUSE: Duration = Duration::from_millis(1_280);
+const MAX_RETRY_DELAY: Duration = Duration::from_millis(1_280);
 
 /// A name and its value, of the environment or of a configuration.
-pub(super) type Pair = (OsString, OsString);
+pub(super) type NameValue = (OsString, OsString);
 
 /// One start of git, and all there is to say about it.
 #[derive(Debug, Clone)]
-pub(super) struct Order {
+pub(super) struct GitInvocation {
     path: OsString,
     limit: Duration,
     directory: PathBuf,
     arguments: Vec<OsString>,
-    environment: Vec<Pair>,
-    configs: Vec<Pair>,
+    environment: Vec<NameValue>,
+    configs: Vec<NameValue>,
     input: Vec<u8>,
 }
 
-impl Order {
+impl GitInvocation {
     /// Git, where `path` has it, in a directory.
     pub(super) fn new(path: &OsStr, directory: &Path, limit: Duration) -> Self {
         Self {
@@ -95,13 +95,13 @@ impl Order {
         self
     }
 
-    pub(super) fn envs(mut self, pairs: impl IntoIterator<Item = Pair>) -> Self {
+    pub(super) fn envs(mut self, pairs: impl IntoIterator<Item = NameValue>) -> Self {
         self.environment.extend(pairs);
         self
     }
 
     /// Settings that hold against those of the repository.
-    pub(super) fn configs(mut self, pairs: impl IntoIterator<Item = Pair>) -> Self {
+    pub(super) fn configs(mut self, pairs: impl IntoIterator<Item = NameValue>) -> Self {
         self.configs.extend(pairs);
         self
     }
@@ -115,7 +115,7 @@ impl Order {
     /// Runs it once, whatever comes of it.
     pub(super) fn run(&self) -> Result<Output, RunError> {
         let mut all: Vec<OsString> = vec!["--no-optional-locks".into(), "--no-pager".into()];
-        all.extend(CALM.iter().flat_map(|setting| ["-c".into(), OsString::from(setting)]));
+        all.extend(SAFE_SETTINGS.iter().flat_map(|setting| ["-c".into(), OsString::from(setting)]));
         all.extend(self.arguments.iter().cloned());
         let plain = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
         let mut environment = vec![
@@ -142,11 +142,11 @@ impl Order {
     }
 
     /// Runs it, and again for a while where somebody else holds a lock.
-    pub(super) fn patiently(&self) -> Result<Output, RunError> {
-        let mut pause = FIRST_PAUSE;
+    pub(super) fn retry_while_locked(&self) -> Result<Output, RunError> {
+        let mut pause = FIRST_RETRY_DELAY;
         loop {
             let output = self.run()?;
-            let last = pause > LAST_PAUSE;
+            let last = pause > MAX_RETRY_DELAY;
             if last || output.exit.is_success() || !is_busy(&output.stderr) {
                 return Ok(output);
             }
@@ -157,7 +157,7 @@ impl Order {
 
     /// Runs git and returns its output on success.
     pub(super) fn ask(&self) -> Result<Vec<u8>, GitError> {
-        let output = self.patiently()?;
+        let output = self.retry_while_locked()?;
         if output.exit.is_success() { Ok(output.stdout) } else { Err(self.failed(&output)) }
     }
 
@@ -168,7 +168,7 @@ impl Order {
 
     /// The answer, or none where git says no without further trouble.
     pub(super) fn ask_maybe(&self) -> Result<Option<Vec<u8>>, GitError> {
-        let output = self.patiently()?;
+        let output = self.retry_while_locked()?;
         match output.exit {
             process::Exit::Code(0) => Ok(Some(output.stdout)),
             process::Exit::Code(1) => Ok(None),
@@ -190,7 +190,7 @@ pub(super) fn find(path: &OsStr, directory: &Path) -> PathBuf {
 }
 
 /// Settings in the form in which the environment carries them, after `first` others.
-pub(super) fn numbered(configs: &[Pair], first: usize) -> Vec<Pair> {
+pub(super) fn numbered(configs: &[NameValue], first: usize) -> Vec<NameValue> {
     let mut pairs = Vec::with_capacity(configs.len() * 2 + 1);
     for (index, (name, value)) in configs.iter().enumerate() {
         let number = first + index;
@@ -214,9 +214,9 @@ pub(super) fn is_busy(stderr: &[u8]) -> bool {
 
 /// Settings of a repository that name programs.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Armed {
+pub(super) struct ProgramSettings {
     /// Overrides that disable every named program
-    pub(super) off: Vec<Pair>,
+    pub(super) off: Vec<NameValue>,
     pub(super) bare: bool,
     pub(super) sparse: bool,
 }
@@ -224,7 +224,7 @@ pub(super) struct Armed {
 /// Parsed facts of one configuration text.
 #[derive(Debug, Clone, Default)]
 struct ConfigFacts {
-    off: Vec<Pair>,
+    off: Vec<NameValue>,
     bare: Option<bool>,
     sparse: Option<bool>,
     /// True if it includes files, of which only git in its place knows which
@@ -246,30 +246,31 @@ impl ConfigFacts {
                 b"core.sparsecheckout" => facts.sparse = Some(is_on),
                 b"extensions.worktreeconfig" => facts.per_worktree = Some(is_on),
                 name if name.starts_with(b"include") => facts.has_includes = true,
-                name => facts.off.push((os(name), disarmed(name, git))),
+                name => facts.off.push((os(name), without_programs(name, git))),
             }
         }
         facts
     }
 
-    fn armed(self) -> Armed {
+    fn program_settings(self) -> ProgramSettings {
         let Self { off, bare, sparse, .. } = self;
-        Armed { off, bare: bare.unwrap_or(false), sparse: sparse.unwrap_or(false) }
+        ProgramSettings { off, bare: bare.unwrap_or(false), sparse: sparse.unwrap_or(false) }
     }
 }
 
-impl Armed {
+impl ProgramSettings {
     /// Asks git in its place; it takes one process.
-    pub(super) fn ask(order: Order) -> Result<Self, RunError> {
+    pub(super) fn ask(order: GitInvocation) -> Result<Self, RunError> {
         let git = find(&order.path, &order.directory);
         // It also fails where there is nothing; if the configuration cannot be read, so fails what follows.
-        let output = order.args(["config", "-z", "--get-regexp", ARMED]).run()?.stdout;
-        Ok(ConfigFacts::read(&output, &git).armed())
+        let output =
+            order.args(["config", "-z", "--get-regexp", PROGRAM_SETTINGS_PATTERN]).run()?.stdout;
+        Ok(ConfigFacts::read(&output, &git).program_settings())
     }
 }
 
 /// The value by which a setting that names a program runs none of the repository's.
-fn disarmed(name: &[u8], git: &Path) -> OsString {
+fn without_programs(name: &[u8], git: &Path) -> OsString {
     if name.starts_with(b"merge.") {
         // Git's own way to merge: with no program at all it would take one side for the whole.
         let git = git.display().to_string().replace('\'', "'\\''").replace('%', "%%");
@@ -281,22 +282,23 @@ fn disarmed(name: &[u8], git: &Path) -> OsString {
 /// Cache of parsed configurations, keyed by their text, so that an agent cannot slip a setting in
 /// behind what is remembered: neither a file's number nor its length nor its time is trusted.
 #[derive(Debug, Default)]
-pub(super) struct Known(Mutex<HashMap<Vec<u8>, ConfigFacts>>);
+pub(super) struct ConfigCache(Mutex<HashMap<Vec<u8>, ConfigFacts>>);
 
 /// More texts than this are not worth remembering.
-const MAX_REMEMBERED: usize = 64;
+const MAX_CACHED_CONFIGS: usize = 64;
 /// Longer texts are read anew each time.
-const MAX_REMEMBERED_TEXT: usize = 64 * 1024;
+const MAX_CACHED_CONFIG_BYTES: usize = 64 * 1024;
 /// A configuration that is longer is refused.
-const MAX_CONFIG: u64 = 4 * 1024 * 1024;
+const MAX_CONFIG_BYTES: u64 = 4 * 1024 * 1024;
 
-impl Known {
+impl ConfigCache {
     /// Returns the facts of a git directory's configuration; the text is read each time, git is asked only about new texts.
     pub(super) fn get(
         &self,
-        (common, git_dir): (&Path, &Path),
-        order: impl Fn() -> Order,
-    ) -> Result<Armed, GitError> {
+        common: &Path,
+        git_dir: &Path,
+        order: impl Fn() -> GitInvocation,
+    ) -> Result<ProgramSettings, GitError> {
         let mut facts = self.facts_of(&common.join("config"), &order)?;
         if facts.per_worktree == Some(true) {
             let own = self.facts_of(&git_dir.join("config.worktree"), &order)?;
@@ -306,13 +308,17 @@ impl Known {
             facts.has_includes |= own.has_includes;
         }
         if facts.has_includes {
-            return Ok(Armed::ask(order())?);
+            return Ok(ProgramSettings::ask(order())?);
         }
-        Ok(facts.armed())
+        Ok(facts.program_settings())
     }
 
-    fn facts_of(&self, file: &Path, order: &impl Fn() -> Order) -> Result<ConfigFacts, GitError> {
-        let text = match files::read_bytes(file, MAX_CONFIG) {
+    fn facts_of(
+        &self,
+        file: &Path,
+        order: &impl Fn() -> GitInvocation,
+    ) -> Result<ConfigFacts, GitError> {
+        let text = match files::read_bytes(file, MAX_CONFIG_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return Ok(ConfigFacts::default());
@@ -324,13 +330,14 @@ impl Known {
             return Ok(facts.clone());
         }
         // From this text and not from the file, which may be another one by now.
-        let asked = order().args(["config", "-z", "--file", "-", "--get-regexp", ARMED]);
+        let asked =
+            order().args(["config", "-z", "--file", "-", "--get-regexp", PROGRAM_SETTINGS_PATTERN]);
         let asked = asked.input(if text.is_empty() { b"\n".to_vec() } else { text.clone() });
         let listed = asked.ask_maybe()?.unwrap_or_default();
         let facts = ConfigFacts::read(&listed, &find(&asked.path, &asked.directory));
-        if text.len() <= MAX_REMEMBERED_TEXT {
+        if text.len() <= MAX_CACHED_CONFIG_BYTES {
             let mut known = known();
-            if known.len() >= MAX_REMEMBERED {
+            if known.len() >= MAX_CACHED_CONFIGS {
                 known.clear();
             }
             known.insert(text, facts.clone());

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use model::Timestamp;
 
-use super::command::Pair;
+use super::command::NameValue;
 use super::repo::Tree;
-use super::state::{NOT_OURS, nothing_in_progress};
+use super::state::{OUTSIDE_HOME_PATHS, nothing_in_progress};
 use super::status::Kind;
 use super::{GitError, Repo};
 
 /// Author, committer and time of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Who {
+pub struct CommitIdentity {
     /// The name
     pub name: String,
     /// The address
@@ -22,9 +22,9 @@ pub struct Who {
     pub at: Timestamp,
 }
 
-impl Who {
+impl CommitIdentity {
     /// The settings by which git is told.
-    pub(super) fn environment(&self) -> Vec<Pair> {
+    pub(super) fn environment(&self) -> Vec<NameValue> {
         let mut pairs = self.committer();
         let author = pairs.clone().into_iter().map(|(name, value)| {
             (name.to_string_lossy().replace("COMMITTER", "AUTHOR").into(), value)
@@ -34,7 +34,7 @@ impl Who {
     }
 
     /// The same for work whose author is somebody else.
-    pub(super) fn committer(&self) -> Vec<Pair> {
+    pub(super) fn committer(&self) -> Vec<NameValue> {
         // Git leaves these out, and refuses a name of which nothing is left.
         let clean = |text: &str| text.replace(['\0', '\n', '<', '>'], " ").trim().to_owned();
         let name = clean(&self.name);
@@ -56,11 +56,11 @@ impl Repo {
         &self,
         dir: &Path,
         message: &str,
-        who: &Who,
+        who: &CommitIdentity,
     ) -> Result<Option<String>, GitError> {
         let tree = self.tree(dir)?;
         nothing_in_progress(&tree)?;
-        let status = self.status(&tree, &NOT_OURS)?;
+        let status = self.status(&tree, &OUTSIDE_HOME_PATHS)?;
         let unmerged = status.names(|entry| matches!(entry.kind, Kind::Unmerged { .. }));
         if !unmerged.is_empty() {
             return Err(GitError::Dirty(unmerged));
@@ -68,20 +68,24 @@ impl Repo {
         if status.entries.iter().all(|entry| entry.is_nested()) {
             return Ok(None);
         }
-        let add = self.git_in(&tree)?.args(["add", "-A", "--sparse"]).args(NOT_OURS);
+        let add = self.git_in(&tree)?.args(["add", "-A", "--sparse"]).args(OUTSIDE_HOME_PATHS);
         add.args(status.without_nested()).ask()?;
         let options = ["--quiet", "--cleanup=verbatim", "--no-verify", "--allow-empty-message"];
         let commit =
             self.git_in(&tree)?.arg("commit").args(options).args(["--no-gpg-sign", "-F", "-"]);
         let commit = commit.envs(who.environment()).input(clean(message));
-        let output = commit.patiently()?;
+        let output = commit.retry_while_locked()?;
         let head = self.head_of(&tree)?;
         if output.exit.is_success() {
             return Ok(head);
         }
         // What was changed and changed back leaves nothing to commit.
         let staged = self.git_in(&tree)?.args(["diff", "--cached", "--quiet", "--no-ext-diff"]);
-        if staged.patiently()?.exit.is_success() { Ok(None) } else { Err(commit.failed(&output)) }
+        if staged.retry_while_locked()?.exit.is_success() {
+            Ok(None)
+        } else {
+            Err(commit.failed(&output))
+        }
     }
 
     /// The commit that is checked out in a working tree.
@@ -102,7 +106,7 @@ impl Repo {
         path: &str,
         content: Option<&[u8]>,
         message: &str,
-        who: &Who,
+        who: &CommitIdentity,
     ) -> Result<String, GitError> {
         let parent = self.commit(parent)?;
         let tree = self.tree_with(&self.tree_of(&parent)?, path, content)?;
@@ -115,7 +119,7 @@ impl Repo {
         tree: &str,
         parents: &[&str],
         message: &str,
-        who: &Who,
+        who: &CommitIdentity,
     ) -> Result<String, GitError> {
         let parents = parents.iter().map(|parent| self.commit(parent));
         let parents: Vec<String> = parents.collect::<Result<_, _>>()?;
@@ -128,7 +132,7 @@ impl Repo {
         tree: &str,
         parents: &[&str],
         message: &str,
-        who: &Who,
+        who: &CommitIdentity,
     ) -> Result<String, GitError> {
         let parents = parents.iter().flat_map(|parent| ["-p", parent]);
         let order = self.git()?.args(["commit-tree", "--no-gpg-sign", tree]).args(parents);

@@ -8,7 +8,7 @@ use super::error::Conflict;
 use super::{GitError, Repo};
 
 /// Minimum length of conflict markers.
-const MARK: usize = 7;
+const MIN_MARKER_CHARS: usize = 7;
 
 /// The lines between the marks of conflicts, with the marks, counted from 1.
 pub(super) fn lines(content: &[u8]) -> Vec<(u32, u32)> {
@@ -34,18 +34,18 @@ pub(super) fn lines(content: &[u8]) -> Vec<(u32, u32)> {
 fn mark(line: &[u8], sign: u8) -> usize {
     let length = line.iter().take_while(|byte| **byte == sign).count();
     let ends = line.get(length).is_none_or(|byte| matches!(byte, b' ' | b'\r'));
-    if length >= MARK && ends { length } else { 0 }
+    if length >= MIN_MARKER_CHARS && ends { length } else { 0 }
 }
 
 /// Conflict report of `git merge-tree -z --messages`.
 #[derive(Debug, Default)]
-pub(super) struct Answer {
+pub(super) struct ConflictReport {
     pub(super) tree: String,
     /// The files in conflict, each with its kind as far as it was told
     pub(super) files: BTreeMap<Vec<u8>, Option<String>>,
 }
 
-impl Answer {
+impl ConflictReport {
     pub(super) fn of(output: &[u8]) -> Self {
         let mut fields = output.split(|byte| *byte == 0);
         let mut answer = Self { tree: text(fields.next().unwrap_or_default()), ..Self::default() };
@@ -89,7 +89,7 @@ fn kind(sort: &[u8], message: &[u8]) -> Option<String> {
 
 impl Repo {
     /// The conflicts of an answer, with the lines that the tree with their marks has.
-    pub(super) fn conflicts(&self, answer: &Answer) -> Result<Vec<Conflict>, GitError> {
+    pub(super) fn conflicts(&self, answer: &ConflictReport) -> Result<Vec<Conflict>, GitError> {
         let name = |path: &Vec<u8>| -> OsString {
             let mut name = OsString::from(format!("{}:", answer.tree));
             name.push(os(path));

@@ -7,7 +7,7 @@ use crate::files::FileError;
 use crate::process::RunError;
 
 /// Number of files named in an error.
-const NAMED: usize = 10;
+const MAX_FILES_NAMED: usize = 10;
 
 /// A file that two sides changed in ways that do not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -247,9 +247,9 @@ pub(super) fn without_secrets(line: &str) -> String {
 /// A few names, and how many more.
 fn names(all: &[String]) -> String {
     let mut told: Vec<String> =
-        all.iter().take(NAMED).map(|name| format!("`{}`", readable(name))).collect();
-    if all.len() > NAMED {
-        told.push(format!("{} more", all.len() - NAMED));
+        all.iter().take(MAX_FILES_NAMED).map(|name| format!("`{}`", readable(name))).collect();
+    if all.len() > MAX_FILES_NAMED {
+        told.push(format!("{} more", all.len() - MAX_FILES_NAMED));
     }
     told.join(", ")
 }
@@ -265,12 +265,13 @@ fn conflicts(all: &[Conflict]) -> String {
         if conflict.lines.is_empty() {
             return format!("`{path}` ({})", conflict.kind);
         }
-        let lines = conflict.lines.iter().take(NAMED).map(|(from, to)| format!("{from}-{to}"));
+        let lines =
+            conflict.lines.iter().take(MAX_FILES_NAMED).map(|(from, to)| format!("{from}-{to}"));
         format!("`{path}` ({}, lines {})", conflict.kind, lines.collect::<Vec<_>>().join(", "))
     };
-    let mut told: Vec<String> = all.iter().take(NAMED).map(tell).collect();
-    if all.len() > NAMED {
-        told.push(format!("{} more", all.len() - NAMED));
+    let mut told: Vec<String> = all.iter().take(MAX_FILES_NAMED).map(tell).collect();
+    if all.len() > MAX_FILES_NAMED {
+        told.push(format!("{} more", all.len() - MAX_FILES_NAMED));
     }
     told.join(", ")
 }

@@ -4,17 +4,17 @@ use std::path::Path;
 
 use model::Timestamp;
 
-use super::command::{Order, split, text};
+use super::command::{GitInvocation, split, text};
 use super::repo::Tree;
 use super::snapshot::IndexCopy;
-use super::state::NOT_OURS;
+use super::state::OUTSIDE_HOME_PATHS;
 use super::status::Status;
 use super::{GitError, Repo};
 
 /// Larger files are told of and not shown: nobody reads that much, and it has to go through memory.
-const LARGE: &str = "8m";
+const BIG_FILE_THRESHOLD: &str = "8m";
 /// Options for diffs, whatever the repository configures.
-const PLAIN: [&str; 16] = [
+const DIFF_OPTIONS: [&str; 16] = [
     "--no-ext-diff",
     "--no-textconv",
     "--no-color",
@@ -63,20 +63,20 @@ impl Repo {
     /// Diff from the merge base to `to`, as a pull request shows it.
     pub fn diff(&self, from: &str, to: &str, max_bytes: usize) -> Result<Diff, GitError> {
         let to = self.commit(to)?;
-        let order = self.between(from, &to)?.args(PLAIN);
-        let order = order.configs([("core.bigFileThreshold".into(), LARGE.into())]);
+        let order = self.between(from, &to)?.args(DIFF_OPTIONS);
+        let order = order.configs([("core.bigFileThreshold".into(), BIG_FILE_THRESHOLD.into())]);
         Ok(read(&self.attributes_of(order, &to).ask()?, max_bytes))
     }
 
     /// Diff of uncommitted changes in the working tree of `dir`, including new files.
     pub fn uncommitted_diff(&self, dir: &Path, max_bytes: usize) -> Result<Diff, GitError> {
         let tree = self.tree(dir)?;
-        let status = self.status(&tree, &NOT_OURS)?;
+        let status = self.status(&tree, &OUTSIDE_HOME_PATHS)?;
         let base = match &status.head {
             Some(head) => head.clone(),
             None => self.make_tree(Vec::new())?,
         };
-        self.files_against(&tree, &status, (&base, max_bytes))
+        self.files_against(&tree, &status, &base, max_bytes)
     }
 
     /// Diff from a commit to the working tree of `dir`: commits since, and uncommitted
@@ -88,10 +88,10 @@ impl Repo {
         max_bytes: usize,
     ) -> Result<(Diff, bool), GitError> {
         let tree = self.tree(dir)?;
-        let status = self.status(&tree, &NOT_OURS)?;
+        let status = self.status(&tree, &OUTSIDE_HOME_PATHS)?;
         let base = self.commit(base)?;
         let is_open = !status.entries.is_empty();
-        Ok((self.files_against(&tree, &status, (&base, max_bytes))?, is_open))
+        Ok((self.files_against(&tree, &status, &base, max_bytes)?, is_open))
     }
 
     /// Compares a working tree with a commit or a tree.
@@ -99,15 +99,16 @@ impl Repo {
         &self,
         tree: &Tree,
         status: &Status,
-        (base, max_bytes): (&str, usize),
+        base: &str,
+        max_bytes: usize,
     ) -> Result<Diff, GitError> {
         let copy = IndexCopy::of(tree)?;
         let git = || Ok::<_, GitError>(self.git_in(tree)?.env("GIT_INDEX_FILE", copy.path()));
         // Announced, new files are shown; they are not stored.
-        let add = git()?.args(["add", "--intent-to-add", "--sparse"]).args(NOT_OURS);
+        let add = git()?.args(["add", "--intent-to-add", "--sparse"]).args(OUTSIDE_HOME_PATHS);
         add.args(status.without_nested()).ask()?;
-        let order = git()?.arg("diff").args(PLAIN).arg(base).args(NOT_OURS);
-        let order = order.configs([("core.bigFileThreshold".into(), LARGE.into())]);
+        let order = git()?.arg("diff").args(DIFF_OPTIONS).arg(base).args(OUTSIDE_HOME_PATHS);
+        let order = order.configs([("core.bigFileThreshold".into(), BIG_FILE_THRESHOLD.into())]);
         Ok(read(&order.ask()?, max_bytes))
     }
 
@@ -149,7 +150,7 @@ impl Repo {
     }
 
     /// Compares a commit with its common ancestor with another one.
-    fn between(&self, from: &str, to: &str) -> Result<Order, GitError> {
+    fn between(&self, from: &str, to: &str) -> Result<GitInvocation, GitError> {
         let from = self.commit(from)?;
         let base = self.git()?.args(["merge-base", &from, to]).ask_maybe()?;
         let base = base.ok_or_else(|| self.unrelated(&from, to))?;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::command::{split, text};
-use super::conflict::Answer;
+use super::conflict::ConflictReport;
 use super::error::Conflict;
 use super::repo::Tree;
 use super::state::nothing_in_progress;
@@ -13,7 +13,7 @@ use crate::process::Exit;
 
 /// Outcome of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Merged {
+pub enum MergeOutcome {
     /// The sides fit together
     Clean {
         /// The merged tree, to be committed
@@ -28,19 +28,23 @@ pub enum Merged {
 impl Repo {
     /// Merges two commits into a tree. Neither a branch nor a working tree is touched. The attributes of files are
     /// those of `ours`, as far as git can do that.
-    pub fn merge_trees(&self, ours: &str, theirs: &str) -> Result<Merged, GitError> {
+    pub fn merge_trees(&self, ours: &str, theirs: &str) -> Result<MergeOutcome, GitError> {
         let (ours, theirs) = (self.commit(ours)?, self.commit(theirs)?);
         let order = self.git()?.args(["merge-tree", "--write-tree", "-z", "--messages"]);
         let order = self.attributes_of(order.args([&ours, &theirs]), &ours);
-        let output = order.patiently()?;
+        let output = order.retry_while_locked()?;
         match output.exit {
-            Exit::Code(0) => Ok(Merged::Clean { tree: Answer::of(&output.stdout).tree }),
-            Exit::Code(1) => Ok(Merged::Conflicts(self.conflicts(&Answer::of(&output.stdout))?)),
+            Exit::Code(0) => {
+                Ok(MergeOutcome::Clean { tree: ConflictReport::of(&output.stdout).tree })
+            }
+            Exit::Code(1) => {
+                Ok(MergeOutcome::Conflicts(self.conflicts(&ConflictReport::of(&output.stdout))?))
+            }
             _ if text(&output.stderr).contains("unrelated histories") => {
                 if self.is_shallow() {
                     Err(GitError::Shallow)
                 } else {
-                    Ok(Merged::Unrelated)
+                    Ok(MergeOutcome::Unrelated)
                 }
             }
             _ => Err(order.failed(&output)),
@@ -56,7 +60,7 @@ impl Repo {
         let options = ["--ff-only", "--commit", "--no-squash", "--no-autostash", "--no-verify"];
         let quiet = ["--quiet", "--no-stat", "--no-overwrite-ignore"];
         let order = self.git_in(&tree)?.arg("merge").args(options).args(quiet).arg(&commit);
-        let output = order.patiently()?;
+        let output = order.retry_while_locked()?;
         if output.exit.is_success() {
             return Ok(());
         }

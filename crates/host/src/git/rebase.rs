@@ -6,20 +6,20 @@ use super::command::{os, text};
 use super::conflict::lines;
 use super::error::Conflict;
 use super::repo::Tree;
-use super::state::{NOT_OURS, in_progress, nothing_in_progress};
+use super::state::{OUTSIDE_HOME_PATHS, in_progress, nothing_in_progress};
 use super::status::{Entry, Kind, Status};
-use super::{GitError, Repo, Who};
+use super::{CommitIdentity, GitError, Repo};
 use crate::files;
 
 /// A larger file in conflict is named without its lines.
-const MAX_CONFLICT_FILE: u64 = 16 * 1024 * 1024;
+const MAX_CONFLICT_FILE_BYTES: u64 = 16 * 1024 * 1024;
 
 /// The file by which we know that a rebase in progress is one of ours that a crash interrupted.
-const OURS: &str = "adjutant-rebase";
+const REBASE_MARKER_FILE: &str = "adjutant-rebase";
 
 /// Where a rebase has led.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rebased {
+pub struct RebaseOutcome {
     /// The commit that is checked out now
     pub head: String,
     /// True if the branch moved
@@ -30,9 +30,14 @@ impl Repo {
     /// Puts the commits of the working tree around `dir` on top of `onto`. Who made them stays, `who` is the
     /// committer. Where they do not fit it is called off and nothing has changed. Merges among them are made
     /// straight. Untracked files are no hindrance unless they are in the way.
-    pub fn rebase(&self, dir: &Path, onto: &str, who: &Who) -> Result<Rebased, GitError> {
+    pub fn rebase(
+        &self,
+        dir: &Path,
+        onto: &str,
+        who: &CommitIdentity,
+    ) -> Result<RebaseOutcome, GitError> {
         let tree = self.tree(dir)?;
-        let ours = tree.git_dir.join(OURS);
+        let ours = tree.git_dir.join(REBASE_MARKER_FILE);
         if ours.exists() {
             if in_progress(&tree) == Some("rebase") {
                 self.call_off(&tree)?;
@@ -42,7 +47,7 @@ impl Repo {
         nothing_in_progress(&tree)?;
         let onto = self.commit(onto)?;
         let before = self.head_of(&tree)?.ok_or(GitError::NoCommits)?;
-        let status = self.status(&tree, &NOT_OURS)?;
+        let status = self.status(&tree, &OUTSIDE_HOME_PATHS)?;
         let changed = status.names(|entry| entry.kind != Kind::Untracked);
         if !changed.is_empty() {
             return Err(GitError::Dirty(changed));
@@ -55,10 +60,10 @@ impl Repo {
         files::remove(&ours)?;
         done?;
         let head = self.head_of(&tree)?.ok_or(GitError::NoCommits)?;
-        Ok(Rebased { moved: head != before, head })
+        Ok(RebaseOutcome { moved: head != before, head })
     }
 
-    fn rebase_onto(&self, tree: &Tree, onto: &str, who: &Who) -> Result<(), GitError> {
+    fn rebase_onto(&self, tree: &Tree, onto: &str, who: &CommitIdentity) -> Result<(), GitError> {
         let options = [
             "--merge",
             "--quiet",
@@ -85,7 +90,7 @@ impl Repo {
             return Err(if dirty { GitError::Dirty(in_the_way) } else { failed });
         }
         // Looked at before it is called off: then the marks are gone.
-        let conflicts = conflicts(tree, &self.status(tree, &NOT_OURS)?);
+        let conflicts = conflicts(tree, &self.status(tree, &OUTSIDE_HOME_PATHS)?);
         self.call_off(tree)?;
         if !conflicts.is_empty() {
             return Err(GitError::Conflict(conflicts));
@@ -105,7 +110,7 @@ fn conflicts(tree: &Tree, status: &Status) -> Vec<Conflict> {
     let conflict = |entry: &Entry| {
         let Kind::Unmerged { ours, theirs } = entry.kind else { return None };
         let path = tree.top.join(os(&entry.path));
-        let content = files::read_bytes(&path, MAX_CONFLICT_FILE).unwrap_or_default();
+        let content = files::read_bytes(&path, MAX_CONFLICT_FILE_BYTES).unwrap_or_default();
         let lines = lines(&content);
         let kind = match (ours, theirs) {
             (b'U', b'U') if lines.is_empty() => "binary",

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::{fs, io};
 
 use super::branch::{check_name, is_plain};
-use super::command::{Pair, find, is_busy, line, numbered, os, text};
+use super::command::{NameValue, find, is_busy, line, numbered, os, text};
 use super::error::{said, without_secrets};
 use super::{GitError, Repo};
 use crate::files::{self, Mode, at};
@@ -18,7 +18,7 @@ use crate::process::{self, Launch, Output};
 use crate::random;
 
 /// Environment variables that would redirect git.
-const LEADING: [&str; 9] = [
+const REDIRECTING_VARIABLES: [&str; 9] = [
     "LC_ALL",
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -30,7 +30,7 @@ const LEADING: [&str; 9] = [
     "GIT_PREFIX",
 ];
 /// Settings that stay off whatever the operator configured; nobody is there to answer a prompt.
-const OFF: [(&str, &str); 5] = [
+const DISABLED_SETTINGS: [(&str, &str); 5] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
     ("core.askPass", ""),
@@ -41,9 +41,9 @@ const OFF: [(&str, &str); 5] = [
 const SHA256_CONFIG: &str =
     "[core]\n\tbare = true\n\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n";
 /// Upper bound on the list of commits at which a history is cut off.
-const MAX_SHALLOW: u64 = 64 * 1024 * 1024;
+const MAX_SHALLOW_BYTES: u64 = 64 * 1024 * 1024;
 /// Words by which one knows that a remote does not know us.
-const STRANGER: [&str; 8] = [
+const AUTHENTICATION_ERRORS: [&str; 8] = [
     "Authentication failed",
     "could not read Username",
     "could not read Password",
@@ -54,7 +54,7 @@ const STRANGER: [&str; 8] = [
     "Host key verification failed",
 ];
 /// Words by which one knows that a remote does not answer.
-const SILENT: [&str; 11] = [
+const CONNECTION_ERRORS: [&str; 11] = [
     "Could not resolve host",
     "Temporary failure in name resolution",
     "Failed to connect",
@@ -171,11 +171,11 @@ impl Repo {
     }
 
     /// Makes the folder that git pushes from.
-    fn apart(&self, push: &Push, settings: &Settings) -> Result<Apart, GitError> {
+    fn apart(&self, push: &Push, settings: &Settings) -> Result<ScratchRepository, GitError> {
         let above = push.scratch.clone().unwrap_or_else(std::env::temp_dir);
         let name = random::secret("adjutant-push-").map_err(io::Error::other);
         let name = name.map_err(at("name a folder in", &above))?;
-        let apart = Apart(above.join(name));
+        let apart = ScratchRepository(above.join(name));
         files::make_dir(&apart.0.join("refs"), Mode::Private)?;
         files::write_quickly(&apart.0.join("HEAD"), "ref: refs/heads/none\n", Mode::Private)?;
         let config = match settings.of_repository("extensions.objectformat") {
@@ -183,7 +183,7 @@ impl Repo {
             _ => "[core]\n\tbare = true\n",
         };
         files::write_quickly(&apart.0.join("config"), config, Mode::Private)?;
-        let shallow = files::read_bytes(&self.common().join("shallow"), MAX_SHALLOW);
+        let shallow = files::read_bytes(&self.common().join("shallow"), MAX_SHALLOW_BYTES);
         match shallow.map(String::from_utf8) {
             Ok(Ok(text)) => files::write_quickly(&apart.0.join("shallow"), &text, Mode::Private)?,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -193,10 +193,11 @@ impl Repo {
     }
 
     /// The environment that was given, without what would lead git elsewhere.
-    fn given(&self, push: &Push) -> Vec<Pair> {
-        let leads = |name: &OsStr| LEADING.iter().any(|what| name == OsStr::new(what));
+    fn given(&self, push: &Push) -> Vec<NameValue> {
+        let leads =
+            |name: &OsStr| REDIRECTING_VARIABLES.iter().any(|what| name == OsStr::new(what));
         let kept = push.environment.iter().filter(|(name, _)| !leads(name));
-        let mut environment: Vec<Pair> = kept.cloned().collect();
+        let mut environment: Vec<NameValue> = kept.cloned().collect();
         if !environment.iter().any(|(name, _)| name == "PATH") {
             environment.push(("PATH".into(), self.path().clone()));
         }
@@ -209,14 +210,14 @@ impl Repo {
         &self,
         push: &Push,
         settings: &Settings,
-        apart: &Apart,
-    ) -> Result<Vec<Pair>, GitError> {
+        apart: &ScratchRepository,
+    ) -> Result<Vec<NameValue>, GitError> {
         let mut environment = self.given(push);
         // They are among the settings already.
         environment.retain(|(name, _)| !name.as_bytes().starts_with(b"GIT_CONFIG"));
         let plain = |name: &str, value: &str| (OsString::from(name), OsString::from(value));
         let mut configs = settings.operators.clone();
-        configs.extend(OFF.iter().map(|(name, value)| plain(name, value)));
+        configs.extend(DISABLED_SETTINGS.iter().map(|(name, value)| plain(name, value)));
         if let Some((prefix, header)) = &push.header {
             if header.contains(['\n', '\r', '\0']) || prefix.contains(['\n', '\0']) {
                 let said = "the header has more than one line; check the token".to_owned();
@@ -260,9 +261,9 @@ fn names_helper(url: &str) -> bool {
 #[derive(Debug, Default)]
 struct Settings {
     /// Those of the system, the user and the environment
-    operators: Vec<Pair>,
+    operators: Vec<NameValue>,
     /// Those of the repository and its worktrees, where agents can write
-    repositorys: Vec<Pair>,
+    repositorys: Vec<NameValue>,
 }
 
 impl Settings {
@@ -275,9 +276,9 @@ impl Settings {
 
 /// A folder that git takes for a repository; gone when this is dropped.
 #[derive(Debug)]
-struct Apart(PathBuf);
+struct ScratchRepository(PathBuf);
 
-impl Drop for Apart {
+impl Drop for ScratchRepository {
     fn drop(&mut self) {
         // Best effort: it holds nothing but a few settings.
         drop(fs::remove_dir_all(&self.0));
@@ -300,7 +301,7 @@ impl Push {
         if is_busy(&output.stderr) {
             return GitError::Busy(reason);
         }
-        if has(&STRANGER) {
+        if has(&AUTHENTICATION_ERRORS) {
             return GitError::Denied { remote, said: reason };
         }
         if refusal.starts_with("[remote rejected]") {
@@ -313,7 +314,7 @@ impl Push {
         if words.contains("does not appear to be a git repository") {
             return GitError::NoRemote(remote);
         }
-        if has(&SILENT) {
+        if has(&CONNECTION_ERRORS) {
             return GitError::Offline { remote, said: reason };
         }
         GitError::Failed { command: "push".into(), said: reason }

@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use super::command::{Known, Order, line, os, text};
+use super::command::{ConfigCache, GitInvocation, line, os, text};
 use super::snapshot::IndexCopy;
 use super::{Git, GitError, common_dir, git_dir};
 use crate::process::RunError;
 
 /// The first version with `merge-tree --write-tree`.
-const OLDEST: (u32, u32) = (2, 38);
+const MIN_GIT_VERSION: (u32, u32) = (2, 38);
 /// The first version that takes attributes from a commit.
-const ATTRIBUTES_OF: (u32, u32) = (2, 41);
+const ATTRIBUTES_FROM_COMMIT_VERSION: (u32, u32) = (2, 41);
 
 /// A git repository. Cheap to clone; keep one and clone it, for what it has learned is shared. All its methods block.
 #[derive(Debug, Clone)]
@@ -25,10 +25,10 @@ pub(super) struct Inner {
     path: OsString,
     limit: Duration,
     version: (u32, u32),
-    facts: Facts,
+    facts: RepoFacts,
     /// That of the folder it was opened in: `HEAD` means what is checked out there
     git_dir: PathBuf,
-    known: Arc<Known>,
+    known: Arc<ConfigCache>,
     /// Many may add worktrees at once; who mends what a crash has left must be alone
     pub(super) mending: Arc<RwLock<()>>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Inner {
 /// Properties of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
-pub struct Facts {
+pub struct RepoFacts {
     /// Where its objects and branches are
     pub common_dir: PathBuf,
     /// The top of the working tree that it was opened in; none in a bare repository
@@ -77,7 +77,7 @@ impl Git {
         if !dir.is_dir() {
             return Err(nowhere());
         }
-        let order = || Order::new(&self.path, &dir, limit);
+        let order = || GitInvocation::new(&self.path, &dir, limit);
         let version = version(&order().arg("version").ask_line()?)?;
         // The path comes last: it may have several lines.
         let questions = ["--is-inside-work-tree", "--is-shallow-repository", "--git-common-dir"];
@@ -94,17 +94,17 @@ impl Git {
         let common = fs::canonicalize(os(common.unwrap_or_default())).map_err(|_| nowhere())?;
         let top = dir.ancestors().find(|dir| inside && git_dir(dir).is_some()).map(Path::to_owned);
         let own = top.as_deref().and_then(git_dir).unwrap_or_else(|| common.clone());
-        let known = Arc::new(Known::default());
-        let armed = known.get((&common, &own), order)?;
+        let known = Arc::new(ConfigCache::default());
+        let program_settings = known.get(&common, &own, order)?;
         let submodules = top.as_ref().is_some_and(|top| top.join(".gitmodules").exists())
             || common.join("modules").is_dir()
             || (top.is_none() && has_gitmodules(order())?);
-        let facts = Facts {
+        let facts = RepoFacts {
             common_dir: common,
             top,
-            bare: armed.bare,
+            bare: program_settings.bare,
             shallow,
-            sparse: armed.sparse,
+            sparse: program_settings.sparse,
             has_submodules: submodules,
         };
         let path = self.path.clone();
@@ -114,7 +114,7 @@ impl Git {
 }
 
 /// True if the checked-out commit lists submodules.
-fn has_gitmodules(order: Order) -> Result<bool, RunError> {
+fn has_gitmodules(order: GitInvocation) -> Result<bool, RunError> {
     let asked = order.args(["rev-parse", "--quiet", "--verify", "HEAD:.gitmodules"]).run()?;
     Ok(asked.exit.is_success())
 }
@@ -128,14 +128,14 @@ fn version(told: &str) -> Result<(u32, u32), GitError> {
         digits.parse().ok()
     });
     match (numbers.next().flatten(), numbers.next().flatten()) {
-        (Some(major), Some(minor)) if (major, minor) >= OLDEST => Ok((major, minor)),
+        (Some(major), Some(minor)) if (major, minor) >= MIN_GIT_VERSION => Ok((major, minor)),
         _ => Err(GitError::TooOld { found: found.to_owned() }),
     }
 }
 
 impl Repo {
     /// Properties of the repository when it was opened.
-    pub fn facts(&self) -> &Facts {
+    pub fn facts(&self) -> &RepoFacts {
         &self.0.facts
     }
 
@@ -167,7 +167,7 @@ impl Repo {
     }
 
     /// Git, asked about the repository as a whole.
-    pub(super) fn git(&self) -> Result<Order, GitError> {
+    pub(super) fn git(&self) -> Result<GitInvocation, GitError> {
         let top = self.0.facts.top.as_deref();
         let order = self.order(top.unwrap_or(self.common()), &self.0.git_dir)?;
         // With a working tree git looks at the attributes in it.
@@ -178,7 +178,7 @@ impl Repo {
     }
 
     /// Git, asked about one working tree.
-    pub(super) fn git_in(&self, tree: &Tree) -> Result<Order, GitError> {
+    pub(super) fn git_in(&self, tree: &Tree) -> Result<GitInvocation, GitError> {
         let order = self.order(&tree.top, &tree.git_dir)?.env("GIT_WORK_TREE", &tree.top);
         Ok(match &tree.index {
             Some(copy) => order.env("GIT_INDEX_FILE", copy.path()),
@@ -187,20 +187,28 @@ impl Repo {
     }
 
     /// Git, asked about a git directory. It is named, so that git does not look for another one further up.
-    pub(super) fn order(&self, directory: &Path, git_dir: &Path) -> Result<Order, GitError> {
+    pub(super) fn order(
+        &self,
+        directory: &Path,
+        git_dir: &Path,
+    ) -> Result<GitInvocation, GitError> {
         // Named too, since a worktree's note of where the repository is can be changed after it was checked.
         let order = || {
-            Order::new(&self.0.path, directory, self.0.limit)
+            GitInvocation::new(&self.0.path, directory, self.0.limit)
                 .env("GIT_DIR", git_dir)
                 .env("GIT_COMMON_DIR", self.common())
         };
-        let armed = self.0.known.get((self.common(), git_dir), order)?;
-        Ok(order().configs(armed.off))
+        let program_settings = self.0.known.get(self.common(), git_dir, order)?;
+        Ok(order().configs(program_settings.off))
     }
 
     /// Takes the attributes of files from a commit and not from whatever is checked out, where git can.
-    pub(super) fn attributes_of(&self, order: Order, commit: &str) -> Order {
-        if self.0.version < ATTRIBUTES_OF { order } else { order.env("GIT_ATTR_SOURCE", commit) }
+    pub(super) fn attributes_of(&self, order: GitInvocation, commit: &str) -> GitInvocation {
+        if self.0.version < ATTRIBUTES_FROM_COMMIT_VERSION {
+            order
+        } else {
+            order.env("GIT_ATTR_SOURCE", commit)
+        }
     }
 
     /// The working tree around a folder, if it is one of this repository.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::branch::{check_name, full};
 use super::command::text;
-use super::commit::Who;
+use super::commit::CommitIdentity;
 use super::repo::Tree;
 use super::snapshot::Snapshot;
 use super::state::precious;
@@ -12,7 +12,7 @@ use super::status::Status;
 use super::{GitError, Repo};
 
 /// Maximum number of rescue branches of one name.
-const NUMBERS: u32 = 10_000;
+const MAX_RESCUE_BRANCHES: u32 = 10_000;
 
 impl Repo {
     /// Commits everything uncommitted, whatever state the working tree around `dir` is in, and has a branch point at
@@ -27,7 +27,7 @@ impl Repo {
         dir: &Path,
         branch: &str,
         message: &str,
-        who: &Who,
+        who: &CommitIdentity,
     ) -> Result<Option<String>, GitError> {
         check_name(branch)?;
         let tree = self.unhidden(self.tree(dir)?)?;
@@ -51,7 +51,10 @@ impl Repo {
         let commit = match (&status.head, &loose[..]) {
             // The commit itself is all there is.
             (Some(head), [one]) if is_clean && one == head => head.clone(),
-            _ => self.rescue_commit(&status, &snapshot, &loose, (message, who))?,
+            _ => {
+                let (status, snapshot, loose) = (&status, &snapshot, &loose);
+                self.rescue_commit(&RescuedWork { status, snapshot, loose, message, who })?
+            }
         };
         self.branch_numbered(branch, &commit)?;
         Ok(Some(commit))
@@ -72,13 +75,8 @@ impl Repo {
         Ok(rescues.any(|rescue| rescue.commit == *head).then(|| head.clone()))
     }
 
-    fn rescue_commit(
-        &self,
-        status: &Status,
-        snapshot: &Snapshot,
-        loose: &[String],
-        (message, who): (&str, &Who),
-    ) -> Result<String, GitError> {
+    fn rescue_commit(&self, rescued: &RescuedWork<'_>) -> Result<String, GitError> {
+        let RescuedWork { status, snapshot, loose, message, who } = *rescued;
         let mut parents: Vec<String> = status.head.iter().cloned().collect();
         if let Some(staged) = &snapshot.staged {
             let parent: Vec<&str> = status.head.iter().map(String::as_str).collect();
@@ -100,7 +98,7 @@ impl Repo {
         loop {
             let numbered = if number == 1 { name.to_owned() } else { format!("{name}-{number}") };
             match self.branch_create(&numbered, commit) {
-                Err(GitError::BranchExists { .. }) if number < NUMBERS => number += 1,
+                Err(GitError::BranchExists { .. }) if number < MAX_RESCUE_BRANCHES => number += 1,
                 done => return done,
             }
         }
@@ -159,6 +157,16 @@ impl Repo {
         };
         Ok(listed.lines().filter_map(rescue).collect())
     }
+}
+
+/// Content of a rescue commit.
+struct RescuedWork<'a> {
+    status: &'a Status,
+    snapshot: &'a Snapshot,
+    /// Commits that only the working tree knew
+    loose: &'a [String],
+    message: &'a str,
+    who: &'a CommitIdentity,
 }
 
 /// A commit that may be a rescue.

@@ -15,7 +15,7 @@ use super::{GitError, Repo, hash, read_small};
 use crate::files::{self, at};
 
 /// Where git notes commits that something in progress still needs, in each line a hash.
-const NOTED: [&str; 10] = [
+const PENDING_COMMIT_FILES: [&str; 10] = [
     "MERGE_HEAD",
     "MERGE_AUTOSTASH",
     "CHERRY_PICK_HEAD",
@@ -28,7 +28,7 @@ const NOTED: [&str; 10] = [
     "rebase-apply/autostash",
 ];
 
-static COPIES: AtomicU64 = AtomicU64::new(0);
+static INDEX_COPY_COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// A copy of an index, removed when it is dropped.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(super) struct IndexCopy(PathBuf);
 
 impl IndexCopy {
     pub(super) fn of(tree: &Tree) -> Result<Self, GitError> {
-        let number = COPIES.fetch_add(1, Ordering::Relaxed);
+        let number = INDEX_COPY_COUNTER.fetch_add(1, Ordering::Relaxed);
         let name = format!("adjutant-{}-{number}.index", std::process::id());
         let copy = Self(tree.git_dir.join(name));
         // An older process of our number may have left one.
@@ -155,7 +155,7 @@ impl Repo {
         if status.branch.is_none() {
             commits.extend(status.head.clone());
         }
-        for file in NOTED {
+        for file in PENDING_COMMIT_FILES {
             let text = read_small(&tree.git_dir.join(file)).unwrap_or_default();
             commits.extend(text.lines().filter_map(hash));
         }

@@ -7,12 +7,13 @@ use super::status::{Entry, Kind};
 use super::{GitError, Repo};
 
 /// Files of ours are nobody's work.
-pub(super) const NOT_OURS: [&str; 3] = ["--", ":(top)", ":(top,exclude,glob)**/.adjutant/**"];
+pub(super) const OUTSIDE_HOME_PATHS: [&str; 3] =
+    ["--", ":(top)", ":(top,exclude,glob)**/.adjutant/**"];
 /// Everything.
-const ALL: [&str; 2] = ["--", ":(top)"];
+const ALL_PATHS: [&str; 2] = ["--", ":(top)"];
 
 /// Operations in progress and the git files that reveal them.
-const BEGUN: [(&str, &str); 6] = [
+const OPERATIONS_IN_PROGRESS: [(&str, &str); 6] = [
     ("rebase-merge", "rebase"),
     ("rebase-apply", "rebase"),
     ("MERGE_HEAD", "merge"),
@@ -49,7 +50,7 @@ impl Repo {
     /// The state of the working tree around `dir`.
     pub fn state(&self, dir: &Path) -> Result<TreeState, GitError> {
         let tree = self.tree(dir)?;
-        let status = self.status(&tree, &NOT_OURS)?;
+        let status = self.status(&tree, &OUTSIDE_HOME_PATHS)?;
         Ok(TreeState {
             staged: status.names(Entry::is_staged),
             unstaged: status.names(Entry::is_unstaged),
@@ -63,7 +64,10 @@ impl Repo {
 
 /// Operation in progress in a working tree.
 pub(super) fn in_progress(tree: &Tree) -> Option<&'static str> {
-    BEGUN.iter().find(|(file, _)| tree.git_dir.join(file).exists()).map(|(_, what)| *what)
+    OPERATIONS_IN_PROGRESS
+        .iter()
+        .find(|(file, _)| tree.git_dir.join(file).exists())
+        .map(|(_, what)| *what)
 }
 
 /// Refuses where something waits for its end.
@@ -76,7 +80,7 @@ pub(super) fn nothing_in_progress(tree: &Tree) -> Result<(), GitError> {
 
 /// Paths to leave out: our own files in the main working tree, none in a worktree.
 pub(super) const fn precious(tree: &Tree) -> &'static [&'static str] {
-    if tree.is_main { &NOT_OURS } else { &ALL }
+    if tree.is_main { &OUTSIDE_HOME_PATHS } else { &ALL_PATHS }
 }
 
 #[cfg(test)]

@@ -7,13 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::branch::unreachable;
-use super::command::{Armed, Order, line, os, split, text};
+use super::command::{GitInvocation, ProgramSettings, line, os, split, text};
 use super::repo::Tree;
 use super::{GitError, Repo, discard, git_dir, hash};
 use crate::files::{self, at};
 
 /// Maximum depth of nested submodules.
-const DEPTH: u32 = 8;
+const MAX_SUBMODULE_DEPTH: u32 = 8;
 
 /// A submodule as the index of a working tree has it.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ struct Submodule {
 
 /// A working tree whose submodules are filled, and where they are filled from.
 #[derive(Debug)]
-struct Filling {
+struct SubmoduleSource {
     top: PathBuf,
     git_dir: PathBuf,
     /// The git directory of the same repository that has the clones
@@ -46,8 +46,13 @@ impl Repo {
         let source_top = self.common().parent().filter(|_| !self.facts().bare).map(Path::to_owned);
         let mut empty = Vec::new();
         let source = self.common().to_owned();
-        let filling =
-            Filling { top: tree.top.clone(), git_dir: tree.git_dir, source, source_top, depth: 0 };
+        let filling = SubmoduleSource {
+            top: tree.top.clone(),
+            git_dir: tree.git_dir,
+            source,
+            source_top,
+            depth: 0,
+        };
         if !tree.is_main {
             self.fill_all(&filling, &tree.top, &mut empty)?;
         }
@@ -56,7 +61,7 @@ impl Repo {
 
     fn fill_all(
         &self,
-        filling: &Filling,
+        filling: &SubmoduleSource,
         top: &Path,
         empty: &mut Vec<String>,
     ) -> Result<(), GitError> {
@@ -64,7 +69,9 @@ impl Repo {
             let path = filling.top.join(&submodule.path);
             let told = path.strip_prefix(top).unwrap_or(&path).to_string_lossy().into_owned();
             match self.fill(filling, &submodule)? {
-                Some(inner) if inner.depth < DEPTH => self.fill_all(&inner, top, empty)?,
+                Some(inner) if inner.depth < MAX_SUBMODULE_DEPTH => {
+                    self.fill_all(&inner, top, empty)?;
+                }
                 Some(_) => {}
                 None => empty.push(told),
             }
@@ -73,7 +80,11 @@ impl Repo {
     }
 
     /// Fills one, and says where its own submodules come from; none where it has to stay empty.
-    fn fill(&self, filling: &Filling, submodule: &Submodule) -> Result<Option<Filling>, GitError> {
+    fn fill(
+        &self,
+        filling: &SubmoduleSource,
+        submodule: &Submodule,
+    ) -> Result<Option<SubmoduleSource>, GitError> {
         let Some(name) = &submodule.name else { return Ok(None) };
         let path = filling.top.join(&submodule.path);
         let own = filling.git_dir.join("modules").join(name);
@@ -86,7 +97,7 @@ impl Repo {
         else {
             return Ok(None);
         };
-        let inner = Filling {
+        let inner = SubmoduleSource {
             top: path.clone(),
             git_dir: own.clone(),
             source: source.clone(),
@@ -133,7 +144,7 @@ impl Repo {
     ) -> Result<Vec<u8>, GitError> {
         let parent = own.parent().unwrap_or(own);
         fs::create_dir_all(parent).map_err(at("create the folder", parent))?;
-        let clone = Order::new(self.path(), parent, self.limit());
+        let clone = GitInvocation::new(self.path(), parent, self.limit());
         let clone = clone.env("GIT_ALLOW_PROTOCOL", "file");
         let mut separate = std::ffi::OsString::from("--separate-git-dir=");
         separate.push(own);
@@ -150,9 +161,10 @@ impl Repo {
     }
 
     /// Git, asked about another repository, without the programs that one names.
-    fn foreign(&self, directory: &Path, git_dir: &Path) -> Result<Order, GitError> {
-        let order = || Order::new(self.path(), directory, self.limit()).env("GIT_DIR", git_dir);
-        Ok(order().configs(Armed::ask(order())?.off))
+    fn foreign(&self, directory: &Path, git_dir: &Path) -> Result<GitInvocation, GitError> {
+        let order =
+            || GitInvocation::new(self.path(), directory, self.limit()).env("GIT_DIR", git_dir);
+        Ok(order().configs(ProgramSettings::ask(order())?.off))
     }
 
     /// The submodules of a working tree.
@@ -178,7 +190,8 @@ impl Repo {
     /// The names of submodules by their paths, as far as they are harmless.
     fn submodule_names(&self, top: &Path) -> Result<BTreeMap<Vec<u8>, PathBuf>, GitError> {
         let file = top.join(".gitmodules");
-        let order = Order::new(self.path(), top, self.limit()).args(["config", "-z", "--file"]);
+        let order =
+            GitInvocation::new(self.path(), top, self.limit()).args(["config", "-z", "--file"]);
         let order = order.arg(&file).args(["--get-regexp", r"^submodule\..*\.path$"]);
         // It also fails where there are none.
         let output = order.run()?.stdout;

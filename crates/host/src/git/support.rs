@@ -8,12 +8,12 @@ use std::time::Duration;
 use model::Timestamp;
 
 use super::command::USUAL_PATH;
-use super::{Git, Repo, Who};
+use super::{CommitIdentity, Git, Repo};
 use crate::process::{self, Launch, Output};
 
-pub(super) const SOON: Duration = Duration::from_secs(60);
+pub(super) const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// Names that programs stumble over.
-pub(super) const ODD: [&str; 6] =
+pub(super) const ODD_FILE_NAMES: [&str; 6] =
     ["with space", "two\nlines", "übung", "-dash", "a \"quote\"", "tab\there"];
 
 /// A repository in a folder of its own; what is beside it is in that folder, too.
@@ -89,12 +89,12 @@ impl Repository {
 }
 
 pub(super) fn open(dir: &Path) -> Repo {
-    Git::default().open(dir, SOON).unwrap()
+    Git::default().open(dir, TEST_TIMEOUT).unwrap()
 }
 
-pub(super) fn who() -> Who {
+pub(super) fn who() -> CommitIdentity {
     let at = Timestamp::from_millis(1_750_000_000_000);
-    Who { name: "Ada".into(), email: "ada@example.com".into(), at }
+    CommitIdentity { name: "Ada".into(), email: "ada@example.com".into(), at }
 }
 
 pub(super) fn write(top: &Path, name: &str, text: &str) {
@@ -118,7 +118,7 @@ pub(super) fn pipe(path: &Path) {
         environment: vec![("PATH".into(), USUAL_PATH.into())],
         directory: "/".into(),
     };
-    assert!(process::run(&launch, SOON).unwrap().exit.is_success());
+    assert!(process::run(&launch, TEST_TIMEOUT).unwrap().exit.is_success());
 }
 
 pub(super) fn read(top: &Path, name: &str) -> String {
@@ -160,7 +160,7 @@ pub(super) fn any<S: AsRef<OsStr>>(dir: &Path, arguments: &[S]) -> Output {
         ],
         directory: dir.to_owned(),
     };
-    process::run(&launch, SOON).unwrap()
+    process::run(&launch, TEST_TIMEOUT).unwrap()
 }
 
 /// Everything in a folder but git's own: names and contents.

@@ -47,7 +47,7 @@ impl Repo {
             None => None,
         };
         let tree = self.tree_of(tree)?;
-        match self.put(Some(&tree), (path, &parts), blob.as_deref())? {
+        match self.put(Some(&tree), path, &parts, blob.as_deref())? {
             Some(changed) => Ok(changed),
             None => self.make_tree(Vec::new()),
         }
@@ -57,7 +57,8 @@ impl Repo {
     fn put(
         &self,
         tree: Option<&str>,
-        (path, parts): (&str, &[&str]),
+        path: &str,
+        parts: &[&str],
         blob: Option<&str>,
     ) -> Result<Option<String>, GitError> {
         let bad = || GitError::BadPath(path.to_owned());
@@ -80,7 +81,7 @@ impl Repo {
                 return if blob.is_some() { Err(bad()) } else { Ok(tree.map(str::to_owned)) };
             }
             let old = old.map(|old| text(old.hash));
-            self.put(old.as_deref(), (path, below), blob)?
+            self.put(old.as_deref(), path, below, blob)?
         };
         let mut lines = Vec::new();
         items

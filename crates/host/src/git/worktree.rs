@@ -14,9 +14,9 @@ use super::{GitError, MAX_SMALL_FILE, Repo, hash};
 use crate::files::{self, at};
 
 /// The reason in git's lock by which we know a worktree that nobody works in.
-const SCRATCH: &str = "adjutant scratch";
+const SCRATCH_LOCK_REASON: &str = "adjutant scratch";
 /// The reason in git's lock while it makes a worktree.
-const INITIALIZING: &str = "initializing";
+const INITIALIZING_LOCK_REASON: &str = "initializing";
 
 /// A working tree of a repository, as git lists it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,12 +49,12 @@ impl Registration {
     }
 
     fn is_scratch(&self) -> bool {
-        self.lock_reason().as_deref() == Some(SCRATCH)
+        self.lock_reason().as_deref() == Some(SCRATCH_LOCK_REASON)
     }
 
     /// True if git was interrupted while creating it; it holds no work yet.
     fn is_half_made(&self) -> bool {
-        self.lock_reason().as_deref() == Some(INITIALIZING)
+        self.lock_reason().as_deref() == Some(INITIALIZING_LOCK_REASON)
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::wire::Refusal;
 
 /// Pause when GitHub does not say how long to wait.
-const PAUSE_SECONDS: i64 = 60;
+const DEFAULT_PAUSE_SECONDS: i64 = 60;
 
 /// Why GitHub did not do it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -155,11 +155,11 @@ impl GitHubError {
 
     /// Classifies an unsuccessful response; `shown` sanitises GitHub's text.
     pub(super) fn refusal(
-        refused: &Refused<'_>,
+        refused: &GitHubRefusal<'_>,
         now: Timestamp,
         shown: impl Fn(&str) -> String,
     ) -> Self {
-        let Refused { status, headers, body, what } = refused;
+        let GitHubRefusal { status, headers, body, what } = refused;
         let refusal: Refusal = serde_json::from_slice(body).unwrap_or_default();
         match status.as_u16() {
             401 => Self::BadToken,
@@ -179,7 +179,7 @@ impl GitHubError {
 
 /// An answer without success.
 #[derive(Debug)]
-pub(super) struct Refused<'a> {
+pub(super) struct GitHubRefusal<'a> {
     pub(super) status: StatusCode,
     pub(super) headers: &'a HeaderMap,
     pub(super) body: &'a [u8],
@@ -201,10 +201,10 @@ fn pause(
     if number("x-ratelimit-remaining") == Some(0) {
         let reset =
             number("x-ratelimit-reset").map(|at| Timestamp::from_millis(at.saturating_mul(1000)));
-        return Some(reset.unwrap_or_else(|| now.after_seconds(PAUSE_SECONDS)));
+        return Some(reset.unwrap_or_else(|| now.after_seconds(DEFAULT_PAUSE_SECONDS)));
     }
     let limited = status == StatusCode::TOO_MANY_REQUESTS || message.contains("rate limit");
-    limited.then(|| now.after_seconds(PAUSE_SECONDS))
+    limited.then(|| now.after_seconds(DEFAULT_PAUSE_SECONDS))
 }
 
 /// GitHub's detailed messages, else its general one.

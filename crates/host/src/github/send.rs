@@ -10,26 +10,26 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::time;
 
-use super::error::{Refused, root};
+use super::error::{GitHubRefusal, root};
 use super::{GitHub, GitHubError};
 
 /// Maximum redirects on the same server, as for a renamed repository.
-const MOST_REDIRECTS: usize = 3;
+const MAX_REDIRECTS: usize = 3;
 
 /// As much of an answer as is read: a page of the longest issues fits.
-const LARGEST_ANSWER: usize = 32 << 20;
+const MAX_RESPONSE_BYTES: usize = 32 << 20;
 
 /// Longest part of a GitHub message that is passed on.
-const LONGEST_MESSAGE: usize = 500;
+const MAX_MESSAGE_CHARS: usize = 500;
 
 /// An answer with success.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct GitHubResponse {
     headers: HeaderMap,
     body: Vec<u8>,
 }
 
-impl Answer {
+impl GitHubResponse {
     pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T, GitHubError> {
         // Only the place: serde would quote what stands there.
         serde_json::from_slice(&self.body).map_err(|error| GitHubError::Unreadable {
@@ -45,7 +45,7 @@ impl Answer {
 }
 
 /// A request to GitHub.
-struct Question<'a> {
+struct GitHubRequest<'a> {
     method: Method,
     path: String,
     body: Option<serde_json::Value>,
@@ -54,22 +54,22 @@ struct Question<'a> {
 }
 
 /// Why one try failed.
-struct Failure {
+struct AttemptFailure {
     error: GitHubError,
     /// True if GitHub may have received it
     arrived: bool,
 }
 
-impl Failure {
+impl AttemptFailure {
     const fn arrived(error: GitHubError) -> Self {
         Self { error, arrived: true }
     }
 }
 
 impl GitHub {
-    pub(super) async fn get(&self, path: &str, what: &str) -> Result<Answer, GitHubError> {
+    pub(super) async fn get(&self, path: &str, what: &str) -> Result<GitHubResponse, GitHubError> {
         let path = format!("{}{path}", self.api.path);
-        self.ask(&Question { method: Method::GET, path, body: None, what }).await
+        self.ask(&GitHubRequest { method: Method::GET, path, body: None, what }).await
     }
 
     pub(super) async fn post<B: Serialize + Sync>(
@@ -77,15 +77,15 @@ impl GitHub {
         path: &str,
         body: &B,
         what: &str,
-    ) -> Result<Answer, GitHubError> {
+    ) -> Result<GitHubResponse, GitHubError> {
         let body = serde_json::to_value(body)
             .map_err(|error| GitHubError::Unreadable { why: error.to_string() })?;
         let path = format!("{}{path}", self.api.path);
-        self.ask(&Question { method: Method::POST, path, body: Some(body), what }).await
+        self.ask(&GitHubRequest { method: Method::POST, path, body: Some(body), what }).await
     }
 
     /// Asks, and asks again where that can do no harm: what was sent once may have been done.
-    async fn ask(&self, question: &Question<'_>) -> Result<Answer, GitHubError> {
+    async fn ask(&self, question: &GitHubRequest<'_>) -> Result<GitHubResponse, GitHubError> {
         if self.token.is_none() {
             return Err(GitHubError::NoToken);
         }
@@ -103,24 +103,27 @@ impl GitHub {
         self.attempt(question).await.map_err(|failure| failure.error)
     }
 
-    async fn attempt(&self, question: &Question<'_>) -> Result<Answer, Failure> {
+    async fn attempt(
+        &self,
+        question: &GitHubRequest<'_>,
+    ) -> Result<GitHubResponse, AttemptFailure> {
         let late = GitHubError::TooSlow { after: self.timeout };
         match time::timeout(self.timeout, self.follow(question)).await {
             Ok(ended) => ended,
-            Err(_) => Err(Failure::arrived(late)),
+            Err(_) => Err(AttemptFailure::arrived(late)),
         }
     }
 
     /// Sends a request, and sends it again where GitHub says that the thing has moved to.
-    async fn follow(&self, question: &Question<'_>) -> Result<Answer, Failure> {
+    async fn follow(&self, question: &GitHubRequest<'_>) -> Result<GitHubResponse, AttemptFailure> {
         let mut path = question.path.clone();
-        for _ in 0..=MOST_REDIRECTS {
+        for _ in 0..=MAX_REDIRECTS {
             let (status, answer) = self.send(question, &path).await?;
             if status.is_success() {
                 return Ok(answer);
             }
             if !status.is_redirection() {
-                let refused = Refused {
+                let refused = GitHubRefusal {
                     status,
                     headers: &answer.headers,
                     body: &answer.body,
@@ -128,40 +131,42 @@ impl GitHub {
                 };
                 let shown = |text: &str| self.harmless(text);
                 let error = GitHubError::refusal(&refused, self.clock.now(), shown);
-                return Err(Failure::arrived(error));
+                return Err(AttemptFailure::arrived(error));
             }
-            path = self.elsewhere(question, status, &answer.headers).map_err(Failure::arrived)?;
+            path = self
+                .elsewhere(question, status, &answer.headers)
+                .map_err(AttemptFailure::arrived)?;
         }
-        Err(Failure::arrived(GitHubError::Moved { to: self.harmless(&path) }))
+        Err(AttemptFailure::arrived(GitHubError::Moved { to: self.harmless(&path) }))
     }
 
     async fn send(
         &self,
-        question: &Question<'_>,
+        question: &GitHubRequest<'_>,
         path: &str,
-    ) -> Result<(StatusCode, Answer), Failure> {
-        let broken = |error: &(dyn Error + 'static)| Failure {
+    ) -> Result<(StatusCode, GitHubResponse), AttemptFailure> {
+        let broken = |error: &(dyn Error + 'static)| AttemptFailure {
             arrived: !never_connected(error),
             error: GitHubError::Unreachable { api: self.api.to_string(), why: root(error) },
         };
         // A path and no more: octocrab puts the host before it, and the token beside it.
         let uri: Uri = path.parse().map_err(|_| {
-            Failure::arrived(GitHubError::Unreadable { why: format!("`{path}` is no path") })
+            AttemptFailure::arrived(GitHubError::Unreadable { why: format!("`{path}` is no path") })
         })?;
         let sent = match &question.body {
             None => self.crab._get(uri).await,
             Some(body) => self.crab._post(uri, Some(body)).await,
         };
         let (head, body) = sent.map_err(|error| broken(&error))?.into_parts();
-        let body = Limited::new(body, LARGEST_ANSWER).collect().await;
+        let body = Limited::new(body, MAX_RESPONSE_BYTES).collect().await;
         let body = body.map_err(|error| match error.downcast_ref::<LengthLimitError>() {
-            Some(_) => {
-                Failure::arrived(GitHubError::Unreadable { why: "it is too long".to_owned() })
-            }
+            Some(_) => AttemptFailure::arrived(GitHubError::Unreadable {
+                why: "it is too long".to_owned(),
+            }),
             None => broken(error.as_ref()),
         });
         let body = body?.to_bytes().to_vec();
-        Ok((head.status, Answer { headers: head.headers, body }))
+        Ok((head.status, GitHubResponse { headers: head.headers, body }))
     }
 
     /// Sanitises GitHub's text: bounded, and without the token.
@@ -170,13 +175,13 @@ impl GitHub {
             Some(token) => text.replace(token, "…"),
             None => text.to_owned(),
         };
-        text.chars().take(LONGEST_MESSAGE).collect()
+        text.chars().take(MAX_MESSAGE_CHARS).collect()
     }
 
     /// Where a redirect leads, if it stays on this server and the request may be repeated there.
     fn elsewhere(
         &self,
-        question: &Question<'_>,
+        question: &GitHubRequest<'_>,
         status: StatusCode,
         headers: &HeaderMap,
     ) -> Result<String, GitHubError> {

@@ -151,6 +151,6 @@ fn only_a_change_of_a_pull_requests_state_is_an_event() {
 
 #[test]
 fn the_waits_before_another_try_grow_from_a_second() {
-    let seconds = send::waits(BACKOFF).map(|wait| wait.as_secs());
+    let seconds = send::waits(FIRST_RETRY_DELAY).map(|wait| wait.as_secs());
     assert_eq!(seconds, [1, 2, 4]);
 }

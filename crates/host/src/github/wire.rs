@@ -94,7 +94,7 @@ pub(super) struct PullHook {
     pub(super) action: String,
     pub(super) number: u64,
     pub(super) pull_request: Merged,
-    pub(super) repository: Named,
+    pub(super) repository: NamedRepository,
 }
 
 #[derive(Debug, Deserialize)]
@@ -104,7 +104,7 @@ pub(super) struct Merged {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Named {
+pub(super) struct NamedRepository {
     pub(super) name: String,
     pub(super) owner: Owner,
 }

@@ -11,13 +11,13 @@ use crate::process::{self, Launch, Output};
 use crate::program;
 
 /// Timeout of one step.
-const LIMIT: Duration = Duration::from_secs(10);
+const STEP_TIMEOUT: Duration = Duration::from_secs(10);
 /// The first pause before somebody's lock is tried again; each pause is twice the one before.
-const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(5);
 /// No pause is longer: all in all they are more than two seconds.
-const LAST_PAUSE: Duration = Duration::from_millis(1_280);
+const MAX_RETRY_DELAY: Duration = Duration::from_millis(1_280);
 /// Git's exit code when there is nothing to unset.
-const NOTHING: i32 = 5;
+const EXIT_NOTHING_TO_UNSET: i32 = 5;
 
 /// Git, in one worktree, as its user has set it up.
 pub(super) struct Git<'a> {
@@ -52,7 +52,7 @@ impl<'a> Git<'a> {
             environment: self.environment.clone(),
             directory: self.directory.to_owned(),
         };
-        Ok(process::run(&launch, LIMIT)?)
+        Ok(process::run(&launch, STEP_TIMEOUT)?)
     }
 
     /// The worktree's own git directory and the one that all share, if this is one.
@@ -91,14 +91,15 @@ impl<'a> Git<'a> {
 
     /// Changes something, as soon as nobody else does.
     fn change(&self, arguments: &[&OsStr]) -> Result<(), HooksError> {
-        let mut pause = FIRST_PAUSE;
+        let mut pause = FIRST_RETRY_DELAY;
         loop {
             let output = self.run(arguments)?;
-            if output.exit.is_success() || output.exit == process::Exit::Code(NOTHING) {
+            if output.exit.is_success() || output.exit == process::Exit::Code(EXIT_NOTHING_TO_UNSET)
+            {
                 return Ok(());
             }
             let said = String::from_utf8_lossy(&output.stderr);
-            if said.contains("could not lock config file") && pause <= LAST_PAUSE {
+            if said.contains("could not lock config file") && pause <= MAX_RETRY_DELAY {
                 thread::sleep(pause);
                 pause *= 2;
                 continue;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::process::{self, Exit, Launch, Output};
 
-const SOON: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A folder with an odd name, for everything that must be quoted.
 struct Stage {
@@ -52,7 +52,7 @@ impl Stage {
             environment: environment.into_iter().filter(|(name, _)| name != "GIT_DIR").collect(),
             directory: self.path(place),
         };
-        process::run(&launch, SOON).unwrap()
+        process::run(&launch, TEST_TIMEOUT).unwrap()
     }
 
     fn git(&self, place: &str, arguments: &[&str]) -> String {
@@ -123,7 +123,7 @@ fn every_hook_of_the_repository_runs_as_before() {
     let stage = Stage::with_repository();
     let tree = stage.worktree("w");
     let trace = stage.path("trace");
-    for name in NAMES {
+    for name in HOOK_NAMES {
         let tell = "echo \"$(basename \"$0\") $# $(pwd) $(cat)\" >> ../trace\n";
         stage.script(&format!("main/.git/hooks/{name}"), tell);
     }
@@ -218,7 +218,11 @@ fn only_the_one_worktree_is_changed() {
     let modes = fs::read_dir(&folder)
         .unwrap()
         .map(|file| file.unwrap().metadata().unwrap().permissions().mode() & 0o777);
-    assert_eq!(modes.collect::<Vec<_>>(), [0o755; NAMES.len()], "whole, and nothing beside them");
+    assert_eq!(
+        modes.collect::<Vec<_>>(),
+        [0o755; HOOK_NAMES.len()],
+        "whole, and nothing beside them"
+    );
 }
 
 #[test]

@@ -17,7 +17,7 @@ use super::signal::{pid_of, wait_gone};
 use super::{Exit, Launch, StartError};
 
 /// Time limit for output that a leftover process holds open after its parent has ended.
-const LEFT_BEHIND: Duration = Duration::from_secs(2);
+const LEFTOVER_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Output of a short command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub fn run_with_input(launch: &Launch, input: &[u8], limit: Duration) -> Result<
     if !in_time {
         return Err(RunError::TooSlow { program: launch.program.clone(), limit });
     }
-    let until = Instant::now() + LEFT_BEHIND;
+    let until = Instant::now() + LEFTOVER_TIMEOUT;
     Ok(Output {
         exit: status.into(),
         stdout: stdout.take(until).map_err(follow)?,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
 /// Poll interval for a process without a descriptor to wait on.
-const LOOK: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// True for a running process; a zombie does not count.
 pub fn is_alive(pid: u32) -> bool {
@@ -49,7 +49,7 @@ pub fn wait_gone(pid: u32, limit: Duration) -> bool {
         if Instant::now() >= deadline {
             return false;
         }
-        thread::sleep(LOOK);
+        thread::sleep(POLL_INTERVAL);
     }
     true
 }

@@ -19,9 +19,9 @@ use std::time::Duration;
 use crate::process;
 
 /// Time limit for a killed group to become empty.
-const EMPTY_PATIENCE: Duration = Duration::from_secs(5);
+const EMPTY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Poll interval until a group is empty.
-const LOOK_INTERVAL: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
 /// The control group of a run.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ fn is_below(path: &Path, mount: Option<&Path>) -> bool {
 /// Ends whoever is in one group and takes it away.
 fn end(group: &Path) -> io::Result<Vec<u32>> {
     let (this, mut ended) = (std::process::id(), Vec::new());
-    let deadline = process::monotonic() + EMPTY_PATIENCE;
+    let deadline = process::monotonic() + EMPTY_TIMEOUT;
     loop {
         let members = members(group)?;
         if members.is_empty() {
@@ -115,7 +115,7 @@ fn end(group: &Path) -> io::Result<Vec<u32>> {
         if process::monotonic() >= deadline {
             return Err(io::Error::new(io::ErrorKind::TimedOut, "they do not go"));
         }
-        process::pause(LOOK_INTERVAL);
+        process::pause(POLL_INTERVAL);
     }
 }
 
@@ -146,13 +146,13 @@ fn prefix(folder: &Path) -> Option<String> {
 
 /// The group that this process was in when it was first asked for.
 pub(super) fn own() -> Option<&'static Path> {
-    static OWN: OnceLock<Option<PathBuf>> = OnceLock::new();
+    static OWN_GROUP: OnceLock<Option<PathBuf>> = OnceLock::new();
     let find = || {
         let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
         let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
         locate(&groups, &mounts)
     };
-    OWN.get_or_init(find).as_deref()
+    OWN_GROUP.get_or_init(find).as_deref()
 }
 
 /// Where a process's group is mounted, from `/proc/<pid>/cgroup` and `/proc/<pid>/mountinfo`.
@@ -181,11 +181,12 @@ fn mount_of(mounts: &str) -> Option<(PathBuf, PathBuf)> {
 mod tests {
     use super::*;
 
-    const PURE: &str = "29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
+    const UNIFIED_MOUNT: &str =
+        "29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n";
 
     #[test]
     fn the_group_of_a_process_is_found_where_it_is_mounted() {
-        let found = locate("0::/user.slice/user-1000.slice/app\n", PURE);
+        let found = locate("0::/user.slice/user-1000.slice/app\n", UNIFIED_MOUNT);
         assert_eq!(found, Some("/sys/fs/cgroup/user.slice/user-1000.slice/app".into()));
         let hybrid = "40 31 0:37 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd\n\
                       41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
@@ -197,9 +198,9 @@ mod tests {
 
     #[test]
     fn a_group_that_is_not_mounted_is_not_used() {
-        assert_eq!(locate("4:memory:/x\n", PURE), None, "version 1 alone");
+        assert_eq!(locate("4:memory:/x\n", UNIFIED_MOUNT), None, "version 1 alone");
         assert_eq!(locate("0::/x\n", "23 1 0:1 / / rw - ext4 /dev/sda rw\n"), None);
-        assert_eq!(locate("0::/../other\n", PURE), None, "outside of the namespace");
+        assert_eq!(locate("0::/../other\n", UNIFIED_MOUNT), None, "outside of the namespace");
         let part = "29 23 0:26 /docker/1 /sys/fs/cgroup ro - cgroup2 cgroup2 rw\n";
         assert_eq!(locate("0::/docker/2\n", part), None);
     }

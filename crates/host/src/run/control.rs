@@ -13,13 +13,13 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use super::Variables;
 
 /// Maximum input queued for the agent.
-pub(crate) const MOST_INPUT: usize = 8 * 1024 * 1024;
+pub(crate) const MAX_INPUT_BYTES: usize = 8 * 1024 * 1024;
 /// Maximum size of a message to the supervisor.
-pub(crate) const MOST_MESSAGE: usize = 2 * MOST_INPUT;
+pub(crate) const MAX_MESSAGE_BYTES: usize = 2 * MAX_INPUT_BYTES;
 /// Time limit for a message to the supervisor, which reads at once unless its process is stopped.
-const SAY_TIMEOUT: Duration = Duration::from_secs(10);
+const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// Upper bound on a message from the supervisor; the longest has values of the environment.
-const MOST_NOTICE: usize = 1024 * 1024;
+const MAX_NOTICE_BYTES: usize = 1024 * 1024;
 
 /// Request to the supervisor.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,7 +168,7 @@ impl ControlSender {
     }
 
     /// As [`ControlSender::input`], with the agent's token where [`crate::agent::TOKEN`] stands.
-    pub async fn whisper(&mut self, key: &str, line: &str) -> io::Result<bool> {
+    pub async fn input_with_token(&mut self, key: &str, line: &str) -> io::Result<bool> {
         self.say(&Request::Whisper { key: key.into(), line: line.into() }).await
     }
 
@@ -185,11 +185,11 @@ impl ControlSender {
     async fn say(&mut self, request: &Request<'_>) -> io::Result<bool> {
         let mut message = serde_json::to_vec(request)?;
         message.push(b'\n');
-        if message.len() > MOST_MESSAGE {
+        if message.len() > MAX_MESSAGE_BYTES {
             return Ok(false);
         }
         // An agent can stop its supervisor's process: whoever waited for it would hear no order.
-        match tokio::time::timeout(SAY_TIMEOUT, self.0.write_all(&message)).await {
+        match tokio::time::timeout(SEND_TIMEOUT, self.0.write_all(&message)).await {
             Ok(written) => written.map(|()| true),
             Err(_) => Err(io::ErrorKind::TimedOut.into()),
         }
@@ -224,7 +224,7 @@ impl ControlReceiver {
                 self.read.drain(..=end);
                 return notice;
             }
-            if self.read.len() > MOST_NOTICE {
+            if self.read.len() > MAX_NOTICE_BYTES {
                 return None;
             }
             match self.stream.read_buf(&mut self.read).await {

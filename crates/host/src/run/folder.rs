@@ -13,20 +13,20 @@ use tokio::net::unix::pipe::Receiver;
 use super::record::{open_regular, read_small};
 use super::starter::{self, Supervisor};
 use super::{
-    Control, ExitRecord, Handover, OutputReader, Position, Spec, Stretch, SupervisorRecord,
+    Control, ExitRecord, Handover, OutputRange, OutputReader, Position, Spec, SupervisorRecord,
     handover, holder, read_json, socket, sweep, tail, write_json,
 };
 use crate::files::{self, FileError, Mode, at};
 use crate::process::{Exit, StartError};
 
 /// Content of `claim` when the run was given up.
-const GIVEN_UP: &str = "given up\n";
+const CLAIM_GIVEN_UP: &str = "given up\n";
 /// Content of `claim` when a supervisor took it.
-pub(crate) const TAKEN: &str = "supervisor\n";
+pub(crate) const CLAIM_TAKEN: &str = "supervisor\n";
 /// Files that an agent is started with and that may hold what it was told.
-const GIVEN: [&str; 4] = ["spec.json", "prompt.md", "system-prompt.md", "schema.json"];
+const START_FILES: [&str; 4] = ["spec.json", "prompt.md", "system-prompt.md", "schema.json"];
 /// Larger files than this were not written by us.
-const MAX_GIVEN_BYTES: u64 = 64 * 1024 * 1024;
+const MAX_START_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// One attempt at running an agent: its folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub struct RunFolder {
 
 /// State of a run on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum RunStatus {
     /// No supervisor has begun it. It may still begin, unless it was [given up](RunFolder::give_up)
     NotBegun,
     /// Its supervisor lives
@@ -74,36 +74,40 @@ impl RunFolder {
 
     /// Starts a supervisor, which starts the agent with what is handed over. Needs a tokio runtime, which
     /// reaps it.
-    pub fn start(&self, adjutant: &Path, handover: &Handover) -> Result<Begun, StartError> {
+    pub fn start(
+        &self,
+        adjutant: &Path,
+        handover: &Handover,
+    ) -> Result<StartedSupervisor, StartError> {
         let input = serde_json::to_vec(handover).map_err(|error| StartError {
             program: adjutant.to_owned(),
             directory: self.path.clone(),
             source: error.into(),
         })?;
         let (supervisor, word) = starter::start(adjutant, &self.path, input)?;
-        Ok(Begun { supervisor, word: Some(word) })
+        Ok(StartedSupervisor { supervisor, word: Some(word) })
     }
 
     /// Determines the state of the run.
-    pub fn standing(&self) -> Result<Standing, FileError> {
+    pub fn standing(&self) -> Result<RunStatus, FileError> {
         if let Some(exit) = self.readable_exit()? {
-            return Ok(Standing::Ended(exit));
+            return Ok(RunStatus::Ended(exit));
         }
         let path = self.file("claim");
         // A claim that is no text is not one of ours, but it keeps everybody from beginning.
         let other = || fs::symlink_metadata(&path).is_ok().then(|| "?".to_owned());
         let claim = read_small(&path)?.or_else(other);
-        if claim.as_deref().is_none_or(|claim| claim == GIVEN_UP) {
-            return Ok(Standing::NotBegun);
+        if claim.as_deref().is_none_or(|claim| claim == CLAIM_GIVEN_UP) {
+            return Ok(RunStatus::NotBegun);
         }
         if self.is_locked()? {
-            return Ok(Standing::Running);
+            return Ok(RunStatus::Running);
         }
         if claim.is_some_and(|claim| self.is_abandoned(&claim)) {
-            return Ok(Standing::NotBegun);
+            return Ok(RunStatus::NotBegun);
         }
         // It may have ended after we looked the first time.
-        Ok(self.readable_exit()?.map_or(Standing::Gone, Standing::Ended))
+        Ok(self.readable_exit()?.map_or(RunStatus::Gone, RunStatus::Ended))
     }
 
     /// Reads `exit.json`. The agent can write there: nonsense counts as no end, and the lock decides.
@@ -143,11 +147,11 @@ impl RunFolder {
     /// `false` means that a supervisor was first. Saying it twice does no harm.
     pub fn give_up(&self) -> Result<bool, FileError> {
         let path = self.file("claim");
-        if claim(&path, GIVEN_UP)? {
+        if claim(&path, CLAIM_GIVEN_UP)? {
             return Ok(true);
         }
         let found = read_small(&path)?.unwrap_or_else(|| "?".to_owned());
-        Ok(found == GIVEN_UP || (self.is_abandoned(&found) && !self.is_locked()?))
+        Ok(found == CLAIM_GIVEN_UP || (self.is_abandoned(&found) && !self.is_locked()?))
     }
 
     /// Asks the supervisor to end its agent and all that it started, without its socket; says whether
@@ -166,9 +170,9 @@ impl RunFolder {
     /// any. A run whose supervisor may not have read them yet is left alone.
     pub fn forget_values(&self) -> Result<bool, FileError> {
         let may_need_them = match self.standing()? {
-            Standing::NotBegun => !self.file("claim").exists(),
-            Standing::Running => !self.file("supervisor.json").exists(),
-            Standing::Ended(_) | Standing::Gone => false,
+            RunStatus::NotBegun => !self.file("claim").exists(),
+            RunStatus::Running => !self.file("supervisor.json").exists(),
+            RunStatus::Ended(_) | RunStatus::Gone => false,
         };
         if may_need_them { Ok(false) } else { handover::forget_values(&self.path) }
     }
@@ -198,7 +202,7 @@ impl RunFolder {
         &self,
         before: Option<Position>,
         lines: usize,
-    ) -> Result<Option<Stretch>, FileError> {
+    ) -> Result<Option<OutputRange>, FileError> {
         tail::tail(&self.path, before, lines)
     }
 
@@ -210,7 +214,7 @@ impl RunFolder {
     /// Takes secrets out of what the agent was started with, once it has ended: until then its program needs them.
     /// Blocks for the moment that takes.
     pub fn redact_given(&self) -> Result<(), FileError> {
-        let redacted = GIVEN.map(|name| redact_file(&self.file(name)));
+        let redacted = START_FILES.map(|name| redact_file(&self.file(name)));
         // One that cannot be read keeps none of the others.
         redacted.into_iter().collect()
     }
@@ -226,7 +230,7 @@ impl RunFolder {
 fn redact_file(path: &Path) -> Result<(), FileError> {
     // The agent can write here: what is not a plain file of a sensible size is not opened.
     let is_ours = fs::symlink_metadata(path)
-        .is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_GIVEN_BYTES);
+        .is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_START_FILE_BYTES);
     if !is_ours {
         return Ok(());
     }
@@ -257,13 +261,13 @@ pub(crate) fn claim(path: &Path, word: &str) -> Result<bool, FileError> {
 
 /// A supervisor that was started. Dropping this leaves it alone: it goes on, and is reaped when it ends.
 #[derive(Debug)]
-pub struct Begun {
+pub struct StartedSupervisor {
     supervisor: Supervisor,
     /// Closed by the supervisor as soon as the agent runs
     word: Option<Receiver>,
 }
 
-impl Begun {
+impl StartedSupervisor {
     /// The supervisor's process id, while it has one.
     pub fn pid(&self) -> Option<u32> {
         self.supervisor.id()

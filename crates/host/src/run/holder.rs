@@ -10,8 +10,6 @@ use crate::files::FileError;
 /// that the process id in them is a hint and no more: only a process that holds the lock is signalled.
 #[cfg(target_os = "linux")]
 pub(super) fn signal(folder: &Path, signal: Signal) -> Result<bool, FileError> {
-    use std::os::unix::fs::MetadataExt as _;
-
     use rustix::process::{PidfdFlags, getpid, pidfd_open, pidfd_send_signal};
 
     use crate::files::at;
@@ -19,7 +17,7 @@ pub(super) fn signal(folder: &Path, signal: Signal) -> Result<bool, FileError> {
 
     let lock = folder.join("lock");
     let Ok(file) = std::fs::metadata(&lock) else { return Ok(false) };
-    let file = (file.dev(), file.ino());
+    let file = FileId::of(&file);
     let noted = super::read_json::<super::SupervisorRecord>(&folder.join("supervisor.json"));
     let noted = noted.ok().flatten().map(|record| record.pid);
     for pid in noted.into_iter().chain(processes()) {
@@ -41,11 +39,9 @@ pub(super) fn signal(folder: &Path, signal: Signal) -> Result<bool, FileError> {
 /// to be seen.
 #[cfg(target_os = "linux")]
 pub(super) fn can_be(folder: &Path, pid: Option<u32>) -> Result<bool, FileError> {
-    use std::os::unix::fs::MetadataExt as _;
-
     // Every version has made one. An agent that takes it away makes a supervisor of nobody.
     let Ok(file) = std::fs::metadata(folder.join("lock")) else { return Ok(false) };
-    let file = (file.dev(), file.ino());
+    let file = FileId::of(&file);
     if pid.is_some_and(|pid| holds(pid, file)) {
         return Ok(true);
     }
@@ -68,14 +64,29 @@ fn processes() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
+/// Identity of a file: the same for every name that it has.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+#[cfg(target_os = "linux")]
+impl FileId {
+    fn of(file: &std::fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+
+        Self { device: file.dev(), inode: file.ino() }
+    }
+}
+
 /// Returns whether a process has the file open and holds an exclusive lock on it.
 #[cfg(target_os = "linux")]
-fn holds(pid: u32, file: (u64, u64)) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-
+fn holds(pid: u32, file: FileId) -> bool {
     let Ok(open) = std::fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
     open.flatten().any(|entry| {
-        let is_it = |found: std::fs::Metadata| (found.dev(), found.ino()) == file;
+        let is_it = |found: std::fs::Metadata| FileId::of(&found) == file;
         if !std::fs::metadata(entry.path()).is_ok_and(is_it) {
             return false;
         }

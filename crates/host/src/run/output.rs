@@ -20,13 +20,13 @@ use super::{OutputLine, Position, Stream, segment_name};
 use crate::files::{FileError, at};
 
 /// As much as is read at once.
-const CHUNK: usize = 64 * 1024;
+const READ_CHUNK_BYTES: usize = 64 * 1024;
 /// No piece is longer than this on disk: 64 KiB of which every byte needs six.
-const LONGEST_PIECE: usize = 512 * 1024;
+const MAX_PIECE_BYTES: usize = 512 * 1024;
 /// As much of a line as is joined.
-const LONGEST_LINE: usize = 4 * 1024 * 1024;
+const MAX_LINE_BYTES: usize = 4 * 1024 * 1024;
 /// As much as waits for the end of a line that began before it.
-const MOST_HELD: usize = 8 * 1024 * 1024;
+const MAX_HELD_BYTES: usize = 8 * 1024 * 1024;
 
 /// Beyond this offset nothing is looked for: far more than any file has, and the system takes offsets
 /// only as far as a read from there stays below 2^63.
@@ -34,7 +34,7 @@ const MAX_OFFSET: u64 = 1 << 62;
 
 /// A line, or a piece of a long one, as it is on disk.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Piece<'a> {
+pub(crate) struct OutputPiece<'a> {
     /// When it came, in milliseconds
     pub(crate) at: i64,
     /// Direction
@@ -67,7 +67,7 @@ pub struct OutputReader {
     /// Where the next piece is
     next: Position,
     /// Lines not handed out yet, in the order in which they began; the first is not whole
-    held: VecDeque<Held>,
+    held: VecDeque<HeldLine>,
     /// Bytes of text held
     held_bytes: usize,
     buffer: Vec<u8>,
@@ -77,7 +77,7 @@ pub struct OutputReader {
 
 /// A line that is not whole, or that comes after one.
 #[derive(Debug)]
-struct Held {
+struct HeldLine {
     from: Position,
     line: OutputLine,
     is_whole: bool,
@@ -163,7 +163,7 @@ impl OutputReader {
             return Ok(0);
         }
         let mut buffer = std::mem::take(&mut self.buffer);
-        buffer.resize(buffer.len().max(CHUNK), 0);
+        buffer.resize(buffer.len().max(READ_CHUNK_BYTES), 0);
         let mut taken = 0;
         while taken < most || lines.is_empty() {
             let read = file.read_at(&mut buffer, self.next.offset)?;
@@ -183,7 +183,7 @@ impl OutputReader {
                 // The end, or a piece that is being written.
                 break;
             }
-            if buffer.len() >= LONGEST_PIECE {
+            if buffer.len() >= MAX_PIECE_BYTES {
                 // Nobody writes such a piece: the file is damaged. The next end of a line is a beginning.
                 taken += read;
                 self.next.offset += read as u64;
@@ -197,7 +197,7 @@ impl OutputReader {
 
     /// One piece, as it is on disk. What cannot be understood is passed over.
     fn piece(&mut self, bytes: &[u8], lines: &mut Vec<OutputLine>) {
-        let Ok(piece) = serde_json::from_slice::<Piece<'_>>(bytes) else { return };
+        let Ok(piece) = serde_json::from_slice::<OutputPiece<'_>>(bytes) else { return };
         let stream = piece.s;
         let open = self.held.iter().rposition(|held| !held.is_whole && held.line.stream == stream);
         match (open.and_then(|open| self.held.get_mut(open)), piece.cont) {
@@ -212,7 +212,7 @@ impl OutputReader {
                 if let Some(open) = open {
                     open.give_up();
                 }
-                let mut held = Held {
+                let mut held = HeldLine {
                     from: self.next,
                     line: OutputLine {
                         at: Timestamp::from_millis(piece.at),
@@ -232,7 +232,7 @@ impl OutputReader {
             }
         }
         self.hand_out(lines);
-        if self.held_bytes > MOST_HELD {
+        if self.held_bytes > MAX_HELD_BYTES {
             self.let_go(lines, 1);
         }
     }
@@ -258,10 +258,10 @@ impl OutputReader {
     }
 }
 
-impl Held {
+impl HeldLine {
     /// Adds the next piece, as far as there is room; says how much it took.
     fn add(&mut self, text: &str) -> usize {
-        let room = LONGEST_LINE.saturating_sub(self.line.text.len());
+        let room = MAX_LINE_BYTES.saturating_sub(self.line.text.len());
         let end = (0..=room.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
         let kept = text.get(..end.unwrap_or(0)).unwrap_or_default();
         // Once something was left out, what follows would not belong there.

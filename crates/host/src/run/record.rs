@@ -22,7 +22,7 @@ const MAX_SMALL_BYTES: u64 = 16 * 1024 * 1024;
 /// Cause of a run's end: the first request decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
+pub enum EndCause {
     /// By itself
     Exited,
     /// Because somebody wished so
@@ -38,7 +38,7 @@ pub enum Ended {
 #[serde(rename_all = "camelCase")]
 pub struct ExitRecord {
     /// Cause of the end
-    pub ended: Ended,
+    pub ended: EndCause,
     /// Why, in the words of whoever wished it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,

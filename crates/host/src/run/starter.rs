@@ -107,12 +107,12 @@ mod fork_server {
     use crate::process::{self, Forked, Started};
 
     /// Time limit for an answer; a process that was stopped gives none.
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
     /// Failures in a row after which this process does without.
     const MAX_FAILURES: u32 = 3;
 
     /// The fork server of this process.
-    static STATE: Mutex<State> = Mutex::new(State { running: None, failures: 0 });
+    static FORK_SERVER: Mutex<State> = Mutex::new(State { running: None, failures: 0 });
 
     #[derive(Debug)]
     struct State {
@@ -129,7 +129,7 @@ mod fork_server {
 
     /// Has a supervisor made that has these pipes as its standard input and output; none where that failed.
     pub(super) fn fork(adjutant: &Path, folder: &Path, pipes: &[OwnedFd; 2]) -> Option<Forked> {
-        let mut state = STATE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = FORK_SERVER.lock().unwrap_or_else(PoisonError::into_inner);
         let is_fit = folder.as_os_str().len() < MAX_FOLDER_BYTES;
         if !is_fit || state.failures >= MAX_FAILURES {
             return None;
@@ -176,7 +176,7 @@ mod fork_server {
     fn start(adjutant: &Path) -> io::Result<Running> {
         let kind = SocketType::SEQPACKET;
         let (socket, theirs) = socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
-        set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE))?;
+        set_socket_timeout(&socket, Timeout::Recv, Some(ANSWER_TIMEOUT))?;
         let launch = Launch {
             program: adjutant.to_owned(),
             // Room in which a copy writes down its own arguments.

@@ -21,7 +21,7 @@ pub(super) fn sweep(folder: &Path) -> Result<u32, FileError> {
     use crate::process;
 
     /// A process that was killed is gone in a moment, unless the disk holds it.
-    const PATIENCE: Duration = Duration::from_secs(5);
+    const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
     let real = real_path(folder);
     let mark = [RUN_VARIABLE.as_bytes(), b"=", real.as_os_str().as_bytes()].concat();
@@ -32,7 +32,7 @@ pub(super) fn sweep(folder: &Path) -> Result<u32, FileError> {
     let ended = cgroup::end_all(&real, group).map_err(at("end the processes of", folder))?;
     let mut ended: BTreeSet<u32> = ended.into_iter().collect();
     let session = record.as_ref().and_then(session_of);
-    let deadline = process::monotonic() + PATIENCE;
+    let deadline = process::monotonic() + KILL_TIMEOUT;
     loop {
         let found = marked(&mark, session).map_err(at("look for the processes of", folder))?;
         let Some(first) = found.first() else {
@@ -62,25 +62,31 @@ fn real_path(folder: &Path) -> std::path::PathBuf {
     folder.to_owned()
 }
 
-/// A session that a supervisor led, with the time of its start in clock ticks.
+/// A session that a supervisor led.
 #[cfg(target_os = "linux")]
-type Session = (u32, u64);
+#[derive(Clone, Copy)]
+struct SupervisorSession {
+    /// Number of the session: the process id of its leader
+    id: u32,
+    /// Time of its start, in clock ticks since the boot
+    started: u64,
+}
 
 /// The session of a supervisor that is gone; none where its number may mean another one by now.
 #[cfg(target_os = "linux")]
-fn session_of(record: &super::SupervisorRecord) -> Option<Session> {
+fn session_of(record: &super::SupervisorRecord) -> Option<SupervisorSession> {
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     let is_same_boot = record.boot_id.as_deref() == Some(boot.trim());
     // As long as somebody is in the session, the kernel gives its number to no other process.
     // A supervisor that was killed and is not reaped yet keeps the number too.
     let is_led = crate::process::is_alive(record.pid);
     let started = record.start_time.filter(|_| is_same_boot && !is_led)?;
-    Some((record.pid, started))
+    Some(SupervisorSession { id: record.pid, started })
 }
 
 /// The processes of the run. One that has ended has no environment.
 #[cfg(target_os = "linux")]
-fn marked(mark: &[u8], session: Option<Session>) -> std::io::Result<Vec<u32>> {
+fn marked(mark: &[u8], session: Option<SupervisorSession>) -> std::io::Result<Vec<u32>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir("/proc")? {
         let name = entry?.file_name();
@@ -98,15 +104,16 @@ fn marked(mark: &[u8], session: Option<Session>) -> std::io::Result<Vec<u32>> {
 
 /// Returns whether a process runs in a session, and not in an older one of the same number.
 #[cfg(target_os = "linux")]
-fn is_member(pid: u32, (session, since): Session) -> bool {
+fn is_member(pid: u32, session: SupervisorSession) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name in brackets may itself hold brackets and spaces.
     let Some((_, rest)) = stat.rsplit_once(')') else { return false };
     let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
     let number = |at: usize| fields.get(at).and_then(|field| field.parse::<u64>().ok());
     let runs = !matches!(fields.first(), Some(&("Z" | "X")) | None);
-    let is_own = |at: u64| at == u64::from(session);
-    runs && number(3).is_some_and(is_own) && number(19).is_some_and(|started| started >= since)
+    let is_own = |at: u64| at == u64::from(session.id);
+    runs && number(3).is_some_and(is_own)
+        && number(19).is_some_and(|started| started >= session.started)
 }
 
 /// Where others' environment cannot be seen, nobody can be told apart, and nobody is ended.

@@ -11,13 +11,13 @@ use super::{Position, segment_name};
 use crate::files::{FileError, at};
 
 /// As much as is looked at once, going back.
-const CHUNK: u64 = 64 * 1024;
+const READ_CHUNK_BYTES: u64 = 64 * 1024;
 /// Nobody who asks for the end wants more than this.
-const FARTHEST: u64 = 4 * 1024 * 1024;
+const MAX_TAIL_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A stretch of one segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stretch {
+pub struct OutputRange {
     /// Where it begins
     pub from: Position,
     /// Size in bytes
@@ -30,7 +30,7 @@ pub(super) fn tail(
     folder: &Path,
     before: Option<Position>,
     lines: usize,
-) -> Result<Option<Stretch>, FileError> {
+) -> Result<Option<OutputRange>, FileError> {
     let mut numbers = segments(folder)?;
     numbers.push(0);
     numbers.sort_unstable_by(|a, b| b.cmp(a));
@@ -47,7 +47,7 @@ pub(super) fn tail(
         if end > 0 {
             let offset = back(&file, end, lines.max(1)).map_err(at("read", &path))?;
             let from = Position { segment, offset };
-            return Ok(Some(Stretch { from, bytes: end - offset }));
+            return Ok(Some(OutputRange { from, bytes: end - offset }));
         }
     }
     Ok(None)
@@ -57,8 +57,8 @@ pub(super) fn tail(
 fn back(file: &File, end: u64, lines: usize) -> io::Result<u64> {
     let (mut at, mut left) = (end, lines);
     let mut buffer = Vec::new();
-    while at > 0 && end - at < FARTHEST {
-        let step = CHUNK.min(at);
+    while at > 0 && end - at < MAX_TAIL_BYTES {
+        let step = READ_CHUNK_BYTES.min(at);
         buffer.resize(usize::try_from(step).unwrap_or(0), 0);
         file.read_exact_at(&mut buffer, at - step)?;
         // The last byte ends the line that is wanted; what counts are the ends of those before it.

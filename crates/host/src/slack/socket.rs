@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::{SinkExt as _, StreamExt as _};
 use hyper_rustls::MaybeHttpsStream;
 use hyper_util::rt::TokioIo;
-use model::slack::Said;
+use model::slack::IncomingMessage;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio::time::Instant;
@@ -18,9 +18,9 @@ use super::wire;
 use crate::post::Connector;
 
 /// Interval between pings.
-const PING_EVERY: Duration = Duration::from_secs(20);
+const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// After so long without a sign the connection counts as lost.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
 
 type Stream = WebSocketStream<TokioIo<MaybeHttpsStream<TokioIo<TcpStream>>>>;
 
@@ -38,7 +38,7 @@ pub enum Frame {
     /// The connection is ready
     Hello,
     /// Somebody said something; to be acknowledged by its id once it is kept
-    Said(String, Box<Said>),
+    Said(String, Box<IncomingMessage>),
     /// Something that nobody here wants to know; to be acknowledged all the same
     Other(String),
     /// Slack will close the connection, for this reason
@@ -66,7 +66,7 @@ pub(super) async fn open(mut connector: Connector, url: &str) -> Result<Socket, 
     let upgraded = tokio_tungstenite::client_async(url, TokioIo::new(stream)).await;
     let (stream, _) = upgraded.map_err(|error| broken(said_of(&error)))?;
     let now = Instant::now();
-    Ok(Socket { stream, heard: now, ping: now + PING_EVERY })
+    Ok(Socket { stream, heard: now, ping: now + PING_INTERVAL })
 }
 
 /// Describes a socket error without quoting a response.
@@ -86,10 +86,10 @@ impl Socket {
             let message = tokio::select! {
                 message = self.stream.next() => message,
                 () = tokio::time::sleep_until(self.ping) => {
-                    if self.heard.elapsed() > SILENCE {
-                        return Err(SlackError::late(SILENCE));
+                    if self.heard.elapsed() > SILENCE_TIMEOUT {
+                        return Err(SlackError::late(SILENCE_TIMEOUT));
                     }
-                    self.ping = Instant::now() + PING_EVERY;
+                    self.ping = Instant::now() + PING_INTERVAL;
                     let ping = Message::Ping(Vec::new().into());
                     self.stream.send(ping).await.map_err(|error| broken(&error))?;
                     continue;

@@ -1,6 +1,6 @@
 //! Slack's JSON, as much of it as anybody here reads. What is more in it does not matter.
 
-use model::slack::Said;
+use model::slack::IncomingMessage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ pub(super) struct Outcome {
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct Identity {
+pub(super) struct SlackIdentity {
     pub(super) user_id: String,
     pub(super) team: Option<String>,
 }
@@ -26,7 +26,7 @@ pub(super) struct Opened {
 
 #[derive(Debug, Serialize)]
 #[expect(clippy::struct_excessive_bools, reason = "they are Slack's")]
-pub(super) struct Post<'a> {
+pub(super) struct NewMessage<'a> {
     pub(super) channel: &'a str,
     pub(super) thread_ts: &'a str,
     pub(super) text: &'a str,
@@ -47,11 +47,11 @@ pub(super) struct Posted {
 #[derive(Debug, Deserialize)]
 pub(super) struct Page {
     pub(super) messages: Vec<Message>,
-    pub(super) response_metadata: Option<More>,
+    pub(super) response_metadata: Option<PageCursor>,
 }
 
 #[derive(Debug, Deserialize)]
-pub(super) struct More {
+pub(super) struct PageCursor {
     pub(super) next_cursor: Option<String>,
 }
 
@@ -74,8 +74,8 @@ pub(super) struct Message {
 }
 
 impl Message {
-    pub(super) fn said(self, channel: &str) -> Said {
-        Said {
+    pub(super) fn said(self, channel: &str) -> IncomingMessage {
+        IncomingMessage {
             channel: self.channel.unwrap_or_else(|| channel.to_owned()),
             thread: self.thread_ts.filter(|thread| *thread != self.ts),
             ts: self.ts,

@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use crate::run::Ended;
+use crate::run::EndCause;
 
 /// Grace period for processes left behind by an agent that ended by itself.
-const LEFTOVERS: Duration = Duration::from_secs(1);
+const LEFTOVER_GRACE: Duration = Duration::from_secs(1);
 /// The first and the longest pause between two rounds of force.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_secs(1));
 
 /// A reason for the run to end.
 #[derive(Debug)]
-pub(super) enum Wish {
+pub(super) enum EndRequest {
     /// The agent ended; what it started may still be there
     Exited,
     /// Somebody wants it to end, and gives it so long
@@ -24,7 +24,7 @@ pub(super) enum Wish {
 
 /// Action to take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Act {
+pub(super) enum EndingAction {
     /// Nothing
     Wait,
     /// Ask everybody to end
@@ -46,7 +46,7 @@ pub(super) struct Ending {
     phase: Phase,
     /// Default grace period
     grace: Duration,
-    ended: Option<(Ended, Option<String>)>,
+    ended: Option<(EndCause, Option<String>)>,
 }
 
 impl Ending {
@@ -55,46 +55,46 @@ impl Ending {
     }
 
     /// Cause of the run's end: the first request.
-    pub(super) fn verdict(self) -> (Ended, Option<String>) {
-        self.ended.unwrap_or((Ended::Exited, None))
+    pub(super) fn verdict(self) -> (EndCause, Option<String>) {
+        self.ended.unwrap_or((EndCause::Exited, None))
     }
 
     /// Hears a wish.
-    pub(super) fn wish(&mut self, wish: Wish, now: Instant) -> Act {
+    pub(super) fn wish(&mut self, wish: EndRequest, now: Instant) -> EndingAction {
         let (verdict, grace) = match wish {
-            Wish::Exited => ((Ended::Exited, None), Some(self.grace.min(LEFTOVERS))),
-            Wish::Stop { why, grace } => ((Ended::Stopped, Some(why)), Some(grace)),
-            Wish::Kill { why } => ((Ended::Stopped, Some(why)), None),
-            Wish::TimeUp => ((Ended::TimedOut, None), Some(self.grace)),
+            EndRequest::Exited => ((EndCause::Exited, None), Some(self.grace.min(LEFTOVER_GRACE))),
+            EndRequest::Stop { why, grace } => ((EndCause::Stopped, Some(why)), Some(grace)),
+            EndRequest::Kill { why } => ((EndCause::Stopped, Some(why)), None),
+            EndRequest::TimeUp => ((EndCause::TimedOut, None), Some(self.grace)),
         };
-        let is_over_by_itself = verdict.0 == Ended::Exited;
+        let is_over_by_itself = verdict.0 == EndCause::Exited;
         self.ended.get_or_insert(verdict);
         match (&mut self.phase, grace) {
-            (Phase::Forced { .. }, _) => Act::Wait,
+            (Phase::Forced { .. }, _) => EndingAction::Wait,
             (Phase::Running | Phase::Asked { .. }, None) => self.force(now),
             (Phase::Running, Some(grace)) => {
                 self.phase = Phase::Asked { until: far(now, grace) };
-                Act::Ask
+                EndingAction::Ask
             }
             // Those that were asked keep their time when the agent is the first of them to go.
-            (Phase::Asked { .. }, Some(_)) if is_over_by_itself => Act::Wait,
+            (Phase::Asked { .. }, Some(_)) if is_over_by_itself => EndingAction::Wait,
             (Phase::Asked { until }, Some(grace)) => {
                 *until = (*until).min(far(now, grace));
-                Act::Wait
+                EndingAction::Wait
             }
         }
     }
 
     /// Action due by time alone.
-    pub(super) fn tick(&mut self, now: Instant) -> Act {
+    pub(super) fn tick(&mut self, now: Instant) -> EndingAction {
         match &mut self.phase {
             Phase::Asked { until } if *until <= now => self.force(now),
             Phase::Forced { next, pause } if *next <= now => {
                 *pause = (*pause * 2).min(PAUSES.1);
                 *next = now + *pause;
-                Act::Force
+                EndingAction::Force
             }
-            Phase::Running | Phase::Asked { .. } | Phase::Forced { .. } => Act::Wait,
+            Phase::Running | Phase::Asked { .. } | Phase::Forced { .. } => EndingAction::Wait,
         }
     }
 
@@ -114,16 +114,16 @@ impl Ending {
         }
     }
 
-    fn force(&mut self, now: Instant) -> Act {
+    fn force(&mut self, now: Instant) -> EndingAction {
         self.phase = Phase::Forced { next: now + PAUSES.0, pause: PAUSES.0 };
-        Act::Force
+        EndingAction::Force
     }
 }
 
 /// A time that is so far away that it cannot be said is a year away.
 pub(super) fn far(now: Instant, wait: Duration) -> Instant {
-    const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
-    now + wait.min(YEAR)
+    const ONE_YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    now + wait.min(ONE_YEAR)
 }
 
 #[cfg(test)]
@@ -131,50 +131,57 @@ mod tests {
     use super::*;
     use crate::process::monotonic;
 
-    const GRACE: Duration = Duration::from_secs(10);
+    const TEST_GRACE: Duration = Duration::from_secs(10);
 
-    fn stop(grace: Duration) -> Wish {
-        Wish::Stop { why: "enough".to_owned(), grace }
+    fn stop(grace: Duration) -> EndRequest {
+        EndRequest::Stop { why: "enough".to_owned(), grace }
     }
 
     #[test]
     fn who_is_asked_is_forced_when_the_grace_is_over() {
-        let (now, mut ending) = (monotonic(), Ending::new(GRACE));
+        let (now, mut ending) = (monotonic(), Ending::new(TEST_GRACE));
         assert_eq!(ending.deadline(), None);
-        assert_eq!(ending.wish(stop(GRACE), now), Act::Ask);
-        assert_eq!(ending.deadline(), Some(now + GRACE));
-        assert_eq!(ending.tick(now), Act::Wait);
-        assert_eq!(ending.tick(now + GRACE), Act::Force);
-        assert_eq!(ending.tick(now + GRACE), Act::Wait);
-        assert_eq!(ending.tick(now + GRACE + PAUSES.0), Act::Force, "again and again");
+        assert_eq!(ending.wish(stop(TEST_GRACE), now), EndingAction::Ask);
+        assert_eq!(ending.deadline(), Some(now + TEST_GRACE));
+        assert_eq!(ending.tick(now), EndingAction::Wait);
+        assert_eq!(ending.tick(now + TEST_GRACE), EndingAction::Force);
+        assert_eq!(ending.tick(now + TEST_GRACE), EndingAction::Wait);
+        assert_eq!(
+            ending.tick(now + TEST_GRACE + PAUSES.0),
+            EndingAction::Force,
+            "again and again"
+        );
     }
 
     #[test]
     fn the_first_wish_is_the_reason_and_a_later_one_only_hurries() {
-        let (now, mut ending) = (monotonic(), Ending::new(GRACE));
-        assert_eq!(ending.wish(Wish::TimeUp, now), Act::Ask);
-        assert_eq!(ending.wish(stop(Duration::from_secs(1)), now), Act::Wait);
+        let (now, mut ending) = (monotonic(), Ending::new(TEST_GRACE));
+        assert_eq!(ending.wish(EndRequest::TimeUp, now), EndingAction::Ask);
+        assert_eq!(ending.wish(stop(Duration::from_secs(1)), now), EndingAction::Wait);
         assert_eq!(ending.deadline(), Some(now + Duration::from_secs(1)));
-        assert_eq!(ending.wish(Wish::Exited, now), Act::Wait);
-        assert_eq!(ending.wish(Wish::Kill { why: "now".to_owned() }, now), Act::Force);
-        assert_eq!(ending.wish(stop(GRACE), now), Act::Wait);
-        assert_eq!(ending.verdict(), (Ended::TimedOut, None));
+        assert_eq!(ending.wish(EndRequest::Exited, now), EndingAction::Wait);
+        assert_eq!(
+            ending.wish(EndRequest::Kill { why: "now".to_owned() }, now),
+            EndingAction::Force
+        );
+        assert_eq!(ending.wish(stop(TEST_GRACE), now), EndingAction::Wait);
+        assert_eq!(ending.verdict(), (EndCause::TimedOut, None));
     }
 
     #[test]
     fn what_an_agent_leaves_behind_has_a_second() {
-        let (now, mut ending) = (monotonic(), Ending::new(GRACE));
-        assert_eq!(ending.wish(Wish::Exited, now), Act::Ask);
-        assert_eq!(ending.deadline(), Some(now + LEFTOVERS));
-        assert_eq!(ending.wish(stop(GRACE), now), Act::Wait);
-        assert_eq!(ending.deadline(), Some(now + LEFTOVERS));
-        assert_eq!(ending.verdict(), (Ended::Exited, None));
+        let (now, mut ending) = (monotonic(), Ending::new(TEST_GRACE));
+        assert_eq!(ending.wish(EndRequest::Exited, now), EndingAction::Ask);
+        assert_eq!(ending.deadline(), Some(now + LEFTOVER_GRACE));
+        assert_eq!(ending.wish(stop(TEST_GRACE), now), EndingAction::Wait);
+        assert_eq!(ending.deadline(), Some(now + LEFTOVER_GRACE));
+        assert_eq!(ending.verdict(), (EndCause::Exited, None));
     }
 
     #[test]
     fn an_endless_grace_is_no_trouble() {
         let (now, mut ending) = (monotonic(), Ending::new(Duration::MAX));
-        assert_eq!(ending.wish(Wish::TimeUp, now), Act::Ask);
-        assert!(ending.deadline().unwrap() > now + GRACE);
+        assert_eq!(ending.wish(EndRequest::TimeUp, now), EndingAction::Ask);
+        assert!(ending.deadline().unwrap() > now + TEST_GRACE);
     }
 }

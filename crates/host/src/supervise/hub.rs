@@ -6,12 +6,12 @@ use std::os::unix::net::{UnixListener, UnixStream};
 
 use rustix::event::PollFlags;
 
-use crate::run::{MOST_MESSAGE, Notice, Position, Request};
+use crate::run::{MAX_MESSAGE_BYTES, Notice, Position, Request};
 
 /// Upper bound on connections at once: the oldest that is not the server's makes room for a new one.
-const MOST_CONNECTIONS: usize = 32;
+const MAX_CONNECTIONS: usize = 32;
 /// Whoever leaves so much unread is not listened to until he reads.
-const MOST_UNREAD: usize = 64 * 1024;
+const MAX_UNREAD_BYTES: usize = 64 * 1024;
 
 /// The socket, and everybody connected to it.
 #[derive(Debug)]
@@ -78,7 +78,7 @@ impl Hub {
     /// Makes room for one more, and says whether there is. Whoever holds connections without being the
     /// server, such as the agent itself, cannot keep the server out.
     fn make_room(&mut self) -> bool {
-        if self.connections.len() < MOST_CONNECTIONS {
+        if self.connections.len() < MAX_CONNECTIONS {
             return true;
         }
         let oldest = self.connections.iter().position(|one| !one.is_server);
@@ -118,7 +118,7 @@ impl Hub {
 impl Connection {
     fn interest(&self) -> PollFlags {
         let mut interest = PollFlags::empty();
-        interest.set(PollFlags::IN, self.unsent.len() < MOST_UNREAD);
+        interest.set(PollFlags::IN, self.unsent.len() < MAX_UNREAD_BYTES);
         interest.set(PollFlags::OUT, !self.unsent.is_empty());
         interest
     }
@@ -148,7 +148,7 @@ impl Connection {
                 }
             }
         }
-        self.is_gone |= self.heard.len() > MOST_MESSAGE;
+        self.is_gone |= self.heard.len() > MAX_MESSAGE_BYTES;
     }
 
     /// Puts a notice with what is to be sent.

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use crate::run::MOST_INPUT;
+use crate::run::MAX_INPUT_BYTES;
 
 /// Maximum length of a line's key.
-const LONGEST_KEY: usize = 256;
+const MAX_KEY_BYTES: usize = 256;
 
 /// The agent's standard input.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Input {
 
 /// Outcome of an input line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Offer {
+pub(super) enum InputOutcome {
     /// It will be said
     Taken,
     /// It was taken before
@@ -42,19 +42,19 @@ impl Input {
     }
 
     /// Takes a line, unless it was taken before.
-    pub(super) fn offer(&mut self, key: &str, line: &str) -> Offer {
+    pub(super) fn offer(&mut self, key: &str, line: &str) -> InputOutcome {
         if self.keys.contains(key) {
-            return Offer::Known;
+            return InputOutcome::Known;
         }
         let would_wait = self.waiting.len() - self.taken + line.len() + 1;
         let is_open = self.pipe.is_some() && !self.is_closing;
-        if !is_open || would_wait > MOST_INPUT || key.len() > LONGEST_KEY {
-            return Offer::Refused;
+        if !is_open || would_wait > MAX_INPUT_BYTES || key.len() > MAX_KEY_BYTES {
+            return InputOutcome::Refused;
         }
         self.keys.insert(key.into());
         self.waiting.extend_from_slice(line.as_bytes());
         self.waiting.push(b'\n');
-        Offer::Taken
+        InputOutcome::Taken
     }
 
     /// Closes it once everything is said.

@@ -7,11 +7,11 @@ use crate::run::Stream;
 use super::recorder::Recorder;
 
 /// As much of a line as is kept in one piece, and in memory.
-pub(super) const PIECE: usize = 64 * 1024;
+pub(super) const PIECE_BYTES: usize = 64 * 1024;
 
 /// Where in its line a piece stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct LinePart {
     /// The line goes on in another piece
     pub(super) more: bool,
     /// The line began in an earlier piece
@@ -55,12 +55,12 @@ impl Lines {
     }
 
     fn end_line(&mut self, rest: &[u8], recorder: &mut Recorder) {
-        let part = Part { more: false, cont: self.cont };
-        if self.held.is_empty() && rest.len() <= PIECE {
+        let part = LinePart { more: false, cont: self.cont };
+        if self.held.is_empty() && rest.len() <= PIECE_BYTES {
             recorder.keep(self.stream, rest, part);
         } else {
             self.add(rest, recorder);
-            let part = Part { more: false, cont: self.cont };
+            let part = LinePart { more: false, cont: self.cont };
             recorder.keep(self.stream, &self.held, part);
         }
         self.held.clear();
@@ -69,12 +69,12 @@ impl Lines {
 
     /// Adds to the line, and hands on a piece each time there is more than one.
     fn add(&mut self, mut bytes: &[u8], recorder: &mut Recorder) {
-        while self.held.len() + bytes.len() > PIECE {
-            let (now, later) = bytes.split_at(PIECE - self.held.len());
+        while self.held.len() + bytes.len() > PIECE_BYTES {
+            let (now, later) = bytes.split_at(PIECE_BYTES - self.held.len());
             self.held.extend_from_slice(now);
             let whole = whole_characters(&self.held);
             let (piece, rest) = self.held.split_at(whole);
-            recorder.keep(self.stream, piece, Part { more: true, cont: self.cont });
+            recorder.keep(self.stream, piece, LinePart { more: true, cont: self.cont });
             self.held = rest.to_vec();
             self.cont = true;
             bytes = later;

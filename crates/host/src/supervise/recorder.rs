@@ -11,21 +11,21 @@ use std::path::Path;
 
 use crate::clock::Clock;
 use crate::files::{self, FileError, at};
-use crate::run::{Piece, Position, Stream, segment_name};
+use crate::run::{OutputPiece, Position, Stream, segment_name};
 
-use super::lines::{PIECE, Part};
+use super::lines::{LinePart, PIECE_BYTES};
 
 /// Largest batch written at once: a chunk of empty lines takes forty times its size.
-const MOST_BATCHED: usize = 256 * 1024;
+const MAX_BATCH_BYTES: usize = 256 * 1024;
 
 /// Number of lines and bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Tally {
+pub(super) struct OutputCount {
     pub(super) lines: u64,
     pub(super) bytes: u64,
 }
 
-impl Tally {
+impl OutputCount {
     fn add(&mut self, other: Self) {
         self.lines += other.lines;
         self.bytes += other.bytes;
@@ -41,11 +41,11 @@ pub(super) struct Recorder {
     /// Bytes of the next write
     batch: Vec<u8>,
     /// Lines and bytes in the batch
-    batched: Tally,
+    batched: OutputCount,
     /// Lines and bytes in this segment and the one before
-    kept: [Tally; 2],
-    all: Tally,
-    dropped: Tally,
+    kept: [OutputCount; 2],
+    all: OutputCount,
+    dropped: OutputCount,
     /// Dropped bytes that never reached the disk
     unwritten_bytes: u64,
     limit: u64,
@@ -59,10 +59,10 @@ impl Recorder {
             file: open(&name).map_err(at("create", Path::new(&name)))?,
             end: Position::default(),
             batch: Vec::new(),
-            batched: Tally::default(),
-            kept: [Tally::default(); 2],
-            all: Tally::default(),
-            dropped: Tally::default(),
+            batched: OutputCount::default(),
+            kept: [OutputCount::default(); 2],
+            all: OutputCount::default(),
+            dropped: OutputCount::default(),
             unwritten_bytes: 0,
             limit,
         })
@@ -74,7 +74,7 @@ impl Recorder {
     }
 
     /// Total lines and bytes, and those no longer on disk.
-    pub(super) fn tally(&self) -> (Tally, Tally) {
+    pub(super) fn tally(&self) -> (OutputCount, OutputCount) {
         (self.all, self.dropped)
     }
 
@@ -88,10 +88,11 @@ impl Recorder {
         let mut rest = line;
         let mut cont = false;
         loop {
-            let end = (0..=PIECE.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end));
+            let end =
+                (0..=PIECE_BYTES.min(rest.len())).rev().find(|end| rest.is_char_boundary(*end));
             let (piece, later) = rest.split_at(end.unwrap_or(0));
             let more = !later.is_empty();
-            self.keep(stream, piece.as_bytes(), Part { more, cont });
+            self.keep(stream, piece.as_bytes(), LinePart { more, cont });
             if !more {
                 return;
             }
@@ -100,9 +101,9 @@ impl Recorder {
     }
 
     /// Keeps a line or a piece of one. It is on disk after the next [`Recorder::flush`].
-    pub(super) fn keep(&mut self, stream: Stream, bytes: &[u8], part: Part) {
+    pub(super) fn keep(&mut self, stream: Stream, bytes: &[u8], part: LinePart) {
         let l = String::from_utf8_lossy(bytes);
-        let piece = Piece {
+        let piece = OutputPiece {
             at: Clock::System.now().as_millis(),
             s: stream,
             lossy: matches!(l, Cow::Owned(_)).then_some(true),
@@ -110,7 +111,7 @@ impl Recorder {
             more: part.more,
             cont: part.cont,
         };
-        let tally = Tally {
+        let tally = OutputCount {
             lines: u64::from(!part.more),
             bytes: bytes.len() as u64 + u64::from(!part.more),
         };
@@ -132,7 +133,7 @@ impl Recorder {
             self.batch = piece;
         }
         self.batched.add(tally);
-        if self.batch.len() > MOST_BATCHED {
+        if self.batch.len() > MAX_BATCH_BYTES {
             self.flush();
         }
     }
@@ -152,10 +153,10 @@ impl Recorder {
             self.dropped.add(self.batched);
             self.unwritten_bytes += self.batched.bytes;
         }
-        self.batched = Tally::default();
+        self.batched = OutputCount::default();
         self.batch.clear();
         // Control characters take six times their size; that much is not needed again.
-        self.batch.shrink_to(2 * PIECE);
+        self.batch.shrink_to(2 * PIECE_BYTES);
     }
 
     /// Begins the next segment. If that fails the present one becomes too long, and the next line tries again.
@@ -169,7 +170,7 @@ impl Recorder {
             drop(files::remove(Path::new(&segment_name(oldest))));
             self.dropped.add(self.kept[1]);
         }
-        self.kept = [Tally::default(), self.kept[0]];
+        self.kept = [OutputCount::default(), self.kept[0]];
     }
 }
 

@@ -12,7 +12,7 @@ use rustix::process::{
 };
 
 /// Whoever starts others faster than so many looks at all of them is looked for in the next round.
-const LOOKS: u32 = 64;
+const MAX_SCANS: u32 = 64;
 
 /// The agent, and what it started.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Tree {
 
 /// Result of reaping ended processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Left {
+pub(super) enum ReapResult {
     /// Nothing has changed
     Same,
     /// Somebody has ended, and somebody lives
@@ -46,12 +46,12 @@ impl Tree {
     }
 
     /// Takes leave of all who have ended.
-    pub(super) fn reap(&mut self) -> io::Result<Left> {
-        let mut left = Left::Same;
+    pub(super) fn reap(&mut self) -> io::Result<ReapResult> {
+        let mut left = ReapResult::Same;
         loop {
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
-                    left = Left::Fewer;
+                    left = ReapResult::Fewer;
                     if pid == self.agent {
                         self.status = Some(status);
                     }
@@ -59,7 +59,7 @@ impl Tree {
                 Err(rustix::io::Errno::INTR) => {}
                 Ok(None) => return Ok(left),
                 Err(rustix::io::Errno::CHILD) if self.is_group_left() => return Ok(left),
-                Err(rustix::io::Errno::CHILD) => return Ok(Left::Nobody),
+                Err(rustix::io::Errno::CHILD) => return Ok(ReapResult::Nobody),
                 Err(error) => return Err(error.into()),
             }
         }
@@ -93,7 +93,7 @@ impl Tree {
             _ = kill_process_group(group, signal);
         }
         let (mut seen, mut count) = (HashSet::new(), 0_u32);
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_SCANS {
             let before = seen.len();
             for process in descendants() {
                 if !seen.insert(process.pid) || process.has_ended {

@@ -9,26 +9,26 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::agent::TOKEN;
 use crate::clock::Clock;
-use crate::process::{Tied, monotonic};
+use crate::process::{PipedProgram, monotonic};
 use crate::run::{ExitRecord, Handover, Notice, Request, Stream};
 
-use super::ending::{Act, Ending, Wish, far};
+use super::ending::{EndRequest, Ending, EndingAction, far};
 use super::hub::Hub;
-use super::input::{Input, Offer};
+use super::input::{Input, InputOutcome};
 use super::lines::Lines;
 use super::recorder::Recorder;
 use super::signals::Signals;
-use super::tree::{Left, Tree};
+use super::tree::{ReapResult, Tree};
 use super::{SuperviseError, system};
 
 /// As much as is read at once: what a pipe holds.
-const CHUNK: usize = 64 * 1024;
+const READ_CHUNK_BYTES: usize = 64 * 1024;
 /// A pipe that still has no end after so many reads is fed by a process that is none of ours.
-const MOST_DRAINED: u32 = 1024;
+const MAX_DRAIN_READS: u32 = 1024;
 
 /// Time limits of the agent.
 #[derive(Debug)]
-pub(super) struct Terms {
+pub(super) struct TimeLimits {
     /// Grace period after a request to end
     pub(super) grace: Duration,
     /// Time limit
@@ -42,7 +42,7 @@ pub(super) struct Terms {
 pub(super) struct Watch {
     tree: Tree,
     signals: Signals,
-    heard: [Heard; 2],
+    heard: [OutputPipe; 2],
     input: Input,
     recorder: Recorder,
     ending: Ending,
@@ -57,7 +57,7 @@ pub(super) struct Watch {
 
 /// One of the pipes that the agent speaks into.
 #[derive(Debug)]
-struct Heard {
+struct OutputPipe {
     /// Until it ends
     pipe: Option<OwnedFd>,
     lines: Lines,
@@ -65,13 +65,15 @@ struct Heard {
 
 impl Watch {
     pub(super) fn new(
-        agent: Tied,
+        agent: PipedProgram,
         recorder: Recorder,
         signals: Signals,
-        terms: Terms,
+        terms: TimeLimits,
     ) -> io::Result<Self> {
-        let heard =
-            [Heard::new(agent.stdout, Stream::Out)?, Heard::new(agent.stderr, Stream::Err)?];
+        let heard = [
+            OutputPipe::new(agent.stdout, Stream::Out)?,
+            OutputPipe::new(agent.stderr, Stream::Err)?,
+        ];
         Ok(Self {
             tree: Tree::new(agent.pid)?,
             signals,
@@ -83,7 +85,7 @@ impl Watch {
             time_up: terms.limit.map(|limit| far(monotonic(), limit)),
             left_behind: 0,
             handover: terms.handover,
-            buffer: vec![0; CHUNK],
+            buffer: vec![0; READ_CHUNK_BYTES],
         })
     }
 
@@ -95,7 +97,7 @@ impl Watch {
     ) -> Result<ExitRecord, SuperviseError> {
         loop {
             let ready = self.wait(hub).map_err(system("wait"))?;
-            if self.turn(hub, &ready).map_err(system("follow the agent"))? == Left::Nobody {
+            if self.turn(hub, &ready).map_err(system("follow the agent"))? == ReapResult::Nobody {
                 break;
             }
         }
@@ -161,7 +163,7 @@ impl Watch {
     }
 
     /// Does what follows from what happened.
-    fn turn(&mut self, hub: &mut Hub, ready: &Ready) -> io::Result<Left> {
+    fn turn(&mut self, hub: &mut Hub, ready: &Ready) -> io::Result<ReapResult> {
         for (heard, _) in self.heard.iter_mut().zip(ready.heard).filter(|(_, is_ready)| *is_ready) {
             heard.read(&mut self.buffer, &mut self.recorder);
         }
@@ -171,23 +173,23 @@ impl Watch {
         let had_ended = self.tree.status().is_some();
         let left = self.tree.reap()?;
         let now = monotonic();
-        if left == Left::Nobody {
+        if left == ReapResult::Nobody {
             return Ok(left);
         }
-        if left == Left::Fewer {
+        if left == ReapResult::Fewer {
             self.ending.hurry(now);
         }
         if !had_ended && self.tree.status().is_some() {
             self.input.close();
-            let act = self.ending.wish(Wish::Exited, now);
+            let act = self.ending.wish(EndRequest::Exited, now);
             self.left_behind = self.act(act);
         }
         if self.signals.take_end() {
-            self.wish(Wish::Stop { why: "signal".to_owned(), grace: self.grace }, now);
+            self.wish(EndRequest::Stop { why: "signal".to_owned(), grace: self.grace }, now);
         }
         if self.time_up.is_some_and(|at| at <= now) {
             self.time_up = None;
-            self.wish(Wish::TimeUp, now);
+            self.wish(EndRequest::TimeUp, now);
         }
         self.talk(hub, ready, now);
         let act = self.ending.tick(now);
@@ -226,9 +228,9 @@ impl Watch {
             }
             Request::Stop { why, grace_ms } => {
                 let grace = Duration::from_millis(grace_ms);
-                self.wish(Wish::Stop { why: why.into_owned(), grace }, now);
+                self.wish(EndRequest::Stop { why: why.into_owned(), grace }, now);
             }
-            Request::Kill { why } => self.wish(Wish::Kill { why: why.into_owned() }, now),
+            Request::Kill { why } => self.wish(EndRequest::Kill { why: why.into_owned() }, now),
             Request::CloseInput { .. } => self.input.close_after(),
             Request::Input { key, line } => {
                 let offer = self.input.offer(&key, &line);
@@ -244,24 +246,24 @@ impl Watch {
     }
 
     /// Keeps what was said, and tells what became of it.
-    fn said(&mut self, key: &str, line: &str, offer: Offer) -> Notice {
-        if offer == Offer::Taken {
+    fn said(&mut self, key: &str, line: &str, offer: InputOutcome) -> Notice {
+        if offer == InputOutcome::Taken {
             self.recorder.keep_line(Stream::In, line);
         }
-        Notice::Input { key: key.to_owned(), ok: offer != Offer::Refused }
+        Notice::Input { key: key.to_owned(), ok: offer != InputOutcome::Refused }
     }
 
-    fn wish(&mut self, wish: Wish, now: Instant) {
+    fn wish(&mut self, wish: EndRequest, now: Instant) {
         let act = self.ending.wish(wish, now);
         self.act(act);
     }
 
     /// Says how many were asked, beside the agent.
-    fn act(&mut self, act: Act) -> u32 {
+    fn act(&mut self, act: EndingAction) -> u32 {
         match act {
-            Act::Wait => 0,
-            Act::Ask => self.tree.ask(),
-            Act::Force => {
+            EndingAction::Wait => 0,
+            EndingAction::Ask => self.tree.ask(),
+            EndingAction::Force => {
                 self.tree.force();
                 0
             }
@@ -271,7 +273,7 @@ impl Watch {
     /// Reads what is left in the pipes. Everybody who wrote into them is gone, so nothing more comes.
     fn drain(&mut self) {
         for heard in &mut self.heard {
-            for _ in 0..MOST_DRAINED {
+            for _ in 0..MAX_DRAIN_READS {
                 if !heard.read(&mut self.buffer, &mut self.recorder) {
                     break;
                 }
@@ -300,7 +302,7 @@ struct HubReady {
     connections: Vec<PollFlags>,
 }
 
-impl Heard {
+impl OutputPipe {
     fn new(pipe: OwnedFd, stream: Stream) -> io::Result<Self> {
         rustix::io::ioctl_fionbio(&pipe, true)?;
         Ok(Self { pipe: Some(pipe), lines: Lines::new(stream) })

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use host::run::{Ended, Notice, Position, Stdin, Stream};
+use host::run::{EndCause, Notice, Position, Stdin, Stream};
 
 use crate::support::{sh, socket, start, texts, until};
 
@@ -24,7 +24,7 @@ async fn lines_reach_the_agent_in_order_and_once() {
     let lines = run.lines();
     assert_eq!(texts(&lines, Stream::Out), ["first", "second", "over"]);
     assert_eq!(texts(&lines, Stream::In), ["first", "second"]);
-    assert_eq!((exit.ended, exit.code), (Ended::Exited, Some(0)));
+    assert_eq!((exit.ended, exit.code), (EndCause::Exited, Some(0)));
 }
 
 #[tokio::test]
@@ -33,7 +33,7 @@ async fn a_secret_is_whispered_and_not_kept() {
     spec.environment.push(("ADJUTANT_TOKEN".into(), "s3cret".into()));
     let mut run = start(spec).await;
     let (mut sender, _receiver) = run.connect().await.split();
-    assert!(sender.whisper("a", &format!("I am {}", host::agent::TOKEN)).await.unwrap());
+    assert!(sender.input_with_token("a", &format!("I am {}", host::agent::TOKEN)).await.unwrap());
     run.exit().await;
     let lines = run.lines();
     assert_eq!(texts(&lines, Stream::Out), ["understood"]);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use host::process;
-use host::run::{Ended, Stream};
+use host::run::{EndCause, Stream};
 
 use crate::support::{children, living, sh, start, texts, until};
 
@@ -29,7 +29,7 @@ async fn a_deaf_agent_with_deaf_children_in_other_sessions_is_gone_after_the_gra
     run.connect().await.stop("enough", Duration::from_millis(200)).await.unwrap();
     let exit = run.exit().await;
     assert_eq!(living(&mark), [0; 0], "all are gone when it says so");
-    assert_eq!((exit.ended, exit.why.as_deref()), (Ended::Stopped, Some("enough")));
+    assert_eq!((exit.ended, exit.why.as_deref()), (EndCause::Stopped, Some("enough")));
     assert_eq!((exit.code, exit.signal), (None, Some(9)));
 }
 
@@ -40,7 +40,7 @@ async fn kill_needs_no_grace() {
     run.connect().await.kill("now").await.unwrap();
     let exit = run.exit().await;
     assert_eq!(living(run.dir.path()), [0; 0]);
-    assert_eq!((exit.ended, exit.why.as_deref()), (Ended::Stopped, Some("now")));
+    assert_eq!((exit.ended, exit.why.as_deref()), (EndCause::Stopped, Some("now")));
     assert_eq!(exit.signal, Some(9));
 }
 
@@ -51,7 +51,7 @@ async fn an_agent_that_was_asked_may_end_in_its_own_way() {
     run.until_it_says("ready").await;
     run.connect().await.stop("enough", Duration::from_secs(60)).await.unwrap();
     let exit = run.exit().await;
-    assert_eq!((exit.ended, exit.code, exit.signal), (Ended::Stopped, Some(3), None));
+    assert_eq!((exit.ended, exit.code, exit.signal), (EndCause::Stopped, Some(3), None));
     assert_eq!(texts(&run.lines(), Stream::Out), ["ready", "bye"], "it was asked once");
 }
 
@@ -82,7 +82,7 @@ async fn what_an_agent_leaves_behind_is_ended_and_counted() {
     let script = "setsid sleep 1000 & sleep 1000 & exit 0";
     let mut run = start(sh(script)).await;
     let exit = run.exit().await;
-    assert_eq!((exit.ended, exit.code, exit.left_behind), (Ended::Exited, Some(0), 2));
+    assert_eq!((exit.ended, exit.code, exit.left_behind), (EndCause::Exited, Some(0), 2));
     assert_eq!(living(run.dir.path()), [0; 0]);
 }
 
@@ -92,7 +92,7 @@ async fn what_is_left_behind_and_deaf_is_ended_too() {
     spec.grace_ms = 50;
     let mut run = start(spec).await;
     let exit = run.exit().await;
-    assert_eq!((exit.ended, exit.code), (Ended::Exited, Some(0)));
+    assert_eq!((exit.ended, exit.code), (EndCause::Exited, Some(0)));
     assert!(exit.left_behind >= 1, "{exit:?}");
     assert_eq!(living(run.dir.path()), [0; 0]);
 }
@@ -104,7 +104,7 @@ async fn an_agent_past_its_time_is_ended() {
     spec.grace_ms = 50;
     let mut run = start(spec).await;
     let exit = run.exit().await;
-    assert_eq!((exit.ended, exit.why, exit.signal), (Ended::TimedOut, None, Some(9)));
+    assert_eq!((exit.ended, exit.why, exit.signal), (EndCause::TimedOut, None, Some(9)));
     assert!(exit.ended_at.millis_since(exit.started_at) >= 100);
 }
 
@@ -114,7 +114,7 @@ async fn a_supervisor_that_is_asked_to_end_ends_its_agent_first() {
     run.until_it_says("ready").await;
     process::terminate(run.supervisor()).unwrap();
     let exit = run.exit().await;
-    assert_eq!((exit.ended, exit.why.as_deref()), (Ended::Stopped, Some("signal")));
+    assert_eq!((exit.ended, exit.why.as_deref()), (EndCause::Stopped, Some("signal")));
     assert_eq!(living(run.dir.path()), [0; 0]);
 }
 
@@ -127,7 +127,7 @@ async fn an_agent_that_closes_its_output_and_goes_on_is_waited_for() {
     std::fs::write(run.dir.path().join("go"), "").unwrap();
     while control.next().await.is_some() {}
     let exit = run.exit().await;
-    assert_eq!((exit.ended, exit.code, exit.lines), (Ended::Exited, Some(4), 1));
+    assert_eq!((exit.ended, exit.code, exit.lines), (EndCause::Exited, Some(4), 1));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use host::process;
-use host::run::{Ended, Standing};
+use host::run::{EndCause, RunStatus};
 
 use crate::support::{living, sh, start, until};
 
@@ -16,7 +16,7 @@ async fn a_supervisor_without_a_socket_is_found_by_its_lock() {
     assert!(run.folder.connect().await.is_err());
     assert!(run.folder.terminate_supervisor().unwrap());
     let exit = run.exit().await;
-    assert_eq!((exit.ended, exit.why.as_deref()), (Ended::Stopped, Some("signal")));
+    assert_eq!((exit.ended, exit.why.as_deref()), (EndCause::Stopped, Some("signal")));
     assert!(!run.folder.terminate_supervisor().unwrap(), "nobody is there any more");
 }
 
@@ -33,8 +33,8 @@ async fn a_forged_process_id_is_not_signalled() {
     fs::write(&file, forged).unwrap();
     assert!(run.folder.kill_supervisor().unwrap());
     run.begun.ended().await.unwrap();
-    assert_eq!(run.folder.standing().unwrap(), Standing::Gone);
-    assert_eq!(bystander.folder.standing().unwrap(), Standing::Running);
+    assert_eq!(run.folder.standing().unwrap(), RunStatus::Gone);
+    assert_eq!(bystander.folder.standing().unwrap(), RunStatus::Running);
     run.folder.sweep().unwrap();
     bystander.connect().await.kill("the test is over").await.unwrap();
     bystander.exit().await;
@@ -102,14 +102,14 @@ async fn files_that_an_agent_replaced_neither_block_nor_mislead() {
                  mkfifo supervisor.json claim exit.json; echo ready; sleep 1000";
     let mut run = start(sh(forge)).await;
     run.until_it_says("ready").await;
-    assert_eq!(run.folder.standing().unwrap(), Standing::Running);
+    assert_eq!(run.folder.standing().unwrap(), RunStatus::Running);
     assert!(!run.folder.give_up().unwrap());
     fs::remove_file(run.folder.path().join("exit.json")).unwrap();
     fs::create_dir(run.folder.path().join("exit.json")).unwrap();
-    assert_eq!(run.folder.standing().unwrap(), Standing::Running);
+    assert_eq!(run.folder.standing().unwrap(), RunStatus::Running);
     assert!(run.folder.kill_supervisor().unwrap());
     run.begun.ended().await.unwrap();
-    assert_eq!(run.folder.standing().unwrap(), Standing::Gone);
+    assert_eq!(run.folder.standing().unwrap(), RunStatus::Gone);
     run.folder.sweep().unwrap();
     assert_eq!(living(run.dir.path()), [0; 0]);
 }

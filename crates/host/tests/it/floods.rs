@@ -1,11 +1,11 @@
 //! Agents that say too much, or what is no text: bounded memory, and a clear record.
 
-use host::run::{Ended, ExitRecord, Stream};
+use host::run::{EndCause, ExitRecord, Stream};
 
 use crate::support::{Run, memory, sh, start, texts};
 
 /// More than this the supervisor never needs, in KiB.
-const MOST_MEMORY: u64 = 16 * 1024;
+const MAX_MEMORY_KB: u64 = 16 * 1024;
 
 /// Lets the agent end, and says what its supervisor needed.
 async fn peak(run: &mut Run) -> (u64, ExitRecord) {
@@ -25,9 +25,9 @@ async fn an_agent_may_print_a_gigabyte() {
     spec.max_output_bytes = 8 * 1024 * 1024;
     let mut run = start(spec).await;
     let (peak, exit) = peak(&mut run).await;
-    assert!(peak < MOST_MEMORY, "{peak} KiB");
+    assert!(peak < MAX_MEMORY_KB, "{peak} KiB");
     assert!(run.output_bytes() <= 8 * 1024 * 1024, "{}", run.output_bytes());
-    assert_eq!((exit.ended, exit.bytes, exit.lines), (Ended::Exited, SIZE + 6, SIZE / 1024 + 2));
+    assert_eq!((exit.ended, exit.bytes, exit.lines), (EndCause::Exited, SIZE + 6, SIZE / 1024 + 2));
     let lines = run.lines();
     assert_eq!(lines.len() as u64, exit.lines - exit.dropped_lines);
     let kept: u64 = lines.iter().map(|line| line.text.len() as u64 + 1).sum();
@@ -42,7 +42,7 @@ async fn an_agent_may_print_a_line_of_fifty_megabytes() {
     let script = format!("head -c {SIZE} /dev/zero | tr '\\0' x; {THEN_WAIT}");
     let mut run = start(sh(&script)).await;
     let (peak, exit) = peak(&mut run).await;
-    assert!(peak < MOST_MEMORY, "{peak} KiB");
+    assert!(peak < MAX_MEMORY_KB, "{peak} KiB");
     assert_eq!((exit.lines, exit.dropped_lines), (2, 0));
     let lines = run.lines();
     assert_eq!(lines[0].text.len(), 4 * 1024 * 1024);
@@ -55,7 +55,7 @@ async fn a_line_of_control_characters_takes_six_times_the_room_and_is_kept() {
     let script = format!("head -c 1000000 /dev/zero; {THEN_WAIT}");
     let mut run = start(sh(&script)).await;
     let (peak, _) = peak(&mut run).await;
-    assert!(peak < MOST_MEMORY, "{peak} KiB");
+    assert!(peak < MAX_MEMORY_KB, "{peak} KiB");
     assert_eq!(run.lines()[0].text, "\0".repeat(1_000_000));
 }
 
@@ -64,7 +64,7 @@ async fn an_agent_may_print_nothing_but_empty_lines() {
     let script = format!("yes '' | head -c 500000; {THEN_WAIT}");
     let mut run = start(sh(&script)).await;
     let (peak, exit) = peak(&mut run).await;
-    assert!(peak < MOST_MEMORY, "{peak} KiB");
+    assert!(peak < MAX_MEMORY_KB, "{peak} KiB");
     assert_eq!(exit.lines, 500_002);
 }
 

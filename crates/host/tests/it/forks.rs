@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
 use host::process::{self, is_alive};
-use host::run::{Ended, Spec, Stdin};
+use host::run::{EndCause, Spec, Stdin};
 
 use crate::support::{self, sh, start};
 
@@ -49,7 +49,7 @@ async fn a_supervisor_looks_as_if_it_had_been_started() {
     assert!(stdin.as_os_str().as_bytes().starts_with(b"pipe:"), "the fork server's is a socket");
     assert_eq!(run.exit().await.code, Some(3));
     resting.connect().await.kill("enough").await.unwrap();
-    assert_eq!(resting.exit().await.ended, Ended::Stopped);
+    assert_eq!(resting.exit().await.ended, EndCause::Stopped);
 }
 
 #[tokio::test]
@@ -68,5 +68,5 @@ async fn agents_start_and_live_without_the_fork_server() {
     assert!(fresh.len() == 1 && fresh != killed, "{killed:?} {fresh:?}");
     assert!(is_alive(first.agent()) && is_alive(first.supervisor()));
     first.connect().await.kill("enough").await.unwrap();
-    assert_eq!(first.exit().await.ended, Ended::Stopped);
+    assert_eq!(first.exit().await.ended, EndCause::Stopped);
 }

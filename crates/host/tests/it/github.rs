@@ -14,11 +14,11 @@ use testkit::github::{Branch, FakeGitHub, Fault};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-const SOON: Timestamp = Timestamp::from_millis(1_800_000_000_000);
+const TOKEN_EXPIRY: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 
 /// A GitHub with one repository.
 async fn fake() -> FakeGitHub {
-    let fake = FakeGitHub::start_at(Clock::manual(SOON)).await.unwrap();
+    let fake = FakeGitHub::start_at(Clock::manual(TOKEN_EXPIRY)).await.unwrap();
     fake.repo("octo", "hello", "trunk");
     fake
 }
@@ -28,7 +28,7 @@ fn client(url: &str, token: &str) -> GitHub {
     GitHub::new(url, Some(token.to_owned()), Duration::from_secs(60))
         .unwrap()
         .with_backoff(Duration::ZERO)
-        .with_clock(Clock::manual(SOON))
+        .with_clock(Clock::manual(TOKEN_EXPIRY))
 }
 
 fn of(fake: &FakeGitHub) -> GitHub {
@@ -135,7 +135,7 @@ async fn one_issue_is_opened_though_the_answer_was_lost() {
     let lost = github.create_issue(&hello, &new_issue("issue_1")).await.unwrap_err();
     assert!(lost.is_transient(), "{lost}");
     assert_eq!(methods(&fake), ["POST"], "GitHub may have done it");
-    let found = github.find_issue(&hello, "issue_1", SOON).await.unwrap();
+    let found = github.find_issue(&hello, "issue_1", TOKEN_EXPIRY).await.unwrap();
     let expected = Issue {
         number: 1,
         url: "https://github.com/octo/hello/issues/1".to_owned(),
@@ -143,7 +143,7 @@ async fn one_issue_is_opened_though_the_answer_was_lost() {
     };
     assert_eq!(found, Some(expected));
     for other in ["issue_", "issue_11", "1"] {
-        assert_eq!(github.find_issue(&hello, other, SOON).await.unwrap(), None, "{other}");
+        assert_eq!(github.find_issue(&hello, other, TOKEN_EXPIRY).await.unwrap(), None, "{other}");
     }
     assert_eq!(fake.issues().len(), 1);
     fake.finish().unwrap();
@@ -163,7 +163,7 @@ async fn an_issue_has_its_labels_and_a_marker_that_people_do_not_see() {
 
 #[tokio::test]
 async fn an_issue_is_looked_for_on_every_page_as_far_back_as_it_can_be() {
-    let clock = Clock::manual(SOON);
+    let clock = Clock::manual(TOKEN_EXPIRY);
     let fake = FakeGitHub::start_at(clock.clone()).await.unwrap();
     fake.repo("octo", "hello", "trunk");
     let (github, hello) = (of(&fake), hello());
@@ -177,7 +177,7 @@ async fn an_issue_is_looked_for_on_every_page_as_far_back_as_it_can_be() {
     for _ in 0..110 {
         fake.issue("octo", "hello", "Another", "");
     }
-    assert_eq!(asked(SOON).await, (Some(wanted), 2));
+    assert_eq!(asked(TOKEN_EXPIRY).await, (Some(wanted), 2));
     // A day later it lies before what is asked for; what is newer fits on one page.
     clock.advance_seconds(86_400);
     fake.issue("octo", "hello", "New", "");
@@ -198,7 +198,7 @@ async fn the_search_for_an_issue_has_an_end() {
     for _ in 0..1001 {
         fake.issue("octo", "hello", "Another", "");
     }
-    let error = of(&fake).find_issue(&hello(), "m", SOON).await.unwrap_err();
+    let error = of(&fake).find_issue(&hello(), "m", TOKEN_EXPIRY).await.unwrap_err();
     assert_eq!(error, GitHubError::TooMany { repository: "octo/hello".to_owned() });
     assert!(error.to_string().contains("by hand") && !error.is_transient(), "{error}");
     assert_eq!(fake.requests().len(), 10);

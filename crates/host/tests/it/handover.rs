@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
 use host::process;
-use host::run::{Handover, RunFolder, Spec, Standing, Stream, Variables};
+use host::run::{Handover, RunFolder, RunStatus, Spec, Stream, Variables};
 
 use crate::support::{prepared, program, read_all, sh, socket, start, texts};
 
@@ -85,7 +85,7 @@ async fn a_run_whose_server_died_while_it_handed_over_is_never_begun() {
     let whole = serde_json::to_vec(&Handover::new(&with_key("").environment)).unwrap();
     for bytes in [&whole[..0], &whole[..whole.len() / 2]] {
         assert!(!handed(&folder, bytes).exit.is_success());
-        assert_eq!(folder.standing().unwrap(), Standing::NotBegun);
+        assert_eq!(folder.standing().unwrap(), RunStatus::NotBegun);
     }
     assert!(!dir.path().join("ran").exists());
     assert!(handed(&folder, &whole).exit.is_success(), "and can still be begun");

@@ -1,6 +1,6 @@
 //! What an agent says is kept, line by line.
 
-use host::run::{Ended, Handover, Position, Standing, Stdin, Stream};
+use host::run::{EndCause, Handover, Position, RunStatus, Stdin, Stream};
 
 use crate::support::{Run, prepared, program, sh, socket, start, started, texts};
 
@@ -25,7 +25,7 @@ async fn every_line_is_kept_with_its_stream_and_time() {
 async fn the_exit_code_is_kept() {
     let mut run = start(sh("exit 7")).await;
     let exit = run.exit().await;
-    assert_eq!((exit.ended, exit.code, exit.signal), (Ended::Exited, Some(7), None));
+    assert_eq!((exit.ended, exit.code, exit.signal), (EndCause::Exited, Some(7), None));
     assert_eq!((exit.why, exit.left_behind), (None, 0));
     assert!(!socket(&run.folder).exists());
 }
@@ -34,7 +34,7 @@ async fn the_exit_code_is_kept() {
 async fn the_signal_that_ended_it_is_kept() {
     let mut run = start(sh("kill -SEGV $$")).await;
     let exit = run.exit().await;
-    assert_eq!((exit.ended, exit.code, exit.signal), (Ended::Exited, None, Some(11)));
+    assert_eq!((exit.ended, exit.code, exit.signal), (EndCause::Exited, None, Some(11)));
 }
 
 #[tokio::test]
@@ -70,9 +70,9 @@ async fn an_agent_that_cannot_be_started_is_named() {
     ] {
         let mut run = start(spec).await;
         let exit = run.exit().await;
-        assert_eq!((exit.ended, exit.code, exit.signal), (Ended::NotStarted, None, None));
+        assert_eq!((exit.ended, exit.code, exit.signal), (EndCause::NotStarted, None, None));
         assert!(exit.why.as_ref().is_some_and(|is| is.starts_with(why)), "{exit:?}");
-        assert_eq!(run.folder.standing().unwrap(), Standing::Ended(exit));
+        assert_eq!(run.folder.standing().unwrap(), RunStatus::Ended(exit));
         assert!(!run.folder.path().join("supervisor.json").exists());
     }
 }
@@ -113,6 +113,6 @@ async fn what_the_disk_does_not_take_is_told_apart_from_what_was_left_out() {
     begun.ready().await.unwrap();
     let mut run = Run { dir, folder, begun };
     let exit = run.exit().await;
-    assert_eq!((exit.ended, exit.code), (Ended::Exited, Some(0)));
+    assert_eq!((exit.ended, exit.code), (EndCause::Exited, Some(0)));
     assert_eq!((exit.bytes, exit.dropped_bytes, exit.unwritten_bytes), (8, 8, 8));
 }

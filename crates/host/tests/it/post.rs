@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use host::post::{PostError, Poster, Reply};
+use host::post::{PostError, PostResponse, Poster};
 use testkit::{Reaction, Receiver};
 use tokio::net::TcpListener;
 
-const SOON: Duration = Duration::from_secs(5);
+const TEST_TIMEOUT: Duration = Duration::from_secs(5);
 
-async fn post(url: &str) -> Result<Reply, PostError> {
+async fn post(url: &str) -> Result<PostResponse, PostError> {
     let headers = [("webhook-id", "msg_1".to_owned())];
-    Poster::new(SOON).post(url, &headers, r#"{"a":1}"#.to_owned()).await
+    Poster::new(TEST_TIMEOUT).post(url, &headers, r#"{"a":1}"#.to_owned()).await
 }
 
 #[tokio::test]
@@ -19,7 +19,7 @@ async fn a_document_arrives_with_its_headers() {
     let reply = post(&receiver.url("/x?y=z")).await.unwrap();
     assert_eq!(
         reply,
-        Reply { status: 204, retry_after: None, location: None, body: String::new() }
+        PostResponse { status: 204, retry_after: None, location: None, body: String::new() }
     );
     let got = receiver.got();
     assert_eq!(

@@ -2,17 +2,18 @@
 
 use std::time::Duration;
 
-use host::slack::{Identity, Post, Reaction, Slack, SlackError};
+use host::slack::{NewMessage, Reaction, Slack, SlackError, SlackIdentity, SlackTokens};
 use testkit::slack::{FakeSlack, Fault};
 
-const SOON: Duration = Duration::from_secs(10);
+const TEST_TIMEOUT: Duration = Duration::from_secs(10);
 
 fn client(server: &FakeSlack, timeout: Duration) -> Slack {
-    Slack::new(&server.url(), (server.bot_token(), server.app_token()), timeout).unwrap()
+    let tokens = SlackTokens { bot: server.bot_token(), app: server.app_token() };
+    Slack::new(&server.url(), tokens, timeout).unwrap()
 }
 
-fn post(thread: &str) -> Post {
-    Post {
+fn post(thread: &str) -> NewMessage {
+    NewMessage {
         key: "k1".to_owned(),
         channel: "C1".to_owned(),
         thread: thread.to_owned(),
@@ -24,17 +25,17 @@ fn post(thread: &str) -> Post {
 #[tokio::test]
 async fn a_message_is_said_found_again_and_marked() {
     let server = FakeSlack::start().await.unwrap();
-    let slack = client(&server, SOON);
+    let slack = client(&server, TEST_TIMEOUT);
     let first = server.say("C1", "U1", "hello");
-    let expected = Identity { user: "UBOT".to_owned(), team: "Crew".to_owned() };
+    let expected = SlackIdentity { user: "UBOT".to_owned(), team: "Crew".to_owned() };
     assert_eq!(slack.identity().await, Ok(expected));
-    assert_eq!(slack.was_said(&post(&first), &first).await, Ok(false));
+    assert_eq!(slack.is_posted(&post(&first), &first).await, Ok(false));
     let ts = slack.say(&post(&first)).await.unwrap();
-    assert_eq!(slack.was_said(&post(&first), &first).await, Ok(true));
+    assert_eq!(slack.is_posted(&post(&first), &first).await, Ok(true));
     let read = slack.replies("C1", &first, &first).await.unwrap();
     assert_eq!((read.messages.len(), read.messages[0].ts.as_str()), (1, ts.as_str()));
     for _ in 0..2 {
-        slack.react(Reaction::Add, ("C1", &first), "eyes").await.unwrap();
+        slack.react(Reaction::Add, "C1", &first, "eyes").await.unwrap();
     }
     assert_eq!(server.reactions(&first), ["eyes"]);
 }
@@ -45,7 +46,7 @@ async fn every_page_of_a_channel_is_read() {
     for number in 0..205 {
         server.say("C1", "U1", &number.to_string());
     }
-    let read = client(&server, SOON).history("C1", "0").await.unwrap();
+    let read = client(&server, TEST_TIMEOUT).history("C1", "0").await.unwrap();
     assert_eq!((read.messages.len(), read.cut), (205, false));
     assert_eq!(read.messages[204].text, "204");
     assert!(server.asked("conversations.history").len() > 1);
@@ -54,7 +55,7 @@ async fn every_page_of_a_channel_is_read() {
 #[tokio::test]
 async fn refusals_pauses_and_lost_answers_are_told_apart() {
     let server = FakeSlack::start().await.unwrap();
-    let slack = client(&server, SOON);
+    let slack = client(&server, TEST_TIMEOUT);
     let first = server.say("C1", "U1", "hello");
     let method = "chat.postMessage";
     server.fail_next(method, Fault::Refuse("not_in_channel"));
@@ -75,7 +76,7 @@ async fn refusals_pauses_and_lost_answers_are_told_apart() {
 async fn tokens_are_sent_to_no_address_without_tls() {
     for url in ["http://slack.example/api", "https://a@slack.example", "ftp://x", "https://x/?a=b"]
     {
-        let made = Slack::new(url, ("xoxb-1", "xapp-1"), SOON);
+        let made = Slack::new(url, SlackTokens { bot: "xoxb-1", app: "xapp-1" }, TEST_TIMEOUT);
         assert!(matches!(made, Err(SlackError::Address)), "{url}");
     }
 }

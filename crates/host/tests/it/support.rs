@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use host::process::{self, is_alive};
 use host::run::{
-    Begun, Control, ExitRecord, Handover, Notice, OutputLine, Position, RunFolder, Spec, Standing,
-    Stdin, Stream,
+    Control, ExitRecord, Handover, Notice, OutputLine, Position, RunFolder, RunStatus, Spec,
+    StartedSupervisor, Stdin, Stream,
 };
 use tempfile::TempDir;
 
 /// Longer than anything here takes on a machine that is busy.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The supervisor as a program. `cargo test` and `cargo nextest` build it with the tests, beside them.
 pub(crate) fn program() -> PathBuf {
@@ -46,7 +46,7 @@ pub(crate) fn sh(script: &str) -> Spec {
 pub(crate) struct Run {
     pub(crate) dir: TempDir,
     pub(crate) folder: RunFolder,
-    pub(crate) begun: Begun,
+    pub(crate) begun: StartedSupervisor,
 }
 
 /// A folder that is not begun. The agent works beside it.
@@ -58,7 +58,7 @@ pub(crate) fn prepared(mut spec: Spec) -> (TempDir, RunFolder) {
 }
 
 /// Starts a supervisor for a folder that was [prepared], with the environment of [`sh`].
-pub(crate) fn started(folder: &RunFolder) -> Result<Begun, process::StartError> {
+pub(crate) fn started(folder: &RunFolder) -> Result<StartedSupervisor, process::StartError> {
     folder.start(&program(), &Handover::new(&sh("").environment))
 }
 
@@ -96,9 +96,9 @@ impl Run {
             }
             self.begun.ended().await.unwrap();
         };
-        tokio::time::timeout(PATIENCE, over).await.unwrap();
+        tokio::time::timeout(TEST_TIMEOUT, over).await.unwrap();
         match self.folder.standing().unwrap() {
-            Standing::Ended(exit) => exit,
+            RunStatus::Ended(exit) => exit,
             other => panic!("it did not end: {other:?}"),
         }
     }
@@ -162,7 +162,7 @@ pub(crate) async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
     };
-    assert!(tokio::time::timeout(PATIENCE, wait).await.is_ok(), "in vain: {what}");
+    assert!(tokio::time::timeout(TEST_TIMEOUT, wait).await.is_ok(), "in vain: {what}");
 }
 
 /// The living processes that have this in their environment or their command line.

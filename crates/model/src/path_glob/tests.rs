@@ -12,8 +12,8 @@ fn glob(pattern: &str) -> PathGlob {
 
 fn overlap(one: &str, two: &str) -> bool {
     let (one, two) = (glob(one), glob(two));
-    let found = one.overlaps(&two, &mut Effort::unbounded()).unwrap();
-    assert_eq!(two.overlaps(&one, &mut Effort::unbounded()).unwrap(), found, "{one} and {two}");
+    let found = one.overlaps(&two, &mut WorkBudget::unbounded()).unwrap();
+    assert_eq!(two.overlaps(&one, &mut WorkBudget::unbounded()).unwrap(), found, "{one} and {two}");
     found
 }
 
@@ -156,13 +156,13 @@ fn the_worst_patterns_are_compared_in_bounded_work() {
     for one in [&stars, &braces, &nested, &long] {
         for two in [&stars, &braces, &nested, &long] {
             // A pattern has at most some four places a character, and a pair two states.
-            let mut effort = Effort::steps(2 * 2000 * 2000);
+            let mut effort = WorkBudget::steps(2 * 2000 * 2000);
             glob(one).overlaps(&glob(two), &mut effort).unwrap();
         }
     }
-    let mut little = Effort::steps(100);
+    let mut little = WorkBudget::steps(100);
     let error = glob(&stars).overlaps(&glob(&format!("{}b", "*a".repeat(249))), &mut little);
-    assert_eq!(error.unwrap_err(), TooMuch);
+    assert_eq!(error.unwrap_err(), WorkLimitExceeded);
 }
 
 /// A pattern whose braces are written out.
@@ -324,7 +324,7 @@ proptest! {
         let (one, two) = (written(&one), written(&two));
         if let (Ok(first), Ok(second)) = (PathGlob::new(&one), PathGlob::new(&two)) {
             let common = PATHS.iter().find(|path| slow(&plain, path) && slow(&other, path));
-            let mut effort = Effort::unbounded();
+            let mut effort = WorkBudget::unbounded();
             let found = first.overlaps(&second, &mut effort).unwrap();
             prop_assert_eq!(found, common.is_some(), "{} and {}: {:?}", one, two, common);
         }
@@ -340,7 +340,7 @@ proptest! {
         let (one, two) = (PathGlob::new(&written(&one)), PathGlob::new(&written(&two)));
         if let (Ok(one), Ok(two)) = (one, two) {
             let common = paths.iter().find(|path| one.matches(path) && two.matches(path));
-            let found = one.overlaps(&two, &mut Effort::unbounded()).unwrap();
+            let found = one.overlaps(&two, &mut WorkBudget::unbounded()).unwrap();
             prop_assert!(found || common.is_none(), "{} and {}: {:?}", one, two, common);
         }
     }

@@ -104,14 +104,14 @@ pub(super) struct Automaton {
 
 /// Work budget for comparing patterns.
 #[derive(Debug)]
-pub struct Effort(u64);
+pub struct WorkBudget(u64);
 
 /// The work was more than allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("these patterns are too many or too intricate to be compared")]
-pub struct TooMuch;
+pub struct WorkLimitExceeded;
 
-impl Effort {
+impl WorkBudget {
     /// Enough for whatever two patterns can ask for.
     pub(super) const fn unbounded() -> Self {
         Self(u64::MAX)
@@ -122,8 +122,8 @@ impl Effort {
         Self(steps)
     }
 
-    fn spend(&mut self) -> Result<(), TooMuch> {
-        self.0 = self.0.checked_sub(1).ok_or(TooMuch)?;
+    fn spend(&mut self) -> Result<(), WorkLimitExceeded> {
+        self.0 = self.0.checked_sub(1).ok_or(WorkLimitExceeded)?;
         Ok(())
     }
 }
@@ -136,13 +136,13 @@ enum Part {
 }
 
 /// Pairs of places that were met, each once.
-struct Seen {
+struct VisitedPairs {
     bits: Vec<u64>,
     width: usize,
     open: Vec<(usize, usize, Part)>,
 }
 
-impl Seen {
+impl VisitedPairs {
     fn meet(&mut self, one: usize, two: usize, part: Part) {
         let place = (one * self.width + two) * 2 + part as usize;
         if let Some(word) = self.bits.get_mut(place / 64) {
@@ -175,13 +175,17 @@ impl Automaton {
     pub(super) fn fits_something(&self) -> bool {
         let whatever =
             vec![Node::Fork(1, 2), Node::End, Node::Take { set: Set::anything(), then: 0 }];
-        self.meets(&Self::new(whatever, 0), &mut Effort::unbounded()).is_ok_and(|meets| meets)
+        self.meets(&Self::new(whatever, 0), &mut WorkBudget::unbounded()).is_ok_and(|meets| meets)
     }
 
     /// True if some path matches both. Visits each pair of states once.
-    pub(super) fn meets(&self, other: &Self, effort: &mut Effort) -> Result<bool, TooMuch> {
+    pub(super) fn meets(
+        &self,
+        other: &Self,
+        effort: &mut WorkBudget,
+    ) -> Result<bool, WorkLimitExceeded> {
         let pairs = self.nodes.len() * other.nodes.len();
-        let mut seen = Seen {
+        let mut seen = VisitedPairs {
             bits: vec![0; (pairs * 2).div_ceil(64)],
             width: other.nodes.len(),
             open: Vec::new(),

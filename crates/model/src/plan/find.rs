@@ -1,13 +1,13 @@
 //! Where the steps of a plan stand: its headings, or the items of its list.
 
-use super::{Found, LONGEST_TITLE, PlanError};
+use super::{MAX_TITLE_CHARS, PlanError, StepHeading};
 use crate::markdown::{Line, is_done};
 
 /// An item's first line is its title, so far.
-const LONGEST_ITEM: usize = 120;
+const MAX_ITEM_CHARS: usize = 120;
 
 /// The steps, and the rank of their headings where they have some.
-pub(super) fn steps(lines: &[Line<'_>]) -> Result<(Vec<Found>, Option<usize>), PlanError> {
+pub(super) fn steps(lines: &[Line<'_>]) -> Result<(Vec<StepHeading>, Option<usize>), PlanError> {
     let headings = lines.iter().filter_map(|line| line.heading);
     let rank = headings.filter(|(_, says)| numbered(says).is_some()).map(|(rank, _)| rank).min();
     let found = match rank {
@@ -18,8 +18,8 @@ pub(super) fn steps(lines: &[Line<'_>]) -> Result<(Vec<Found>, Option<usize>), P
 }
 
 /// The sections below headings of a rank that name steps. A heading of that rank or above ends a step.
-fn by_headings(lines: &[Line<'_>], rank: usize) -> Result<Vec<Found>, PlanError> {
-    let mut found: Vec<Found> = Vec::new();
+fn by_headings(lines: &[Line<'_>], rank: usize) -> Result<Vec<StepHeading>, PlanError> {
+    let mut found: Vec<StepHeading> = Vec::new();
     let mut is_open = false;
     for (index, line) in lines.iter().enumerate() {
         let Some((own, says)) = line.heading.filter(|(own, _)| *own <= rank) else { continue };
@@ -34,8 +34,8 @@ fn by_headings(lines: &[Line<'_>], rank: usize) -> Result<Vec<Found>, PlanError>
             }
             continue;
         };
-        if title.chars().count() > LONGEST_TITLE {
-            let problem = format!("the title is longer than {LONGEST_TITLE} characters");
+        if title.chars().count() > MAX_TITLE_CHARS {
+            let problem = format!("the title is longer than {MAX_TITLE_CHARS} characters");
             return Err(PlanError::at(index + 1, problem));
         }
         if let Some(last) = found.last().filter(|last| last.number >= number) {
@@ -45,7 +45,7 @@ fn by_headings(lines: &[Line<'_>], rank: usize) -> Result<Vec<Found>, PlanError>
         }
         is_open = true;
         let lines = (index + 1, lines.len());
-        found.push(Found { number, title, is_done: is_done(says), first: index, lines });
+        found.push(StepHeading { number, title, is_done: is_done(says), first: index, lines });
     }
     Ok(found)
 }
@@ -57,7 +57,7 @@ fn looks_like_a_step(says: &str) -> bool {
 }
 
 /// The items of a list at the left edge: of a numbered one, else of one with boxes.
-fn by_items(lines: &[Line<'_>]) -> Result<Vec<Found>, PlanError> {
+fn by_items(lines: &[Line<'_>]) -> Result<Vec<StepHeading>, PlanError> {
     let items: Vec<(usize, Item<'_>)> = lines
         .iter()
         .enumerate()
@@ -86,7 +86,7 @@ fn by_items(lines: &[Line<'_>]) -> Result<Vec<Found>, PlanError> {
             return Err(PlanError::at(index + 1, "the step says nothing"));
         }
         let next = items.get(place + 1).map_or(lines.len(), |(next, _)| *next);
-        found.push(Found {
+        found.push(StepHeading {
             number,
             title: cut(&title),
             is_done: item.is_done == Some(true) || is_done(item.says),
@@ -147,7 +147,7 @@ fn unboxed(says: &str) -> (Option<bool>, &str) {
     (None, says)
 }
 
-/// The number and the title that a heading gives a step: `Step 3: Title`, `3. Title`.
+/// The number and the title that a heading gives a step: `ParsedStep 3: Title`, `3. Title`.
 fn numbered(says: &str) -> Option<(u32, String)> {
     let (_, bare) = unboxed(says.trim_start_matches(['✅', ' ']));
     let bare = bare.trim_start_matches(['*', '_']);
@@ -156,7 +156,7 @@ fn numbered(says: &str) -> Option<(u32, String)> {
         let apart = rest.trim_start();
         let title = apart.strip_prefix([':', '.', ')', '-', '–', '—']);
         let is_apart = rest.is_empty() || rest.len() > apart.len();
-        // `Step 2.1` and `Step 2a` are no numbers of ours.
+        // `ParsedStep 2.1` and `ParsedStep 2a` are no numbers of ours.
         let title =
             title.filter(|title| title.is_empty() || title.starts_with([' ', '\t', '*', '_']));
         (number, title.or_else(|| is_apart.then_some(apart))?)
@@ -169,7 +169,7 @@ fn numbered(says: &str) -> Option<(u32, String)> {
     Some((number, if title.is_empty() { format!("Step {number}") } else { title }))
 }
 
-/// The number of a step that somebody refers to: `3`, `#3`, `step 3`, `Step 3: Title`.
+/// The number of a step that somebody refers to: `3`, `#3`, `step 3`, `ParsedStep 3: Title`.
 pub(super) fn reference(word: &str) -> Option<u32> {
     let bare = word.trim_start_matches('#');
     let bare = after_word(bare, "steps").or_else(|| after_word(bare, "step")).unwrap_or(bare);
@@ -210,10 +210,10 @@ pub(super) fn clean(says: &str) -> String {
 }
 
 fn cut(title: &str) -> String {
-    if title.chars().count() <= LONGEST_ITEM {
+    if title.chars().count() <= MAX_ITEM_CHARS {
         return title.to_owned();
     }
-    let mut cut: String = title.chars().take(LONGEST_ITEM - 1).collect();
+    let mut cut: String = title.chars().take(MAX_ITEM_CHARS - 1).collect();
     cut.push('…');
     cut
 }

@@ -35,7 +35,7 @@ fn each_heading_that_names_a_step_is_one() {
     assert_eq!(
         read.steps,
         [
-            Step {
+            ParsedStep {
                 number: 1,
                 title: "Notes".to_owned(),
                 text: "Write.\n\n### 1. Not a step\nx".to_owned(),
@@ -45,7 +45,7 @@ fn each_heading_that_names_a_step_is_one() {
                 role: None,
                 budget: None,
             },
-            Step {
+            ParsedStep {
                 number: 2,
                 title: "Build".to_owned(),
                 text: "Depends on: 1\nRole: coder\nBudget: $2.50\n\n```\n## Step 3: code\n```"
@@ -173,7 +173,7 @@ fn what_is_wrong_is_told_with_its_line() {
     }
     let long = format!("## Step 1: {}\n", "x".repeat(201));
     assert_eq!(wrong(&long), "line 1: the title is longer than 200 characters");
-    let huge = "x".repeat(MOST_BYTES + 1);
+    let huge = "x".repeat(MAX_PLAN_BYTES + 1);
     assert_eq!(wrong(&huge), "it is 262145 bytes; the limit is 262144");
     let many: Vec<String> = (1..=201).map(|n| format!("## Step {n}: s{n}")).collect();
     assert_eq!(wrong(&many.join("\n")), "line 201: a plan has at most 200 steps");
@@ -181,38 +181,52 @@ fn what_is_wrong_is_told_with_its_line() {
 
 #[test]
 fn the_example_is_a_plan() {
-    assert_eq!(told(EXAMPLE), ["1 Write the notes []", "2 Build the packages [1]"]);
+    assert_eq!(told(EXAMPLE_PLAN), ["1 Write the notes []", "2 Build the packages [1]"]);
 }
 
 #[test]
 fn what_becomes_of_a_plan_follows_from_how_its_coordinator_ended() {
-    use Next::{Another, Over};
+    use PlanAction::{Another, Over};
     use PlanState::{Completed, Failed, OverBudget, Stopped};
-    let turn = Turn {
+    let turn = CoordinatorEnd {
         outcome: Outcome::Succeeded,
-        by: EndedBy::Nobody,
+        by: CoordinatorEndCause::Nobody,
         open: 0,
         failed: 0,
         tries: 1,
         most: 3,
     };
     assert_eq!(turn.next(), Over(Completed));
-    assert_eq!(Turn { failed: 1, ..turn }.next(), Over(Failed));
-    assert_eq!(Turn { open: 1, ..turn }.next(), Another);
-    assert_eq!(Turn { open: 1, tries: 3, ..turn }.next(), Over(Failed));
+    assert_eq!(CoordinatorEnd { failed: 1, ..turn }.next(), Over(Failed));
+    assert_eq!(CoordinatorEnd { open: 1, ..turn }.next(), Another);
+    assert_eq!(CoordinatorEnd { open: 1, tries: 3, ..turn }.next(), Over(Failed));
     for outcome in [Outcome::Failed, Outcome::Lost, Outcome::TimedOut, Outcome::Killed] {
-        let ended = Turn { outcome, open: 2, ..turn };
+        let ended = CoordinatorEnd { outcome, open: 2, ..turn };
         assert_eq!(ended.next(), Another, "{outcome:?}");
-        assert_eq!(Turn { open: 0, ..ended }.next(), Another, "nobody said that it is done");
-        assert_eq!(Turn { tries: 3, ..ended }.next(), Over(Failed), "{outcome:?}");
-        assert_eq!(Turn { by: EndedBy::Somebody, ..ended }.next(), Over(Stopped), "{outcome:?}");
+        assert_eq!(
+            CoordinatorEnd { open: 0, ..ended }.next(),
+            Another,
+            "nobody said that it is done"
+        );
+        assert_eq!(CoordinatorEnd { tries: 3, ..ended }.next(), Over(Failed), "{outcome:?}");
+        assert_eq!(
+            CoordinatorEnd { by: CoordinatorEndCause::Somebody, ..ended }.next(),
+            Over(Stopped),
+            "{outcome:?}"
+        );
     }
-    let spent = Turn { outcome: Outcome::OverBudget, open: 1, ..turn };
+    let spent = CoordinatorEnd { outcome: Outcome::OverBudget, open: 1, ..turn };
     assert_eq!(spent.next(), Over(OverBudget));
-    assert_eq!(Turn { tries: 9, ..spent }.next(), Over(OverBudget));
+    assert_eq!(CoordinatorEnd { tries: 9, ..spent }.next(), Over(OverBudget));
     // Done is done, though somebody wanted it to end.
-    assert_eq!(Turn { by: EndedBy::Somebody, ..turn }.next(), Over(Completed));
-    assert_eq!(Turn { by: EndedBy::Somebody, open: 1, ..turn }.next(), Over(Stopped));
+    assert_eq!(
+        CoordinatorEnd { by: CoordinatorEndCause::Somebody, ..turn }.next(),
+        Over(Completed)
+    );
+    assert_eq!(
+        CoordinatorEnd { by: CoordinatorEndCause::Somebody, open: 1, ..turn }.next(),
+        Over(Stopped)
+    );
 }
 
 #[test]
@@ -239,11 +253,11 @@ proptest! {
     ) {
         let text = lines.join("\n");
         let Ok(plan) = read(&text) else { return Ok(()) };
-        prop_assert!(!plan.steps.is_empty() && plan.steps.len() <= MOST_STEPS);
+        prop_assert!(!plan.steps.is_empty() && plan.steps.len() <= MAX_PLAN_STEPS);
         prop_assert!(plan.steps.is_sorted_by(|a, b| a.number < b.number && a.line < b.line));
         for step in &plan.steps {
             prop_assert!(text.contains(&step.text), "{:?}", step.text);
-            prop_assert!(!step.title.is_empty() && step.title.chars().count() <= LONGEST_TITLE);
+            prop_assert!(!step.title.is_empty() && step.title.chars().count() <= MAX_TITLE_CHARS);
             for need in &step.needs {
                 prop_assert!(*need != step.number);
                 prop_assert!(plan.steps.iter().any(|other| other.number == *need));

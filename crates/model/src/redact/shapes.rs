@@ -6,9 +6,9 @@ pub(super) const PEM_BEGIN: &str = "-----BEGIN ";
 pub(super) const PEM_END: &str = "-----END ";
 
 /// Shorter runs behind a prefix are words, not secrets.
-const SHORTEST: usize = 16;
+const MIN_SECRET_CHARS: usize = 16;
 /// Part of a run in which a digit must occur where words are likely.
-const DIGIT_WITHIN: usize = 64;
+const DIGIT_SEARCH_CHARS: usize = 64;
 /// Longest label of a PEM block, such as `ENCRYPTED PRIVATE KEY`.
 const MAX_LABEL: usize = 64;
 
@@ -80,7 +80,7 @@ impl Shape {
             // followed a few times at most.
             _ if !is_word_start(text, start) => None,
             Self::TokenWithDigit => {
-                let near = text.get(..text.len().min(end + DIGIT_WITHIN))?;
+                let near = text.get(..text.len().min(end + DIGIT_SEARCH_CHARS))?;
                 let (from, to) = token(near, end)?;
                 let has_digit = near.get(from..to)?.iter().any(u8::is_ascii_digit);
                 has_digit.then(|| (end, run(text, end, is_token)))
@@ -137,14 +137,14 @@ fn is_word_start(text: &[u8], start: usize) -> bool {
 
 fn token(text: &[u8], from: usize) -> Option<(usize, usize)> {
     let to = run(text, from, is_token);
-    (to - from >= SHORTEST).then_some((from, to))
+    (to - from >= MIN_SECRET_CHARS).then_some((from, to))
 }
 
 /// Three parts of base64url with dots between them; the first has begun.
 fn jwt(text: &[u8], from: usize) -> Option<(usize, usize)> {
-    const LEAST: usize = 8;
+    const MIN_PART_CHARS: usize = 8;
     let mut end = run(text, from, is_base64_url);
-    if end - from < LEAST {
+    if end - from < MIN_PART_CHARS {
         return None;
     }
     for _ in 0..2 {
@@ -153,7 +153,7 @@ fn jwt(text: &[u8], from: usize) -> Option<(usize, usize)> {
         }
         let part = end + 1;
         end = run(text, part, is_base64_url);
-        if end - part < LEAST {
+        if end - part < MIN_PART_CHARS {
             return None;
         }
     }
@@ -209,7 +209,7 @@ fn pem(text: &[u8], from: usize) -> Option<(usize, usize)> {
     }
     let is_closed = rest.get(end..)?.starts_with(b"-----END ");
     let length = if is_closed { end } else { base64_body(rest.get(..end)?) };
-    (is_closed || length >= SHORTEST).then_some((body, body + length))
+    (is_closed || length >= MIN_SECRET_CHARS).then_some((body, body + length))
 }
 
 /// Length of the part that looks like the body of a key without an end mark.

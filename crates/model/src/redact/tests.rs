@@ -58,7 +58,10 @@ fn every_shape_is_found_in_plain_text_in_json_and_in_json_within_json() {
             for text in [around.clone(), json, twice] {
                 let clean = redact(text.clone());
                 assert!(!clean.contains(secret), "{text} became {clean}");
-                assert!(clean.contains(&format!("{prefix}{MARK}")), "{text} became {clean}");
+                assert!(
+                    clean.contains(&format!("{prefix}{REDACTION_MARK}")),
+                    "{text} became {clean}"
+                );
                 assert_eq!(scrub(&clean), None, "done once, it is done");
             }
         }
@@ -78,7 +81,7 @@ fn a_private_key_goes_whole_whatever_its_lines_begin_with() {
         assert!(clean.contains("-----END RSA PRIVATE KEY-----"), "{clean}");
     }
     let cut = format!("-----BEGIN PRIVATE KEY-----\n{KEY_BODY}\" and more");
-    assert_eq!(redact(cut), format!("-----BEGIN PRIVATE KEY-----{MARK}\" and more"));
+    assert_eq!(redact(cut), format!("-----BEGIN PRIVATE KEY-----{REDACTION_MARK}\" and more"));
     let words = "`-----BEGIN PRIVATE KEY-----` is how a key begins, and certificates stay";
     assert_eq!(scrub(words), None);
     let certificate = format!("-----BEGIN CERTIFICATE-----\n{KEY_BODY}-----END CERTIFICATE-----");
@@ -95,8 +98,8 @@ fn a_private_key_in_lines_of_output_goes_whole() {
         [
             "before",
             "-----BEGIN RSA PRIVATE KEY-----",
-            MARK,
-            MARK,
+            REDACTION_MARK,
+            REDACTION_MARK,
             "[redacted]-----END RSA PRIVATE KEY-----",
             "after, with ghp_[redacted]"
         ]
@@ -137,7 +140,7 @@ fn known_values_go_in_every_form_and_short_ones_stay() {
     let plain = "it is a \"quoted\" passphrase, or plainprovidersecret, or short".to_owned();
     let json = serde_json::to_string(&plain).unwrap();
     let twice = serde_json::to_string(&json).unwrap();
-    assert_eq!(redact(plain), format!("it is {MARK}, or {MARK}, or short"));
+    assert_eq!(redact(plain), format!("it is {REDACTION_MARK}, or {REDACTION_MARK}, or short"));
     for text in [json, twice] {
         let clean = redact(text);
         assert!(!clean.contains("quoted") && !clean.contains("provider"), "{clean}");

@@ -1,7 +1,7 @@
 //! Long answers in parts.
 
 /// Room for closing and reopening a code fence between two parts, and for the part's number.
-const ROOM: usize = 32;
+const FENCE_RESERVE_CHARS: usize = 32;
 
 /// Cuts a text that is ready for Slack into parts of at most so many characters: between paragraphs, else lines, else
 /// words. Code that is cut is closed and opened again. Several parts are numbered.
@@ -13,7 +13,7 @@ pub fn parts(text: &str, limit: usize) -> Vec<String> {
     if text.chars().count() <= limit {
         return vec![text.to_owned()];
     }
-    let most = limit.saturating_sub(ROOM).max(1);
+    let most = limit.saturating_sub(FENCE_RESERVE_CHARS).max(1);
     let (mut parts, mut rest, mut fenced) = (Vec::new(), text, false);
     while !rest.is_empty() {
         let (part, behind) = rest.split_at_checked(end(rest, most)).unwrap_or((rest, ""));

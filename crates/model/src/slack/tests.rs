@@ -6,8 +6,8 @@ use super::*;
 
 const ME: &str = "UBOT";
 
-fn said(channel: &str, text: &str) -> Said {
-    Said {
+fn said(channel: &str, text: &str) -> IncomingMessage {
+    IncomingMessage {
         channel: channel.to_owned(),
         ts: "1.1".to_owned(),
         thread: None,
@@ -22,43 +22,57 @@ fn said(channel: &str, text: &str) -> Said {
 #[test]
 fn only_what_is_for_us_and_from_whom_we_obey_is_heeded() {
     let users = ["U1".to_owned()];
-    let check = |said: &Said, thread| heed(said, ME, &users, thread);
-    assert_eq!(check(&said("D1", "hi"), Thread::Others), Heed::Obey);
-    assert_eq!(check(&said("C1", "hi"), Thread::Others), Heed::Ignore);
-    assert_eq!(check(&said("C1", "hi"), Thread::Ours), Heed::Obey, "a thread of ours");
-    assert_eq!(check(&said("C1", "<@UBOT> hi"), Thread::Others), Heed::Obey);
-    assert_eq!(check(&Said { mention: true, ..said("C1", "hi") }, Thread::Others), Heed::Obey);
-    let other = Said { user: Some("U2".to_owned()), ..said("D1", "hi") };
-    assert_eq!(check(&other, Thread::Ours), Heed::Stranger);
-    assert_eq!(heed(&said("D1", "hi"), ME, &[], Thread::Ours), Heed::Stranger, "no list is nobody");
+    let check = |said: &IncomingMessage, thread| decide_action(said, ME, &users, thread);
+    assert_eq!(check(&said("D1", "hi"), ThreadOwner::Others), MessageAction::Obey);
+    assert_eq!(check(&said("C1", "hi"), ThreadOwner::Others), MessageAction::Ignore);
+    assert_eq!(
+        check(&said("C1", "hi"), ThreadOwner::Ours),
+        MessageAction::Obey,
+        "a thread of ours"
+    );
+    assert_eq!(check(&said("C1", "<@UBOT> hi"), ThreadOwner::Others), MessageAction::Obey);
+    assert_eq!(
+        check(&IncomingMessage { mention: true, ..said("C1", "hi") }, ThreadOwner::Others),
+        MessageAction::Obey
+    );
+    let other = IncomingMessage { user: Some("U2".to_owned()), ..said("D1", "hi") };
+    assert_eq!(check(&other, ThreadOwner::Ours), MessageAction::Stranger);
+    assert_eq!(
+        decide_action(&said("D1", "hi"), ME, &[], ThreadOwner::Ours),
+        MessageAction::Stranger,
+        "no list is nobody"
+    );
     for odd in ["message_changed", "message_deleted", "channel_join", "bot_message"] {
-        let odd = Said { subtype: Some(odd.to_owned()), ..said("D1", "hi") };
-        assert_eq!(check(&odd, Thread::Ours), Heed::Ignore);
+        let odd = IncomingMessage { subtype: Some(odd.to_owned()), ..said("D1", "hi") };
+        assert_eq!(check(&odd, ThreadOwner::Ours), MessageAction::Ignore);
     }
-    let shared = Said { subtype: Some("file_share".to_owned()), ..said("D1", "hi") };
-    assert_eq!(check(&shared, Thread::Others), Heed::Obey);
-    let own = Said { user: Some(ME.to_owned()), ..said("D1", "hi") };
-    assert_eq!(check(&own, Thread::Ours), Heed::Ignore);
-    let bot = Said { bot: Some("B1".to_owned()), ..said("D1", "hi") };
-    assert_eq!(check(&bot, Thread::Ours), Heed::Ignore);
-    assert_eq!(check(&Said { user: None, ..said("D1", "hi") }, Thread::Ours), Heed::Ignore);
+    let shared = IncomingMessage { subtype: Some("file_share".to_owned()), ..said("D1", "hi") };
+    assert_eq!(check(&shared, ThreadOwner::Others), MessageAction::Obey);
+    let own = IncomingMessage { user: Some(ME.to_owned()), ..said("D1", "hi") };
+    assert_eq!(check(&own, ThreadOwner::Ours), MessageAction::Ignore);
+    let bot = IncomingMessage { bot: Some("B1".to_owned()), ..said("D1", "hi") };
+    assert_eq!(check(&bot, ThreadOwner::Ours), MessageAction::Ignore);
+    assert_eq!(
+        check(&IncomingMessage { user: None, ..said("D1", "hi") }, ThreadOwner::Ours),
+        MessageAction::Ignore
+    );
 }
 
 #[test]
 fn a_command_is_a_word_alone() {
     let id: AgentId = "sp_0123456789abcdef".parse().unwrap();
     for (text, expected) in [
-        ("status", Some(Word::Status)),
-        (" STATUS ", Some(Word::Status)),
-        ("Help", Some(Word::Help)),
-        ("kill", Some(Word::Kill(None))),
-        ("kill sp_0123456789abcdef", Some(Word::Kill(Some(id)))),
+        ("status", Some(MessageCommand::Status)),
+        (" STATUS ", Some(MessageCommand::Status)),
+        ("Help", Some(MessageCommand::Help)),
+        ("kill", Some(MessageCommand::Kill(None))),
+        ("kill sp_0123456789abcdef", Some(MessageCommand::Kill(Some(id)))),
         ("kill the process on port 80", None),
         ("kill it", None),
         ("status of the build?", None),
         ("", None),
     ] {
-        assert_eq!(word(text), expected, "{text}");
+        assert_eq!(parse_command(text), expected, "{text}");
     }
 }
 
@@ -82,8 +96,8 @@ fn a_message_goes_to_whom_it_names_else_by_rule_else_by_default() {
     assert_eq!(check("mend it", Some("api-dev")), to("api-dev", None, "mend it"));
     assert_eq!(check("api-dev mend it", None), None, "a bare word names nobody");
     assert_eq!(check("nobody: mend it", None), None);
-    assert_eq!(named(" @Reviewer. ", &roles), Some("reviewer".to_owned()));
-    assert_eq!(named("the reviewer", &roles), None);
+    assert_eq!(find_role(" @Reviewer. ", &roles), Some("reviewer".to_owned()));
+    assert_eq!(find_role("the reviewer", &roles), None);
 }
 
 #[test]
@@ -170,7 +184,7 @@ proptest! {
     #[test]
     fn reading_never_panics(text in "\\PC{0,200}") {
         let read = plain(&text, ME);
-        prop_assert!(word(&read).is_none() || read.len() < 60);
-        prop_assert!(addressed(&read, &["a"]).is_none_or(|(role, _)| role == "a"));
+        prop_assert!(parse_command(&read).is_none() || read.len() < 60);
+        prop_assert!(split_addressee(&read, &["a"]).is_none_or(|(role, _)| role == "a"));
     }
 }

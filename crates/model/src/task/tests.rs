@@ -22,12 +22,12 @@ fn any_move() -> impl Strategy<Value = TaskMove> {
     ]
 }
 
-fn standing() -> impl Strategy<Value = Standing> {
-    prop_oneof![Just(Standing::Alone), Just(Standing::InEpic)]
+fn standing() -> impl Strategy<Value = EpicMembership> {
+    prop_oneof![Just(EpicMembership::Alone), Just(EpicMembership::InEpic)]
 }
 
 /// The office's table and the additions of the specification, as pairs.
-fn legal(from: TaskStateName, to: TaskStateName, standing: Standing) -> bool {
+fn legal(from: TaskStateName, to: TaskStateName, standing: EpicMembership) -> bool {
     use TaskStateName::{
         Assigned, Blocked, Cancelled, Completed, Failed, InProgress, Pending, Review,
     };
@@ -37,7 +37,7 @@ fn legal(from: TaskStateName, to: TaskStateName, standing: Standing) -> bool {
             Assigned => matches!(to, InProgress | Pending | Cancelled),
             InProgress => {
                 matches!(to, Review | Blocked | Failed | Cancelled | Pending)
-                    || (to == Completed && standing == Standing::Alone)
+                    || (to == Completed && standing == EpicMembership::Alone)
             }
             Review => matches!(to, Completed | InProgress | Blocked),
             Blocked => matches!(to, InProgress | Failed | Cancelled | Pending),
@@ -51,7 +51,7 @@ fn legal(from: TaskStateName, to: TaskStateName, standing: Standing) -> bool {
 fn every_advised_move_is_legal_and_leads_on() {
     for from in TaskStateName::ALL {
         for to in TaskStateName::ALL {
-            for standing in [Standing::Alone, Standing::InEpic] {
+            for standing in [EpicMembership::Alone, EpicMembership::InEpic] {
                 if legal(from, to, standing) {
                     continue;
                 }
@@ -71,7 +71,7 @@ fn every_advised_move_is_legal_and_leads_on() {
                 }
                 let error = IllegalMove { from, to, standing };
                 let is_told_otherwise =
-                    (to, standing) == (TaskStateName::Completed, Standing::InEpic);
+                    (to, standing) == (TaskStateName::Completed, EpicMembership::InEpic);
                 if let Some(first) = error.first_step().filter(|_| !is_told_otherwise) {
                     assert!(error.to_string().contains(first.stored()), "{error}");
                 }
@@ -112,11 +112,11 @@ proptest! {
 
     #[test]
     fn skipping_never_leaves_completed_nor_skips_a_review(wish in any_move(), before in any_move()) {
-        let done = TaskState::Completed.apply_through(&wish, Standing::InEpic);
+        let done = TaskState::Completed.apply_through(&wish, EpicMembership::InEpic);
         prop_assert!(done.is_err() || done == Ok(TaskState::Completed));
-        let state = TaskState::Pending.apply_through(&before, Standing::InEpic).unwrap_or(TaskState::Pending);
+        let state = TaskState::Pending.apply_through(&before, EpicMembership::InEpic).unwrap_or(TaskState::Pending);
         if state.name() != TaskStateName::Review && state.name() != TaskStateName::Completed {
-            prop_assert!(state.apply_through(&TaskMove::Complete, Standing::InEpic).is_err());
+            prop_assert!(state.apply_through(&TaskMove::Complete, EpicMembership::InEpic).is_err());
         }
     }
 
@@ -130,9 +130,9 @@ proptest! {
 
 #[test]
 fn remaining_to_completed_passes_in_progress() {
-    let done = TaskState::Pending.apply_through(&TaskMove::Complete, Standing::Alone);
+    let done = TaskState::Pending.apply_through(&TaskMove::Complete, EpicMembership::Alone);
     assert_eq!(done, Ok(TaskState::Completed));
-    assert!(TaskState::Pending.apply(TaskMove::Complete, Standing::Alone).is_err());
+    assert!(TaskState::Pending.apply(TaskMove::Complete, EpicMembership::Alone).is_err());
 }
 
 #[test]
@@ -153,13 +153,13 @@ fn the_table_is_in_the_order_of_the_enum() {
 #[test]
 fn a_refused_move_says_what_to_do() {
     let error = TaskState::InProgress { claim: None }
-        .apply(TaskMove::Complete, Standing::InEpic)
+        .apply(TaskMove::Complete, EpicMembership::InEpic)
         .unwrap_err();
     assert_eq!(
         error.to_string(),
         "a task that is in_progress cannot become completed: it belongs to an epic and is completed through review"
     );
-    let handed_in = TaskState::Pending.apply(TaskMove::Submit, Standing::Alone).unwrap_err();
+    let handed_in = TaskState::Pending.apply(TaskMove::Submit, EpicMembership::Alone).unwrap_err();
     assert_eq!(
         handed_in.to_string(),
         "a task that is pending cannot become review: nobody has begun it; move it to in_progress first"

@@ -6,7 +6,8 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use engine::ToolError;
 use engine::store::{
-    AuditCheckpoint, AuditFilter, AuditOrder, AuditRow, Page, Store, StoreError, Tx, Verdict,
+    AuditCheckpoint, AuditFilter, AuditRow, AuditSearchOrder, ChainVerification, Page, Store,
+    StoreError, Tx,
 };
 use model::{AgentId, Timestamp};
 use schemars::JsonSchema;
@@ -83,7 +84,7 @@ pub(crate) async fn audit(
             AuditFilter { after: asked.after.number(), agent: asked.agent_id, tool: asked.tool };
         store.scan(move |tx| tx.audit_page(&filter, limit)).await?
     } else {
-        let order = asked.order(AuditOrder::Oldest)?;
+        let order = asked.order(AuditSearchOrder::Oldest)?;
         let found = store
             .scan(move |tx| {
                 let search = asked.search(tx)?;
@@ -162,7 +163,7 @@ pub(crate) struct LastCheck(Arc<Mutex<Option<Good>>>);
 
 #[derive(Debug, Clone)]
 struct Good {
-    verdict: Verdict,
+    verdict: ChainVerification,
     since: Timestamp,
 }
 
@@ -186,7 +187,7 @@ pub(crate) async fn verify(
     let known = last.get().filter(|_| !full);
     let since = known.as_ref().map_or(now, |good| good.since);
     let start = known.map_or_else(
-        || Verdict { rows: 0, head: String::new(), broken: None, archived: 0 },
+        || ChainVerification { rows: 0, head: String::new(), broken: None, archived: 0 },
         |good| good.verdict,
     );
     let (verdict, of) = if full {
@@ -195,7 +196,7 @@ pub(crate) async fn verify(
         follow(shared.app.engine.store(), start).await?
     };
     let archives = shared.app.engine.store().read(|tx: &Tx<'_>| tx.audit_checkpoints())?;
-    last.set(Good { verdict: Verdict { broken: None, ..verdict.clone() }, since });
+    last.set(Good { verdict: ChainVerification { broken: None, ..verdict.clone() }, since });
     let (broken_at, problem) = verdict.broken.unzip();
     Ok(Json(Verified {
         ok: broken_at.is_none(),
@@ -213,7 +214,10 @@ pub(crate) async fn verify(
 
 /// Follows the chain to its end. Each stretch looks at a snapshot of its own, so that the log of the
 /// database can be emptied in between.
-async fn follow_all(store: &Store, mut good: Verdict) -> Result<(Verdict, i64), StoreError> {
+async fn follow_all(
+    store: &Store,
+    mut good: ChainVerification,
+) -> Result<(ChainVerification, i64), StoreError> {
     loop {
         let (verdict, of) = follow(store, good.clone()).await?;
         if verdict.broken.is_some() || verdict.rows >= of || verdict.rows == good.rows {
@@ -224,7 +228,10 @@ async fn follow_all(store: &Store, mut good: Verdict) -> Result<(Verdict, i64), 
 }
 
 /// Follows the chain for one stretch from where it was found good, and counts its rows.
-async fn follow(store: &Store, good: Verdict) -> Result<(Verdict, i64), StoreError> {
+async fn follow(
+    store: &Store,
+    good: ChainVerification,
+) -> Result<(ChainVerification, i64), StoreError> {
     store
         .scan(move |tx: &Tx<'_>| {
             Ok::<_, StoreError>((tx.audit_verify_on(&good, FOLLOWED)?, tx.audit_last()?))

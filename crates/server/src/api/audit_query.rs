@@ -1,6 +1,8 @@
 //! Search of the record over HTTP.
 
-use engine::store::{AuditBy, AuditEnd, AuditOrder, AuditSearch, AuditTask, Tx};
+use engine::store::{
+    AuditCallerFilter, AuditOutcomeFilter, AuditSearch, AuditSearchOrder, AuditTask, Tx,
+};
 use engine::{Code, ToolError};
 use model::{AgentId, Cursor, TaskRef, Timestamp};
 use schemars::JsonSchema;
@@ -64,11 +66,11 @@ fn bounded<'a>(field: &str, text: &'a str) -> Result<&'a str, ToolError> {
 
 impl WhichCalls {
     /// In which order.
-    pub(super) fn order(&self, usual: AuditOrder) -> Result<AuditOrder, ToolError> {
+    pub(super) fn order(&self, usual: AuditSearchOrder) -> Result<AuditSearchOrder, ToolError> {
         match self.order.as_deref() {
             None => Ok(usual),
-            Some("asc") => Ok(AuditOrder::Oldest),
-            Some("desc") => Ok(AuditOrder::Newest),
+            Some("asc") => Ok(AuditSearchOrder::Oldest),
+            Some("desc") => Ok(AuditSearchOrder::Newest),
             Some(_) => Err(bad("order", "must be `asc` or `desc`")),
         }
     }
@@ -82,7 +84,7 @@ impl WhichCalls {
         }
         Ok(AuditSearch {
             by: match self.agent_id {
-                Some(id) => Some(AuditBy::Agent(id)),
+                Some(id) => Some(AuditCallerFilter::Agent(id)),
                 None => self.agent.as_deref().map(by).transpose()?,
             },
             tool: self.tool.as_deref().map(tool).transpose()?,
@@ -99,12 +101,12 @@ impl WhichCalls {
 }
 
 /// Parses a caller: an id, `operator`, a role, or a part of an id.
-fn by(text: &str) -> Result<AuditBy, ToolError> {
+fn by(text: &str) -> Result<AuditCallerFilter, ToolError> {
     let text = bounded("agent", text)?;
     Ok(match text.parse() {
-        Ok(id) => AuditBy::Agent(id),
-        Err(_) if text == "operator" => AuditBy::Operator,
-        Err(_) => AuditBy::Like(text.to_owned()),
+        Ok(id) => AuditCallerFilter::Agent(id),
+        Err(_) if text == "operator" => AuditCallerFilter::Operator,
+        Err(_) => AuditCallerFilter::Like(text.to_owned()),
     })
 }
 
@@ -117,11 +119,11 @@ fn tool(text: &str) -> Result<String, ToolError> {
     Ok(text.to_owned())
 }
 
-fn end(text: &str) -> Result<AuditEnd, ToolError> {
+fn end(text: &str) -> Result<AuditOutcomeFilter, ToolError> {
     match text {
-        "done" => Ok(AuditEnd::Good),
-        "failed" => Ok(AuditEnd::Without(refusals())),
-        "denied" => Ok(AuditEnd::With(refusals())),
+        "done" => Ok(AuditOutcomeFilter::Good),
+        "failed" => Ok(AuditOutcomeFilter::Without(refusals())),
+        "denied" => Ok(AuditOutcomeFilter::With(refusals())),
         _ => Err(bad("outcome", "must be `done`, `failed` or `denied`")),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use engine::ToolError;
-use engine::store::{SpendBy, SpendPoint, Tokens, Tx};
+use engine::store::{SpendBy, SpendPoint, TimeSpan, Tokens, Tx};
 use model::money::Usd;
 use model::{AgentId, TaskRef, Timestamp};
 use schemars::JsonSchema;
@@ -195,8 +195,8 @@ fn series(
     (from, to): (Timestamp, Timestamp),
 ) -> Result<Series, ToolError> {
     let points = match by {
-        CutBy::Sum(by) => tx.spend_points(by, (from, to))?,
-        CutBy::Lineage => tx.spend_points_by_lineage((from, to))?,
+        CutBy::Sum(by) => tx.spend_points(by, TimeSpan { from, to })?,
+        CutBy::Lineage => tx.spend_points_by_lineage(TimeSpan { from, to })?,
     };
     let step = if to.millis_since(from) > LONG { DAY } else { HOUR };
     let steps = (to.millis_since(from) + step - 1) / step;

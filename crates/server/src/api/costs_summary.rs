@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use engine::store::{LineageNode, SpendBy, TaskCost, Tokens, Tx};
+use engine::store::{LineageNode, SpendBy, TaskCost, TimeSpan, Tokens, Tx};
 use engine::{Code, ToolError};
 use model::agent::AgentStateName;
 use model::money::Usd;
@@ -114,7 +114,8 @@ fn median(costs: &[TaskCost]) -> Option<f64> {
 /// Spending in the last hour, prorated over the hour before.
 fn rate(tx: &Tx<'_>, now: Timestamp) -> Result<f64, ToolError> {
     let hour = Timestamp::from_millis(now.as_millis().div_euclid(HOUR) * HOUR);
-    let points = tx.spend_points(SpendBy::Hour, (hour.after_millis(-HOUR), now.after_millis(1)))?;
+    let span = TimeSpan { from: hour.after_millis(-HOUR), to: now.after_millis(1) };
+    let points = tx.spend_points(SpendBy::Hour, span)?;
     #[expect(clippy::cast_precision_loss, reason = "an hour has few milliseconds")]
     let passed = now.millis_since(hour) as f64 / HOUR as f64;
     let share = |at: Timestamp| if at == hour { 1.0 } else { 1.0 - passed };
@@ -129,13 +130,14 @@ fn summary(
     now: Timestamp,
 ) -> Result<Summary, ToolError> {
     let (mut money, mut tokens) = (Usd::ZERO, Tokens::default());
-    for point in tx.spend_points(SpendBy::Hour, (from, to))? {
+    for point in tx.spend_points(SpendBy::Hour, TimeSpan { from, to })? {
         money += point.money;
         tokens += point.tokens;
     }
-    let done = tx.spend_on_done((from, to))?;
-    let before = tx.spend_on_done((from.after_millis(-to.millis_since(from)), from))?;
-    let (failed, alone) = tx.spend_on_failed((from, to))?;
+    let done = tx.spend_on_done(TimeSpan { from, to })?;
+    let before = TimeSpan { from: from.after_millis(-to.millis_since(from)), to: from };
+    let before = tx.spend_on_done(before)?;
+    let (failed, alone) = tx.spend_on_failed(TimeSpan { from, to })?;
     let wasted = failed.iter().map(|cost| cost.money).sum::<Usd>() + alone;
     let worst = failed.into_iter().next().map(|cost| WorstTask {
         number: cost.number,

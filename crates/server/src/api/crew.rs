@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use engine::store::CrewStanding;
+use engine::store::CrewStateFilter;
 use engine::{CrewWish, Past, ToolError};
 use model::{AgentId, Cursor};
 use schemars::JsonSchema;
@@ -23,12 +23,12 @@ const LONGEST_WINDOW: u32 = 7 * 24 * 60 * 60;
 const LONGEST_TEXT: usize = 200;
 
 /// Names of the state filters.
-const STATES: [(&str, CrewStanding); 5] = [
-    ("all", CrewStanding::Any),
-    ("running", CrewStanding::Running),
-    ("waiting", CrewStanding::Waiting),
-    ("queued", CrewStanding::Queued),
-    ("ended", CrewStanding::Ended),
+const STATES: [(&str, CrewStateFilter); 5] = [
+    ("all", CrewStateFilter::Any),
+    ("running", CrewStateFilter::Running),
+    ("waiting", CrewStateFilter::Waiting),
+    ("queued", CrewStateFilter::Queued),
+    ("ended", CrewStateFilter::Ended),
 ];
 
 /// Names of the treatments of past agents.
@@ -80,7 +80,7 @@ pub(crate) async fn list(
         return Err(wrong("q", &problem).detail("limit", LONGEST_TEXT).into());
     }
     let text = asked.q.filter(|text| !text.trim().is_empty());
-    let is_flat = standing != CrewStanding::Any || text.is_some();
+    let is_flat = standing != CrewStateFilter::Any || text.is_some();
     if is_flat && asked.parent.is_some() {
         return Err(wrong("parent", "is for the tree: leave `state` and `q` out").into());
     }

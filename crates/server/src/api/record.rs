@@ -7,7 +7,9 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use engine::ToolError;
-use engine::store::{AuditBody, AuditCall, AuditCount, AuditFound, AuditOrder, AuditSpan};
+use engine::store::{
+    AuditBody, AuditCall, AuditCount, AuditSearchOrder, AuditSearchResult, AuditSpan,
+};
 use model::{AgentId, TaskId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -152,7 +154,7 @@ pub(crate) async fn list(
     Params(asked): Params<WhichCalls>,
 ) -> Answer<Json<Records>> {
     let limit = page_limit(asked.limit)?;
-    let order = asked.order(AuditOrder::Newest)?;
+    let order = asked.order(AuditSearchOrder::Newest)?;
     let (found, last) = shared
         .app
         .engine
@@ -163,7 +165,7 @@ pub(crate) async fn list(
             Ok::<_, ToolError>((found, tx.audit_last()?))
         })
         .await?;
-    let AuditFound { calls, next, searched_to } = found;
+    let AuditSearchResult { calls, next, searched_to } = found;
     Ok(Json(Records {
         rows: calls.into_iter().map(RecordRow::from).collect(),
         next_cursor: next,

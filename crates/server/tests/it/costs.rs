@@ -1,6 +1,6 @@
 //! What was spent over time, in figures and by lineage; and how tools were used.
 
-use engine::store::{Spend, StoreError, Tokens, Tx};
+use engine::store::{Spend, SpendAmount, StoreError, Tokens, Tx};
 use http::{Method, StatusCode};
 use model::agent::{AgentState, Outcome};
 use model::money::Usd;
@@ -24,7 +24,7 @@ async fn spend(world: &World, agent: AgentId, model: &'static str, dollars: f64,
         let money = Usd::from_dollars(dollars);
         tx.run_use(agent, tokens, Some(money))?;
         tx.budget_charge(agent, Spend { money, tokens: 100, agents: 0 })?;
-        tx.spend_add(agent, model, (money, tokens), at)
+        tx.spend_add(agent, model, SpendAmount { money, tokens }, at)
     };
     world.engine().store().write(spend).await.unwrap();
 }

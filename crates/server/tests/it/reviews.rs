@@ -1,6 +1,6 @@
 //! `/api/reviews`, `/api/worktrees` and `/api/merge-queue`: pages, refusals, and what one agent's view adds.
 
-use engine::store::{NewReview, NewWorktree, StoreError};
+use engine::store::{NewReview, NewWorktree, ReviewChange, StoreError};
 use http::{Method, StatusCode};
 use model::review::ReviewState;
 use model::{AgentId, Timestamp};
@@ -24,7 +24,7 @@ async fn reviewed(world: &World, coder: AgentId, reviewers: &[AgentId]) {
             tx.review_insert(&new, now)?;
             let last = Some(reviewer) == reviewers.last();
             let state = if last { ReviewState::Open } else { ReviewState::Silent };
-            tx.review_set(*reviewer, (state, !last), now)?;
+            tx.review_set(*reviewer, ReviewChange { state, failed: !last }, now)?;
         }
         Ok::<_, StoreError>(())
     });

@@ -1,14 +1,14 @@
 //! Loops: sessions that Adjutant runs, and the words that wait for their next agent.
 
 use model::money::Usd;
-use model::session::{LoopState, LoopWish, Phase};
+use model::session::{LoopRequest, LoopState, Phase};
 use model::{AgentId, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::core::error::StoreError;
 use crate::core::exact::Field;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// A loop: what it was asked with, and where it stands.
@@ -29,7 +29,7 @@ pub struct Loop {
     /// Number of hook runs so far
     pub hook_runs: u32,
     /// Pending request of a person
-    pub wish: Option<LoopWish>,
+    pub wish: Option<LoopRequest>,
     /// Why it waits or ended
     pub why: Option<String>,
     /// The iteration it is in, or had last
@@ -115,7 +115,7 @@ const COLUMNS: &str = "number, session, state, phase, step, hook_run, hook_runs,
      recovery, created_at, updated_at, ended_at";
 
 fn read(row: &Row<'_>) -> Result<Loop, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Loop {
         number: cells.get()?,
         session: cells.get()?,
@@ -124,7 +124,7 @@ fn read(row: &Row<'_>) -> Result<Loop, StoreError> {
         step: cells.count()?,
         hook_run: cells.get()?,
         hook_runs: cells.count()?,
-        wish: cells.get::<Option<String>>()?.as_deref().and_then(LoopWish::parse),
+        wish: cells.get::<Option<String>>()?.as_deref().and_then(LoopRequest::parse),
         why: cells.get()?,
         iteration: cells.count()?,
         next: cells.count()?,
@@ -152,7 +152,7 @@ fn read(row: &Row<'_>) -> Result<Loop, StoreError> {
 }
 
 fn read_message(row: &Row<'_>) -> Result<LoopMessage, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(LoopMessage {
         number: cells.get()?,
         source: cells.get()?,
@@ -214,7 +214,7 @@ impl Tx<'_> {
                 one.step,
                 one.hook_run,
                 one.hook_runs,
-                one.wish.map(LoopWish::name),
+                one.wish.map(LoopRequest::name),
                 one.why,
                 one.iteration,
                 one.next,
@@ -259,14 +259,15 @@ impl Tx<'_> {
     /// Names of the newest loops, for hints.
     pub fn loop_names(&self, limit: u32) -> Result<Vec<String>, StoreError> {
         let sql = "SELECT session FROM loop ORDER BY number DESC LIMIT $1";
-        self.all(sql, params![limit], |row| Cells::of(row).get())
+        self.all(sql, params![limit], |row| RowReader::of(row).get())
     }
 
     /// Leaves word for a loop's next agent.
     pub fn loop_message_insert(
         &mut self,
         session: &str,
-        (source, body): (&str, &str),
+        source: &str,
+        body: &str,
         now: Timestamp,
     ) -> Result<LoopMessage, StoreError> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM loop_message", [])?;

@@ -8,7 +8,7 @@ use crate::core::amount::sum;
 use crate::core::error::StoreError;
 use crate::core::exact::{Field, clean};
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 use crate::crew::agent::{self, Agent};
 use crate::mail::message::{self, Mail};
@@ -104,13 +104,13 @@ pub struct PlanTurn {
 }
 
 /// Number of recent mails to the human that are searched.
-const RECENT: u32 = 1000;
+const MAX_MAILS_SEARCHED: u32 = 1000;
 
 const COLUMNS: &str = "number, name, title, path, state, why, role, kind, task_id, \
      coordinator_id, tries, closed, cap_nanos, created_at, updated_at, ended_at";
 
 fn read(row: &Row<'_>) -> Result<Plan, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Plan {
         number: cells.get()?,
         name: cells.get()?,
@@ -132,7 +132,7 @@ fn read(row: &Row<'_>) -> Result<Plan, StoreError> {
 }
 
 fn read_step(row: &Row<'_>) -> Result<PlanStep, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(PlanStep {
         number: cells.count()?,
         task: cells.parse()?,
@@ -245,7 +245,7 @@ impl Tx<'_> {
     /// Exact text of a plan, for its coordinator.
     pub fn plan_text(&self, number: i64) -> Result<String, StoreError> {
         let text = self.one("SELECT text FROM plan WHERE number = $1", params![number], |row| {
-            Cells::of(row).get()
+            RowReader::of(row).get()
         })?;
         let text = text.ok_or_else(|| StoreError::Corrupt(format!("plan {number} is gone")))?;
         self.plan_text_exact(number, text)
@@ -324,7 +324,7 @@ impl Tx<'_> {
     }
 
     /// The letters to the human of those who run a plan and all below them, answered or not, oldest first.
-    pub fn plan_letters(&self, plan: i64) -> Result<Vec<Mail>, StoreError> {
+    pub fn plan_mails(&self, plan: i64) -> Result<Vec<Mail>, StoreError> {
         self.all(
             &format!(
                 "WITH RECURSIVE crew (id) AS (
@@ -338,7 +338,7 @@ impl Tx<'_> {
                  ORDER BY number",
                 COLUMNS = message::COLUMNS
             ),
-            params![plan, RECENT],
+            params![plan, MAX_MAILS_SEARCHED],
             message::read,
         )
     }

@@ -12,11 +12,11 @@ use sha2::{Digest as _, Sha256};
 use crate::call::audit_blocks::BlockCheck;
 use crate::core::error::StoreError;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// Audit rows per block.
-pub(crate) const BLOCK: i64 = 1024;
+pub(crate) const ROWS_PER_BLOCK: i64 = 1024;
 
 /// Where the chain and the sequence of events stand.
 #[derive(Debug, Clone, Copy)]
@@ -163,7 +163,7 @@ pub struct AuditFilter {
 pub(crate) const COLUMNS: &str = "number, at, agent_id, tool, code, body, hash";
 
 pub(crate) fn read(row: &Row<'_>) -> Result<AuditRow, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(AuditRow {
         number: cells.get()?,
         at: cells.time()?,
@@ -203,7 +203,7 @@ impl Tx<'_> {
         )?;
         self.chain.audit = number;
         self.chain.hash = hash;
-        self.audit_mark_block(draft, number / BLOCK)?;
+        self.audit_mark_block(draft, number / ROWS_PER_BLOCK)?;
         Ok(number)
     }
 
@@ -253,8 +253,10 @@ impl Tx<'_> {
             return Ok(Page::cut(rows, limit, |row| row.number));
         };
         let (mut rows, mut after) = (Vec::new(), filter.after);
-        while let Some(block) = self.audit_next_block(key, after.saturating_add(1) / BLOCK)? {
-            let end = (block + 1) * BLOCK;
+        while let Some(block) =
+            self.audit_next_block(key, after.saturating_add(1) / ROWS_PER_BLOCK)?
+        {
+            let end = (block + 1) * ROWS_PER_BLOCK;
             let missing = wanted - i64::try_from(rows.len()).unwrap_or(i64::MAX);
             rows.extend(self.all(
                 &format!(
@@ -263,7 +265,7 @@ impl Tx<'_> {
                         AND ($4 IS NULL OR agent_id = $4) AND ($5 IS NULL OR tool = $5)
                      ORDER BY number LIMIT $6"
                 ),
-                params![after, block * BLOCK, end, agent, filter.tool, missing],
+                params![after, block * ROWS_PER_BLOCK, end, agent, filter.tool, missing],
                 read,
             )?);
             if i64::try_from(rows.len()).unwrap_or(i64::MAX) >= wanted {
@@ -279,7 +281,7 @@ impl Tx<'_> {
         self.one(
             "SELECT block FROM audit_block WHERE key = $1 AND block >= $2 ORDER BY block LIMIT 1",
             params![key, block],
-            |row| Cells::of(row).get(),
+            |row| RowReader::of(row).get(),
         )
     }
 
@@ -316,14 +318,19 @@ impl Tx<'_> {
     }
 
     /// Follows the whole chain and says whether it holds.
-    pub fn audit_verify(&self) -> Result<Verdict, StoreError> {
-        let unchecked = Verdict { rows: 0, head: String::new(), broken: None, archived: 0 };
+    pub fn audit_verify(&self) -> Result<ChainVerification, StoreError> {
+        let unchecked =
+            ChainVerification { rows: 0, head: String::new(), broken: None, archived: 0 };
         self.audit_verify_on(&unchecked, i64::MAX)
     }
 
     /// Follows the chain from where an earlier check found it good, for `most` rows, and says whether
     /// it still holds there and further on.
-    pub fn audit_verify_on(&self, good: &Verdict, most: i64) -> Result<Verdict, StoreError> {
+    pub fn audit_verify_on(
+        &self,
+        good: &ChainVerification,
+        most: i64,
+    ) -> Result<ChainVerification, StoreError> {
         let checkpoints = self.audit_checkpoints()?;
         if let Some(broken) = self.audit_checkpoints_problem(&checkpoints)? {
             return Ok(Chain::default().verdict(Some(broken)));
@@ -347,10 +354,10 @@ impl Tx<'_> {
                 return Ok(chain.verdict(Some((good.rows, problem))));
             }
         }
-        Ok(Verdict { archived, ..self.audit_follow(chain, most)? })
+        Ok(ChainVerification { archived, ..self.audit_follow(chain, most)? })
     }
 
-    fn audit_follow(&self, mut chain: Chain, most: i64) -> Result<Verdict, StoreError> {
+    fn audit_follow(&self, mut chain: Chain, most: i64) -> Result<ChainVerification, StoreError> {
         let mut statement = self.statement(&format!(
             "SELECT {COLUMNS} FROM audit WHERE number > $1 ORDER BY number LIMIT $2"
         ))?;
@@ -399,7 +406,7 @@ impl Tx<'_> {
 
 /// Result of verifying the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ChainVerification {
     /// Number of rows verified, from the first
     pub rows: i64,
     /// The hash of the last good row
@@ -411,9 +418,9 @@ pub struct Verdict {
 }
 
 impl Chain {
-    pub(crate) fn verdict(&self, broken: Option<(i64, String)>) -> Verdict {
+    pub(crate) fn verdict(&self, broken: Option<(i64, String)>) -> ChainVerification {
         let head = String::from_utf8_lossy(&self.hash).into_owned();
-        Verdict { rows: self.audit, head, broken, archived: 0 }
+        ChainVerification { rows: self.audit, head, broken, archived: 0 }
     }
 }
 
@@ -436,7 +443,7 @@ fn problem(chain: &Chain, row: &AuditRow) -> Option<String> {
 }
 
 /// Follows an exported chain: pairs of body and hash, from the first row.
-pub fn verify_chain<'a>(rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> Verdict {
+pub fn verify_chain<'a>(rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> ChainVerification {
     follow_export(Chain::default(), rows)
 }
 
@@ -444,7 +451,7 @@ pub fn verify_chain<'a>(rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> V
 pub(crate) fn follow_export<'a>(
     mut chain: Chain,
     rows: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Verdict {
+) -> ChainVerification {
     for (body, hash) in rows {
         if chain.link(body) != hash.as_bytes() {
             let number = chain.audit + 1;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use rusqlite::params;
 
-use crate::call::audit::{AuditRow, BLOCK};
+use crate::call::audit::{AuditRow, ROWS_PER_BLOCK};
 use crate::core::error::StoreError;
 use crate::core::tx::Tx;
 
@@ -22,7 +22,7 @@ impl BlockCheck {
         tx: &Tx<'_>,
         row: &AuditRow,
     ) -> Result<Option<String>, StoreError> {
-        let block = row.number / BLOCK;
+        let block = row.number / ROWS_PER_BLOCK;
         if block != self.block {
             self.block = block;
             self.found.clear();

@@ -9,9 +9,11 @@ use model::Timestamp;
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
-use crate::call::audit::{self, AuditDraft, AuditRow, BLOCK, COLUMNS, Chain, Verdict};
+use crate::call::audit::{
+    self, AuditDraft, AuditRow, COLUMNS, Chain, ChainVerification, ROWS_PER_BLOCK,
+};
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// Tool name under which a cut stands in the chain.
@@ -56,7 +58,7 @@ impl Tx<'_> {
             &format!("SELECT {CHECKPOINT_COLUMNS} FROM audit_checkpoint ORDER BY last_row"),
             [],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok(AuditCheckpoint {
                     first_row: cells.get()?,
                     last_row: cells.get()?,
@@ -79,7 +81,7 @@ impl Tx<'_> {
         self.one(
             "SELECT last_hash FROM audit_checkpoint WHERE last_row = $1",
             params![row],
-            |row| Cells::of(row).get(),
+            |row| RowReader::of(row).get(),
         )
     }
 
@@ -118,7 +120,7 @@ impl Tx<'_> {
     }
 
     /// Rows in their order, for an archive: those after `after` and up to `until`.
-    pub fn audit_stretch(
+    pub fn audit_rows_between(
         &self,
         after: i64,
         until: i64,
@@ -164,7 +166,7 @@ impl Tx<'_> {
             params![first_row, last_row, last_hash, archive, sha256, row],
         )?;
         self.execute("DELETE FROM audit WHERE number <= $1", params![last_row])?;
-        let kept = (last_row + 1) / BLOCK;
+        let kept = (last_row + 1) / ROWS_PER_BLOCK;
         self.execute("DELETE FROM audit_block WHERE block < $1", params![kept])?;
         Ok(true)
     }
@@ -182,8 +184,9 @@ fn checkpoint_in(row: &AuditRow) -> Option<AuditCheckpoint> {
 
 /// Follows exported rows, pairs of body and hash, that come right behind `row` with its hash.
 pub fn verify_archived<'a>(
-    (row, hash): (i64, &str),
+    row: i64,
+    hash: &str,
     rows: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Verdict {
+) -> ChainVerification {
     audit::follow_export(Chain::behind(row, hash), rows)
 }

@@ -1,4 +1,4 @@
-//! Looking through the record: newest first, by words, times and outcomes, a bounded stretch at a time.
+//! Looking through the record: newest first, by words, times and outcomes, a bounded range at a time.
 //!
 //! Rows are in the order of their commits, and their times nearly so: a time is found by halving, with
 //! some slack, and compared again row by row. Of an agent or a tool only the blocks are read that have
@@ -18,19 +18,19 @@ pub use self::around::AuditAround;
 pub use self::body::AuditBody;
 pub use self::figures::{AuditCount, AuditSpan, ToolFigures};
 
-use crate::call::audit::{self, AuditRow, BLOCK, COLUMNS};
+use crate::call::audit::{self, AuditRow, COLUMNS, ROWS_PER_BLOCK};
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// Tolerated disorder of times between rows, in milliseconds.
-const SLACK: i64 = 60_000;
+const CLOCK_SKEW_MS: i64 = 60_000;
 /// Common prefix of tool names; as a pattern it excludes no block.
-const COMMON: &str = "mcp__";
+const COMMON_TOOL_PREFIX: &str = "mcp__";
 
 /// Caller to search for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AuditBy {
+pub enum AuditCallerFilter {
     /// This agent's
     Agent(AgentId),
     /// Those of agents in this role, or with this in their id
@@ -41,7 +41,7 @@ pub enum AuditBy {
 
 /// Outcome to search for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AuditEnd {
+pub enum AuditOutcomeFilter {
     /// Well
     Good,
     /// With one of these codes
@@ -65,11 +65,11 @@ pub struct AuditTask {
 #[derive(Debug, Clone, Default)]
 pub struct AuditSearch {
     /// Caller
-    pub by: Option<AuditBy>,
+    pub by: Option<AuditCallerFilter>,
     /// Of which tool; `*` stands for any run of characters
     pub tool: Option<String>,
     /// Outcome
-    pub end: Option<AuditEnd>,
+    pub end: Option<AuditOutcomeFilter>,
     /// Words that are all in the tool's name, in what was asked or answered, or in who called; in small letters
     pub words: Vec<String>,
     /// From this time on
@@ -88,7 +88,7 @@ pub struct AuditSearch {
 
 /// From which end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AuditOrder {
+pub enum AuditSearchOrder {
     /// The oldest first
     Oldest,
     /// The newest first
@@ -108,7 +108,7 @@ pub struct AuditCall {
 
 /// A part of what was looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AuditFound {
+pub struct AuditSearchResult {
     /// The calls
     pub calls: Vec<AuditCall>,
     /// Where to go on looking, if there is more to look at
@@ -117,16 +117,28 @@ pub struct AuditFound {
     pub searched_to: Option<(i64, Timestamp)>,
 }
 
-/// Rows that stand side by side: first and last.
-type Stretch = (i64, i64);
+/// A range of audit rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct RowRange {
+    /// Number of its first row
+    first: i64,
+    /// Number of its last row
+    last: i64,
+}
+
+impl RowRange {
+    const fn len(self) -> i64 {
+        self.last - self.first + 1
+    }
+}
 
 /// Cache of callers, each looked up once.
-struct Callers<'t> {
+struct CallerCache<'t> {
     tx: &'t Tx<'t>,
     known: HashMap<AgentId, (Option<String>, Option<TaskId>)>,
 }
 
-impl<'t> Callers<'t> {
+impl<'t> CallerCache<'t> {
     fn new(tx: &'t Tx<'t>) -> Self {
         Self { tx, known: HashMap::new() }
     }
@@ -153,9 +165,11 @@ impl<'t> Callers<'t> {
         let code = row.code.as_deref();
         let ended = match &search.end {
             None => true,
-            Some(AuditEnd::Good) => code.is_none() && !body::is_begun(&row.body),
-            Some(AuditEnd::With(codes)) => code.is_some_and(|code| codes.contains(&code)),
-            Some(AuditEnd::Without(codes)) => code.is_some_and(|code| !codes.contains(&code)),
+            Some(AuditOutcomeFilter::Good) => code.is_none() && !body::is_begun(&row.body),
+            Some(AuditOutcomeFilter::With(codes)) => code.is_some_and(|code| codes.contains(&code)),
+            Some(AuditOutcomeFilter::Without(codes)) => {
+                code.is_some_and(|code| !codes.contains(&code))
+            }
         };
         if !ended || !self.by(search.by.as_ref(), row)? {
             return Ok(false);
@@ -177,12 +191,12 @@ impl<'t> Callers<'t> {
         self.say(&search.words, row)
     }
 
-    fn by(&mut self, by: Option<&AuditBy>, row: &AuditRow) -> Result<bool, StoreError> {
+    fn by(&mut self, by: Option<&AuditCallerFilter>, row: &AuditRow) -> Result<bool, StoreError> {
         Ok(match (by, row.agent) {
-            (None | Some(AuditBy::Agent(_)), _) => true,
-            (Some(AuditBy::Operator), _) => body::is_operators(&row.body),
-            (Some(AuditBy::Like(_)), None) => false,
-            (Some(AuditBy::Like(part)), Some(id)) => {
+            (None | Some(AuditCallerFilter::Agent(_)), _) => true,
+            (Some(AuditCallerFilter::Operator), _) => body::is_operators(&row.body),
+            (Some(AuditCallerFilter::Like(_)), None) => false,
+            (Some(AuditCallerFilter::Like(part)), Some(id)) => {
                 !body::is_operators(&row.body)
                     && (id.to_string().contains(part.as_str())
                         || self.of(id)?.0.as_deref() == Some(part.as_str()))
@@ -215,23 +229,25 @@ impl Tx<'_> {
     pub fn audit_search(
         &self,
         search: &AuditSearch,
-        order: AuditOrder,
+        order: AuditSearchOrder,
         limit: u32,
         scan: i64,
-    ) -> Result<AuditFound, StoreError> {
-        let Some(whole) = self.audit_range(search)? else { return Ok(AuditFound::default()) };
-        let mut stretches = self.audit_stretches(search, whole)?;
-        let mut edge = whole.1;
-        if order == AuditOrder::Newest {
-            stretches.reverse();
-            edge = whole.0;
+    ) -> Result<AuditSearchResult, StoreError> {
+        let Some(whole) = self.audit_range(search)? else {
+            return Ok(AuditSearchResult::default());
+        };
+        let mut ranges = self.audit_ranges(search, whole)?;
+        let mut edge = whole.last;
+        if order == AuditSearchOrder::Newest {
+            ranges.reverse();
+            edge = whole.first;
         }
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let (mut callers, mut calls, mut looked) = (Callers::new(self), Vec::new(), 0);
+        let (mut callers, mut calls, mut looked) = (CallerCache::new(self), Vec::new(), 0);
         let mut next = None;
-        let last = stretches.last().copied();
-        for stretch in stretches {
-            let flow = self.audit_each(search, order, stretch, |row| {
+        let last = ranges.last().copied();
+        for range in ranges {
+            let flow = self.audit_each(search, order, range, |row| {
                 if !callers.fit(search, &row)? {
                     return Ok(ControlFlow::Continue(()));
                 }
@@ -245,30 +261,31 @@ impl Tx<'_> {
                 next = calls.last().map(|call: &AuditCall| call.row.number);
                 break;
             }
-            looked += stretch.1 - stretch.0 + 1;
-            if looked >= scan && Some(stretch) != last {
-                next = Some(if order == AuditOrder::Newest { stretch.0 } else { stretch.1 });
+            looked += range.len();
+            if looked >= scan && Some(range) != last {
+                next =
+                    Some(if order == AuditSearchOrder::Newest { range.first } else { range.last });
                 break;
             }
         }
         let searched_to = self.audit_time(next.unwrap_or(edge))?;
-        Ok(AuditFound { calls, next, searched_to })
+        Ok(AuditSearchResult { calls, next, searched_to })
     }
 
     /// The first and the last number in question.
-    fn audit_range(&self, search: &AuditSearch) -> Result<Option<Stretch>, StoreError> {
+    fn audit_range(&self, search: &AuditSearch) -> Result<Option<RowRange>, StoreError> {
         let last = self.audit_last()?;
         let mut first = search.after.max(0).saturating_add(1);
         // Rows before that are in archives.
         first = first.max(self.audit_archived()?.saturating_add(1));
         let mut end = search.before.map_or(last, |before| before.saturating_sub(1).min(last));
         if let Some(since) = search.since {
-            first = first.max(self.audit_number_at(since.after_millis(-SLACK), last)?);
+            first = first.max(self.audit_number_at(since.after_millis(-CLOCK_SKEW_MS), last)?);
         }
         if let Some(until) = search.until {
-            end = end.min(self.audit_number_at(until.after_millis(SLACK), last)? - 1);
+            end = end.min(self.audit_number_at(until.after_millis(CLOCK_SKEW_MS), last)? - 1);
         }
-        Ok((first <= end).then_some((first, end)))
+        Ok((first <= end).then_some(RowRange { first, last: end }))
     }
 
     /// The number of the first row from a time on, as far as times are in order.
@@ -290,51 +307,55 @@ impl Tx<'_> {
             "SELECT number, at FROM audit WHERE number >= $1 ORDER BY number LIMIT 1",
             params![number],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.get()?, cells.time()?))
             },
         )
     }
 
-    /// The stretches of a range, a block or less each, in which there may be such calls.
-    fn audit_stretches(
+    /// The parts of a range, a block or less each, in which there may be such calls.
+    fn audit_ranges(
         &self,
         search: &AuditSearch,
-        (first, end): Stretch,
-    ) -> Result<Vec<Stretch>, StoreError> {
+        range: RowRange,
+    ) -> Result<Vec<RowRange>, StoreError> {
+        let RowRange { first, last } = range;
         let blocks = match keys(search) {
-            None => (first / BLOCK..=end / BLOCK).collect(),
+            None => (first / ROWS_PER_BLOCK..=last / ROWS_PER_BLOCK).collect(),
             Some((from, to)) => self.all(
                 "SELECT DISTINCT block FROM audit_block
                  WHERE key >= $1 AND key <= $2 AND block >= $3 AND block <= $4 ORDER BY block",
-                params![from, to, first / BLOCK, end / BLOCK],
-                |row| Cells::of(row).get::<i64>(),
+                params![from, to, first / ROWS_PER_BLOCK, last / ROWS_PER_BLOCK],
+                |row| RowReader::of(row).get::<i64>(),
             )?,
         };
-        let part = |block: i64| (first.max(block * BLOCK), end.min((block + 1) * BLOCK - 1));
+        let part = |block: i64| RowRange {
+            first: first.max(block * ROWS_PER_BLOCK),
+            last: last.min((block + 1) * ROWS_PER_BLOCK - 1),
+        };
         Ok(blocks.into_iter().map(part).collect())
     }
 
-    /// Reads the rows of a stretch that fit as far as the database can tell, one after the other.
+    /// Reads the rows of a range that fit as far as the database can tell, one after the other.
     fn audit_each(
         &self,
         search: &AuditSearch,
-        order: AuditOrder,
-        (first, end): Stretch,
+        order: AuditSearchOrder,
+        range: RowRange,
         mut each: impl FnMut(AuditRow) -> Result<ControlFlow<()>, StoreError>,
     ) -> Result<ControlFlow<()>, StoreError> {
         let agent = match &search.by {
-            Some(AuditBy::Agent(id)) => Some(id.to_string()),
+            Some(AuditCallerFilter::Agent(id)) => Some(id.to_string()),
             _ => None,
         };
         let ended = match &search.end {
             None => 0,
-            Some(AuditEnd::Good) => 1,
-            Some(AuditEnd::With(_) | AuditEnd::Without(_)) => 2,
+            Some(AuditOutcomeFilter::Good) => 1,
+            Some(AuditOutcomeFilter::With(_) | AuditOutcomeFilter::Without(_)) => 2,
         };
         let direction = match order {
-            AuditOrder::Oldest => "",
-            AuditOrder::Newest => "DESC",
+            AuditSearchOrder::Oldest => "",
+            AuditSearchOrder::Newest => "DESC",
         };
         let mut statement = self.statement(&format!(
             "SELECT {COLUMNS} FROM audit
@@ -345,8 +366,8 @@ impl Tx<'_> {
              ORDER BY number {direction}"
         ))?;
         let mut rows = statement.query(params![
-            first,
-            end,
+            range.first,
+            range.last,
             agent,
             search.tool.as_deref().map(like),
             search.since.map(Timestamp::as_millis),
@@ -364,13 +385,13 @@ impl Tx<'_> {
 
 /// The first and the last key of blocks in which there may be such calls; none where that is all.
 fn keys(search: &AuditSearch) -> Option<(String, String)> {
-    if let Some(AuditBy::Agent(id)) = &search.by {
+    if let Some(AuditCallerFilter::Agent(id)) = &search.by {
         return Some((id.to_string(), id.to_string()));
     }
     let tool = search.tool.as_deref()?;
     match tool.split_once('*') {
         None => Some((tool.to_owned(), tool.to_owned())),
-        Some((start, _)) if start.len() > COMMON.len() => {
+        Some((start, _)) if start.len() > COMMON_TOOL_PREFIX.len() => {
             Some((start.to_owned(), format!("{start}{}", char::MAX)))
         }
         Some(_) => None,

@@ -4,17 +4,17 @@ use model::Timestamp;
 use rusqlite::params;
 
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// A key is good for so long; whoever has not heard by then asks no more.
 const KEPT_SECONDS: i64 = 24 * 60 * 60;
 /// With each new answer at most so many old ones go, so that none pays for a whole day's.
-const SWEPT: i64 = 16;
+const MAX_KEYS_SWEPT: i64 = 16;
 
 /// A call that came with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Keyed {
+pub struct KeyedCall {
     /// Principal of the call; keys are separate for each principal
     pub principal: String,
     /// The key
@@ -27,7 +27,7 @@ pub struct Keyed {
 
 /// Result of looking up an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answered {
+pub enum IdempotencyLookup {
     /// It has not been answered
     Never,
     /// It was answered with this
@@ -41,36 +41,36 @@ pub enum Answered {
 
 impl Tx<'_> {
     /// Finds the recorded answer to a call with an idempotency key.
-    pub fn answered_find(&self, call: &Keyed) -> Result<Answered, StoreError> {
+    pub fn idempotency_find(&self, call: &KeyedCall) -> Result<IdempotencyLookup, StoreError> {
         let found = self.one(
             "SELECT tool, input, output FROM answered WHERE principal = $1 AND key = $2",
             params![call.principal, call.key],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 let (tool, input): (String, String) = (cells.get()?, cells.get()?);
                 Ok((tool, input, cells.get()?))
             },
         )?;
         Ok(match found {
-            None => Answered::Never,
+            None => IdempotencyLookup::Never,
             Some((tool, input, output)) if tool == call.tool && input == call.input => {
-                Answered::With(output)
+                IdempotencyLookup::With(output)
             }
-            Some((tool, ..)) => Answered::Otherwise { tool },
+            Some((tool, ..)) => IdempotencyLookup::Otherwise { tool },
         })
     }
 
     /// Remembers what a call with a key was answered with, and forgets some that are too old.
-    pub fn answered_insert(
+    pub fn idempotency_insert(
         &mut self,
-        call: &Keyed,
+        call: &KeyedCall,
         output: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         self.execute(
             "DELETE FROM answered WHERE (principal, key) IN (
                 SELECT principal, key FROM answered WHERE at < $1 ORDER BY at LIMIT $2)",
-            params![now.after_seconds(-KEPT_SECONDS).as_millis(), SWEPT],
+            params![now.after_seconds(-KEPT_SECONDS).as_millis(), MAX_KEYS_SWEPT],
         )?;
         self.execute(
             "INSERT INTO answered (principal, key, tool, input, output, at)

@@ -4,7 +4,7 @@ use model::Timestamp;
 use rusqlite::params;
 
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// A session of the older protocol era.
@@ -39,7 +39,7 @@ impl Tx<'_> {
             "SELECT id, principal, opening FROM mcp_session WHERE id = $1",
             params![id],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok(McpSession { id: cells.get()?, principal: cells.get()?, opening: cells.get()? })
             },
         )
@@ -77,7 +77,7 @@ impl Tx<'_> {
     /// The ids of every session and whose each is, the one opened first coming first.
     pub fn mcp_session_owners(&self) -> Result<Vec<(String, String)>, StoreError> {
         self.all("SELECT id, principal FROM mcp_session ORDER BY created_at, id", [], |row| {
-            let mut cells = Cells::of(row);
+            let mut cells = RowReader::of(row);
             Ok((cells.get()?, cells.get()?))
         })
     }
@@ -91,7 +91,7 @@ impl Tx<'_> {
         self.all(
             "SELECT id FROM mcp_session WHERE created_at < $1 ORDER BY created_at LIMIT $2",
             params![before.as_millis(), limit],
-            |row| Cells::of(row).get(),
+            |row| RowReader::of(row).get(),
         )
     }
 
@@ -119,7 +119,7 @@ impl Tx<'_> {
         self.all(
             "SELECT uri FROM mcp_subscription WHERE session_id = $1 ORDER BY uri",
             params![session],
-            |row| Cells::of(row).get(),
+            |row| RowReader::of(row).get(),
         )
     }
 }

@@ -30,7 +30,7 @@ impl Tx<'_> {
     /// Every recorded role, by name.
     pub fn role_snapshots(&self) -> Result<Vec<RoleSnapshot>, StoreError> {
         self.all("SELECT name, body FROM role_snapshot ORDER BY name", [], |row| {
-            let mut cells = crate::core::row::Cells::of(row);
+            let mut cells = crate::core::row::RowReader::of(row);
             Ok(RoleSnapshot { name: cells.get()?, body: cells.get()? })
         })
     }
@@ -63,7 +63,7 @@ impl Tx<'_> {
              GROUP BY role, kind ORDER BY role, kind",
             [],
             |row| {
-                let mut cells = crate::core::row::Cells::of(row);
+                let mut cells = crate::core::row::RowReader::of(row);
                 Ok(LiveRole { role: cells.get()?, kind: cells.get()?, agents: cells.get()? })
             },
         )

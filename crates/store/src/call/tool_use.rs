@@ -10,7 +10,7 @@ use rusqlite::{Row, params};
 
 use crate::call::audit::AuditDraft;
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// Usage of one tool.
@@ -37,9 +37,9 @@ pub struct RoleToolUse {
 
 /// Counts that are not yet written.
 #[derive(Debug, Default)]
-pub(crate) struct Uses(BTreeMap<AgentId, Vec<ToolUse>>);
+pub(crate) struct ToolUseCounts(BTreeMap<AgentId, Vec<ToolUse>>);
 
-impl Uses {
+impl ToolUseCounts {
     pub(crate) const fn new() -> Self {
         Self(BTreeMap::new())
     }
@@ -78,7 +78,7 @@ impl Uses {
     }
 }
 
-fn read(cells: &mut Cells<'_>) -> Result<ToolUse, StoreError> {
+fn read(cells: &mut RowReader<'_>) -> Result<ToolUse, StoreError> {
     Ok(ToolUse {
         tool: cells.get()?,
         calls: cells.large()?,
@@ -94,7 +94,7 @@ impl Tx<'_> {
     }
 
     /// Writes what was counted.
-    pub(crate) fn tool_use_write(&mut self, uses: &Uses) -> Result<(), StoreError> {
+    pub(crate) fn tool_use_write(&mut self, uses: &ToolUseCounts) -> Result<(), StoreError> {
         if uses.0.is_empty() {
             return Ok(());
         }
@@ -128,7 +128,7 @@ impl Tx<'_> {
             "SELECT tool, calls, errors, micros FROM tool_use WHERE agent_id = $1
              ORDER BY calls DESC, tool",
             params![agent.to_string()],
-            |row: &Row<'_>| read(&mut Cells::of(row)),
+            |row: &Row<'_>| read(&mut RowReader::of(row)),
         )
     }
 
@@ -140,7 +140,7 @@ impl Tx<'_> {
              GROUP BY agent.role, tool ORDER BY called DESC, agent.role, tool",
             [],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok(RoleToolUse { role: cells.get()?, used: read(&mut cells)? })
             },
         )
@@ -154,7 +154,7 @@ impl Tx<'_> {
                 AND tool NOT LIKE 'mcp\_\_%' ESCAPE '\'
              GROUP BY tool ORDER BY called DESC, tool LIMIT $2",
             params![since.as_millis(), limit],
-            |row: &Row<'_>| read(&mut Cells::of(row)),
+            |row: &Row<'_>| read(&mut RowReader::of(row)),
         )
     }
 }

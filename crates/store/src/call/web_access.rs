@@ -5,7 +5,7 @@ use model::{PassId, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// Kind of a pass.
@@ -94,7 +94,7 @@ const SELECT: &str =
     "SELECT id, kind, rights, uses_left, link_id, created_at, expires_at FROM pass";
 
 fn read(row: &Row<'_>) -> Result<Pass, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Pass {
         id: cells.parse()?,
         kind: cells.named(PassKind::by_name)?,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use wire::event::EventData;
 
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// An event to be recorded. Its payload decides its kind.
@@ -121,7 +121,7 @@ pub struct EventStep {
 
 /// One step looks at no more numbers than this, so that a search for what is rare holds neither a
 /// snapshot nor a thread for long.
-const STEP: i64 = 10_000;
+const MAX_STEP_EVENTS: i64 = 10_000;
 
 /// The condition that an event is of one of these kinds, under whatever name it was recorded. The names are our own, so
 /// that nothing from outside gets into the text of a query.
@@ -136,7 +136,7 @@ fn is_one_of(kinds: &[EventKind]) -> String {
 }
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Event, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Event {
         number: cells.get()?,
         kind: cells.named(EventKind::parse)?,
@@ -201,7 +201,7 @@ impl Tx<'_> {
     ) -> Result<EventStep, StoreError> {
         // Numbers begin with 1: looking for what lies before it would take steps without end.
         let after = span.after.max(0);
-        let until = span.until.min(after.saturating_add(STEP));
+        let until = span.until.min(after.saturating_add(MAX_STEP_EVENTS));
         let sql = format!(
             "SELECT number, kind, at, agent_id, task_id, data, length(data) FROM event
              WHERE number > $1 AND number <= $2{} ORDER BY number LIMIT $3",

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use model::redact::{MARK, scrub};
+use model::redact::{REDACTION_MARK, scrub};
 use model::{AgentId, Timestamp};
 use rusqlite::{OptionalExtension as _, params};
 
@@ -68,7 +68,7 @@ impl Tx<'_> {
         now: Timestamp,
     ) -> Result<Cow<'t, str>, StoreError> {
         let Some(clean) = scrub(text) else {
-            if text.contains(MARK) {
+            if text.contains(REDACTION_MARK) {
                 // It quotes a redacted text: an earlier exact one must not be taken for it.
                 self.execute(
                     "DELETE FROM exact_text WHERE subject = $1 AND field = $2",
@@ -88,7 +88,7 @@ impl Tx<'_> {
     /// The exact text where it is still kept, else the text as it is.
     fn exact(&self, subject: &str, field: Field, text: String) -> Result<String, StoreError> {
         // Only a redacted text can have an exact one, so that most cost no look-up.
-        if !text.contains(MARK) {
+        if !text.contains(REDACTION_MARK) {
             return Ok(text);
         }
         let mut statement =

@@ -15,12 +15,12 @@ use crate::core::error::StoreError;
 
 /// Files that must stay what they are. Cheap to clone.
 #[derive(Debug, Clone)]
-pub(crate) struct Guard(Arc<[(PathBuf, FileId)]>);
+pub(crate) struct FileGuard(Arc<[(PathBuf, FileId)]>);
 
 /// Device and inode: the same for every name of one file.
 type FileId = (u64, u64);
 
-impl Guard {
+impl FileGuard {
     pub(crate) fn new<'a>(paths: impl Iterator<Item = &'a Path>) -> Result<Self, StoreError> {
         let known = paths.map(|path| match id_of(path) {
             Ok(id) => Ok((path.to_owned(), id)),
@@ -53,12 +53,16 @@ fn replaced(path: &Path, why: &str) -> StoreError {
 /// Makes an empty file of the owner's alone, unless there is one. Closing a database file lets go of every lock
 /// that the process has on it, so the file gets its name only once it is closed.
 fn create(path: &Path) -> io::Result<()> {
-    static TURN: AtomicU64 = AtomicU64::new(0);
+    static SCRATCH_FILE_COUNTER: AtomicU64 = AtomicU64::new(0);
     if path.exists() {
         return Ok(());
     }
     let mut name = path.as_os_str().to_owned();
-    name.push(format!(".{}.{}.new", std::process::id(), TURN.fetch_add(1, Ordering::Relaxed)));
+    name.push(format!(
+        ".{}.{}.new",
+        std::process::id(),
+        SCRATCH_FILE_COUNTER.fetch_add(1, Ordering::Relaxed)
+    ));
     let scratch = PathBuf::from(name);
     drop(OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&scratch)?);
     let linked = fs::hard_link(&scratch, path);

@@ -11,7 +11,7 @@ use crate::core::error::StoreError;
 use crate::core::tx::{Tx, connect};
 
 /// Idle connections are kept; more than this would only hold memory.
-const KEPT: usize = 4;
+const MAX_IDLE_CONNECTIONS: usize = 4;
 
 #[derive(Debug)]
 pub(crate) struct Readers {
@@ -36,7 +36,7 @@ impl Readers {
         };
         let answer = look(&connection, op);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < KEPT {
+        if idle.len() < MAX_IDLE_CONNECTIONS {
             idle.push(connection);
         }
         drop(idle);

@@ -14,12 +14,12 @@ use crate::core::error::StoreError;
 
 /// The columns of a row, one after the other.
 #[derive(Debug)]
-pub(crate) struct Cells<'r> {
+pub(crate) struct RowReader<'r> {
     row: &'r Row<'r>,
     next: usize,
 }
 
-impl<'r> Cells<'r> {
+impl<'r> RowReader<'r> {
     pub(crate) const fn of(row: &'r Row<'r>) -> Self {
         Self { row, next: 0 }
     }

@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, ErrorCode, OptionalExtension as _, Params, Row};
 
 use crate::call::audit::Chain;
-use crate::call::tool_use::Uses;
+use crate::call::tool_use::ToolUseCounts;
 use crate::core::error::StoreError;
 
 /// One transaction on the record.
@@ -17,12 +17,12 @@ pub struct Tx<'a> {
     /// Where the audit chain and the sequence of events stand; kept back if the operation fails.
     pub(crate) chain: Chain,
     /// Tool use counted by the operation; kept only if it succeeds.
-    pub(crate) uses: Uses,
+    pub(crate) uses: ToolUseCounts,
 }
 
 impl<'a> Tx<'a> {
     pub(crate) const fn new(connection: &'a Connection, chain: Chain) -> Self {
-        Self { connection, chain, uses: Uses::new() }
+        Self { connection, chain, uses: ToolUseCounts::new() }
     }
 
     pub(crate) fn statement(&self, sql: &str) -> Result<CachedStatement<'a>, StoreError> {
@@ -96,8 +96,8 @@ pub(crate) fn connect(path: &Path, patience: Duration) -> Result<Connection, Sto
 /// Switches to the write-ahead log. Of several that open a new database at once one does it, and SQLite
 /// sends the others away instead of letting them wait.
 fn write_ahead(connection: &Connection) -> Result<(), rusqlite::Error> {
-    const TRIES: u32 = 500;
-    for _ in 1..TRIES {
+    const MAX_WAL_ATTEMPTS: u32 = 500;
+    for _ in 1..MAX_WAL_ATTEMPTS {
         match connection.pragma_update(None, "journal_mode", "WAL") {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
                 std::thread::sleep(Duration::from_millis(10));

@@ -14,20 +14,20 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
 use crate::call::audit::{AuditDraft, Chain};
-use crate::call::tool_use::Uses;
+use crate::call::tool_use::ToolUseCounts;
 use crate::core::error::StoreError;
-use crate::core::guard::Guard;
+use crate::core::guard::FileGuard;
 use crate::core::tx::Tx;
 use crate::core::wal::WalBound;
 
 /// At most so many operations share a commit: the first of them has waited long enough.
-const BATCH: usize = 512;
+const MAX_BATCH_OPERATIONS: usize = 512;
 /// Rows that nobody waits for wait this long for an operation to share its commit.
-const PATIENCE: Duration = Duration::from_millis(25);
+const UNAWAITED_ROWS_DELAY: Duration = Duration::from_millis(25);
 /// Rows whose commit failed wait this long for the next try.
-const AGAIN: Duration = Duration::from_secs(1);
+const RETRY_DELAY: Duration = Duration::from_secs(1);
 /// With so many rows waiting, whoever brings more has to wait too.
-const CROWD: usize = 20_000;
+const MAX_UNAWAITED_ROWS: usize = 20_000;
 
 /// State of the writing thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,15 +56,15 @@ impl Heartbeat {
 
 #[derive(Debug)]
 pub(crate) struct Writer {
-    jobs: Sender<Message>,
+    jobs: Sender<WriterMessage>,
     heartbeat: Arc<Heartbeat>,
-    rows: Arc<Rows>,
+    rows: Arc<UnawaitedRows>,
     last_event: watch::Receiver<i64>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-enum Message {
-    Job(Box<dyn Job>),
+enum WriterMessage {
+    Job(Box<dyn WriterJob>),
     /// There are rows where there were none
     Rows,
     Stop,
@@ -72,9 +72,9 @@ enum Message {
 
 /// Rows that nobody waits for. They lie beside the queue, so that bringing one wakes nobody.
 #[derive(Debug, Default)]
-struct Rows(Mutex<Vec<AuditDraft>>);
+struct UnawaitedRows(Mutex<Vec<AuditDraft>>);
 
-impl Rows {
+impl UnawaitedRows {
     fn locked(&self) -> std::sync::MutexGuard<'_, Vec<AuditDraft>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -99,20 +99,20 @@ impl Rows {
 }
 
 /// An operation on its way through the writer, its types forgotten.
-trait Job: Send {
+trait WriterJob: Send {
     /// Runs it. False: it failed, and what it did must be undone.
     fn run(&mut self, tx: &mut Tx<'_>) -> bool;
     /// Answers whoever asked, once it is known whether the commit held.
     fn finish(self: Box<Self>, commit: Result<(), StoreError>);
 }
 
-struct Operation<F, T, E> {
+struct QueuedOperation<F, T, E> {
     op: F,
     result: Option<Result<T, E>>,
     reply: oneshot::Sender<Result<T, E>>,
 }
 
-impl<F, T, E> Job for Operation<F, T, E>
+impl<F, T, E> WriterJob for QueuedOperation<F, T, E>
 where
     F: FnMut(&mut Tx<'_>) -> Result<T, E> + Send,
     T: Send,
@@ -140,17 +140,18 @@ where
 }
 
 impl Writer {
-    pub(crate) fn start(mut connection: Connection, guard: Guard) -> Result<Self, StoreError> {
+    pub(crate) fn start(mut connection: Connection, guard: FileGuard) -> Result<Self, StoreError> {
         let chain = Chain::load(&connection)?;
         let wal = WalBound::of(&mut connection)?;
         let (jobs, inbox) = channel();
         let (event_sender, last_event) = watch::channel(chain.last_event());
-        let (rows, heartbeat) = (Arc::new(Rows::default()), Arc::new(Heartbeat::default()));
+        let (rows, heartbeat) =
+            (Arc::new(UnawaitedRows::default()), Arc::new(Heartbeat::default()));
         let thread = {
             let (rows, heartbeat) = (Arc::clone(&rows), Arc::clone(&heartbeat));
             let work = move || {
-                let (last_event, uses) = (event_sender, Uses::new());
-                Worker { connection, chain, uses, last_event, rows, wal, guard, heartbeat }
+                let (last_event, uses) = (event_sender, ToolUseCounts::new());
+                WriterThread { connection, chain, uses, last_event, rows, wal, guard, heartbeat }
                     .work(&inbox);
             };
             std::thread::Builder::new().name("store-writer".into()).spawn(work).map_err(
@@ -169,16 +170,18 @@ impl Writer {
         E: From<StoreError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Operation { op, result: None, reply });
-        self.jobs.send(Message::Job(job)).map_err(|_| StoreError::Stopped)?;
+        let job = Box::new(QueuedOperation { op, result: None, reply });
+        self.jobs.send(WriterMessage::Job(job)).map_err(|_| StoreError::Stopped)?;
         answer.await.map_err(|_| StoreError::Stopped)?
     }
 
     pub(crate) async fn audit_later(&self, draft: AuditDraft) -> Result<(), StoreError> {
         match self.rows.add(draft) {
-            1 => self.jobs.send(Message::Rows).map_err(|_| StoreError::Stopped),
+            1 => self.jobs.send(WriterMessage::Rows).map_err(|_| StoreError::Stopped),
             // An empty operation is answered when all that came before it is on disk.
-            waiting if waiting > CROWD => self.write(|_| Ok::<_, StoreError>(())).await,
+            waiting if waiting > MAX_UNAWAITED_ROWS => {
+                self.write(|_| Ok::<_, StoreError>(())).await
+            }
             _ => Ok(()),
         }
     }
@@ -197,7 +200,7 @@ impl Writer {
 
     pub(crate) async fn close(&self) {
         // Everything sent before is done first: the queue keeps its order.
-        drop(self.jobs.send(Message::Stop));
+        drop(self.jobs.send(WriterMessage::Stop));
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
             // A writer that panicked has nothing left to flush.
@@ -206,49 +209,49 @@ impl Writer {
     }
 }
 
-struct Worker {
+struct WriterThread {
     connection: Connection,
     chain: Chain,
     /// Tool use counted by the operations of the current commit
-    uses: Uses,
+    uses: ToolUseCounts,
     last_event: watch::Sender<i64>,
-    rows: Arc<Rows>,
+    rows: Arc<UnawaitedRows>,
     wal: WalBound,
-    guard: Guard,
+    guard: FileGuard,
     heartbeat: Arc<Heartbeat>,
 }
 
 /// Operations of one commit.
 #[derive(Default)]
-struct Batch {
-    jobs: Vec<Box<dyn Job>>,
+struct CommitBatch {
+    jobs: Vec<Box<dyn WriterJob>>,
     rows: Vec<AuditDraft>,
     stop: bool,
 }
 
-impl Batch {
-    fn add(&mut self, message: Message) {
+impl CommitBatch {
+    fn add(&mut self, message: WriterMessage) {
         match message {
-            Message::Job(job) => self.jobs.push(job),
-            Message::Rows => {}
-            Message::Stop => self.stop = true,
+            WriterMessage::Job(job) => self.jobs.push(job),
+            WriterMessage::Rows => {}
+            WriterMessage::Stop => self.stop = true,
         }
     }
 
     fn is_full(&self) -> bool {
-        self.stop || self.jobs.len() >= BATCH
+        self.stop || self.jobs.len() >= MAX_BATCH_OPERATIONS
     }
 }
 
-impl Worker {
-    fn work(mut self, inbox: &Receiver<Message>) {
+impl WriterThread {
+    fn work(mut self, inbox: &Receiver<WriterMessage>) {
         while let Some(first) = self.next(inbox) {
-            let mut batch = Batch::default();
+            let mut batch = CommitBatch::default();
             batch.add(first);
             // Rows alone wait a little for company, so that reading costs few disk writes.
             if batch.jobs.is_empty()
                 && !batch.stop
-                && let Ok(message) = inbox.recv_timeout(PATIENCE)
+                && let Ok(message) = inbox.recv_timeout(UNAWAITED_ROWS_DELAY)
             {
                 batch.add(message);
             }
@@ -269,18 +272,18 @@ impl Worker {
     }
 
     /// Waits for the next message. Rows of a failed commit are retried periodically.
-    fn next(&self, inbox: &Receiver<Message>) -> Option<Message> {
+    fn next(&self, inbox: &Receiver<WriterMessage>) -> Option<WriterMessage> {
         if self.rows.locked().is_empty() {
             return inbox.recv().ok();
         }
-        match inbox.recv_timeout(AGAIN) {
+        match inbox.recv_timeout(RETRY_DELAY) {
             Ok(message) => Some(message),
-            Err(RecvTimeoutError::Timeout) => Some(Message::Rows),
+            Err(RecvTimeoutError::Timeout) => Some(WriterMessage::Rows),
             Err(RecvTimeoutError::Disconnected) => None,
         }
     }
 
-    fn commit(&mut self, mut batch: Batch) {
+    fn commit(&mut self, mut batch: CommitBatch) {
         let before = self.chain;
         let committed = self.try_commit(&mut batch);
         if let Err(error) = &committed {
@@ -310,7 +313,7 @@ impl Worker {
         }
     }
 
-    fn try_commit(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
+    fn try_commit(&mut self, batch: &mut CommitBatch) -> Result<(), StoreError> {
         let before = self.chain;
         self.guard.check()?;
         self.begin(batch)?;
@@ -335,7 +338,7 @@ impl Worker {
         Ok(())
     }
 
-    fn begin(&mut self, batch: &Batch) -> Result<(), StoreError> {
+    fn begin(&mut self, batch: &CommitBatch) -> Result<(), StoreError> {
         self.run_sql("BEGIN IMMEDIATE")?;
         let mut tx = Tx::new(&self.connection, self.chain);
         tx.audit_append_all(&batch.rows)?;
@@ -345,7 +348,7 @@ impl Worker {
     }
 
     /// Runs the operations until one fails, and says whether none did.
-    fn run_together(&mut self, batch: &mut Batch) -> bool {
+    fn run_together(&mut self, batch: &mut CommitBatch) -> bool {
         batch.jobs.iter_mut().all(|job| {
             let mut tx = Tx::new(&self.connection, self.chain);
             let kept = job.run(&mut tx);
@@ -356,7 +359,7 @@ impl Worker {
     }
 
     /// Runs the operations with a savepoint each, so that one failure does not touch its neighbours.
-    fn run_apart(&mut self, batch: &mut Batch) -> Result<(), StoreError> {
+    fn run_apart(&mut self, batch: &mut CommitBatch) -> Result<(), StoreError> {
         for job in &mut batch.jobs {
             self.run_sql("SAVEPOINT operation")?;
             let mut tx = Tx::new(&self.connection, self.chain);

@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 use crate::core::error::StoreError;
 use crate::core::exact::clean;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// An agent to be.
@@ -106,7 +106,7 @@ pub(crate) const COLUMNS: &str = "number, id, role, category, kind, parent_id, d
      last_active_at, iteration";
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Agent, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Agent {
         number: cells.get()?,
         id: cells.parse()?,
@@ -130,7 +130,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Agent, StoreError> {
 }
 
 /// Reads `state`, `reason`, `limited_until` and `ended_at`.
-fn read_state(cells: &mut Cells<'_>) -> Result<AgentState, StoreError> {
+fn read_state(cells: &mut RowReader<'_>) -> Result<AgentState, StoreError> {
     let name = cells.named(AgentStateName::parse)?;
     let reason: Option<String> = cells.get()?;
     let (until, ended_at) = (cells.time_opt()?, cells.time_opt()?);

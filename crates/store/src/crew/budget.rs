@@ -6,13 +6,13 @@ use rusqlite::{Row, params};
 
 use crate::core::amount::{added, stored, stored_money, sum};
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 use crate::crew::run::{Tokens, read_tokens};
 
 /// Caps. An absent one is none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Caps {
+pub struct BudgetCaps {
     /// Money
     pub money: Option<Usd>,
     /// Tokens, in and out
@@ -25,7 +25,7 @@ pub struct Caps {
 
 /// Money and tokens that an agent without a cap of its own holds of the caps above it until it ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Reserve {
+pub struct BudgetReserve {
     /// Money; absent where no cap on money stands above it
     pub money: Option<Usd>,
     /// Tokens, in and out; absent where no cap on tokens stands above it
@@ -36,9 +36,9 @@ pub struct Reserve {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     /// Its caps
-    pub caps: Caps,
+    pub caps: BudgetCaps,
     /// Amount reserved of the caps above it
-    pub reserve: Reserve,
+    pub reserve: BudgetReserve,
     /// Money spent
     pub money: Usd,
     /// Tokens used
@@ -58,6 +58,15 @@ pub struct Spend {
     pub tokens: u64,
     /// Agents started
     pub agents: u64,
+}
+
+/// Money and tokens that an agent used at once, with one model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SpendAmount {
+    /// Money
+    pub money: Usd,
+    /// Tokens
+    pub tokens: Tokens,
 }
 
 /// Total spending of one group.
@@ -89,14 +98,14 @@ pub enum SpendBy {
 }
 
 fn read(row: &Row<'_>) -> Result<Budget, StoreError> {
-    let mut cells = Cells::of(row);
-    let caps = Caps {
+    let mut cells = RowReader::of(row);
+    let caps = BudgetCaps {
         money: cells.get::<Option<i64>>()?.map(Usd::from_nanos),
         tokens: cells.large_opt()?,
         agents: cells.large_opt()?,
         seconds: cells.large_opt()?,
     };
-    let reserve = Reserve {
+    let reserve = BudgetReserve {
         money: cells.get::<Option<i64>>()?.map(Usd::from_nanos),
         tokens: cells.large_opt()?,
     };
@@ -112,7 +121,7 @@ fn read(row: &Row<'_>) -> Result<Budget, StoreError> {
 
 impl Tx<'_> {
     /// Records what an agent may spend.
-    pub fn budget_insert(&mut self, agent: AgentId, caps: &Caps) -> Result<(), StoreError> {
+    pub fn budget_insert(&mut self, agent: AgentId, caps: &BudgetCaps) -> Result<(), StoreError> {
         self.execute(
             "INSERT INTO budget (agent_id, cap_nanos, cap_tokens, cap_agents, cap_seconds,
                 spent_nanos, spent_tokens, spent_agents, warned)
@@ -142,7 +151,7 @@ impl Tx<'_> {
 
     /// Adds to what an agent and those below it have spent, and gives what it has now.
     pub fn budget_charge(&mut self, agent: AgentId, spend: Spend) -> Result<Budget, StoreError> {
-        self.budget_insert(agent, &Caps::default())?;
+        self.budget_insert(agent, &BudgetCaps::default())?;
         self.execute(
             &format!(
                 "UPDATE budget SET spent_nanos = {}, spent_tokens = {}, spent_agents = {}
@@ -176,11 +185,12 @@ impl Tx<'_> {
         &mut self,
         agent: AgentId,
         model: &str,
-        (money, tokens): (Usd, Tokens),
+        usage: SpendAmount,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        const HOUR: i64 = 3_600_000;
-        let hour = now.as_millis().div_euclid(HOUR) * HOUR;
+        let SpendAmount { money, tokens } = usage;
+        const HOUR_MS: i64 = 3_600_000;
+        let hour = now.as_millis().div_euclid(HOUR_MS) * HOUR_MS;
         self.execute(
             &format!(
                 "INSERT INTO spend (agent_id, model, hour, nanos, tokens_in, tokens_out, cache_read,
@@ -236,7 +246,7 @@ impl Tx<'_> {
             ),
             params![since.as_millis(), limit],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok(SpendSum {
                     key: cells.get()?,
                     agents: cells.get()?,

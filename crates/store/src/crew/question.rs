@@ -4,7 +4,7 @@ use model::{AgentId, MailId, Timestamp};
 use rusqlite::params;
 
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// A question of an agent.
@@ -25,7 +25,7 @@ pub struct Question {
 const COLUMNS: &str = "agent_id, request, tool, mail_id, answer";
 
 fn read(row: &rusqlite::Row<'_>) -> Result<Question, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Question {
         agent: cells.parse()?,
         request: cells.get()?,

@@ -11,7 +11,7 @@ use rusqlite::{Row, params};
 use crate::core::amount::{added, stored, stored_money};
 use crate::core::error::StoreError;
 use crate::core::exact::{Field, clean};
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// A run to be.
@@ -49,9 +49,9 @@ pub struct Run {
     /// The name by which a later process goes on with the conversation
     pub conversation: Option<String>,
     /// Read position in its output
-    pub read: ReadTo,
+    pub read: ReadPosition,
     /// The wish to end it
-    pub stop: Option<Stop>,
+    pub stop: Option<StopRequest>,
     /// When its first attempt began
     pub started_at: Option<Timestamp>,
     /// When it must be over
@@ -72,7 +72,7 @@ pub struct Run {
 
 /// Read position in a run's output, with the reader's state at it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ReadTo {
+pub struct ReadPosition {
     /// Number of the output segment
     pub segment: u32,
     /// Where in it
@@ -83,7 +83,7 @@ pub struct ReadTo {
 
 /// The wish to end an agent. The first one counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stop {
+pub struct StopRequest {
     /// Requested outcome
     pub outcome: Outcome,
     /// Why
@@ -126,9 +126,9 @@ impl std::ops::AddAssign for Tokens {
 
 /// Progress report of a process.
 #[derive(Debug, Clone, Default)]
-pub struct Report {
+pub struct RunReport {
     /// Read position in its output
-    pub read: ReadTo,
+    pub read: ReadPosition,
     /// The conversation's name, if it was told
     pub conversation: Option<String>,
     /// The model, if it was told
@@ -140,7 +140,7 @@ const COLUMNS: &str = "agent_id, prompt, summary, wish, resumed_from, model, con
      tokens_in, tokens_out, cache_read, cache_write, parked_at, next_prompt";
 
 fn read(row: &Row<'_>) -> Result<Run, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Run {
         agent: cells.parse()?,
         prompt: cells.get()?,
@@ -149,7 +149,11 @@ fn read(row: &Row<'_>) -> Result<Run, StoreError> {
         resumed_from: cells.parse_opt()?,
         model: cells.get()?,
         conversation: cells.get()?,
-        read: ReadTo { segment: cells.count()?, position: cells.large()?, notes: cells.get()? },
+        read: ReadPosition {
+            segment: cells.count()?,
+            position: cells.large()?,
+            notes: cells.get()?,
+        },
         stop: read_stop(&mut cells)?,
         started_at: cells.time_opt()?,
         deadline_at: cells.time_opt()?,
@@ -162,7 +166,7 @@ fn read(row: &Row<'_>) -> Result<Run, StoreError> {
     })
 }
 
-fn read_stop(cells: &mut Cells<'_>) -> Result<Option<Stop>, StoreError> {
+fn read_stop(cells: &mut RowReader<'_>) -> Result<Option<StopRequest>, StoreError> {
     let state: Option<String> = cells.get()?;
     let outcome = state
         .map(|state| {
@@ -171,10 +175,10 @@ fn read_stop(cells: &mut Cells<'_>) -> Result<Option<Stop>, StoreError> {
         })
         .transpose()?;
     let reason: Option<String> = cells.get()?;
-    Ok(outcome.map(|outcome| Stop { outcome, reason: reason.unwrap_or_default() }))
+    Ok(outcome.map(|outcome| StopRequest { outcome, reason: reason.unwrap_or_default() }))
 }
 
-pub(crate) fn read_tokens(cells: &mut Cells<'_>) -> Result<Tokens, StoreError> {
+pub(crate) fn read_tokens(cells: &mut RowReader<'_>) -> Result<Tokens, StoreError> {
     Ok(Tokens {
         input: cells.large()?,
         output: cells.large()?,
@@ -187,7 +191,7 @@ impl Tx<'_> {
     /// Records what an agent is asked.
     pub fn run_insert(&mut self, new: &NewRun) -> Result<(), StoreError> {
         let id = new.agent.to_string();
-        let at = self.run_told_at(&id)?;
+        let at = self.run_last_active_at(&id)?;
         let prompt = self.keep_exact(&id, Field::Prompt, &new.prompt, at)?;
         self.execute(
             "INSERT INTO run (agent_id, prompt, summary, wish, resumed_from, conversation, segment,
@@ -235,7 +239,7 @@ impl Tx<'_> {
         &mut self,
         agent: AgentId,
         attempt: u32,
-        report: &Report,
+        report: &RunReport,
     ) -> Result<bool, StoreError> {
         let changed = self.execute(
             "UPDATE run SET segment = $3, position = $4, notes = $5,
@@ -286,7 +290,7 @@ impl Tx<'_> {
     }
 
     /// Remembers the wish to end an agent; false if there is one already.
-    pub fn run_stop(&mut self, agent: AgentId, stop: &Stop) -> Result<bool, StoreError> {
+    pub fn run_stop(&mut self, agent: AgentId, stop: &StopRequest) -> Result<bool, StoreError> {
         let changed = self.execute(
             "UPDATE run SET stop_outcome = $2, stop_reason = $3
              WHERE agent_id = $1 AND stop_outcome IS NULL",
@@ -316,14 +320,14 @@ impl Tx<'_> {
     /// Says what the next attempt is told instead of the prompt.
     pub fn run_next_prompt(&mut self, agent: AgentId, prompt: &str) -> Result<(), StoreError> {
         let id = agent.to_string();
-        let at = self.run_told_at(&id)?;
+        let at = self.run_last_active_at(&id)?;
         let prompt = self.keep_exact(&id, Field::NextPrompt, prompt, at)?;
         self.execute("UPDATE run SET next_prompt = $2 WHERE agent_id = $1", params![id, prompt])?;
         Ok(())
     }
 
     /// When something was last heard of an agent: from then on its exact texts are kept.
-    fn run_told_at(&self, agent: &str) -> Result<Timestamp, StoreError> {
+    fn run_last_active_at(&self, agent: &str) -> Result<Timestamp, StoreError> {
         let millis = self.number(
             "SELECT COALESCE(MAX(last_active_at), 0) FROM agent WHERE id = $1",
             params![agent],

@@ -9,13 +9,13 @@ use rusqlite::params;
 
 use crate::core::amount::sum;
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 use crate::crew::budget::SpendBy;
 use crate::crew::run::{Tokens, read_tokens};
 
 /// Number of ended agents considered for one figure.
-const ENDED: u32 = 5000;
+const MAX_ENDED_AGENTS: u32 = 5000;
 
 /// Spending of one group in one hour.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +30,14 @@ pub struct SpendPoint {
     pub tokens: Tokens,
 }
 
-/// A span of time: from, and before what.
-pub type Span = (Timestamp, Timestamp);
+/// A period of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeSpan {
+    /// First moment
+    pub from: Timestamp,
+    /// First moment after it
+    pub to: Timestamp,
+}
 
 /// Total cost of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,11 +75,7 @@ pub struct LineageNode {
 
 impl Tx<'_> {
     /// Lists spending in a period by hour and group, in order of the hours.
-    pub fn spend_points(
-        &self,
-        by: SpendBy,
-        (from, to): Span,
-    ) -> Result<Vec<SpendPoint>, StoreError> {
+    pub fn spend_points(&self, by: SpendBy, span: TimeSpan) -> Result<Vec<SpendPoint>, StoreError> {
         let key = match by {
             SpendBy::Role => "a.role",
             SpendBy::Model => "s.model",
@@ -93,9 +95,9 @@ impl Tx<'_> {
                 sum("s.cache_read"),
                 sum("s.cache_write"),
             ),
-            params![from.as_millis(), to.as_millis()],
+            params![span.from.as_millis(), span.to.as_millis()],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok(SpendPoint {
                     hour: cells.time()?,
                     key: cells.get()?,
@@ -107,7 +109,7 @@ impl Tx<'_> {
     }
 
     /// The same by lineage: what is spent below an agent counts for who stands above all.
-    pub fn spend_points_by_lineage(&self, span: Span) -> Result<Vec<SpendPoint>, StoreError> {
+    pub fn spend_points_by_lineage(&self, span: TimeSpan) -> Result<Vec<SpendPoint>, StoreError> {
         let mut roots: HashMap<String, String> = HashMap::new();
         let mut sums: Vec<SpendPoint> = Vec::new();
         let mut at: HashMap<(Timestamp, String), usize> = HashMap::new();
@@ -141,7 +143,7 @@ impl Tx<'_> {
             }
             let parent: Option<Option<String>> =
                 self.one("SELECT parent_id FROM agent WHERE id = $1", params![here], |row| {
-                    Cells::of(row).get()
+                    RowReader::of(row).get()
                 })?;
             match parent.flatten() {
                 Some(above) => way.push(std::mem::replace(&mut here, above)),
@@ -157,7 +159,7 @@ impl Tx<'_> {
 
     /// Lists the cost of completed tasks whose last agent ended in a period, the most expensive first.
     /// A task of which nobody knows what it cost is left out.
-    pub fn spend_on_done(&self, span: Span) -> Result<Vec<TaskCost>, StoreError> {
+    pub fn spend_on_done(&self, span: TimeSpan) -> Result<Vec<TaskCost>, StoreError> {
         self.spend_on_tasks(
             "t.state = 'completed'
                 AND t.id IN (SELECT task_id FROM agent WHERE ended_at >= $1 AND ended_at < $2
@@ -168,7 +170,7 @@ impl Tx<'_> {
 
     /// Lists the cost of agents that failed in a period, by task, the most expensive first; costs
     /// had no task is the second answer.
-    pub fn spend_on_failed(&self, span: Span) -> Result<(Vec<TaskCost>, Usd), StoreError> {
+    pub fn spend_on_failed(&self, span: TimeSpan) -> Result<(Vec<TaskCost>, Usd), StoreError> {
         let failed = "a.id IN (SELECT id FROM agent WHERE ended_at >= $1 AND ended_at < $2
                 AND state IN ('failed', 'timed_out', 'over_budget', 'abandoned', 'lost')
                 ORDER BY ended_at DESC LIMIT $3)";
@@ -179,12 +181,12 @@ impl Tx<'_> {
                  WHERE a.task_id IS NULL AND {failed}",
                 sum("r.cost_nanos"),
             ),
-            params![span.0.as_millis(), span.1.as_millis(), ENDED],
+            params![span.from.as_millis(), span.to.as_millis(), MAX_ENDED_AGENTS],
         )?;
         Ok((tasks, Usd::from_nanos(alone)))
     }
 
-    fn spend_on_tasks(&self, which: &str, span: Span) -> Result<Vec<TaskCost>, StoreError> {
+    fn spend_on_tasks(&self, which: &str, span: TimeSpan) -> Result<Vec<TaskCost>, StoreError> {
         self.all(
             &format!(
                 "SELECT t.id, t.number, t.slug, t.title, {}
@@ -194,9 +196,9 @@ impl Tx<'_> {
                  ORDER BY 5 DESC, t.number",
                 sum("r.cost_nanos"),
             ),
-            params![span.0.as_millis(), span.1.as_millis(), ENDED],
+            params![span.from.as_millis(), span.to.as_millis(), MAX_ENDED_AGENTS],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok(TaskCost {
                     task: cells.parse()?,
                     number: cells.get()?,
@@ -215,7 +217,7 @@ impl Tx<'_> {
              WHERE a.ended_at IS NULL AND a.parent_id IS NULL AND a.kind <> 'enlisted'
              ORDER BY COALESCE(b.spent_nanos, 0) DESC, a.number LIMIT 1",
             [],
-            |row| Cells::of(row).parse(),
+            |row| RowReader::of(row).parse(),
         )?;
         if live.is_some() {
             return Ok(live);
@@ -225,7 +227,7 @@ impl Tx<'_> {
              WHERE ended_at IS NOT NULL AND parent_id IS NULL AND kind <> 'enlisted'
              ORDER BY ended_at DESC LIMIT 1",
             [],
-            |row| Cells::of(row).parse(),
+            |row| RowReader::of(row).parse(),
         )
     }
 
@@ -245,7 +247,7 @@ impl Tx<'_> {
              ORDER BY b.level, a.number",
             params![root.to_string(), limit],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok(LineageNode {
                     agent: cells.parse()?,
                     role: cells.get()?,

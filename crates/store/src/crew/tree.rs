@@ -5,13 +5,13 @@ use model::{AgentId, Timestamp};
 use rusqlite::params;
 
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 use crate::crew::agent::{self, Agent, COLUMNS};
 
 /// Somebody who counts when places are given out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct QueuedAgent {
     /// The agent
     pub agent: AgentId,
     /// Depth below the operator
@@ -20,14 +20,14 @@ pub struct Place {
 
 impl Tx<'_> {
     /// The agents that wait for a place: the deepest first, then the oldest.
-    pub fn agents_queued(&self, limit: u32) -> Result<Vec<Place>, StoreError> {
+    pub fn agents_queued(&self, limit: u32) -> Result<Vec<QueuedAgent>, StoreError> {
         self.all(
             "SELECT id, depth FROM agent WHERE state = 'queued'
              ORDER BY depth DESC, number LIMIT $1",
             params![limit],
             |row| {
-                let mut cells = Cells::of(row);
-                Ok(Place { agent: cells.parse()?, depth: cells.count()? })
+                let mut cells = RowReader::of(row);
+                Ok(QueuedAgent { agent: cells.parse()?, depth: cells.count()? })
             },
         )
     }
@@ -38,7 +38,7 @@ impl Tx<'_> {
             "SELECT id FROM agent
              WHERE ended_at IS NULL AND kind <> 'enlisted' AND state IN ('starting', 'running')",
             [],
-            |row| Cells::of(row).parse(),
+            |row| RowReader::of(row).parse(),
         )
     }
 
@@ -61,7 +61,7 @@ impl Tx<'_> {
              WHERE ended_at IS NULL AND state = 'limited'",
             [],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.parse()?, cells.time()?, cells.time()?))
             },
         )
@@ -86,7 +86,7 @@ impl Tx<'_> {
              ORDER BY limited_until",
             [],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.parse()?, cells.time()?))
             },
         )

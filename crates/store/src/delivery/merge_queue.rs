@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 
 use crate::core::error::StoreError;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// A merge to be.
@@ -74,7 +74,7 @@ pub(crate) const COLUMNS: &str = "number, id, task_id, agent_id, approved_by, br
      merged_hash, state, reason, details, created_at, ended_at";
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Merge, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Merge {
         number: cells.get()?,
         id: cells.parse()?,

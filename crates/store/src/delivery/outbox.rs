@@ -1,20 +1,20 @@
 //! Errands: what is to be done outside, remembered before it is begun and until it is over.
 
-use model::review::ErrandKind;
-use model::{AgentId, ErrandId, Timestamp};
+use model::review::OutboxJobKind;
+use model::{AgentId, OutboxJobId, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// An errand to be.
 #[derive(Debug, Clone)]
-pub struct NewErrand {
+pub struct NewOutboxJob {
     /// Its id
-    pub id: ErrandId,
+    pub id: OutboxJobId,
     /// Kind of job
-    pub kind: ErrandKind,
+    pub kind: OutboxJobKind,
     /// Errands of one lane are run one after the other
     pub lane: String,
     /// Agent concerned
@@ -27,13 +27,13 @@ pub struct NewErrand {
 
 /// An errand.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Errand {
+pub struct OutboxJob {
     /// Its place among all errands
     pub number: i64,
     /// Its id
-    pub id: ErrandId,
+    pub id: OutboxJobId,
     /// Kind of job
-    pub kind: ErrandKind,
+    pub kind: OutboxJobKind,
     /// Errands of one lane are run one after the other
     pub lane: String,
     /// Agent concerned
@@ -61,12 +61,12 @@ pub struct Errand {
 const COLUMNS: &str = "number, id, kind, lane, agent_id, caller_id, wish, notes, tries, due_at, answer, \
      error, created_at, ended_at";
 
-fn read(row: &Row<'_>) -> Result<Errand, StoreError> {
-    let mut cells = Cells::of(row);
-    Ok(Errand {
+fn read(row: &Row<'_>) -> Result<OutboxJob, StoreError> {
+    let mut cells = RowReader::of(row);
+    Ok(OutboxJob {
         number: cells.get()?,
         id: cells.parse()?,
-        kind: cells.named(ErrandKind::parse)?,
+        kind: cells.named(OutboxJobKind::parse)?,
         lane: cells.get()?,
         agent: cells.parse_opt()?,
         caller: cells.parse_opt()?,
@@ -83,7 +83,11 @@ fn read(row: &Row<'_>) -> Result<Errand, StoreError> {
 
 impl Tx<'_> {
     /// Remembers what is to be done.
-    pub fn errand_insert(&mut self, new: &NewErrand, now: Timestamp) -> Result<(), StoreError> {
+    pub fn outbox_job_insert(
+        &mut self,
+        new: &NewOutboxJob,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM errand", [])?;
         self.execute(
             "INSERT INTO errand (number, id, kind, lane, agent_id, caller_id, wish, tries, due_at,
@@ -104,7 +108,7 @@ impl Tx<'_> {
     }
 
     /// The errand of that id.
-    pub fn errand_get(&self, id: ErrandId) -> Result<Option<Errand>, StoreError> {
+    pub fn outbox_job_get(&self, id: OutboxJobId) -> Result<Option<OutboxJob>, StoreError> {
         self.one(
             &format!("SELECT {COLUMNS} FROM errand WHERE id = $1"),
             params![id.to_string()],
@@ -113,7 +117,7 @@ impl Tx<'_> {
     }
 
     /// All that is not over, oldest first.
-    pub fn errands_open(&self) -> Result<Vec<Errand>, StoreError> {
+    pub fn outbox_jobs_open(&self) -> Result<Vec<OutboxJob>, StoreError> {
         self.all(
             &format!("SELECT {COLUMNS} FROM errand WHERE ended_at IS NULL ORDER BY number"),
             [],
@@ -122,11 +126,11 @@ impl Tx<'_> {
     }
 
     /// The errand of a kind for an agent that is not over, if there is one.
-    pub fn errand_open_of(
+    pub fn outbox_job_open_of(
         &self,
-        kind: ErrandKind,
+        kind: OutboxJobKind,
         agent: AgentId,
-    ) -> Result<Option<Errand>, StoreError> {
+    ) -> Result<Option<OutboxJob>, StoreError> {
         self.one(
             &format!(
                 "SELECT {COLUMNS} FROM errand
@@ -138,13 +142,17 @@ impl Tx<'_> {
     }
 
     /// Notes what is known of an errand now.
-    pub fn errand_note(&mut self, id: ErrandId, notes: &str) -> Result<(), StoreError> {
+    pub fn outbox_job_set_notes(&mut self, id: OutboxJobId, notes: &str) -> Result<(), StoreError> {
         self.execute("UPDATE errand SET notes = $2 WHERE id = $1", params![id.to_string(), notes])?;
         Ok(())
     }
 
     /// Notes that an errand has to wait until then.
-    pub fn errand_later(&mut self, id: ErrandId, due: Timestamp) -> Result<(), StoreError> {
+    pub fn outbox_job_reschedule(
+        &mut self,
+        id: OutboxJobId,
+        due: Timestamp,
+    ) -> Result<(), StoreError> {
         self.execute(
             "UPDATE errand SET due_at = $2 WHERE id = $1 AND ended_at IS NULL",
             params![id.to_string(), due.as_millis()],
@@ -153,7 +161,7 @@ impl Tx<'_> {
     }
 
     /// Notes that an errand went wrong, and when it is begun again.
-    pub fn errand_again(&mut self, id: ErrandId, due: Timestamp) -> Result<(), StoreError> {
+    pub fn outbox_job_retry(&mut self, id: OutboxJobId, due: Timestamp) -> Result<(), StoreError> {
         self.execute(
             "UPDATE errand SET tries = tries + 1, due_at = $2 WHERE id = $1 AND ended_at IS NULL",
             params![id.to_string(), due.as_millis()],
@@ -162,9 +170,9 @@ impl Tx<'_> {
     }
 
     /// Notes what came of an errand: an answer or an error, as JSON. False if it was over already.
-    pub fn errand_end(
+    pub fn outbox_job_end(
         &mut self,
-        id: ErrandId,
+        id: OutboxJobId,
         outcome: Result<&str, &str>,
         now: Timestamp,
     ) -> Result<bool, StoreError> {

@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 
 use crate::core::amount::stored;
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// A pull request.
@@ -59,7 +59,7 @@ const COLUMNS: &str = "agent_id, opened_by, epic_id, repository, pull, url, bran
      created_at, updated_at";
 
 fn read(row: &Row<'_>) -> Result<PullRequest, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(PullRequest {
         agent: cells.parse()?,
         opened_by: cells.parse_opt()?,
@@ -136,7 +136,8 @@ impl Tx<'_> {
     /// Says how a pull request stands; false if nothing changed.
     pub fn pull_set(
         &mut self,
-        (repository, pull): (&str, u64),
+        repository: &str,
+        pull: u64,
         state: PullState,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
@@ -155,7 +156,7 @@ impl Tx<'_> {
              WHERE marker = $1",
             params![marker],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok(GithubIssue {
                     marker: cells.get()?,
                     agent: cells.parse_opt()?,

@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 
 use crate::core::error::StoreError;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// A review to be.
@@ -76,6 +76,15 @@ pub struct Feedback {
     pub created_at: Timestamp,
 }
 
+/// New state of a review.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReviewChange {
+    /// State
+    pub state: ReviewState,
+    /// True if the review counts as failed
+    pub failed: bool,
+}
+
 /// Page of reviews to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReviewPage {
@@ -91,7 +100,7 @@ const FEEDBACK: &str =
     "id, reviewer_id, coder_id, kind, priority, body, items, commit_hash, created_at";
 
 fn read(row: &Row<'_>) -> Result<Review, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Review {
         number: cells.get()?,
         coder: cells.parse()?,
@@ -108,7 +117,7 @@ fn read(row: &Row<'_>) -> Result<Review, StoreError> {
 }
 
 fn read_feedback(row: &Row<'_>) -> Result<Feedback, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Feedback {
         id: cells.parse()?,
         reviewer: cells.parse()?,
@@ -200,13 +209,14 @@ impl Tx<'_> {
         Ok(Page::cut(rows, limit, |review| review.number))
     }
 
-    /// Moves a review, and says whether it counts as failed; an end has a time.
+    /// Moves a review into a state; an end has a time.
     pub fn review_set(
         &mut self,
         reviewer: AgentId,
-        (state, failed): (ReviewState, bool),
+        change: ReviewChange,
         now: Timestamp,
     ) -> Result<(), StoreError> {
+        let ReviewChange { state, failed } = change;
         self.execute(
             "UPDATE review SET state = $2, failed = $3, ended_at = $4 WHERE reviewer_id = $1",
             params![
@@ -230,7 +240,7 @@ impl Tx<'_> {
              ORDER BY r.ended_at",
             [],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.parse()?, cells.time()?))
             },
         )

@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 
 use crate::core::error::StoreError;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// A worktree.
@@ -66,7 +66,7 @@ const COLUMNS: &str = "number, agent_id, path, branch, base, target, state, unwa
      created_at, gone_at";
 
 fn read(row: &Row<'_>) -> Result<Worktree, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Worktree {
         number: cells.get()?,
         agent: cells.parse()?,
@@ -186,7 +186,7 @@ impl Tx<'_> {
     }
 
     /// Gives a worktree to the agent that goes on in it.
-    pub fn worktree_pass_on(&mut self, from: AgentId, to: AgentId) -> Result<bool, StoreError> {
+    pub fn worktree_hand_over(&mut self, from: AgentId, to: AgentId) -> Result<bool, StoreError> {
         let changed = self.execute(
             "UPDATE worktree SET agent_id = $2, unwanted = 0 WHERE agent_id = $1",
             params![from.to_string(), to.to_string()],

@@ -5,12 +5,12 @@ use rusqlite::{Row, params};
 
 use crate::core::error::StoreError;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 use crate::mail::message::{COLUMNS, Mail, Recipient, read};
 
 /// As many of the human's newest letters are asked whether they wait for an answer.
-const RECENT: u32 = 1000;
+const MAX_MAILS_SEARCHED: u32 = 1000;
 
 /// Mailbox to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ pub struct MailLine {
 }
 
 /// Four thousand characters of each end are enough to see whether it asks something.
-const LINE: &str =
+const MAIL_LINE_COLUMNS: &str =
     "m.number, m.id, m.from_agent_id, m.recipient, m.subject, substr(m.body, 1, 4000),
     CASE WHEN length(m.body) > 4000 THEN substr(m.body, length(m.body) - 3999) ELSE '' END,
     m.reply_to, m.created_at, m.read_at,
@@ -64,7 +64,7 @@ const LINE: &str =
     (SELECT q.tool FROM question AS q WHERE q.mail_id = m.id)";
 
 fn line(row: &Row<'_>) -> Result<MailLine, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(MailLine {
         number: cells.get()?,
         id: cells.parse()?,
@@ -101,14 +101,16 @@ impl Tx<'_> {
         let order = "m.number < $1 ORDER BY m.number DESC LIMIT $2";
         let of = |column: &str, who: &str| {
             self.all(
-                &format!("SELECT {LINE} FROM mail AS m WHERE m.{column} = $3 AND {order}"),
+                &format!(
+                    "SELECT {MAIL_LINE_COLUMNS} FROM mail AS m WHERE m.{column} = $3 AND {order}"
+                ),
                 params![before, wanted, who],
                 line,
             )
         };
         let rows = match which {
             Mailbox::All => self.all(
-                &format!("SELECT {LINE} FROM mail AS m WHERE {order}"),
+                &format!("SELECT {MAIL_LINE_COLUMNS} FROM mail AS m WHERE {order}"),
                 params![before, wanted],
                 line,
             )?,
@@ -128,7 +130,7 @@ impl Tx<'_> {
     pub fn mail_unanswered(&self) -> Result<Vec<MailLine>, StoreError> {
         let mut rows = self.all(
             &format!(
-                "SELECT {LINE} FROM (
+                "SELECT {MAIL_LINE_COLUMNS} FROM (
                     SELECT * FROM mail WHERE recipient = 'human' ORDER BY number DESC LIMIT $1
                  ) AS m
                  JOIN agent AS a ON a.id = m.from_agent_id
@@ -136,12 +138,12 @@ impl Tx<'_> {
                     SELECT 1 FROM mail AS r WHERE r.reply_to = m.id AND r.from_agent_id IS NULL)
                  ORDER BY m.number DESC"
             ),
-            params![RECENT],
+            params![MAX_MAILS_SEARCHED],
             line,
         )?;
         rows.extend(self.all(
             &format!(
-                "SELECT {LINE} FROM agent AS a
+                "SELECT {MAIL_LINE_COLUMNS} FROM agent AS a
                  JOIN question AS o ON o.agent_id = a.id
                  JOIN mail AS m ON m.id = o.mail_id
                  WHERE a.ended_at IS NULL AND a.state = 'waiting_input' AND o.answer IS NULL
@@ -158,7 +160,7 @@ impl Tx<'_> {
     pub fn mail_answers(&self, id: MailId) -> Result<Option<MailId>, StoreError> {
         let found =
             self.one("SELECT reply_to FROM mail WHERE id = $1", params![id.to_string()], |row| {
-                Cells::of(row).parse_opt()
+                RowReader::of(row).parse_opt()
             })?;
         Ok(found.flatten())
     }
@@ -173,7 +175,7 @@ impl Tx<'_> {
             "SELECT number, id FROM mail WHERE reply_to = $1 ORDER BY number LIMIT $2",
             params![id.to_string(), limit],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.get()?, cells.parse()?))
             },
         )
@@ -200,7 +202,7 @@ impl Tx<'_> {
              ORDER BY t.number LIMIT $2",
             params![number, limit],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.get()?, cells.get()?))
             },
         )

@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 use crate::core::error::StoreError;
 use crate::core::exact::Field;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// Recipient of a mail.
@@ -98,7 +98,7 @@ pub(crate) const COLUMNS: &str = "number, id, from_agent_id, from_category, reci
      created_at, read_at";
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Mail, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Mail {
         number: cells.get()?,
         id: cells.parse()?,

@@ -5,7 +5,7 @@ use rusqlite::{Row, params};
 
 use crate::core::error::StoreError;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// Something that somebody said to us.
@@ -73,7 +73,7 @@ const THREAD: &str =
 const ORDER: &str = "agent, thread, ts, user_id, mark";
 
 fn message(row: &Row<'_>) -> Result<SlackMessage, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(SlackMessage {
         number: cells.get()?,
         channel: cells.get()?,
@@ -85,7 +85,7 @@ fn message(row: &Row<'_>) -> Result<SlackMessage, StoreError> {
 }
 
 fn thread(row: &Row<'_>) -> Result<SlackThread, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(SlackThread {
         number: cells.get()?,
         channel: cells.get()?,
@@ -102,7 +102,7 @@ fn thread(row: &Row<'_>) -> Result<SlackThread, StoreError> {
 }
 
 fn order(row: &Row<'_>) -> Result<SlackOrder, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(SlackOrder {
         agent: cells.parse()?,
         thread: cells.get()?,
@@ -167,7 +167,7 @@ impl Tx<'_> {
              WHERE channel = $1 AND user_id = $2 AND due_at IS NOT NULL AND thread = ts
              ORDER BY number DESC LIMIT 1",
             params![channel, user],
-            |row| Cells::of(row).get(),
+            |row| RowReader::of(row).get(),
         )
     }
 
@@ -198,7 +198,7 @@ impl Tx<'_> {
         self.one(
             "SELECT due_at FROM slack_message WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1",
             [],
-            |row| Cells::of(row).time(),
+            |row| RowReader::of(row).time(),
         )
     }
 
@@ -211,7 +211,7 @@ impl Tx<'_> {
         // From here on it is a task or a mail, which are exact for their addressee: nobody needs it here.
         let text: Option<String> =
             self.one("SELECT text FROM slack_message WHERE number = $1", params![number], |row| {
-                Cells::of(row).get()
+                RowReader::of(row).get()
             })?;
         if let Some(text) = text.as_deref().and_then(model::redact::scrub) {
             let sql = "UPDATE slack_message SET text = $2 WHERE number = $1";
@@ -336,7 +336,7 @@ impl Tx<'_> {
             "SELECT channel, seen FROM slack_channel ORDER BY channel LIMIT $1",
             params![limit],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.get()?, cells.get()?))
             },
         )
@@ -387,7 +387,7 @@ impl Tx<'_> {
 
     /// Number of the last event processed.
     pub fn slack_events(&self) -> Result<Option<i64>, StoreError> {
-        self.one("SELECT events FROM slack_cursor WHERE id = 1", [], |row| Cells::of(row).get())
+        self.one("SELECT events FROM slack_cursor WHERE id = 1", [], |row| RowReader::of(row).get())
     }
 
     /// Notes how far the events were looked at.

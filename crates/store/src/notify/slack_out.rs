@@ -4,7 +4,7 @@ use model::{MailId, Timestamp};
 use rusqlite::{Row, params};
 
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// Action in Slack.
@@ -74,7 +74,7 @@ const COLUMNS: &str = "number, id, channel, thread, kind, body, name, mail, atte
      last_error, created_at";
 
 fn read(row: &Row<'_>) -> Result<SlackOut, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(SlackOut {
         number: cells.get()?,
         what: NewSlackOut {
@@ -125,7 +125,7 @@ impl Tx<'_> {
             "SELECT number FROM slack_out WHERE channel = $1 AND thread = $2 AND state = 'pending'
              ORDER BY number LIMIT 1",
             params![channel, thread],
-            |row| Cells::of(row).get(),
+            |row| RowReader::of(row).get(),
         )
     }
 
@@ -146,7 +146,7 @@ impl Tx<'_> {
         self.one(
             "SELECT due_at FROM slack_out WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1",
             [],
-            |row| Cells::of(row).time(),
+            |row| RowReader::of(row).time(),
         )
     }
 
@@ -160,10 +160,11 @@ impl Tx<'_> {
     }
 
     /// Notes that a try failed and when the next one is. `begun` is when it began, where it may have been taken.
-    pub fn slack_out_later(
+    pub fn slack_out_reschedule(
         &mut self,
         number: i64,
-        (error, begun): (&str, Option<Timestamp>),
+        error: &str,
+        begun: Option<Timestamp>,
         due: Timestamp,
     ) -> Result<(), StoreError> {
         self.execute(
@@ -236,7 +237,7 @@ impl Tx<'_> {
             "SELECT DISTINCT channel, thread FROM slack_out WHERE state = 'dead'",
             [],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.get::<String>()?, cells.get::<String>()?))
             },
         )?;
@@ -260,12 +261,12 @@ impl Tx<'_> {
     }
 
     /// The letters that were shown in a thread, the newest first.
-    pub fn slack_letters(&self, channel: &str, thread: &str) -> Result<Vec<MailId>, StoreError> {
+    pub fn slack_mails(&self, channel: &str, thread: &str) -> Result<Vec<MailId>, StoreError> {
         self.all(
             "SELECT mail FROM slack_out WHERE channel = $1 AND thread = $2 AND mail IS NOT NULL
              GROUP BY mail ORDER BY MAX(number) DESC LIMIT 50",
             params![channel, thread],
-            |row| Cells::of(row).parse(),
+            |row| RowReader::of(row).parse(),
         )
     }
 

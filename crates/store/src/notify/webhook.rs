@@ -4,7 +4,7 @@ use model::Timestamp;
 use rusqlite::{Row, params};
 
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// Somebody who is told of events, as the record knows them.
@@ -36,7 +36,7 @@ pub struct Webhook {
 
 /// Outcome of an attempt.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tried {
+pub struct DeliveryAttempt {
     /// The status that it was answered with
     pub status: Option<u16>,
     /// Error, if it failed
@@ -47,7 +47,7 @@ const COLUMNS: &str = "name, seen, created_at, last_ok_at, last_failed_at, last_
      disabled_at, disabled_why, disabled_for, gone_at";
 
 fn read(row: &Row<'_>) -> Result<Webhook, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Webhook {
         name: cells.get()?,
         seen: cells.get()?,
@@ -123,7 +123,8 @@ impl Tx<'_> {
     pub fn webhook_disable(
         &mut self,
         name: &str,
-        (why, about): (&str, &str),
+        why: &str,
+        about: &str,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let changed = self.execute(
@@ -147,10 +148,10 @@ impl Tx<'_> {
     }
 
     /// Notes what came of the last try.
-    pub fn webhook_tried(
+    pub fn webhook_attempted(
         &mut self,
         name: &str,
-        tried: &Tried,
+        tried: &DeliveryAttempt,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let is_ok = tried.error.is_none();

@@ -7,12 +7,12 @@ use rusqlite::{Row, params};
 
 use crate::core::error::StoreError;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
-use crate::notify::webhook::Tried;
+use crate::notify::webhook::DeliveryAttempt;
 
 /// Prefix of the ordering keys of resent messages, which hold up no others.
-pub const AGAIN: &str = "again:";
+pub const RESENT_LINE_PREFIX: &str = "again:";
 
 /// A message to be.
 #[derive(Debug, Clone)]
@@ -64,7 +64,7 @@ const COLUMNS: &str = "number, id, webhook, event, kind, line, state, attempts, 
      last_error, created_at, ended_at";
 
 fn read(row: &Row<'_>) -> Result<Delivery, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Delivery {
         number: cells.get()?,
         id: cells.parse()?,
@@ -124,7 +124,7 @@ impl Tx<'_> {
             "SELECT number FROM delivery WHERE webhook = $1 AND line = $2 AND state = 'pending'
              ORDER BY number LIMIT 1",
             params![webhook, line],
-            |row| Cells::of(row).get(),
+            |row| RowReader::of(row).get(),
         )
     }
 
@@ -156,15 +156,15 @@ impl Tx<'_> {
             "SELECT due_at FROM delivery WHERE webhook = $1 AND due_at IS NOT NULL AND due_at > $2
              ORDER BY due_at LIMIT 1",
             params![webhook, after.as_millis()],
-            |row| Cells::of(row).time(),
+            |row| RowReader::of(row).time(),
         )
     }
 
     /// Notes that a try failed, and when the next one is.
-    pub fn delivery_later(
+    pub fn delivery_reschedule(
         &mut self,
         id: DeliveryId,
-        tried: &Tried,
+        tried: &DeliveryAttempt,
         due: Timestamp,
     ) -> Result<(), StoreError> {
         self.execute(
@@ -180,7 +180,8 @@ impl Tx<'_> {
     pub fn delivery_end(
         &mut self,
         delivery: &Delivery,
-        (state, tried): (DeliveryState, &Tried),
+        state: DeliveryState,
+        tried: &DeliveryAttempt,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let ended = self.execute(
@@ -218,9 +219,9 @@ impl Tx<'_> {
         delivery: &Delivery,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let line = match delivery.line.strip_prefix(AGAIN) {
+        let line = match delivery.line.strip_prefix(RESENT_LINE_PREFIX) {
             Some(_) => delivery.line.clone(),
-            None => format!("{AGAIN}{}", delivery.line),
+            None => format!("{RESENT_LINE_PREFIX}{}", delivery.line),
         };
         let changed = self.execute(
             "UPDATE delivery SET state = 'pending', line = $2, due_at = NULL, ended_at = NULL

@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 use crate::core::error::StoreError;
 use crate::core::exact::clean;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// An epic to be.
@@ -53,7 +53,7 @@ pub(crate) const COLUMNS: &str = "number, id, title, description, linear_issue_i
      created_at, updated_at, completed_at";
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Epic, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Epic {
         number: cells.get()?,
         id: cells.parse()?,

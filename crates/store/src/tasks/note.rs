@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 use crate::core::error::StoreError;
 use crate::core::exact::clean;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// A note to be.
@@ -42,7 +42,7 @@ pub struct Note {
 }
 
 fn read(row: &Row<'_>) -> Result<Note, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Note {
         number: cells.get()?,
         kind: cells.named(NoteType::parse)?,

@@ -5,7 +5,7 @@ use rusqlite::{Row, params};
 
 use crate::core::error::StoreError;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// A reservation to be.
@@ -49,7 +49,7 @@ const SELECT: &str = "SELECT reservation.number, reservation.id, reservation.age
      FROM reservation JOIN agent ON agent.id = reservation.agent_id";
 
 fn read(row: &Row<'_>) -> Result<Reservation, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Reservation {
         number: cells.get()?,
         id: cells.parse()?,
@@ -75,7 +75,7 @@ impl Tx<'_> {
             "UPDATE reservation SET expires_at = $3, reason = COALESCE($4, reason)
              WHERE agent_id = $1 AND pattern = $2 RETURNING id",
             params![agent, new.pattern, new.expires_at.as_millis(), new.reason],
-            |row| Cells::of(row).parse(),
+            |row| RowReader::of(row).parse(),
         )?;
         if let Some(id) = renewed {
             return Ok(id);

@@ -7,7 +7,7 @@ use rusqlite::{Row, params};
 use crate::core::amount::{stored_money, sum};
 use crate::core::error::StoreError;
 use crate::core::exact::clean;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// A named run of the loop.
@@ -50,7 +50,7 @@ const COLUMNS: &str = "number, started_at, summary, ended_at, agent_id, outcome,
      task_number, commit_hash";
 
 fn read(row: &Row<'_>) -> Result<Iteration, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Iteration {
         number: cells.count()?,
         started_at: cells.time()?,
@@ -81,7 +81,7 @@ impl Tx<'_> {
     pub fn session_get(&self, name: &str) -> Result<Option<Session>, StoreError> {
         let sql = "SELECT name, iteration, completed_at FROM session WHERE name = $1";
         self.one(sql, params![name], |row| {
-            let mut cells = Cells::of(row);
+            let mut cells = RowReader::of(row);
             Ok(Session {
                 name: cells.get()?,
                 iteration: cells.count()?,
@@ -128,7 +128,7 @@ impl Tx<'_> {
             "SELECT state, COUNT(*) FROM task WHERE session = $1 GROUP BY state ORDER BY state",
             params![name],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.named(TaskStateName::parse)?, cells.get()?))
             },
         )

@@ -6,7 +6,7 @@ use rusqlite::{Row, params};
 
 use crate::core::error::StoreError;
 use crate::core::exact::{Field, clean};
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// A task to be.
@@ -108,7 +108,7 @@ pub(crate) const COLUMNS: &str = "number, id, slug, session, title, description,
      worktree_path, branch_name, pr_url, iteration, created_at, updated_at";
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Task, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     let (number, id, slug) = (cells.get()?, cells.parse()?, cells.get()?);
     let (session, title, description) = (cells.get()?, cells.get()?, cells.get()?);
     let (state, reason) = (cells.named(TaskStateName::parse)?, cells.get()?);
@@ -154,7 +154,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Task, StoreError> {
 pub(crate) const DISPATCH: &str = "agent_id, role, started_at, ended_at, status, result";
 
 pub(crate) fn read_dispatch(row: &Row<'_>) -> Result<Dispatch, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Dispatch {
         agent: cells.parse()?,
         role: cells.get()?,
@@ -167,7 +167,7 @@ pub(crate) fn read_dispatch(row: &Row<'_>) -> Result<Dispatch, StoreError> {
 
 /// Reads a remark: `number, agent_id, body, created_at`.
 pub(crate) fn read_comment(row: &Row<'_>) -> Result<Comment, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(Comment {
         number: cells.get()?,
         agent: cells.parse_opt()?,
@@ -176,7 +176,7 @@ pub(crate) fn read_comment(row: &Row<'_>) -> Result<Comment, StoreError> {
     })
 }
 
-fn read_claim(cells: &mut Cells<'_>) -> Result<(i64, Option<Claim>), StoreError> {
+fn read_claim(cells: &mut RowReader<'_>) -> Result<(i64, Option<Claim>), StoreError> {
     let (number, holder) = (cells.get()?, cells.parse_opt()?);
     let attempt: Option<u32> = cells.get()?;
     let claim = match (holder, attempt) {
@@ -266,7 +266,7 @@ impl Tx<'_> {
     /// The slugs of the newest tasks, for hints.
     pub fn task_recent_slugs(&self, limit: u32) -> Result<Vec<String>, StoreError> {
         self.all("SELECT slug FROM task ORDER BY number DESC LIMIT $1", params![limit], |row| {
-            Cells::of(row).get()
+            RowReader::of(row).get()
         })
     }
 
@@ -300,10 +300,11 @@ impl Tx<'_> {
     }
 
     /// Says where a task is worked on.
-    pub fn task_set_work(
+    pub fn task_set_worktree(
         &mut self,
         id: TaskId,
-        (path, branch): (&str, &str),
+        path: &str,
+        branch: &str,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         self.execute(
@@ -353,7 +354,7 @@ impl Tx<'_> {
         self.all(
             "SELECT needs_number FROM task_dependency WHERE task_number = $1 ORDER BY needs_number",
             params![number],
-            |row| Cells::of(row).get(),
+            |row| RowReader::of(row).get(),
         )
     }
 
@@ -363,7 +364,7 @@ impl Tx<'_> {
             "SELECT n.id FROM task_dependency AS d JOIN task AS n ON n.number = d.needs_number
              WHERE d.task_number = $1 ORDER BY n.number",
             params![number],
-            |row| Cells::of(row).parse(),
+            |row| RowReader::of(row).parse(),
         )
     }
 

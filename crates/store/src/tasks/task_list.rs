@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use crate::core::error::StoreError;
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 use crate::tasks::task::{COLUMNS, Task, read};
 
@@ -76,7 +76,7 @@ impl Tx<'_> {
             "SELECT state, COUNT(*) AS tasks FROM task WHERE epic_id = $1 GROUP BY state",
             params![epic.to_string()],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.named(TaskStateName::parse)?, cells.get()?))
             },
         )

@@ -8,7 +8,7 @@ use model::{AgentId, Timestamp};
 use rusqlite::params;
 
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// Events of live agents and open tasks, which are their history.
@@ -128,7 +128,7 @@ impl Tx<'_> {
                 "SELECT number, at FROM event WHERE number >= $1 ORDER BY number LIMIT 1",
                 params![middle],
                 |row| {
-                    let mut cells = Cells::of(row);
+                    let mut cells = RowReader::of(row);
                     Ok((cells.get()?, cells.time()?))
                 },
             )?;
@@ -163,12 +163,16 @@ impl Tx<'_> {
     }
 
     /// Counts remembered answers older than a time.
-    pub fn answered_count(&self, before: Timestamp) -> Result<i64, StoreError> {
+    pub fn idempotency_count(&self, before: Timestamp) -> Result<i64, StoreError> {
         self.number("SELECT COUNT(*) FROM answered WHERE at < $1", params![before.as_millis()])
     }
 
     /// Removes remembered answers, at most `limit`, and says how many.
-    pub fn answered_remove(&mut self, before: Timestamp, limit: u32) -> Result<usize, StoreError> {
+    pub fn idempotency_remove(
+        &mut self,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<usize, StoreError> {
         self.execute(
             "DELETE FROM answered WHERE (principal, key) IN (
                 SELECT principal, key FROM answered WHERE at < $1 ORDER BY at LIMIT $2)",
@@ -207,7 +211,7 @@ impl Tx<'_> {
              ORDER BY w.number",
             params![before.as_millis()],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok(CleanableBranch {
                     agent: cells.parse()?,
                     branch: cells.get()?,
@@ -222,7 +226,7 @@ impl Tx<'_> {
         self.all(
             "SELECT session FROM loop WHERE ended_at < $1 ORDER BY number",
             params![before.as_millis()],
-            |row| Cells::of(row).get(),
+            |row| RowReader::of(row).get(),
         )
     }
 
@@ -234,6 +238,6 @@ impl Tx<'_> {
 }
 
 fn read_pin(row: &rusqlite::Row<'_>) -> Result<EventPin, StoreError> {
-    let mut cells = Cells::of(row);
+    let mut cells = RowReader::of(row);
     Ok(EventPin { by: cells.get()?, after: cells.get()? })
 }

@@ -4,15 +4,15 @@ use model::money::Usd;
 use model::{AgentId, Timestamp};
 use rusqlite::params;
 
-use crate::call::audit::BLOCK;
+use crate::call::audit::ROWS_PER_BLOCK;
 use crate::core::amount::sum;
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 use crate::mail::message::Recipient;
 
 /// Number of the newest blocks searched for one agent's calls.
-const BLOCKS: u32 = 64;
+const MAX_BLOCKS_SEARCHED: u32 = 64;
 
 impl Tx<'_> {
     /// When an agent called our tools, oldest first; of very many only the newest.
@@ -20,8 +20,8 @@ impl Tx<'_> {
         let id = id.to_string();
         let blocks: Vec<i64> = self.all(
             "SELECT block FROM audit_block WHERE key = $1 ORDER BY block DESC LIMIT $2",
-            params![id, BLOCKS],
-            |row| Cells::of(row).get(),
+            params![id, MAX_BLOCKS_SEARCHED],
+            |row| RowReader::of(row).get(),
         )?;
         let most = usize::try_from(limit).unwrap_or(usize::MAX);
         let mut times = Vec::new();
@@ -34,12 +34,12 @@ impl Tx<'_> {
                 "SELECT at FROM audit WHERE number >= $1 AND number < $2 AND agent_id = $3
                  ORDER BY number DESC LIMIT $4",
                 params![
-                    block * BLOCK,
-                    (block + 1) * BLOCK,
+                    block * ROWS_PER_BLOCK,
+                    (block + 1) * ROWS_PER_BLOCK,
                     id,
                     i64::try_from(missing).unwrap_or(i64::MAX)
                 ],
-                |row| Cells::of(row).time(),
+                |row| RowReader::of(row).time(),
             )?);
         }
         times.reverse();
@@ -55,7 +55,7 @@ impl Tx<'_> {
             ),
             params![id.to_string()],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.time()?, Usd::from_nanos(cells.get()?)))
             },
         )

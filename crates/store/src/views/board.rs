@@ -9,11 +9,11 @@ use model::{AgentId, Column, EpicId, TaskId, Timestamp};
 use rusqlite::{CachedStatement, Row};
 
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 
 /// Maximum number of tasks found by a text search.
-pub const MOST_FOUND: u32 = 500;
+pub const MAX_TASKS_FOUND: u32 = 500;
 
 /// Filter for the board.
 #[derive(Debug, Clone, Default)]
@@ -31,7 +31,7 @@ pub struct BoardFilter {
 
 /// A task as it stands on the board.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Card {
+pub struct BoardCard {
     /// Its number
     pub number: i64,
     /// Its id
@@ -60,7 +60,7 @@ pub struct Card {
     pub updated_at: Timestamp,
 }
 
-impl Card {
+impl BoardCard {
     /// The column it stands in.
     pub const fn column(&self) -> Column {
         self.state.column(self.waits_for)
@@ -123,22 +123,23 @@ pub enum BoardPart {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoardPage {
     /// The tasks
-    pub cards: Vec<Card>,
+    pub cards: Vec<BoardCard>,
     /// Where the next page begins, if there is one
     pub next: Option<BoardMark>,
 }
 
 /// Tasks that were found by words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct TaskSearchResult {
     /// The tasks, open ones first
-    pub cards: Vec<Card>,
+    pub cards: Vec<BoardCard>,
     /// True if there are more matches
     pub truncated: bool,
 }
 
 /// A need that is not met, of the task `t`.
-const UNMET: &str = "SELECT 1 FROM task_dependency AS d JOIN task AS n ON n.number = d.needs_number
+const UNMET_NEED_QUERY: &str =
+    "SELECT 1 FROM task_dependency AS d JOIN task AS n ON n.number = d.needs_number
      WHERE d.task_number = t.number AND n.state NOT IN ('completed', 'cancelled')";
 
 const COLUMNS: &str = "t.number, t.id, t.slug, t.session, t.title, t.state, t.priority, t.epic_id, \
@@ -147,9 +148,9 @@ const COLUMNS: &str = "t.number, t.id, t.slug, t.session, t.title, t.state, t.pr
         JOIN task AS n ON n.number = d.needs_number WHERE d.task_number = t.number \
         AND n.state NOT IN ('completed', 'cancelled')) END";
 
-fn read(row: &Row<'_>) -> Result<Card, StoreError> {
-    let mut cells = Cells::of(row);
-    Ok(Card {
+fn read(row: &Row<'_>) -> Result<BoardCard, StoreError> {
+    let mut cells = RowReader::of(row);
+    Ok(BoardCard {
         number: cells.get()?,
         id: cells.parse()?,
         slug: cells.get()?,
@@ -167,7 +168,7 @@ fn read(row: &Row<'_>) -> Result<Card, StoreError> {
 }
 
 /// In a query of the board the first three parameters are its own, the next three the filter's.
-const FIRST_WORD: usize = 7;
+const FIRST_WORD_PARAMETER: usize = 7;
 
 impl BoardFilter {
     /// The conditions on the task `t`, beginning with `AND`.
@@ -183,7 +184,7 @@ impl BoardFilter {
             condition.push_str(" AND t.priority = $6");
         }
         for at in 0..self.words.len() {
-            let (text, number) = (FIRST_WORD + 2 * at, FIRST_WORD + 2 * at + 1);
+            let (text, number) = (FIRST_WORD_PARAMETER + 2 * at, FIRST_WORD_PARAMETER + 2 * at + 1);
             // Writing to a String cannot fail.
             _ = write!(
                 condition,
@@ -212,8 +213,8 @@ impl BoardFilter {
         for (at, word) in self.words.iter().enumerate() {
             let number = word.to_ascii_lowercase();
             let number = number.strip_prefix("tas-").unwrap_or(&number).parse::<i64>();
-            statement.raw_bind_parameter(FIRST_WORD + 2 * at, pattern(word))?;
-            statement.raw_bind_parameter(FIRST_WORD + 2 * at + 1, number.ok())?;
+            statement.raw_bind_parameter(FIRST_WORD_PARAMETER + 2 * at, pattern(word))?;
+            statement.raw_bind_parameter(FIRST_WORD_PARAMETER + 2 * at + 1, number.ok())?;
         }
         Ok(())
     }
@@ -243,15 +244,20 @@ fn states(part: BoardPart) -> Vec<(TaskStateName, String)> {
             .map(|state| match (free(state), column) {
                 (true, _) => (state, String::new()),
                 (false, Column::Blocked) => {
-                    (state, format!(" AND t.needs > 0 AND EXISTS ({UNMET})"))
+                    (state, format!(" AND t.needs > 0 AND EXISTS ({UNMET_NEED_QUERY})"))
                 }
-                (false, _) => (state, format!(" AND (t.needs = 0 OR NOT EXISTS ({UNMET}))")),
+                (false, _) => {
+                    (state, format!(" AND (t.needs = 0 OR NOT EXISTS ({UNMET_NEED_QUERY}))"))
+                }
             })
             .collect(),
     }
 }
 
-fn rows(filter: &BoardFilter, mut statement: CachedStatement<'_>) -> Result<Vec<Card>, StoreError> {
+fn rows(
+    filter: &BoardFilter,
+    mut statement: CachedStatement<'_>,
+) -> Result<Vec<BoardCard>, StoreError> {
     filter.bind(&mut statement)?;
     let mut rows = statement.raw_query();
     let mut found = Vec::new();
@@ -299,12 +305,12 @@ impl Tx<'_> {
         if newest_first {
             cards.sort_by_key(|card| std::cmp::Reverse(card.number));
         } else {
-            cards.sort_by_key(Card::mark);
+            cards.sort_by_key(BoardCard::mark);
         }
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let more = cards.len() > limit;
         cards.truncate(limit);
-        let next = if more { cards.last().map(Card::mark) } else { None };
+        let next = if more { cards.last().map(BoardCard::mark) } else { None };
         Ok(BoardPage { cards, next })
     }
 
@@ -323,12 +329,12 @@ impl Tx<'_> {
         let mut rows = statement.raw_query();
         let mut counts = Vec::new();
         while let Some(row) = rows.next()? {
-            let mut cells = Cells::of(row);
+            let mut cells = RowReader::of(row);
             counts.push((cells.named(TaskStateName::parse)?, cells.get()?));
         }
         // Of an epic from its tasks; of all from the dependencies, since most tasks have none.
         let waits = if filter.epic.is_some() {
-            format!("t.needs > 0 AND EXISTS ({UNMET})")
+            format!("t.needs > 0 AND EXISTS ({UNMET_NEED_QUERY})")
         } else {
             "t.number IN (SELECT d.task_number FROM task_dependency AS d
                 JOIN task AS n ON n.number = d.needs_number
@@ -342,15 +348,15 @@ impl Tx<'_> {
         let mut statement = self.statement(&sql)?;
         filter.bind(&mut statement)?;
         let waiting = match statement.raw_query().next()? {
-            Some(row) => Cells::of(row).get()?,
+            Some(row) => RowReader::of(row).get()?,
             None => 0,
         };
         Ok((counts, waiting))
     }
 
     /// The tasks in which the words are found: the open ones first, each by priority and then by number.
-    pub fn board_found(&self, filter: &BoardFilter) -> Result<Found, StoreError> {
-        let mut cards: Vec<Card> = Vec::new();
+    pub fn board_search(&self, filter: &BoardFilter) -> Result<TaskSearchResult, StoreError> {
+        let mut cards: Vec<BoardCard> = Vec::new();
         for states in [
             "'pending', 'assigned', 'in_progress', 'review', 'blocked'",
             "'completed', 'failed', 'cancelled'",
@@ -361,17 +367,17 @@ impl Tx<'_> {
                 filter.condition()
             );
             let mut statement = self.statement(&sql)?;
-            statement.raw_bind_parameter(3, i64::from(MOST_FOUND) + 1)?;
+            statement.raw_bind_parameter(3, i64::from(MAX_TASKS_FOUND) + 1)?;
             cards.extend(rows(filter, statement)?);
         }
-        let most = usize::try_from(MOST_FOUND).unwrap_or(usize::MAX);
+        let most = usize::try_from(MAX_TASKS_FOUND).unwrap_or(usize::MAX);
         let truncated = cards.len() > most;
         cards.truncate(most);
-        Ok(Found { cards, truncated })
+        Ok(TaskSearchResult { cards, truncated })
     }
 
     /// The task of that number, as it stands on the board.
-    pub fn board_card(&self, number: i64) -> Result<Option<Card>, StoreError> {
+    pub fn board_card(&self, number: i64) -> Result<Option<BoardCard>, StoreError> {
         self.one(
             &format!("SELECT {COLUMNS} FROM task AS t WHERE t.number = $1"),
             rusqlite::params![number],
@@ -380,7 +386,11 @@ impl Tx<'_> {
     }
 
     /// The first tasks that are open and wait for others or are waited for, by priority and then by number.
-    pub fn board_linked(&self, filter: &BoardFilter, limit: u32) -> Result<Vec<Card>, StoreError> {
+    pub fn board_linked(
+        &self,
+        filter: &BoardFilter,
+        limit: u32,
+    ) -> Result<Vec<BoardCard>, StoreError> {
         let mut cards = Vec::new();
         for state in TaskStateName::ALL.into_iter().filter(|state| !state.is_closed()) {
             let sql = format!(
@@ -394,7 +404,7 @@ impl Tx<'_> {
             statement.raw_bind_parameter(3, limit)?;
             cards.extend(rows(filter, statement)?);
         }
-        cards.sort_by_key(Card::mark);
+        cards.sort_by_key(BoardCard::mark);
         cards.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         Ok(cards)
     }

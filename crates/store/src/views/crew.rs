@@ -8,13 +8,13 @@ use rusqlite::{Row, params};
 use crate::core::error::StoreError;
 use crate::core::event::{self, Event};
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 use crate::crew::agent::{self, Agent, COLUMNS};
 
 /// A live agent, as much of it as counts and trees need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Living {
+pub struct LiveAgent {
     /// Its place among all agents
     pub number: i64,
     /// Its id
@@ -29,7 +29,7 @@ pub struct Living {
 
 /// Details of an agent, loaded with one query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Glance {
+pub struct AgentDetails {
     /// Summary, one line; `None` for an enlisted agent
     pub summary: Option<String>,
     /// The model that answers it
@@ -56,7 +56,7 @@ pub struct Glance {
 
 /// Filter by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CrewStanding {
+pub enum CrewStateFilter {
     /// All
     Any,
     /// At work, or about to be
@@ -69,7 +69,7 @@ pub enum CrewStanding {
     Ended,
 }
 
-impl CrewStanding {
+impl CrewStateFilter {
     /// As a condition on agents. Names of our own: nothing from outside gets into a query.
     const fn condition(self) -> &'static str {
         match self {
@@ -85,13 +85,13 @@ impl CrewStanding {
 }
 
 /// Condition of the partial index over agents' lifecycle events; a query must repeat it to use the index.
-const LIFE: &str = "kind IN ('agent.created', 'agent.started', 'agent.state_changed', 'agent.stopping', 'agent.warned',
+const LIFECYCLE_EVENT_CONDITION: &str = "kind IN ('agent.created', 'agent.started', 'agent.state_changed', 'agent.stopping', 'agent.warned',
         'agent.asked', 'agent.finished', 'review.requested', 'review.feedback', 'review.ended', 'pull.opened',
         'merge.queued', 'merge.changed')";
 
-fn living(row: &Row<'_>) -> Result<Living, StoreError> {
-    let mut cells = Cells::of(row);
-    Ok(Living {
+fn living(row: &Row<'_>) -> Result<LiveAgent, StoreError> {
+    let mut cells = RowReader::of(row);
+    Ok(LiveAgent {
         number: cells.get()?,
         id: cells.parse()?,
         parent: cells.parse_opt()?,
@@ -100,9 +100,9 @@ fn living(row: &Row<'_>) -> Result<Living, StoreError> {
     })
 }
 
-fn glance(row: &Row<'_>) -> Result<Glance, StoreError> {
-    let mut cells = Cells::of(row);
-    Ok(Glance {
+fn glance(row: &Row<'_>) -> Result<AgentDetails, StoreError> {
+    let mut cells = RowReader::of(row);
+    Ok(AgentDetails {
         summary: cells.get()?,
         model: cells.get()?,
         wish: cells.get()?,
@@ -130,7 +130,7 @@ fn glance(row: &Row<'_>) -> Result<Glance, StoreError> {
 
 impl Tx<'_> {
     /// Everybody who has not ended, oldest first.
-    pub fn crew_living(&self) -> Result<Vec<Living>, StoreError> {
+    pub fn crew_live(&self) -> Result<Vec<LiveAgent>, StoreError> {
         self.all(
             "SELECT number, id, parent_id, state, kind FROM agent WHERE ended_at IS NULL
              ORDER BY number",
@@ -144,7 +144,7 @@ impl Tx<'_> {
         let found = self.one(
             "SELECT parent_id FROM agent WHERE id = $1",
             params![id.to_string()],
-            |row| Cells::of(row).parse_opt(),
+            |row| RowReader::of(row).parse_opt(),
         )?;
         Ok(found.flatten())
     }
@@ -155,7 +155,7 @@ impl Tx<'_> {
     }
 
     /// Loads the details of an agent.
-    pub fn agent_glance(&self, id: AgentId) -> Result<Option<Glance>, StoreError> {
+    pub fn agent_details(&self, id: AgentId) -> Result<Option<AgentDetails>, StoreError> {
         self.one(
             "SELECT r.summary, r.model, r.wish, r.started_at, r.deadline_at, r.cost_nanos,
                 CASE WHEN a.ended_at IS NULL THEN NULL ELSE r.result END,
@@ -177,14 +177,14 @@ impl Tx<'_> {
     pub fn crew_started_by(
         &self,
         parent: Option<AgentId>,
-        order: CrewOrder,
+        order: CrewPageOrder,
         limit: u32,
         mut wanted: impl FnMut(&Agent) -> bool,
     ) -> Result<Page<Agent>, StoreError> {
         let whose = if parent.is_some() { "parent_id = $2" } else { "parent_id IS NULL" };
         let (from, way, number) = match order {
-            CrewOrder::OldestAfter(number) => ("number > $1", "ASC", number),
-            CrewOrder::NewestBefore(number) => ("number < $1", "DESC", number),
+            CrewPageOrder::OldestAfter(number) => ("number > $1", "ASC", number),
+            CrewPageOrder::NewestBefore(number) => ("number < $1", "DESC", number),
         };
         let sql =
             format!("SELECT {COLUMNS} FROM agent WHERE {whose} AND {from} ORDER BY number {way}");
@@ -240,9 +240,9 @@ impl Tx<'_> {
     }
 
     /// Those who stand so, oldest first.
-    pub fn crew_standing(
+    pub fn crew_in_state(
         &self,
-        standing: CrewStanding,
+        standing: CrewStateFilter,
         after: i64,
         limit: u32,
     ) -> Result<Page<Agent>, StoreError> {
@@ -262,7 +262,7 @@ impl Tx<'_> {
         let seen = self.one(
             "SELECT ended_at FROM agent WHERE number = $1 AND ended_at IS NOT NULL",
             params![after],
-            |row| Cells::of(row).get::<i64>(),
+            |row| RowReader::of(row).get::<i64>(),
         )?;
         let rows = self.all(
             &format!(
@@ -281,7 +281,7 @@ impl Tx<'_> {
     pub fn crew_search(
         &self,
         text: &str,
-        standing: CrewStanding,
+        standing: CrewStateFilter,
         before: i64,
         limit: u32,
     ) -> Result<Page<Agent>, StoreError> {
@@ -317,7 +317,7 @@ impl Tx<'_> {
         let mut newest_first = self.all(
             &format!(
                 "SELECT number, kind, at, agent_id, task_id, data FROM event
-                 WHERE agent_id = $1 AND {LIFE} ORDER BY number DESC LIMIT $2"
+                 WHERE agent_id = $1 AND {LIFECYCLE_EVENT_CONDITION} ORDER BY number DESC LIMIT $2"
             ),
             params![id.to_string(), limit],
             event::read,
@@ -334,7 +334,7 @@ impl Tx<'_> {
 
 /// In which order a page goes, and from where.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CrewOrder {
+pub enum CrewPageOrder {
     /// The oldest first, after a number
     OldestAfter(i64),
     /// The newest first, before a number
@@ -357,7 +357,7 @@ mod tests {
         let queries = [
             (
                 format!(
-                    "SELECT kind FROM event WHERE agent_id = 'x' AND {LIFE} ORDER BY number DESC LIMIT 9"
+                    "SELECT kind FROM event WHERE agent_id = 'x' AND {LIFECYCLE_EVENT_CONDITION} ORDER BY number DESC LIMIT 9"
                 ),
                 "event_of_agent",
             ),

@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use crate::core::amount::sum;
 use crate::core::error::StoreError;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 use crate::crew::agent::{self, Agent, COLUMNS};
 use crate::delivery::merge_queue::{self, Merge};
@@ -51,7 +51,7 @@ impl Tx<'_> {
                 AND EXISTS (SELECT 1 FROM review WHERE review.coder_id = agent.id)
              ORDER BY number",
             [],
-            |row| Cells::of(row).parse(),
+            |row| RowReader::of(row).parse(),
         )
     }
 
@@ -95,7 +95,7 @@ impl Tx<'_> {
             ),
             params![since.as_millis()],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((Usd::from_nanos(cells.get()?), cells.large()?))
             },
         )?;

@@ -9,7 +9,7 @@ use crate::core::amount::sum;
 use crate::core::error::StoreError;
 use crate::core::event::{self, Event};
 use crate::core::page::Page;
-use crate::core::row::Cells;
+use crate::core::row::RowReader;
 use crate::core::tx::Tx;
 use crate::crew::agent::{self, Agent};
 use crate::tasks::epic::{self, Epic};
@@ -88,7 +88,7 @@ impl Tx<'_> {
             ),
             params![task.to_string()],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.get::<Option<i64>>()?.map(Usd::from_nanos), cells.get()?))
             },
         )?;
@@ -100,13 +100,13 @@ impl Tx<'_> {
         let cost = self.one(
             "SELECT cost_nanos FROM run WHERE agent_id = $1",
             params![agent.to_string()],
-            |row| Cells::of(row).get::<Option<i64>>(),
+            |row| RowReader::of(row).get::<Option<i64>>(),
         )?;
         Ok(cost.flatten().map(Usd::from_nanos))
     }
 
     /// Lists epics, oldest first.
-    pub fn epics_standing(
+    pub fn epics_in_state(
         &self,
         which: EpicPage,
         after: i64,
@@ -139,7 +139,7 @@ impl Tx<'_> {
             ),
             [],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.parse()?, Usd::from_nanos(cells.get()?)))
             },
         )
@@ -153,7 +153,7 @@ impl Tx<'_> {
              WHERE d.task_number = $1 ORDER BY n.number",
             params![number],
             |row| {
-                let mut cells = Cells::of(row);
+                let mut cells = RowReader::of(row);
                 Ok((cells.get()?, cells.named(TaskStateName::parse)?))
             },
         )
@@ -165,7 +165,7 @@ impl Tx<'_> {
             "SELECT task_number FROM task_dependency WHERE needs_number = $1
              ORDER BY task_number LIMIT $2",
             params![number, limit],
-            |row| Cells::of(row).get(),
+            |row| RowReader::of(row).get(),
         )
     }
 

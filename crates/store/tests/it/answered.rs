@@ -1,11 +1,11 @@
 //! Answers that are kept for the same call again.
 
-use store::{Answered, Keyed, Store};
+use store::{IdempotencyLookup, KeyedCall, Store};
 
 use crate::support::{NOW, open};
 
-fn call(principal: &str, key: &str) -> Keyed {
-    Keyed {
+fn call(principal: &str, key: &str) -> KeyedCall {
+    KeyedCall {
         principal: principal.into(),
         key: key.into(),
         tool: "mcp__mail__send".into(),
@@ -13,25 +13,25 @@ fn call(principal: &str, key: &str) -> Keyed {
     }
 }
 
-fn found(store: &Store, call: &Keyed) -> Answered {
-    store.read(|tx| tx.answered_find(call)).unwrap()
+fn found(store: &Store, call: &KeyedCall) -> IdempotencyLookup {
+    store.read(|tx| tx.idempotency_find(call)).unwrap()
 }
 
 #[tokio::test]
 async fn an_answer_is_for_the_same_call_of_the_same_principal() {
     let (_dir, store) = open();
     let asked = call("operator", "k1");
-    assert_eq!(found(&store, &asked), Answered::Never);
+    assert_eq!(found(&store, &asked), IdempotencyLookup::Never);
     let kept = asked.clone();
-    store.write(move |tx| tx.answered_insert(&kept, "[1]", NOW)).await.unwrap();
-    assert_eq!(found(&store, &asked), Answered::With("[1]".into()));
-    assert_eq!(found(&store, &call("operator", "k2")), Answered::Never);
-    assert_eq!(found(&store, &call("sp_0000000000000001", "k1")), Answered::Never);
+    store.write(move |tx| tx.idempotency_insert(&kept, "[1]", NOW)).await.unwrap();
+    assert_eq!(found(&store, &asked), IdempotencyLookup::With("[1]".into()));
+    assert_eq!(found(&store, &call("operator", "k2")), IdempotencyLookup::Never);
+    assert_eq!(found(&store, &call("sp_0000000000000001", "k1")), IdempotencyLookup::Never);
     let tool = asked.tool.clone();
-    let other_input = Keyed { input: "{\"a\":1}".into(), ..asked.clone() };
-    assert_eq!(found(&store, &other_input), Answered::Otherwise { tool: tool.clone() });
-    let other_tool = Keyed { tool: "mcp__mail__read".into(), ..asked };
-    assert_eq!(found(&store, &other_tool), Answered::Otherwise { tool });
+    let other_input = KeyedCall { input: "{\"a\":1}".into(), ..asked.clone() };
+    assert_eq!(found(&store, &other_input), IdempotencyLookup::Otherwise { tool: tool.clone() });
+    let other_tool = KeyedCall { tool: "mcp__mail__read".into(), ..asked };
+    assert_eq!(found(&store, &other_tool), IdempotencyLookup::Otherwise { tool });
 }
 
 #[tokio::test]
@@ -40,14 +40,15 @@ async fn answers_go_after_a_day_a_few_at_a_time() {
     let add = async |key: String, seconds: i64| {
         let at = NOW.after_seconds(seconds);
         let keyed = call("operator", &key);
-        store.write(move |tx| tx.answered_insert(&keyed, "{}", at)).await.unwrap();
+        store.write(move |tx| tx.idempotency_insert(&keyed, "{}", at)).await.unwrap();
     };
     for n in 0..40 {
         add(format!("old{n}"), n).await;
     }
     let left = || {
-        let is_there =
-            |n: &i64| found(&store, &call("operator", &format!("old{n}"))) != Answered::Never;
+        let is_there = |n: &i64| {
+            found(&store, &call("operator", &format!("old{n}"))) != IdempotencyLookup::Never
+        };
         (0..40).filter(is_there).collect::<Vec<_>>()
     };
     let day = 24 * 60 * 60;
@@ -58,7 +59,7 @@ async fn answers_go_after_a_day_a_few_at_a_time() {
     add("c".into(), day + 101).await;
     add("d".into(), day + 102).await;
     assert_eq!(left(), [0_i64; 0]);
-    assert_ne!(found(&store, &call("operator", "a")), Answered::Never);
+    assert_ne!(found(&store, &call("operator", "a")), IdempotencyLookup::Never);
 }
 
 #[tokio::test]

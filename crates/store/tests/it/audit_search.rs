@@ -2,8 +2,8 @@
 
 use model::{AgentId, TaskId, Timestamp};
 use store::{
-    AuditBy, AuditDraft, AuditEnd, AuditFilter, AuditFound, AuditOrder, AuditSearch, AuditSpan,
-    AuditTask, NewAgent, Store, StoreError, Verdict,
+    AuditCallerFilter, AuditDraft, AuditFilter, AuditOutcomeFilter, AuditSearch, AuditSearchOrder,
+    AuditSearchResult, AuditSpan, AuditTask, ChainVerification, NewAgent, Store, StoreError,
 };
 
 use crate::support::{NOW, agent, open, row};
@@ -61,14 +61,16 @@ async fn varied(rows: i64) -> (tempfile::TempDir, Store) {
     (dir, store)
 }
 
-fn find(store: &Store, search: &AuditSearch, order: AuditOrder) -> Vec<i64> {
+fn find(store: &Store, search: &AuditSearch, order: AuditSearchOrder) -> Vec<i64> {
     let (mut found, mut cursor) = (Vec::new(), None);
     loop {
         let part = match order {
-            AuditOrder::Newest => AuditSearch { before: cursor, ..search.clone() },
-            AuditOrder::Oldest => AuditSearch { after: cursor.unwrap_or(0), ..search.clone() },
+            AuditSearchOrder::Newest => AuditSearch { before: cursor, ..search.clone() },
+            AuditSearchOrder::Oldest => {
+                AuditSearch { after: cursor.unwrap_or(0), ..search.clone() }
+            }
         };
-        let AuditFound { calls, next, .. } =
+        let AuditSearchResult { calls, next, .. } =
             store.read(|tx| tx.audit_search(&part, order, 7, 500)).unwrap();
         found.extend(calls.iter().map(|call| call.row.number));
         match next {
@@ -93,17 +95,22 @@ fn by_caller_and_tool() -> Vec<Case> {
         ("everything", everything(), |_, _| true),
         (
             "one agent's",
-            AuditSearch { by: Some(AuditBy::Agent(AgentId::from_bits(2))), ..everything() },
+            AuditSearch {
+                by: Some(AuditCallerFilter::Agent(AgentId::from_bits(2))),
+                ..everything()
+            },
             |n, _| n % 4 == 1,
         ),
         (
             "a role's",
-            AuditSearch { by: Some(AuditBy::Like("coder".into())), ..everything() },
+            AuditSearch { by: Some(AuditCallerFilter::Like("coder".into())), ..everything() },
             |n, _| n % 4 == 0 || n % 4 == 2,
         ),
-        ("the operator's", AuditSearch { by: Some(AuditBy::Operator), ..everything() }, |n, _| {
-            n % 4 == 3
-        }),
+        (
+            "the operator's",
+            AuditSearch { by: Some(AuditCallerFilter::Operator), ..everything() },
+            |n, _| n % 4 == 3,
+        ),
         (
             "a tool's",
             AuditSearch { tool: Some("mcp__mail__read".into()), ..everything() },
@@ -134,17 +141,22 @@ fn by_what_it_says() -> Vec<Case> {
     let task = AuditTask { id: TaskId::from_bits(9), number: 4, slug: "letter-12".into() };
     let (since, until) = (NOW.after_millis(1_000_300), NOW.after_millis(2_000_700));
     vec![
-        ("what went well", AuditSearch { end: Some(AuditEnd::Good), ..everything() }, |_, row| {
-            row.code.is_none() && row.output != "{\"begun\":true}"
-        }),
+        (
+            "what went well",
+            AuditSearch { end: Some(AuditOutcomeFilter::Good), ..everything() },
+            |_, row| row.code.is_none() && row.output != "{\"begun\":true}",
+        ),
         (
             "what was refused",
-            AuditSearch { end: Some(AuditEnd::With(REFUSALS.to_vec())), ..everything() },
+            AuditSearch { end: Some(AuditOutcomeFilter::With(REFUSALS.to_vec())), ..everything() },
             |n, _| n % 10 == 7,
         ),
         (
             "what failed otherwise",
-            AuditSearch { end: Some(AuditEnd::Without(REFUSALS.to_vec())), ..everything() },
+            AuditSearch {
+                end: Some(AuditOutcomeFilter::Without(REFUSALS.to_vec())),
+                ..everything()
+            },
             |n, _| n % 10 == 3,
         ),
         (
@@ -179,8 +191,8 @@ async fn whatever_is_looked_for_is_found_in_both_orders() {
     let (_dir, store) = varied(ROWS).await;
     for (what, search, fits) in by_caller_and_tool().into_iter().chain(by_what_it_says()) {
         let wanted = naive(ROWS, fits);
-        assert_eq!(find(&store, &search, AuditOrder::Newest), wanted, "{what}");
-        let mut oldest = find(&store, &search, AuditOrder::Oldest);
+        assert_eq!(find(&store, &search, AuditSearchOrder::Newest), wanted, "{what}");
+        let mut oldest = find(&store, &search, AuditSearchOrder::Oldest);
         oldest.reverse();
         assert_eq!(oldest, wanted, "{what}, oldest first");
     }
@@ -192,7 +204,7 @@ async fn one_answer_looks_at_so_many_rows_and_says_how_far() {
     let search = AuditSearch { words: vec!["letter 4".into()], ..AuditSearch::default() };
     let look = |before: Option<i64>, words: &str| {
         let search = AuditSearch { before, words: vec![words.into()], ..search.clone() };
-        store.read(|tx| tx.audit_search(&search, AuditOrder::Newest, 10, 2048)).unwrap()
+        store.read(|tx| tx.audit_search(&search, AuditSearchOrder::Newest, 10, 2048)).unwrap()
     };
     let first = look(None, "nowhere");
     assert!(first.calls.is_empty());
@@ -222,7 +234,10 @@ async fn a_histogram_counts_what_the_list_shows() {
     for search in [
         AuditSearch::default(),
         AuditSearch { tool: Some("mcp__mail__*".into()), ..AuditSearch::default() },
-        AuditSearch { by: Some(AuditBy::Like("tester".into())), ..AuditSearch::default() },
+        AuditSearch {
+            by: Some(AuditCallerFilter::Like("tester".into())),
+            ..AuditSearch::default()
+        },
     ] {
         let (counts, estimate) =
             store.read(|tx| tx.audit_histogram(&search, &span, &REFUSALS, 100_000)).unwrap();
@@ -231,17 +246,17 @@ async fn a_histogram_counts_what_the_list_shows() {
         let ends = [
             (None, counts.iter().map(|count| count.calls).sum::<u64>()),
             (
-                Some(AuditEnd::Without(REFUSALS.to_vec())),
+                Some(AuditOutcomeFilter::Without(REFUSALS.to_vec())),
                 counts.iter().map(|count| count.failed).sum(),
             ),
             (
-                Some(AuditEnd::With(REFUSALS.to_vec())),
+                Some(AuditOutcomeFilter::With(REFUSALS.to_vec())),
                 counts.iter().map(|count| count.refused).sum(),
             ),
         ];
         for (end, counted) in ends {
             let search = AuditSearch { end, ..listed.clone() };
-            let found = find(&store, &search, AuditOrder::Newest);
+            let found = find(&store, &search, AuditSearchOrder::Newest);
             let calls = found.iter().filter(|n| nth(**n).output != "{\"begun\":true}").count();
             assert_eq!(u64::try_from(calls).unwrap(), counted, "{search:?}");
         }
@@ -250,7 +265,8 @@ async fn a_histogram_counts_what_the_list_shows() {
             let at = nth(*n).at.as_millis() - span.from.as_millis();
             (40_000..60_000).contains(&at) && nth(*n).output != "{\"begun\":true}"
         };
-        let naive = find(&store, &listed, AuditOrder::Newest).iter().filter(|n| within(n)).count();
+        let naive =
+            find(&store, &listed, AuditSearchOrder::Newest).iter().filter(|n| within(n)).count();
         assert_eq!(third.calls, u64::try_from(naive).unwrap());
     }
 }
@@ -343,8 +359,8 @@ async fn a_call_is_shown_with_its_beginning_and_its_neighbours() {
 #[tokio::test]
 async fn a_check_goes_on_where_the_last_one_ended_and_finds_what_was_changed_since() {
     let (dir, store) = open();
-    let on = |good: &Verdict| store.read(|tx| tx.audit_verify_on(good, 1000)).unwrap();
-    let start = Verdict { rows: 0, head: String::new(), broken: None, archived: 0 };
+    let on = |good: &ChainVerification| store.read(|tx| tx.audit_verify_on(good, 1000)).unwrap();
+    let start = ChainVerification { rows: 0, head: String::new(), broken: None, archived: 0 };
     write(&store, (1..=20).map(nth).collect()).await;
     let first = on(&start);
     assert_eq!(first, store.read(|tx| tx.audit_verify()).unwrap());
@@ -375,19 +391,19 @@ async fn a_check_goes_on_where_the_last_one_ended_and_finds_what_was_changed_sin
 async fn a_time_before_and_after_everything_is_no_trouble() {
     let (_dir, store) = varied(50).await;
     let old = AuditSearch { until: Some(Timestamp::from_millis(0)), ..AuditSearch::default() };
-    assert!(find(&store, &old, AuditOrder::Newest).is_empty());
+    assert!(find(&store, &old, AuditSearchOrder::Newest).is_empty());
     let far = NOW.after_seconds(1_000_000);
     let late = AuditSearch { since: Some(far), ..AuditSearch::default() };
-    assert!(find(&store, &late, AuditOrder::Oldest).is_empty());
+    assert!(find(&store, &late, AuditSearchOrder::Oldest).is_empty());
     let (_dir, empty) = open();
-    assert!(find(&empty, &AuditSearch::default(), AuditOrder::Newest).is_empty());
+    assert!(find(&empty, &AuditSearch::default(), AuditSearchOrder::Newest).is_empty());
 }
 
 #[tokio::test]
 async fn a_search_from_anywhere_ends_in_the_record() {
     let (_dir, store) = varied(20).await;
-    for order in [AuditOrder::Newest, AuditOrder::Oldest] {
-        for by in [None, Some(AuditBy::Agent(AgentId::from_bits(1)))] {
+    for order in [AuditSearchOrder::Newest, AuditSearchOrder::Oldest] {
+        for by in [None, Some(AuditCallerFilter::Agent(AgentId::from_bits(1)))] {
             let search = |after, before| {
                 let search =
                     AuditSearch { after, before, by: by.clone(), ..AuditSearch::default() };

@@ -1,6 +1,6 @@
 //! The board: every task in its column, counted, in pages that join, and quick to answer however many there are.
 
-use model::task::{Standing, TaskMove};
+use model::task::{EpicMembership, TaskMove};
 use model::{AgentId, Column, EpicId, Priority, TaskId, TaskRef, TaskStateName};
 use store::{BoardFilter, BoardMark, BoardPart, NewTask, Store, StoreError};
 
@@ -10,7 +10,7 @@ async fn change(store: &Store, number: i64, wish: TaskMove) {
     store
         .write(move |tx| {
             let mut task = tx.task_find(&TaskRef::Number(number))?.unwrap();
-            task.state = task.state.apply_through(&wish, Standing::Alone).unwrap();
+            task.state = task.state.apply_through(&wish, EpicMembership::Alone).unwrap();
             tx.task_save(&task, NOW)
         })
         .await
@@ -107,7 +107,7 @@ async fn words_are_found_in_titles_roles_and_numbers() {
     let found = |words: &[&str]| {
         let words = words.iter().map(|word| (*word).to_owned()).collect();
         let filter = BoardFilter { words, ..BoardFilter::default() };
-        let found = store.read(|tx| tx.board_found(&filter)).unwrap();
+        let found = store.read(|tx| tx.board_search(&filter)).unwrap();
         found.cards.iter().map(|card| card.number).collect::<Vec<_>>()
     };
     assert_eq!(found(&["TASK"]), [1, 2, 3]);
@@ -137,7 +137,7 @@ async fn a_hundred_thousand_tasks_are_answered_by_the_page() {
     let epic = BoardFilter { epic: Some(EpicId::from_bits(7)), ..BoardFilter::default() };
     assert_eq!(walk(&store, &epic, BoardPart::Column(Column::Blocked), 400).len(), 1000);
     let words = BoardFilter { words: vec!["many".into()], ..BoardFilter::default() };
-    let found = store.read(|tx| tx.board_found(&words)).unwrap();
+    let found = store.read(|tx| tx.board_search(&words)).unwrap();
     assert_eq!((found.cards.len(), found.truncated), (500, true), "found up to a bound");
     assert_eq!(store.read(|tx| tx.board_linked(&filter, 501)).unwrap().len(), 501);
 

@@ -1,6 +1,6 @@
 //! The audit record is a chain, and every link shows.
 
-use store::{AuditFilter, Store, StoreError, Verdict, verify_chain};
+use store::{AuditFilter, ChainVerification, Store, StoreError, verify_chain};
 
 use crate::support::{open, row};
 
@@ -11,7 +11,7 @@ async fn filled(store: &Store, rows: usize) {
     }
 }
 
-fn verdict(store: &Store) -> Verdict {
+fn verdict(store: &Store) -> ChainVerification {
     store.read(|tx| tx.audit_verify()).unwrap()
 }
 

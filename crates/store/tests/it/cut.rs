@@ -2,7 +2,7 @@
 
 use model::Timestamp;
 use store::{
-    AuditCheckpoint, AuditCut, AuditFilter, AuditSearch, CHECKPOINT_TOOL, Store, Verdict,
+    AuditCheckpoint, AuditCut, AuditFilter, AuditSearch, CHECKPOINT_TOOL, ChainVerification, Store,
     verify_archived,
 };
 
@@ -18,7 +18,7 @@ async fn filled(store: &Store, rows: usize) {
     store.write(append).await.unwrap();
 }
 
-fn verdict(store: &Store) -> Verdict {
+fn verdict(store: &Store) -> ChainVerification {
     store.read(|tx| tx.audit_verify()).unwrap()
 }
 
@@ -48,7 +48,7 @@ async fn what_is_left_of_a_chain_holds_from_its_checkpoint_on() {
     let (dir, store) = open();
     filled(&store, 3000).await;
     let archived: Vec<(String, String)> = store
-        .read(|tx| tx.audit_stretch(0, 2100, 5000))
+        .read(|tx| tx.audit_rows_between(0, 2100, 5000))
         .unwrap()
         .into_iter()
         .map(|row| (row.body, row.hash))
@@ -66,16 +66,17 @@ async fn what_is_left_of_a_chain_holds_from_its_checkpoint_on() {
     let around = store.read(|tx| tx.audit_around(2101, 1)).unwrap().unwrap();
     assert_eq!(around.problem, None, "the first row that is left follows the checkpoint");
     let search = AuditSearch { tool: Some(CHECKPOINT_TOOL.into()), ..AuditSearch::default() };
-    let found =
-        store.read(|tx| tx.audit_search(&search, store::AuditOrder::Oldest, 10, 10_000)).unwrap();
+    let found = store
+        .read(|tx| tx.audit_search(&search, store::AuditSearchOrder::Oldest, 10, 10_000))
+        .unwrap();
     assert_eq!(found.calls.len(), 2, "cuts are found as calls are");
 
     let pairs = || archived.iter().map(|(body, hash)| (body.as_str(), hash.as_str()));
-    let whole = verify_archived((0, &"0".repeat(64)), pairs());
+    let whole = verify_archived(0, &"0".repeat(64), pairs());
     assert_eq!((whole.rows, whole.broken), (2100, None));
-    let second = verify_archived((1000, archived[999].1.as_str()), pairs().skip(1000));
+    let second = verify_archived(1000, archived[999].1.as_str(), pairs().skip(1000));
     assert_eq!((second.rows, second.broken), (2100, None));
-    assert!(verify_archived((1000, archived[998].1.as_str()), pairs().skip(1000)).broken.is_some());
+    assert!(verify_archived(1000, archived[998].1.as_str(), pairs().skip(1000)).broken.is_some());
 }
 
 #[tokio::test]

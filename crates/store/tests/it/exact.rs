@@ -186,7 +186,7 @@ async fn words_for_a_loop_are_exact_until_they_are_delivered() {
     let message = store
         .write(|tx| {
             tx.session_ensure("nightly", NOW)?;
-            tx.loop_message_insert("nightly", ("operator", SECRET), NOW)
+            tx.loop_message_insert("nightly", "operator", SECRET, NOW)
         })
         .await
         .unwrap();

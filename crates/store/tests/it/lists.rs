@@ -10,7 +10,8 @@ async fn change(store: &Store, number: i64, wish: TaskMove, priority: i64) {
     store
         .write(move |tx| {
             let mut task = tx.task_find(&model::TaskRef::Number(number))?.unwrap();
-            task.state = task.state.apply_through(&wish, model::task::Standing::Alone).unwrap();
+            task.state =
+                task.state.apply_through(&wish, model::task::EpicMembership::Alone).unwrap();
             task.priority = Priority::new(priority).unwrap();
             tx.task_save(&task, NOW)
         })

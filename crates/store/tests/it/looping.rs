@@ -3,7 +3,7 @@
 use model::AgentId;
 use model::agent::AgentStateName;
 use model::money::Usd;
-use model::session::{LoopState, LoopWish, Phase};
+use model::session::{LoopRequest, LoopState, Phase};
 use store::{IterationEnd, LoopOrder, StoreError};
 
 use crate::support::{NOW, open};
@@ -33,7 +33,7 @@ async fn a_loop_is_read_as_it_was_written() {
             row.state = LoopState::Running;
             row.phase = Phase::Before;
             (row.step, row.hook_run, row.hook_runs) = (2, Some(7), 7);
-            row.wish = Some(LoopWish::Pause);
+            row.wish = Some(LoopRequest::Pause);
             row.why = Some("why".into());
             (row.iteration, row.next, row.last) = (3, 4, Some(9));
             row.agent = Some(AgentId::from_bits(1));
@@ -71,7 +71,7 @@ async fn an_iteration_is_begun_once_and_a_message_delivered_once() {
             assert_eq!((it.task, it.commit.as_deref()), (Some(7), Some("abc")));
             assert_eq!((it.summary.as_deref(), it.ended_at), (Some("done"), Some(NOW)));
             assert_eq!(tx.session_spent("house")?, spent);
-            let message = tx.loop_message_insert("house", ("operator", "hello"), NOW)?;
+            let message = tx.loop_message_insert("house", "operator", "hello", NOW)?;
             assert_eq!(tx.loop_messages_waiting_count("house")?, 1);
             tx.loop_message_delivered(message.number, 1, NOW)?;
             tx.loop_message_delivered(message.number, 2, NOW)?;

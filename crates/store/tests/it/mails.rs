@@ -16,11 +16,12 @@ async fn crew(store: &Store) {
     }
 }
 
-/// Writes the letter of that number, and gives its id.
-async fn letter(
+/// Records the mail of that number, and returns its id.
+async fn mail(
     store: &Store,
     bits: u64,
-    (from, to): (Option<AgentId>, Recipient),
+    from: Option<AgentId>,
+    to: Recipient,
     reply_to: Option<u64>,
 ) -> MailId {
     let id = MailId::from_bits(bits);
@@ -28,7 +29,7 @@ async fn letter(
         id,
         from: from.map(|from| (from, "worker".to_owned())),
         to,
-        subject: format!("Letter {bits}"),
+        subject: format!("Mail {bits}"),
         body: format!("It says {bits}"),
         reply_to: reply_to.map(MailId::from_bits),
     };
@@ -42,22 +43,22 @@ fn numbers(store: &Store, which: Mailbox, before: i64, limit: u32) -> (Vec<i64>,
 }
 
 #[tokio::test]
-async fn letters_are_listed_newest_first_by_box_and_by_agent() {
+async fn mails_are_listed_newest_first_by_box_and_by_agent() {
     let (_dir, store) = open();
     crew(&store).await;
     let human = Recipient::Human;
-    letter(&store, 1, (Some(A), human), None).await;
-    letter(&store, 2, (Some(A), Recipient::Agent(B)), None).await;
-    letter(&store, 3, (None, Recipient::Agent(A)), Some(1)).await;
-    letter(&store, 4, (Some(B), Recipient::Agent(B)), None).await;
-    letter(&store, 5, (Some(B), human), None).await;
+    mail(&store, 1, Some(A), human, None).await;
+    mail(&store, 2, Some(A), Recipient::Agent(B), None).await;
+    mail(&store, 3, None, Recipient::Agent(A), Some(1)).await;
+    mail(&store, 4, Some(B), Recipient::Agent(B), None).await;
+    mail(&store, 5, Some(B), human, None).await;
     assert_eq!(numbers(&store, Mailbox::All, i64::MAX, 2), (vec![5, 4], Some(4)));
     assert_eq!(numbers(&store, Mailbox::All, 4, 5), (vec![3, 2, 1], None));
     assert_eq!(numbers(&store, Mailbox::Human, i64::MAX, 5), (vec![5, 1], None));
     assert_eq!(numbers(&store, Mailbox::Of(A), i64::MAX, 2), (vec![3, 2], Some(2)));
     assert_eq!(numbers(&store, Mailbox::Of(A), 2, 2), (vec![1], None));
     let own = numbers(&store, Mailbox::Of(B), i64::MAX, 5);
-    assert_eq!(own, (vec![5, 4, 2], None), "a letter to oneself is one letter");
+    assert_eq!(own, (vec![5, 4, 2], None), "a mail to oneself is one mail");
     let page = store.read(|tx| tx.mail_newest(Mailbox::Human, 2, 1)).unwrap();
     let first = &page.items[0];
     assert_eq!((first.replies, first.answered, &*first.head), (1, true, "It says 1"));
@@ -87,12 +88,12 @@ async fn what_a_person_has_not_answered_waits_while_its_writer_lives() {
     let (_dir, store) = open();
     crew(&store).await;
     let human = Recipient::Human;
-    letter(&store, 1, (Some(A), human), None).await;
-    letter(&store, 2, (Some(A), human), None).await;
-    letter(&store, 3, (Some(B), human), None).await;
-    letter(&store, 4, (None, Recipient::Agent(A)), Some(1)).await;
+    mail(&store, 1, Some(A), human, None).await;
+    mail(&store, 2, Some(A), human, None).await;
+    mail(&store, 3, Some(B), human, None).await;
+    mail(&store, 4, None, Recipient::Agent(A), Some(1)).await;
     // An agent's own letter to its letter is no answer.
-    letter(&store, 5, (Some(A), human), Some(2)).await;
+    mail(&store, 5, Some(A), human, Some(2)).await;
     let open = || {
         let lines = store.read(|tx| tx.mail_unanswered()).unwrap();
         lines.iter().map(|line| line.number).collect::<Vec<_>>()
@@ -108,8 +109,9 @@ async fn what_a_person_has_not_answered_waits_while_its_writer_lives() {
 async fn a_question_for_leave_waits_however_old_it_is() {
     let (_dir, store) = open();
     crew(&store).await;
-    let mail = letter(&store, 1, (Some(A), Recipient::Human), None).await;
-    let asked = Question { agent: A, request: "r".into(), tool: "Bash".into(), mail, answer: None };
+    let first = mail(&store, 1, Some(A), Recipient::Human, None).await;
+    let asked =
+        Question { agent: A, request: "r".into(), tool: "Bash".into(), mail: first, answer: None };
     store
         .write(move |tx| {
             tx.question_insert(&asked, NOW)?;
@@ -118,15 +120,15 @@ async fn a_question_for_leave_waits_however_old_it_is() {
         .await
         .unwrap();
     for bits in 2..1100 {
-        letter(&store, bits, (Some(B), Recipient::Human), None).await;
+        mail(&store, bits, Some(B), Recipient::Human, None).await;
     }
     let lines = store.read(|tx| tx.mail_unanswered()).unwrap();
     let last = lines.last().unwrap();
-    assert_eq!((last.id, last.permission.as_deref()), (mail, Some("Bash")));
+    assert_eq!((last.id, last.permission.as_deref()), (first, Some("Bash")));
     assert_eq!(lines.len(), 1001, "the newest thousand, and this one");
-    letter(&store, 2000, (None, Recipient::Agent(A)), Some(1)).await;
+    mail(&store, 2000, None, Recipient::Agent(A), Some(1)).await;
     let lines = store.read(|tx| tx.mail_unanswered()).unwrap();
-    assert!(lines.iter().all(|line| line.id != mail), "it was answered");
+    assert!(lines.iter().all(|line| line.id != first), "it was answered");
 }
 
 #[tokio::test]
@@ -134,10 +136,10 @@ async fn a_thread_is_found_up_and_down() {
     let (_dir, store) = open();
     crew(&store).await;
     let (human, a) = (Recipient::Human, Recipient::Agent(A));
-    let root = letter(&store, 1, (Some(A), human), None).await;
-    let other = letter(&store, 2, (None, a), None).await;
-    let answer = letter(&store, 3, (None, a), Some(1)).await;
-    let again = letter(&store, 4, (None, a), Some(1)).await;
+    let root = mail(&store, 1, Some(A), human, None).await;
+    let other = mail(&store, 2, None, a, None).await;
+    let answer = mail(&store, 3, None, a, Some(1)).await;
+    let again = mail(&store, 4, None, a, Some(1)).await;
     store
         .read(|tx| {
             assert_eq!(tx.mail_answers(answer)?, Some(root));
@@ -165,7 +167,8 @@ async fn the_tasks_behind_a_task_are_those_that_are_not_over() {
             }
             let mut done = tx.task_find(&model::TaskRef::Number(3))?.unwrap();
             let wish = model::task::TaskMove::Complete;
-            done.state = done.state.apply_through(&wish, model::task::Standing::Alone).unwrap();
+            done.state =
+                done.state.apply_through(&wish, model::task::EpicMembership::Alone).unwrap();
             tx.task_save(&done, NOW)
         })
         .await

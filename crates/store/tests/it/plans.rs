@@ -3,7 +3,7 @@
 use model::agent::{AgentState, Outcome};
 use model::money::Usd;
 use model::{AgentId, PlanState, TaskId};
-use store::{Caps, NewAgent, NewMail, NewPlan, PlanStep, PlanTurn, Recipient, Spend, Store};
+use store::{BudgetCaps, NewAgent, NewMail, NewPlan, PlanStep, PlanTurn, Recipient, Spend, Store};
 
 use crate::support::{NOW, agent, open};
 
@@ -32,7 +32,7 @@ async fn enrol(store: &Store, id: u64, parent: Option<AgentId>) {
     let new = NewAgent { parent, ..agent(id) };
     let write = move |tx: &mut store::Tx<'_>| {
         tx.agent_insert(&new, NOW)?;
-        tx.budget_insert(new.id, &Caps::default())
+        tx.budget_insert(new.id, &BudgetCaps::default())
     };
     store.write(write).await.unwrap();
 }
@@ -151,7 +151,7 @@ async fn letters_to_the_human_are_a_plans_if_its_crew_wrote_them() {
     write(4, Some(FIRST), Recipient::Agent(CHILD), None).await.unwrap();
     write(5, Some(CHILD), Recipient::Human, None).await.unwrap();
     write(6, None, Recipient::Agent(CHILD), Some(5)).await.unwrap();
-    let letters = store.read(|tx| tx.plan_letters(number)).unwrap();
+    let letters = store.read(|tx| tx.plan_mails(number)).unwrap();
     let ids: Vec<model::MailId> = letters.iter().map(|mail| mail.id).collect();
     assert_eq!(ids, [1, 2, 5].map(model::MailId::from_bits), "answered or not");
 }

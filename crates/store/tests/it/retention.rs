@@ -3,7 +3,7 @@
 use model::agent::{AgentState, Outcome};
 use model::event::EventKind;
 use model::{AgentId, DeliveryId, MailId, TaskId, Timestamp};
-use store::{EventDraft, EventFilter, EventRetention, Keyed, NewDelivery, Store};
+use store::{EventDraft, EventFilter, EventRetention, KeyedCall, NewDelivery, Store};
 use wire::event::{EventData, MailRead};
 
 use crate::support::{NOW, add_task, agent, open};
@@ -136,14 +136,14 @@ async fn delivered_messages_and_old_answers_go_and_others_stay() {
     file.execute("UPDATE delivery SET state = 'dead', ended_at = ?1 WHERE number = 4", [at])
         .unwrap();
     for n in 0..3_i64 {
-        let call = Keyed {
+        let call = KeyedCall {
             principal: "p".into(),
             key: format!("k{n}"),
             tool: "t".into(),
             input: "{}".into(),
         };
         let at = NOW.after_seconds(n * 3600);
-        store.write(move |tx| tx.answered_insert(&call, "{}", at)).await.unwrap();
+        store.write(move |tx| tx.idempotency_insert(&call, "{}", at)).await.unwrap();
     }
     let (early, late) = (NOW, NOW.after_seconds(3600));
     let deliveries = |before: Timestamp| store.write(move |tx| tx.deliveries_remove(before, 2));
@@ -151,8 +151,8 @@ async fn delivered_messages_and_old_answers_go_and_others_stay() {
     assert_eq!(store.read(|tx| tx.deliveries_delivered_count(late)).unwrap(), 3);
     assert_eq!(deliveries(late).await.unwrap(), 2);
     assert_eq!(deliveries(late).await.unwrap(), 1);
-    assert_eq!(store.read(|tx| tx.answered_count(late)).unwrap(), 1);
-    assert_eq!(store.write(move |tx| tx.answered_remove(late, 9)).await.unwrap(), 1);
+    assert_eq!(store.read(|tx| tx.idempotency_count(late)).unwrap(), 1);
+    assert_eq!(store.write(move |tx| tx.idempotency_remove(late, 9)).await.unwrap(), 1);
     let left = |table: &str| -> i64 {
         file.query_row(&format!("SELECT COUNT(*) FROM {table}"), [], |row| row.get(0)).unwrap()
     };

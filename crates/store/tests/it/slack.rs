@@ -111,7 +111,7 @@ async fn a_thread_is_spoken_to_in_order_and_holds_up_no_other() {
     let number = first.number;
     let later = NOW.after_seconds(5);
     store.write(move |tx| tx.slack_out_begin(number, NOW)).await.unwrap();
-    store.write(move |tx| tx.slack_out_later(number, ("lost", Some(NOW)), later)).await.unwrap();
+    store.write(move |tx| tx.slack_out_reschedule(number, "lost", Some(NOW), later)).await.unwrap();
     let other = due(&store).unwrap();
     assert_eq!(other.what.id, "b1");
     end(&store, other, None).await;

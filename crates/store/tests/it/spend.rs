@@ -3,7 +3,9 @@
 use model::agent::{AgentState, Outcome};
 use model::money::Usd;
 use model::{AgentId, TaskId, Timestamp};
-use store::{Caps, NewAgent, NewRun, Spend, SpendBy, Store, StoreError, Tokens};
+use store::{
+    BudgetCaps, NewAgent, NewRun, Spend, SpendAmount, SpendBy, Store, StoreError, TimeSpan, Tokens,
+};
 
 use crate::support::{NOW, add_task, agent, open};
 
@@ -47,7 +49,10 @@ async fn crew(store: &Store) {
                 conversation: None,
             })?;
         }
-        tx.budget_insert(id(1), &Caps { money: Some(Usd::from_dollars(9.0)), ..Caps::default() })
+        tx.budget_insert(
+            id(1),
+            &BudgetCaps { money: Some(Usd::from_dollars(9.0)), ..BudgetCaps::default() },
+        )
     };
     store.write(make).await.unwrap();
 }
@@ -57,7 +62,7 @@ async fn spend(store: &Store, bits: u64, dollars: f64, at: Timestamp) {
         let money = Usd::from_dollars(dollars);
         tx.run_use(id(bits), tokens(10), Some(money))?;
         tx.budget_charge(id(bits), Spend { money, tokens: 16, agents: 0 })?;
-        tx.spend_add(id(bits), "small", (money, tokens(10)), at)
+        tx.spend_add(id(bits), "small", SpendAmount { money, tokens: tokens(10) }, at)
     };
     store.write(spend).await.unwrap();
 }
@@ -75,12 +80,12 @@ async fn what_was_spent_each_hour_adds_up_to_all_of_it() {
     {
         spend(&store, bits, dollars, NOW.after_millis(hours * HOUR)).await;
     }
-    let span = (Timestamp::from_millis(0), NOW.after_millis(10 * HOUR));
+    let span = TimeSpan { from: Timestamp::from_millis(0), to: NOW.after_millis(10 * HOUR) };
     let all = Usd::from_dollars(7.75);
     for by in [SpendBy::Role, SpendBy::Model, SpendBy::Task, SpendBy::Agent, SpendBy::Hour] {
         let points = store.read(|tx| tx.spend_points(by, span)).unwrap();
         assert_eq!(points.iter().map(|point| point.money).sum::<Usd>(), all, "{by:?}");
-        let sums = store.read(|tx| tx.spend_sums(by, span.0, 100)).unwrap();
+        let sums = store.read(|tx| tx.spend_sums(by, span.from, 100)).unwrap();
         for sum in sums.iter().filter(|_| by != SpendBy::Hour) {
             let mine = points.iter().filter(|point| point.key == sum.key);
             assert_eq!(mine.map(|point| point.money).sum::<Usd>(), sum.money, "{by:?}");
@@ -93,11 +98,10 @@ async fn what_was_spent_each_hour_adds_up_to_all_of_it() {
         mine.map(|point| point.money).sum::<Usd>()
     };
     assert_eq!((of(1), of(5)), (Usd::from_dollars(3.75), Usd::from_dollars(4.0)));
-    let second = (NOW.after_millis(HOUR), NOW.after_millis(2 * HOUR));
     let floor = |at: Timestamp| Timestamp::from_millis(at.as_millis().div_euclid(HOUR) * HOUR);
-    let points = store
-        .read(|tx| tx.spend_points(SpendBy::Role, (floor(second.0), floor(second.1))))
-        .unwrap();
+    let second =
+        TimeSpan { from: floor(NOW.after_millis(HOUR)), to: floor(NOW.after_millis(2 * HOUR)) };
+    let points = store.read(|tx| tx.spend_points(SpendBy::Role, second)).unwrap();
     assert_eq!(points.iter().map(|point| point.money).sum::<Usd>(), Usd::from_dollars(2.25));
 }
 
@@ -119,7 +123,7 @@ async fn finished_tasks_and_failed_work_are_told_apart() {
         tx.task_save(&task, NOW)
     };
     store.write(done).await.unwrap();
-    let span = (NOW.after_millis(-HOUR), NOW.after_millis(HOUR));
+    let span = TimeSpan { from: NOW.after_millis(-HOUR), to: NOW.after_millis(HOUR) };
     let costs = store.read(|tx| tx.spend_on_done(span)).unwrap();
     assert_eq!(costs.len(), 1);
     assert_eq!((costs[0].slug.as_str(), costs[0].money), ("task-1", Usd::from_dollars(1.0)));
@@ -127,7 +131,7 @@ async fn finished_tasks_and_failed_work_are_told_apart() {
     assert_eq!(failed.len(), 1);
     assert_eq!((failed[0].slug.as_str(), failed[0].money), ("task-2", Usd::from_dollars(2.5)));
     assert_eq!(alone, Usd::from_dollars(0.25));
-    let before = (NOW.after_millis(-2 * HOUR), NOW.after_millis(-HOUR));
+    let before = TimeSpan { from: NOW.after_millis(-2 * HOUR), to: NOW.after_millis(-HOUR) };
     assert!(store.read(|tx| tx.spend_on_done(before)).unwrap().is_empty());
 }
 
@@ -162,7 +166,7 @@ async fn amounts_saturate_instead_of_overflowing() {
             // Several models, so that the sums over rows are put to the test too.
             for (bits, model) in [(2, "large"), (2, "small"), (4, "large")] {
                 tx.run_use(id(bits), most, Some(money))?;
-                tx.spend_add(id(bits), model, (money, most), NOW)?;
+                tx.spend_add(id(bits), model, SpendAmount { money, tokens: most }, NOW)?;
                 for charged in [1, bits] {
                     let spend = Spend { money, tokens: u64::MAX, agents: u64::MAX };
                     tx.budget_charge(id(charged), spend)?;
@@ -175,10 +179,10 @@ async fn amounts_saturate_instead_of_overflowing() {
     for bits in [2, 4] {
         end(&store, bits, Outcome::Failed, NOW).await;
     }
-    let span = (Timestamp::from_millis(0), NOW.after_millis(10 * HOUR));
+    let span = TimeSpan { from: Timestamp::from_millis(0), to: NOW.after_millis(10 * HOUR) };
     let read = store.read(|tx| {
         for by in [SpendBy::Role, SpendBy::Model, SpendBy::Task, SpendBy::Agent, SpendBy::Hour] {
-            for sum in tx.spend_sums(by, span.0, 10)? {
+            for sum in tx.spend_sums(by, span.from, 10)? {
                 assert!(sum.money > Usd::from_dollars(1e6) && sum.tokens.all() > 0, "{sum:?}");
             }
             assert!(!tx.spend_points(by, span)?.is_empty());
@@ -186,7 +190,7 @@ async fn amounts_saturate_instead_of_overflowing() {
         tx.spend_points_by_lineage(span)?;
         tx.spend_on_done(span)?;
         tx.spend_on_failed(span)?;
-        tx.spend_total(span.0)?;
+        tx.spend_total(span.from)?;
         tx.agent_spend(id(2))?;
         tx.epic_costs()?;
         tx.task_cost(TaskId::from_bits(1))?;
@@ -216,9 +220,9 @@ async fn what_is_held_below_an_agent_is_counted_once_and_let_go_by_an_end() {
     crew(&store).await;
     let dollars = Usd::from_dollars;
     let reserve = |bits: u64, usd: f64, tokens: u64| {
-        let reserve = store::Reserve { money: Some(dollars(usd)), tokens: Some(tokens) };
+        let reserve = store::BudgetReserve { money: Some(dollars(usd)), tokens: Some(tokens) };
         store.write(move |tx| {
-            tx.budget_insert(id(bits), &Caps::default())?;
+            tx.budget_insert(id(bits), &BudgetCaps::default())?;
             tx.budget_reserve(id(bits), &reserve)
         })
     };
@@ -227,21 +231,21 @@ async fn what_is_held_below_an_agent_is_counted_once_and_let_go_by_an_end() {
     reserve(4, 0.75, 300).await.unwrap();
     let held = |top: u64| store.read(|tx| tx.budget_held_below(id(top))).unwrap();
     // The fourth stands below the second, whose reservation covers its money and not its tokens.
-    assert_eq!(held(1), store::Held { money: dollars(2.0), tokens: 400 });
-    assert_eq!(held(2), store::Held { money: dollars(0.75), tokens: 300 });
-    assert_eq!(held(5), store::Held::default(), "another tree");
+    assert_eq!(held(1), store::HeldBudget { money: dollars(2.0), tokens: 400 });
+    assert_eq!(held(2), store::HeldBudget { money: dollars(0.75), tokens: 300 });
+    assert_eq!(held(5), store::HeldBudget::default(), "another tree");
     let spend = Spend { money: dollars(0.25), tokens: 50, agents: 0 };
     for bits in [1, 3] {
         store.write(move |tx| tx.budget_charge(id(bits), spend)).await.unwrap();
     }
     assert_eq!(
         held(1),
-        store::Held { money: dollars(1.75), tokens: 350 },
+        store::HeldBudget { money: dollars(1.75), tokens: 350 },
         "it spends what it holds"
     );
     end(&store, 3, Outcome::Succeeded, NOW).await;
-    assert_eq!(held(1), store::Held { money: dollars(1.0), tokens: 300 });
+    assert_eq!(held(1), store::HeldBudget { money: dollars(1.0), tokens: 300 });
     // One that has ended holds nothing itself; those it left behind do.
     end(&store, 2, Outcome::Succeeded, NOW).await;
-    assert_eq!(held(1), store::Held { money: dollars(0.75), tokens: 300 });
+    assert_eq!(held(1), store::HeldBudget { money: dollars(0.75), tokens: 300 });
 }

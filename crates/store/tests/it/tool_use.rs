@@ -82,7 +82,7 @@ async fn a_commit_that_fails_counts_nothing_until_its_rows_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
     let patience = std::time::Duration::from_millis(10);
-    let store = Store::open_with_patience(&path, patience).unwrap();
+    let store = Store::open_with_timeout(&path, patience).unwrap();
     let somebody = rusqlite::Connection::open(&path).unwrap();
     somebody.execute_batch("BEGIN IMMEDIATE").unwrap();
     store.audit_later(by(1, READ)).await.unwrap();

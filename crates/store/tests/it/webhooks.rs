@@ -3,7 +3,7 @@
 use model::event::EventKind;
 use model::webhook::DeliveryState;
 use model::{AgentId, DeliveryId};
-use store::{Delivery, EventDraft, NewDelivery, Store, StoreError, Tried};
+use store::{Delivery, DeliveryAttempt, EventDraft, NewDelivery, Store, StoreError};
 use wire::event::{EventData, MailRead};
 
 use crate::support::{NOW, open};
@@ -33,8 +33,8 @@ fn due(store: &Store) -> Vec<DeliveryId> {
 }
 
 async fn end(store: &Store, id: DeliveryId, state: DeliveryState) {
-    let (delivery, tried) = (get(store, id), Tried { status: Some(500), error: None });
-    store.write(move |tx| tx.delivery_end(&delivery, (state, &tried), NOW)).await.unwrap();
+    let (delivery, tried) = (get(store, id), DeliveryAttempt { status: Some(500), error: None });
+    store.write(move |tx| tx.delivery_end(&delivery, state, &tried, NOW)).await.unwrap();
 }
 
 #[tokio::test]
@@ -44,8 +44,8 @@ async fn only_the_first_of_a_line_is_due() {
         [add(&store, 1, "a").await, add(&store, 2, "a").await, add(&store, 3, "b").await];
     assert_eq!(due(&store), [one, other]);
     // It failed, and nobody of its line is due before it is.
-    let (tried, later) = (Tried::default(), NOW.after_seconds(5));
-    store.write(move |tx| tx.delivery_later(one, &tried, later)).await.unwrap();
+    let (tried, later) = (DeliveryAttempt::default(), NOW.after_seconds(5));
+    store.write(move |tx| tx.delivery_reschedule(one, &tried, later)).await.unwrap();
     assert_eq!(due(&store), [other]);
     assert_eq!(store.read(|tx| tx.delivery_next_due(HOOK, NOW)).unwrap(), Some(later));
     end(&store, one, DeliveryState::Dead).await;
@@ -119,7 +119,7 @@ async fn a_webhook_begins_with_what_happens_from_now_on() {
     let number = begun.await.unwrap();
     let row = store.read(|tx| tx.webhook_get(HOOK)).unwrap().unwrap();
     assert_eq!((row.seen, row.disabled_at), (number, None), "also in one commit");
-    let disable = |tx: &mut store::Tx<'_>| tx.webhook_disable(HOOK, ("gone", "hash"), NOW);
+    let disable = |tx: &mut store::Tx<'_>| tx.webhook_disable(HOOK, "gone", "hash", NOW);
     assert!(store.write(disable).await.unwrap());
     assert!(!store.write(disable).await.unwrap(), "once");
     assert!(store.write(|tx| tx.webhook_enable(HOOK, NOW)).await.unwrap());

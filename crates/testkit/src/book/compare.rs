@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex_lite::Regex;
 
 /// What differs from one time to the next, and what is taken for it.
-static CHANGING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
+static CHANGING_PATTERNS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     let rules = [
         (r"\b([a-z]+)_[0-9a-f]{16}\b", "${1}_ID"),
         (r"\b[0-9a-f]{64}\b", "HASH"),
@@ -28,7 +28,7 @@ static CHANGING: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
 /// Takes out what differs from one time to the next.
 pub(super) fn steady(line: &str) -> String {
     let mut line = line.to_owned();
-    for (found, instead) in CHANGING.iter() {
+    for (found, instead) in CHANGING_PATTERNS.iter() {
         line = found.replace_all(&line, *instead).into_owned();
     }
     line.trim_end().to_owned()

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::page::{Item, Page};
+use super::page::{Page, PageItem};
 use crate::github::FakeGitHub;
 use crate::{Receiver, World};
 
@@ -16,17 +16,17 @@ const CODEX: &str = include_str!("codex.sh");
 
 /// What a page needs of the outside; it ends with this value.
 #[derive(Debug, Default)]
-pub(super) struct Outside {
+pub(super) struct Surroundings {
     github: Option<FakeGitHub>,
     receivers: Vec<Receiver>,
 }
 
-impl Outside {
+impl Surroundings {
     /// Brings about what the page says that it needs.
     pub(super) async fn of(page: &Page, world: &mut World, bin: &Path) -> Result<Self> {
         let mut outside = Self::default();
         let needs = page.items.iter().filter_map(|item| match item {
-            Item::Needs(needs) => Some(needs),
+            PageItem::Needs(needs) => Some(needs),
             _ => None,
         });
         for need in needs.flatten() {

@@ -9,12 +9,12 @@ use anyhow::{Context as _, Result, bail, ensure};
 pub struct Page {
     /// Its path in the tree
     pub name: String,
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<PageItem>,
 }
 
 /// What a page has, in its order.
 #[derive(Debug)]
-pub(super) enum Item {
+pub(super) enum PageItem {
     Block(Block),
     /// Lines of shell that readers do not see
     Setup {
@@ -36,13 +36,13 @@ pub(super) struct Block {
     pub(super) line: usize,
     pub(super) language: String,
     pub(super) text: String,
-    pub(super) notes: Notes,
+    pub(super) notes: BlockNotes,
 }
 
 /// What the comments before a block say of it.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
-    pub(super) place: Option<Place>,
+pub(super) struct BlockNotes {
+    pub(super) place: Option<BlockUse>,
     pub(super) not_run: Option<String>,
     pub(super) endless: Vec<String>,
     pub(super) on_screen: Vec<String>,
@@ -50,7 +50,7 @@ pub(super) struct Notes {
 
 /// Where a block belongs.
 #[derive(Debug)]
-pub(super) enum Place {
+pub(super) enum BlockUse {
     File(String),
     AddTo(String),
 }
@@ -65,7 +65,7 @@ impl Page {
     /// Reads a page from its text.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         let mut items = Vec::new();
-        let mut notes = Notes::default();
+        let mut notes = BlockNotes::default();
         let mut lines = text.lines().zip(1..);
         while let Some((content, line)) = lines.next() {
             let bare = content.trim_start();
@@ -74,7 +74,7 @@ impl Page {
                 let language = language.trim().to_owned();
                 let text = fenced(&mut lines, indent)
                     .with_context(|| format!("{name}:{line}: the block does not end"))?;
-                items.push(Item::Block(Block {
+                items.push(PageItem::Block(Block {
                     line,
                     language,
                     text,
@@ -87,7 +87,7 @@ impl Page {
                     .with_context(|| format!("{name}:{line}: `<!-- {} -->`", comment.trim()))?;
             }
         }
-        let Notes { place, not_run, endless, on_screen } = notes;
+        let BlockNotes { place, not_run, endless, on_screen } = notes;
         ensure!(
             place.is_none() && not_run.is_none() && endless.is_empty() && on_screen.is_empty(),
             "{name}: the last comment speaks of a block, and none follows"
@@ -108,7 +108,7 @@ impl Page {
 
     fn blocks(&self) -> impl Iterator<Item = &Block> {
         self.items.iter().filter_map(|item| match item {
-            Item::Block(block) => Some(block),
+            PageItem::Block(block) => Some(block),
             _ => None,
         })
     }
@@ -150,14 +150,19 @@ fn comment<'a>(begun: &str, lines: &mut impl Iterator<Item = (&'a str, usize)>) 
 }
 
 /// Obeys a comment.
-fn take(comment: &str, line: usize, notes: &mut Notes, items: &mut Vec<Item>) -> Result<()> {
+fn take(
+    comment: &str,
+    line: usize,
+    notes: &mut BlockNotes,
+    items: &mut Vec<PageItem>,
+) -> Result<()> {
     let text = comment.trim();
     if let Some(shell) = text.strip_prefix("setup\n") {
-        items.push(Item::Setup { line, text: shell.to_owned() });
+        items.push(PageItem::Setup { line, text: shell.to_owned() });
     } else if let Some(path) = text.strip_prefix("file: ") {
-        notes.place = Some(Place::File(path.to_owned()));
+        notes.place = Some(BlockUse::File(path.to_owned()));
     } else if let Some(path) = text.strip_prefix("add to: ") {
-        notes.place = Some(Place::AddTo(path.to_owned()));
+        notes.place = Some(BlockUse::AddTo(path.to_owned()));
     } else if let Some(reason) = text.strip_prefix("not run: ") {
         notes.not_run = Some(reason.to_owned());
     } else if let Some(command) = text.strip_prefix("endless: ") {
@@ -165,9 +170,9 @@ fn take(comment: &str, line: usize, notes: &mut Notes, items: &mut Vec<Item>) ->
     } else if let Some(command) = text.strip_prefix("on a screen: ") {
         notes.on_screen.push(command.to_owned());
     } else if let Some(what) = text.strip_prefix("needs: ") {
-        items.push(Item::Needs(what.split(", ").map(str::to_owned).collect()));
+        items.push(PageItem::Needs(what.split(", ").map(str::to_owned).collect()));
     } else if let Some((example, variable)) = text.split_once(" is $") {
-        items.push(Item::Stands { example: example.to_owned(), variable: variable.to_owned() });
+        items.push(PageItem::Stands { example: example.to_owned(), variable: variable.to_owned() });
     } else {
         bail!("such a comment is not known; see the first lines of crates/testkit/src/book.rs");
     }

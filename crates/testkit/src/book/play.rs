@@ -8,24 +8,24 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 
 use super::compare;
-use super::outside::Outside;
+use super::outside::Surroundings;
 use super::page::Page;
-use super::script::{Answer, Step, answers, script, steps};
+use super::script::{StepOutcome, TypedStep, answers, script, steps};
 use crate::World;
 
 /// How long a page may take.
-const PATIENCE: Duration = Duration::from_secs(150);
+const PAGE_TIMEOUT: Duration = Duration::from_secs(150);
 /// More troubles than this follow from the first ones.
-const TROUBLES: usize = 5;
+const MAX_PROBLEMS_SHOWN: usize = 5;
 /// Ends whatever a page has left running: its servers, wherever it made a home, and its tmux.
-const END: &str = "for home in .adjutant */.adjutant; do
+const STOP_SERVERS_SCRIPT: &str = "for home in .adjutant */.adjutant; do
     if [ -e \"$home/server.json\" ]; then adjutant --home \"$home\" down --kill; fi
 done
 tmux kill-server; true";
 
 /// What came of a page.
 #[derive(Debug)]
-pub struct Played {
+pub struct PageOutcome {
     /// How many things were typed
     pub typed: usize,
     /// Everything that was typed, and what came
@@ -35,7 +35,7 @@ pub struct Played {
 }
 
 /// Does what a page says, with this binary for `adjutant`.
-pub async fn play(binary: &Path, page: &Page) -> Result<Played> {
+pub async fn play(binary: &Path, page: &Page) -> Result<PageOutcome> {
     let binary = binary.canonicalize().with_context(|| binary.display().to_string())?;
     let mut world = World::bare(&binary)?;
     let bin = world.scratch().join("bin");
@@ -51,16 +51,16 @@ pub async fn play(binary: &Path, page: &Page) -> Result<Played> {
     world.set("GIT_CONFIG_GLOBAL", git.display().to_string());
     world.set("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", bin.display()));
     world.set("TMUX_TMPDIR", world.scratch().display().to_string());
-    let outside = Outside::of(page, &mut world, &bin).await?;
+    let outside = Surroundings::of(page, &mut world, &bin).await?;
 
     let steps = steps(page)?;
     let (file, output) = (world.scratch().join("page.sh"), world.scratch().join("output"));
     std::fs::write(&file, script(&steps))?;
     // Into a file: a server in the background would hold a pipe open.
     let line = format!("exec bash '{}' > '{}' 2>&1", file.display(), output.display());
-    let ended = tokio::time::timeout(PATIENCE, world.shell(&line)).await;
+    let ended = tokio::time::timeout(PAGE_TIMEOUT, world.shell(&line)).await;
     let came = String::from_utf8_lossy(&std::fs::read(&output)?).into_owned();
-    world.shell(END).await?;
+    world.shell(STOP_SERVERS_SCRIPT).await?;
 
     let answers = answers(&came);
     let mut troubles = Vec::new();
@@ -73,22 +73,22 @@ pub async fn play(binary: &Path, page: &Page) -> Result<Played> {
             page.name, next.line, next.typed
         ));
     } else if ended.is_err() {
-        troubles.push(format!("{}: it took more than {PATIENCE:?}", page.name));
+        troubles.push(format!("{}: it took more than {PAGE_TIMEOUT:?}", page.name));
     }
     if let Err(error) = outside.finish() {
         troubles.push(format!("{}: {error:#}", page.name));
     }
-    let more = troubles.len().saturating_sub(TROUBLES);
-    troubles.truncate(TROUBLES);
+    let more = troubles.len().saturating_sub(MAX_PROBLEMS_SHOWN);
+    troubles.truncate(MAX_PROBLEMS_SHOWN);
     if more > 0 {
         troubles.push(format!("… and {more} more"));
     }
     let told = told(&steps, &answers);
-    Ok(Played { typed: steps.len(), told, troubles: troubles.join("\n\n") })
+    Ok(PageOutcome { typed: steps.len(), told, troubles: troubles.join("\n\n") })
 }
 
 /// What is wrong with what came of a step.
-fn trouble(page: &Page, step: &Step, answer: &Answer) -> Option<String> {
+fn trouble(page: &Page, step: &TypedStep, answer: &StepOutcome) -> Option<String> {
     let place = format!("{}:{}: $ {}", page.name, step.line, step.typed);
     let shown = step.shown.as_deref().unwrap_or_default();
     let fails = shown.iter().any(|line| line.starts_with("error:"));
@@ -105,7 +105,7 @@ fn trouble(page: &Page, step: &Step, answer: &Answer) -> Option<String> {
     }
 }
 
-fn told(steps: &[Step], answers: &[Answer]) -> String {
+fn told(steps: &[TypedStep], answers: &[StepOutcome]) -> String {
     let mut told = String::new();
     for (step, answer) in steps.iter().zip(answers) {
         let typed = step.typed.replace('\n', "\n> ");

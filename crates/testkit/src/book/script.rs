@@ -7,14 +7,14 @@ use anyhow::{Context as _, Result, bail};
 use regex_lite::Regex;
 use serde::de::IgnoredAny;
 
-use super::page::{Block, Item, Page, Place};
+use super::page::{Block, BlockUse, Page, PageItem};
 
 /// Comes before the number of a step that begins.
-const BEGINS: char = '\u{1e}';
+const STEP_BEGIN_MARK: char = '\u{1e}';
 /// Comes before the status of a step that has ended.
-const ENDED: char = '\u{1f}';
+const STEP_END_MARK: char = '\u{1f}';
 /// Ends a file in the script.
-const END: &str = "END_OF_THIS_FILE";
+const HEREDOC_END: &str = "END_OF_THIS_FILE";
 
 /// What every page may use.
 const PROLOGUE: &str = r#"
@@ -29,7 +29,7 @@ field() { grep -o "\"$1\": *\"[^\"]*\"" | head -n 1 | sed 's/.*: *"\(.*\)"/\1/';
 
 /// One thing that is typed.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct TypedStep {
     /// Where the page has it
     pub(super) line: usize,
     /// As the page has it
@@ -42,7 +42,7 @@ pub(super) struct Step {
 
 /// How a step ended.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct StepOutcome {
     /// What it printed
     pub(super) printed: String,
     /// Its exit status; none where the shell did not get so far
@@ -50,30 +50,30 @@ pub(super) struct Answer {
 }
 
 /// Examples of a page, and the variables that they stand for.
-type Stands = Vec<(String, String)>;
+type ExampleVariables = Vec<(String, String)>;
 
 /// Everything that a page does, in its order.
-pub(super) fn steps(page: &Page) -> Result<Vec<Step>> {
+pub(super) fn steps(page: &Page) -> Result<Vec<TypedStep>> {
     let mut steps = Vec::new();
-    let mut stands = Stands::new();
+    let mut stands = ExampleVariables::new();
     for item in &page.items {
         match item {
-            Item::Setup { line, text } => {
+            PageItem::Setup { line, text } => {
                 let typed = format!("(setup) {}", text.trim());
-                steps.push(Step { line: *line, typed, shell: text.clone(), shown: None });
+                steps.push(TypedStep { line: *line, typed, shell: text.clone(), shown: None });
             }
-            Item::Stands { example, variable } => {
+            PageItem::Stands { example, variable } => {
                 stands.push((example.clone(), variable.clone()));
             }
-            Item::Needs(_) => {}
-            Item::Block(block) => of_block(block, &stands, &mut steps)
+            PageItem::Needs(_) => {}
+            PageItem::Block(block) => of_block(block, &stands, &mut steps)
                 .with_context(|| format!("{}:{}", page.name, block.line))?,
         }
     }
     Ok(steps)
 }
 
-fn of_block(block: &Block, stands: &Stands, steps: &mut Vec<Step>) -> Result<()> {
+fn of_block(block: &Block, stands: &ExampleVariables, steps: &mut Vec<TypedStep>) -> Result<()> {
     if block.notes.not_run.is_some() || block.is_picture() {
         return Ok(());
     }
@@ -90,7 +90,7 @@ fn of_block(block: &Block, stands: &Stands, steps: &mut Vec<Step>) -> Result<()>
 }
 
 /// A block that is a file, and the program's opinion of it.
-fn file(block: &Block, place: &Place, stands: &Stands) -> Result<Step> {
+fn file(block: &Block, place: &BlockUse, stands: &ExampleVariables) -> Result<TypedStep> {
     if block.language == "json" && serde_json::from_str::<IgnoredAny>(&block.text).is_err() {
         // Not one document, then one a line.
         block
@@ -99,11 +99,11 @@ fn file(block: &Block, place: &Place, stands: &Stands) -> Result<Step> {
             .try_for_each(|line| serde_json::from_str::<IgnoredAny>(line).map(drop))?;
     }
     let (path, redirect) = match place {
-        Place::File(path) => (path, ">"),
-        Place::AddTo(path) => (path, ">>"),
+        BlockUse::File(path) => (path, ">"),
+        BlockUse::AddTo(path) => (path, ">>"),
     };
     let mut shell = format!(
-        "mkdir -p \"$(dirname '{path}')\"\ncat {redirect} '{path}' <<'{END}'\n{}{END}\n",
+        "mkdir -p \"$(dirname '{path}')\"\ncat {redirect} '{path}' <<'{HEREDOC_END}'\n{}{HEREDOC_END}\n",
         block.text
     );
     for (example, variable) in stands {
@@ -114,15 +114,20 @@ fn file(block: &Block, place: &Place, stands: &Stands) -> Result<Step> {
         shell.push_str("taken\n");
     }
     let typed = format!("(the file `{path}`)");
-    Ok(Step { line: block.line, typed, shell, shown: None })
+    Ok(TypedStep { line: block.line, typed, shell, shown: None })
 }
 
 /// Every command of a `console` block: as a shell asks, with `$` for a command and `>` for its further lines.
-fn console(block: &Block, stands: &Stands) -> Result<Vec<Step>> {
-    let mut steps: Vec<Step> = Vec::new();
+fn console(block: &Block, stands: &ExampleVariables) -> Result<Vec<TypedStep>> {
+    let mut steps: Vec<TypedStep> = Vec::new();
     for (content, line) in block.text.lines().zip(block.line + 1..) {
         if let Some(command) = content.strip_prefix("$ ") {
-            steps.push(Step { line, typed: command.to_owned(), shell: String::new(), shown: None });
+            steps.push(TypedStep {
+                line,
+                typed: command.to_owned(),
+                shell: String::new(),
+                shown: None,
+            });
             continue;
         }
         let last = steps.last_mut().context("the block shows something before any command")?;
@@ -144,7 +149,7 @@ static HEREDOC: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"<<-?\s*['"]?(\w+)['"]?"#).ok());
 
 /// Every command of a `sh` block.
-fn shell(block: &Block, stands: &Stands) -> Vec<Step> {
+fn shell(block: &Block, stands: &ExampleVariables) -> Vec<TypedStep> {
     let mut steps = Vec::new();
     let mut lines = block.text.lines().zip(block.line + 1..);
     while let Some((content, line)) = lines.next() {
@@ -160,7 +165,7 @@ fn shell(block: &Block, stands: &Stands) -> Vec<Step> {
             typed.push_str(more);
         }
         let shell = in_shell(&typed, block, stands);
-        steps.push(Step { line, typed, shell, shown: None });
+        steps.push(TypedStep { line, typed, shell, shown: None });
     }
     steps
 }
@@ -175,7 +180,7 @@ fn is_unfinished(typed: &str, heredoc: Option<&str>) -> bool {
 }
 
 /// What is typed, with what its examples stand for.
-fn in_shell(typed: &str, block: &Block, stands: &Stands) -> String {
+fn in_shell(typed: &str, block: &Block, stands: &ExampleVariables) -> String {
     let mut shell = typed.to_owned();
     for (example, variable) in stands {
         let mut parts = shell.split(example.as_str());
@@ -194,7 +199,7 @@ fn in_shell(typed: &str, block: &Block, stands: &Stands) -> String {
     if is_one_of(&block.notes.on_screen) {
         // A tmux beside the page's own, which knows nothing of it.
         return format!(
-            "cat > \"$TMPDIR/screen.sh\" <<{END}\nunset TMUX\n{shell}\n{END}\n\
+            "cat > \"$TMPDIR/screen.sh\" <<{HEREDOC_END}\nunset TMUX\n{shell}\n{HEREDOC_END}\n\
              tmux -L screen new-session -d -x 80 -y 24 -c \"$PWD\" bash \"$TMPDIR/screen.sh\"\n\
              until_ok eval 'tmux -L screen capture-pane -p | grep -q .'\n\
              tmux -L screen capture-pane -p | grep . && tmux -L screen kill-server\n"
@@ -211,13 +216,13 @@ fn in_shell(typed: &str, block: &Block, stands: &Stands) -> String {
 }
 
 /// The whole script.
-pub(super) fn script(steps: &[Step]) -> String {
+pub(super) fn script(steps: &[TypedStep]) -> String {
     let mut script = PROLOGUE.to_owned();
     for (number, step) in steps.iter().enumerate() {
         // Writing to a String cannot fail.
         _ = write!(
             script,
-            "printf '{BEGINS}{number}\\n'\n{}\nprintf '{ENDED}%s\\n' $?\n",
+            "printf '{STEP_BEGIN_MARK}{number}\\n'\n{}\nprintf '{STEP_END_MARK}%s\\n' $?\n",
             step.shell
         );
     }
@@ -225,14 +230,14 @@ pub(super) fn script(steps: &[Step]) -> String {
 }
 
 /// What came of each step that was begun.
-pub(super) fn answers(output: &str) -> Vec<Answer> {
+pub(super) fn answers(output: &str) -> Vec<StepOutcome> {
     let answer = |part: &str| {
         let printed = part.split_once('\n').map_or("", |(_, rest)| rest);
-        let (printed, status) = match printed.split_once(ENDED) {
+        let (printed, status) = match printed.split_once(STEP_END_MARK) {
             Some((printed, status)) => (printed, status.trim().parse().ok()),
             None => (printed, None),
         };
-        Answer { printed: printed.to_owned(), status }
+        StepOutcome { printed: printed.to_owned(), status }
     };
-    output.split(BEGINS).skip(1).map(answer).collect()
+    output.split(STEP_BEGIN_MARK).skip(1).map(answer).collect()
 }

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use super::tools::{Fixture, fail, say};
 
 /// A PNG of one red pixel.
-pub(super) const PIXEL: &str =
+pub(super) const PIXEL_PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQD3A0FDAAAAAElFTkSuQmCC";
 /// A WAV file without a sample.
-const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
+const SILENT_WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA=";
 
 pub(super) static TOOLS: &[Fixture] = &[
     Fixture::new("test_simple_text", "Answer with a text", |_| {
@@ -18,12 +18,12 @@ pub(super) static TOOLS: &[Fixture] = &[
     }),
     Fixture::new("test_image_content", "Answer with an image", |_| {
         Box::pin(async {
-            Ok(CallToolResult::success(vec![ContentBlock::image(PIXEL, "image/png")]).into())
+            Ok(CallToolResult::success(vec![ContentBlock::image(PIXEL_PNG, "image/png")]).into())
         })
     }),
     Fixture::new("test_audio_content", "Answer with a sound", |_| {
         Box::pin(async {
-            Ok(CallToolResult::success(vec![ContentBlock::audio(SILENCE, "audio/wav")]).into())
+            Ok(CallToolResult::success(vec![ContentBlock::audio(SILENT_WAV, "audio/wav")]).into())
         })
     }),
     Fixture::new("test_embedded_resource", "Answer with a resource", |_| {
@@ -42,7 +42,7 @@ pub(super) static TOOLS: &[Fixture] = &[
                 .with_mime_type("application/json");
             Ok(CallToolResult::success(vec![
                 ContentBlock::text("Multiple content types test:"),
-                ContentBlock::image(PIXEL, "image/png"),
+                ContentBlock::image(PIXEL_PNG, "image/png"),
                 ContentBlock::resource(resource),
             ])
             .into())

@@ -17,7 +17,7 @@ use super::Answer;
 use super::tools::{Call, Fixture, fail, say};
 
 /// How long the suite wants to see between two notifications.
-const PAUSE: Duration = Duration::from_millis(50);
+const STEP_DELAY: Duration = Duration::from_millis(50);
 
 pub(super) static TOOLS: &[Fixture] = &[
     Fixture::new("test_tool_with_progress", "Report progress", |call| Box::pin(progress(call))),
@@ -27,7 +27,7 @@ pub(super) static TOOLS: &[Fixture] = &[
     }),
     Fixture::new("test_reconnection", "Answer after a while", |_| {
         Box::pin(async {
-            sleep(PAUSE * 2).await;
+            sleep(STEP_DELAY * 2).await;
             Ok(say("The connection was kept or resumed."))
         })
     }),
@@ -64,7 +64,7 @@ async fn progress(call: Call) -> Answer<CallToolResponse> {
             let report = ProgressNotificationParam::new(token, percent).with_total(100.0);
             call.context.peer.notify_progress(report).await.map_err(lost)?;
         }
-        sleep(PAUSE).await;
+        sleep(STEP_DELAY).await;
     }
     Ok(say("Progress was reported."))
 }
@@ -73,7 +73,7 @@ async fn log(call: Call) -> Answer<CallToolResponse> {
     for line in ["Tool execution started", "Tool processing data", "Tool execution completed"] {
         let line = LoggingMessageNotificationParam::new(LoggingLevel::Info, json!(line));
         call.context.peer.notify_logging_message(line).await.map_err(lost)?;
-        sleep(PAUSE).await;
+        sleep(STEP_DELAY).await;
     }
     Ok(say("Three lines were logged."))
 }

@@ -7,7 +7,7 @@ use rmcp::model::{
 };
 
 use super::Answer;
-use super::content::PIXEL;
+use super::content::PIXEL_PNG;
 use super::rounds::{ask, given, need};
 
 /// Names, descriptions and required arguments.
@@ -51,7 +51,7 @@ pub(super) fn get(request: &GetPromptRequestParams) -> Answer<GetPromptResponse>
             ContentBlock::text("Please process the embedded resource above."),
         ],
         "test_prompt_with_image" => vec![
-            ContentBlock::image(PIXEL, "image/png"),
+            ContentBlock::image(PIXEL_PNG, "image/png"),
             ContentBlock::text("Please analyze the image above."),
         ],
         "test_input_required_result_prompt" => {

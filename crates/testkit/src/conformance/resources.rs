@@ -8,20 +8,20 @@ use rmcp::model::{
 use serde_json::json;
 
 use super::Answer;
-use super::content::PIXEL;
+use super::content::PIXEL_PNG;
 
-const TEXT: &str = "test://static-text";
-const PICTURE: &str = "test://static-binary";
-const WATCHED: &str = "test://watched-resource";
+const TEXT_URI: &str = "test://static-text";
+const IMAGE_URI: &str = "test://static-binary";
+const WATCHED_URI: &str = "test://watched-resource";
 
 pub(super) fn list() -> ListResourcesResult {
     let resource = |uri, name, kind| {
         Resource::new(uri, name).with_description("A resource of the suite").with_mime_type(kind)
     };
     ListResourcesResult::with_all_items(vec![
-        resource(TEXT, "text", "text/plain"),
-        resource(PICTURE, "picture", "image/png"),
-        resource(WATCHED, "watched", "text/plain"),
+        resource(TEXT_URI, "text", "text/plain"),
+        resource(IMAGE_URI, "picture", "image/png"),
+        resource(WATCHED_URI, "watched", "text/plain"),
     ])
     .with_ttl_ms(1_000)
     .with_cache_scope(CacheScope::Private)
@@ -38,9 +38,9 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
 
 pub(super) fn read(uri: &str) -> Answer<ReadResourceResult> {
     let contents = match uri {
-        TEXT => ResourceContents::text("This is the content of the static text resource.", uri),
-        PICTURE => ResourceContents::blob(PIXEL, uri).with_mime_type("image/png"),
-        WATCHED => ResourceContents::text("Nothing has happened.", uri),
+        TEXT_URI => ResourceContents::text("This is the content of the static text resource.", uri),
+        IMAGE_URI => ResourceContents::blob(PIXEL_PNG, uri).with_mime_type("image/png"),
+        WATCHED_URI => ResourceContents::text("Nothing has happened.", uri),
         _ => data(uri).ok_or_else(|| missing(uri))?,
     };
     Ok(ReadResourceResult::new(vec![contents])

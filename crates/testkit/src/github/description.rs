@@ -52,7 +52,7 @@ impl std::fmt::Debug for Description {
 }
 
 #[derive(Deserialize)]
-struct Whole<'a> {
+struct ApiDescription<'a> {
     #[serde(borrow)]
     paths: HashMap<String, &'a RawValue>,
     #[serde(borrow, rename = "x-webhooks")]
@@ -63,7 +63,7 @@ struct Whole<'a> {
 
 /// An operation that a request asks for.
 #[derive(Debug, Clone)]
-pub(super) struct Asked {
+pub(super) struct RequestedOperation {
     /// The path as the description has it
     pub(super) template: &'static str,
     pub(super) method: String,
@@ -72,7 +72,7 @@ pub(super) struct Asked {
     pub(super) query: Vec<(String, String)>,
 }
 
-impl Asked {
+impl RequestedOperation {
     pub(super) fn in_query(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(one, _)| one == name).map(|(_, value)| value.as_str())
     }
@@ -85,7 +85,7 @@ impl Asked {
 impl Description {
     pub(super) fn load() -> Result<Self> {
         let text = fs::read_to_string(installed(FILE)?)?;
-        let whole: Whole<'_> =
+        let whole: ApiDescription<'_> =
             serde_json::from_str(&text).context("GitHub's description cannot be read")?;
         let pick = |names: &[&str], from: &HashMap<String, &RawValue>| {
             let parse = |name: &&str| {
@@ -128,7 +128,7 @@ impl Description {
         path: &str,
         uri: &Uri,
         body: &[u8],
-    ) -> (Option<Asked>, Vec<String>) {
+    ) -> (Option<RequestedOperation>, Vec<String>) {
         let method = method.as_str().to_lowercase();
         let known = |template: &&&str| self.paths[**template].get(&method).is_some();
         let found = PATHS.iter().filter(known).find_map(|one| Some((*one, gaps(one, path)?)));
@@ -138,17 +138,17 @@ impl Description {
         let Ok(Query(query)) = Query::<Vec<(String, String)>>::try_from_uri(uri) else {
             return (None, vec![format!("the query of {uri} cannot be read")]);
         };
-        let asked = Asked { template, method, path: gaps, query };
+        let asked = RequestedOperation { template, method, path: gaps, query };
         let mut problems = self.check_parameters(&asked);
         problems.extend(self.check_body(&asked, body));
         (Some(asked), problems)
     }
 
-    fn operation(&self, asked: &Asked) -> &Value {
+    fn operation(&self, asked: &RequestedOperation) -> &Value {
         &self.paths[asked.template][&asked.method]
     }
 
-    fn check_parameters(&self, asked: &Asked) -> Vec<String> {
+    fn check_parameters(&self, asked: &RequestedOperation) -> Vec<String> {
         let mut problems = Vec::new();
         let described = self.operation(asked)["parameters"].as_array();
         let described: Vec<&Value> =
@@ -175,7 +175,7 @@ impl Description {
         problems
     }
 
-    fn check_body(&self, asked: &Asked, body: &[u8]) -> Vec<String> {
+    fn check_body(&self, asked: &RequestedOperation, body: &[u8]) -> Vec<String> {
         let key = format!("{} body", asked.name());
         let described = &self.operation(asked)["requestBody"];
         let schema = &described["content"]["application/json"]["schema"];
@@ -193,7 +193,7 @@ impl Description {
     /// What is wrong with an answer. A refusal that is not described looks like every other.
     pub(super) fn check_answer(
         &self,
-        asked: &Asked,
+        asked: &RequestedOperation,
         status: StatusCode,
         body: &Value,
     ) -> Vec<String> {

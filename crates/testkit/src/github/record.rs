@@ -58,12 +58,12 @@ pub enum Branch {
 
 /// To GitHub a pull request is an issue as well; they share their numbers.
 #[derive(Debug, Clone)]
-pub(super) enum Thing {
+pub(super) enum IssueOrPull {
     Pull(Pull),
     Issue(Issue),
 }
 
-impl Thing {
+impl IssueOrPull {
     pub(super) fn repository(&self) -> &str {
         match self {
             Self::Pull(pull) => &pull.repository,
@@ -111,7 +111,7 @@ pub(super) struct Record {
     /// By `owner/name` in small letters: GitHub makes no difference
     repositories: BTreeMap<String, Repository>,
     /// Oldest first
-    things: Vec<Thing>,
+    things: Vec<IssueOrPull>,
 }
 
 fn key(owner: &str, name: &str) -> String {
@@ -148,21 +148,21 @@ impl Record {
             .collect()
     }
 
-    pub(super) fn things(&self) -> &[Thing] {
+    pub(super) fn things(&self) -> &[IssueOrPull] {
         &self.things
     }
 
     pub(super) fn pulls(&self) -> impl Iterator<Item = &Pull> {
         self.things.iter().filter_map(|thing| match thing {
-            Thing::Pull(pull) => Some(pull),
-            Thing::Issue(_) => None,
+            IssueOrPull::Pull(pull) => Some(pull),
+            IssueOrPull::Issue(_) => None,
         })
     }
 
     pub(super) fn issues(&self) -> impl Iterator<Item = &Issue> {
         self.things.iter().filter_map(|thing| match thing {
-            Thing::Issue(issue) => Some(issue),
-            Thing::Pull(_) => None,
+            IssueOrPull::Issue(issue) => Some(issue),
+            IssueOrPull::Pull(_) => None,
         })
     }
 
@@ -172,7 +172,7 @@ impl Record {
     }
 
     pub(super) fn add_pull(&mut self, pull: Pull) {
-        self.things.push(Thing::Pull(pull));
+        self.things.push(IssueOrPull::Pull(pull));
     }
 
     /// Adds an issue; labels that its repository does not have are made.
@@ -180,13 +180,13 @@ impl Record {
         if let Some(repository) = self.repositories.get_mut(&issue.repository.to_lowercase()) {
             repository.labels.extend(issue.labels.iter().cloned());
         }
-        self.things.push(Thing::Issue(issue));
+        self.things.push(IssueOrPull::Issue(issue));
     }
 
     /// Somebody has a word about every issue there is.
     pub(super) fn touch_issues(&mut self, now: Timestamp) {
         for thing in &mut self.things {
-            if let Thing::Issue(issue) = thing {
+            if let IssueOrPull::Issue(issue) = thing {
                 issue.changed_at = now;
             }
         }
@@ -194,7 +194,7 @@ impl Record {
 
     pub(super) fn set_pull_state(&mut self, number: u64, state: PullState, now: Timestamp) {
         let found = self.things.iter_mut().find_map(|thing| match thing {
-            Thing::Pull(pull) if pull.number == number => Some(pull),
+            IssueOrPull::Pull(pull) if pull.number == number => Some(pull),
             _ => None,
         });
         assert!(found.is_some(), "there is no pull request {number}");

@@ -13,7 +13,7 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode, header};
 use model::Timestamp;
 use serde_json::{Value, json};
 
-use super::description::{Asked, Description};
+use super::description::{Description, RequestedOperation};
 use super::record::Record;
 use super::show::Examples;
 use reply::Reply;
@@ -25,7 +25,7 @@ pub(super) const TOKEN: &str = "ghp_aTokenThatMayDoEverything00000000000";
 pub(super) const READER: &str = "ghp_aTokenThatMayOnlyLook0000000000000000";
 
 /// How many requests an hour has.
-const LIMIT: usize = 5000;
+const RATE_LIMIT: usize = 5000;
 
 /// How a request is made to fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub enum Fault {
 
 /// A request as it came in.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Seen {
+pub struct ReceivedRequest {
     /// `GET` or `POST`
     pub method: String,
     /// The whole path, as it was asked for
@@ -75,7 +75,7 @@ pub(super) struct Shared {
     pub(super) examples: Examples,
     record: Mutex<Record>,
     faults: Mutex<VecDeque<Fault>>,
-    seen: Mutex<Vec<Seen>>,
+    seen: Mutex<Vec<ReceivedRequest>>,
     violations: Mutex<Vec<String>>,
 }
 
@@ -102,7 +102,7 @@ impl Shared {
         locked(&self.record)
     }
 
-    pub(super) fn seen(&self) -> Vec<Seen> {
+    pub(super) fn seen(&self) -> Vec<ReceivedRequest> {
         locked(&self.seen).clone()
     }
 
@@ -122,7 +122,7 @@ impl Shared {
         let (head, body) = request.into_parts();
         let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
         let authorization = head.headers.get(header::AUTHORIZATION);
-        let seen = Seen {
+        let seen = ReceivedRequest {
             method: head.method.to_string(),
             path: head.uri.path().to_owned(),
             query: head.uri.query().unwrap_or_default().to_owned(),
@@ -158,7 +158,7 @@ impl Shared {
     }
 
     /// What is asked for, held against the description.
-    fn understand(&self, head: &Parts, body: &[u8]) -> Option<Asked> {
+    fn understand(&self, head: &Parts, body: &[u8]) -> Option<RequestedOperation> {
         let path = head.uri.path();
         let path = path.strip_prefix("/api/v3").unwrap_or(path);
         let (asked, mut problems) = self.description.ask(&head.method, path, &head.uri, body);
@@ -170,7 +170,7 @@ impl Shared {
     }
 
     /// Does what is asked for, and holds the answer against the description too.
-    fn act(&self, head: &Parts, asked: Option<&Asked>, body: &[u8]) -> Reply {
+    fn act(&self, head: &Parts, asked: Option<&RequestedOperation>, body: &[u8]) -> Reply {
         let Some(asked) = asked else { return Reply::error(StatusCode::NOT_FOUND, "Not Found") };
         let body = serde_json::from_slice(body).unwrap_or_default();
         let allowed = authorize(&head.method, &head.headers);
@@ -183,8 +183,8 @@ impl Shared {
     /// Says how many requests are left, unless the answer has said so.
     fn add_limits(&self, reply: &mut Reply, used: usize) {
         let reset = self.clock.now().after_seconds(3600).as_millis() / 1000;
-        reply.add("x-ratelimit-limit", &LIMIT.to_string());
-        reply.add("x-ratelimit-remaining", &LIMIT.saturating_sub(used + 1).to_string());
+        reply.add("x-ratelimit-limit", &RATE_LIMIT.to_string());
+        reply.add("x-ratelimit-remaining", &RATE_LIMIT.saturating_sub(used + 1).to_string());
         reply.add("x-ratelimit-reset", &reset.to_string());
         reply.add("x-ratelimit-resource", "core");
     }

@@ -6,7 +6,7 @@ use model::review::PullState;
 use serde_json::{Value, json};
 
 use super::description::Description;
-use super::record::{Issue, Pull, Repository, Thing};
+use super::record::{Issue, IssueOrPull, Pull, Repository};
 
 /// GitHub's examples.
 #[derive(Debug)]
@@ -138,10 +138,10 @@ impl Examples {
         shown
     }
 
-    pub(super) fn as_issue(&self, thing: &Thing) -> Value {
+    pub(super) fn as_issue(&self, thing: &IssueOrPull) -> Value {
         match thing {
-            Thing::Pull(pull) => self.pull_as_issue(pull),
-            Thing::Issue(issue) => self.issue(issue),
+            IssueOrPull::Pull(pull) => self.pull_as_issue(pull),
+            IssueOrPull::Issue(issue) => self.issue(issue),
         }
     }
 

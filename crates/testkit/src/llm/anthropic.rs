@@ -2,13 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::conversation::{Heard, Offered, Speech, Spoken};
+use super::conversation::{ConversationState, EncodedTurn, FilledTurn, OfferedTool};
 
-pub(super) fn hear(body: &Value) -> Heard {
-    let mut heard = Heard::default();
+pub(super) fn hear(body: &Value) -> ConversationState {
+    let mut heard = ConversationState::default();
     for tool in list(&body["tools"]) {
         let name = tool["name"].as_str().unwrap_or_default().to_owned();
-        heard.tools.push(Offered { name, ..Offered::default() });
+        heard.tools.push(OfferedTool { name, ..OfferedTool::default() });
     }
     for message in list(&body["messages"]) {
         let content = &message["content"];
@@ -23,7 +23,7 @@ pub(super) fn hear(body: &Value) -> Heard {
     heard
 }
 
-fn hear_blocks(heard: &mut Heard, content: &Value) {
+fn hear_blocks(heard: &mut ConversationState, content: &Value) {
     for block in list(content) {
         if block["type"] == "tool_result" {
             heard.results.push(plain(&block["content"]));
@@ -49,7 +49,7 @@ fn plain(content: &Value) -> String {
     }
 }
 
-pub(super) fn speak(speech: &Speech) -> Spoken {
+pub(super) fn speak(speech: &FilledTurn) -> EncodedTurn {
     let usage = json!({
         "input_tokens": speech.usage.input,
         "output_tokens": speech.usage.output,
@@ -90,7 +90,7 @@ pub(super) fn speak(speech: &Speech) -> Spoken {
     let ending = json!({ "type": "message_delta", "delta": delta, "usage": usage });
     events.push(("message_delta", ending));
     events.push(("message_stop", json!({ "type": "message_stop" })));
-    Spoken { events, whole }
+    EncodedTurn { events, whole }
 }
 
 /// A part of a message: how it begins, what is added, and what it is in the end.
@@ -100,7 +100,7 @@ struct Block {
     whole: Value,
 }
 
-fn blocks(speech: &Speech) -> Vec<Block> {
+fn blocks(speech: &FilledTurn) -> Vec<Block> {
     let mut blocks = Vec::new();
     if let Some(text) = &speech.thinking {
         let signature = json!({ "type": "signature_delta", "signature": "c2lnbmVk" });

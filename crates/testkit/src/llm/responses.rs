@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::conversation::{Heard, Offered, Speech, Spoken};
+use super::conversation::{ConversationState, EncodedTurn, FilledTurn, OfferedTool};
 
-pub(super) fn hear(body: &Value) -> Heard {
-    let mut heard = Heard::default();
+pub(super) fn hear(body: &Value) -> ConversationState {
+    let mut heard = ConversationState::default();
     hear_tools(&mut heard, &body["tools"], None);
     let mut speaking = false;
     for item in list(&body["input"]) {
@@ -30,13 +30,13 @@ pub(super) fn hear(body: &Value) -> Heard {
 }
 
 /// Tools stand in a flat list or below a name that they share.
-fn hear_tools(heard: &mut Heard, tools: &Value, namespace: Option<&str>) {
+fn hear_tools(heard: &mut ConversationState, tools: &Value, namespace: Option<&str>) {
     for tool in list(tools) {
         if tool["type"] == "namespace" {
             hear_tools(heard, &tool["tools"], tool["name"].as_str());
         } else {
             let name = tool["name"].as_str().or(tool["type"].as_str());
-            heard.tools.push(Offered {
+            heard.tools.push(OfferedTool {
                 name: name.unwrap_or_default().to_owned(),
                 namespace: namespace.map(str::to_owned),
                 free_form: tool["type"] == "custom",
@@ -61,7 +61,7 @@ fn plain(content: &Value) -> String {
     }
 }
 
-pub(super) fn speak(speech: &Speech) -> Spoken {
+pub(super) fn speak(speech: &FilledTurn) -> EncodedTurn {
     let mut whole = json!({
         "id": format!("resp_{:012}", speech.id),
         "object": "response",
@@ -103,7 +103,7 @@ pub(super) fn speak(speech: &Speech) -> Spoken {
         event["type"] = (*name).into();
         event["sequence_number"] = number.into();
     }
-    Spoken { events, whole }
+    EncodedTurn { events, whole }
 }
 
 /// An item as it is announced, before its content.
@@ -123,7 +123,7 @@ fn beginning(item: &Value) -> Value {
 }
 
 /// What a turn is made of, each part with the event that carries its text.
-fn items(speech: &Speech) -> Vec<(Value, Option<(&'static str, &str)>)> {
+fn items(speech: &FilledTurn) -> Vec<(Value, Option<(&'static str, &str)>)> {
     let mut items = Vec::new();
     if let Some(text) = &speech.thinking {
         let item = json!({
@@ -150,7 +150,7 @@ fn items(speech: &Speech) -> Vec<(Value, Option<(&'static str, &str)>)> {
     items
 }
 
-fn call(turn: u64, index: usize, tool: &Offered, input: &Value) -> Value {
+fn call(turn: u64, index: usize, tool: &OfferedTool, input: &Value) -> Value {
     let mut call = json!({
         "type": if tool.free_form { "custom_tool_call" } else { "function_call" },
         "id": format!("fc_{turn:012}_{index}"),

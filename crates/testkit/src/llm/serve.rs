@@ -14,17 +14,17 @@ use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::conversation::{Heard, Speech, Wire};
-use super::{Asked, Script, Turn, anthropic, responses, template};
+use super::conversation::{ConversationState, FilledTurn, ModelProtocol};
+use super::{ModelRequest, Script, Turn, anthropic, responses, template};
 
 /// Conversations of real command lines carry long instructions.
-const LARGEST_BODY: usize = 64 << 20;
+const MAX_BODY_BYTES: usize = 64 << 20;
 
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     scripts: BTreeMap<String, Script>,
     /// What was asked, oldest first
-    pub(super) log: watch::Sender<Vec<Asked>>,
+    pub(super) log: watch::Sender<Vec<ModelRequest>>,
     /// The gates that are open
     pub(super) open: watch::Sender<BTreeSet<String>>,
     last_id: AtomicU64,
@@ -32,7 +32,7 @@ pub(super) struct Shared {
 
 /// How an answer goes out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Delivery {
+enum ResponseMode {
     Whole,
     Stream,
     /// It begins to speak, and never comes to an end.
@@ -49,7 +49,7 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
     if head.method != Method::POST {
         return listing(path);
     }
-    let body = match axum::body::to_bytes(body, LARGEST_BODY).await {
+    let body = match axum::body::to_bytes(body, MAX_BODY_BYTES).await {
         Ok(bytes) => bytes,
         Err(problem) => return refusal(StatusCode::BAD_REQUEST, &problem.to_string()),
     };
@@ -57,8 +57,8 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
         return refusal(StatusCode::BAD_REQUEST, "this is not JSON");
     };
     let wire = match path {
-        "/v1/messages" => Wire::Anthropic,
-        "/v1/responses" => Wire::Responses,
+        "/v1/messages" => ModelProtocol::Anthropic,
+        "/v1/responses" => ModelProtocol::Responses,
         "/v1/messages/count_tokens" => {
             return Json(json!({ "input_tokens": body.to_string().len() / 4 })).into_response();
         }
@@ -95,14 +95,14 @@ impl Shared {
         Self { scripts, ..Self::default() }
     }
 
-    async fn converse(&self, wire: Wire, prefix: &str, body: Value) -> Response {
+    async fn converse(&self, wire: ModelProtocol, prefix: &str, body: Value) -> Response {
         let heard = match wire {
-            Wire::Anthropic => anthropic::hear(&body),
-            Wire::Responses => responses::hear(&body),
+            ModelProtocol::Anthropic => anthropic::hear(&body),
+            ModelProtocol::Responses => responses::hear(&body),
         };
         let model = body["model"].as_str().unwrap_or("scripted").to_owned();
         let streamed = body["stream"].as_bool().unwrap_or_default();
-        let delivery = if streamed { Delivery::Stream } else { Delivery::Whole };
+        let delivery = if streamed { ResponseMode::Stream } else { ResponseMode::Whole };
         // Command lines also ask for titles and the like, without tools: such a request is no turn of the agent.
         if heard.tools.is_empty() {
             let aside = self.speech(Turn::text("An aside"), &heard, model, "");
@@ -123,27 +123,34 @@ impl Shared {
         if let Some(fault) = turn.fault.clone().filter(|fault| earlier < fault.times) {
             return fault.respond();
         }
-        let delivery = if turn.hangs { Delivery::Unfinished } else { delivery };
+        let delivery = if turn.hangs { ResponseMode::Unfinished } else { delivery };
         send(wire, &self.speech(turn, &heard, model, &words), delivery)
     }
 
     /// Writes a request down, and counts how often the same turn was asked for before.
-    fn note(&self, asked: Asked) -> usize {
+    fn note(&self, asked: ModelRequest) -> usize {
         let mut earlier = 0;
         self.log.send_modify(|log| {
-            let same = |other: &&Asked| (&other.script, other.turn) == (&asked.script, asked.turn);
+            let same =
+                |other: &&ModelRequest| (&other.script, other.turn) == (&asked.script, asked.turn);
             earlier = log.iter().filter(same).count();
             log.push(asked);
         });
         earlier
     }
 
-    fn speech(&self, turn: Turn, heard: &Heard, model: String, words: &str) -> Speech {
+    fn speech(
+        &self,
+        turn: Turn,
+        heard: &ConversationState,
+        model: String,
+        words: &str,
+    ) -> FilledTurn {
         let fill = |text: String| template::fill_text(&text, heard);
         let call = |(tool, input): (String, Value)| {
             (heard.find(&tool, words), template::fill(input, heard))
         };
-        Speech {
+        FilledTurn {
             id: self.last_id.fetch_add(1, Ordering::Relaxed),
             model,
             text: turn.text.map(fill),
@@ -154,16 +161,16 @@ impl Shared {
     }
 }
 
-fn send(wire: Wire, speech: &Speech, delivery: Delivery) -> Response {
+fn send(wire: ModelProtocol, speech: &FilledTurn, delivery: ResponseMode) -> Response {
     let spoken = match wire {
-        Wire::Anthropic => anthropic::speak(speech),
-        Wire::Responses => responses::speak(speech),
+        ModelProtocol::Anthropic => anthropic::speak(speech),
+        ModelProtocol::Responses => responses::speak(speech),
     };
     let mut events = spoken.events;
     let rest = match delivery {
-        Delivery::Whole => return Json(spoken.whole).into_response(),
-        Delivery::Stream => stream::empty().left_stream(),
-        Delivery::Unfinished => {
+        ResponseMode::Whole => return Json(spoken.whole).into_response(),
+        ResponseMode::Stream => stream::empty().left_stream(),
+        ResponseMode::Unfinished => {
             events.truncate(events.len().div_ceil(2));
             stream::pending().right_stream()
         }

@@ -2,10 +2,10 @@
 
 use serde_json::{Deserializer, Value};
 
-use super::conversation::Heard;
+use super::conversation::ConversationState;
 
 /// Fills the templates in every string of a value. A string that is one template takes the type of what it stands for.
-pub(super) fn fill(value: Value, heard: &Heard) -> Value {
+pub(super) fn fill(value: Value, heard: &ConversationState) -> Value {
     match value {
         Value::String(text) => {
             let whole = text.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
@@ -23,7 +23,7 @@ pub(super) fn fill(value: Value, heard: &Heard) -> Value {
 }
 
 /// Fills the templates in a text.
-pub(super) fn fill_text(text: &str, heard: &Heard) -> String {
+pub(super) fn fill_text(text: &str, heard: &ConversationState) -> String {
     let mut parts = text.split("{{");
     let mut filled = parts.next().unwrap_or_default().to_owned();
     for part in parts {
@@ -42,7 +42,7 @@ pub(super) fn fill_text(text: &str, heard: &Heard) -> String {
 }
 
 /// What a path stands for; a path to nothing says so, for whoever reads the log of a failed test.
-fn look_up(path: &str, heard: &Heard) -> Value {
+fn look_up(path: &str, heard: &ConversationState) -> Value {
     let mut steps = path.trim().split('.');
     let text = match steps.next() {
         Some("user") => heard.user.last(),

@@ -44,7 +44,7 @@ pub enum Fault {
 
 /// A call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked {
+pub struct SlackCall {
     /// The method
     pub method: String,
     /// What was sent with it
@@ -53,7 +53,7 @@ pub struct Asked {
 
 /// What goes over a socket.
 #[derive(Debug)]
-pub(super) enum Order {
+pub(super) enum SocketCommand {
     /// There is something to tell
     Look,
     /// A new connection is asked for, or this one just breaks
@@ -76,8 +76,8 @@ pub(super) struct Record {
     pub(super) reactions: BTreeMap<String, Vec<String>>,
     pub(super) marked: Vec<(String, String)>,
     pub(super) envelopes: Vec<Envelope>,
-    pub(super) asked: Vec<Asked>,
-    pub(super) sockets: HashMap<usize, UnboundedSender<Order>>,
+    pub(super) asked: Vec<SlackCall>,
+    pub(super) sockets: HashMap<usize, UnboundedSender<SocketCommand>>,
     pub(super) opened: usize,
     pub(super) drop_after_sending: bool,
     pub(super) drop_after_hearing: bool,
@@ -96,7 +96,8 @@ impl Record {
 
     pub(super) fn say(
         &mut self,
-        (channel, thread): (&str, Option<&str>),
+        channel: &str,
+        thread: Option<&str>,
         user: &str,
         text: &str,
     ) -> String {
@@ -153,13 +154,13 @@ impl Record {
         self.envelopes.push(Envelope { id, payload, acknowledged: false, sent: 0, over: 0 });
         for socket in self.sockets.values() {
             // Whoever is gone hears it over the next one.
-            drop(socket.send(Order::Look));
+            drop(socket.send(SocketCommand::Look));
         }
     }
 
     pub(super) fn disconnect(&mut self, reason: Option<&str>) {
         for (_, socket) in self.sockets.drain() {
-            drop(socket.send(Order::Leave(reason.map(str::to_owned))));
+            drop(socket.send(SocketCommand::Leave(reason.map(str::to_owned))));
         }
     }
 
@@ -203,7 +204,7 @@ impl Record {
         if !self.messages.iter().any(|one| one.channel == channel) {
             return Err("channel_not_found");
         }
-        let ts = self.say((&channel, thread.as_deref()), BOT, &said);
+        let ts = self.say(&channel, thread.as_deref(), BOT, &said);
         if let Some(message) = self.messages.last_mut() {
             message.username = text("username");
             message.metadata = input["metadata"].clone();

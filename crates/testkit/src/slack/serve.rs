@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, RawQuery, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::extract::{Path, State};
+use axum::http::request::Parts;
+use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get};
 use serde_json::{Map, Value, json};
 
-use super::record::{Asked, Fault};
+use super::record::{Fault, SlackCall};
 use super::{APP_TOKEN, BOT_TOKEN, Shared, TICKET, sockets};
 
 pub(super) fn router(shared: Arc<Shared>) -> Router {
@@ -40,13 +41,14 @@ fn broken() -> Response {
 }
 
 /// What was sent: JSON or a form in the body, or the address.
-fn input_of(method: &Method, query: &str, headers: &HeaderMap, body: &[u8]) -> Value {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    if *method == Method::POST && kind.is_some_and(|kind| kind.starts_with("application/json")) {
+fn input_of(request: &Parts, body: &[u8]) -> Value {
+    let is_post = request.method == Method::POST;
+    let kind = request.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    if is_post && kind.is_some_and(|kind| kind.starts_with("application/json")) {
         return serde_json::from_slice(body).unwrap_or_default();
     }
     let form = String::from_utf8_lossy(body);
-    let text = if *method == Method::POST { form.as_ref() } else { query };
+    let text = if is_post { form.as_ref() } else { request.uri.query().unwrap_or_default() };
     let pairs = text.split('&').filter_map(|pair| pair.split_once('='));
     let pairs = pairs.map(|(name, value)| (name.to_owned(), Value::from(decoded(value))));
     Value::Object(pairs.collect::<Map<String, Value>>())
@@ -68,17 +70,16 @@ fn decoded(text: &str) -> String {
 async fn call(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
-    (method, RawQuery(query)): (Method, RawQuery),
-    headers: HeaderMap,
+    request: Parts,
     body: Bytes,
 ) -> Response {
-    let input = input_of(&method, query.as_deref().unwrap_or_default(), &headers, &body);
-    let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let input = input_of(&request, &body);
+    let token = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
     let wanted = if name == "apps.connections.open" { APP_TOKEN } else { BOT_TOKEN };
     let is_known = token == Some(&format!("Bearer {wanted}"));
     let (fault, done) = {
         let mut record = shared.record();
-        record.asked.push(Asked { method: name.clone(), input: input.clone() });
+        record.asked.push(SlackCall { method: name.clone(), input: input.clone() });
         let fault = record.fault(&name);
         let refuses = matches!(fault, Some(Fault::Refuse(_) | Fault::RateLimit(_) | Fault::Break));
         let done = if !is_known {

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 
-use super::record::Order;
+use super::record::SocketCommand;
 use super::{Shared, TICKET};
 
 pub(super) async fn link(
@@ -24,7 +24,7 @@ pub(super) async fn link(
 }
 
 /// What stands between two frames.
-enum Next {
+enum SocketEvent {
     GoOn,
     Break,
 }
@@ -49,24 +49,24 @@ async fn talk(shared: Arc<Shared>, mut socket: WebSocket) {
     // Slack asks now and then whether anybody is there.
     let mut next = match socket.send(Message::Ping("ping".into())).await {
         Ok(()) => send(&shared, &mut socket, number).await,
-        Err(_) => Next::Break,
+        Err(_) => SocketEvent::Break,
     };
-    while matches!(next, Next::GoOn) {
+    while matches!(next, SocketEvent::GoOn) {
         next = tokio::select! {
             order = orders.recv() => match order {
-                Some(Order::Look) => send(&shared, &mut socket, number).await,
-                Some(Order::Leave(Some(reason))) => {
+                Some(SocketCommand::Look) => send(&shared, &mut socket, number).await,
+                Some(SocketCommand::Leave(Some(reason))) => {
                     let frame = json!({ "type": "disconnect", "reason": reason, "debug_info": { "host": "applink-1" } });
                     drop(socket.send(Message::Text(frame.to_string().into())).await);
                     drop(socket.send(Message::Close(None)).await);
-                    Next::Break
+                    SocketEvent::Break
                 }
-                Some(Order::Leave(None)) | None => Next::Break,
+                Some(SocketCommand::Leave(None)) | None => SocketEvent::Break,
             },
             frame = socket.recv() => match frame {
                 Some(Ok(Message::Text(text))) => hear(&shared, text.as_str()),
-                Some(Ok(Message::Close(_)) | Err(_)) | None => Next::Break,
-                Some(Ok(_)) => Next::GoOn,
+                Some(Ok(Message::Close(_)) | Err(_)) | None => SocketEvent::Break,
+                Some(Ok(_)) => SocketEvent::GoOn,
             },
         };
     }
@@ -75,7 +75,7 @@ async fn talk(shared: Arc<Shared>, mut socket: WebSocket) {
 }
 
 /// Sends every envelope that was not acknowledged and not sent over this connection yet.
-async fn send(shared: &Shared, socket: &mut WebSocket, number: usize) -> Next {
+async fn send(shared: &Shared, socket: &mut WebSocket, number: usize) -> SocketEvent {
     loop {
         let (frame, breaks) = {
             let mut record = shared.record();
@@ -84,7 +84,7 @@ async fn send(shared: &Shared, socket: &mut WebSocket, number: usize) -> Next {
             let Some(envelope) =
                 open.into_iter().find(|one| !one.acknowledged && one.over != number)
             else {
-                return Next::GoOn;
+                return SocketEvent::GoOn;
             };
             (envelope.over, envelope.sent) = (number, envelope.sent + 1);
             let mut frame = json!({
@@ -98,22 +98,22 @@ async fn send(shared: &Shared, socket: &mut WebSocket, number: usize) -> Next {
             (frame, breaks)
         };
         if socket.send(Message::Text(frame.to_string().into())).await.is_err() || breaks {
-            return Next::Break;
+            return SocketEvent::Break;
         }
     }
 }
 
 /// An acknowledgement; anything else is none of Slack's business.
-fn hear(shared: &Shared, text: &str) -> Next {
+fn hear(shared: &Shared, text: &str) -> SocketEvent {
     let frame: Value = serde_json::from_str(text).unwrap_or_default();
     let mut record = shared.record();
     let id = frame["envelope_id"].as_str().unwrap_or_default();
     let Some(envelope) = record.envelopes.iter_mut().find(|one| one.id == id) else {
-        return Next::Break;
+        return SocketEvent::Break;
     };
     envelope.acknowledged = true;
     let breaks = std::mem::take(&mut record.drop_after_hearing);
     drop(record);
     shared.touch();
-    if breaks { Next::Break } else { Next::GoOn }
+    if breaks { SocketEvent::Break } else { SocketEvent::GoOn }
 }

@@ -1,6 +1,6 @@
 //! Events of loops and plans.
 
-use model::session::{LoopState, LoopWish, Moment};
+use model::session::{LoopRequest, LoopState, Moment};
 use model::{AgentId, AgentStateName, PlanState, TaskRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -111,7 +111,7 @@ pub struct LoopStopping {
     /// Session of the loop
     pub session: String,
     /// Action that the operator asked for
-    pub wish: LoopWish,
+    pub wish: LoopRequest,
     /// Number of the current iteration
     pub iteration: u32,
 }

@@ -1,7 +1,9 @@
 //! Events on the way from work to a merge: reviews, pull requests, issues, merges, worktrees, jobs of the outbox.
 
-use model::review::{ErrandKind, FeedbackType, MergeState, PullState, ReviewState, WorktreeState};
-use model::{AgentId, EpicId, ErrandId, FeedbackId, MergeId};
+use model::review::{
+    FeedbackType, MergeState, OutboxJobKind, PullState, ReviewState, WorktreeState,
+};
+use model::{AgentId, EpicId, FeedbackId, MergeId, OutboxJobId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -165,9 +167,9 @@ pub struct WorktreeChanged {
 #[serde(rename_all = "camelCase")]
 pub struct ErrandCreated {
     /// The job
-    pub errand_id: ErrandId,
+    pub errand_id: OutboxJobId,
     /// Kind of the job
-    pub kind: ErrandKind,
+    pub kind: OutboxJobKind,
 }
 
 /// Payload of `errand.ended`.
@@ -175,9 +177,9 @@ pub struct ErrandCreated {
 #[serde(rename_all = "camelCase")]
 pub struct ErrandEnded {
     /// The job
-    pub errand_id: ErrandId,
+    pub errand_id: OutboxJobId,
     /// Kind of the job
-    pub kind: ErrandKind,
+    pub kind: OutboxJobKind,
     /// Outcome of the job
     pub status: ErrandStatus,
 }

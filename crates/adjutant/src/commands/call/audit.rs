@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use engine::Code;
-use engine::store::Verdict;
+use engine::store::ChainVerification;
 use serde_json::{Value, json};
 
 use crate::app::{App, query};
@@ -328,7 +328,7 @@ fn verify_export(app: &App, path: &Path) -> Result<Value, Trouble> {
         Box::new(BufReader::new(File::open(path).map_err(host::files::at("open", path))?))
     };
     let progress = Progress::waiting(app, "verifying the chain");
-    let Verdict { rows, head, broken, archived } = archives::follow_export(&mut *input)?;
+    let ChainVerification { rows, head, broken, archived } = archives::follow_export(&mut *input)?;
     drop(progress);
     let mut verdict =
         json!({ "ok": broken.is_none(), "rows": rows, "head": head, "archived": archived });

@@ -33,7 +33,7 @@ async fn open(app: &App, args: &OpenArgs) -> Result<(), Trouble> {
     let link = app.client().await?.post_json("/api/links", &json!({})).await?;
     let url = field(&link, "url");
     let browser = if wanted { browser(&app.env, &url) } else { None };
-    if browser.is_some_and(|launch| process::start_apart(&launch).is_ok()) {
+    if browser.is_some_and(|launch| process::start_in_own_group(&launch).is_ok()) {
         app.render.aside(&format!("The page opens in your browser. If it does not:\n  {url}"))?;
     } else {
         app.render.answer(&link, || url)?;

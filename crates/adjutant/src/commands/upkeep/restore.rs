@@ -5,7 +5,7 @@ use std::path::Path;
 use engine::{Code, Point};
 use host::files::{self, Mode};
 use host::owner;
-use host::run::{RunFolder, Standing};
+use host::run::{RunFolder, RunStatus};
 use serde_json::json;
 
 use crate::app::{App, now};
@@ -90,7 +90,7 @@ fn refuse_running(home: &Home) -> Result<(), Trouble> {
             continue;
         }
         for attempt in files::list(&agent_dir)? {
-            if RunFolder::open(agent_dir.join(attempt)).standing()? == Standing::Running {
+            if RunFolder::open(agent_dir.join(attempt)).standing()? == RunStatus::Running {
                 let said = format!("agent {} still runs in this home", agent.display());
                 return Err(Trouble::new(Code::Conflict, said)
                     .hint("start the server, then end its agents with `adjutant down --kill`"));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use engine::toolsets::TOOLSETS;
 use model::glob::Glob;
-use model::policy::BUILT_IN;
+use model::policy::BUILT_IN_CATEGORIES;
 use model::{Policy, Reach};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize, Serializer};
@@ -88,7 +88,7 @@ impl Default for Categories {
                 ..CategoryConfig::default()
             }
         };
-        Self(BUILT_IN.iter().map(|&name| (name.to_owned(), built_in(name))).collect())
+        Self(BUILT_IN_CATEGORIES.iter().map(|&name| (name.to_owned(), built_in(name))).collect())
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use engine::settings::{self, WebhookKey, WebhookSettings};
 use model::event::EventKind;
 use model::nearest::nearest;
-use model::webhook::{ATTEMPTS, kinds_of};
+use model::webhook::{DEFAULT_ATTEMPTS, kinds_of};
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
@@ -150,7 +150,7 @@ fn every_kind() -> Vec<String> {
 }
 
 const fn attempts() -> u32 {
-    ATTEMPTS
+    DEFAULT_ATTEMPTS
 }
 
 fn tries<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {

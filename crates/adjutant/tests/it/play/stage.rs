@@ -25,13 +25,13 @@ pub(super) struct Stage {
 }
 
 /// What was left of a play.
-pub(super) struct Played {
+pub(super) struct PageOutcome {
     pub(super) code: Option<i32>,
     pub(super) lines: Vec<String>,
     pub(super) stderr: String,
 }
 
-impl Played {
+impl PageOutcome {
     /// The last line.
     pub(super) fn result(&self) -> Value {
         serde_json::from_str(self.lines.last().unwrap()).unwrap()
@@ -93,15 +93,15 @@ impl Stage {
         child
     }
 
-    pub(super) async fn play(&self, scenario: &str) -> Played {
+    pub(super) async fn play(&self, scenario: &str) -> PageOutcome {
         self.play_for(scenario, "").await
     }
 
-    pub(super) async fn play_for(&self, scenario: &str, prompt: &str) -> Played {
+    pub(super) async fn play_for(&self, scenario: &str, prompt: &str) -> PageOutcome {
         let child = self.start(scenario, prompt).await;
         let output = child.wait_with_output().await.unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Played {
+        PageOutcome {
             code: output.status.code(),
             lines: text(output.stdout).lines().map(str::to_owned).collect(),
             stderr: text(output.stderr),

@@ -6,9 +6,9 @@ use model::Timestamp;
 use model::agent::Outcome;
 use model::money::Usd;
 use model::nearest::nearest;
-use model::session::{LoopState, LoopWish, Phase, check_name};
+use model::session::{LoopRequest, LoopState, Phase, check_name};
 use serde_json::{Value, json};
-use store::{Loop, LoopMessage, LoopOrder, Stop, Tx};
+use store::{Loop, LoopMessage, LoopOrder, StopRequest, Tx};
 use wire::event::{self, EventData, LoopBegun, LoopStopping};
 use wire::loops::{LoopMessageView, LoopView};
 
@@ -122,7 +122,7 @@ impl Automation {
             return Err(ToolError::conflict(format!("the loop `{name}` does not run: {state}")));
         }
         let now = when == PauseWhen::Now;
-        self.wanted(name, (LoopWish::Pause, now), "operator__loop_pause").await
+        self.wanted(name, (LoopRequest::Pause, now), "operator__loop_pause").await
     }
 
     /// Ends a loop, with the agent that works for it.
@@ -132,7 +132,7 @@ impl Automation {
             let state = row.state;
             return Err(ToolError::conflict(format!("the loop `{name}` is over: {state}")));
         }
-        self.wanted(name, (LoopWish::Stop, true), "operator__loop_stop").await
+        self.wanted(name, (LoopRequest::Stop, true), "operator__loop_stop").await
     }
 
     /// Leaves word for a loop's next agent.
@@ -150,7 +150,7 @@ impl Automation {
                     "{MOST_WAITING} messages wait for the next agent of `{session}` already"
                 )));
             }
-            let message = tx.loop_message_insert(&session, ("operator", &body), now)?;
+            let message = tx.loop_message_insert(&session, "operator", &body, now)?;
             let data = EventData::LoopMessage(event::LoopMessage {
                 session: session.clone(),
                 message: message.number,
@@ -276,7 +276,7 @@ impl Automation {
     async fn wanted(
         &self,
         name: &str,
-        (wish, now_too): (LoopWish, bool),
+        (wish, now_too): (LoopRequest, bool),
         act: &'static str,
     ) -> Result<LoopView, ToolError> {
         let (engine, name, settings) = (self.clone(), name.to_owned(), self.settings());
@@ -306,14 +306,14 @@ impl Automation {
 fn end_agent(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (agent, row, wish): (model::AgentId, &Loop, LoopWish),
+    (agent, row, wish): (model::AgentId, &Loop, LoopRequest),
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let reason = match wish {
-        LoopWish::Pause => format!("the loop `{}` is to wait", row.session),
-        LoopWish::Stop => format!("the loop `{}` was stopped", row.session),
+        LoopRequest::Pause => format!("the loop `{}` is to wait", row.session),
+        LoopRequest::Stop => format!("the loop `{}` was stopped", row.session),
     };
-    stop::stop_tree(tx, settings, agent, &Stop { outcome: Outcome::Killed, reason }, now)
+    stop::stop_tree(tx, settings, agent, &StopRequest { outcome: Outcome::Killed, reason }, now)
 }
 
 fn record(

@@ -1,7 +1,7 @@
 //! The beginning of an iteration: its row, its agent and the words that the agent is told, in one transaction. So no iteration
 //! is made twice and none is skipped, wherever the server dies.
 
-use model::session::{LoopState, LoopWish, Phase};
+use model::session::{LoopRequest, LoopState, Phase};
 use model::{AgentId, Timestamp};
 use store::{Loop, Tx};
 use wire::event::{EventData, LoopIterationStarted};
@@ -38,11 +38,11 @@ pub(super) async fn begin(engine: &Core, row: &Loop) -> Result<Step, ToolError> 
 
 fn next(tx: &mut Tx<'_>, engine: &Core, row: &mut Loop, now: Timestamp) -> Result<(), ToolError> {
     match row.wish {
-        Some(LoopWish::Stop) => {
+        Some(LoopRequest::Stop) => {
             end(row, LoopState::Stopped, "you stopped it".to_owned());
             return Ok(());
         }
-        Some(LoopWish::Pause) => return paused(tx, row, "you asked for it".to_owned(), now),
+        Some(LoopRequest::Pause) => return paused(tx, row, "you asked for it".to_owned(), now),
         None => {}
     }
     let number = row.next;

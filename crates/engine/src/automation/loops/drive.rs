@@ -6,7 +6,9 @@ use std::time::Duration;
 use model::agent::{AgentState, Outcome};
 use model::event::EventKind;
 use model::money::Usd;
-use model::session::{LoopState, LoopWish, Moment, Next, Phase, Standing, decide, failures_after};
+use model::session::{
+    LoopAction, LoopProgress, LoopRequest, LoopState, Moment, Phase, decide, failures_after,
+};
 use model::task::{TaskRef, TaskStateName};
 use model::{AgentId, Timestamp};
 use store::{EventDraft, EventFilter, IterationEnd, Loop, Run, Tx};
@@ -191,7 +193,7 @@ async fn hooked(
                 row.hook_run = None;
                 let said = cut(output.clone(), OUTPUT);
                 if pipes && !said.trim().is_empty() {
-                    tx.loop_message_insert(&row.session, (moment.name(), &said), now)?;
+                    tx.loop_message_insert(&row.session, moment.name(), &said, now)?;
                 }
                 if let Some(why) = &failed {
                     let data = EventData::LoopStepFailed(LoopStepFailed {
@@ -391,7 +393,7 @@ async fn decided(
             Some(Ok(None)) | None => {}
         }
         let complete = tx.session_get(&row.session)?.is_some_and(|it| it.completed_at.is_some());
-        let standing = Standing {
+        let standing = LoopProgress {
             iteration: row.iteration,
             last: row.last,
             failures: row.failures,
@@ -405,20 +407,20 @@ async fn decided(
         row.step = 0;
         row.next = row.iteration.saturating_add(1);
         match decide(&standing, outcome) {
-            Next::Iterate(next) => {
+            LoopAction::Iterate(next) => {
                 row.next = next;
                 row.phase = Phase::Before;
                 Ok(())
             }
-            Next::Pause => {
-                let why = if row.wish == Some(LoopWish::Pause) {
+            LoopAction::Pause => {
+                let why = if row.wish == Some(LoopRequest::Pause) {
                     "you asked for it".to_owned()
                 } else {
                     format!("the agent of iteration {} was killed", row.iteration)
                 };
                 paused(tx, row, why, now)
             }
-            Next::End(state) => {
+            LoopAction::End(state) => {
                 end(row, state, why_of(&standing, state, row.failures));
                 Ok(())
             }
@@ -435,7 +437,7 @@ pub(super) fn had(iterations: u32) -> String {
     }
 }
 
-fn why_of(standing: &Standing, state: LoopState, failures: u32) -> String {
+fn why_of(standing: &LoopProgress, state: LoopState, failures: u32) -> String {
     match state {
         LoopState::Completed => "the session was declared complete".to_owned(),
         LoopState::Limit => had(standing.iteration),

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use host::run::{Ended, ExitRecord, Handover, RunFolder, Spec, Stdin};
+use host::run::{EndCause, ExitRecord, Handover, RunFolder, Spec, Stdin};
 use model::session::Moment;
 use store::Loop;
 use tokio_util::sync::CancellationToken;
@@ -105,20 +105,20 @@ pub(super) fn words(hook: &HookSettings) -> String {
 fn judge(exit: &ExitRecord, hook: &HookSettings) -> Option<String> {
     let name = words(hook);
     match (exit.ended, exit.code, exit.signal) {
-        (Ended::Exited, Some(0), _) => None,
-        (Ended::Exited, Some(code), _) => Some(format!("`{name}` ended with {code}")),
-        (Ended::Exited, None, Some(signal)) => {
+        (EndCause::Exited, Some(0), _) => None,
+        (EndCause::Exited, Some(code), _) => Some(format!("`{name}` ended with {code}")),
+        (EndCause::Exited, None, Some(signal)) => {
             Some(format!("`{name}` was ended by signal {signal}"))
         }
-        (Ended::Exited, None, None) => Some(format!("`{name}` ended, and nobody knows how")),
-        (Ended::TimedOut, ..) => {
+        (EndCause::Exited, None, None) => Some(format!("`{name}` ended, and nobody knows how")),
+        (EndCause::TimedOut, ..) => {
             Some(format!("`{name}` did not end within {} seconds", hook.timeout_s))
         }
-        (Ended::NotStarted, ..) => Some(format!(
+        (EndCause::NotStarted, ..) => Some(format!(
             "`{name}` could not be started: {}",
             exit.why.as_deref().unwrap_or("nobody knows why")
         )),
-        (Ended::Stopped, ..) => Some(format!("somebody stopped `{name}`")),
+        (EndCause::Stopped, ..) => Some(format!("somebody stopped `{name}`")),
     }
 }
 

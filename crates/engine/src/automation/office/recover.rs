@@ -7,7 +7,7 @@ use model::agent::Outcome;
 use model::event::EventKind;
 use model::task::{TaskMove, TaskStateName};
 use model::{AgentId, EpicId, Timestamp};
-use store::{Agent, Event, EventDraft, Recipient, Stop, TaskFilter, Tx};
+use store::{Agent, Event, EventDraft, Recipient, StopRequest, TaskFilter, Tx};
 use wire::event::{EventData, SupervisorRecovered, SupervisorRecovering};
 
 use super::{brief, is_open, supervisor_role};
@@ -69,7 +69,7 @@ pub(crate) fn begin(
     }
     let reason = format!("replaced by {who}: {reason}");
     // Who has no process ends at once, and then its successor is there already.
-    stop_tree(tx, settings, old.id, &Stop { outcome: Outcome::Killed, reason }, now)?;
+    stop_tree(tx, settings, old.id, &StopRequest { outcome: Outcome::Killed, reason }, now)?;
     Ok(freed)
 }
 

@@ -2,11 +2,11 @@
 
 use model::agent::Outcome;
 use model::money::Usd;
-use model::plan::Step;
+use model::plan::ParsedStep;
 use model::task::TaskMove;
 use model::{AgentId, PlanState, TaskRef, Timestamp};
 use serde_json::{Value, json};
-use store::{NewPlan, Plan, PlanStep, Stop, Task, Tx};
+use store::{NewPlan, Plan, PlanStep, StopRequest, Task, Tx};
 use wire::event::{EventData, PlanStarted};
 use wire::plans::PlanView;
 
@@ -87,7 +87,7 @@ impl Automation {
                 .detail("state", plan.state.name()));
             }
             let reason = "stopped by the operator".to_owned();
-            let stop = Stop { outcome: Outcome::Killed, reason };
+            let stop = StopRequest { outcome: Outcome::Killed, reason };
             stop_tree(tx, &settings, plan.coordinator, &stop, engine.now())?;
             record(tx, &engine, "operator__plan_stop", (&plan, json!({ "name": name })))?;
             plan_view(tx, &find_plan(tx, &name)?)
@@ -239,7 +239,7 @@ fn begin(
 }
 
 /// Makes the tasks of steps, with what each needs.
-fn add_tasks(cx: &mut WriteCx<'_, '_>, steps: &[Step]) -> Result<Vec<Task>, ToolError> {
+fn add_tasks(cx: &mut WriteCx<'_, '_>, steps: &[ParsedStep]) -> Result<Vec<Task>, ToolError> {
     let mut tasks: Vec<Task> = Vec::new();
     for step in steps {
         let draft = TaskDraft {
@@ -300,7 +300,7 @@ fn refuse_twice(tx: &Tx<'_>, wish: &PlanWish, hash: &str) -> Result<(), ToolErro
     Err(error.hint("`--again` runs it once more from its beginning, with new tasks"))
 }
 
-fn refuse_unknown_roles(settings: &Settings, steps: &[Step]) -> Result<(), ToolError> {
+fn refuse_unknown_roles(settings: &Settings, steps: &[ParsedStep]) -> Result<(), ToolError> {
     for step in steps {
         if let Some(role) = &step.role {
             find_role(settings, role).map_err(|mut error| {

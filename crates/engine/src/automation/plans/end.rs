@@ -2,10 +2,10 @@
 
 use model::Timestamp;
 use model::agent::AgentState;
-use model::plan::{EndedBy, Next, Turn};
+use model::plan::{CoordinatorEnd, CoordinatorEndCause, PlanAction};
 use model::task::{TaskMove, TaskStateName};
 use model::{AgentId, PlanState};
-use store::{Agent, Plan, Recipient, Stop, Tx};
+use store::{Agent, Plan, Recipient, StopRequest, Tx};
 use wire::event::{EventData, PlanEnded};
 
 use super::{Stage, Successor, closed, is_wanted, left, move_own, stages, succeed, tell};
@@ -32,11 +32,15 @@ pub(crate) fn ended(
     };
     let stages = stages(tx, &plan)?;
     let stop = tx.run_get(agent.id)?.and_then(|run| run.stop);
-    let by = if stop.as_ref().is_some_and(is_wanted) { EndedBy::Somebody } else { EndedBy::Nobody };
+    let by = if stop.as_ref().is_some_and(is_wanted) {
+        CoordinatorEndCause::Somebody
+    } else {
+        CoordinatorEndCause::Nobody
+    };
     let is_open = |stage: &&Stage| !stage.state().is_closed();
     let has_failed = |stage: &&Stage| stage.state() == TaskStateName::Failed;
     let tries = if closed(&stages) > plan.closed { 0 } else { plan.tries };
-    let turn = Turn {
+    let turn = CoordinatorEnd {
         outcome: *outcome,
         by,
         open: stages.iter().filter(is_open).count(),
@@ -47,26 +51,26 @@ pub(crate) fn ended(
     let open = names(stages.iter().filter(is_open));
     let failed = names(stages.iter().filter(has_failed));
     match turn.next() {
-        Next::Over(PlanState::Completed) => {
+        PlanAction::Over(PlanState::Completed) => {
             over(tx, settings, (&plan, agent.id), (PlanState::Completed, "all steps are done"), now)
         }
-        Next::Over(PlanState::Failed) if turn.open == 0 => {
+        PlanAction::Over(PlanState::Failed) if turn.open == 0 => {
             let why = format!("{failed} failed");
             over(tx, settings, (&plan, agent.id), (PlanState::Failed, &why), now)
         }
-        Next::Over(PlanState::Failed) => {
+        PlanAction::Over(PlanState::Failed) => {
             let why = format!(
                 "{} coordinators in a row got it no further, the last: {reason}; {open} still open",
                 plan.tries
             );
             over(tx, settings, (&plan, agent.id), (PlanState::Failed, &why), now)
         }
-        Next::Over(PlanState::OverBudget) => {
+        PlanAction::Over(PlanState::OverBudget) => {
             let why = spent_all(tx, &plan)?.unwrap_or_else(|| reason.clone());
             over(tx, settings, (&plan, agent.id), (PlanState::OverBudget, &why), now)
         }
-        Next::Over(state) => over(tx, settings, (&plan, agent.id), (state, reason), now),
-        Next::Another => {
+        PlanAction::Over(state) => over(tx, settings, (&plan, agent.id), (state, reason), now),
+        PlanAction::Another => {
             let why = match turn.open {
                 _ if *outcome != model::agent::Outcome::Succeeded => reason.clone(),
                 _ => format!("it ended with {open} open"),
@@ -130,7 +134,7 @@ fn over(
     tell(tx, (plan, coordinator), data, now)?;
     if state != PlanState::Completed {
         let reason = format!("the plan {} is over: {why}", plan.name);
-        let stop = Stop { outcome: model::agent::Outcome::Killed, reason };
+        let stop = StopRequest { outcome: model::agent::Outcome::Killed, reason };
         stop_tree(tx, settings, coordinator, &stop, now)?;
     }
     match state {

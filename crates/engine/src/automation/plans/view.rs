@@ -126,7 +126,7 @@ pub(super) struct Asked {
 /// Everything that those who run a plan, and all below them, have asked a person.
 fn ever_asked(tx: &Tx<'_>, plan: &Plan) -> Result<Vec<Asked>, ToolError> {
     let mut asked = Vec::new();
-    for mail in tx.plan_letters(plan.number)? {
+    for mail in tx.plan_mails(plan.number)? {
         let asks = asking::is_question(&mail.subject, &mail.body)
             || tx.question_by_mail(mail.id)?.is_some();
         if asks && !asking::is_alert(&mail.subject) {

@@ -1,6 +1,6 @@
 //! Keys: the same call again is answered again and done once.
 
-use store::{Answered, Keyed, Tx};
+use store::{IdempotencyLookup, KeyedCall, Tx};
 
 use super::{Call, Passage};
 use crate::call::identity::hash_token;
@@ -25,22 +25,22 @@ impl Passage {
     }
 
     /// This call, if it came with a key.
-    pub(super) fn keyed(&self) -> Option<Keyed> {
+    pub(super) fn keyed(&self) -> Option<KeyedCall> {
         let Call { principal, as_agent, tool, input, key } = &self.call;
         let key = key.clone()?;
         // There may be secrets in it, so only a hash is kept. In whose name is part of what was asked.
         let named = as_agent.map(|agent| agent.to_string()).unwrap_or_default();
         let input = hash_token(&format!("{named} {input}"));
-        Some(Keyed { principal: principal.to_string(), key, tool: tool.name.to_owned(), input })
+        Some(KeyedCall { principal: principal.to_string(), key, tool: tool.name.to_owned(), input })
     }
 
     /// Recorded answer to the same call.
     pub(super) fn answered(&self, tx: &Tx<'_>) -> Result<Option<Output>, ToolError> {
         let Some(call) = self.keyed() else { return Ok(None) };
-        match tx.answered_find(&call)? {
-            Answered::Never => Ok(None),
-            Answered::With(text) => Ok(Some(Output { text })),
-            Answered::Otherwise { tool } => {
+        match tx.idempotency_find(&call)? {
+            IdempotencyLookup::Never => Ok(None),
+            IdempotencyLookup::With(text) => Ok(Some(Output { text })),
+            IdempotencyLookup::Otherwise { tool } => {
                 let what = if tool == call.tool { "other input" } else { "another tool" };
                 let message = format!("the key `{}` came with {what} before", call.key);
                 Err(ToolError::conflict(message)

@@ -6,8 +6,8 @@ use serde_json::json;
 use super::schema::load_schema;
 use super::*;
 
-fn done(text: &str) -> Done {
-    Done { verdict: DoneAs::Success, text: text.to_owned(), value: None }
+fn done(text: &str) -> EndReport {
+    EndReport { verdict: EndReportStatus::Success, text: text.to_owned(), value: None }
 }
 
 fn read(text: &str) -> AgentResult {
@@ -36,7 +36,7 @@ fn the_value_that_the_kind_gave_comes_first() {
         "pr_url": "https://example.com/pull/1",
     }));
     let text = "words\n{\"status\": \"failed\", \"summary\": \"not this\"}";
-    let done = Done { value, ..done(text) };
+    let done = EndReport { value, ..done(text) };
     let wanted = AgentResult {
         changes: vec!["a".into()],
         issues: vec!["b".into()],
@@ -116,7 +116,7 @@ fn what_is_more_than_a_result_is_kept() {
     let text = r#"{"summary": "s", "tests": {"passed": 3}}"#;
     let structured = Some(json!({"summary": "s", "tests": {"passed": 3}}));
     assert_eq!(read(text), AgentResult { structured, ..plain(Status::Success, "s", text) });
-    let bare = Done { value: Some(json!([1, 2])), ..done("two numbers") };
+    let bare = EndReport { value: Some(json!([1, 2])), ..done("two numbers") };
     let result = read_result(Some(&bare), "", None);
     assert_eq!((result.summary.as_str(), result.structured), ("two numbers", Some(json!([1, 2]))));
 }
@@ -142,15 +142,19 @@ fn common_words_for_a_status_are_understood_and_others_noted() {
 #[test]
 fn a_failed_run_is_no_success_whatever_the_agent_says() {
     let failed = |text: &str, verdict| {
-        read_result(Some(&Done { verdict, text: text.to_owned(), value: None }), "", None)
+        read_result(Some(&EndReport { verdict, text: text.to_owned(), value: None }), "", None)
     };
-    let result =
-        failed(r#"{"status": "success", "summary": "s"}"#, DoneAs::Failure("exit 3".into()));
+    let result = failed(
+        r#"{"status": "success", "summary": "s"}"#,
+        EndReportStatus::Failure("exit 3".into()),
+    );
     assert_eq!((result.status, result.issues), (Status::Failed, vec!["exit 3".to_owned()]));
-    let result =
-        failed(r#"{"status": "partial", "summary": "s"}"#, DoneAs::Aborted("turns".into()));
+    let result = failed(
+        r#"{"status": "partial", "summary": "s"}"#,
+        EndReportStatus::Aborted("turns".into()),
+    );
     assert_eq!((result.status, result.issues), (Status::Partial, vec!["turns".to_owned()]));
-    let result = failed("", DoneAs::Failure("it crashed".into()));
+    let result = failed("", EndReportStatus::Failure("it crashed".into()));
     assert_eq!(result, plain(Status::Failed, "it crashed", ""));
 }
 
@@ -162,7 +166,7 @@ fn an_agent_that_ended_without_a_word_left_its_output() {
         result,
         AgentResult { text: format!("{text}\n"), ..plain(Status::Failed, text, "") }
     );
-    let quiet = Done { verdict: DoneAs::Success, text: "\n".into(), value: None };
+    let quiet = EndReport { verdict: EndReportStatus::Success, text: "\n".into(), value: None };
     let result = read_result(Some(&quiet), "x\n{\"summary\": \"from the output\"}", None);
     assert_eq!((result.status, result.summary.as_str()), (Status::Success, "from the output"));
 }
@@ -182,14 +186,14 @@ fn everything_is_bounded() {
 
     let changes: Vec<String> = (0..300).map(|n| format!("{n} {}", "x".repeat(5000))).collect();
     let value = json!({"summary": "s".repeat(100_000), "changes": changes});
-    let result = read_result(Some(&Done { value: Some(value), ..done("") }), "", None);
+    let result = read_result(Some(&EndReport { value: Some(value), ..done("") }), "", None);
     assert!(result.summary.len() < 66_000, "{}", result.summary.len());
     assert_eq!(result.changes.len(), 201);
     assert_eq!(result.changes[200], "[... truncated ...] 100 more");
     assert!(result.changes.iter().all(|change| change.len() < 2200));
 
     let value = json!({"summary": "s", "more": "x".repeat(300_000)});
-    let result = read_result(Some(&Done { value: Some(value), ..done("") }), "", None);
+    let result = read_result(Some(&EndReport { value: Some(value), ..done("") }), "", None);
     assert_eq!(result.structured, None);
     assert_eq!(result.problems.len(), 1);
 }

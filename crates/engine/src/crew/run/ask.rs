@@ -1,6 +1,6 @@
 //! Questions of agents to a person: a letter to the human, and the reply taken back to the agent.
 
-use host::agent::Verdict;
+use host::agent::PermissionVerdict;
 use model::agent::{AgentEvent, AgentState};
 use model::{AgentId, MailId, Timestamp};
 use store::{Agent, EventDraft, Mail, NewMail, Question, Recipient, Tx};
@@ -91,7 +91,7 @@ pub(crate) async fn answer(
     engine: &Core,
     agent: AgentId,
     mail: &Mail,
-) -> Result<Option<(String, Verdict)>, ToolError> {
+) -> Result<Option<(String, PermissionVerdict)>, ToolError> {
     // Only a person's reply counts: an agent must not grant what it was refused.
     let (None, Some(question)) = (mail.from, mail.reply_to) else { return Ok(None) };
     let question = engine.store.read(|tx| tx.question_by_mail(question))?;
@@ -112,7 +112,7 @@ pub(crate) async fn answer(
 }
 
 /// Interprets a reply: only a clear yes allows.
-pub(crate) fn verdict(reply: &str) -> Verdict {
+pub(crate) fn verdict(reply: &str) -> PermissionVerdict {
     let word: String = reply
         .trim_start()
         .chars()
@@ -120,9 +120,9 @@ pub(crate) fn verdict(reply: &str) -> Verdict {
         .collect::<String>()
         .to_lowercase();
     if matches!(word.as_str(), "allow" | "yes" | "y" | "ok" | "approve" | "approved") {
-        Verdict::Allow
+        PermissionVerdict::Allow
     } else {
-        Verdict::Deny(format!("a person said: {}", reply.trim()))
+        PermissionVerdict::Deny(format!("a person said: {}", reply.trim()))
     }
 }
 
@@ -150,10 +150,10 @@ mod tests {
     #[test]
     fn only_a_clear_yes_is_one() {
         for yes in ["allow", " Yes, go ahead", "OK", "allow: it is harmless"] {
-            assert_eq!(verdict(yes), Verdict::Allow, "{yes}");
+            assert_eq!(verdict(yes), PermissionVerdict::Allow, "{yes}");
         }
         for no in ["deny", "no", "", "allowing this would be wrong", "never", "yesterday"] {
-            assert!(matches!(verdict(no), Verdict::Deny(_)), "{no}");
+            assert!(matches!(verdict(no), PermissionVerdict::Deny(_)), "{no}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 use model::agent::AgentState;
 use model::money::Usd;
 use model::{AgentId, EpicId, TaskRef, Timestamp};
-use store::{Agent, Caps, EventDraft, NewAgent, NewRun, Task, Tx};
+use store::{Agent, BudgetCaps, EventDraft, NewAgent, NewRun, Task, Tx};
 use wire::event::{AgentCreated, AgentDraft, EventData};
 
 use super::wish::{Claims, Confinement, Draft};
@@ -400,7 +400,7 @@ pub(crate) fn caps_of(
     draft: &Draft,
     task: Option<&Task>,
     (role, usual): (Option<&Role>, Budget),
-) -> Result<Caps, ToolError> {
+) -> Result<BudgetCaps, ToolError> {
     let own = role.map(|role| role.budget).unwrap_or_default();
     let given = draft.budget;
     let money = given.usd.map(Usd::from_dollars);
@@ -408,7 +408,7 @@ pub(crate) fn caps_of(
         Some(task) => tx.plan_step_of(task.id)?.and_then(|step| step.cap),
         None => None,
     };
-    Ok(Caps {
+    Ok(BudgetCaps {
         money: money.or(step).or(own.usd.or(usual.usd).map(Usd::from_dollars)),
         tokens: given.tokens.or(own.tokens).or(usual.tokens),
         agents: given.agents.or(own.agents).or(usual.agents).map(u64::from),

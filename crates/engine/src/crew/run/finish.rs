@@ -4,7 +4,7 @@ use model::Timestamp;
 use model::agent::{AgentEvent, AwaitStatus, Outcome};
 use model::money::Usd;
 use model::task::{TaskMove, TaskStateName};
-use store::{Agent, EventDraft, Run, Spend, Stop, Tokens, Tx};
+use store::{Agent, EventDraft, Run, Spend, StopRequest, Tokens, Tx};
 use wire::event::{AgentFinished, EventData, RunTotals, TokenTotals};
 
 use super::reserve;
@@ -56,7 +56,7 @@ pub(crate) enum Figures {
 
 impl Ending {
     /// The end of somebody who was stopped before anything came of it.
-    pub(crate) fn of(stop: &Stop) -> Self {
+    pub(crate) fn of(stop: &StopRequest) -> Self {
         Self {
             outcome: stop.outcome,
             reason: stop.reason.clone(),

@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use host::agent::{Conversation, Kind, Step};
 use host::run::{
-    ControlReceiver, ControlSender, Notice, OutputReader, Position, RunFolder, Standing,
+    ControlReceiver, ControlSender, Notice, OutputReader, Position, RunFolder, RunStatus,
 };
 use model::agent::{AgentEvent, Outcome};
-use store::{Agent, EventDraft, ReadTo, Run, Stop, Tokens};
+use store::{Agent, EventDraft, ReadPosition, Run, StopRequest, Tokens};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -390,18 +390,18 @@ impl Keeper {
             }
             if !self.folder.path().is_dir() {
                 // Somebody took its folder away: whatever is left of it is ended.
-                return self.end(Standing::Gone).await;
+                return self.end(RunStatus::Gone).await;
             }
             match self.folder.standing().map_err(ToolError::internal)? {
                 // It was to be started, and somebody may still be about to.
-                Standing::NotBegun if !self.folder.give_up().map_err(ToolError::internal)? => {}
+                RunStatus::NotBegun if !self.folder.give_up().map_err(ToolError::internal)? => {}
                 // Whatever the files say, which an agent can write: its supervisor has not gone. The
                 // connection broke, or it was not there yet.
                 _ if self.folder.is_locked().map_err(ToolError::internal)? => {
                     self.attend_without_connection().await?;
                 }
-                Standing::Running => {}
-                Standing::NotBegun if self.try_again().await? => return Ok(()),
+                RunStatus::Running => {}
+                RunStatus::NotBegun if self.try_again().await? => return Ok(()),
                 standing => {
                     while self.read().await? {}
                     for line in self.reader.finish() {
@@ -492,7 +492,7 @@ impl Keeper {
         };
         let said = match &step {
             Step::Say(line) => sender.input(key, line).await.map(|_| ()),
-            Step::Whisper(line) => sender.whisper(key, line).await.map(|_| ()),
+            Step::Whisper(line) => sender.input_with_token(key, line).await.map(|_| ()),
             Step::Close => sender.close_input(key).await,
             Step::Saw(_) => Ok(()),
         };
@@ -514,7 +514,7 @@ impl Keeper {
         self.notes.talk = self.talk.snapshot();
         let Position { segment, offset } = self.reader.position();
         let notes = Some(self.notes.write());
-        self.seen.report.read = ReadTo { segment, position: offset, notes };
+        self.seen.report.read = ReadPosition { segment, position: offset, notes };
     }
 
     /// Writes down what was seen.
@@ -540,7 +540,7 @@ impl Keeper {
     /// Wants the agent and all below it to end.
     async fn want_stop(&mut self, outcome: Outcome, reason: String) -> Result<(), Leave> {
         let (id, settings, now) = (self.agent.id, self.engine.settings(), self.engine.now());
-        let stop = Stop { outcome, reason };
+        let stop = StopRequest { outcome, reason };
         self.engine
             .store
             .write(move |tx| super::stop::stop_tree(tx, &settings, id, &stop, now))

@@ -90,23 +90,25 @@ pub(crate) enum Verdict {
     Lost(String),
 }
 
-impl From<Account> for host::agent::Done {
+impl From<Account> for host::agent::EndReport {
     fn from(account: Account) -> Self {
         let verdict = match account.verdict {
-            Verdict::Success => host::agent::DoneAs::Success,
-            Verdict::Failure(why) | Verdict::Lost(why) => host::agent::DoneAs::Failure(why),
-            Verdict::Aborted(why) => host::agent::DoneAs::Aborted(why),
+            Verdict::Success => host::agent::EndReportStatus::Success,
+            Verdict::Failure(why) | Verdict::Lost(why) => {
+                host::agent::EndReportStatus::Failure(why)
+            }
+            Verdict::Aborted(why) => host::agent::EndReportStatus::Aborted(why),
         };
         Self { verdict, text: account.text, value: account.value }
     }
 }
 
-impl From<host::agent::Done> for Account {
-    fn from(done: host::agent::Done) -> Self {
+impl From<host::agent::EndReport> for Account {
+    fn from(done: host::agent::EndReport) -> Self {
         let verdict = match done.verdict {
-            host::agent::DoneAs::Success => Verdict::Success,
-            host::agent::DoneAs::Failure(why) => Verdict::Failure(why),
-            host::agent::DoneAs::Aborted(why) => Verdict::Aborted(why),
+            host::agent::EndReportStatus::Success => Verdict::Success,
+            host::agent::EndReportStatus::Failure(why) => Verdict::Failure(why),
+            host::agent::EndReportStatus::Aborted(why) => Verdict::Aborted(why),
         };
         Self { verdict, text: done.text, value: done.value }
     }

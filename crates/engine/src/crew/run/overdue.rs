@@ -2,7 +2,7 @@
 
 use model::agent::Outcome;
 use model::{AgentId, Timestamp};
-use store::Stop;
+use store::StopRequest;
 
 use super::place;
 use super::stop::stop_tree;
@@ -31,7 +31,7 @@ pub(crate) async fn end_overdue(engine: &Crew) -> Result<Option<Timestamp>, Tool
         .write(move |tx| {
             for agent in &late {
                 let reason = "its budget of time is used up".to_owned();
-                let stop = Stop { outcome: Outcome::OverBudget, reason };
+                let stop = StopRequest { outcome: Outcome::OverBudget, reason };
                 stop_tree(tx, &settings, *agent, &stop, now)?;
             }
             Ok::<_, ToolError>(())

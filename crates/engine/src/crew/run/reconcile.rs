@@ -4,7 +4,7 @@
 //! the queue: the run's claim makes sure that it cannot start after all. Every other is handed to a
 //! keeper, which finds it running and follows it, finds it ended and finishes it, or finds it gone.
 
-use host::run::Standing;
+use host::run::RunStatus;
 use model::agent::{AgentEvent, AgentState};
 use model::{AgentId, Timestamp};
 use store::{Agent, EventDraft, Run, Tx};
@@ -74,7 +74,7 @@ async fn look(engine: &Core, id: AgentId) -> Result<Found, ToolError> {
     let looked = engine.outside(move |_| {
         let standing = folder.standing().map_err(ToolError::internal)?;
         // A supervisor that lives is its keeper's business, whatever the files say.
-        let never = standing == Standing::NotBegun
+        let never = standing == RunStatus::NotBegun
             && !folder.is_locked().map_err(ToolError::internal)?
             && (!folder.path().is_dir() || folder.give_up().map_err(ToolError::internal)?);
         Ok::<_, ToolError>((standing, never))

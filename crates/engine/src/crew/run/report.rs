@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 use model::agent::Outcome;
 use model::money::Usd;
 use model::{AgentId, Timestamp};
-use store::{Agent, Budget, EventDraft, Report, Spend, Stop, Tokens, ToolUse, Tx};
+use store::{
+    Agent, Budget, EventDraft, RunReport, Spend, SpendAmount, StopRequest, Tokens, ToolUse, Tx,
+};
 use wire::event::{AgentWarned, EventData};
 
 use super::stop::stop_tree;
@@ -21,7 +23,7 @@ use crate::core::settings::Settings;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
     /// Position and identity
-    pub(crate) report: Report,
+    pub(crate) report: RunReport,
     /// Tokens used
     pub(crate) tokens: Tokens,
     /// Cost, if known; negative to correct an estimate
@@ -93,7 +95,8 @@ fn charge(
 ) -> Result<(), ToolError> {
     tx.run_use(agent.id, seen.tokens, seen.cost)?;
     let money = seen.cost.unwrap_or_default();
-    tx.spend_add(agent.id, &seen.model, (money, seen.tokens), now)?;
+    let usage = SpendAmount { money, tokens: seen.tokens };
+    tx.spend_add(agent.id, &seen.model, usage, now)?;
     let spend = Spend { money, tokens: seen.tokens.all(), agents: 0 };
     charge_one(tx, settings, agent, spend, now)?;
     charge_above(tx, settings, agent, spend, now)
@@ -151,7 +154,9 @@ fn over(
     cap: &str,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    let stop =
-        Stop { outcome: Outcome::OverBudget, reason: format!("{id}'s budget of {cap} is used up") };
+    let stop = StopRequest {
+        outcome: Outcome::OverBudget,
+        reason: format!("{id}'s budget of {cap} is used up"),
+    };
     stop_tree(tx, settings, id, &stop, now)
 }

@@ -6,7 +6,7 @@
 //! agents, because each is counted when it is drafted.
 
 use model::money::Usd;
-use store::{Agent, Budget, Caps, NewAgent, Reserve, Spend, Tx};
+use store::{Agent, Budget, BudgetCaps, BudgetReserve, NewAgent, Spend, Tx};
 
 use crate::core::error::{Code, ToolError};
 use crate::core::settings::Settings;
@@ -20,7 +20,7 @@ pub(crate) fn fund(
     tx: &mut Tx<'_>,
     settings: &Settings,
     agent: &NewAgent,
-    caps: &Caps,
+    caps: &BudgetCaps,
     above: &[Agent],
 ) -> Result<(), ToolError> {
     tx.budget_insert(agent.id, caps)?;
@@ -65,7 +65,7 @@ pub(crate) fn price_of_silence(budget: &Budget) -> (Usd, u64) {
 }
 
 /// Computes a reservation; an agent with its own cap reserves nothing.
-fn reserve_of(settings: &Settings, caps: &Caps, above: &[(&Agent, Budget)]) -> Reserve {
+fn reserve_of(settings: &Settings, caps: &BudgetCaps, above: &[(&Agent, Budget)]) -> BudgetReserve {
     let set = settings.child_reserve;
     let money = || {
         let nearest = above.iter().find_map(|(_, budget)| budget.caps.money);
@@ -76,7 +76,7 @@ fn reserve_of(settings: &Settings, caps: &Caps, above: &[(&Agent, Budget)]) -> R
         let nearest = above.iter().find_map(|(_, budget)| budget.caps.tokens);
         set.tokens.or(nearest.map(|cap| cap / SHARES_PER_CAP.unsigned_abs()))
     };
-    Reserve {
+    BudgetReserve {
         money: if caps.money.is_none() { money() } else { None },
         tokens: if caps.tokens.is_none() { tokens() } else { None },
     }

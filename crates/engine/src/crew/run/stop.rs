@@ -3,7 +3,7 @@
 
 use model::agent::{AgentState, Outcome};
 use model::{AgentId, Timestamp};
-use store::{Agent, EventDraft, Stop, Tx};
+use store::{Agent, EventDraft, StopRequest, Tx};
 use wire::event::{AgentStopping, EventData};
 
 use super::finish::{self, Ending};
@@ -16,7 +16,7 @@ pub(crate) fn stop_tree(
     tx: &mut Tx<'_>,
     settings: &Settings,
     id: AgentId,
-    stop: &Stop,
+    stop: &StopRequest,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let top = find_agent(tx, id)?;
@@ -27,7 +27,7 @@ pub(crate) fn stop_tree(
     };
     let reason = format!("its ancestor {id} ended: {}", stop.reason);
     for agent in tx.agent_descendants(id)? {
-        let stop = Stop { outcome: below, reason: reason.clone() };
+        let stop = StopRequest { outcome: below, reason: reason.clone() };
         stop_one(tx, settings, &agent, &stop, now)?;
     }
     stop_one(tx, settings, &top, stop, now)
@@ -37,7 +37,7 @@ fn stop_one(
     tx: &mut Tx<'_>,
     settings: &Settings,
     agent: &Agent,
-    stop: &Stop,
+    stop: &StopRequest,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     match agent.state {

@@ -43,7 +43,7 @@ pub(crate) fn changed(
 ) -> Result<bool, ToolError> {
     // What is in stays in; whoever says otherwise says it late.
     let is_in = pull.state == PullState::Merged;
-    if is_in || !tx.pull_set((&pull.repository, pull.pull), state, now)? {
+    if is_in || !tx.pull_set(&pull.repository, pull.pull, state, now)? {
         return Ok(false);
     }
     let data = EventData::PullChanged(PullChanged {

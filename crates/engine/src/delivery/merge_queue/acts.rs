@@ -1,10 +1,10 @@
 //! Changes to approved work and its authors, in the record.
 
-use model::review::{ErrandKind, MergeState};
+use model::review::{MergeState, OutboxJobKind};
 use model::task::{TaskMove, TaskRef, TaskStateName};
-use model::{AgentId, ErrandId, MergeId, TaskId, Timestamp};
+use model::{AgentId, MergeId, OutboxJobId, TaskId, Timestamp};
 use serde_json::{Value, json};
-use store::{Agent, EventDraft, Merge, MergeChange, Recipient, Stop, Task, Tx};
+use store::{Agent, EventDraft, Merge, MergeChange, Recipient, StopRequest, Task, Tx};
 use wire::event::{EventData, MergeChanged, MergeQueued};
 
 use super::worker_of;
@@ -24,8 +24,9 @@ pub(crate) const NOBODY_WORKS: &str =
     "Nobody works on it now, so it is pending; whoever takes it goes on from its branch.";
 
 /// The errands about merges that are not over.
-fn open(tx: &Tx<'_>) -> Result<Vec<(ErrandId, MergeWish)>, ToolError> {
-    let open = tx.errands_open()?.into_iter().filter(|errand| errand.kind == ErrandKind::Merge);
+fn open(tx: &Tx<'_>) -> Result<Vec<(OutboxJobId, MergeWish)>, ToolError> {
+    let open =
+        tx.outbox_jobs_open()?.into_iter().filter(|errand| errand.kind == OutboxJobKind::Merge);
     Ok(open.filter_map(|one| Some((one.id, serde_json::from_str(&one.wish).ok()?))).collect())
 }
 
@@ -33,7 +34,7 @@ fn open(tx: &Tx<'_>) -> Result<Vec<(ErrandId, MergeWish)>, ToolError> {
 pub(crate) fn pinned_by(
     tx: &Tx<'_>,
     task: TaskId,
-) -> Result<Option<(ErrandId, MergeId, ErrandId)>, ToolError> {
+) -> Result<Option<(OutboxJobId, MergeId, OutboxJobId)>, ToolError> {
     Ok(open(tx)?.into_iter().find_map(|(id, wish)| match wish {
         MergeWish::Pin { merge, task: of, errand, .. } if of == task => Some((id, merge, errand)),
         MergeWish::Pin { .. } | MergeWish::Merge { .. } => None,
@@ -41,7 +42,7 @@ pub(crate) fn pinned_by(
 }
 
 /// The errand that is to do a merge.
-pub(crate) fn errand_of(tx: &Tx<'_>, merge: MergeId) -> Result<Option<ErrandId>, ToolError> {
+pub(crate) fn errand_of(tx: &Tx<'_>, merge: MergeId) -> Result<Option<OutboxJobId>, ToolError> {
     Ok(open(tx)?.into_iter().find_map(|(id, wish)| match wish {
         MergeWish::Merge { merge: of } if of == merge => Some(id),
         MergeWish::Pin { .. } | MergeWish::Merge { .. } => None,
@@ -54,9 +55,9 @@ pub(crate) fn requeue(
     merge: &Merge,
     caller: Option<AgentId>,
     now: Timestamp,
-) -> Result<ErrandId, ToolError> {
+) -> Result<OutboxJobId, ToolError> {
     tx.merge_set(merge.id, MergeState::Queued, MergeChange::default(), now)?;
-    let errand = fresh(ErrandId::from_bits)?;
+    let errand = fresh(OutboxJobId::from_bits)?;
     line_up(tx, merge, (errand, caller), now)?;
     Ok(errand)
 }
@@ -65,7 +66,7 @@ pub(crate) fn requeue(
 pub(crate) fn line_up(
     tx: &mut Tx<'_>,
     merge: &Merge,
-    (errand, caller): (ErrandId, Option<AgentId>),
+    (errand, caller): (OutboxJobId, Option<AgentId>),
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let data = EventData::MergeQueued(MergeQueued {
@@ -76,7 +77,7 @@ pub(crate) fn line_up(
     });
     tx.event_append(now, &EventDraft { agent: caller, task: Some(merge.task), data })?;
     let wish = MergeWish::Merge { merge: merge.id };
-    let (kind, lane) = (ErrandKind::Merge, lane_to(&merge.target));
+    let (kind, lane) = (OutboxJobKind::Merge, lane_to(&merge.target));
     let sending = NewJob { kind, lane, agent: merge.agent, caller, wish: &wish };
     outbox::send_as(tx, errand, sending, now)
 }
@@ -187,7 +188,7 @@ pub(crate) fn retire(
     tx: &mut Tx<'_>,
     settings: &Settings,
     (worker, task): (Option<&Agent>, &Task),
-    (stopped, branch): (&Stop, Option<&str>),
+    (stopped, branch): (&StopRequest, Option<&str>),
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let does_only_this = |agent: &Agent| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use host::git::{GitError, Merged, Repo};
+use host::git::{GitError, MergeOutcome, Repo};
 use model::{TaskId, Timestamp};
 use wire::merges::{BranchOverlap, ConflictView};
 
@@ -35,9 +35,9 @@ pub(super) struct Branch {
 /// Conflicts between a commit and its target.
 pub(super) fn trial(repo: &Repo, into: &str, commit: &str) -> Result<Vec<ConflictView>, GitError> {
     match repo.merge_trees(into, commit)? {
-        Merged::Clean { .. } => Ok(Vec::new()),
-        Merged::Conflicts(conflicts) => Ok(conflicts_of(&conflicts)),
-        Merged::Unrelated => {
+        MergeOutcome::Clean { .. } => Ok(Vec::new()),
+        MergeOutcome::Conflicts(conflicts) => Ok(conflicts_of(&conflicts)),
+        MergeOutcome::Unrelated => {
             Err(GitError::Unrelated { ours: into.to_owned(), theirs: commit.to_owned() })
         }
     }
@@ -89,7 +89,8 @@ pub(super) fn foretell(
 /// The commit that its target would stand at once a branch is in; the branch itself where it does not fit.
 /// Made at the beginning of time, so that looking again makes the same one.
 fn merged(repo: &Repo, branch: &Branch) -> Result<String, GitError> {
-    let Merged::Clean { tree } = repo.merge_trees(&branch.target_head, &branch.commit)? else {
+    let MergeOutcome::Clean { tree } = repo.merge_trees(&branch.target_head, &branch.commit)?
+    else {
         return Ok(branch.commit.clone());
     };
     let who = ourselves(Timestamp::from_millis(0));

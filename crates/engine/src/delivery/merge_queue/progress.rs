@@ -2,7 +2,7 @@
 
 use host::run::{RunFolder, Stream};
 use model::MergeId;
-use model::redact::{MARK, is_key_line};
+use model::redact::{REDACTION_MARK, is_key_line};
 use serde_json::Value;
 use wire::merges::CheckingView;
 
@@ -22,7 +22,8 @@ impl Delivery {
     /// Progress of a merge's check; `None` while it is not checked. Blocks.
     pub fn merge_checking(&self, merge: MergeId) -> Result<Option<CheckingView>, ToolError> {
         let notes = self.store.read(|tx| {
-            let errand = errand_of(tx, merge)?.map(|id| tx.errand_get(id)).transpose()?.flatten();
+            let errand =
+                errand_of(tx, merge)?.map(|id| tx.outbox_job_get(id)).transpose()?.flatten();
             Ok::<_, ToolError>(errand.and_then(|errand| errand.notes))
         })?;
         let notes: Value =
@@ -52,7 +53,7 @@ fn last_lines(folder: &RunFolder) -> Result<Vec<String>, host::files::FileError>
         // A private key may have begun before the first of these lines.
         let is_key = is_key_line(&line.text);
         let clean = redactor.line(line.text);
-        if is_key { MARK.to_owned() } else { clean.chars().take(LONGEST).collect() }
+        if is_key { REDACTION_MARK.to_owned() } else { clean.chars().take(LONGEST).collect() }
     });
     let shown: Vec<String> = shown.collect();
     Ok(shown.into_iter().rev().take(LINES).rev().collect())

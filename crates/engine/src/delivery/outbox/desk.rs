@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use model::Timestamp;
-use model::review::ErrandKind;
-use store::{Errand, EventDraft};
+use model::review::OutboxJobKind;
+use store::{EventDraft, OutboxJob};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -72,10 +72,11 @@ impl OutboxRunner {
     /// Begins what is due, and says when to look again if nothing happens.
     async fn turn(&self) -> Result<Instant, ToolError> {
         let now = self.engine.now();
-        let open = self.engine.store.read(|tx| tx.errands_open())?;
-        let later = |errand: &&Errand| errand.due_at > now;
+        let open = self.engine.store.read(|tx| tx.outbox_jobs_open())?;
+        let later = |errand: &&OutboxJob| errand.due_at > now;
         // Only what its agent's worktree stood in the way of is helped by the agent doing something.
-        let awaits = |errand: &Errand| errand.agent.filter(|_| errand.kind == ErrandKind::Feedback);
+        let awaits =
+            |errand: &OutboxJob| errand.agent.filter(|_| errand.kind == OutboxJobKind::Feedback);
         let waiting = open.iter().filter(later).filter_map(awaits).collect();
         let heard = self.engine.outbox.turn(waiting);
         let mut lanes = HashSet::new();
@@ -97,7 +98,7 @@ impl OutboxRunner {
             .map_or_else(|| Instant::now() + SELDOM, |due| at(due, now)))
     }
 
-    fn begin(&self, errand: &Errand) {
+    fn begin(&self, errand: &OutboxJob) {
         let mut busy = self.busy.lock().unwrap_or_else(PoisonError::into_inner);
         if !busy.insert(errand.lane.clone()) {
             return;
@@ -139,7 +140,7 @@ impl Drop for BusyLane {
 }
 
 /// Has a job that panicked begun again after a pause, or gives it up after the last attempt.
-async fn panicked(engine: &Delivery, errand: &Errand, message: String) {
+async fn panicked(engine: &Delivery, errand: &OutboxJob, message: String) {
     let (id, kind, is_last) = (errand.id, errand.kind, errand.tries >= RETRIES);
     let delay = panics::restart_delay(errand.tries);
     let next = if is_last {
@@ -154,7 +155,7 @@ async fn panicked(engine: &Delivery, errand: &Errand, message: String) {
         give_up(engine, errand, &error).await
     } else {
         let due = engine.now().after_millis(i64::try_from(delay.as_millis()).unwrap_or(1000));
-        engine.store.write(move |tx| tx.errand_again(id, due)).await.map_err(ToolError::from)
+        engine.store.write(move |tx| tx.outbox_job_retry(id, due)).await.map_err(ToolError::from)
     };
     if let Err(error) = written {
         tracing::error!(%id, %kind, causes = error.causes(), "failed to reschedule outbox job");
@@ -168,7 +169,7 @@ fn at(due: Timestamp, now: Timestamp) -> Instant {
 }
 
 /// Does an errand, and writes down what came of it.
-pub(super) async fn run(engine: &Delivery, errand: Errand, shutdown: &CancellationToken) {
+pub(super) async fn run(engine: &Delivery, errand: OutboxJob, shutdown: &CancellationToken) {
     let (id, kind) = (errand.id, errand.kind);
     let written = match act(engine, &errand, shutdown).await {
         Ok(ending) => conclude(engine, &errand, ending).await,
@@ -177,7 +178,11 @@ pub(super) async fn run(engine: &Delivery, errand: Errand, shutdown: &Cancellati
         Err(JobError::Again(error)) if errand.tries < RETRIES => {
             tracing::info!(%id, %kind, message = error.message, "is tried again");
             let (id, due) = (errand.id, soon(engine));
-            engine.store.write(move |tx| tx.errand_again(id, due)).await.map_err(ToolError::from)
+            engine
+                .store
+                .write(move |tx| tx.outbox_job_retry(id, due))
+                .await
+                .map_err(ToolError::from)
         }
         Err(JobError::Again(error) | JobError::Never(error)) if error.is_panic() => {
             return panicked(engine, &errand, error.causes()).await;
@@ -201,17 +206,17 @@ fn soon(engine: &Delivery) -> Timestamp {
 
 async fn act(
     engine: &Delivery,
-    errand: &Errand,
+    errand: &OutboxJob,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
     match errand.kind {
-        ErrandKind::Review => super::review::run(engine, errand).await,
-        ErrandKind::Feedback => super::feedback::run(engine, errand).await,
-        ErrandKind::Rebase => super::rebase::run(engine, errand).await,
-        ErrandKind::Tidy => super::tidy::run(engine, errand).await,
-        ErrandKind::Pull => unless_over(shutdown, super::pull::run(engine, errand)).await,
-        ErrandKind::Issues => unless_over(shutdown, super::issues::run(engine, errand)).await,
-        ErrandKind::Merge => super::merge::run(engine, errand, shutdown).await,
+        OutboxJobKind::Review => super::review::run(engine, errand).await,
+        OutboxJobKind::Feedback => super::feedback::run(engine, errand).await,
+        OutboxJobKind::Rebase => super::rebase::run(engine, errand).await,
+        OutboxJobKind::Tidy => super::tidy::run(engine, errand).await,
+        OutboxJobKind::Pull => unless_over(shutdown, super::pull::run(engine, errand)).await,
+        OutboxJobKind::Issues => unless_over(shutdown, super::issues::run(engine, errand)).await,
+        OutboxJobKind::Merge => super::merge::run(engine, errand, shutdown).await,
     }
 }
 
@@ -223,24 +228,24 @@ async fn unless_over(
     shutdown.run_until_cancelled(doing).await.unwrap_or(Err(JobError::Leave))
 }
 
-async fn later(engine: &Delivery, errand: &Errand, due: Timestamp) -> Result<(), ToolError> {
+async fn later(engine: &Delivery, errand: &OutboxJob, due: Timestamp) -> Result<(), ToolError> {
     let id = errand.id;
-    Ok(engine.store.write(move |tx| tx.errand_later(id, due)).await?)
+    Ok(engine.store.write(move |tx| tx.outbox_job_reschedule(id, due)).await?)
 }
 
 /// Writes down what follows from an errand that was done, and that it was. What the record refuses then
 /// was wanted too late.
-async fn conclude(engine: &Delivery, errand: &Errand, ending: Ending) -> Result<(), ToolError> {
+async fn conclude(engine: &Delivery, errand: &OutboxJob, ending: Ending) -> Result<(), ToolError> {
     let (done, clock) = (errand.clone(), engine.clone());
     let written = engine
         .store
         .write(move |tx| {
             let now = clock.now();
-            if tx.errand_get(done.id)?.is_none_or(|errand| errand.ended_at.is_some()) {
+            if tx.outbox_job_get(done.id)?.is_none_or(|errand| errand.ended_at.is_some()) {
                 return Ok(());
             }
             let answer = ending(tx, now)?;
-            tx.errand_end(done.id, Ok(&answer.to_string()), now)?;
+            tx.outbox_job_end(done.id, Ok(&answer.to_string()), now)?;
             told(tx, &done, ErrandStatus::Done, now)
         })
         .await;
@@ -255,23 +260,27 @@ async fn conclude(engine: &Delivery, errand: &Errand, ending: Ending) -> Result<
 }
 
 /// Undoes what was begun, and writes down why.
-async fn give_up(engine: &Delivery, errand: &Errand, error: &ToolError) -> Result<(), ToolError> {
+async fn give_up(
+    engine: &Delivery,
+    errand: &OutboxJob,
+    error: &ToolError,
+) -> Result<(), ToolError> {
     tracing::info!(id = %errand.id, kind = %errand.kind, message = error.message, "cannot be done");
     match errand.kind {
-        ErrandKind::Review => super::review::undo(engine, errand).await?,
-        ErrandKind::Merge => super::merge::undo(engine, errand, error).await?,
-        ErrandKind::Feedback
-        | ErrandKind::Pull
-        | ErrandKind::Issues
-        | ErrandKind::Rebase
-        | ErrandKind::Tidy => {}
+        OutboxJobKind::Review => super::review::undo(engine, errand).await?,
+        OutboxJobKind::Merge => super::merge::undo(engine, errand, error).await?,
+        OutboxJobKind::Feedback
+        | OutboxJobKind::Pull
+        | OutboxJobKind::Issues
+        | OutboxJobKind::Rebase
+        | OutboxJobKind::Tidy => {}
     }
     let (failed, kept, clock) = (errand.clone(), error.kept(), engine.clone());
     engine
         .store
         .write(move |tx| {
             let now = clock.now();
-            if tx.errand_end(failed.id, Err(&kept), now)? {
+            if tx.outbox_job_end(failed.id, Err(&kept), now)? {
                 told(tx, &failed, ErrandStatus::Failed, now)?;
             }
             Ok(())
@@ -281,7 +290,7 @@ async fn give_up(engine: &Delivery, errand: &Errand, error: &ToolError) -> Resul
 
 fn told(
     tx: &mut store::Tx<'_>,
-    errand: &Errand,
+    errand: &OutboxJob,
     status: ErrandStatus,
     now: Timestamp,
 ) -> Result<(), ToolError> {
@@ -292,14 +301,14 @@ fn told(
 }
 
 /// The place after an errand's end is on record.
-fn recorded(engine: &Delivery, errand: &Errand) {
+fn recorded(engine: &Delivery, errand: &OutboxJob) {
     match errand.kind {
-        ErrandKind::Review => engine.point(Point::ReviewRecorded),
-        ErrandKind::Feedback => engine.point(Point::FeedbackRecorded),
-        ErrandKind::Pull => engine.point(Point::PullRecorded),
-        ErrandKind::Issues => engine.point(Point::IssuesRecorded),
-        ErrandKind::Merge => super::merge::recorded(engine, errand),
-        ErrandKind::Tidy => engine.point(Point::TidyRecorded),
-        ErrandKind::Rebase => engine.point(Point::RebaseRecorded),
+        OutboxJobKind::Review => engine.point(Point::ReviewRecorded),
+        OutboxJobKind::Feedback => engine.point(Point::FeedbackRecorded),
+        OutboxJobKind::Pull => engine.point(Point::PullRecorded),
+        OutboxJobKind::Issues => engine.point(Point::IssuesRecorded),
+        OutboxJobKind::Merge => super::merge::recorded(engine, errand),
+        OutboxJobKind::Tidy => engine.point(Point::TidyRecorded),
+        OutboxJobKind::Rebase => engine.point(Point::RebaseRecorded),
     }
 }

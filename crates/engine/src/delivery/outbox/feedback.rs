@@ -1,12 +1,12 @@
 //! Brings what a reviewer wrote to the coder: as a commit, merged into the coder's worktree. Where that is
 //! not possible at once it comes by mail, and the merge is tried again when the coder is next heard of.
 
-use host::git::{GitError, Merged, Repo, TreeState};
-use model::review::{ErrandKind, FeedbackPriority, FeedbackType, ReviewState};
+use host::git::{GitError, MergeOutcome, Repo, TreeState};
+use model::review::{FeedbackPriority, FeedbackType, OutboxJobKind, ReviewState};
 use model::{AgentId, FeedbackId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{Errand, Feedback, Review, Tx};
+use store::{Feedback, OutboxJob, Review, Tx};
 use wire::event::{EventData, ReviewFeedback};
 
 use super::{Ending, JobError, NewJob, Point, lane_of, note, notes_of, wish_of};
@@ -66,7 +66,7 @@ enum Landing {
 }
 
 /// Merges the feedback, and tells the coder.
-pub(super) async fn run(engine: &Core, errand: &Errand) -> Result<Ending, JobError> {
+pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
     let wish: FeedbackWish = wish_of(errand)?;
     engine.point(Point::FeedbackAsked);
     let coder = engine.store.read(|tx| tx.agent_get(wish.coder)).map_err(ToolError::from)?;
@@ -137,8 +137,8 @@ fn plan(
 /// The coder's tree with the feedback in it, whatever the coder did to earlier feedback.
 fn merged_tree(repo: &Repo, (ours, theirs): (&str, &str), text: &[u8]) -> Result<String, GitError> {
     match repo.merge_trees(ours, theirs)? {
-        Merged::Clean { tree } => Ok(tree),
-        Merged::Conflicts(_) | Merged::Unrelated => {
+        MergeOutcome::Clean { tree } => Ok(tree),
+        MergeOutcome::Conflicts(_) | MergeOutcome::Unrelated => {
             repo.tree_with(&format!("{ours}^{{tree}}"), FEEDBACK_FILE, Some(text))
         }
     }
@@ -250,9 +250,9 @@ fn record(
         let (lane, agent) = (lane_of(wish.coder), Some(wish.coder));
         let wish = FeedbackWish { told: true, ..wish.clone() };
         let caller = Some(wish.reviewer);
-        let sending = NewJob { kind: ErrandKind::Feedback, lane, agent, caller, wish: &wish };
+        let sending = NewJob { kind: OutboxJobKind::Feedback, lane, agent, caller, wish: &wish };
         let merging = outbox::send(tx, sending, now)?;
-        tx.errand_later(merging, now.after_millis(PATIENCE_MS))?;
+        tx.outbox_job_reschedule(merging, now.after_millis(PATIENCE_MS))?;
     }
     Ok(answer)
 }

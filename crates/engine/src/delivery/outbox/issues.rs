@@ -11,7 +11,7 @@ use model::{AgentId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use store::{Errand, EventDraft, GithubIssue, Tx};
+use store::{EventDraft, GithubIssue, OutboxJob, Tx};
 use wire::event::{EventData, IssuesCreated};
 
 use super::pull::failed;
@@ -80,7 +80,7 @@ struct Behalf {
 }
 
 /// Opens those that are not there yet.
-pub(super) async fn run(engine: &Core, errand: &Errand) -> Result<Ending, JobError> {
+pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
     let wish: IssuesWish = wish_of(errand)?;
     engine.point(Point::IssuesAsked);
     let issues = wanted(engine, errand, &wish).await?;
@@ -118,7 +118,7 @@ fn so_far(setback: JobError, created: &[Created]) -> JobError {
 /// Collects the requested issues. A plan is read once.
 async fn wanted(
     engine: &Core,
-    errand: &Errand,
+    errand: &OutboxJob,
     wish: &IssuesWish,
 ) -> Result<Vec<IssueWish>, JobError> {
     let Some(document) = wish.document.clone() else { return Ok(wish.issues.clone()) };

@@ -10,10 +10,10 @@ mod trial;
 
 use model::review::MergeState;
 use model::task::{TaskRef, TaskStateName};
-use model::{ErrandId, MergeId, TaskId, Timestamp};
+use model::{MergeId, OutboxJobId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{Errand, Merge, MergeChange, NewMerge, Task, Tx};
+use store::{Merge, MergeChange, NewMerge, OutboxJob, Task, Tx};
 use tokio_util::sync::CancellationToken;
 
 use super::{Ending, JobError, Point, notes_of, wish_of};
@@ -38,7 +38,7 @@ pub(crate) enum MergeWish {
         /// Approved task
         task: TaskId,
         /// The errand that merges it
-        errand: ErrandId,
+        errand: OutboxJobId,
     },
     /// To have it merged
     Merge {
@@ -78,7 +78,7 @@ enum Verdict {
 /// Finds out what was approved, or merges it.
 pub(super) async fn run(
     engine: &Core,
-    errand: &Errand,
+    errand: &OutboxJob,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
     match wish_of(errand)? {
@@ -90,7 +90,7 @@ pub(super) async fn run(
 }
 
 /// The place after a merge's end is on record.
-pub(super) fn recorded(engine: &Core, errand: &Errand) {
+pub(super) fn recorded(engine: &Core, errand: &OutboxJob) {
     match wish_of(errand) {
         Ok(MergeWish::Pin { .. }) => engine.point(Point::MergeQueued),
         _ => engine.point(Point::MergeRecorded),
@@ -100,7 +100,7 @@ pub(super) fn recorded(engine: &Core, errand: &Errand) {
 /// Holds a merge that failed for internal reasons.
 pub(super) async fn undo(
     engine: &Core,
-    errand: &Errand,
+    errand: &OutboxJob,
     error: &ToolError,
 ) -> Result<(), ToolError> {
     let Ok(MergeWish::Merge { merge: id }) = wish_of(errand) else { return Ok(()) };
@@ -125,8 +125,8 @@ pub(super) async fn undo(
 /// Reads where the approved branch stands, before anything else happens to it.
 async fn pin(
     engine: &Core,
-    errand: &Errand,
-    (id, task, next): (MergeId, TaskId, ErrandId),
+    errand: &OutboxJob,
+    (id, task, next): (MergeId, TaskId, OutboxJobId),
 ) -> Result<Ending, JobError> {
     let handed = engine.store.read(|tx| Handed::of(tx, find_task(tx, &TaskRef::Id(task))?))?;
     let worker = handed.worker.as_ref().map(|worker| worker.id);
@@ -163,7 +163,7 @@ async fn pin(
 fn queue(
     tx: &mut Tx<'_>,
     new: &NewMerge,
-    errand: ErrandId,
+    errand: OutboxJobId,
     now: Timestamp,
 ) -> Result<Value, ToolError> {
     tx.merge_insert(new, now)?;
@@ -202,7 +202,7 @@ struct Job {
 /// Merges what is in the queue.
 async fn merge_one(
     engine: &Core,
-    errand: &Errand,
+    errand: &OutboxJob,
     id: MergeId,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
@@ -268,7 +268,7 @@ async fn begin(engine: &Core, id: MergeId) -> Result<Option<(Merge, Task)>, Tool
 /// Tries once to get it in; nothing if the branch moved meanwhile.
 async fn round(
     engine: &Core,
-    (errand, notes): (ErrandId, &mut Notes),
+    (errand, notes): (OutboxJobId, &mut Notes),
     job: &Job,
     shutdown: &CancellationToken,
 ) -> Result<Option<Verdict>, JobError> {

@@ -9,7 +9,7 @@ use model::review::{PullState, ReviewState};
 use model::{AgentId, EpicId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Errand, PullRequest, Tx};
+use store::{OutboxJob, PullRequest, Tx};
 use wire::event::{EventData, PullOpened};
 
 use super::{Ending, JobError, Point, note, notes_of, wish_of};
@@ -75,7 +75,7 @@ struct Source {
 }
 
 /// Opens the pull request, or finds it open.
-pub(super) async fn run(engine: &Core, errand: &Errand) -> Result<Ending, JobError> {
+pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
     let wish: PullWish = wish_of(errand)?;
     engine.point(Point::PullAsked);
     let owner = wish.agent.or(wish.caller).ok_or_else(|| {
@@ -295,7 +295,7 @@ pub(crate) struct Notes {
 async fn open(
     engine: &Core,
     github: &GitHub,
-    (errand, wish): (&Errand, &PullWish),
+    (errand, wish): (&OutboxJob, &PullWish),
     (source, base): (&Source, &str),
 ) -> Result<Pull, JobError> {
     let Source { repository, branch, .. } = source;

@@ -5,7 +5,7 @@ use host::git::{GitError, Repo};
 use model::AgentId;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::Errand;
+use store::OutboxJob;
 
 use super::{Ending, JobError, Point, note, notes_of, wish_of};
 use crate::core::error::ToolError;
@@ -35,7 +35,7 @@ pub(crate) struct Notes {
 }
 
 /// Rebases an agent's work.
-pub(super) async fn run(engine: &Core, errand: &Errand) -> Result<Ending, JobError> {
+pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
     let wish: RebaseWish = wish_of(errand)?;
     engine.point(Point::RebaseAsked);
     let notes = if let Some(notes) = notes_of::<Notes>(errand)? {

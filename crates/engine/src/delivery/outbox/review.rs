@@ -7,7 +7,7 @@ use model::review::WorktreeState;
 use model::{AgentId, TaskRef, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use store::{Agent, Errand, NewReview, NewWorktree, Tx};
+use store::{Agent, NewReview, NewWorktree, OutboxJob, Tx};
 use wire::event::{AgentStateChanged, EventData, ReviewRequested};
 
 use super::{Ending, JobError, Point, wish_of};
@@ -46,7 +46,7 @@ struct Fork {
 }
 
 /// Forks the worktree and records the review.
-pub(super) async fn run(engine: &Core, errand: &Errand) -> Result<Ending, JobError> {
+pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
     let wish: ReviewWish = wish_of(errand)?;
     engine.point(Point::ReviewAsked);
     let asked = wish.clone();
@@ -206,7 +206,7 @@ fn values(
 }
 
 /// Takes the fork away again. Nobody has worked in it.
-pub(super) async fn undo(engine: &Core, errand: &Errand) -> Result<(), ToolError> {
+pub(super) async fn undo(engine: &Core, errand: &OutboxJob) -> Result<(), ToolError> {
     let Ok(wish) = wish_of::<ReviewWish>(errand) else { return Ok(()) };
     // Once it is on record the reviewer's end takes it away.
     if engine.store.read(|tx| tx.review_by(wish.reviewer))?.is_some() {

@@ -225,7 +225,7 @@ impl Yard {
     /// Runs errands until none is left.
     async fn settle(&self) {
         loop {
-            let open = self.engine.store.read(|tx| tx.errands_open()).unwrap();
+            let open = self.engine.store.read(|tx| tx.outbox_jobs_open()).unwrap();
             if open.is_empty() {
                 return;
             }
@@ -464,7 +464,7 @@ async fn an_errand_whose_notes_cannot_be_read_is_over_with_that() {
     let mut yard = Yard::new();
     let agent = yard.hire().await;
     yard.end(agent.id, Outcome::Succeeded).await;
-    let mut errand = yard.engine.store.read(|tx| tx.errands_open()).unwrap().remove(0);
+    let mut errand = yard.engine.store.read(|tx| tx.outbox_jobs_open()).unwrap().remove(0);
     errand.notes = Some("{".into());
     let Err(super::JobError::Never(error)) = super::notes_of::<super::merge::Notes>(&errand) else {
         panic!("it was read");

@@ -8,7 +8,7 @@ use model::AgentId;
 use model::agent::{AgentState, Outcome};
 use model::review::WorktreeState;
 use serde_json::json;
-use store::{Agent, Errand, Worktree};
+use store::{Agent, OutboxJob, Worktree};
 
 use super::{Ending, JobError, Point};
 use crate::core::error::ToolError;
@@ -29,7 +29,7 @@ struct Tidied {
 }
 
 /// Keeps what is in a worktree safe, and takes it away if nobody wants it.
-pub(super) async fn run(engine: &Core, errand: &Errand) -> Result<Ending, JobError> {
+pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
     engine.point(Point::TidyAsked);
     let id = errand.agent.ok_or_else(|| ToolError::invalid("a worktree is somebody's"))?;
     let found =

@@ -1,7 +1,7 @@
 //! The operator's actions on reviews and worktrees.
 
 use model::AgentId;
-use model::ErrandId;
+use model::OutboxJobId;
 use serde_json::{Value, json};
 use store::Tx;
 
@@ -66,7 +66,7 @@ impl Delivery {
     }
 
     /// Has the worktree of an agent that has ended taken away, once what is in it is safe.
-    pub async fn worktree_prune(&self, agent: AgentId) -> Result<ErrandId, ToolError> {
+    pub async fn worktree_prune(&self, agent: AgentId) -> Result<OutboxJobId, ToolError> {
         let engine = self.clone();
         self.store
             .write(move |tx| {

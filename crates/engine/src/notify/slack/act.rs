@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use model::Timestamp;
-use model::slack::{Word, word};
+use model::slack::{MessageCommand, parse_command};
 use store::{SlackMessage, Tx};
 
 use super::say::{Place, Words};
@@ -35,8 +35,8 @@ impl Batch<'_> {
 }
 
 /// The command that a message is. Whoever says nothing wants to know what can be said.
-pub(super) fn command(text: &str) -> Option<Word> {
-    if text.trim().is_empty() { Some(Word::Help) } else { word(text) }
+pub(super) fn command(text: &str) -> Option<MessageCommand> {
+    if text.trim().is_empty() { Some(MessageCommand::Help) } else { parse_command(text) }
 }
 
 /// Acts on what is due first. False where nothing is.

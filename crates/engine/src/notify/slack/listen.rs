@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use host::slack::{Frame, Identity, Slack, SlackError, Socket};
+use host::slack::{Frame, Slack, SlackError, SlackIdentity, Socket};
 use model::Timestamp;
-use model::slack::{Heed, Said, Thread, heed, pause, plain};
+use model::slack::{
+    IncomingMessage, MessageAction, ThreadOwner, decide_action, plain, retry_delay_seconds,
+};
 use store::{SlackMessage, Tx};
 use tokio_util::sync::CancellationToken;
 
@@ -55,7 +57,7 @@ pub(super) async fn run(engine: Notifications, shutdown: CancellationToken) {
                     tracing::warn!(why, "no connection to Slack");
                     now.problem = Some(why);
                     failures += 1;
-                    jittered(pause(failures - 1))
+                    jittered(retry_delay_seconds(failures - 1))
                 }
             }
         };
@@ -111,7 +113,7 @@ async fn session(
 struct Heard<'a> {
     engine: &'a Notifications,
     slack: &'a Slack,
-    identity: Identity,
+    identity: SlackIdentity,
 }
 
 impl Heard<'_> {
@@ -194,7 +196,7 @@ impl Heard<'_> {
     }
 
     /// Keeps what was said, if it is for us and new.
-    async fn keep(&self, said: Said) -> Result<(), ToolError> {
+    async fn keep(&self, said: IncomingMessage) -> Result<(), ToolError> {
         let (own, me) = (self.engine.clone(), self.identity.user.clone());
         own.slack_state.now().last_event_at = Some(own.now());
         let settings = own.settings();
@@ -245,7 +247,7 @@ impl Heard<'_> {
     /// Keeps what was read, and gives the newest of it where nothing older was left.
     async fn take(
         &self,
-        read: Result<host::slack::Read, SlackError>,
+        read: Result<host::slack::MessagePage, SlackError>,
         channel: &str,
     ) -> Result<Option<String>, ToolError> {
         let read = match read {
@@ -272,17 +274,17 @@ impl Heard<'_> {
 fn keep(
     tx: &mut Tx<'_>,
     settings: &Settings,
-    (said, me): (&Said, &str),
+    (said, me): (&IncomingMessage, &str),
     now: Timestamp,
 ) -> Result<bool, ToolError> {
     let thread = match tx.slack_thread_at(&said.channel, said.root())? {
-        Some(_) => Thread::Ours,
-        None => Thread::Others,
+        Some(_) => ThreadOwner::Ours,
+        None => ThreadOwner::Others,
     };
-    match heed(said, me, &settings.slack.users, thread) {
-        Heed::Obey => {}
-        Heed::Ignore => return Ok(false),
-        Heed::Stranger => {
+    match decide_action(said, me, &settings.slack.users, thread) {
+        MessageAction::Obey => {}
+        MessageAction::Ignore => return Ok(false),
+        MessageAction::Stranger => {
             let user = said.user.as_deref().unwrap_or_default();
             tracing::info!(user, channel = said.channel, "somebody else spoke to us in Slack");
             return Ok(false);

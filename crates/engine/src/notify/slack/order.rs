@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use model::slack::{addressed, named, route};
+use model::slack::{find_role, route, split_addressee};
 use model::{AgentId, TaskRef};
 use serde_json::json;
 use store::{Agent, Mail, Recipient, SlackOrder, SlackThread, Tx};
@@ -51,7 +51,7 @@ fn begin(tx: &mut Tx<'_>, batch: &Batch<'_>, mut thread: SlackThread) -> Result<
     let roles: Vec<&str> = settings.roles.keys().map(String::as_str).collect();
     let text = batch.text.as_str();
     let (role, cwd, text) = if let Some(waiting) = thread.text.take() {
-        match (named(text, &roles), addressed(text, &roles)) {
+        match (find_role(text, &roles), split_addressee(text, &roles)) {
             (Some(role), _) => (role, None, waiting),
             (None, Some((role, rest))) => (role, None, format!("{waiting}\n{rest}")),
             (None, None) => return ask(tx, batch, thread, format!("{waiting}\n{text}")),
@@ -155,7 +155,7 @@ fn resumable(
 /// Open questions of a thread's agents, newest first.
 fn open_questions(tx: &Tx<'_>, thread: &SlackThread) -> Result<Vec<(Mail, Agent)>, ToolError> {
     let mut open = Vec::new();
-    for id in tx.slack_letters(&thread.channel, &thread.ts)? {
+    for id in tx.slack_mails(&thread.channel, &thread.ts)? {
         let Some(mail) = tx.mail_get(id)? else { continue };
         let Some(agent) = mail.from.map(|from| tx.agent_get(from)).transpose()?.flatten() else {
             continue;

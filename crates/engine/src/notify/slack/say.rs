@@ -1,6 +1,6 @@
 //! Queues outgoing messages and reactions as rows.
 
-use model::slack::{LONGEST, mrkdwn, parts};
+use model::slack::{MAX_MESSAGE_CHARS, mrkdwn, parts};
 use model::{AgentId, MailId, Timestamp};
 use store::{NewSlackOut, SlackAct, SlackOrder, Tx};
 
@@ -41,7 +41,7 @@ pub(super) fn post(
     words: &Words,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    for part in parts(&mrkdwn(&redact(words.text.clone())), LONGEST) {
+    for part in parts(&mrkdwn(&redact(words.text.clone())), MAX_MESSAGE_CHARS) {
         out(tx, place, (SlackAct::Post, part, words.name.clone()), (words.mail, now))?;
     }
     Ok(())

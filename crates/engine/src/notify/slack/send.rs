@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use host::slack::{Post, Reaction, Slack, SlackError};
+use host::slack::{NewMessage, Reaction, Slack, SlackError};
 use model::Timestamp;
-use model::slack::{passes, pause};
+use model::slack::{is_transient, retry_delay_seconds};
 use store::{SlackAct, SlackOut};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -83,9 +83,9 @@ async fn one(
     };
     if let Some(reaction) = reaction {
         let name = what.name.as_deref().unwrap_or_default();
-        return Ok(slack.react(reaction, (&what.channel, &what.body), name).await);
+        return Ok(slack.react(reaction, &what.channel, &what.body, name).await);
     }
-    let mut post = Post {
+    let mut post = NewMessage {
         key: what.id.clone(),
         channel: what.channel.clone(),
         thread: what.thread.clone(),
@@ -93,7 +93,7 @@ async fn one(
         username: what.name.clone().filter(|_| !nameless.load(Ordering::Relaxed)),
     };
     if let Some(begun) = out.begun_at {
-        match slack.was_said(&post, &stamp(begun)).await {
+        match slack.is_posted(&post, &stamp(begun)).await {
             Ok(true) => return Ok(Ok(())),
             Ok(false) => {}
             Err(error) => return Ok(Err(error)),
@@ -141,15 +141,15 @@ async fn note(
         let (words, begun) = (error.to_string(), out.begun_at.unwrap_or(now));
         match error {
             SlackError::RateLimited { seconds } => {
-                tx.slack_out_later(out.number, (&words, None), now.after_seconds(*seconds))?;
+                tx.slack_out_reschedule(out.number, &words, None, now.after_seconds(*seconds))?;
             }
-            SlackError::Refused { code } if passes(code) => {
-                let due = now.after_seconds(pause(out.attempts));
-                tx.slack_out_later(out.number, (&words, None), due)?;
+            SlackError::Refused { code } if is_transient(code) => {
+                let due = now.after_seconds(retry_delay_seconds(out.attempts));
+                tx.slack_out_reschedule(out.number, &words, None, due)?;
             }
             SlackError::Unsure { .. } => {
-                let due = now.after_seconds(pause(out.attempts));
-                tx.slack_out_later(out.number, (&words, Some(begun)), due)?;
+                let due = now.after_seconds(retry_delay_seconds(out.attempts));
+                tx.slack_out_reschedule(out.number, &words, Some(begun), due)?;
             }
             SlackError::Refused { .. } | SlackError::Address | SlackError::OddToken => {
                 tracing::warn!(error = words, channel = out.what.channel, "Slack did not take it");

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use model::agent::Outcome;
-use model::slack::Word;
+use model::slack::MessageCommand;
 use model::{AgentId, TaskRef};
 use serde_json::json;
-use store::{Agent, AgentPage, SlackThread, Stop, Tx};
+use store::{Agent, AgentPage, SlackThread, StopRequest, Tx};
 
 use super::act::Batch;
 use crate::call::cx::find_agent;
@@ -25,23 +25,27 @@ write in it goes to the same agent, and its questions and its answer come there.
 - `help` says this";
 
 /// Does what a word says.
-pub(super) fn answer(tx: &mut Tx<'_>, batch: &Batch<'_>, word: Word) -> Result<(), ToolError> {
+pub(super) fn answer(
+    tx: &mut Tx<'_>,
+    batch: &Batch<'_>,
+    word: MessageCommand,
+) -> Result<(), ToolError> {
     let first = &batch.first;
     let thread = tx.slack_thread_at(&first.channel, &first.thread)?;
     let thread = thread.filter(|thread| thread.task.is_some());
     let text = match (word, thread) {
-        (Word::Help, _) => HELP.to_owned(),
-        (Word::Status, Some(thread)) => of_thread(tx, &thread)?,
-        (Word::Status, None) => of_crew(tx)?,
-        (Word::Kill(None), Some(thread)) => {
+        (MessageCommand::Help, _) => HELP.to_owned(),
+        (MessageCommand::Status, Some(thread)) => of_thread(tx, &thread)?,
+        (MessageCommand::Status, None) => of_crew(tx)?,
+        (MessageCommand::Kill(None), Some(thread)) => {
             let agents = live(tx, &thread)?;
             kill(tx, batch, &agents)?
         }
-        (Word::Kill(None), None) => {
+        (MessageCommand::Kill(None), None) => {
             "This is no thread of mine. Say `kill` in one, or `kill ID` here; `status` names them."
                 .to_owned()
         }
-        (Word::Kill(Some(id)), _) => {
+        (MessageCommand::Kill(Some(id)), _) => {
             let agent = find_agent(tx, id)?;
             if agent.ended_at().is_some() {
                 format!("`{id}` ({}) has ended already: {}.", agent.role, agent.state.name())
@@ -107,7 +111,8 @@ fn kill(tx: &mut Tx<'_>, batch: &Batch<'_>, agents: &[Agent]) -> Result<String, 
         return Ok("Nobody is at work here.".to_owned());
     }
     let user = &batch.first.user;
-    let stop = Stop { outcome: Outcome::Killed, reason: format!("killed from Slack by {user}") };
+    let stop =
+        StopRequest { outcome: Outcome::Killed, reason: format!("killed from Slack by {user}") };
     let mut text = "I am ending:\n".to_owned();
     for agent in agents {
         stop_tree(tx, batch.settings, agent.id, &stop, batch.now)?;

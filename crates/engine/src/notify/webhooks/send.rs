@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use host::post::{PostError, Reply};
-use model::webhook::{self, DeliveryState, Verdict};
+use host::post::{PostError, PostResponse};
+use model::webhook::{self, AttemptVerdict, DeliveryState};
 use model::{DeliveryId, Timestamp};
-use store::{AGAIN, Delivery, Event, EventDraft, EventFilter, Recipient, Tried, Tx, Webhook};
+use store::{
+    Delivery, DeliveryAttempt, Event, EventDraft, EventFilter, RESENT_LINE_PREFIX, Recipient, Tx,
+    Webhook,
+};
 use tokio_util::sync::CancellationToken;
 use wire::event::{EventData, WebhookDead, WebhookDisabled};
 
@@ -35,8 +38,8 @@ const LONG_PART: usize = 12;
 
 /// Outcome of an attempt.
 struct Outcome {
-    verdict: Verdict,
-    tried: Tried,
+    verdict: AttemptVerdict,
+    tried: DeliveryAttempt,
 }
 
 /// Tries once, and writes down what came of it. Says until when the receiver wants to be left alone, if it does.
@@ -65,8 +68,8 @@ pub(super) async fn send(
     let (id, name) = (delivery.id, hook.name.as_str());
     tracing::debug!(webhook = name, %id, ?verdict, error = tried.error, "tried");
     let until = match verdict {
-        Verdict::Again { seconds, .. } => spread(engine.now(), seconds),
-        Verdict::Taken | Verdict::Dead | Verdict::Gone => engine.now(),
+        AttemptVerdict::Again { seconds, .. } => spread(engine.now(), seconds),
+        AttemptVerdict::Taken | AttemptVerdict::Dead | AttemptVerdict::Gone => engine.now(),
     };
     for _ in 0..WRITES {
         let note = Note {
@@ -88,7 +91,7 @@ pub(super) async fn send(
             }
         }
     }
-    matches!(verdict, Verdict::Again { quiet: true, .. }).then_some(until)
+    matches!(verdict, AttemptVerdict::Again { quiet: true, .. }).then_some(until)
 }
 
 async fn pause(shutdown: &CancellationToken) {
@@ -112,7 +115,10 @@ async fn attempt(
     let Some(event) = event else {
         // Somebody took the event out of the record by hand; there is nothing to tell.
         let error = Some("the event is not in the record any more".to_owned());
-        return Ok(Outcome { verdict: Verdict::Dead, tried: Tried { status: None, error } });
+        return Ok(Outcome {
+            verdict: AttemptVerdict::Dead,
+            tried: DeliveryAttempt { status: None, error },
+        });
     };
     let content = Content::of(&event, &engine.project_name());
     let (reply, tried) = post(engine, hook, delivery.id, &content).await;
@@ -125,28 +131,29 @@ pub(super) async fn post(
     hook: &WebhookSettings,
     id: DeliveryId,
     content: &Content,
-) -> (webhook::Reply, Tried) {
+) -> (webhook::WebhookReply, DeliveryAttempt) {
     let message = message(hook, id, content, engine.now());
     let sent =
         engine.webhook_state.poster().post(&message.url, &message.headers, message.body).await;
     match sent {
         Ok(reply) => {
-            let tried = Tried { status: Some(reply.status), error: problem(hook, &reply) };
-            (webhook::Reply::Status(reply.status, reply.retry_after), tried)
+            let tried =
+                DeliveryAttempt { status: Some(reply.status), error: problem(hook, &reply) };
+            (webhook::WebhookReply::Status(reply.status, reply.retry_after), tried)
         }
         Err(error) => {
             let why = match &error {
                 PostError::Broken { why } => harmless(hook, why),
                 PostError::Address | PostError::Header(_) | PostError::Late(_) => error.to_string(),
             };
-            (webhook::Reply::None, Tried { status: None, error: Some(why) })
+            (webhook::WebhookReply::None, DeliveryAttempt { status: None, error: Some(why) })
         }
     }
 }
 
 /// Problem with a response, if any.
-fn problem(hook: &WebhookSettings, reply: &Reply) -> Option<String> {
-    let Reply { status, location, body, .. } = reply;
+fn problem(hook: &WebhookSettings, reply: &PostResponse) -> Option<String> {
+    let PostResponse { status, location, body, .. } = reply;
     match status {
         200..=299 => None,
         300..=399 => {
@@ -191,8 +198,8 @@ fn spread(now: Timestamp, seconds: i64) -> Timestamp {
 struct Note {
     hook: WebhookSettings,
     delivery: Delivery,
-    tried: Tried,
-    verdict: Verdict,
+    tried: DeliveryAttempt,
+    verdict: AttemptVerdict,
     /// When the next try is
     until: Timestamp,
 }
@@ -201,18 +208,18 @@ impl Note {
     fn write(&self, tx: &mut Tx<'_>, project: &str, now: Timestamp) -> Result<(), ToolError> {
         let Self { hook, delivery, tried, verdict, until } = self;
         let Some(row) = tx.webhook_get(&hook.name)? else { return Ok(()) };
-        tx.webhook_tried(&hook.name, tried, now)?;
+        tx.webhook_attempted(&hook.name, tried, now)?;
         match verdict {
-            Verdict::Taken => {
-                tx.delivery_end(delivery, (DeliveryState::Delivered, tried), now)?;
+            AttemptVerdict::Taken => {
+                tx.delivery_end(delivery, DeliveryState::Delivered, tried, now)?;
                 if delivery.number % SWEEP == 0 {
                     tx.delivery_prune(&hook.name, DeliveryState::Delivered, TAKEN)?;
                 }
             }
-            Verdict::Again { .. } => tx.delivery_later(delivery.id, tried, *until)?,
-            Verdict::Dead => self.give_up(tx, &row, project, now)?,
+            AttemptVerdict::Again { .. } => tx.delivery_reschedule(delivery.id, tried, *until)?,
+            AttemptVerdict::Dead => self.give_up(tx, &row, project, now)?,
             // The message waits until somebody enables the webhook again.
-            Verdict::Gone => {
+            AttemptVerdict::Gone => {
                 self.disable(tx, "it answered with 410: it wants nothing any more", project, now)?;
             }
         }
@@ -229,8 +236,9 @@ impl Note {
         now: Timestamp,
     ) -> Result<(), ToolError> {
         let Self { hook, delivery, tried, .. } = self;
-        let is_first = !delivery.line.starts_with(AGAIN) && !tx.delivery_any_dead(&hook.name)?;
-        tx.delivery_end(delivery, (DeliveryState::Dead, tried), now)?;
+        let is_first =
+            !delivery.line.starts_with(RESENT_LINE_PREFIX) && !tx.delivery_any_dead(&hook.name)?;
+        tx.delivery_end(delivery, DeliveryState::Dead, tried, now)?;
         tx.delivery_prune(&hook.name, DeliveryState::Dead, GIVEN_UP)?;
         let since = row.last_ok_at.unwrap_or(row.created_at).max(row.created_at);
         if since.after_seconds(GIVE_UP_AFTER) < now {
@@ -275,7 +283,7 @@ impl Note {
         now: Timestamp,
     ) -> Result<(), ToolError> {
         let (hook, name) = (&self.hook, &self.hook.name);
-        if !tx.webhook_disable(name, (why, &hash_of(hook)), now)? {
+        if !tx.webhook_disable(name, why, &hash_of(hook), now)? {
             return Ok(());
         }
         let data = EventData::WebhookDisabled(WebhookDisabled {

@@ -6,7 +6,7 @@ use model::{DeliveryId, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
-use store::{AGAIN, Delivery, Page, Tx, Webhook};
+use store::{Delivery, Page, RESENT_LINE_PREFIX, Tx, Webhook};
 
 use super::message::Content;
 use super::send::event_of;
@@ -180,7 +180,11 @@ impl DeliveryView {
             event_number: delivery.event,
             kind: delivery.kind,
             state: delivery.state,
-            subject: delivery.line.strip_prefix(AGAIN).unwrap_or(&delivery.line).to_owned(),
+            subject: delivery
+                .line
+                .strip_prefix(RESENT_LINE_PREFIX)
+                .unwrap_or(&delivery.line)
+                .to_owned(),
             webhook: delivery.webhook,
             attempts: delivery.attempts,
             next_try_at: delivery.due_at,

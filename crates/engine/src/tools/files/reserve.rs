@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use model::path_glob::{Effort, PathGlob};
+use model::path_glob::{PathGlob, WorkBudget};
 use model::{AgentId, Line, ReservationId};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
@@ -125,7 +125,7 @@ fn refuse_what_is_taken(
     agent: AgentId,
     patterns: &[PathGlob],
 ) -> Result<(), ToolError> {
-    let mut effort = Effort::steps(STEPS);
+    let mut effort = WorkBudget::steps(STEPS);
     let mut taken = Vec::new();
     let mut after = 0;
     loop {

@@ -1,8 +1,8 @@
 //! `mcp__git__rebase`.
 
 use model::agent::AgentState;
-use model::review::ErrandKind;
-use model::{ErrandId, Line, TaskRef, TaskStateName};
+use model::review::OutboxJobKind;
+use model::{Line, OutboxJobId, TaskRef, TaskStateName};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use wire::git::{RebaseAnswer, RebaseStatus};
@@ -48,14 +48,14 @@ impl Tool for Rebase {
 }
 
 impl Ask for Rebase {
-    type Ticket = ErrandId;
+    type Ticket = OutboxJobId;
 
-    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<ErrandId, ToolError> {
+    fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<OutboxJobId, ToolError> {
         let agent = cx.caller.agent()?;
         if agent.cwd.is_none() && cx.tx.worktree_of(agent.id)?.is_none() {
             return Err(no_place(agent.id));
         }
-        let in_review = cx.tx.errand_open_of(ErrandKind::Review, agent.id)?.is_some();
+        let in_review = cx.tx.outbox_job_open_of(OutboxJobKind::Review, agent.id)?.is_some();
         if in_review || agent.state == AgentState::WaitingReview {
             return Err(ToolError::wrong_state(
                 "your work is being reviewed: it must stay as it is",
@@ -65,7 +65,7 @@ impl Ask for Rebase {
         let onto = args.onto.as_ref().map(ToString::to_string);
         let wish = RebaseWish { agent: agent.id, onto };
         let sending = NewJob {
-            kind: ErrandKind::Rebase,
+            kind: OutboxJobKind::Rebase,
             lane: lane_of(agent.id),
             agent: Some(agent.id),
             caller: Some(agent.id),
@@ -78,11 +78,15 @@ impl Ask for Rebase {
         WAIT
     }
 
-    fn topics(ticket: &ErrandId) -> Vec<Topic> {
+    fn topics(ticket: &OutboxJobId) -> Vec<Topic> {
         vec![Topic::Errand(*ticket)]
     }
 
-    fn look(cx: &ReadCx<'_>, _: &Args, ticket: &ErrandId) -> Result<Look<RebaseAnswer>, ToolError> {
+    fn look(
+        cx: &ReadCx<'_>,
+        _: &Args,
+        ticket: &OutboxJobId,
+    ) -> Result<Look<RebaseAnswer>, ToolError> {
         let Some(done) = outbox::outcome::<Rebased>(cx.tx, *ticket)? else {
             return Ok(Look::NotYet(RebaseAnswer {
                 branch: None,

@@ -4,7 +4,7 @@ use model::AgentId;
 use model::agent::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use store::Stop;
+use store::StopRequest;
 use wire::agents::KilledAgent;
 
 use crate::call::cx::{ReadCx, WriteCx};
@@ -53,7 +53,7 @@ impl Ask for KillAgent {
             return Ok(Ticket { agent: args.agent_id, lived: false });
         }
         let who = cx.caller.id().map_or_else(|| "the operator".to_owned(), |id| id.to_string());
-        let stop = Stop { outcome: Outcome::Killed, reason: format!("killed by {who}") };
+        let stop = StopRequest { outcome: Outcome::Killed, reason: format!("killed by {who}") };
         stop_tree(cx.tx, cx.settings, args.agent_id, &stop, cx.now)?;
         Ok(Ticket { agent: args.agent_id, lived: true })
     }

@@ -1,7 +1,7 @@
 //! `mcp__review__create_issues`
 
-use model::review::ErrandKind;
-use model::{ErrandId, Line, Text};
+use model::review::OutboxJobKind;
+use model::{Line, OutboxJobId, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wire::reviews::{ActionStatus, CreatedIssue, CreatedIssues};
@@ -50,7 +50,7 @@ pub(crate) struct Item {
 /// Handle of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
-    errand: ErrandId,
+    errand: OutboxJobId,
 }
 
 /// Answer of the outbox job.
@@ -92,7 +92,7 @@ impl Ask for CreateIssues {
         let document = args.document.as_ref().map(ToString::to_string);
         let caller = cx.caller.id();
         let sending = NewJob {
-            kind: ErrandKind::Issues,
+            kind: OutboxJobKind::Issues,
             lane: LANE.to_owned(),
             agent: caller,
             caller,

@@ -1,7 +1,7 @@
 //! `mcp__review__create_pull_request`
 
-use model::review::{ErrandKind, InstanceStatus, ReviewState};
-use model::{AgentId, ErrandId, Line, Text};
+use model::review::{InstanceStatus, OutboxJobKind, ReviewState};
+use model::{AgentId, Line, OutboxJobId, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wire::reviews::{ActionStatus, CreatedPullRequest};
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 /// Handle of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
-    errand: ErrandId,
+    errand: OutboxJobId,
     author: AgentId,
 }
 
@@ -82,7 +82,7 @@ impl Ask for CreatePullRequest {
             caller: Some(caller.id),
         };
         let sending = NewJob {
-            kind: ErrandKind::Pull,
+            kind: OutboxJobKind::Pull,
             lane: lane_of(author),
             agent: Some(author),
             caller: Some(caller.id),

@@ -1,8 +1,8 @@
 //! `mcp__review__request_review`
 
 use model::agent::{AgentState, AgentStateName};
-use model::review::{ErrandKind, InstanceStatus};
-use model::{AgentId, ErrandId, Text};
+use model::review::{InstanceStatus, OutboxJobKind};
+use model::{AgentId, OutboxJobId, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wire::reviews::{ActionStatus, RequestedReview};
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 /// Handle of a request.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
-    errand: ErrandId,
+    errand: OutboxJobId,
     reviewer: AgentId,
 }
 
@@ -67,7 +67,7 @@ impl Ask for RequestReview {
         if !has_place {
             return Err(no_place(coder.id));
         }
-        let under_way = cx.tx.errand_open_of(ErrandKind::Review, coder.id)?.is_some();
+        let under_way = cx.tx.outbox_job_open_of(OutboxJobKind::Review, coder.id)?.is_some();
         if under_way || coder.state == AgentState::WaitingReview {
             return Err(ToolError::wrong_state("your work is being reviewed already")
                 .hint("end your turn, or wait for mail: `list_inbox` with `waitSeconds`"));
@@ -89,7 +89,7 @@ impl Ask for RequestReview {
             instructions: text(&args.reviewer_prompt),
         };
         let sending = NewJob {
-            kind: ErrandKind::Review,
+            kind: OutboxJobKind::Review,
             lane: lane_of(coder.id),
             agent: Some(coder.id),
             caller: Some(coder.id),

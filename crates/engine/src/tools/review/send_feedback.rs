@@ -1,7 +1,7 @@
 //! `mcp__review__send_feedback`
 
-use model::review::{ErrandKind, FeedbackPriority, FeedbackType};
-use model::{AgentId, ErrandId, FeedbackId, Text};
+use model::review::{FeedbackPriority, FeedbackType, OutboxJobKind};
+use model::{AgentId, FeedbackId, OutboxJobId, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use wire::reviews::{ActionStatus, SentFeedback};
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 /// Handle of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
-    errand: ErrandId,
+    errand: OutboxJobId,
     feedback: FeedbackId,
     coder: AgentId,
 }
@@ -66,7 +66,7 @@ impl Ask for SendFeedback {
             ToolError::wrong_state("you review nobody's work")
                 .hint("write to an agent with the tool `send` of the toolset `mail`")
         })?;
-        let waiting = cx.tx.errand_open_of(ErrandKind::Feedback, review.coder)?;
+        let waiting = cx.tx.outbox_job_open_of(OutboxJobKind::Feedback, review.coder)?;
         if review.state.is_over() || waiting.is_some_and(|open| open.caller == Some(reviewer)) {
             return Err(ToolError::wrong_state("your review is over: you have said your word")
                 .hint("stop here; what is left to say goes by mail"));
@@ -88,7 +88,7 @@ impl Ask for SendFeedback {
             at: cx.now,
         };
         let sending = NewJob {
-            kind: ErrandKind::Feedback,
+            kind: OutboxJobKind::Feedback,
             lane: lane_of(review.coder),
             agent: Some(review.coder),
             caller: Some(reviewer),

@@ -1,13 +1,13 @@
 //! `mcp__supervisor__approve_task`.
 
 use model::agent::Outcome;
-use model::review::{ErrandKind, MergeState};
+use model::review::{MergeState, OutboxJobKind};
 use model::task::TaskRef;
-use model::{ErrandId, MergeId, TaskId};
+use model::{MergeId, OutboxJobId, TaskId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Merge, Stop, Task};
+use store::{Merge, StopRequest, Task};
 use wire::merges::{ApprovalStatus, ApprovedTask};
 
 use super::led_task;
@@ -78,9 +78,9 @@ pub(crate) struct Ticket {
     /// None where there is nothing to merge
     merge: Option<MergeId>,
     /// The errand that finds out what was approved, where that is not known yet
-    pin: Option<ErrandId>,
+    pin: Option<OutboxJobId>,
     /// The errand that merges it
-    errand: Option<ErrandId>,
+    errand: Option<OutboxJobId>,
 }
 
 pub(crate) struct ApproveTask;
@@ -105,15 +105,15 @@ impl Ask for ApproveTask {
         if !handed.may_have_branch() {
             merge_queue::complete(cx.tx, &mut task, (cx.caller.id(), cx.now))?;
             let reason = "its work was approved".to_owned();
-            let stop = Stop { outcome: Outcome::Succeeded, reason };
+            let stop = StopRequest { outcome: Outcome::Succeeded, reason };
             let who = (handed.worker.as_ref(), &task);
             merge_queue::retire(cx.tx, cx.settings, who, (&stop, None), cx.now)?;
             return Ok(Ticket { task: task.id, merge: None, pin: None, errand: None });
         }
-        let (merge, next) = (fresh(MergeId::from_bits)?, fresh(ErrandId::from_bits)?);
+        let (merge, next) = (fresh(MergeId::from_bits)?, fresh(OutboxJobId::from_bits)?);
         let wish = MergeWish::Pin { merge, task: task.id, errand: next };
         let sending = NewJob {
-            kind: ErrandKind::Merge,
+            kind: OutboxJobKind::Merge,
             // Nobody waits to know what was approved.
             lane: format!("approval:{merge}"),
             agent: handed.worker.as_ref().map(|worker| worker.id),

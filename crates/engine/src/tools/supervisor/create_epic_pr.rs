@@ -1,8 +1,8 @@
 //! `mcp__supervisor__create_epic_pr`.
 
-use model::review::ErrandKind;
+use model::review::OutboxJobKind;
 use model::task::{TaskRef, TaskStateName};
-use model::{AgentId, EpicId, ErrandId, Line, Text};
+use model::{AgentId, EpicId, Line, OutboxJobId, Text};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use store::{Epic, Task, TaskFilter};
@@ -42,7 +42,7 @@ pub(crate) struct Args {
 /// Handle of a call.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
-    errand: ErrandId,
+    errand: OutboxJobId,
     epic: EpicId,
 }
 
@@ -81,7 +81,7 @@ impl Ask for CreateEpicPr {
             caller: cx.caller.id(),
         };
         let sending = NewJob {
-            kind: ErrandKind::Pull,
+            kind: OutboxJobKind::Pull,
             lane: format!("epic:{id}"),
             agent: owner,
             caller: cx.caller.id(),

@@ -5,7 +5,7 @@ use model::task::{TaskRef, TaskStateName};
 use model::{LogId, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::Stop;
+use store::StopRequest;
 use wire::event::{DecisionLogged, EventData};
 use wire::tasks::ForcedTask;
 
@@ -61,7 +61,7 @@ impl Write for ForceCompleteTask {
         let data = EventData::DecisionLogged(DecisionLogged { log_id, title });
         cx.tell(Some(task.id), data)?;
         let reason = format!("its task was completed without it: {}", args.reason);
-        let stop = Stop { outcome: Outcome::Killed, reason };
+        let stop = StopRequest { outcome: Outcome::Killed, reason };
         let who = (worker.as_ref(), &task);
         merge_queue::retire(cx.tx, cx.settings, who, (&stop, None), cx.now)?;
         tracing::warn!(task = %task.id, was = state.stored(), "completed by force");

@@ -120,9 +120,9 @@ fn fill(
     })?;
     let (mut seen, mut digest, mut bytes) = (after, Sha256::new(), 0_u64);
     while seen < last {
-        let rows = engine.store.read(|tx| tx.audit_stretch(seen, last, ROWS_PER_READ))?;
+        let rows = engine.store.read(|tx| tx.audit_rows_between(seen, last, ROWS_PER_READ))?;
         let pairs = rows.iter().map(|row| (row.body.as_str(), row.hash.as_str()));
-        let verdict = verify_archived((seen, &head), pairs);
+        let verdict = verify_archived(seen, &head, pairs);
         let next = seen + i64::try_from(rows.len()).unwrap_or(0);
         let in_order = rows.last().is_some_and(|row| row.number == next);
         if verdict.broken.is_some() || !in_order {

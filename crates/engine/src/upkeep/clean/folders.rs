@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use host::files;
-use host::run::{RunFolder, Standing};
+use host::run::{RunFolder, RunStatus};
 use model::{AgentId, Timestamp};
 use store::Tx;
 
@@ -102,7 +102,7 @@ fn attempts(folder: &Path) -> Result<Vec<std::path::PathBuf>, files::FileError> 
 /// Returns whether the supervisor of one of its attempts lives, whatever the record says.
 fn is_running(folder: &Path) -> Result<bool, files::FileError> {
     for attempt in attempts(folder)? {
-        if RunFolder::open(attempt).standing()? == Standing::Running {
+        if RunFolder::open(attempt).standing()? == RunStatus::Running {
             return Ok(true);
         }
     }

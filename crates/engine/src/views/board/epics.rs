@@ -31,7 +31,7 @@ impl Views {
     /// Lists epics, oldest first.
     pub async fn epics(&self, which: EpicPage, after: i64, limit: u32) -> Result<Epics, ToolError> {
         let looking = self.store.scan(move |tx| {
-            let page = tx.epics_standing(which, after, limit)?;
+            let page = tx.epics_in_state(which, after, limit)?;
             let costs: HashMap<EpicId, Usd> = tx.epic_costs()?.into_iter().collect();
             let row = |epic: Epic| row(tx, epic, &costs);
             let epics = page.items.into_iter().map(row).collect::<Result<_, _>>()?;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
-use store::{BoardFilter, Card, Tx};
+use store::{BoardCard, BoardFilter, Tx};
 use wire::tasks::{GraphEdge, GraphNode, TaskGraph};
 
 use super::BoardWish;
@@ -14,7 +14,7 @@ const MOST: usize = 500;
 /// Dependants read per task.
 const BESIDE: u32 = 50;
 
-fn graph_node(card: &Card) -> GraphNode {
+fn graph_node(card: &BoardCard) -> GraphNode {
     GraphNode {
         number: card.number,
         title: card.title.clone(),
@@ -38,11 +38,11 @@ fn graph(tx: &Tx<'_>, filter: &BoardFilter) -> Result<TaskGraph, ToolError> {
         let more = seeds.len() > MOST;
         (seeds, more)
     } else {
-        let found = tx.board_found(filter)?;
+        let found = tx.board_search(filter)?;
         (found.cards, found.truncated)
     };
     let mut order: Vec<i64> = seeds.iter().take(MOST).map(|card| card.number).collect();
-    let mut cards: HashMap<i64, Card> =
+    let mut cards: HashMap<i64, BoardCard> =
         seeds.into_iter().take(MOST).map(|card| (card.number, card)).collect();
     // Outwards from the open ones, so that what is nearest is there if not all of it fits.
     let mut open: VecDeque<i64> = order.iter().copied().collect();

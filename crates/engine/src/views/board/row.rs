@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use model::agent::AgentState;
 use model::{AgentStateName, Column, EpicId, TaskStateName};
-use store::{Agent, Card, Tx};
+use store::{Agent, BoardCard, Tx};
 use wire::tasks::{EpicName, TaskAgent, TaskNeed, TaskQuestion, TaskReview, TaskRow};
 
 use crate::core::error::ToolError;
@@ -25,12 +25,12 @@ impl<'a> Rows<'a> {
     }
 
     /// The rows of these tasks, in their order.
-    pub(super) fn all(&mut self, cards: Vec<Card>) -> Result<Vec<TaskRow>, ToolError> {
+    pub(super) fn all(&mut self, cards: Vec<BoardCard>) -> Result<Vec<TaskRow>, ToolError> {
         cards.into_iter().map(|card| self.row(card)).collect()
     }
 
     /// One task's row.
-    pub(super) fn row(&mut self, card: Card) -> Result<TaskRow, ToolError> {
+    pub(super) fn row(&mut self, card: BoardCard) -> Result<TaskRow, ToolError> {
         let column = card.column();
         let agent = self.agent_of(&card)?;
         let merge = match column {
@@ -57,7 +57,7 @@ impl<'a> Rows<'a> {
         })
     }
 
-    fn needs(&self, card: &Card) -> Result<Vec<TaskNeed>, ToolError> {
+    fn needs(&self, card: &BoardCard) -> Result<Vec<TaskNeed>, ToolError> {
         if card.needs == 0 {
             return Ok(Vec::new());
         }
@@ -79,7 +79,7 @@ impl<'a> Rows<'a> {
 
     /// Agent of a task: the live holder, else the newest one assigned. A started task also shows
     /// its ended holder, so that nobody waits for it.
-    fn agent_of(&self, card: &Card) -> Result<Option<Agent>, ToolError> {
+    fn agent_of(&self, card: &BoardCard) -> Result<Option<Agent>, ToolError> {
         let holder = card.holder.map(|id| self.tx.agent_get(id)).transpose()?.flatten();
         if let Some(holder) = &holder
             && holder.ended_at().is_none()
@@ -99,7 +99,7 @@ impl<'a> Rows<'a> {
         let state = agent.state.name();
         let since = match state {
             AgentStateName::Running => {
-                let run = self.tx.agent_glance(agent.id)?;
+                let run = self.tx.agent_details(agent.id)?;
                 run.and_then(|run| run.started_at).unwrap_or(agent.created_at)
             }
             _ => agent.ended_at().unwrap_or(agent.updated_at),

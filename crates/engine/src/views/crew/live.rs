@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use model::AgentId;
 use model::agent::AgentStateName;
-use store::{Agent, Living, Tx};
+use store::{Agent, LiveAgent, Tx};
 
 use crate::core::error::ToolError;
 
@@ -17,7 +17,7 @@ pub(crate) struct Memo(Mutex<Option<(i64, Arc<Live>)>>);
 /// Everybody who has not ended.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
-    agents: Vec<Living>,
+    agents: Vec<LiveAgent>,
     /// Number of live descendants, by agent
     below: HashMap<AgentId, u32>,
     /// Number of live children, by agent
@@ -44,7 +44,7 @@ impl Memo {
 
 impl Live {
     fn read(tx: &Tx<'_>) -> Result<Self, ToolError> {
-        let agents = tx.crew_living()?;
+        let agents = tx.crew_live()?;
         let mut parents: HashMap<AgentId, Option<AgentId>> =
             agents.iter().map(|agent| (agent.id, agent.parent)).collect();
         let (mut below, mut children) = (HashMap::<_, u32>::new(), HashMap::<_, u32>::new());
@@ -81,7 +81,7 @@ impl Live {
     }
 
     /// All of them, oldest first.
-    pub(crate) fn agents(&self) -> &[Living] {
+    pub(crate) fn agents(&self) -> &[LiveAgent] {
         &self.agents
     }
 

@@ -104,7 +104,7 @@ fn counts(look: &Look<'_>) -> Result<AgentCounts, ToolError> {
 fn limited(look: &Look<'_>) -> Result<Vec<LimitedModel>, ToolError> {
     let mut found: BTreeMap<String, Timestamp> = BTreeMap::new();
     for (id, until) in look.tx.agents_limited()? {
-        let glance = look.tx.agent_glance(id)?;
+        let glance = look.tx.agent_details(id)?;
         let model =
             glance.and_then(|it| it.model.or_else(|| Wish::shown(it.wish.as_deref()?).model));
         let who = match model {

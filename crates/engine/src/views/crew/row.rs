@@ -7,7 +7,7 @@ use model::agent::{AgentState, Outcome};
 use model::money::Usd;
 use model::{AgentId, Timestamp};
 use serde_json::Value;
-use store::{Agent, Glance, Tx};
+use store::{Agent, AgentDetails, Tx};
 use wire::crew::{
     CrewActivity, CrewBudget, CrewEpic, CrewQuestion, CrewReview, CrewRow, CrewTask, LaneSegment,
 };
@@ -62,7 +62,7 @@ impl<'a> Look<'a> {
 
     /// An agent as a row.
     pub(super) fn row(&self, agent: Agent) -> Result<CrewRow, ToolError> {
-        let glance = self.tx.agent_glance(agent.id)?.ok_or_else(|| {
+        let glance = self.tx.agent_details(agent.id)?.ok_or_else(|| {
             ToolError::internal(std::io::Error::other("an agent vanished while it was looked at"))
         })?;
         let did = self.engine.activity.of(agent.id);
@@ -154,7 +154,7 @@ impl<'a> Look<'a> {
 }
 
 /// When it must be over: by its budget and those above it, and by its own time limit.
-fn deadline(agent: &Agent, glance: &Glance, wish: Option<&Wish>) -> Option<Timestamp> {
+fn deadline(agent: &Agent, glance: &AgentDetails, wish: Option<&Wish>) -> Option<Timestamp> {
     // Each attempt has the whole of its time limit, and only the first one's beginning is known.
     let began = glance.started_at.filter(|_| agent.attempt == 1);
     let limit = wish.and_then(|wish| wish.timeout);
@@ -163,7 +163,7 @@ fn deadline(agent: &Agent, glance: &Glance, wish: Option<&Wish>) -> Option<Times
 }
 
 /// Last activity; for an ended agent, its result.
-fn doing(agent: &Agent, glance: &Glance, did: Option<Activity>) -> Option<CrewActivity> {
+fn doing(agent: &Agent, glance: &AgentDetails, did: Option<Activity>) -> Option<CrewActivity> {
     if let AgentState::Ended { outcome, reason, .. } = &agent.state {
         let result = glance.result.as_deref();
         let result = result.and_then(|kept| serde_json::from_str::<Value>(kept).ok());

@@ -1,6 +1,6 @@
 //! A thread: a letter, what answers it, what answers that, and what somebody who is to answer wants to know.
 
-use host::agent::{Verdict, kind};
+use host::agent::{PermissionVerdict, kind};
 use model::{AgentId, MailId};
 use store::{Agent, Mail, Recipient, Tx};
 use wire::mail::{
@@ -72,7 +72,7 @@ impl Reading<'_> {
                 at: answer.created_at,
                 // The first answer counts, as it does for the agent.
                 allowed: (kind == LetterKind::Permission)
-                    .then(|| ask::verdict(&answer.body) == Verdict::Allow),
+                    .then(|| ask::verdict(&answer.body) == PermissionVerdict::Allow),
             }),
             None => None,
         };

@@ -5,7 +5,7 @@ use host::agent::{EntryKind, read_transcript};
 use host::run::{Position, RunFolder};
 use model::money::Usd;
 use model::{AgentId, Timestamp};
-use store::{Agent, CrewStanding, Event, Merge, Run, Tx};
+use store::{Agent, CrewStateFilter, Event, Merge, Run, Tx};
 use wire::agents::{
     AgentCrumb, AgentPullRequest, AgentStory, ClaimView, SpentBy, StoryCounts, StoryMark,
 };
@@ -58,7 +58,7 @@ impl Views {
         })?;
         let wish = CrewWish {
             parent: Some(id),
-            standing: CrewStanding::Any,
+            standing: CrewStateFilter::Any,
             text: None,
             past: Past::Include,
             after: 0,

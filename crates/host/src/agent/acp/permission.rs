@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::tools::Tools;
 use crate::agent::notes::{self, AsksNote};
-use crate::agent::{Asks, Brief, Event, Step, Verdict, rpc};
+use crate::agent::{Asks, Brief, Event, PermissionVerdict, Step, rpc};
 
 /// Permission policy with the open questions.
 #[derive(Debug, Serialize, Deserialize)]
@@ -67,8 +67,8 @@ impl Permissions {
             tool,
         };
         match self.verdict(&question.tool, servers) {
-            Asks::Allow => self.reply(question, &Verdict::Allow),
-            Asks::Deny => self.reply(question, &Verdict::Deny(String::new())),
+            Asks::Allow => self.reply(question, &PermissionVerdict::Allow),
+            Asks::Deny => self.reply(question, &PermissionVerdict::Deny(String::new())),
             Asks::Person => {
                 let (request, tool) = (id.to_string(), question.tool.clone());
                 self.open.insert(request.clone(), question);
@@ -92,15 +92,15 @@ impl Permissions {
         }
     }
 
-    pub(super) fn answer(&mut self, request: &str, verdict: &Verdict) -> Vec<Step> {
+    pub(super) fn answer(&mut self, request: &str, verdict: &PermissionVerdict) -> Vec<Step> {
         let question = self.open.remove(request);
         question.map_or_else(Vec::new, |question| self.reply(question, verdict))
     }
 
     /// Yes is said only where it can be said for this once.
-    fn reply(&mut self, question: Question, verdict: &Verdict) -> Vec<Step> {
+    fn reply(&mut self, question: Question, verdict: &PermissionVerdict) -> Vec<Step> {
         let Question { id, tool, yes, no } = question;
-        if let (Verdict::Allow, Some(yes)) = (verdict, &yes) {
+        if let (PermissionVerdict::Allow, Some(yes)) = (verdict, &yes) {
             return vec![Step::Say(choose(&id, Some(yes)))];
         }
         self.missed.insert(tool.clone());

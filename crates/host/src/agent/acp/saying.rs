@@ -7,13 +7,13 @@ use crate::agent::{Event, Step};
 
 /// The message that it says just now, and the last whole one.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(super) struct Saying {
+pub(super) struct MessageInProgress {
     id: Option<String>,
     pieces: String,
     last: String,
 }
 
-impl Saying {
+impl MessageInProgress {
     /// A piece of a message; perhaps another one was said before.
     pub(super) fn piece(&mut self, update: &Value) -> Option<Step> {
         let id = update["messageId"].as_str();

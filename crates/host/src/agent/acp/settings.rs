@@ -40,7 +40,7 @@ const MODES: List = List {
 };
 
 /// State of a requested setting.
-pub(super) enum Wish {
+pub(super) enum SettingState {
     /// It is so already
     Granted,
     /// It can be
@@ -50,13 +50,13 @@ pub(super) enum Wish {
 }
 
 /// The model of that name.
-pub(super) fn model(opened: &Value, session: &str, wanted: &str) -> Wish {
-    wish(opened, session, ("model", wanted), &MODELS)
+pub(super) fn model(opened: &Value, session: &str, wanted: &str) -> SettingState {
+    find_setting(opened, session, "model", wanted, &MODELS)
 }
 
 /// The mode of that name.
-pub(super) fn mode(opened: &Value, session: &str, wanted: &str) -> Wish {
-    wish(opened, session, ("mode", wanted), &MODES)
+pub(super) fn mode(opened: &Value, session: &str, wanted: &str) -> SettingState {
+    find_setting(opened, session, "mode", wanted, &MODES)
 }
 
 /// The model that the session says it has.
@@ -65,17 +65,23 @@ pub(super) fn current_model(opened: &Value) -> Option<&str> {
     option.or_else(|| opened["models"]["currentModelId"].as_str())
 }
 
-fn wish(opened: &Value, session: &str, (category, wanted): (&str, &str), list: &List) -> Wish {
+fn find_setting(
+    opened: &Value,
+    session: &str,
+    category: &str,
+    wanted: &str,
+    list: &List,
+) -> SettingState {
     let setting = |method: &str, params: Value| {
         let (method, value) = (method.to_owned(), wanted.to_owned());
         let model = (category == "model").then(|| value.clone());
-        Wish::Possible(Setting { method, params, value, model })
+        SettingState::Possible(Setting { method, params, value, model })
     };
     if let Some(option) = option(opened, category)
         && values(option).any(|value| value == wanted)
     {
         if option["currentValue"] == wanted {
-            return Wish::Granted;
+            return SettingState::Granted;
         }
         let params = json!({ "sessionId": session, "configId": option["id"], "value": wanted });
         return setting("session/set_config_option", params);
@@ -83,13 +89,13 @@ fn wish(opened: &Value, session: &str, (category, wanted): (&str, &str), list: &
     let [place, entries] = list.place;
     let entries = opened[place][entries].as_array().map_or(&[][..], Vec::as_slice);
     if opened[place][list.current] == wanted {
-        Wish::Granted
+        SettingState::Granted
     } else if entries.iter().any(|entry| entry[list.id] == wanted) {
         let mut params = json!({ "sessionId": session });
         params[list.param] = json!(wanted);
         setting(list.method, params)
     } else {
-        Wish::Unknown
+        SettingState::Unknown
     }
 }
 

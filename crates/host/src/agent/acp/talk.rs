@@ -8,25 +8,25 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::permission::Permissions;
-use super::saying::Saying;
-use super::settings::{self, Setting, Wish};
+use super::saying::MessageInProgress;
+use super::settings::{self, Setting, SettingState};
 use super::tools::Tools;
 use super::usage;
 use crate::agent::notes::{self, Tokens};
-use crate::agent::rpc::{self, Asked, Fault, Message};
-use crate::agent::settling::{AfterTurn, INTERRUPTED, SentMessages, Settling, TurnEnd};
-use crate::agent::{Brief, Conversation, Event, McpServer, Step, TOKEN, Verdict};
+use crate::agent::rpc::{self, Fault, Message, OpenRequests};
+use crate::agent::settling::{AfterTurn, INTERRUPTED_REASON, SentMessages, Settling, TurnEnd};
+use crate::agent::{Brief, Conversation, Event, McpServer, PermissionVerdict, Step, TOKEN};
 use crate::run::{OutputLine, Stream};
 
 /// The version of the protocol.
-const VERSION: u64 = 1;
+const PROTOCOL_VERSION: u64 = 1;
 
 /// State of a conversation.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Talk {
     /// Opening parameters, until the session is open
     opening: Option<Opening>,
-    asked: Asked<Why>,
+    asked: OpenRequests<RequestPurpose>,
     session: Option<String>,
     /// Settings to apply before the first prompt
     settings: Vec<Setting>,
@@ -39,7 +39,7 @@ pub(super) struct Talk {
     servers: Vec<String>,
     tools: Tools,
     permissions: Permissions,
-    saying: Saying,
+    saying: MessageInProgress,
     model: Option<String>,
     /// Tokens reported by chunks of this prompt's messages
     spent: Tokens,
@@ -58,7 +58,7 @@ struct Opening {
 /// Why we asked.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Why {
+enum RequestPurpose {
     Hello,
     Open,
     Set(Setting),
@@ -95,7 +95,7 @@ impl Talk {
                 mode: mode.to_owned(),
                 prompt: brief.prompt.clone(),
             }),
-            asked: Asked::new(),
+            asked: OpenRequests::new(),
             session: None,
             settings: Vec::new(),
             phase: Phase::Opening,
@@ -105,18 +105,20 @@ impl Talk {
             servers: brief.servers.iter().map(|server| server.name.clone()).collect(),
             tools: Tools::default(),
             permissions: Permissions::new(brief),
-            saying: Saying::default(),
+            saying: MessageInProgress::default(),
             model: None,
             spent: Tokens::default(),
         }
     }
 
-    fn answered(&mut self, why: Why, result: Result<Value, Fault>) -> Vec<Step> {
+    fn answered(&mut self, why: RequestPurpose, result: Result<Value, Fault>) -> Vec<Step> {
         match (why, result) {
-            (Why::Hello, Ok(result)) => self.open(&result),
-            (Why::Open, Ok(result)) => self.opened(&result),
-            (Why::Hello | Why::Open, Err(fault)) => self.over(&TurnEnd::Badly(fault.text())),
-            (Why::Set(setting), result) => {
+            (RequestPurpose::Hello, Ok(result)) => self.open(&result),
+            (RequestPurpose::Open, Ok(result)) => self.opened(&result),
+            (RequestPurpose::Hello | RequestPurpose::Open, Err(fault)) => {
+                self.over(&TurnEnd::Badly(fault.text()))
+            }
+            (RequestPurpose::Set(setting), result) => {
                 let step = match result {
                     Ok(_) => self.has_model(setting.model.as_deref()),
                     Err(fault) => {
@@ -127,10 +129,12 @@ impl Talk {
                 };
                 step.into_iter().chain(self.set_up()).collect()
             }
-            (Why::Prompt, result) => self.prompted(result),
-            (Why::Steer(_), Ok(result)) if result["outcome"] == "injected" => self.settle(),
+            (RequestPurpose::Prompt, result) => self.prompted(result),
+            (RequestPurpose::Steer(_), Ok(result)) if result["outcome"] == "injected" => {
+                self.settle()
+            }
             // There was no turn to be told of it any more.
-            (Why::Steer(text), _) => {
+            (RequestPurpose::Steer(text), _) => {
                 self.settling.queue(text);
                 self.settle()
             }
@@ -138,9 +142,10 @@ impl Talk {
     }
 
     fn open(&mut self, hello: &Value) -> Vec<Step> {
-        if hello["protocolVersion"] != VERSION {
+        if hello["protocolVersion"] != PROTOCOL_VERSION {
             let version = &hello["protocolVersion"];
-            let why = format!("it speaks version {version} of the protocol, and not {VERSION}");
+            let why =
+                format!("it speaks version {version} of the protocol, and not {PROTOCOL_VERSION}");
             return self.over(&TurnEnd::Badly(why));
         }
         self.steerable = hello["_meta"]["steering"]["supported"] == true;
@@ -172,7 +177,7 @@ impl Talk {
             }
             None => "session/new",
         };
-        steps.push(Step::Whisper(self.asked.ask(Why::Open, method, params)));
+        steps.push(Step::Whisper(self.asked.ask(RequestPurpose::Open, method, params)));
         steps
     }
 
@@ -185,12 +190,12 @@ impl Talk {
         let mut steps = vec![Step::Saw(Event::Conversation(session.clone()))];
         let mode = settings::mode(result, &session, &opening.mode);
         let model = opening.model.as_ref().map(|model| settings::model(result, &session, model));
-        if let (Some(Wish::Unknown), Some(wanted)) = (&model, &opening.model) {
+        if let (Some(SettingState::Unknown), Some(wanted)) = (&model, &opening.model) {
             let text = format!("the agent does not offer the model `{wanted}`");
             steps.push(Step::Saw(Event::Warning(text)));
         }
         for wish in [Some(mode), model].into_iter().flatten() {
-            if let Wish::Possible(setting) = wish {
+            if let SettingState::Possible(setting) = wish {
                 self.settings.push(setting);
             }
         }
@@ -207,12 +212,12 @@ impl Talk {
             return Vec::new();
         }
         if self.settling.is_stopping() {
-            return self.over(&TurnEnd::Badly(INTERRUPTED.to_owned()));
+            return self.over(&TurnEnd::Badly(INTERRUPTED_REASON.to_owned()));
         }
         if !self.settings.is_empty() {
             let setting = self.settings.remove(0);
             let (method, params) = (setting.method.clone(), setting.params.clone());
-            return vec![Step::Say(self.asked.ask(Why::Set(setting), &method, params))];
+            return vec![Step::Say(self.asked.ask(RequestPurpose::Set(setting), &method, params))];
         }
         match self.opening.take() {
             Some(opening) => vec![self.prompt(&opening.prompt)],
@@ -224,7 +229,7 @@ impl Talk {
         self.phase = Phase::Working;
         self.spent = Tokens::default();
         let params = json!({ "sessionId": self.session, "prompt": words(text) });
-        Step::Say(self.asked.ask(Why::Prompt, "session/prompt", params))
+        Step::Say(self.asked.ask(RequestPurpose::Prompt, "session/prompt", params))
     }
 
     fn updated(&mut self, params: &Value) -> Vec<Step> {
@@ -292,7 +297,7 @@ impl Talk {
                 steps.extend(usage.map(|usage| Step::Saw(Event::Usage(usage))));
                 match result["stopReason"].as_str().unwrap_or_default() {
                     "cancelled" if self.settling.is_stopping() => {
-                        TurnEnd::Badly(INTERRUPTED.to_owned())
+                        TurnEnd::Badly(INTERRUPTED_REASON.to_owned())
                     }
                     // codex-acp knows no other way to be refused something.
                     "cancelled" if !missed.is_empty() => {
@@ -322,7 +327,7 @@ impl Talk {
     fn settle(&mut self) -> Vec<Step> {
         let Phase::Settling(end) = &self.phase else { return Vec::new() };
         let end = end.clone();
-        let is_sending = self.asked.waits(|why| matches!(why, Why::Steer(_)));
+        let is_sending = self.asked.waits(|why| matches!(why, RequestPurpose::Steer(_)));
         let sent = if is_sending { SentMessages::InFlight } else { SentMessages::Settled };
         match self.settling.after(&end, sent) {
             AfterTurn::Wait => Vec::new(),
@@ -355,7 +360,7 @@ impl Talk {
 impl Conversation for Talk {
     fn begin(&mut self) -> Vec<Step> {
         let params = json!({
-            "protocolVersion": VERSION,
+            "protocolVersion": PROTOCOL_VERSION,
             "clientCapabilities": {
                 "fs": { "readTextFile": false, "writeTextFile": false },
                 "terminal": false,
@@ -366,7 +371,7 @@ impl Conversation for Talk {
                 "version": env!("CARGO_PKG_VERSION"),
             },
         });
-        vec![Step::Say(self.asked.ask(Why::Hello, "initialize", params))]
+        vec![Step::Say(self.asked.ask(RequestPurpose::Hello, "initialize", params))]
     }
 
     fn line(&mut self, line: &OutputLine) -> Vec<Step> {
@@ -398,7 +403,7 @@ impl Conversation for Talk {
                 let meta = json!({ "steering": { "idleBehavior": "promptRequired" } });
                 let params =
                     json!({ "sessionId": self.session, "prompt": words(text), "_meta": meta });
-                let why = Why::Steer(text.to_owned());
+                let why = RequestPurpose::Steer(text.to_owned());
                 vec![Step::Say(self.asked.ask(why, "_session/steering", params))]
             }
             _ => {
@@ -408,7 +413,7 @@ impl Conversation for Talk {
         }
     }
 
-    fn answer(&mut self, request: &str, verdict: Verdict) -> Vec<Step> {
+    fn answer(&mut self, request: &str, verdict: PermissionVerdict) -> Vec<Step> {
         self.permissions.answer(request, &verdict)
     }
 

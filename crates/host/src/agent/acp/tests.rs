@@ -8,7 +8,9 @@ use serde_json::{Value, json};
 
 use super::{Acp, usage};
 use crate::agent::replay::{self, brief, hear, out, recording, said, seen, spent};
-use crate::agent::{Brief, Conversation, Done, DoneAs, Event, Kind, Step, TOKEN, Usage};
+use crate::agent::{
+    Brief, Conversation, EndReport, EndReportStatus, Event, Kind, Step, TOKEN, Usage,
+};
 use crate::run::OutputLine;
 
 #[test]
@@ -73,7 +75,7 @@ fn stopped(id: u64, reason: &str) -> Value {
     json!({ "id": id, "result": { "stopReason": reason } })
 }
 
-fn done(steps: &[Step]) -> Option<&Done> {
+fn done(steps: &[Step]) -> Option<&EndReport> {
     seen(steps).into_iter().find_map(|event| match event {
         Event::Done(done) => Some(done),
         _ => None,
@@ -114,7 +116,7 @@ fn what_cannot_be_begun_is_over() {
         let mut talk = Acp.conversation(brief);
         talk.begin();
         let steps = hear(talk.as_mut(), &lines);
-        assert_eq!(done(&steps).unwrap().verdict, DoneAs::Failure(why.to_owned()));
+        assert_eq!(done(&steps).unwrap().verdict, EndReportStatus::Failure(why.to_owned()));
         assert_eq!(steps.last(), Some(&Step::Close));
     }
 }
@@ -310,7 +312,7 @@ fn a_limit_of_claudes_says_how_long() {
     );
     let until = Some(model::Timestamp::from_millis(1_795_000_000_000));
     assert_eq!(seen(&steps)[0], &Event::Limited { until });
-    assert_eq!(done(&steps).unwrap().verdict, DoneAs::Failure("5-hour limit".to_owned()));
+    assert_eq!(done(&steps).unwrap().verdict, EndReportStatus::Failure("5-hour limit".to_owned()));
 }
 
 #[test]

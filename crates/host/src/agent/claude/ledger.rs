@@ -19,7 +19,7 @@ use super::super::Event;
 use super::super::notes::{Tokens, count};
 
 /// As many messages may be under way at once, in the main thread and in subagents.
-const MESSAGES: usize = 32;
+const MAX_OPEN_MESSAGES: usize = 32;
 
 /// Usage seen and usage reported.
 #[derive(Debug, Serialize, Deserialize)]
@@ -38,14 +38,14 @@ pub(super) struct Ledger {
 
 /// Start of a conversation: new or resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Beginning {
+pub(super) enum ConversationStart {
     New,
     Resumed,
 }
 
 impl Ledger {
-    pub(super) fn new(beginning: Beginning) -> Self {
-        let is_new = beginning == Beginning::New;
+    pub(super) fn new(beginning: ConversationStart) -> Self {
+        let is_new = beginning == ConversationStart::New;
         Self {
             messages: VecDeque::new(),
             told: Tokens::default(),
@@ -62,7 +62,7 @@ impl Ledger {
         let before = if let Some((_, seen)) = known {
             std::mem::replace(seen, seen.most(used))
         } else {
-            if self.messages.len() == MESSAGES {
+            if self.messages.len() == MAX_OPEN_MESSAGES {
                 self.messages.pop_front();
             }
             self.messages.push_back((id.to_owned(), used));

@@ -13,7 +13,7 @@ const SYSTEM_PROMPT: &str = "system-prompt.md";
 
 /// Longest time to connect to an MCP server before it starts without it. The server may
 /// just be coming back.
-const LONGEST_CONNECT_MS: u64 = 60_000;
+const MCP_CONNECT_TIMEOUT_MS: u64 = 60_000;
 
 /// Its own tools that are kept from it unless the role lists them.
 ///
@@ -22,7 +22,7 @@ const LONGEST_CONNECT_MS: u64 = 60_000;
 /// mail. `Cron…` and `ScheduleWakeup` start turns for which nobody asked. `…Worktree` takes it out
 /// of the directory it was given. The rest asks a person at a terminal, and there is none:
 /// `AskUserQuestion`, `…PlanMode`.
-pub(super) const KEPT_BACK: [&str; 15] = [
+pub(super) const DISABLED_TOOLS: [&str; 15] = [
     "Agent",
     "Task",
     "Workflow",
@@ -58,7 +58,7 @@ pub fn mcp_config(servers: &[McpServer], call_timeout_ms: u64) -> String {
     format!("{:#}\n", json!({ "mcpServers": servers }))
 }
 
-/// The tools kept from it: those the role names, and [`KEPT_BACK`].
+/// The tools kept from it: those the role names, and [`DISABLED_TOOLS`].
 pub(super) fn disallowed(brief: &Brief) -> Vec<String> {
     let listed = |tool: &str| {
         let is_same = |listed: &String| {
@@ -68,7 +68,7 @@ pub(super) fn disallowed(brief: &Brief) -> Vec<String> {
         };
         brief.tools.iter().flatten().any(is_same)
     };
-    let kept_back = KEPT_BACK.into_iter().filter(|tool| !listed(tool)).map(str::to_owned);
+    let kept_back = DISABLED_TOOLS.into_iter().filter(|tool| !listed(tool)).map(str::to_owned);
     brief.disallowed_tools.iter().cloned().chain(kept_back).collect()
 }
 
@@ -136,7 +136,7 @@ fn arguments(brief: &Brief) -> Vec<String> {
 fn environment(brief: &Brief) -> Vec<(String, String)> {
     let call = brief.call_timeout_ms.to_string();
     [
-        ("MCP_TIMEOUT", brief.call_timeout_ms.min(LONGEST_CONNECT_MS).to_string()),
+        ("MCP_TIMEOUT", brief.call_timeout_ms.min(MCP_CONNECT_TIMEOUT_MS).to_string()),
         ("MCP_TOOL_TIMEOUT", call.clone()),
         ("CLAUDE_CODE_MCP_TOOL_IDLE_TIMEOUT", call),
         ("CLAUDE_CODE_STREAM_CLOSE_TIMEOUT", brief.stream_timeout_ms.to_string()),

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::super::outcome::Outcome;
-use super::super::{Brief, Conversation, Event, Step, Verdict, notes};
+use super::super::{Brief, Conversation, Event, PermissionVerdict, Step, notes};
 use super::ending;
-use super::ledger::{Beginning, Ledger};
+use super::ledger::{ConversationStart, Ledger};
 use super::limits::{self, Limit};
 use super::lines::{self, Lines};
 use super::permission::{Permission, Ruling};
@@ -28,7 +28,7 @@ pub(super) struct Talk {
     asked: BTreeMap<String, Request>,
     ledger: Ledger,
     /// Facts already reported at the start of a turn
-    told: Told,
+    told: ReportedFacts,
     outcome: Outcome,
 }
 
@@ -55,7 +55,7 @@ struct Request {
 
 /// Facts that would otherwise be reported with each turn.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Told {
+struct ReportedFacts {
     conversation: Option<String>,
     model: Option<String>,
     /// MCP servers that are not connected, and how they are
@@ -66,7 +66,11 @@ struct Told {
 
 impl Talk {
     pub(super) fn new(brief: &Brief) -> Self {
-        let beginning = if brief.resume.is_some() { Beginning::Resumed } else { Beginning::New };
+        let beginning = if brief.resume.is_some() {
+            ConversationStart::Resumed
+        } else {
+            ConversationStart::New
+        };
         Self {
             prompt: Some(brief.prompt.clone()),
             lines: Lines::new(brief),
@@ -75,7 +79,7 @@ impl Talk {
             permission: Permission::new(brief),
             asked: BTreeMap::new(),
             ledger: Ledger::new(beginning),
-            told: Told::default(),
+            told: ReportedFacts::default(),
             outcome: Outcome::of(brief),
         }
     }
@@ -329,11 +333,11 @@ impl Conversation for Talk {
         }
     }
 
-    fn answer(&mut self, request: &str, verdict: Verdict) -> Vec<Step> {
+    fn answer(&mut self, request: &str, verdict: PermissionVerdict) -> Vec<Step> {
         let Some(Request { tool, input }) = self.asked.remove(request) else { return Vec::new() };
         match verdict {
-            Verdict::Allow => vec![lines::allow(request, &input)],
-            Verdict::Deny(reason) => {
+            PermissionVerdict::Allow => vec![lines::allow(request, &input)],
+            PermissionVerdict::Deny(reason) => {
                 let mut steps = vec![lines::deny(request, &reason)];
                 steps.extend(saw(refused(&tool)));
                 steps

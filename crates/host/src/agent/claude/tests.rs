@@ -9,7 +9,8 @@ use model::money::Usd;
 use serde_json::{Value, json};
 
 use super::super::{
-    Asks, Brief, Conversation, Done, Event, Kind, McpServer, Runner, Step, Usage, Verdict, replay,
+    Asks, Brief, Conversation, EndReport, Event, Kind, McpServer, PermissionVerdict, Runner, Step,
+    Usage, replay,
 };
 use super::Claude;
 use crate::run::{OutputLine, Stream};
@@ -124,10 +125,10 @@ fn wish(talk: &mut dyn Conversation, wish: &str) -> Vec<Step> {
     let (verb, rest) = wish.split_once(' ').unwrap_or((wish, ""));
     match verb {
         "tell" => talk.tell(rest),
-        "allow" => talk.answer(rest, Verdict::Allow),
+        "allow" => talk.answer(rest, PermissionVerdict::Allow),
         "deny" => {
             let (request, reason) = rest.split_once(' ').unwrap();
-            talk.answer(request, Verdict::Deny(reason.to_owned()))
+            talk.answer(request, PermissionVerdict::Deny(reason.to_owned()))
         }
         "interrupt" => talk.interrupt(),
         _ => panic!("{wish}"),
@@ -161,7 +162,7 @@ fn cost(steps: &[Step]) -> Option<Usd> {
     costs.last()
 }
 
-fn done(steps: &[Step]) -> Option<Done> {
+fn done(steps: &[Step]) -> Option<EndReport> {
     let done = events(steps).filter_map(|event| match event {
         Event::Done(done) => Some(done.clone()),
         _ => None,

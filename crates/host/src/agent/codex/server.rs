@@ -14,13 +14,13 @@ use self::questions::Questions;
 use super::items::{self, Tools};
 use super::sandbox;
 use crate::agent::notes::Tokens;
-use crate::agent::rpc::{self, Asked, Fault, Message};
-use crate::agent::settling::{AfterTurn, INTERRUPTED, SentMessages, Settling, TurnEnd};
-use crate::agent::{Asks, Brief, Event, Step, Verdict};
+use crate::agent::rpc::{self, Fault, Message, OpenRequests};
+use crate::agent::settling::{AfterTurn, INTERRUPTED_REASON, SentMessages, Settling, TurnEnd};
+use crate::agent::{Asks, Brief, Event, PermissionVerdict, Step};
 use crate::run::{OutputLine, Stream};
 
 /// Delta notifications; the whole item follows.
-const UNWANTED: [&str; 6] = [
+const DELTA_NOTIFICATIONS: [&str; 6] = [
     "item/agentMessage/delta",
     "item/commandExecution/outputDelta",
     "item/plan/delta",
@@ -30,7 +30,7 @@ const UNWANTED: [&str; 6] = [
 ];
 
 /// Attempts to open a thread.
-const TRIES: u8 = 3;
+const MAX_THREAD_ATTEMPTS: u8 = 3;
 
 /// State of a conversation.
 #[derive(Debug, Serialize, Deserialize)]
@@ -38,7 +38,7 @@ pub(super) struct Server {
     /// Opening request, until it is sent
     opening: Option<Opening>,
     schema: Option<Value>,
-    asked: Asked<Why>,
+    asked: OpenRequests<RequestPurpose>,
     thread: Option<String>,
     phase: Phase,
     #[serde(flatten)]
@@ -61,7 +61,7 @@ struct Opening {
 /// Why we asked.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Why {
+enum RequestPurpose {
     Hello,
     Open,
     Turn,
@@ -119,9 +119,9 @@ impl Server {
         };
         let (method, prompt) = (method.to_owned(), brief.prompt.clone());
         Self {
-            opening: Some(Opening { method, params, prompt, tries: TRIES }),
+            opening: Some(Opening { method, params, prompt, tries: MAX_THREAD_ATTEMPTS }),
             schema: brief.schema.clone(),
-            asked: Asked::new(),
+            asked: OpenRequests::new(),
             thread: None,
             phase: Phase::Opening,
             settling: Settling::with_schema_of(brief),
@@ -139,9 +139,9 @@ impl Server {
                 "title": "Adjutant",
                 "version": env!("CARGO_PKG_VERSION"),
             },
-            "capabilities": { "optOutNotificationMethods": UNWANTED },
+            "capabilities": { "optOutNotificationMethods": DELTA_NOTIFICATIONS },
         });
-        vec![Step::Say(self.asked.ask(Why::Hello, "initialize", params))]
+        vec![Step::Say(self.asked.ask(RequestPurpose::Hello, "initialize", params))]
     }
 
     pub(super) fn line(&mut self, line: &OutputLine) -> Vec<Step> {
@@ -180,7 +180,7 @@ impl Server {
         }
     }
 
-    pub(super) fn answer(&mut self, request: &str, verdict: &Verdict) -> Vec<Step> {
+    pub(super) fn answer(&mut self, request: &str, verdict: &PermissionVerdict) -> Vec<Step> {
         self.questions.answer(request, verdict)
     }
 
@@ -201,26 +201,28 @@ impl Server {
         steps
     }
 
-    fn answered(&mut self, why: Why, result: Result<Value, Fault>) -> Vec<Step> {
+    fn answered(&mut self, why: RequestPurpose, result: Result<Value, Fault>) -> Vec<Step> {
         match (why, result) {
-            (Why::Hello, Ok(_)) => self.open(),
-            (Why::Open, Ok(result)) => self.opened(&result),
-            (Why::Turn, Ok(result)) => self.running(&result["turn"]),
-            (Why::Open, Err(fault)) => self.not_opened(&fault),
-            (Why::Hello | Why::Turn, Err(fault)) => self.over(&TurnEnd::Badly(fault.text())),
-            (Why::Steer(_), Ok(_)) => self.settle(),
+            (RequestPurpose::Hello, Ok(_)) => self.open(),
+            (RequestPurpose::Open, Ok(result)) => self.opened(&result),
+            (RequestPurpose::Turn, Ok(result)) => self.running(&result["turn"]),
+            (RequestPurpose::Open, Err(fault)) => self.not_opened(&fault),
+            (RequestPurpose::Hello | RequestPurpose::Turn, Err(fault)) => {
+                self.over(&TurnEnd::Badly(fault.text()))
+            }
+            (RequestPurpose::Steer(_), Ok(_)) => self.settle(),
             // The turn was over before it could be told.
-            (Why::Steer(text), Err(_)) => {
+            (RequestPurpose::Steer(text), Err(_)) => {
                 self.settling.queue(text);
                 self.settle()
             }
-            (Why::Interrupt, _) => Vec::new(),
+            (RequestPurpose::Interrupt, _) => Vec::new(),
         }
     }
 
     fn open(&mut self) -> Vec<Step> {
         let Some(opening) = &self.opening else { return Vec::new() };
-        let open = self.asked.ask(Why::Open, &opening.method, opening.params.clone());
+        let open = self.asked.ask(RequestPurpose::Open, &opening.method, opening.params.clone());
         vec![Step::Say(rpc::notice("initialized", json!({}))), Step::Say(open)]
     }
 
@@ -231,7 +233,7 @@ impl Server {
             Some(opening) if opening.tries > 1 && text.contains("MCP servers failed") => {
                 opening.tries -= 1;
                 let (method, params) = (opening.method.clone(), opening.params.clone());
-                vec![Step::Say(self.asked.ask(Why::Open, &method, params))]
+                vec![Step::Say(self.asked.ask(RequestPurpose::Open, &method, params))]
             }
             _ => self.over(&TurnEnd::Badly(text)),
         }
@@ -249,7 +251,7 @@ impl Server {
             steps.push(Step::Saw(Event::Model(model.to_owned())));
         }
         if self.settling.is_stopping() {
-            steps.extend(self.over(&TurnEnd::Badly(INTERRUPTED.to_owned())));
+            steps.extend(self.over(&TurnEnd::Badly(INTERRUPTED_REASON.to_owned())));
         } else {
             steps.push(self.ask_turn(&opening.prompt));
         }
@@ -262,18 +264,18 @@ impl Server {
         if let Some(schema) = &self.schema {
             params["outputSchema"] = schema.clone();
         }
-        Step::Say(self.asked.ask(Why::Turn, "turn/start", params))
+        Step::Say(self.asked.ask(RequestPurpose::Turn, "turn/start", params))
     }
 
     fn steer(&mut self, turn: &str, text: String) -> Step {
         let input = words(&text);
         let params = json!({ "threadId": self.thread, "expectedTurnId": turn, "input": input });
-        Step::Say(self.asked.ask(Why::Steer(text), "turn/steer", params))
+        Step::Say(self.asked.ask(RequestPurpose::Steer(text), "turn/steer", params))
     }
 
     fn stop(&mut self, turn: &str) -> Step {
         let params = json!({ "threadId": self.thread, "turnId": turn });
-        Step::Say(self.asked.ask(Why::Interrupt, "turn/interrupt", params))
+        Step::Say(self.asked.ask(RequestPurpose::Interrupt, "turn/interrupt", params))
     }
 
     /// The turn has an id, so it can be spoken to. Two messages tell so, in any order.
@@ -375,7 +377,7 @@ impl Server {
     fn settle(&mut self) -> Vec<Step> {
         let Phase::Settling(end) = &self.phase else { return Vec::new() };
         let end = end.clone();
-        let is_sending = self.asked.waits(|why| matches!(why, Why::Steer(_)));
+        let is_sending = self.asked.waits(|why| matches!(why, RequestPurpose::Steer(_)));
         let sent = if is_sending { SentMessages::InFlight } else { SentMessages::Settled };
         match self.settling.after(&end, sent) {
             AfterTurn::Wait => Vec::new(),
@@ -400,7 +402,7 @@ fn end(turn: &Value) -> TurnEnd {
     let why = error["message"].as_str().unwrap_or("Codex did not say why").to_owned();
     match (turn["status"].as_str(), error["codexErrorInfo"].as_str()) {
         (Some("completed"), _) => TurnEnd::Well,
-        (Some("interrupted"), _) => TurnEnd::Badly(INTERRUPTED.to_owned()),
+        (Some("interrupted"), _) => TurnEnd::Badly(INTERRUPTED_REASON.to_owned()),
         (_, Some("usageLimitExceeded" | "rateLimitExceeded")) => TurnEnd::Limited(why),
         (_, Some("sessionBudgetExceeded")) => TurnEnd::Bounded(why),
         _ => TurnEnd::Badly(why),

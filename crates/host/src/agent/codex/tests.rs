@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 
 use super::Codex;
 use crate::agent::replay::{self, brief, hear, out, recording, said, seen, spent};
-use crate::agent::{Asks, Brief, Conversation, Done, DoneAs, Event, Kind, Step, Usage, Verdict};
+use crate::agent::{
+    Asks, Brief, Conversation, EndReport, EndReportStatus, Event, Kind, PermissionVerdict, Step,
+    Usage,
+};
 use crate::run::{OutputLine, Stream};
 
 #[test]
@@ -99,9 +102,9 @@ fn completed(turn: &str) -> Value {
     notice("turn/completed", json!({ "turn": { "id": turn, "status": "completed" } }))
 }
 
-fn verdict(steps: &[Step]) -> Option<&DoneAs> {
+fn verdict(steps: &[Step]) -> Option<&EndReportStatus> {
     seen(steps).into_iter().find_map(|event| match event {
-        Event::Done(Done { verdict, .. }) => Some(verdict),
+        Event::Done(EndReport { verdict, .. }) => Some(verdict),
         _ => None,
     })
 }
@@ -132,7 +135,7 @@ fn what_came_too_late_for_a_turn_begins_the_next_one() {
     assert_eq!(said(&steps)[0]["params"]["input"][0]["text"], "Mail!");
     let begun = json!({ "id": 5, "result": { "turn": { "id": "turn-2" } } });
     let steps = hear(talk.as_mut(), &[begun, completed("turn-2")]);
-    assert_eq!(verdict(&steps), Some(&DoneAs::Success));
+    assert_eq!(verdict(&steps), Some(&EndReportStatus::Success));
     assert_eq!(steps.last(), Some(&Step::Close));
     assert_eq!(talk.tell("More!"), [], "it is closed");
 }
@@ -150,7 +153,7 @@ fn a_wish_to_stop_is_kept_until_there_is_a_turn() {
     talk.interrupt();
     let opened = json!({ "id": 2, "result": { "thread": { "id": "t" } } });
     let steps = hear(talk.as_mut(), &[json!({ "id": 1, "result": {} }), opened]);
-    assert_eq!(verdict(&steps), Some(&DoneAs::Failure("it was interrupted".to_owned())));
+    assert_eq!(verdict(&steps), Some(&EndReportStatus::Failure("it was interrupted".to_owned())));
 }
 
 #[test]
@@ -166,7 +169,7 @@ fn a_thread_is_asked_for_again_when_its_toolsets_were_away() {
         let steps = hear(talk.as_mut(), &[away(id)]);
         assert_eq!(said(&steps)[0]["method"], "thread/start");
     }
-    assert!(matches!(verdict(&hear(talk.as_mut(), &[away(4)])), Some(DoneAs::Failure(_))));
+    assert!(matches!(verdict(&hear(talk.as_mut(), &[away(4)])), Some(EndReportStatus::Failure(_))));
 }
 
 #[test]
@@ -202,10 +205,10 @@ fn it_may_what_the_policy_says() {
         let mut talk = running(&Brief { asks: Asks::Person, ..brief() });
         let steps = hear(talk.as_mut(), &[question]);
         let [Event::Asked { request, .. }] = &seen(&steps)[..] else { panic!("{steps:?}") };
-        let answer = said(&talk.answer(request, Verdict::Allow));
+        let answer = said(&talk.answer(request, PermissionVerdict::Allow));
         assert_eq!(answer[0]["id"], "q");
         assert_eq!(answer[0]["result"].pointer(place), Some(&expected[0]), "{method}");
-        assert_eq!(talk.answer(request, Verdict::Allow), [], "an answer counts once");
+        assert_eq!(talk.answer(request, PermissionVerdict::Allow), [], "an answer counts once");
     }
 }
 
@@ -232,7 +235,7 @@ fn a_question_that_it_no_longer_asks_is_not_answered() {
     let method = "item/commandExecution/requestApproval";
     let question = json!({ "id": 7, "method": method, "params": { "command": "ls" } });
     hear(talk.as_mut(), &[question, notice("serverRequest/resolved", json!({ "requestId": 7 }))]);
-    assert_eq!(talk.answer("7", Verdict::Allow), []);
+    assert_eq!(talk.answer("7", PermissionVerdict::Allow), []);
 }
 
 #[test]
@@ -272,7 +275,7 @@ fn a_limit_lasts_until_all_windows_that_are_used_up_begin_again() {
     );
     let until = Some(model::Timestamp::from_millis(9_000_000));
     assert_eq!(seen(&steps)[0], &Event::Limited { until });
-    assert_eq!(verdict(&steps), Some(&DoneAs::Failure("enough".to_owned())));
+    assert_eq!(verdict(&steps), Some(&EndReportStatus::Failure("enough".to_owned())));
 }
 
 #[test]
@@ -304,7 +307,7 @@ fn a_result_in_its_last_words_is_its_result() {
         talk.as_mut(),
         &[notice("item/completed", json!({ "item": item })), completed("turn-1")],
     );
-    assert_eq!(verdict(&steps), Some(&DoneAs::Failure("no network".to_owned())));
+    assert_eq!(verdict(&steps), Some(&EndReportStatus::Failure("no network".to_owned())));
 }
 
 #[test]
@@ -318,7 +321,7 @@ fn a_program_that_ends_without_a_word_says_why_on_its_standard_error() {
         talk.line(&OutputLine { stream: Stream::Err, ..out(error) });
         let steps = talk.end();
         let why = "Error: unknown variant `x`".to_owned();
-        assert_eq!(verdict(&steps), Some(&DoneAs::Failure(why)));
+        assert_eq!(verdict(&steps), Some(&EndReportStatus::Failure(why)));
         assert_eq!(talk.end(), [], "once");
     }
 }

@@ -6,7 +6,7 @@ use crate::agent::transcript::{EntryKind, JsonReader, TranscriptEntry, texts, us
 
 /// Phase of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum When {
+enum ItemPhase {
     Began,
     Over,
 }
@@ -33,8 +33,8 @@ fn exec(kind: &str, value: &Value) -> Option<Vec<TranscriptEntry>> {
         |text: &Value| TranscriptEntry::new(EntryKind::Error, text.as_str().unwrap_or("failed"));
     Some(match kind {
         "thread.started" | "turn.started" | "item.updated" => Vec::new(),
-        "item.started" => item(&value["item"], When::Began),
-        "item.completed" => item(&value["item"], When::Over),
+        "item.started" => item(&value["item"], ItemPhase::Began),
+        "item.completed" => item(&value["item"], ItemPhase::Over),
         "turn.completed" => {
             let count = |key: &str| value["usage"][key].as_u64().unwrap_or_default();
             let words = used(count("input_tokens"), count("output_tokens"), None);
@@ -53,8 +53,8 @@ fn server(value: &Value) -> Option<Vec<TranscriptEntry>> {
         TranscriptEntry::words(kind, text.as_str().unwrap_or_default())
     };
     let one = match method {
-        "item/started" => return Some(item(&params["item"], When::Began)),
-        "item/completed" => return Some(item(&params["item"], When::Over)),
+        "item/started" => return Some(item(&params["item"], ItemPhase::Began)),
+        "item/completed" => return Some(item(&params["item"], ItemPhase::Over)),
         "error" if params["willRetry"] == true => {
             words(EntryKind::System, &params["error"]["message"])
         }
@@ -84,21 +84,21 @@ fn answer(value: &Value) -> Option<Vec<TranscriptEntry>> {
     }
 }
 
-fn item(item: &Value, when: When) -> Vec<TranscriptEntry> {
+fn item(item: &Value, when: ItemPhase) -> Vec<TranscriptEntry> {
     let text = |key: &str| item[key].as_str().unwrap_or_default();
     let kind = text("type");
     let one = match (kind, when) {
-        ("agent_message" | "agentMessage", When::Over) => {
+        ("agent_message" | "agentMessage", ItemPhase::Over) => {
             TranscriptEntry::words(EntryKind::Message, text("text"))
         }
-        ("reasoning", When::Over) => {
+        ("reasoning", ItemPhase::Over) => {
             let words = texts(&item["summary"]);
             let words = if words.is_empty() { text("text").to_owned() } else { words };
             TranscriptEntry::words(EntryKind::Thought, words)
         }
-        ("error", When::Over) => TranscriptEntry::words(EntryKind::System, text("message")),
-        (_, When::Began) => call(item),
-        (_, When::Over) => {
+        ("error", ItemPhase::Over) => TranscriptEntry::words(EntryKind::System, text("message")),
+        (_, ItemPhase::Began) => call(item),
+        (_, ItemPhase::Over) => {
             let Some(call) = call(item) else { return Vec::new() };
             // Of these some versions tell only when they are over; a call that is told twice is one.
             let twice = matches!(kind, "file_change" | "fileChange" | "web_search" | "webSearch");

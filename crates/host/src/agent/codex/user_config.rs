@@ -9,15 +9,16 @@ use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, TableLike};
 
 /// The file of a folder.
-const FILE: &str = ".codex/config.toml";
+const USER_CONFIG_FILE: &str = ".codex/config.toml";
 /// The administrator's file.
 const SYSTEM_FILE: &str = "/etc/codex/config.toml";
 
 /// The files that a session in a directory reads.
 pub(super) fn files(directory: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Vec<PathBuf> {
     let home = variable("CODEX_HOME").map(|home| PathBuf::from(home).join("config.toml"));
-    let home = home.or_else(|| variable("HOME").map(|home| Path::new(&home).join(FILE)));
-    let above = directory.ancestors().map(|folder| folder.join(FILE));
+    let home =
+        home.or_else(|| variable("HOME").map(|home| Path::new(&home).join(USER_CONFIG_FILE)));
+    let above = directory.ancestors().map(|folder| folder.join(USER_CONFIG_FILE));
     home.into_iter().chain([SYSTEM_FILE.into()]).chain(above).collect()
 }
 

@@ -25,7 +25,7 @@ fn line(stream: Stream, text: &str) -> OutputLine {
 }
 
 /// Interprets an output.
-fn read(lines: &[&str]) -> (Vec<Step>, Done) {
+fn read(lines: &[&str]) -> (Vec<Step>, EndReport) {
     let mut reader = Command.conversation(&brief(&["x"]));
     let mut steps = reader.begin();
     for text in lines {
@@ -89,10 +89,10 @@ fn the_last_line_is_the_result_where_it_is_one() {
     let result = json!({ "status": "partial", "summary": "half of it", "changes": ["a"] });
     let (_, done) = read(&["{\"summary\": \"not yet\"}", "working", &result.to_string(), "", "  "]);
     assert_eq!(done.text, "half of it");
-    assert_eq!(done.verdict, DoneAs::Success);
+    assert_eq!(done.verdict, EndReportStatus::Success);
     assert_eq!(done.value, Some(result));
     let (_, done) = read(&["{\"status\": \"blocked\", \"summary\": \"no key\"}"]);
-    assert_eq!(done.verdict, DoneAs::Failure("no key".to_owned()));
+    assert_eq!(done.verdict, EndReportStatus::Failure("no key".to_owned()));
     // A report is not output.
     let (_, done) = read(&["{\"summary\": \"done\"}", "{\"adjutant\": {\"model\": \"x\"}}"]);
     assert_eq!(done.text, "done");
@@ -102,7 +102,7 @@ fn the_last_line_is_the_result_where_it_is_one() {
 fn without_a_result_the_end_of_the_output_is_the_summary() {
     let (_, done) = read(&["{\"summary\": \"not yet\"}", "one", "", "two", "{\"other\": 1}"]);
     assert_eq!(done.text, "{\"summary\": \"not yet\"}\none\n\ntwo\n{\"other\": 1}");
-    assert_eq!((done.verdict, done.value), (DoneAs::Success, None));
+    assert_eq!((done.verdict, done.value), (EndReportStatus::Success, None));
     assert_eq!(read(&[]).1.text, "");
 
     let long = "é".repeat(100 * 1024);
@@ -148,7 +148,7 @@ fn nothing_can_be_said_to_it() {
     let mut reader = Reader::default();
     assert_eq!(reader.begin(), []);
     assert_eq!(reader.tell("hello"), []);
-    assert_eq!(reader.answer("r1", Verdict::Allow), []);
+    assert_eq!(reader.answer("r1", PermissionVerdict::Allow), []);
     assert_eq!(reader.interrupt(), []);
 }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::agent::transcript::{EntryKind, TranscriptEntry, object, used};
-use crate::agent::{DoneAs, report};
+use crate::agent::{EndReportStatus, report};
 use crate::run::{OutputLine, Stream};
 
 /// Reads a line; `plain` reads one that is no JSON.
@@ -21,7 +21,7 @@ pub(in crate::agent) fn read(
     }
     let Some(result) = report::result(value) else { return vec![TranscriptEntry::printed(text)] };
     let summary = result["summary"].as_str().or(result["status"].as_str()).unwrap_or_default();
-    let is_well = report::verdict(&result) == DoneAs::Success;
+    let is_well = report::verdict(&result) == EndReportStatus::Success;
     let kind = if is_well { EntryKind::Message } else { EntryKind::Error };
     vec![TranscriptEntry { ok: Some(is_well), ..TranscriptEntry::new(kind, summary) }]
 }

@@ -41,10 +41,17 @@ fn a_result_says_itself_whether_it_is_one_of_failure() {
         ("odd", false),
     ] {
         let verdict = verdict(&json!({ "status": status, "summary": "because" }));
-        let expected = if failed { DoneAs::Failure("because".to_owned()) } else { DoneAs::Success };
+        let expected = if failed {
+            EndReportStatus::Failure("because".to_owned())
+        } else {
+            EndReportStatus::Success
+        };
         assert_eq!(verdict, expected, "{status}");
     }
-    assert_eq!(verdict(&json!({ "status": "failed" })), DoneAs::Failure("failed".to_owned()));
+    assert_eq!(
+        verdict(&json!({ "status": "failed" })),
+        EndReportStatus::Failure("failed".to_owned())
+    );
 }
 
 #[test]

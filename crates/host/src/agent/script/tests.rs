@@ -10,7 +10,7 @@ fn adjutant_plays_the_scenario() {
     assert_eq!(plan.arguments, ["play", "scenarios/one.yaml"]);
     let names: Vec<_> = plan.files.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["prompt.md", "mcp.json"]);
-    assert_eq!(Script.supports(), PLAIN);
+    assert_eq!(Script.supports(), PLAIN_SUPPORTS);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Every way in which a turn can be followed.
 
 use super::*;
-use crate::agent::{Done, DoneAs};
+use crate::agent::{EndReport, EndReportStatus};
 
 fn ends() -> [TurnEnd; 4] {
     let why = || "why".to_owned();
@@ -71,13 +71,18 @@ fn messages_are_sent_once() {
 
 #[test]
 fn the_result_comes_before_the_input_is_closed() {
-    let failure = || DoneAs::Failure("why".to_owned());
-    let verdicts = [DoneAs::Success, failure(), DoneAs::Aborted("why".to_owned()), failure()];
+    let failure = || EndReportStatus::Failure("why".to_owned());
+    let verdicts = [
+        EndReportStatus::Success,
+        failure(),
+        EndReportStatus::Aborted("why".to_owned()),
+        failure(),
+    ];
     for (end, verdict) in ends().into_iter().zip(verdicts) {
         let mut settling = Settling::default();
         let until = Some(Timestamp::from_millis(7));
         settling.limited_until(until);
-        let done = Done { verdict, text: "words".to_owned(), value: None };
+        let done = EndReport { verdict, text: "words".to_owned(), value: None };
         let mut expected = vec![Step::Saw(Event::Done(done)), Step::Close];
         if matches!(end, TurnEnd::Limited(_)) {
             expected.insert(0, Step::Saw(Event::Limited { until }));
@@ -90,8 +95,8 @@ fn the_result_comes_before_the_input_is_closed() {
 #[test]
 fn a_process_that_goes_without_a_result_failed() {
     let steps = Settling::default().gone("words");
-    let why = DoneAs::Failure("it ended without a result".to_owned());
-    let done = Done { verdict: why, text: "words".to_owned(), value: None };
+    let why = EndReportStatus::Failure("it ended without a result".to_owned());
+    let done = EndReport { verdict: why, text: "words".to_owned(), value: None };
     assert_eq!(steps, [Step::Saw(Event::Done(done))]);
 }
 

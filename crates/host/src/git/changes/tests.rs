@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::process::{self, Launch};
 
-const SOON: Duration = Duration::from_secs(60);
+const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
 struct Repository {
     dir: tempfile::TempDir,
@@ -42,7 +42,7 @@ impl Repository {
             ],
             directory: self.dir.path().to_owned(),
         };
-        let output = process::run(&launch, SOON).unwrap();
+        let output = process::run(&launch, TEST_TIMEOUT).unwrap();
         assert!(output.exit.is_success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
 
@@ -70,7 +70,7 @@ impl Repository {
     }
 
     fn changes(&self, base: Option<&str>) -> Vec<String> {
-        Git::default().changes_since(self.dir.path(), base, SOON).unwrap()
+        Git::default().changes_since(self.dir.path(), base, TEST_TIMEOUT).unwrap()
     }
 }
 
@@ -79,7 +79,8 @@ fn what_lay_there_untracked_before_is_no_change() {
     let (repository, base) = Repository::with_commit();
     repository.write("before", "");
     let later = Timestamp::from_millis(crate::clock::Clock::System.now().as_millis() + 60_000);
-    let ask = |git: Git| git.changes_since(repository.dir.path(), Some(&base), SOON).unwrap();
+    let ask =
+        |git: Git| git.changes_since(repository.dir.path(), Some(&base), TEST_TIMEOUT).unwrap();
     assert_eq!(ask(Git::default()), ["added before"]);
     assert_eq!(ask(Git::default().since(later)), Vec::<String>::new());
 }
@@ -107,7 +108,7 @@ fn committed_uncommitted_and_untracked_files_are_told_once_each() {
     ];
     assert_eq!(repository.changes(Some(&base)), wanted);
     // From a folder inside it is the same repository, with the same names.
-    let inner = Git::default().changes_since(&repository.path("sub"), Some(&base), SOON);
+    let inner = Git::default().changes_since(&repository.path("sub"), Some(&base), TEST_TIMEOUT);
     assert_eq!(inner.unwrap(), wanted);
 }
 
@@ -224,14 +225,17 @@ fn where_there_is_no_repository_nothing_changed() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a"), "").unwrap();
     let nowhere = Git::on_path(OsStr::new("/nonexistent"));
-    assert_eq!(nowhere.changes_since(dir.path(), None, SOON).unwrap(), Vec::<String>::new());
+    assert_eq!(
+        nowhere.changes_since(dir.path(), None, TEST_TIMEOUT).unwrap(),
+        Vec::<String>::new()
+    );
 }
 
 #[test]
 fn a_base_that_is_none_is_refused() {
     let (repository, _) = Repository::with_commit();
     let ask = |base: &str| {
-        let asked = Git::default().changes_since(repository.dir.path(), Some(base), SOON);
+        let asked = Git::default().changes_since(repository.dir.path(), Some(base), TEST_TIMEOUT);
         asked.unwrap_err().to_string()
     };
     assert_eq!(ask("--output=x"), "`--output=x` is not the hash of a commit");
@@ -246,6 +250,6 @@ fn a_worktree_is_asked_about_itself() {
     repository.git(&["worktree", "add", "-q", ".adjutant/worktrees/w", &base]);
     let tree = repository.path(".adjutant/worktrees/w");
     fs::write(tree.join("mine.txt"), "x").unwrap();
-    let changes = Git::default().changes_since(&tree, Some(&base), SOON).unwrap();
+    let changes = Git::default().changes_since(&tree, Some(&base), TEST_TIMEOUT).unwrap();
     assert_eq!(changes, ["added mine.txt"]);
 }

@@ -1,7 +1,9 @@
 //! Commits, made with and without a working tree.
 
 use super::*;
-use crate::git::support::{ODD, Repository, any, commit, executable, head, plain, who, write};
+use crate::git::support::{
+    ODD_FILE_NAMES, Repository, any, commit, executable, head, plain, who, write,
+};
 
 #[test]
 fn everything_is_committed_to_the_branch() {
@@ -12,7 +14,7 @@ fn everything_is_committed_to_the_branch() {
     plain(&path, &["add", "a.txt"]);
     write(&path, "b.txt", "unstaged");
     std::fs::remove_file(path.join("sub/c.txt")).unwrap();
-    for name in ODD {
+    for name in ODD_FILE_NAMES {
         write(&path, name, "x");
     }
     write(&path, ".adjutant/x", "ours");
@@ -129,7 +131,7 @@ fn odd_names_of_people_are_made_good() {
     let repository = Repository::with_commit();
     let repo = repository.repo();
     for (name, wanted) in [("", "adjutant"), ("<>", "adjutant"), ("A\n<b>", "A  b"), ("Ü", "Ü")] {
-        let who = Who { name: name.into(), email: "<x>\n".into(), ..who() };
+        let who = CommitIdentity { name: name.into(), email: "<x>\n".into(), ..who() };
         let made = repo.commit_file("main", "x", Some(b""), "m", &who).unwrap();
         let told = plain(repository.top(), &["log", "-1", "--format=%an|%ae", &made]);
         assert_eq!(told, format!("{wanted}|x"));

@@ -21,12 +21,12 @@ fn an_answer_is_read_with_its_odd_names() {
         1\0bin\0CONFLICT (binary)\0warning: Cannot merge binary files: bin\n\0\
         1\0bin\0CONFLICT (contents)\0CONFLICT (content): Merge conflict in bin\n\0\
         2\0two\nlines\0else\0CONFLICT (contents)\0CONFLICT (add/add): Merge conflict\n\0";
-    let answer = Answer::of(output);
+    let answer = ConflictReport::of(output);
     assert_eq!(answer.tree, "tree");
     let wanted = [(b"bin".to_vec(), "binary"), (b"two\nlines".to_vec(), "add/add")];
     let wanted = wanted.map(|(path, kind)| (path, Some(kind.to_owned())));
     assert_eq!(answer.files.into_iter().collect::<Vec<_>>(), wanted);
     // A clean one is a tree and perhaps words.
-    let answer = Answer::of(b"tree\0\x001\0a\0Auto-merging\0Auto-merging a\n\0");
+    let answer = ConflictReport::of(b"tree\0\x001\0a\0Auto-merging\0Auto-merging a\n\0");
     assert!(answer.files.is_empty() && answer.tree == "tree");
 }

@@ -1,7 +1,7 @@
 //! Differences of real commits and working trees.
 
 use super::*;
-use crate::git::support::{ODD, Repository, commit, plain, write};
+use crate::git::support::{ODD_FILE_NAMES, Repository, commit, plain, write};
 
 const ALL: usize = 1 << 20;
 
@@ -82,7 +82,7 @@ fn what_is_uncommitted_is_shown_with_new_files() {
     repository.git(&["add", "a.txt"]);
     repository.write("b.txt", "changed\n");
     repository.write("new", "x\n");
-    for name in ODD {
+    for name in ODD_FILE_NAMES {
         repository.write(name, "x\n");
     }
     repository.write(".adjutant/x", "ours");
@@ -92,14 +92,14 @@ fn what_is_uncommitted_is_shown_with_new_files() {
     let repo = repository.repo();
     let diff = repo.uncommitted_diff(&repository.top().join("sub"), ALL).unwrap();
     let mut files = diff.files.clone();
-    files.retain(|file| !ODD.contains(&&*file.path));
+    files.retain(|file| !ODD_FILE_NAMES.contains(&&*file.path));
     let wanted = [
         file("a.txt", Some((1, 1)), "changed"),
         file("b.txt", Some((1, 1)), "changed"),
         file("new", Some((1, 0)), "added"),
     ];
     assert_eq!(files, wanted);
-    assert_eq!(diff.files.len(), wanted.len() + ODD.len());
+    assert_eq!(diff.files.len(), wanted.len() + ODD_FILE_NAMES.len());
     assert!(diff.text.contains("+staged\n") && diff.text.contains("+changed\n"));
     assert_eq!(index(), before, "the index is left alone");
     assert!(plain(repository.top(), &["status", "--porcelain", "new"]).starts_with("??"));
@@ -166,7 +166,7 @@ fn work_is_what_was_committed_and_what_is_not_yet() {
     write(&path, "a.txt", "a.txt\ncommitted\nand open\n");
     std::fs::remove_file(path.join("b.txt")).unwrap();
     write(&path, "bin", "\u{0}new");
-    for name in ODD {
+    for name in ODD_FILE_NAMES {
         write(&path, name, "x\n");
     }
     let repo = repository.repo();
@@ -174,7 +174,7 @@ fn work_is_what_was_committed_and_what_is_not_yet() {
     let (diff, is_open) = repo.work_diff(&path, &base, ALL).unwrap();
     assert!(is_open);
     let mut files = diff.files.clone();
-    files.retain(|file| !ODD.contains(&&*file.path));
+    files.retain(|file| !ODD_FILE_NAMES.contains(&&*file.path));
     let wanted = [
         file("a.txt", Some((2, 0)), "changed"),
         file("b.txt", Some((0, 1)), "deleted"),
@@ -182,7 +182,7 @@ fn work_is_what_was_committed_and_what_is_not_yet() {
         file("renamed", Some((0, 0)), "renamed"),
     ];
     assert_eq!(files, wanted);
-    assert_eq!(diff.files.len(), wanted.len() + ODD.len());
+    assert_eq!(diff.files.len(), wanted.len() + ODD_FILE_NAMES.len());
     assert!(diff.text.contains("+committed\n+and open\n"), "{}", diff.text);
     let history = repo.history("main", "w", 10).unwrap();
     assert_eq!(

@@ -27,14 +27,14 @@ fn sides_that_fit_are_merged_and_nothing_moves() {
     change(repository.top(), "text", "line 19\n", "line nineteen\n");
     let ours = repository.commit("ours");
     let repo = repository.repo();
-    let Merged::Clean { tree } = repo.merge_trees("main", "w").unwrap() else { panic!() };
+    let MergeOutcome::Clean { tree } = repo.merge_trees("main", "w").unwrap() else { panic!() };
     let made = repo.commit_merge(&tree, &[&ours, &theirs], "m", &who()).unwrap();
     let text = String::from_utf8(repo.file_at(&made, "text").unwrap().unwrap()).unwrap();
     assert!(text.contains("line two\n") && text.contains("line nineteen\n"));
     assert_eq!((head(repository.top()), head(&worktree)), (ours, theirs));
     // What is contained already adds nothing.
     let again = repo.merge_trees(&made, "w").unwrap();
-    assert_eq!(again, Merged::Clean { tree });
+    assert_eq!(again, MergeOutcome::Clean { tree });
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn conflicts_have_files_lines_and_kinds() {
     repository.write("other", "changed\n");
     commit(&worktree, "theirs");
     repository.commit("ours");
-    let Merged::Conflicts(found) = repository.repo().merge_trees("main", "w").unwrap() else {
+    let MergeOutcome::Conflicts(found) = repository.repo().merge_trees("main", "w").unwrap() else {
         panic!()
     };
     let conflict = |path: &str, lines: &[(u32, u32)], kind: &str| Conflict {
@@ -73,7 +73,7 @@ fn what_has_no_common_history_is_unrelated_or_was_cut_off() {
     repository.git(&["checkout", "-q", "--orphan", "alone"]);
     repository.commit("alone");
     let repo = repository.repo();
-    assert_eq!(repo.merge_trees("main", "alone").unwrap(), Merged::Unrelated);
+    assert_eq!(repo.merge_trees("main", "alone").unwrap(), MergeOutcome::Unrelated);
     let error = repo.diff("main", "alone", 10).unwrap_err();
     assert!(matches!(error, GitError::Unrelated { .. }), "{error}");
     // The same in a clone that lacks the beginning.
@@ -97,7 +97,7 @@ fn what_has_no_common_history_is_unrelated_or_was_cut_off() {
     assert!(said(repo.rebase(&shallow, side, &who()).unwrap_err()).contains(wanted));
     assert!(said(repo.fast_forward(&shallow, side).unwrap_err()).contains(wanted));
     plain(&shallow, &["fetch", "-q", "--unshallow"]);
-    assert!(matches!(repo.merge_trees("main", side).unwrap(), Merged::Clean { .. }));
+    assert!(matches!(repo.merge_trees("main", side).unwrap(), MergeOutcome::Clean { .. }));
 }
 
 #[test]
@@ -111,14 +111,14 @@ fn merging_works_in_a_bare_repository_with_the_attributes_of_ours() {
     let bare = repository.beside("bare.git");
     repository.git(&["clone", "-q", "--bare", ".", bare.to_str().unwrap()]);
     let repo = open(&bare);
-    let Merged::Clean { tree } = repo.merge_trees("main", "w").unwrap() else { panic!() };
+    let MergeOutcome::Clean { tree } = repo.merge_trees("main", "w").unwrap() else { panic!() };
     let made = repo.commit_merge(&tree, &["main", "w"], "m", &who()).unwrap();
     let text = String::from_utf8(repo.file_at(&made, "text").unwrap().unwrap()).unwrap();
     assert!(text.contains("ours\ntheirs\n"), "{text}");
     repo.branch_move("main", &made, "main").unwrap();
     assert_eq!(repo.resolve("main").unwrap(), Some(made));
     // The other way round there is no such attribute.
-    assert!(matches!(repo.merge_trees("w", "main~1").unwrap(), Merged::Conflicts(_)));
+    assert!(matches!(repo.merge_trees("w", "main~1").unwrap(), MergeOutcome::Conflicts(_)));
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_merge_driver_of_the_repository_is_not_run() {
     commit(&worktree, "theirs");
     change(repository.top(), "text", "line 3\n", "ours\n");
     repository.commit("ours");
-    let Merged::Conflicts(found) = repository.repo().merge_trees("main", "w").unwrap() else {
+    let MergeOutcome::Conflicts(found) = repository.repo().merge_trees("main", "w").unwrap() else {
         panic!()
     };
     assert_eq!(found[0].lines, [(3, 7)], "it is merged as git itself does");

@@ -20,7 +20,7 @@ fn commits_are_put_on_top() {
     let ours = repository.commit("ours");
     write(&worktree, "untracked", "stays");
     let repo = repository.repo();
-    let Rebased { head: now, moved } = repo.rebase(&worktree, "main", &who()).unwrap();
+    let RebaseOutcome { head: now, moved } = repo.rebase(&worktree, "main", &who()).unwrap();
     assert!(moved);
     assert_eq!((repo.resolve("w").unwrap(), head(&worktree)), (Some(now.clone()), now.clone()));
     assert_eq!(repo.resolve("w~1").unwrap(), Some(ours));
@@ -29,7 +29,7 @@ fn commits_are_put_on_top() {
     assert_eq!(told, "x Ada 1750000000 mine", "the author stays");
     // Again there is nothing to do.
     let again = repo.rebase(&worktree, "main", &who()).unwrap();
-    assert_eq!(again, Rebased { head: now, moved: false });
+    assert_eq!(again, RebaseOutcome { head: now, moved: false });
 }
 
 #[test]
@@ -103,9 +103,9 @@ fn an_interrupted_one_of_ours_is_called_off_first() {
     // Somebody else's is theirs.
     let error = repo.rebase(&worktree, "main~1", &who()).unwrap_err();
     assert!(matches!(error, GitError::InProgress { .. }), "{error}");
-    fs::write(repository.top().join(".git/worktrees/w").join(OURS), "").unwrap();
+    fs::write(repository.top().join(".git/worktrees/w").join(REBASE_MARKER_FILE), "").unwrap();
     let done = repo.rebase(&worktree, "main~1", &who()).unwrap();
-    assert_eq!(done, Rebased { head: mine, moved: false });
+    assert_eq!(done, RebaseOutcome { head: mine, moved: false });
     assert_eq!(repo.state(&worktree).unwrap().in_progress, None);
 }
 

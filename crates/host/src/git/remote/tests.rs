@@ -289,7 +289,7 @@ fn a_header_goes_to_its_host_and_into_no_argument() {
     let mut path = repository.dir.path().join("bin").into_os_string();
     path.push(":/usr/bin:/bin");
     let git = crate::git::Git::on_path(&path);
-    let repo = git.open(repository.top(), crate::git::support::SOON).unwrap();
+    let repo = git.open(repository.top(), crate::git::support::TEST_TIMEOUT).unwrap();
     let send = |prefix: &str| {
         let header = Some((prefix.to_owned(), "Authorization: Basic c2VjcmV0".to_owned()));
         let mut push = Push { header, ..push(&repo, "main", "b") };

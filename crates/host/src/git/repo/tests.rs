@@ -1,7 +1,7 @@
 //! Repositories of every kind, opened.
 
 use super::*;
-use crate::git::support::{Repository, SOON, executable, head, open, pipe, plain, write};
+use crate::git::support::{Repository, TEST_TIMEOUT, executable, head, open, pipe, plain, write};
 
 #[test]
 fn a_repository_says_what_it_is() {
@@ -95,7 +95,7 @@ fn git_files_that_are_no_files_or_endless_are_passed_over() {
     pipe(&there);
     assert_eq!(told(), None);
     assert!(!crate::git::is_around(repository.top()));
-    Git::default().open(repository.top(), SOON).unwrap_err();
+    Git::default().open(repository.top(), TEST_TIMEOUT).unwrap_err();
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_repository_with_other_hashes_is_as_good() {
 fn where_no_repository_is_that_is_said() {
     let dir = tempfile::tempdir().unwrap();
     for path in [dir.path().to_owned(), dir.path().join("missing")] {
-        let error = Git::default().open(&path, SOON).unwrap_err();
+        let error = Git::default().open(&path, TEST_TIMEOUT).unwrap_err();
         assert!(matches!(&error, GitError::NotARepository { dir } if *dir == path), "{error}");
     }
 }
@@ -254,16 +254,17 @@ fn a_filter_that_is_slipped_in_unseen_is_not_run() {
     let program = repository.beside("program");
     let config = repository.top().join(".git/config");
     let plain_text = fs::read_to_string(&config).unwrap();
-    let armed = format!(
+    let program_settings = format!(
         "{plain_text}[filter \"late\"]\n\tclean = {0}\n\tsmudge = {0}\n\tprocess = {0}\n",
         program.display()
     );
-    let harmless = format!("{plain_text}#{}\n", "x".repeat(armed.len() - plain_text.len() - 2));
+    let harmless =
+        format!("{plain_text}#{}\n", "x".repeat(program_settings.len() - plain_text.len() - 2));
     fs::write(&config, &harmless).unwrap();
     fs::write(repository.top().join(".git/info/attributes"), "* filter=late\n").unwrap();
     let repo = repository.repo();
     repo.state(repository.top()).unwrap();
-    swap(&config, &armed);
+    swap(&config, &program_settings);
     repository.write("new", "x");
     let who = crate::git::support::who();
     repo.commit_all(repository.top(), "m", &who).unwrap().unwrap();
@@ -272,7 +273,7 @@ fn a_filter_that_is_slipped_in_unseen_is_not_run() {
     // Back and forth: what was seen once still means the same.
     swap(&config, &harmless);
     repo.state(repository.top()).unwrap();
-    swap(&config, &armed);
+    swap(&config, &program_settings);
     repository.write("more", "x");
     repo.commit_all(repository.top(), "m", &who).unwrap().unwrap();
     assert!(!trace.exists(), "{}", fs::read_to_string(&trace).unwrap());

@@ -6,7 +6,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
-use crate::git::support::{ODD, Repository, any, commit, files, head, plain, who, write};
+use crate::git::support::{
+    ODD_FILE_NAMES, Repository, any, commit, files, head, plain, who, write,
+};
 
 /// All that must stay as it is: index, HEAD, files, and what waits for its end.
 fn seen(top: &Path) -> impl PartialEq + std::fmt::Debug {
@@ -58,7 +60,7 @@ fn everything_uncommitted_is_kept_and_nothing_is_touched() {
     fs::set_permissions(path.join("run"), fs::Permissions::from_mode(0o755)).unwrap();
     std::os::unix::fs::symlink("a.txt", path.join("link")).unwrap();
     write(&path, "x.o", "ignored");
-    for name in ODD {
+    for name in ODD_FILE_NAMES {
         write(&path, name, name);
     }
     let before = seen(&path);
@@ -71,7 +73,7 @@ fn everything_uncommitted_is_kept_and_nothing_is_touched() {
     assert_eq!(file("sub/c.txt").as_deref(), Some(&b"unstaged"[..]));
     assert_eq!((file("b.txt"), file("x.o")), (None, None));
     assert_eq!(file("link").as_deref(), Some(&b"a.txt"[..]));
-    for name in ODD {
+    for name in ODD_FILE_NAMES {
         assert_eq!(file(name).as_deref(), Some(name.as_bytes()));
     }
     assert!(plain(&path, &["ls-tree", &rescued, "run"]).starts_with("100755"));

@@ -1,7 +1,7 @@
 //! The state of real working trees.
 
 use super::*;
-use crate::git::support::{ODD, Repository, any, head, plain, write};
+use crate::git::support::{ODD_FILE_NAMES, Repository, any, head, plain, write};
 
 #[test]
 fn each_file_is_where_it_belongs() {
@@ -28,12 +28,12 @@ fn each_file_is_where_it_belongs() {
 #[test]
 fn odd_names_are_told_as_they_are() {
     let repository = Repository::with_commit();
-    for name in ODD {
+    for name in ODD_FILE_NAMES {
         repository.write(name, "x");
     }
     let repo = repository.repo();
     let mut untracked = repo.state(repository.top()).unwrap().untracked;
-    let mut wanted = ODD.map(str::to_owned).to_vec();
+    let mut wanted = ODD_FILE_NAMES.map(str::to_owned).to_vec();
     untracked.sort();
     wanted.sort();
     assert_eq!(untracked, wanted);

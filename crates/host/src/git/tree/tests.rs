@@ -1,7 +1,7 @@
 //! Trees of real repositories.
 
 use super::*;
-use crate::git::support::{ODD, Repository, plain};
+use crate::git::support::{ODD_FILE_NAMES, Repository, plain};
 
 fn listed(repository: &Repository, tree: &str) -> Vec<String> {
     let listed = plain(repository.top(), &["ls-tree", "-r", "-z", "--name-only", tree]);
@@ -25,7 +25,7 @@ fn a_file_is_put_in_and_taken_out() {
     let only = with(&without(&without(&without(&tree, "a.txt"), "b.txt"), "sub/c.txt"), "e", b"");
     assert_eq!(listed(&repository, &only), ["e"]);
     assert_eq!(listed(&repository, &without(&only, "e")), Vec::<String>::new());
-    for name in ODD {
+    for name in ODD_FILE_NAMES {
         let odd = with("main", &format!("{name}/{name}"), b"x");
         assert!(listed(&repository, &odd).contains(&format!("{name}/{name}")));
     }
@@ -63,7 +63,7 @@ fn paths_that_lead_elsewhere_are_refused() {
 fn a_file_of_a_commit_is_read() {
     let repository = Repository::with_commit();
     repository.write("bytes", "\u{0}\n\u{0}");
-    for name in ODD {
+    for name in ODD_FILE_NAMES {
         repository.write(name, name);
     }
     let second = repository.commit("second");
@@ -73,7 +73,7 @@ fn a_file_of_a_commit_is_read() {
     assert_eq!(repo.file_at("main~1", "bytes").unwrap(), None);
     assert_eq!(repo.file_at("main", "two\nlines missing").unwrap(), None);
     assert_eq!(repo.file_at("main", "sub").unwrap(), None, "a folder is no file");
-    for name in ODD {
+    for name in ODD_FILE_NAMES {
         assert_eq!(repo.file_at("main", name).unwrap().as_deref(), Some(name.as_bytes()));
     }
     let error = repo.file_at("nothing", "a.txt").unwrap_err();

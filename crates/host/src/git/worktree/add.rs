@@ -8,31 +8,31 @@ use std::sync::PoisonError;
 
 use model::Timestamp;
 
-use super::{Registration, SCRATCH, is_there, settled};
+use super::{Registration, SCRATCH_LOCK_REASON, is_there, settled};
 use crate::clock::Clock;
 use crate::files::{self, at};
 use crate::git::branch::{check_name, full, is_plain};
-use crate::git::command::{Order, text};
+use crate::git::command::{GitInvocation, text};
 use crate::git::discard::{beside, discard, going, remove};
 use crate::git::repo::Tree;
 use crate::git::{GitError, Repo, git_dir, hash};
 use crate::process::Output;
 
 /// Retries after a concurrent change.
-const ROUNDS: u32 = 5;
+const MAX_ADD_ATTEMPTS: u32 = 5;
 /// Where commits go that only a worktree knew whose folder somebody has removed.
-const RESCUED: &str = "adjutant/rescue/";
+const RESCUE_BRANCH_PREFIX: &str = "adjutant/rescue/";
 
 /// Checkout of a new worktree.
 #[derive(Debug, Clone, Copy)]
-enum Wanted<'a> {
+enum WantedCheckout<'a> {
     /// A branch: a new one at this commit, or the one of that name wherever it stands
     Branch { name: &'a str, commit: &'a str },
     /// A commit without a branch
     Scratch { commit: &'a str },
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> WantedCheckout<'a> {
     const fn commit(self) -> &'a str {
         let (Self::Branch { commit, .. } | Self::Scratch { commit }) = self;
         commit
@@ -41,7 +41,7 @@ impl<'a> Wanted<'a> {
 
 /// State of a worktree's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum PathState {
     /// It stands
     Stands,
     /// There is room for it
@@ -54,24 +54,24 @@ impl Repo {
     /// is no worktree is moved aside, to `path.before`.
     pub fn worktree_add(&self, path: &Path, branch: &str, commit: &str) -> Result<(), GitError> {
         check_name(branch)?;
-        self.add(path, Wanted::Branch { name: branch, commit })
+        self.add(path, WantedCheckout::Branch { name: branch, commit })
     }
 
     /// Adds a worktree at `path` without a branch, for the server's own work. One that was added so before is reset
     /// to `commit` and cleaned; ignored files stay, they are caches.
     pub fn worktree_add_detached(&self, path: &Path, commit: &str) -> Result<(), GitError> {
-        self.add(path, Wanted::Scratch { commit })
+        self.add(path, WantedCheckout::Scratch { commit })
     }
 
-    fn add(&self, path: &Path, wanted: Wanted<'_>) -> Result<(), GitError> {
+    fn add(&self, path: &Path, wanted: WantedCheckout<'_>) -> Result<(), GitError> {
         if !is_plain(wanted.commit()) {
             return Err(GitError::NoSuchRevision(wanted.commit().to_owned()));
         }
         let path = settled(path);
-        for _ in 0..ROUNDS {
+        for _ in 0..MAX_ADD_ATTEMPTS {
             let registration = self.registration(&path);
             let there = is_there(&path)?;
-            if let (Wanted::Scratch { commit }, Some(scratch), true) =
+            if let (WantedCheckout::Scratch { commit }, Some(scratch), true) =
                 (wanted, &registration, there)
                 && scratch.is_scratch()
                 && self.reset(scratch, commit).is_ok()
@@ -79,7 +79,7 @@ impl Repo {
                 return Ok(());
             }
             let is_new = !there && registration.is_none();
-            if !is_new && self.mend(&path, wanted)? == Place::Stands {
+            if !is_new && self.repair(&path, wanted)? == PathState::Stands {
                 return Ok(());
             }
             if self.add_here(&path, wanted)? {
@@ -90,7 +90,7 @@ impl Repo {
     }
 
     /// Has git add it; says whether it is there, or has to be looked at again.
-    fn add_here(&self, path: &Path, wanted: Wanted<'_>) -> Result<bool, GitError> {
+    fn add_here(&self, path: &Path, wanted: WantedCheckout<'_>) -> Result<bool, GitError> {
         let (order, output) = self.have_added(path, wanted)?;
         if output.exit.is_success() {
             return Ok(true);
@@ -106,31 +106,42 @@ impl Repo {
         Err(order.failed(&output))
     }
 
-    fn have_added(&self, path: &Path, wanted: Wanted<'_>) -> Result<(Order, Output), GitError> {
+    fn have_added(
+        &self,
+        path: &Path,
+        wanted: WantedCheckout<'_>,
+    ) -> Result<(GitInvocation, Output), GitError> {
         let _others_too = self.0.mending.read().unwrap_or_else(PoisonError::into_inner);
-        if let Wanted::Branch { name, .. } = wanted {
+        if let WantedCheckout::Branch { name, .. } = wanted {
             // Only we make this branch.
             self.wait_for_another(&self.common().join(format!("{}.lock", full(name))))?;
         }
         let git = || Ok::<_, GitError>(self.git()?.args(["worktree", "add", "--quiet"]));
         let first = match wanted {
-            Wanted::Branch { name, .. } => git()?.args(["--no-track", "-b", name]),
-            Wanted::Scratch { .. } => git()?.args(["--detach", "--lock", "--reason", SCRATCH]),
+            WantedCheckout::Branch { name, .. } => git()?.args(["--no-track", "-b", name]),
+            WantedCheckout::Scratch { .. } => {
+                git()?.args(["--detach", "--lock", "--reason", SCRATCH_LOCK_REASON])
+            }
         };
         let order = first.arg("--").args([path.as_os_str(), wanted.commit().as_ref()]);
-        let output = order.patiently()?;
-        let Wanted::Branch { name, .. } = wanted else { return Ok((order, output)) };
+        let output = order.retry_while_locked()?;
+        let WantedCheckout::Branch { name, .. } = wanted else { return Ok((order, output)) };
         if !says(&output, "a branch named") {
             return Ok((order, output));
         }
         let order = git()?.arg("--").args([path.as_os_str(), name.as_ref()]);
-        let output = order.patiently()?;
+        let output = order.retry_while_locked()?;
         Ok((order, output))
     }
 
     /// Forgets a worktree that has the branch and whose folder is gone; one that is there is in the way.
-    fn give_way(&self, path: &Path, wanted: Wanted<'_>, output: &Output) -> Result<(), GitError> {
-        let Wanted::Branch { name, .. } = wanted else { return Ok(()) };
+    fn give_way(
+        &self,
+        path: &Path,
+        wanted: WantedCheckout<'_>,
+        output: &Output,
+    ) -> Result<(), GitError> {
+        let WantedCheckout::Branch { name, .. } = wanted else { return Ok(()) };
         // One that is in the middle of a rebase has it, too; then only git's words tell where.
         let said = text(&output.stderr);
         let said = said.rsplit_once(" at '").and_then(|(_, rest)| rest.rsplit_once('\''));
@@ -147,34 +158,34 @@ impl Repo {
     }
 
     /// Looks at what is there, and makes room unless it is the worktree that is wanted.
-    fn mend(&self, path: &Path, wanted: Wanted<'_>) -> Result<Place, GitError> {
+    fn repair(&self, path: &Path, wanted: WantedCheckout<'_>) -> Result<PathState, GitError> {
         let _alone = self.0.mending.write().unwrap_or_else(PoisonError::into_inner);
         remove(&going(path))?;
         let there = is_there(path)?;
         match self.registration(path) {
-            Some(registration) if there => self.mend_registered(&registration, path, wanted),
-            Some(registration) => self.forget(&registration).map(|()| Place::Free),
-            None if there => make_room(path).map(|()| Place::Free),
-            None => Ok(Place::Free),
+            Some(registration) if there => self.repair_registered(&registration, path, wanted),
+            Some(registration) => self.forget(&registration).map(|()| PathState::Free),
+            None if there => make_room(path).map(|()| PathState::Free),
+            None => Ok(PathState::Free),
         }
     }
 
-    fn mend_registered(
+    fn repair_registered(
         &self,
         registration: &Registration,
         path: &Path,
-        wanted: Wanted<'_>,
-    ) -> Result<Place, GitError> {
+        wanted: WantedCheckout<'_>,
+    ) -> Result<PathState, GitError> {
         let occupied = |what: &str| GitError::Occupied { path: path.to_owned(), what: what.into() };
         let tree = Tree::added(path, &registration.admin);
         if registration.is_half_made() {
             self.wait_for_another(&registration.admin.join("index.lock"))?;
             discard(path)?;
             remove(&registration.admin)?;
-            return Ok(Place::Free);
+            return Ok(PathState::Free);
         }
         match wanted {
-            Wanted::Scratch { commit } => {
+            WantedCheckout::Scratch { commit } => {
                 if !registration.is_scratch() {
                     return Err(occupied("a worktree that somebody works in"));
                 }
@@ -183,9 +194,9 @@ impl Repo {
                 self.wait_for_another(&registration.admin.join("index.lock"))?;
                 discard(path)?;
                 remove(&registration.admin)?;
-                Ok(Place::Free)
+                Ok(PathState::Free)
             }
-            Wanted::Branch { name, .. } => {
+            WantedCheckout::Branch { name, .. } => {
                 if registration.is_scratch() {
                     return Err(occupied("a worktree for scratch"));
                 }
@@ -197,7 +208,7 @@ impl Repo {
                     let admin = registration.admin.display();
                     files::write(&dot, &format!("gitdir: {admin}\n"), files::Mode::Shared)?;
                 }
-                Ok(Place::Stands)
+                Ok(PathState::Stands)
             }
         }
     }
@@ -279,6 +290,10 @@ fn says(output: &Output, words: &str) -> bool {
 /// The branch for commits of a worktree that is gone.
 fn rescue_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let branch = format!("{RESCUED}{name}");
-    if Repo::is_valid_branch_name(&branch) { branch } else { format!("{RESCUED}worktree") }
+    let branch = format!("{RESCUE_BRANCH_PREFIX}{name}");
+    if Repo::is_valid_branch_name(&branch) {
+        branch
+    } else {
+        format!("{RESCUE_BRANCH_PREFIX}worktree")
+    }
 }

@@ -15,7 +15,7 @@ fn write(folder: &Path, segment: u32, lines: std::ops::Range<u32>) {
 }
 
 /// The lines of a stretch.
-fn read(folder: &Path, stretch: Stretch) -> Vec<String> {
+fn read(folder: &Path, stretch: OutputRange) -> Vec<String> {
     let mut reader = OutputReader::new(folder, stretch.from);
     let lines = reader.next(usize::try_from(stretch.bytes).unwrap()).unwrap();
     lines.into_iter().map(|line| line.text).collect()

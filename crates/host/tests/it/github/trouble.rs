@@ -8,7 +8,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::{SOON, client, fake, hello, methods, new_issue, new_pull, of};
+use super::{TOKEN_EXPIRY, client, fake, hello, methods, new_issue, new_pull, of};
 
 #[tokio::test]
 async fn an_endless_answer_is_not_read_to_its_end() {
@@ -96,12 +96,12 @@ async fn a_silent_github_is_not_waited_for_for_ever() {
 async fn a_rate_limit_says_when_it_ends_and_nobody_waits_for_it_here() {
     let fake = fake().await;
     let (github, hello) = (of(&fake), hello());
-    let until = SOON.after_seconds(1234);
+    let until = TOKEN_EXPIRY.after_seconds(1234);
     let cases = [
         (Fault::RateLimited(until), until),
-        (Fault::TooFast(30), SOON.after_seconds(30)),
-        (Fault::Refuse(429, "Slow down".to_owned()), SOON.after_seconds(60)),
-        (Fault::Refuse(403, "a secondary rate limit".to_owned()), SOON.after_seconds(60)),
+        (Fault::TooFast(30), TOKEN_EXPIRY.after_seconds(30)),
+        (Fault::Refuse(429, "Slow down".to_owned()), TOKEN_EXPIRY.after_seconds(60)),
+        (Fault::Refuse(403, "a secondary rate limit".to_owned()), TOKEN_EXPIRY.after_seconds(60)),
     ];
     for (fault, until) in cases {
         let before = fake.requests().len();

@@ -2,15 +2,18 @@
 
 use rusqlite::params;
 
-use super::{AuditBody, AuditBy, AuditCall, AuditFound, AuditOrder, AuditSearch, Callers, body};
-use crate::call::audit::{self, AuditRow, BLOCK, COLUMNS};
+use super::{
+    AuditBody, AuditCall, AuditCallerFilter, AuditSearch, AuditSearchOrder, AuditSearchResult,
+    CallerCache, body,
+};
+use crate::call::audit::{self, AuditRow, COLUMNS, ROWS_PER_BLOCK};
 use crate::core::error::StoreError;
 use crate::core::tx::Tx;
 
 /// Rows searched on either side.
-const REACH: i64 = 4 * BLOCK;
+const MAX_ROWS_SEARCHED: i64 = 4 * ROWS_PER_BLOCK;
 /// Number of calls of the same tool that are compared.
-const LIKE_IT: u32 = 50;
+const MAX_CALLS_COMPARED: u32 = 50;
 
 /// A call with what stands around it.
 #[derive(Debug, Clone)]
@@ -43,22 +46,22 @@ impl Tx<'_> {
     pub fn audit_around(&self, number: i64, near: u32) -> Result<Option<AuditAround>, StoreError> {
         let Some(row) = self.audit_get(number)? else { return Ok(None) };
         let (before, problem) = self.audit_link(&row)?;
-        let call = Callers::new(self).call(row)?;
+        let call = CallerCache::new(self).call(row)?;
         let said = AuditBody::read(&call.row.body);
         let pair = match &said {
             Some(body) => self.audit_pair(&call.row, body)?,
             None => None,
         };
         let by = match (call.row.agent, &said) {
-            (Some(id), Some(body)) if !body.by_operator => AuditBy::Agent(id),
-            _ => AuditBy::Operator,
+            (Some(id), Some(body)) if !body.by_operator => AuditCallerFilter::Agent(id),
+            _ => AuditCallerFilter::Operator,
         };
         let search = AuditSearch { by: Some(by), ..AuditSearch::default() };
-        let mut all = self.audit_side(&search, number, AuditOrder::Newest, near)?.calls;
+        let mut all = self.audit_side(&search, number, AuditSearchOrder::Newest, near)?.calls;
         all.reverse();
         all.push(call.clone());
-        all.extend(self.audit_side(&search, number, AuditOrder::Oldest, near)?.calls);
-        if search.by != Some(AuditBy::Operator) {
+        all.extend(self.audit_side(&search, number, AuditSearchOrder::Oldest, near)?.calls);
+        if search.by != Some(AuditCallerFilter::Operator) {
             // What the operator did in an agent's name is not the agent's doing.
             all.retain(|call| !body::is_operators(&call.row.body));
         }
@@ -70,32 +73,33 @@ impl Tx<'_> {
         &self,
         search: &AuditSearch,
         number: i64,
-        order: AuditOrder,
+        order: AuditSearchOrder,
         limit: u32,
-    ) -> Result<AuditFound, StoreError> {
+    ) -> Result<AuditSearchResult, StoreError> {
         let side = match order {
-            AuditOrder::Oldest => AuditSearch {
+            AuditSearchOrder::Oldest => AuditSearch {
                 after: number,
-                before: Some(number.saturating_add(REACH)),
+                before: Some(number.saturating_add(MAX_ROWS_SEARCHED)),
                 ..search.clone()
             },
-            AuditOrder::Newest => AuditSearch {
-                after: number.saturating_sub(REACH).max(0),
+            AuditSearchOrder::Newest => AuditSearch {
+                after: number.saturating_sub(MAX_ROWS_SEARCHED).max(0),
                 before: Some(number),
                 ..search.clone()
             },
         };
-        self.audit_search(&side, order, limit, REACH)
+        self.audit_search(&side, order, limit, MAX_ROWS_SEARCHED)
     }
 
     /// The other row of a call that has two: the same caller asked the same of the same tool, and only
     /// one of the two says that it began.
     fn audit_pair(&self, row: &AuditRow, body: &AuditBody) -> Result<Option<AuditRow>, StoreError> {
-        let by = row.agent.map_or(AuditBy::Operator, AuditBy::Agent);
+        let by = row.agent.map_or(AuditCallerFilter::Operator, AuditCallerFilter::Agent);
         let tool = Some(row.tool.clone());
         let search = AuditSearch { by: Some(by), tool, ..AuditSearch::default() };
-        let order = if body.is_begun() { AuditOrder::Oldest } else { AuditOrder::Newest };
-        for call in self.audit_side(&search, row.number, order, LIKE_IT)?.calls {
+        let order =
+            if body.is_begun() { AuditSearchOrder::Oldest } else { AuditSearchOrder::Newest };
+        for call in self.audit_side(&search, row.number, order, MAX_CALLS_COMPARED)?.calls {
             let Some(other) = AuditBody::read(&call.row.body) else { continue };
             if other.input != body.input || other.by_operator != body.by_operator {
                 continue;

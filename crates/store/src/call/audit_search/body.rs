@@ -6,10 +6,10 @@ use serde::de::IgnoredAny;
 use super::AuditTask;
 
 /// Where what was asked begins. Nothing before it comes from outside but names without quotes.
-const INPUT: &str = ",\"input\":";
-const OUTPUT: &str = ",\"output\":";
+const INPUT_KEY: &str = ",\"input\":";
+const OUTPUT_KEY: &str = ",\"output\":";
 /// End of the body of a row that records only the start of a call.
-const BEGUN: &str = ",\"output\":{\"begun\":true}}";
+const BEGUN_BODY_END: &str = ",\"output\":{\"begun\":true}}";
 
 /// Fields of a body that are not columns of the row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,12 +37,12 @@ struct Head {
 impl AuditBody {
     /// Reads a body; nothing if it is not one of ours.
     pub fn read(body: &str) -> Option<Self> {
-        let (head, rest) = body.split_once(INPUT)?;
+        let (head, rest) = body.split_once(INPUT_KEY)?;
         let head: Head = serde_json::from_str(&format!("{head}}}")).ok()?;
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
         values.next()?.ok()?;
         let (input, rest) = rest.split_at_checked(values.byte_offset())?;
-        let output = rest.strip_prefix(OUTPUT)?.strip_suffix('}')?;
+        let output = rest.strip_prefix(OUTPUT_KEY)?.strip_suffix('}')?;
         Some(Self {
             by_operator: head.by_operator,
             duration_micros: u64::try_from(head.duration_micros).unwrap_or(0),
@@ -60,12 +60,12 @@ impl AuditBody {
 
 /// True if a body records only the start of a call.
 pub(super) fn is_begun(body: &str) -> bool {
-    body.ends_with(BEGUN)
+    body.ends_with(BEGUN_BODY_END)
 }
 
 /// Part of a body before the input.
 fn head(body: &str) -> &str {
-    body.split_once(INPUT).map_or(body, |(head, _)| head)
+    body.split_once(INPUT_KEY).map_or(body, |(head, _)| head)
 }
 
 pub(super) fn is_operators(body: &str) -> bool {
@@ -74,7 +74,7 @@ pub(super) fn is_operators(body: &str) -> bool {
 
 /// Part of a body with input and output.
 pub(super) fn words_of(body: &str) -> &str {
-    body.split_once(INPUT).map_or(body, |(_, words)| words)
+    body.split_once(INPUT_KEY).map_or(body, |(_, words)| words)
 }
 
 /// Duration of the call, in microseconds.

@@ -8,15 +8,15 @@ use std::ops::ControlFlow;
 
 use model::Timestamp;
 
-use super::{AuditOrder, AuditSearch, Callers, body};
+use super::{AuditSearch, AuditSearchOrder, CallerCache, RowRange, body};
 use crate::call::audit::AuditRow;
 use crate::core::error::StoreError;
 use crate::core::tx::Tx;
 
 /// Weight of a row that is not a sample.
-const ONE: u64 = 1024;
+const WHOLE_WEIGHT: u64 = 1024;
 /// Minimum number of rows sampled per block.
-const LEAST: i64 = 16;
+const MIN_ROWS_SAMPLED: i64 = 16;
 
 /// Calls, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl AuditCount {
 }
 
 fn rounded(weight: u64) -> u64 {
-    (weight + ONE / 2) / ONE
+    (weight + WHOLE_WEIGHT / 2) / WHOLE_WEIGHT
 }
 
 /// A time that is cut into equal parts.
@@ -92,7 +92,7 @@ pub struct ToolFigures {
 }
 
 #[derive(Default)]
-struct Gathered {
+struct FigureSums {
     count: AuditCount,
     micros: Vec<u64>,
     parts: Vec<u64>,
@@ -132,7 +132,7 @@ impl Tx<'_> {
         refusals: &[&str],
         scan: i64,
     ) -> Result<(Vec<ToolFigures>, bool), StoreError> {
-        let mut tools: HashMap<String, Gathered> = HashMap::new();
+        let mut tools: HashMap<String, FigureSums> = HashMap::new();
         let estimate = self.audit_sample(&span.within(search), scan, |row, weight| {
             let tool = tools.entry(row.tool.clone()).or_default();
             tool.count.add(row, refusals, weight);
@@ -143,7 +143,7 @@ impl Tx<'_> {
                 *part += weight;
             }
         })?;
-        let figures = |(tool, mut seen): (String, Gathered)| {
+        let figures = |(tool, mut seen): (String, FigureSums)| {
             seen.micros.sort_unstable();
             ToolFigures {
                 tool,
@@ -159,7 +159,7 @@ impl Tx<'_> {
     }
 
     /// Goes through such calls, or through a part that stands for all of them; says whether it was a
-    /// part. Each comes with its weight in parts of [`ONE`].
+    /// part. Each comes with its weight in parts of [`WHOLE_WEIGHT`].
     fn audit_sample(
         &self,
         search: &AuditSearch,
@@ -167,22 +167,22 @@ impl Tx<'_> {
         mut each: impl FnMut(&AuditRow, u64),
     ) -> Result<bool, StoreError> {
         let Some(range) = self.audit_range(search)? else { return Ok(false) };
-        let stretches = self.audit_stretches(search, range)?;
-        let all: i64 = stretches.iter().map(|(first, end)| end - first + 1).sum();
-        let blocks = i64::try_from(stretches.len()).unwrap_or(i64::MAX).max(1);
+        let ranges = self.audit_ranges(search, range)?;
+        let all: i64 = ranges.iter().copied().map(RowRange::len).sum();
+        let blocks = i64::try_from(ranges.len()).unwrap_or(i64::MAX).max(1);
         let estimate = all > scan;
         // So many rows of a block, and of so many blocks one.
-        let most = if estimate { (scan / blocks).max(LEAST) } else { i64::MAX };
+        let most = if estimate { (scan / blocks).max(MIN_ROWS_SAMPLED) } else { i64::MAX };
         let every = if estimate { (blocks * most).div_euclid(scan.max(1)).max(1) } else { 1 };
-        let mut callers = Callers::new(self);
-        for stretch in stretches.chunks(usize::try_from(every).unwrap_or(1)) {
-            let Some(&(first, end)) = stretch.first() else { continue };
-            let stands_for: i64 = stretch.iter().map(|(first, end)| end - first + 1).sum();
-            let looked = (end - first + 1).min(most);
-            let weight = u64::try_from(stands_for).unwrap_or(0) * ONE
+        let mut callers = CallerCache::new(self);
+        for chunk in ranges.chunks(usize::try_from(every).unwrap_or(1)) {
+            let Some(&sampled) = chunk.first() else { continue };
+            let stands_for: i64 = chunk.iter().copied().map(RowRange::len).sum();
+            let looked = sampled.len().min(most);
+            let weight = u64::try_from(stands_for).unwrap_or(0) * WHOLE_WEIGHT
                 / u64::try_from(looked).unwrap_or(1).max(1);
-            let (order, part) = (AuditOrder::Oldest, (first, first + looked - 1));
-            let flow = self.audit_each(search, order, part, |row| {
+            let part = RowRange { last: sampled.first + looked - 1, ..sampled };
+            let flow = self.audit_each(search, AuditSearchOrder::Oldest, part, |row| {
                 if !body::is_begun(&row.body) && callers.fit(search, &row)? {
                     each(&row, weight);
                 }

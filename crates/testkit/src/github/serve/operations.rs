@@ -5,18 +5,18 @@ use model::Timestamp;
 use model::review::PullState;
 use serde_json::{Value, json};
 
-use super::super::description::Asked;
-use super::super::record::{Branch, Issue, Pull, Record, Thing};
+use super::super::description::RequestedOperation;
+use super::super::record::{Branch, Issue, IssueOrPull, Pull, Record};
 use super::super::show::Detail;
 use super::Shared;
 use super::reply::Reply;
 
 /// GitHub's limits.
-const LONGEST_TITLE: usize = 256;
-const LONGEST_BODY: usize = 65_536;
+const MAX_TITLE_CHARS: usize = 256;
+const MAX_BODY_CHARS: usize = 65_536;
 
 impl Shared {
-    pub(super) fn operate(&self, asked: &Asked, body: &Value) -> Reply {
+    pub(super) fn operate(&self, asked: &RequestedOperation, body: &Value) -> Reply {
         let missing = || Reply::error(StatusCode::NOT_FOUND, "Not Found");
         let part = |name: &str| asked.path.get(name).map_or("", String::as_str);
         let mut record = self.record();
@@ -28,8 +28,8 @@ impl Shared {
             ("get", "{repo}") => Reply::json(StatusCode::OK, self.examples.repository(&repository)),
             ("get", "pulls") => {
                 self.list(asked, pulls(&record, name, asked), |thing| match thing {
-                    Thing::Pull(pull) => self.examples.pull(pull, Detail::Listed),
-                    Thing::Issue(_) => Value::Null,
+                    IssueOrPull::Pull(pull) => self.examples.pull(pull, Detail::Listed),
+                    IssueOrPull::Issue(_) => Value::Null,
                 })
             }
             ("get", "issues") => {
@@ -94,7 +94,12 @@ impl Shared {
     }
 
     /// One page of a list, with links to the others.
-    fn list(&self, asked: &Asked, things: Vec<&Thing>, show: impl Fn(&Thing) -> Value) -> Reply {
+    fn list(
+        &self,
+        asked: &RequestedOperation,
+        things: Vec<&IssueOrPull>,
+        show: impl Fn(&IssueOrPull) -> Value,
+    ) -> Reply {
         let number = |name: &str| asked.in_query(name).and_then(|text| text.parse::<usize>().ok());
         let size = number("per_page").unwrap_or(30).clamp(1, 100);
         let page = number("page").unwrap_or(1).max(1);
@@ -157,7 +162,7 @@ fn text_problems(resource: &str, body: &Value) -> Vec<Value> {
     if text(body, "title").trim().is_empty() {
         problems.push(json!({ "resource": resource, "field": "title", "code": "missing_field" }));
     }
-    for (field, most) in [("title", LONGEST_TITLE), ("body", LONGEST_BODY)] {
+    for (field, most) in [("title", MAX_TITLE_CHARS), ("body", MAX_BODY_CHARS)] {
         if text(body, field).chars().count() > most {
             let message = format!("{field} is too long (maximum is {most} characters)");
             problems.push(json!({
@@ -168,10 +173,14 @@ fn text_problems(resource: &str, body: &Value) -> Vec<Value> {
     problems
 }
 
-fn pulls<'a>(record: &'a Record, repository: &str, asked: &Asked) -> Vec<&'a Thing> {
+fn pulls<'a>(
+    record: &'a Record,
+    repository: &str,
+    asked: &RequestedOperation,
+) -> Vec<&'a IssueOrPull> {
     let owner = repository.split('/').next().unwrap_or_default();
-    let fits = |thing: &&Thing| {
-        let Thing::Pull(pull) = thing else { return false };
+    let fits = |thing: &&IssueOrPull| {
+        let IssueOrPull::Pull(pull) = thing else { return false };
         // A head without an owner is no filter.
         let head = asked.in_query("head").filter(|head| head.contains(':'));
         head.is_none_or(|head| head == format!("{owner}:{}", pull.head))
@@ -180,7 +189,11 @@ fn pulls<'a>(record: &'a Record, repository: &str, asked: &Asked) -> Vec<&'a Thi
     listed(record, repository, asked, fits)
 }
 
-fn issues<'a>(record: &'a Record, repository: &str, asked: &Asked) -> Vec<&'a Thing> {
+fn issues<'a>(
+    record: &'a Record,
+    repository: &str,
+    asked: &RequestedOperation,
+) -> Vec<&'a IssueOrPull> {
     let since = asked.in_query("since").and_then(|text| text.parse::<Timestamp>().ok());
     listed(record, repository, asked, |thing| since.is_none_or(|since| thing.changed_at() >= since))
 }
@@ -189,13 +202,13 @@ fn issues<'a>(record: &'a Record, repository: &str, asked: &Asked) -> Vec<&'a Th
 fn listed<'a>(
     record: &'a Record,
     repository: &str,
-    asked: &Asked,
-    fits: impl Fn(&&'a Thing) -> bool,
-) -> Vec<&'a Thing> {
+    asked: &RequestedOperation,
+    fits: impl Fn(&&'a IssueOrPull) -> bool,
+) -> Vec<&'a IssueOrPull> {
     let state = asked.in_query("state").unwrap_or("open");
-    let stands = |thing: &&Thing| state == "all" || (state == "open") == thing.is_open();
+    let stands = |thing: &&IssueOrPull| state == "all" || (state == "open") == thing.is_open();
     let here = record.things().iter().filter(|thing| thing.repository() == repository);
-    let mut things: Vec<&Thing> = here.filter(stands).filter(fits).collect();
+    let mut things: Vec<&IssueOrPull> = here.filter(stands).filter(fits).collect();
     if asked.in_query("direction") != Some("asc") {
         things.reverse();
     }

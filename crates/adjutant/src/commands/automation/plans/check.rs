@@ -4,7 +4,7 @@ use std::path::Path;
 
 use engine::Code;
 use model::money::Usd;
-use model::plan::{EXAMPLE, MOST_BYTES, Plan, Step};
+use model::plan::{EXAMPLE_PLAN, MAX_PLAN_BYTES, ParsedPlan, ParsedStep};
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -40,9 +40,9 @@ pub(super) fn read_file(app: &App, file: &Path) -> Result<String, Trouble> {
         return Err(Trouble::usage(format!("`{named}` is not a file"))
             .hint("name a file in Markdown, as `adjutant plan run PLAN.md`"));
     }
-    if meta.len() > u64::try_from(MOST_BYTES).unwrap_or(u64::MAX) {
+    if meta.len() > u64::try_from(MAX_PLAN_BYTES).unwrap_or(u64::MAX) {
         return Err(Trouble::usage(format!(
-            "`{named}` is not a plan: it is {} bytes; the limit is {MOST_BYTES}",
+            "`{named}` is not a plan: it is {} bytes; the limit is {MAX_PLAN_BYTES}",
             meta.len()
         ))
         .hint("put what is long into files that the plan names"));
@@ -55,7 +55,7 @@ pub(super) fn read_file(app: &App, file: &Path) -> Result<String, Trouble> {
 }
 
 /// The plan that a text is, or why it is none and what one looks like.
-pub(super) fn parse(file: &Path, text: &str) -> Result<Plan, Trouble> {
+pub(super) fn parse(file: &Path, text: &str) -> Result<ParsedPlan, Trouble> {
     model::plan::read(text).map_err(|error| {
         let trouble = Trouble::usage(format!("`{}` is no plan: {error}", file.display()));
         if error.line.is_some() {
@@ -63,12 +63,12 @@ pub(super) fn parse(file: &Path, text: &str) -> Result<Plan, Trouble> {
         }
         let line =
             |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("\n    {line}") };
-        let example: String = EXAMPLE.lines().map(line).collect();
+        let example: String = EXAMPLE_PLAN.lines().map(line).collect();
         trouble.hint(format!("a plan such as\n{example}"))
     })
 }
 
-fn shown(step: &Step) -> Value {
+fn shown(step: &ParsedStep) -> Value {
     json!({
         "number": step.number, "title": step.title, "line": step.line, "text": step.text,
         "dependsOn": step.needs, "done": step.is_done, "role": step.role,
@@ -76,7 +76,7 @@ fn shown(step: &Step) -> Value {
     })
 }
 
-fn told(path: &str, plan: &Plan) -> String {
+fn told(path: &str, plan: &ParsedPlan) -> String {
     let mut page = Page::default();
     let steps = count(plan.steps.len(), "step");
     page.line(match &plan.title {

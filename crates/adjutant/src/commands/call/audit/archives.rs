@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use engine::store::{AuditCheckpoint, Verdict, verify_archived};
+use engine::store::{AuditCheckpoint, ChainVerification, verify_archived};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -42,7 +42,7 @@ pub(super) fn archives_in(verdict: &Value) -> Result<Vec<AuditCheckpoint>, Troub
 }
 
 /// Follows an export from its first line on.
-pub(super) fn follow_export(input: &mut dyn BufRead) -> Result<Verdict, Trouble> {
+pub(super) fn follow_export(input: &mut dyn BufRead) -> Result<ChainVerification, Trouble> {
     let mut lines = Lines { input, number: 0 };
     let mut first = lines.next()?;
     let mut start = Start::default();
@@ -55,12 +55,17 @@ pub(super) fn follow_export(input: &mut dyn BufRead) -> Result<Verdict, Trouble>
         first = lines.next()?;
     }
     let archived = start.row;
-    Ok(Verdict { archived, ..follow(&mut lines, first, start)? })
+    Ok(ChainVerification { archived, ..follow(&mut lines, first, start)? })
 }
 
 /// Follows the rows of a file, a few at a time.
-fn follow(lines: &mut Lines<'_>, first: Option<Value>, start: Start) -> Result<Verdict, Trouble> {
-    let mut verdict = Verdict { rows: start.row, head: start.hash, broken: None, archived: 0 };
+fn follow(
+    lines: &mut Lines<'_>,
+    first: Option<Value>,
+    start: Start,
+) -> Result<ChainVerification, Trouble> {
+    let mut verdict =
+        ChainVerification { rows: start.row, head: start.hash, broken: None, archived: 0 };
     let mut next = first;
     loop {
         let mut rows: Vec<(String, String)> = Vec::new();
@@ -72,7 +77,7 @@ fn follow(lines: &mut Lines<'_>, first: Option<Value>, start: Start) -> Result<V
             }
         }
         let pairs = rows.iter().map(|(body, hash)| (body.as_str(), hash.as_str()));
-        verdict = verify_archived((verdict.rows, &verdict.head), pairs);
+        verdict = verify_archived(verdict.rows, &verdict.head, pairs);
         if verdict.broken.is_some() || rows.len() < ROWS {
             return Ok(verdict);
         }

@@ -1,6 +1,6 @@
 //! Judges how an agent ended: from its output, its process and requests to stop.
 
-use host::run::{Ended, ExitRecord, Standing};
+use host::run::{EndCause, ExitRecord, RunStatus};
 use model::agent::{AgentEvent, Outcome};
 use model::{AgentId, Timestamp};
 use store::{Agent, EventDraft, Run};
@@ -94,7 +94,7 @@ async fn close(
 
 impl Keeper {
     /// Judges and records the end.
-    pub(super) async fn end(mut self, standing: Standing) -> Result<(), Leave> {
+    pub(super) async fn end(mut self, standing: RunStatus) -> Result<(), Leave> {
         let told = self.notes.done.is_some();
         let steps = self.talk.end();
         let folder = self.folder.clone();
@@ -104,12 +104,12 @@ impl Keeper {
         }
         let at = self.engine.now();
         self.take(steps, at.as_millis());
-        if let Standing::Ended(exit) = &standing
+        if let RunStatus::Ended(exit) = &standing
             && !told
         {
             self.miss_result(exit);
         }
-        if let Standing::Ended(exit) = &standing
+        if let RunStatus::Ended(exit) = &standing
             && exit.dropped_bytes > 0
         {
             let (dropped, bytes) = (exit.dropped_bytes, exit.bytes);
@@ -119,7 +119,7 @@ impl Keeper {
         if self.seen.matters() {
             self.report().await?;
         }
-        if standing == Standing::Gone {
+        if standing == RunStatus::Gone {
             let folder = self.folder.clone();
             let swept = tokio::task::spawn_blocking(move || folder.sweep()).await;
             tracing::warn!(id = %self.agent.id, ?swept, "its supervisor died");
@@ -129,8 +129,8 @@ impl Keeper {
         let run = run.unwrap_or_else(|| self.run.clone());
         let done = self.notes.done.clone();
         let said_well = matches!(done, Some(Account { verdict: Verdict::Success, .. }));
-        if let (Some(limit), Standing::Ended(exit)) = (self.notes.limited, &standing)
-            && (run.stop.is_none() && (exit.ended == Ended::Exited || self.notes.finished))
+        if let (Some(limit), RunStatus::Ended(exit)) = (self.notes.limited, &standing)
+            && (run.stop.is_none() && (exit.ended == EndCause::Exited || self.notes.finished))
             && !(said_well && (exit.code == Some(0) || self.notes.finished))
         {
             let until = self.limited_until(limit, at);
@@ -156,12 +156,12 @@ impl Keeper {
         self.take_along(outcome, &reason).await?;
         terminal::close(&self.engine, &self.agent).await;
         let lasted = match &standing {
-            Standing::Ended(exit) => Lasted {
+            RunStatus::Ended(exit) => Lasted {
                 ran_ms: exit.ended_at.millis_since(exit.started_at).max(1),
                 until: Some(exit.ended_at),
                 head: self.head().await?,
             },
-            Standing::NotBegun | Standing::Running | Standing::Gone => {
+            RunStatus::NotBegun | RunStatus::Running | RunStatus::Gone => {
                 Lasted { ran_ms: 1, ..Lasted::default() }
             }
         };
@@ -214,7 +214,7 @@ impl Keeper {
 
     /// Result of the agent: its own report, completed from git.
     async fn result(&self) -> AgentResult {
-        let done = self.notes.done.clone().map(host::agent::Done::from);
+        let done = self.notes.done.clone().map(host::agent::EndReport::from);
         let mut result =
             result::read_result(done.as_ref(), &self.notes.errors, self.wish.schema.as_ref());
         if result.changes.is_empty() {
@@ -271,7 +271,7 @@ impl Keeper {
 
 /// Outcome with its reason.
 fn judge(
-    standing: &Standing,
+    standing: &RunStatus,
     (run, wish): (&Run, &Wish),
     account: Option<(&Account, bool)>,
     errors: &str,
@@ -280,8 +280,8 @@ fn judge(
         return (stop.outcome, stop.reason.clone());
     }
     let exit = match standing {
-        Standing::Ended(exit) => exit,
-        Standing::NotBegun | Standing::Running | Standing::Gone => {
+        RunStatus::Ended(exit) => exit,
+        RunStatus::NotBegun | RunStatus::Running | RunStatus::Gone => {
             // It had said all it had to say.
             if let Some((done, true)) = account {
                 return of_account(done);
@@ -292,17 +292,17 @@ fn judge(
     let done = account.map(|(done, _)| done);
     match (exit.ended, account) {
         // It had said all it had to say, and only its process did not exit.
-        (Ended::TimedOut | Ended::Stopped, Some((done, true))) => of_account(done),
-        (Ended::TimedOut, _) => timed_out(run, wish.timeout, exit),
-        (Ended::NotStarted, _) => {
+        (EndCause::TimedOut | EndCause::Stopped, Some((done, true))) => of_account(done),
+        (EndCause::TimedOut, _) => timed_out(run, wish.timeout, exit),
+        (EndCause::NotStarted, _) => {
             let why = exit.why.as_deref().unwrap_or("it could not be started");
             (Outcome::Failed, why.to_owned())
         }
-        (Ended::Stopped, _) => {
+        (EndCause::Stopped, _) => {
             let why = exit.why.as_deref().unwrap_or("it was stopped");
             (Outcome::Killed, why.to_owned())
         }
-        (Ended::Exited, _) => by_itself(exit, done, errors),
+        (EndCause::Exited, _) => by_itself(exit, done, errors),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use host::agent::{Event, Step, Usage};
 use host::run::{OutputLine, Stream};
-use model::habits::Verdict;
+use model::habits::HabitVerdict;
 use model::money::Usd;
 use tokio::time::Instant;
 
@@ -114,17 +114,17 @@ impl Keeper {
     }
 
     /// Warns it, or remembers that it is to be stopped.
-    pub(super) fn judged(&mut self, verdict: Verdict) {
+    pub(super) fn judged(&mut self, verdict: HabitVerdict) {
         match verdict {
-            Verdict::Fine => {}
-            Verdict::Warn(why) => {
+            HabitVerdict::Fine => {}
+            HabitVerdict::Warn(why) => {
                 self.warning(&format!("it repeats itself: {why}"));
                 self.to_tell.push(format!(
                     "Adjutant, not your user, tells you: you repeat yourself ({why}). \
                      Try something else, or end with what you have."
                 ));
             }
-            Verdict::Stop(why) => self.stuck = Some(format!("stuck: {why}")),
+            HabitVerdict::Stop(why) => self.stuck = Some(format!("stuck: {why}")),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use host::agent::Verdict as Answer;
+use host::agent::PermissionVerdict as Answer;
 use model::MailId;
 use model::agent::{AgentState, Outcome};
 use store::{Inbox, Mail, Recipient};

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use model::agent::Outcome;
-use store::Stop;
+use store::StopRequest;
 use tokio::time::Instant;
 
 use super::{Keeper, Leave};
@@ -18,7 +18,7 @@ const MAX_POLITE: Duration = Duration::from_secs(5);
 /// The end of an agent that is under way.
 #[derive(Debug)]
 pub(super) struct Stopping {
-    wish: Stop,
+    wish: StopRequest,
     stage: Stage,
 }
 
@@ -99,7 +99,7 @@ impl Keeper {
         let reason = "it gave its result and did not exit".to_owned();
         tracing::info!(id = %self.agent.id, "agent gave its result and did not exit; ending its process");
         self.finished_since = None;
-        let (grace, wish) = (self.grace(), Stop { outcome: Outcome::Succeeded, reason });
+        let (grace, wish) = (self.grace(), StopRequest { outcome: Outcome::Succeeded, reason });
         let stage = Stage::Ending { force: Instant::now() + grace + BEYOND };
         self.stopping = Some(Stopping { wish, stage });
         self.order_end(grace).await

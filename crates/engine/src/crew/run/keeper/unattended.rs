@@ -4,7 +4,7 @@
 use std::io;
 use std::time::Duration;
 
-use host::run::{RunFolder, Standing};
+use host::run::{RunFolder, RunStatus};
 use tokio::time::Instant;
 
 use super::{Keeper, Leave};
@@ -78,7 +78,7 @@ impl Keeper {
             let number = attempt.checked_sub(back).filter(|number| *number > 0);
             let folder = number.map(|number| present.with_file_name(number.to_string()));
             folder.filter(|path| path.is_dir()).is_some_and(|path| {
-                matches!(RunFolder::open(path).standing(), Ok(Standing::NotBegun))
+                matches!(RunFolder::open(path).standing(), Ok(RunStatus::NotBegun))
             })
         };
         if (1..MAX_STARTS).all(is_lost) {

@@ -20,7 +20,7 @@ fn roles() -> Vec<Role> {
         let silent = Role { name: format!("{name}-silent"), rules: deny, ..role.clone() };
         [role, silent]
     };
-    model::policy::BUILT_IN.iter().flat_map(category).collect()
+    model::policy::BUILT_IN_CATEGORIES.iter().flat_map(category).collect()
 }
 
 /// Every toolset that a prompt names: in its list, and in the names of tools.

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use host::run::{Ended, ExitRecord, Handover, RunFolder, Spec, Standing, Stdin};
-use model::{ErrandId, MergeId};
+use host::run::{EndCause, ExitRecord, Handover, RunFolder, RunStatus, Spec, Stdin};
+use model::{MergeId, OutboxJobId};
 use tokio_util::sync::CancellationToken;
 
 use super::{Job, Notes, Trial};
@@ -32,7 +32,7 @@ pub(super) enum Checked {
 /// Runs the check on merged work, or hears how one ended that was begun before.
 pub(super) async fn check(
     engine: &Core,
-    (errand, notes): (ErrandId, &mut Notes),
+    (errand, notes): (OutboxJobId, &mut Notes),
     (job, trial): (&Job, &Trial),
     shutdown: &CancellationToken,
 ) -> Result<Checked, JobError> {
@@ -199,7 +199,7 @@ async fn give_up(
     if run.1 == 0 || !folder.path().is_dir() {
         return Ok(());
     }
-    if folder.standing().map_err(ToolError::internal)? == Standing::Running {
+    if folder.standing().map_err(ToolError::internal)? == RunStatus::Running {
         let killed = match folder.connect().await {
             Ok(mut control) => control.kill("the branch has moved").await,
             Err(error) => Err(error),
@@ -219,16 +219,18 @@ fn judge(exit: &ExitRecord, wanted: &CheckSettings, output: String) -> Option<Ch
     let name = wanted.command.join(" ");
     let failed = |how: String| Some(Checked::Failed(format!("the check `{name}` {how}"), output));
     match (exit.ended, exit.code, exit.signal) {
-        (Ended::Exited, Some(0), _) => Some(Checked::Passed),
-        (Ended::Exited, Some(code), _) => failed(format!("ended with {code}")),
-        (Ended::Exited, None, Some(signal)) => failed(format!("was ended by signal {signal}")),
-        (Ended::Exited, None, None) => failed("ended, and nobody knows how".to_owned()),
-        (Ended::TimedOut, ..) => failed(format!("did not end within {} seconds", wanted.timeout_s)),
-        (Ended::NotStarted, ..) => Some(Checked::Impossible(format!(
+        (EndCause::Exited, Some(0), _) => Some(Checked::Passed),
+        (EndCause::Exited, Some(code), _) => failed(format!("ended with {code}")),
+        (EndCause::Exited, None, Some(signal)) => failed(format!("was ended by signal {signal}")),
+        (EndCause::Exited, None, None) => failed("ended, and nobody knows how".to_owned()),
+        (EndCause::TimedOut, ..) => {
+            failed(format!("did not end within {} seconds", wanted.timeout_s))
+        }
+        (EndCause::NotStarted, ..) => Some(Checked::Impossible(format!(
             "the check `{name}` could not be started: {}; mend `check` in the configuration, then put \
              this back into the queue",
             exit.why.as_deref().unwrap_or("nobody knows why")
         ))),
-        (Ended::Stopped, ..) => None,
+        (EndCause::Stopped, ..) => None,
     }
 }

@@ -5,7 +5,7 @@ use model::agent::Outcome;
 use model::review::MergeState;
 use model::task::{TaskMove, TaskRef, TaskStateName};
 use serde_json::{Value, json};
-use store::{Merge, MergeChange, Recipient, Stop, Task, Tx};
+use store::{Merge, MergeChange, Recipient, StopRequest, Task, Tx};
 
 use super::Verdict;
 use super::trial::InTheWay;
@@ -61,7 +61,7 @@ fn merged(
     // Whoever moved it meanwhile was late: the work is in.
     merge_queue::complete(tx, &mut task, by)?;
     let reason = format!("its work was merged into `{}`", merge.target);
-    let stop = Stop { outcome: Outcome::Succeeded, reason };
+    let stop = StopRequest { outcome: Outcome::Succeeded, reason };
     merge_queue::retire(tx, settings, (worker.as_ref(), &task), (&stop, Some(&merge.branch)), now)
 }
 
@@ -75,7 +75,7 @@ pub(super) fn without_branch(
     let worker = worker_of(tx, task)?;
     merge_queue::complete(tx, task, (agent, now))?;
     let reason = "its work was approved".to_owned();
-    let stop = Stop { outcome: Outcome::Succeeded, reason };
+    let stop = StopRequest { outcome: Outcome::Succeeded, reason };
     merge_queue::retire(tx, settings, (worker.as_ref(), task), (&stop, None), now)
 }
 

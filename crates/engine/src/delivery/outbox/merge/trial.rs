@@ -1,6 +1,6 @@
 //! A merge as git does it: what it would be, how the branch gets it, and who it is in the way of. Blocks.
 
-use host::git::{GitError, Merged, Repo};
+use host::git::{GitError, MergeOutcome, Repo};
 use model::task::{TaskRef, TaskStateName};
 use model::{TaskId, Timestamp};
 use store::{Page, TaskFilter};
@@ -77,16 +77,16 @@ pub(super) fn plan(engine: &Core, job: &Job, known: Option<&str>) -> Result<Step
     let who = ourselves(job.at);
     let theirs = without_feedback(&repo, (&from, commit), job.at)?;
     let verdict = match repo.merge_trees(&from, &theirs)? {
-        Merged::Clean { tree } => {
+        MergeOutcome::Clean { tree } => {
             let merged = repo.commit_merge(&tree, &[&from, &theirs], &message(job), &who)?;
             return Ok(Step::Try(Trial { from, merged }));
         }
-        Merged::Conflicts(conflicts) => {
+        MergeOutcome::Conflicts(conflicts) => {
             let conflicts = conflicts_of(&conflicts);
             let reason = format!("it does not fit with what is on `{target}` by now");
             Verdict::Back(reason, Details { conflicts, ..Details::default() })
         }
-        Merged::Unrelated => {
+        MergeOutcome::Unrelated => {
             let reason = format!("its branch has no history in common with `{target}`");
             Verdict::Back(reason, Details::default())
         }
@@ -192,8 +192,8 @@ pub(super) fn in_the_way(engine: &Core, job: &Job) -> Result<Vec<InTheWay>, Tool
                 return Ok(Vec::new());
             };
             match repo.merge_trees(&head, &other.head)? {
-                Merged::Conflicts(conflicts) => Ok(conflicts_of(&conflicts)),
-                Merged::Clean { .. } | Merged::Unrelated => Ok(Vec::new()),
+                MergeOutcome::Conflicts(conflicts) => Ok(conflicts_of(&conflicts)),
+                MergeOutcome::Clean { .. } | MergeOutcome::Unrelated => Ok(Vec::new()),
             }
         };
         match looked() {

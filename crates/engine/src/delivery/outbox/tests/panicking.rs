@@ -48,7 +48,7 @@ async fn an_outbox_job_that_panicked_is_reported_and_tried_again() {
         let letters = yard.letters();
         assert!(letters[0].starts_with("Adjutant failed inside while running"), "{letters:?}");
         let due = || {
-            let open = yard.engine.store.read(|tx| tx.errands_open()).unwrap();
+            let open = yard.engine.store.read(|tx| tx.outbox_jobs_open()).unwrap();
             open.iter().all(|errand| errand.tries == 1)
         };
         while !due() {
@@ -56,7 +56,7 @@ async fn an_outbox_job_that_panicked_is_reported_and_tried_again() {
         }
         yard.clock.advance_seconds(2);
         yard.engine.outbox.ring();
-        yard.until(|| yard.engine.store.read(|tx| tx.errands_open()).unwrap().is_empty()).await;
+        yard.until(|| yard.engine.store.read(|tx| tx.outbox_jobs_open()).unwrap().is_empty()).await;
         assert!(!dir.exists(), "{point}: the second attempt has done it");
         end.cancel();
         tasks.close();

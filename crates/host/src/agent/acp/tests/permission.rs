@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{done, stopped, update, working};
 use crate::agent::replay::{brief, hear, said, seen};
-use crate::agent::{Asks, Brief, DoneAs, Event, Verdict};
+use crate::agent::{Asks, Brief, EndReportStatus, Event, PermissionVerdict};
 
 fn option(id: &str, kind: &str) -> Value {
     json!({ "optionId": id, "name": id, "kind": kind })
@@ -93,7 +93,7 @@ fn a_question_may_come_before_its_tool() {
     let mut announced = call;
     announced["sessionUpdate"] = json!("tool_call");
     assert_eq!(hear(talk.as_mut(), &[update(&announced)]), []);
-    let steps = talk.answer("\"q\"", Verdict::Deny("no".to_owned()));
+    let steps = talk.answer("\"q\"", PermissionVerdict::Deny("no".to_owned()));
     assert_eq!(said(&steps)[0]["result"]["outcome"], selected("not-now"));
     let ended = update(&json!({ "sessionUpdate": "tool_call_update", "toolCallId": "c",
         "status": "failed", "rawOutput": "refused" }));
@@ -149,5 +149,5 @@ fn calling_off_answers_every_question() {
     assert_eq!(steps[1]["result"]["outcome"], json!({ "outcome": "cancelled" }));
     let steps = hear(talk.as_mut(), &[stopped(3, "cancelled")]);
     let why = "it was interrupted".to_owned();
-    assert_eq!(done(&steps).unwrap().verdict, DoneAs::Failure(why));
+    assert_eq!(done(&steps).unwrap().verdict, EndReportStatus::Failure(why));
 }

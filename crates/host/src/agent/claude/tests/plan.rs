@@ -1,7 +1,7 @@
 //! Builds the plan to start it.
 
 use super::super::super::{Kind as _, Plan, Runner};
-use super::super::plan::{KEPT_BACK, disallowed};
+use super::super::plan::{DISABLED_TOOLS, disallowed};
 use super::{Brief, Claude, brief, json};
 
 fn full() -> Brief {
@@ -59,11 +59,11 @@ fn what_begins_with_a_dash_is_no_flag() {
 
 #[test]
 fn tools_that_escape_the_record_are_kept_back_unless_listed() {
-    assert_eq!(disallowed(&brief()), KEPT_BACK);
+    assert_eq!(disallowed(&brief()), DISABLED_TOOLS);
     let tools = Some(vec!["Task(reviewer)".to_owned(), "CronList".to_owned()]);
     let left = disallowed(&Brief { tools, ..brief() });
     for tool in ["Agent", "Task", "CronList"] {
         assert!(!left.contains(&tool.to_owned()), "{tool}");
     }
-    assert_eq!(left.len(), KEPT_BACK.len() - 3);
+    assert_eq!(left.len(), DISABLED_TOOLS.len() - 3);
 }

@@ -7,7 +7,9 @@ use model::money::Usd;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::super::{Asks, Brief, DoneAs, Event, Kind as _, Step, Usage, Verdict};
+use super::super::super::{
+    Asks, Brief, EndReportStatus, Event, Kind as _, PermissionVerdict, Step, Usage,
+};
 use super::super::Claude;
 use super::super::permission::{Permission, Ruling};
 use super::{brief, cost, done, events, line, out, said, usage};
@@ -77,7 +79,7 @@ fn nothing_is_said_once_its_input_is_closed() {
     );
     assert_eq!(talk.tell("Too late."), []);
     assert_eq!(talk.interrupt(), []);
-    assert_eq!(talk.answer("r1", Verdict::Allow), []);
+    assert_eq!(talk.answer("r1", PermissionVerdict::Allow), []);
 }
 
 #[test]
@@ -91,7 +93,7 @@ fn an_interrupt_ends_it_whatever_waits() {
     let ended = json!({ "type": "result", "subtype": "error_during_execution",
         "terminal_reason": "aborted_tools", "queued_turn_count": 1 });
     let steps = talk.line(&out(&ended));
-    assert_eq!(done(&steps).unwrap().verdict, DoneAs::Aborted("interrupted".to_owned()));
+    assert_eq!(done(&steps).unwrap().verdict, EndReportStatus::Aborted("interrupted".to_owned()));
     assert_eq!(steps.last(), Some(&Step::Close));
 }
 
@@ -117,17 +119,17 @@ fn what_it_asks_for_is_answered_or_refused() {
     let [Step::Saw(Event::Asked { request, tool, input })] = &*steps else { panic!("{steps:?}") };
     assert_eq!((&**request, &**tool, input.chars().count()), ("r2", "Write", 2_000));
     // It is given all that it asked for, not what was shown of it.
-    let said = said(&talk.answer("r2", Verdict::Allow));
+    let said = said(&talk.answer("r2", PermissionVerdict::Allow));
     assert_eq!(said["response"]["response"]["updatedInput"], ask("r2")["request"]["input"]);
-    assert_eq!(talk.answer("r2", Verdict::Allow), []);
+    assert_eq!(talk.answer("r2", PermissionVerdict::Allow), []);
 
     // One that was withdrawn, and one that was answered before a crash.
     talk.line(&out(&ask("r3")));
     talk.line(&out(&json!({ "type": "control_cancel_request", "request_id": "r3" })));
-    assert_eq!(talk.answer("r3", Verdict::Allow), []);
+    assert_eq!(talk.answer("r3", PermissionVerdict::Allow), []);
     talk.line(&out(&ask("r4")));
     talk.line(&line(Stream::In, r#"{"type":"control_response","response":{"request_id":"r4"}}"#));
-    assert_eq!(talk.answer("r4", Verdict::Allow), []);
+    assert_eq!(talk.answer("r4", PermissionVerdict::Allow), []);
 }
 
 #[test]
@@ -223,7 +225,7 @@ fn an_end_without_a_result_is_a_failure() {
     talk.begin();
     talk.line(&line(Stream::Err, "error: unknown option '--verbose'"));
     let why = "error: unknown option '--verbose'".to_owned();
-    assert_eq!(done(&talk.end()).unwrap().verdict, DoneAs::Failure(why));
+    assert_eq!(done(&talk.end()).unwrap().verdict, EndReportStatus::Failure(why));
     let mut talk = Claude.conversation(&brief());
     talk.line(&out(&json!({ "type": "result", "subtype": "success" })));
     assert_eq!(talk.end(), []);
@@ -243,30 +245,33 @@ fn a_line_too_long_to_be_kept_ends_what_it_ends() {
     assert_eq!(talk.line(&broken(r#"{"type":"assistant","message":{"#)), []);
     let steps =
         talk.line(&broken(r#"{"duration_api_ms":1,"total_cost_usd":0.1,"permission_denials":[{"#));
-    assert_eq!(done(&steps).unwrap().verdict, DoneAs::Success);
+    assert_eq!(done(&steps).unwrap().verdict, EndReportStatus::Success);
     assert_eq!(steps.last(), Some(&Step::Close));
 }
 
 #[test]
 fn its_own_bounds_are_no_failures() {
     for (result, verdict) in [
-        (json!({ "subtype": "success" }), DoneAs::Success),
+        (json!({ "subtype": "success" }), EndReportStatus::Success),
         (
             json!({ "subtype": "success", "result": r#"{"status":"blocked","summary":"no key"}"# }),
-            DoneAs::Failure("no key".to_owned()),
+            EndReportStatus::Failure("no key".to_owned()),
         ),
         (
             json!({ "subtype": "error_max_budget_usd", "errors": ["Reached maximum budget"] }),
-            DoneAs::Aborted("Reached maximum budget".to_owned()),
+            EndReportStatus::Aborted("Reached maximum budget".to_owned()),
         ),
-        (json!({ "subtype": "error_max_turns" }), DoneAs::Aborted("error_max_turns".to_owned())),
+        (
+            json!({ "subtype": "error_max_turns" }),
+            EndReportStatus::Aborted("error_max_turns".to_owned()),
+        ),
         (
             json!({ "subtype": "error_during_execution" }),
-            DoneAs::Failure("error_during_execution".to_owned()),
+            EndReportStatus::Failure("error_during_execution".to_owned()),
         ),
         (
             json!({ "subtype": "error_max_structured_output_retries" }),
-            DoneAs::Failure("error_max_structured_output_retries".to_owned()),
+            EndReportStatus::Failure("error_max_structured_output_retries".to_owned()),
         ),
     ] {
         let mut result = result;

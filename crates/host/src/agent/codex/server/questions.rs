@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::super::items::Tools;
 use crate::agent::notes::{self, AsksNote};
-use crate::agent::{Asks, Event, Step, Verdict, rpc};
+use crate::agent::{Asks, Event, PermissionVerdict, Step, rpc};
 
 /// The questions that nobody has answered yet, and who answers.
 #[derive(Debug, Serialize, Deserialize)]
@@ -80,8 +80,8 @@ impl Questions {
         };
         let question = Question { id: id.clone(), tool, form };
         match self.asks {
-            Asks::Allow => question.reply(&Verdict::Allow),
-            Asks::Deny => question.reply(&Verdict::Deny(String::new())),
+            Asks::Allow => question.reply(&PermissionVerdict::Allow),
+            Asks::Deny => question.reply(&PermissionVerdict::Deny(String::new())),
             Asks::Person => {
                 let (request, tool) = (id.to_string(), question.tool.clone());
                 self.open.insert(request.clone(), question);
@@ -90,7 +90,7 @@ impl Questions {
         }
     }
 
-    pub(super) fn answer(&mut self, request: &str, verdict: &Verdict) -> Vec<Step> {
+    pub(super) fn answer(&mut self, request: &str, verdict: &PermissionVerdict) -> Vec<Step> {
         self.open.remove(request).map_or_else(Vec::new, |question| question.reply(verdict))
     }
 
@@ -102,8 +102,8 @@ impl Questions {
 
 impl Question {
     /// An answer holds for this once: nothing is written into the user's rules.
-    fn reply(self, verdict: &Verdict) -> Vec<Step> {
-        let yes = *verdict == Verdict::Allow;
+    fn reply(self, verdict: &PermissionVerdict) -> Vec<Step> {
+        let yes = *verdict == PermissionVerdict::Allow;
         let result = match self.form {
             Form::Decision => json!({ "decision": if yes { "accept" } else { "decline" } }),
             Form::Elicitation => elicited(if yes { "accept" } else { "decline" }),

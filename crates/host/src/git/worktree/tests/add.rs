@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use super::*;
 use crate::git::Git;
-use crate::git::support::{ODD, any, commit, executable, read, write};
+use crate::git::support::{ODD_FILE_NAMES, any, commit, executable, read, write};
 
 /// When git was killed, and what that has left.
 type Damage<'a> = (&'a str, &'a dyn Fn());
@@ -45,7 +45,7 @@ fn a_branch_that_is_there_is_checked_out_where_it_stands() {
 fn odd_names_are_no_hindrance() {
     let repository = Repository::with_commit();
     let repo = repository.repo();
-    for (number, name) in ODD.iter().enumerate() {
+    for (number, name) in ODD_FILE_NAMES.iter().enumerate() {
         let path = repository.beside(name);
         repo.worktree_add(&path, &format!("b{number}"), "HEAD").unwrap();
         repo.worktree_add(&path, &format!("b{number}"), "HEAD").unwrap();
@@ -80,7 +80,7 @@ fn a_registration_without_a_folder_is_mended() {
     repository.repo().worktree_add(&path, "w", "HEAD").unwrap();
     assert_stands(&repository, &path, "w");
     // Also where git was about to make it, or somebody had locked it.
-    for reason in [INITIALIZING, "on a stick"] {
+    for reason in [INITIALIZING_LOCK_REASON, "on a stick"] {
         fs::remove_dir_all(&path).unwrap();
         fs::write(repository.top().join(".git/worktrees/w/locked"), reason).unwrap();
         repository.repo().worktree_add(&path, "w", "HEAD").unwrap();
@@ -112,7 +112,7 @@ fn a_half_made_folder_is_made_anew() {
         ("before its head", &remove(admin.join("HEAD"))),
     ];
     for (when, damage) in damages {
-        fs::write(admin.join("locked"), INITIALIZING).unwrap();
+        fs::write(admin.join("locked"), INITIALIZING_LOCK_REASON).unwrap();
         damage();
         repo.worktree_add(&path, "w", "HEAD").unwrap();
         assert_stands(&repository, &path, "w");
@@ -125,7 +125,7 @@ fn a_git_that_may_still_be_at_work_is_waited_for() {
     let repository = Repository::with_commit();
     let path = repository.worktree("w");
     let admin = repository.top().join(".git/worktrees/w");
-    fs::write(admin.join("locked"), INITIALIZING).unwrap();
+    fs::write(admin.join("locked"), INITIALIZING_LOCK_REASON).unwrap();
     fs::write(admin.join("index.lock"), "").unwrap();
     let error = repository.repo().worktree_add(&path, "w", "HEAD").unwrap_err();
     assert!(matches!(error, GitError::Busy(_)) && error.is_transient(), "{error}");

@@ -168,7 +168,7 @@ fn a_removal_that_was_interrupted_is_gone_on_with() {
     assert!(!going.exists());
     // Half-made ones go, too.
     repo.worktree_add(&path, "w", "HEAD").unwrap();
-    fs::write(repository.top().join(".git/worktrees/w/locked"), INITIALIZING).unwrap();
+    fs::write(repository.top().join(".git/worktrees/w/locked"), INITIALIZING_LOCK_REASON).unwrap();
     fs::remove_file(path.join("a.txt")).unwrap();
     repo.worktree_remove(&path).unwrap();
     assert!(!path.exists());
