@@ -7,6 +7,7 @@ mod documents;
 mod files;
 mod manual;
 mod migrations;
+mod names;
 mod rooms;
 mod suites;
 
@@ -45,6 +46,7 @@ pub(crate) fn tidy(tree: &Tree) -> Result<()> {
     manual::check(tree, &mut findings)?;
     documents::check(tree, &mut findings)?;
     comments::check(tree, &mut findings)?;
+    names::check(tree, &mut findings)?;
     commits::check(tree, &mut findings);
     for warning in &findings.warned {
         say(&format!("warning: {warning}"));

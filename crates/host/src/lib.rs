@@ -3,6 +3,7 @@
 //! See ARCHITECTURE.md, “host”.
 
 pub mod agent;
+pub mod atomic_file;
 pub mod clock;
 pub mod files;
 pub mod git;
@@ -17,4 +18,3 @@ pub mod random;
 pub mod run;
 pub mod slack;
 pub mod supervise;
-pub mod whole_file;

@@ -98,8 +98,14 @@ struct StepHeading {
     lines: (usize, usize),
 }
 
-/// A line number with the references to other steps on it.
-type Said<'a> = (usize, &'a str);
+/// References to other steps, as a step's own line has them.
+#[derive(Debug, Clone, Copy)]
+struct StepReferences<'a> {
+    /// Number of the line, from 1
+    line: usize,
+    /// Text after `Depends on:`
+    text: &'a str,
+}
 
 /// Reads a plan.
 pub fn read(text: &str) -> Result<ParsedPlan, PlanError> {
@@ -135,9 +141,9 @@ pub fn read(text: &str) -> Result<ParsedPlan, PlanError> {
     }
     refuse_namesakes(&steps)?;
     for (index, needs) in wanted.into_iter().enumerate() {
-        for (line, said) in needs {
+        for StepReferences { line, text } in needs {
             let named =
-                named(&steps, index, said).map_err(|problem| PlanError::at(line, problem))?;
+                named(&steps, index, text).map_err(|problem| PlanError::at(line, problem))?;
             for number in named {
                 add_need(&mut steps, index, number)
                     .map_err(|problem| PlanError::at(line, problem))?;
@@ -156,7 +162,7 @@ fn step<'a>(
     text: &'a str,
     lines: &[Line<'a>],
     found: StepHeading,
-) -> Result<(ParsedStep, Vec<Said<'a>>), PlanError> {
+) -> Result<(ParsedStep, Vec<StepReferences<'a>>), PlanError> {
     let (from, to) = found.lines;
     let own = lines.get(from..to).unwrap_or_default();
     let begins = |index: usize| lines.get(index).map_or(text.len(), |line| line.from);
@@ -176,7 +182,7 @@ fn step<'a>(
         let number = from + index + 1;
         let says = |word: &str| field(line.text, word).filter(|said| !said.is_empty());
         if let Some(said) = ["depends on", "depends", "after"].iter().find_map(|word| says(word)) {
-            needs.push((number, said));
+            needs.push(StepReferences { line: number, text: said });
         } else if let Some(role) = says("role") {
             step.role = Some(role.trim_matches('`').to_owned());
         } else if let Some(said) = says("budget") {

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use engine::Code;
 use engine::store::check_database;
+use host::atomic_file::sync_dir;
 use host::files::{self, Mode, at};
-use host::whole_file::sync_dir;
 use sha2::{Digest as _, Sha256};
 
 use super::{DATABASE, FORMAT, MANIFEST, Manifest, SUMS, hex, is_ours, sha256};

@@ -10,8 +10,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use engine::Point;
+use host::atomic_file::sync_dir;
 use host::files::{self, FileError, Mode, at};
-use host::whole_file::sync_dir;
 use model::Timestamp;
 
 use super::{DATABASE, Places, point};
@@ -106,7 +106,7 @@ fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
     }
     match fs::rename(from, to) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices && from.is_file() => {
-            let mut target = host::whole_file::WholeFile::create(to)?;
+            let mut target = host::atomic_file::AtomicFile::create(to)?;
             let mut source = fs::File::open(from).map_err(at("open", from))?;
             io::copy(&mut source, &mut target).map_err(at("write", to))?;
             target.commit()?;

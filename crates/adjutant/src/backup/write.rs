@@ -6,8 +6,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use engine::{Code, Point, SCHEMA_VERSION};
+use host::atomic_file::AtomicFile;
 use host::files::{self, at};
-use host::whole_file::WholeFile;
 use sha2::{Digest as _, Sha256};
 
 use super::{
@@ -58,7 +58,7 @@ impl Backup<'_> {
         for name in KEPT_BY_SERVER {
             self.collect(name, &self.places.state.join(name), &mut entries)?;
         }
-        let whole = WholeFile::create(file)?;
+        let whole = AtomicFile::create(file)?;
         let mut tar = tar::Builder::new(whole);
         match fill(&mut tar, &entries) {
             Ok(()) => {}
@@ -160,7 +160,7 @@ fn copy(
     Ok(())
 }
 
-fn fill(tar: &mut tar::Builder<WholeFile>, entries: &[Entry]) -> Result<(), Trouble> {
+fn fill(tar: &mut tar::Builder<AtomicFile>, entries: &[Entry]) -> Result<(), Trouble> {
     let created_at = now();
     let manifest = Manifest {
         format: FORMAT,

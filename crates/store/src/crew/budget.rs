@@ -188,8 +188,8 @@ impl Tx<'_> {
         usage: SpendAmount,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let SpendAmount { money, tokens } = usage;
         const HOUR_MS: i64 = 3_600_000;
+        let SpendAmount { money, tokens } = usage;
         let hour = now.as_millis().div_euclid(HOUR_MS) * HOUR_MS;
         self.execute(
             &format!(

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use host::atomic_file::AtomicFile;
 use host::files::{self, Mode, at};
-use host::whole_file::WholeFile;
 use model::Timestamp;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -87,7 +87,7 @@ fn write(engine: &Core, after: i64, last: i64) -> Result<(AuditCheckpoint, u64),
     files::make_dir(&dir, Mode::Private).map_err(ToolError::internal)?;
     let archive = format!("audit-{:09}-{last:09}.jsonl", after + 1);
     let path = dir.join(&archive);
-    let mut file = WholeFile::create(&path).map_err(ToolError::internal)?;
+    let mut file = AtomicFile::create(&path).map_err(ToolError::internal)?;
     let written = fill(engine, &mut file, (after, last));
     let (last_hash, sha256, bytes) = match written {
         Ok(written) => written,
@@ -111,7 +111,7 @@ fn write(engine: &Core, after: i64, last: i64) -> Result<(AuditCheckpoint, u64),
 /// Writes the rows, and gives the hash of the last one, the SHA-256 of the file and its length.
 fn fill(
     engine: &Core,
-    file: &mut WholeFile,
+    file: &mut AtomicFile,
     (after, last): (i64, i64),
 ) -> Result<(String, String, u64), ToolError> {
     let mut head = engine.store.read(|tx| {

@@ -15,13 +15,13 @@ use crate::files::{FileError, at};
 
 /// A file under construction, readable by its owner alone.
 #[derive(Debug)]
-pub struct WholeFile {
+pub struct AtomicFile {
     file: File,
     scratch: PathBuf,
     path: PathBuf,
 }
 
-impl WholeFile {
+impl AtomicFile {
     /// Begins to write a file; an error where another process is at it.
     pub fn create(path: &Path) -> Result<Self, FileError> {
         let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -51,7 +51,7 @@ impl WholeFile {
     }
 }
 
-impl Write for WholeFile {
+impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.file.write(bytes)
     }
@@ -76,13 +76,13 @@ mod tests {
     fn a_file_appears_whole_and_private_or_not_at_all() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("archive");
-        let mut given_up = WholeFile::create(&path).unwrap();
+        let mut given_up = AtomicFile::create(&path).unwrap();
         given_up.write_all(b"a long text that nobody is to see").unwrap();
         assert!(!path.exists());
-        assert!(WholeFile::create(&path).is_err(), "one writer at a time");
+        assert!(AtomicFile::create(&path).is_err(), "one writer at a time");
         // As after a kill: the scratch file stays.
         drop(given_up);
-        let mut file = WholeFile::create(&path).unwrap();
+        let mut file = AtomicFile::create(&path).unwrap();
         file.write_all(b"text").unwrap();
         file.commit().unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "text");

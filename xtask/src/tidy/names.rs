@@ -1,0 +1,296 @@
+//! Names and signatures: no type or constant whose name says nothing, no parameters packed into tuples.
+//!
+//! Each crate has a bound for both, which may only be lowered.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+
+use crate::tidy::Findings;
+use crate::tree::Tree;
+
+/// Type names that could mean anything.
+const VAGUE_TYPES: [&str; 14] = [
+    "Wish", "Told", "Seen", "Came", "Found", "Place", "Standing", "Said", "Heard", "Who", "Which",
+    "Desk", "Setback", "Sending",
+];
+
+/// Beginnings and ends of type names that could mean anything: `WhichCrew`, `WholeTask`, `CrewWish`.
+const VAGUE_BEGINNINGS: [&str; 2] = ["Which", "Whole"];
+const VAGUE_ENDS: [&str; 1] = ["Wish"];
+
+/// Names of constants that do not say their quantity.
+const VAGUE_CONSTANTS: [&str; 16] = [
+    "AGAIN", "CROWD", "EVERY", "FAR", "LEAST", "LONGEST", "LOOK", "MANY", "MOST", "OFTEN",
+    "PATIENCE", "PAUSE", "PORTION", "RARELY", "SELDOM", "SOON",
+];
+
+/// What is still there in a crate. Lower it with every one that goes.
+struct Allowance {
+    /// Name of the crate
+    name: &'static str,
+    vague_names: usize,
+    tuple_parameters: usize,
+}
+
+/// The crates that are not done yet; every other one has none.
+const LEFT: [Allowance; 3] = [
+    Allowance { name: "engine", vague_names: 68, tuple_parameters: 109 },
+    Allowance { name: "server", vague_names: 43, tuple_parameters: 6 },
+    Allowance { name: "adjutant", vague_names: 51, tuple_parameters: 23 },
+];
+
+/// The findings in one crate, as `file:line: name`.
+#[derive(Debug, Default)]
+struct Crate {
+    vague_names: Vec<String>,
+    tuple_parameters: Vec<String>,
+}
+
+pub(super) fn check(tree: &Tree, findings: &mut Findings) -> Result<()> {
+    let mut crates: BTreeMap<String, Crate> = BTreeMap::new();
+    for file in tree.rust() {
+        let path = file.to_string_lossy();
+        let inside = path.strip_prefix("crates/").and_then(|inside| inside.split_once('/'));
+        let Some((name, _)) = inside.filter(|(_, file)| file.starts_with("src/")) else {
+            continue;
+        };
+        let found = crates.entry(name.to_owned()).or_default();
+        let code = code_of(&tree.text(file)?.unwrap_or_default());
+        let at = |(line, name)| format!("{path}:{line}: {name}");
+        found.vague_names.extend(vague_names(&code).into_iter().map(at));
+        found.tuple_parameters.extend(tuple_parameters(&code).into_iter().map(at));
+    }
+    for (name, found) in &crates {
+        let left = LEFT.iter().find(|left| left.name == name);
+        let (names, tuples) = left.map_or((0, 0), |left| (left.vague_names, left.tuple_parameters));
+        bound(&format!("vague names in `{name}`"), &found.vague_names, names, findings);
+        bound(&format!("tuple parameters in `{name}`"), &found.tuple_parameters, tuples, findings);
+    }
+    Ok(())
+}
+
+/// Reports a list that is longer than its bound, and a bound that can be lowered.
+fn bound(what: &str, found: &[String], max: usize, findings: &mut Findings) {
+    let count = found.len();
+    if count > max {
+        for place in found {
+            findings.warn(place.clone());
+        }
+        findings.wrong(format!(
+            "{count} {what}, listed above; the bound in `xtask/src/tidy/names.rs` is {max}"
+        ));
+    } else if count < max {
+        findings
+            .warn(format!("{count} {what}; lower the bound {max} in `xtask/src/tidy/names.rs`"));
+    }
+}
+
+/// Types and constants with vague names: the line and the name.
+fn vague_names(code: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (number, line) in (1..).zip(code.lines()) {
+        let mut words = line.split_whitespace().skip_while(|word| word.starts_with("pub"));
+        let keyword = words.next().unwrap_or_default();
+        let name = words.next().unwrap_or_default();
+        let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len());
+        let name = name.get(..end).unwrap_or_default();
+        let is_vague = match keyword {
+            "struct" | "enum" | "trait" | "type" | "union" => is_vague_type(name),
+            "const" | "static" => VAGUE_CONSTANTS.contains(&name),
+            _ => false,
+        };
+        if is_vague {
+            found.push((number, name.to_owned()));
+        }
+    }
+    found
+}
+
+fn is_vague_type(name: &str) -> bool {
+    VAGUE_TYPES.contains(&name)
+        || VAGUE_BEGINNINGS.iter().any(|word| name.starts_with(word))
+        || VAGUE_ENDS.iter().any(|word| name.ends_with(word))
+}
+
+/// Parameters of functions that are tuples: the line of the function, and its name with the parameter.
+fn tuple_parameters(code: &str) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("fn ") {
+        let (before, rest) = code.split_at(at);
+        if before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let Some(rest) = rest.strip_prefix("fn ") else { continue };
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let (name, rest) = rest.split_at(end);
+        let rest = if rest.starts_with('<') { after_bracket(rest) } else { rest };
+        if name.is_empty() || !rest.starts_with('(') {
+            continue;
+        }
+        let length = rest.len() - after_bracket(rest).len();
+        let parameters = rest.get(1..length.saturating_sub(1)).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        for parameter in split_at_commas(parameters).into_iter().filter(|one| is_tuple(one)) {
+            let parameter = parameter.split_whitespace().collect::<Vec<_>>().join(" ");
+            found.push((line, format!("`{name}` has the parameter `{parameter}`")));
+        }
+    }
+    found
+}
+
+/// True for `(a, b): Pair` and `pair: (A, B)`; not for `()` or `&(dyn A + B)`.
+fn is_tuple(parameter: &str) -> bool {
+    let parameter = parameter.trim();
+    let type_at = parameter.find(": ").map_or(parameter.len(), |at| at + 2);
+    let named = parameter.get(type_at..).unwrap_or_default();
+    let named = named.trim_start_matches('&').trim_start_matches("mut ");
+    [parameter, named].iter().any(|one| {
+        let length = one.len() - after_bracket(one).len();
+        let inside = one.get(1..length.saturating_sub(1)).unwrap_or_default();
+        one.starts_with('(') && split_at_commas(inside).len() > 1
+    })
+}
+
+/// The parts between commas that stand in no bracket.
+fn split_at_commas(text: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut last, mut parts) = (0_i32, 0, ' ', Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' | '<' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            '>' if last != '-' && last != '=' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(text.get(start..at).unwrap_or_default());
+                start = at + 1;
+            }
+            _ => {}
+        }
+        last = c;
+    }
+    parts.push(text.get(start..).unwrap_or_default());
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+/// The text after the bracket that it begins with; the whole text if it begins with none.
+fn after_bracket(text: &str) -> &str {
+    let (mut depth, mut last) = (0_i32, ' ');
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' | '<' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            '>' if last != '-' && last != '=' => depth -= 1,
+            _ => {}
+        }
+        last = c;
+        if depth == 0 {
+            return text.get(at + usize::from(at > 0)..).unwrap_or_default();
+        }
+    }
+    ""
+}
+
+/// A file without its comments and the contents of its strings; lines stay where they are.
+fn code_of(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let skipped = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if let Some(raw) = raw_string(rest) {
+            raw
+        } else if first == '"' {
+            string(rest)
+        } else if rest.starts_with("'\"'") || rest.starts_with("'('") || rest.starts_with("')'") {
+            3
+        } else {
+            code.push(first);
+            rest = rest.get(first.len_utf8()..).unwrap_or_default();
+            continue;
+        };
+        let (inside, after) = rest.split_at(skipped);
+        code.extend(inside.chars().filter(|c| *c == '\n'));
+        rest = after;
+    }
+    code
+}
+
+/// The length of the raw string that a text begins with.
+fn raw_string(text: &str) -> Option<usize> {
+    let hashes = text.strip_prefix('r')?;
+    let count = hashes.len() - hashes.trim_start_matches('#').len();
+    let inside = hashes.get(count..)?.strip_prefix('"')?;
+    let close = format!("\"{}", "#".repeat(count));
+    let end = inside.find(&close).unwrap_or(inside.len());
+    Some((1 + count + 1 + end + close.len()).min(text.len()))
+}
+
+/// The length of the string that a text begins with.
+fn string(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vague_names_of_types_and_constants_are_found() {
+        let code = "pub struct Found;\nenum Wish<T> { Found(T) }\npub(crate) struct WhichCrew {}\n\
+                    struct CrewWish;\npub struct FoundTasks;\nconst PATIENCE: u8 = 1;\n\
+                    pub const READ_TIMEOUT: u8 = 2;\nlet found = Found;\n";
+        let names: Vec<String> = vague_names(code).into_iter().map(|(_, name)| name).collect();
+        assert_eq!(names, ["Found", "Wish", "WhichCrew", "CrewWish", "PATIENCE"]);
+        assert_eq!(vague_names("\n\nstruct Told {\n")[0].0, 3);
+    }
+
+    #[test]
+    fn tuples_in_signatures_are_found_and_nothing_else() {
+        for (code, count) in [
+            ("fn f(a: u8, b: (u8, u8)) {}", 1),
+            ("fn f((a, b): (u8, u8), (c, d): Pair) {}", 2),
+            (
+                "pub(crate) async fn f<T: Into<(u8, u8)>>(\n    &mut self,\n    (a, b): (T, T),\n) {}",
+                1,
+            ),
+            ("fn f(a: &(u8, u8)) {}", 1),
+            ("fn f(a: &(dyn A + B), b: ()) {}", 0),
+            ("fn f(each: impl Fn(u8, (u8, u8)) -> (u8, u8)) -> (u8, u8) {}", 0),
+            ("fn f(list: &[(u8, u8)], map: Vec<(u8, u8)>) {}", 0),
+            ("let f = |(a, b): (u8, u8)| a;", 0),
+            ("fn f(Args { a, b }: Args) {}", 0),
+            ("type F = fn(u8, u8);", 0),
+        ] {
+            assert_eq!(tuple_parameters(code).len(), count, "{code}");
+        }
+        let found = tuple_parameters("\nfn two(\n    (a, b): Pair,\n) {}");
+        assert_eq!(found, [(2, "`two` has the parameter `(a, b): Pair`".to_owned())]);
+    }
+
+    #[test]
+    fn comments_and_strings_are_no_code() {
+        let text = "// fn f((a, b): P)\nlet x = \"fn g((a, b): P) \\\" {\";\nlet y = r#\"fn h((a, b): P)\"#;\n";
+        let code = code_of(text);
+        assert_eq!(tuple_parameters(&code), []);
+        assert_eq!(code.lines().count(), 3);
+    }
+
+    #[test]
+    fn a_count_above_its_bound_fails_and_one_below_it_warns() {
+        for (found, wrong, warned) in [(2, 1, 2), (1, 0, 0), (0, 0, 1)] {
+            let mut findings = Findings::default();
+            bound("things", &vec!["here".to_owned(); found], 1, &mut findings);
+            assert_eq!((findings.wrong.len(), findings.warned.len()), (wrong, warned));
+        }
+    }
+}
