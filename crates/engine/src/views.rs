@@ -4,7 +4,6 @@ pub(crate) mod board;
 pub(crate) mod crew;
 pub(crate) mod mail;
 pub(crate) mod service;
-mod shapes;
-
-pub use shapes::*;
 pub(crate) mod watch;
+
+pub use mail::LetterWish;

@@ -180,7 +180,7 @@ fn acts() -> Router<Arc<Shared>> {
 /// Page of a list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Listing {
+pub(crate) struct ListQuery {
     /// Those that are over or gone, too
     #[serde(default)]
     all: bool,
@@ -194,7 +194,7 @@ pub(crate) struct Listing {
 /// Page of a list, newest first.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Newest {
+pub(crate) struct NewestQuery {
     /// `nextCursor` of the page before
     after: Option<Cursor>,
     /// Page size, at most 1000

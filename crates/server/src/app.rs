@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use engine::{Engine, ToolError};
 use model::Timestamp;
-use schemars::JsonSchema;
-use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use wire::event::{ConfigReloaded, EventData};
+
+use wire::server::ReloadReport;
 
 use crate::activity::Activity;
 use crate::files::Files;
@@ -16,22 +16,10 @@ use crate::files::Files;
 /// Reads configuration and roles again and puts them in force.
 pub type Reload = Arc<dyn Fn() -> Result<ReloadReport, ToolError> + Send + Sync>;
 
-/// Outcome of a reload.
-#[derive(Debug, Clone, Default, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct ReloadReport {
-    /// Number of roles in force
-    pub roles: usize,
-    /// Warnings
-    pub warnings: Vec<String>,
-}
-
-impl ReloadReport {
-    /// The event that records the reload.
-    pub(crate) fn event(&self) -> EventData {
-        let Self { roles, warnings } = self.clone();
-        EventData::ConfigReloaded(ConfigReloaded { roles, warnings })
-    }
+/// The event that records a reload.
+pub(crate) fn reload_event(report: &ReloadReport) -> EventData {
+    let ReloadReport { roles, warnings } = report.clone();
+    EventData::ConfigReloaded(ConfigReloaded { roles, warnings })
 }
 
 /// Everything a server needs to serve.

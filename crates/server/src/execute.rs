@@ -8,45 +8,15 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use engine::{Failure, Principal, ToolError};
 use http::StatusCode;
-use model::AgentId;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+
+use wire::tools::ExecuteRequest;
 
 use crate::answer::{Refusal, add_headers, body, json_response, read_json, status_of};
 use crate::calls::{self, Wish};
 use crate::registry::Mount;
 use crate::server::Shared;
-
-/// A wish to use a tool.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Execute {
-    /// The agent that calls; the token says who it is, so only the operator needs it
-    agent_id: Option<AgentId>,
-    /// Canonical name of the tool
-    tool_name: String,
-    /// Input
-    #[serde(default)]
-    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
-    input: Value,
-}
-
-/// An answer of a tool.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Executed {
-    /// True if it succeeded
-    success: bool,
-    /// Output, if it succeeded
-    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
-    data: Option<Value>,
-    /// Error, if it failed
-    #[schemars(with = "Option<wire::error::ErrorBody>")]
-    error: Option<Value>,
-    /// When it was answered
-    timestamp: String,
-}
 
 pub(crate) async fn execute(
     State(shared): State<Arc<Shared>>,
@@ -122,7 +92,7 @@ impl Refused {
 
 /// Reads a wish: first who calls, then which tool.
 fn understand(shared: &Shared, principal: Principal, value: &Value) -> Result<Wish, Refused> {
-    let Execute { agent_id: as_agent, tool_name, input } = engine::parse_input(value)?;
+    let ExecuteRequest { agent_id: as_agent, tool_name, input } = engine::parse_input(value)?;
     match Mount::ALL.find(&tool_name, &shared.app.engine.settings()) {
         Ok(entry) => Ok(Wish { principal, as_agent, entry, input, key: None }),
         Err(unknown) => {

@@ -24,11 +24,8 @@ mod registry;
 mod server;
 
 pub use activity::Activity;
-pub use app::{App, Reload, ReloadReport};
+pub use app::{App, Reload};
 pub use connections::ConnectionLimits;
-pub use files::{
-    Checked, ConfigView, FileChange, FileProblem, Files, FilesView, KeyChange, KeyView, RoleChange,
-    RoleFile,
-};
+pub use files::{FileChange, Files};
 pub use openapi::document as openapi_document;
 pub use server::{Server, router};

@@ -40,10 +40,7 @@ pub(crate) fn document_for(settings: &Settings) -> String {
 
 fn without_tools() -> Value {
     let described = describe(&operations());
-    let mut schemas = described.components();
-    for (name, schema) in engine::views::schemas() {
-        schemas.insert(name.to_owned(), Value::Object(schema));
-    }
+    let schemas = described.components();
     let tag = |(name, description)| json!({ "name": name, "description": description });
     json!({
         "openapi": "3.1.0",

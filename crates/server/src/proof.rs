@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Query, State};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+
+use wire::server::ServerProof;
 
 use crate::answer::Answer;
 use crate::server::Shared;
@@ -20,14 +22,6 @@ pub(crate) struct ProofQuery {
     key: String,
     /// Nonce made up by the caller for this request
     nonce: String,
-}
-
-/// The proof, and the address that it is bound to.
-#[derive(Debug, Serialize)]
-pub(crate) struct ServerProof {
-    url: String,
-    version: String,
-    proof: String,
 }
 
 pub(crate) async fn prove(

@@ -41,7 +41,6 @@ pub struct AgentDiff {
 /// A file that differs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct ChangedFileView {
     /// Its name, the new one where it was renamed
     pub path: String,
@@ -60,7 +59,6 @@ pub struct ChangedFileView {
 /// A commit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct CommitView {
     /// Its hash
     pub hash: String,
@@ -103,7 +101,6 @@ pub struct AgentStory {
 /// Somebody above an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct AgentCrumb {
     /// Agent id
     pub id: AgentId,
@@ -114,7 +111,6 @@ pub struct AgentCrumb {
 /// Something that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct StoryMark {
     /// When
     pub at: Timestamp,
@@ -129,7 +125,6 @@ pub struct StoryMark {
 /// Spending up to a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct SpentBy {
     /// By when
     pub at: Timestamp,
@@ -140,7 +135,6 @@ pub struct SpentBy {
 /// Totals of an agent's story.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct StoryCounts {
     /// Uses of tools, ours and its own
     pub calls: i64,
@@ -153,7 +147,6 @@ pub struct StoryCounts {
 /// A claim on a task.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct ClaimView {
     /// It grows with every claim of the task: of two, the greater is the true one
     pub number: i64,
@@ -164,7 +157,6 @@ pub struct ClaimView {
 /// A pull request in short.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct AgentPullRequest {
     /// Where it can be read
     pub url: String,
@@ -195,7 +187,6 @@ pub struct AgentStream {
 
 /// A place in an agent's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
 pub struct OutputPlace {
     /// Output segment
     pub segment: u32,
@@ -206,7 +197,6 @@ pub struct OutputPlace {
 /// One step: something that was said, done or told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct StreamItem {
     /// When
     pub at: Timestamp,
@@ -237,7 +227,6 @@ pub struct StreamItem {
 /// Result of an agent, in the harness toolset's form.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct AgentResultView {
     /// Summary in its own words
     pub summary: String,
@@ -254,7 +243,6 @@ pub struct AgentResultView {
 
 /// Tokens, as the spawner's seed counts them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
 pub struct TokensView {
     /// Read
     pub input: u64,
@@ -322,7 +310,6 @@ pub struct RunningAgent {
 
 /// An agent as the spawner's seed shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
 pub struct SpawnedAgent {
     /// The agent, for `get_result`
     pub spawn_id: AgentId,
@@ -368,7 +355,6 @@ pub struct SpawnedAgents {
 
 /// Several agents added up.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
 pub struct SpawnAggregate {
     /// True if all succeeded; absent while one runs
     #[serde(skip_serializing_if = "Option::is_none")]

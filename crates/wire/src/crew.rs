@@ -11,7 +11,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// An agent as it is shown among others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct CrewRow {
     /// Its id
     pub id: AgentId,
@@ -77,7 +76,6 @@ pub struct CrewRow {
 /// A task in short.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct CrewTask {
     /// Its number
     pub number: i64,
@@ -90,7 +88,6 @@ pub struct CrewTask {
 /// An epic in short.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct CrewEpic {
     /// Its id
     pub id: EpicId,
@@ -101,7 +98,6 @@ pub struct CrewEpic {
 /// Last activity of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct CrewActivity {
     /// Its last message or call; for an ended agent, its result
     pub text: String,
@@ -112,7 +108,6 @@ pub struct CrewActivity {
 /// Question of an agent to a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct CrewQuestion {
     /// The letter that asks
     pub mail_id: MailId,
@@ -125,7 +120,6 @@ pub struct CrewQuestion {
 /// The review that an agent waits for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct CrewReview {
     /// For which time
     pub iteration: u32,
@@ -138,7 +132,6 @@ pub struct CrewReview {
 /// Budget and spending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct CrewBudget {
     /// Dollars that may be; null is no cap
     pub usd: Option<f64>,
@@ -202,7 +195,6 @@ impl JsonSchema for LaneState {
 /// A part of an agent's life.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct LaneSegment {
     /// State, or `awaiting` while a call of its own waits for others
     pub state: LaneState,
@@ -235,7 +227,6 @@ pub struct CrewRows {
 /// A role that an agent can be started in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct RoleSummary {
     /// Its name
     pub name: String,

@@ -190,7 +190,6 @@ pub struct EpicPullRequest {
 /// State of a pull request's creation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
 pub enum EpicPullRequestStatus {
     /// It is there
     Done,

@@ -203,3 +203,25 @@ impl EventView {
         EventData::from_json(self.kind, &self.data)
     }
 }
+
+/// A page of events.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Events")]
+pub struct EventPage {
+    /// The events, oldest first
+    pub events: Vec<EventView>,
+    /// Where to go on: everything up to here has been looked at
+    pub last: i64,
+}
+
+/// Where the sequence stands as a stream begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Head")]
+pub struct StreamHead {
+    /// The number of the last event there is
+    pub last: i64,
+    /// Everything after this one will be told
+    pub after: i64,
+    /// Since when this server runs: another value is another server
+    pub started: Timestamp,
+}

@@ -91,7 +91,6 @@ pub struct RebaseAnswer {
 /// Progress of a rebase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
 pub enum RebaseStatus {
     /// It is
     Done,

@@ -2,7 +2,7 @@
 
 use model::session::{LoopRequest, LoopState, Phase};
 use model::task::TaskRef;
-use model::{AgentId, AgentStateName, NoteType, Timestamp};
+use model::{AgentId, AgentStateName, Line, NoteType, Text, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -163,4 +163,52 @@ pub struct LoopList {
     /// Where the next page begins, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<i64>,
+}
+
+/// Request to start a loop, or to give one more to do. What is absent stays as it was, or is the configuration's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "NewLoop")]
+pub struct StartLoopRequest {
+    /// Its name
+    pub name: String,
+    /// The specification; a new loop needs one
+    pub spec: Option<String>,
+    /// Where the specification was read: an absolute path, from which it is read again when the loop is resumed
+    pub spec_path: Option<Line<4096>>,
+    /// Iterations, or further ones; 0 is no limit
+    pub iterations: Option<u32>,
+    /// The kind that runs its agents
+    pub agent: Option<Line<64>>,
+    /// Their role
+    pub role: Option<Line<200>>,
+    /// Text added to the prompt of each iteration
+    pub extra: Option<String>,
+    /// The text of their prompt
+    pub template: Option<String>,
+    /// True if each iteration's changes are committed
+    pub commit: Option<bool>,
+    /// Total budget in dollars
+    pub budget: Option<f64>,
+    /// Where its agents work
+    pub cwd: Option<Line<4096>>,
+}
+
+/// Request to pause a loop.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "Pause")]
+pub struct PauseLoopRequest {
+    /// True to end its agent; otherwise it finishes its iteration
+    #[serde(default)]
+    pub now: bool,
+}
+
+/// Message to a loop.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "Say")]
+pub struct LoopMessageRequest {
+    /// The words
+    pub text: Text<32_768>,
 }

@@ -25,7 +25,6 @@ pub enum LetterBox {
 /// Kind of a mail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub enum LetterKind {
     /// It asks something
     Question,
@@ -47,7 +46,6 @@ impl LetterKind {
 /// Sender or recipient of a mail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct PersonView {
     /// The agent; null is the human
     pub agent_id: Option<AgentId>,
@@ -64,7 +62,6 @@ pub struct PersonView {
 /// A letter in a list.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct LetterView {
     /// Its id
     pub id: MailId,
@@ -103,7 +100,6 @@ pub struct Letters {
 /// An answer that a letter offers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct OfferView {
     /// By which it is taken, from 1
     pub number: u32,
@@ -116,7 +112,6 @@ pub struct OfferView {
 /// A letter with all it says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct ThreadLetter {
     /// Entry as in lists
     #[serde(flatten)]
@@ -136,7 +131,6 @@ pub struct ThreadLetter {
 /// Permission request of an agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct PermissionRequest {
     /// The tool it wants to use
     pub tool: String,
@@ -147,7 +141,6 @@ pub struct PermissionRequest {
 /// Answer to a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct LetterAnswer {
     /// By whom
     pub by: PersonView,
@@ -162,7 +155,6 @@ pub struct LetterAnswer {
 /// A task that waits for the one who asks.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct WaitingTask {
     /// Its number
     pub task_number: i64,

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 /// Lines of a file, counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct LineRange {
     /// The first
     pub from: u32,
@@ -23,7 +22,6 @@ pub struct LineRange {
 /// A file that two sides changed in ways that do not fit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct ConflictView {
     /// The file
     pub file: String,
@@ -36,7 +34,6 @@ pub struct ConflictView {
 /// Approved work on its way into a branch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct MergeView {
     /// Its id
     pub id: MergeId,
@@ -81,7 +78,6 @@ pub struct MergeView {
 /// A check that runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct CheckingView {
     /// When it was started; null while it is about to be
     pub started_at: Option<Timestamp>,
@@ -119,7 +115,6 @@ pub struct Merges {
 /// Another branch for the same target that changes the same files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct BranchOverlap {
     /// Its task
     pub task_id: TaskId,
@@ -134,7 +129,6 @@ pub struct BranchOverlap {
 /// A pull request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct ReviewedPullRequest {
     /// Its number
     pub number: u64,
@@ -147,7 +141,6 @@ pub struct ReviewedPullRequest {
 /// A task in review, and what git says of its branch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct ReviewedTask {
     /// The task
     #[serde(flatten)]
@@ -195,7 +188,6 @@ pub struct ReviewQueueAnswer {
 /// Author of a task's work, with its reviews.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct ReviewedWorker {
     /// The agent
     pub id: AgentId,
@@ -212,7 +204,6 @@ pub struct ReviewedWorker {
 /// A task in review, and what git and the record say of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct ReviewDeskTask {
     /// The task and the state of its branch
     #[serde(flatten)]
@@ -268,7 +259,6 @@ pub struct ApprovedTask {
 /// State of approved work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
 pub enum ApprovalStatus {
     /// It is in
     Merged,

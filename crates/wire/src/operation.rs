@@ -18,8 +18,6 @@ type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 enum Shape {
     /// Of a type.
     Typed(SchemaOf),
-    /// A component that somebody else adds to the document.
-    Named(&'static str),
     /// Any JSON object.
     Object,
 }
@@ -32,7 +30,6 @@ impl Shape {
     fn schema(self, generator: &mut SchemaGenerator) -> Value {
         match self {
             Self::Typed(schema) => schema(generator).to_value(),
-            Self::Named(name) => json!({ "$ref": format!("#/components/schemas/{name}") }),
             Self::Object => json!({ "type": "object" }),
         }
     }
@@ -166,22 +163,10 @@ impl Operation {
         self.responds("200", "", Some(Shape::of::<T>())).fails::<ErrorBody>("4XX", "")
     }
 
-    /// Answers 200 with a component that somebody else adds to the document, or 4XX with an error.
-    #[must_use]
-    pub fn answers_named(self, name: &'static str) -> Self {
-        self.responds("200", "", Some(Shape::Named(name))).fails::<ErrorBody>("4XX", "")
-    }
-
     /// Answers 201 with a type, or 4XX with an error.
     #[must_use]
     pub fn creates<T: JsonSchema>(self) -> Self {
         self.responds("201", "", Some(Shape::of::<T>())).fails::<ErrorBody>("4XX", "")
-    }
-
-    /// Answers 201 with a component that somebody else adds to the document, or 4XX with an error.
-    #[must_use]
-    pub fn creates_named(self, name: &'static str) -> Self {
-        self.responds("201", "", Some(Shape::Named(name))).fails::<ErrorBody>("4XX", "")
     }
 
     /// Answers a status with no body.

@@ -45,7 +45,6 @@ pub struct Overview {
 /// Places for agents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct AgentPlaces {
     /// Places in use; an agent that waits for others takes none
     pub used: u64,
@@ -58,7 +57,6 @@ pub struct AgentPlaces {
 /// Number of agents by state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct AgentCounts {
     /// All there ever were
     pub all: u64,
@@ -75,7 +73,6 @@ pub struct AgentCounts {
 /// Letters for the human.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct LetterCounts {
     /// Not read yet
     pub unread: i64,
@@ -86,7 +83,6 @@ pub struct LetterCounts {
 /// Work that is looked at.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct ReviewCounts {
     /// That waits for a person
     pub for_you: usize,
@@ -97,7 +93,6 @@ pub struct ReviewCounts {
 /// Spending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct SpentToday {
     /// Dollars
     pub usd: f64,
@@ -110,7 +105,6 @@ pub struct SpentToday {
 /// A model that does not answer for a while.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct LimitedModel {
     /// The model, or the kind of agent where no model is known
     pub who: String,
@@ -121,7 +115,6 @@ pub struct LimitedModel {
 /// Why a person is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub enum NeedKind {
     /// A letter asks something
     Question,
@@ -142,7 +135,6 @@ pub enum NeedKind {
 /// Something that a person is needed for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct NeedView {
     /// Why
     pub kind: NeedKind,

@@ -2,7 +2,7 @@
 
 use model::agent::AgentStateName;
 use model::task::TaskStateName;
-use model::{AgentId, MailId, PlanState, Timestamp};
+use model::{AgentId, Line, MailId, PlanState, Text, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +63,6 @@ pub struct PlanView {
 /// Somebody who runs a plan, or ran it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct CoordinatorView {
     /// The agent
     pub agent_id: AgentId,
@@ -76,7 +75,6 @@ pub struct CoordinatorView {
 /// A step of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct PlanStepView {
     /// Step number in the plan
     pub number: u32,
@@ -107,7 +105,6 @@ pub struct PlanStepView {
 /// Somebody who is at a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct PlanWorker {
     /// The agent
     pub agent_id: AgentId,
@@ -120,7 +117,6 @@ pub struct PlanWorker {
 /// A question to a person.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct PlanQuestion {
     /// The letter, for `adjutant mail read` and `adjutant mail reply`
     pub mail_id: MailId,
@@ -143,4 +139,35 @@ pub struct Plans {
     /// Where the next page begins, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<i64>,
+}
+
+/// Request to run a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "NewPlan")]
+pub struct PlanRequest {
+    /// Path of its file, to show; the file itself is not read
+    pub path: Line<4096>,
+    /// Body in Markdown
+    pub text: Text<1_000_000>,
+    /// Name (default: derived from its title)
+    pub name: Option<Line<80>>,
+    /// Role of its coordinator (default: the configuration's)
+    pub role: Option<Line<100>>,
+    /// Kind of its coordinator (default: the role's)
+    pub kind: Option<Line<50>>,
+    /// Total budget in dollars (default: the role's or the configuration's)
+    pub budget: Option<f64>,
+    /// True to run it again if it was already run
+    #[serde(default)]
+    pub again: bool,
+}
+
+/// Request to resume a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "Resume")]
+pub struct ResumePlanRequest {
+    /// Further budget in dollars (default: the rest)
+    pub budget: Option<f64>,
 }

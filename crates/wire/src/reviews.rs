@@ -2,14 +2,13 @@
 
 use model::agent::AgentStateName;
 use model::review::{FeedbackPriority, FeedbackType, InstanceStatus, PullState, ReviewState};
-use model::{AgentId, FeedbackId, TaskRef, Timestamp};
+use model::{AgentId, FeedbackId, TaskRef, Text, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A task in a few words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(inline)]
 pub struct ReviewTask {
     /// Its number: `TAS-12`
     pub number: TaskRef,
@@ -163,7 +162,6 @@ pub struct Reviews {
 /// Progress of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
 pub enum ActionStatus {
     /// It is done
     Done,
@@ -182,7 +180,6 @@ pub struct CreatedIssues {
 
 /// An issue on GitHub.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(inline)]
 pub struct CreatedIssue {
     /// Its number
     pub number: u64,
@@ -244,4 +241,51 @@ pub struct SentFeedback {
     pub delivered_by: Option<String>,
     /// Progress of the request
     pub status: ActionStatus,
+}
+
+/// Request to give an agent's work up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "Abandon")]
+pub struct AbandonRequest {
+    /// Reason
+    pub reason: Option<Text<2000>>,
+}
+
+/// Work that was given up.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Abandoned")]
+pub struct AbandonedWork {
+    /// The agent
+    pub agent_id: AgentId,
+    /// Why
+    pub reason: String,
+    /// The branch with what it committed; null where it had no worktree
+    pub branch: Option<String>,
+}
+
+/// Request for further reviews.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "AllowMore")]
+pub struct AllowReviewsRequest {
+    /// Number of further reviews, from 1 to 100 (default: 1)
+    #[schemars(range(min = 1, max = 100))]
+    pub more: Option<u32>,
+}
+
+/// Reviews allowed to an agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Allowed")]
+pub struct AllowedReviews {
+    /// The agent
+    pub agent_id: AgentId,
+    /// Number of reviews so far
+    pub iterations: u64,
+    /// Maximum number of reviews
+    pub max_iterations: u64,
+    /// Remaining reviews
+    pub left: u64,
 }

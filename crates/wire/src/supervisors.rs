@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 /// Health of a supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
 pub enum HealthStatus {
     /// It shows signs of life, or waits with a reason
     Healthy,
@@ -146,7 +145,6 @@ pub struct RecoveredSupervisor {
 /// Progress of a recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-#[schemars(inline)]
 pub enum RecoveryStatus {
     /// It has
     Recovered,

@@ -6,11 +6,11 @@ use engine::ToolError;
 use host::files::{self as disk, Mode};
 use model::Policy;
 use serde_json::Value;
-use server::{
-    Checked, ConfigView, FileChange, FileProblem, Files, FilesView, KeyChange, KeyView, RoleChange,
-    RoleFile,
-};
+use server::{FileChange, Files};
 use similar::TextDiff;
+use wire::settings::{
+    CheckedChange, ConfigView, FileProblem, FilesView, KeyChange, KeyView, RoleChange, RoleFile,
+};
 
 use super::describe::{self, Described};
 use super::edit::{self, Written};
@@ -221,11 +221,11 @@ impl Files for Editor {
         Ok(FilesView { config, roles })
     }
 
-    fn check(&self, change: &FileChange) -> Result<Checked, ToolError> {
+    fn check(&self, change: &FileChange) -> Result<CheckedChange, ToolError> {
         Ok(self.draft(change)?.checked())
     }
 
-    fn save(&self, change: &FileChange, was: Option<&str>) -> Result<Checked, ToolError> {
+    fn save(&self, change: &FileChange, was: Option<&str>) -> Result<CheckedChange, ToolError> {
         let _lock = file::lock_blocking(&self.stage.home).map_err(told)?;
         let draft = self.draft(change)?;
         let is = draft.file.is_there().then(|| hash(&draft.file.text));
@@ -251,10 +251,10 @@ impl Files for Editor {
 }
 
 impl Draft {
-    fn checked(&self) -> Checked {
+    fn checked(&self) -> CheckedChange {
         let Self { file, eyes, place, text, notes } = self;
         match text {
-            Ok(text) => Checked {
+            Ok(text) => CheckedChange {
                 ok: true,
                 problems: Vec::new(),
                 notes: notes.clone(),
@@ -265,7 +265,7 @@ impl Draft {
                 ),
                 hash: Some(hash(text)),
             },
-            Err(problems) => Checked {
+            Err(problems) => CheckedChange {
                 ok: false,
                 problems: problems.clone(),
                 notes: Vec::new(),

@@ -9,10 +9,11 @@ use std::time::Duration;
 use engine::store::Store;
 use engine::{Engine, GithubSecrets, Options, Point, ServiceOptions, SlackSecrets, ToolError};
 use host::clock::Clock;
-use server::{Activity, ReloadReport};
+use server::Activity;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use wire::server::ReloadReport;
 
 use crate::cli_error::Trouble;
 use crate::config::page::Editor;

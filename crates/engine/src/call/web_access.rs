@@ -6,6 +6,7 @@ use std::time::Duration;
 use model::{PassId, Timestamp};
 use serde_json::json;
 use store::{AuditDraft, NewPass, Pass, PassKind, Rights, Tx};
+use wire::login::LinkView;
 
 use crate::call::cx::fresh;
 use crate::call::identity::{Tab, hash_token};
@@ -58,23 +59,6 @@ pub struct LoggedIn {
     /// Rights
     pub rights: Rights,
     /// Until when the token is good
-    pub expires_at: Timestamp,
-}
-
-/// A link in a list.
-#[derive(Debug, Clone)]
-pub struct LinkView {
-    /// Its id
-    pub id: PassId,
-    /// True for a read-only link
-    pub read_only: bool,
-    /// Remaining uses; null is unlimited
-    pub uses_left: Option<u32>,
-    /// Number of open tabs
-    pub tabs: u32,
-    /// When it was made
-    pub created_at: Timestamp,
-    /// Until when it can be used
     pub expires_at: Timestamp,
 }
 

@@ -28,7 +28,7 @@ use crate::core::settings::{Settings, WebhookSettings};
 use crate::notify::service::Notifications;
 
 pub use acts::Resume;
-pub use view::WhichDeliveries;
+pub use view::DeliveryQuery;
 
 /// Concurrent deliveries per webhook.
 const PARALLEL: u32 = 8;

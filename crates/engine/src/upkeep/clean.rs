@@ -10,9 +10,8 @@ mod folders;
 mod periodic;
 
 use model::{Age, Timestamp};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use store::{EventRetention, StoreError, Tx};
+use wire::cleanup::{CleanPart, CleanReport, CleanedPart};
 
 pub use self::periodic::Cleaner;
 use crate::core::error::ToolError;
@@ -24,67 +23,16 @@ const ROWS_PER_COMMIT: u32 = 2_000;
 /// A call with a key may come again for this long, so that its answer is kept at least so long.
 const ANSWERS_KEPT: Age = Age::days(1);
 
-/// Parts of the state that can be cleaned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CleanPart {
-    /// Run folders of agents, merges and loops that are over
-    Runs,
-    /// Raw output in the run folders of agents that have ended
-    Output,
-    /// Agents' branches and rescue branches that another branch, remote branch or tag has
-    Branches,
-    /// Messages that webhooks have taken
-    Deliveries,
-    /// Answers that are remembered for calls with a key
-    Answers,
-    /// Events that no cursor, live agent or open task needs
-    Events,
-    /// Rows of the audit chain, which move into an archive
-    Audit,
-}
-
-impl CleanPart {
-    /// Every part, in the order in which they are cleaned.
-    pub const ALL: [Self; 7] = [
-        Self::Runs,
-        Self::Output,
-        Self::Branches,
-        Self::Deliveries,
-        Self::Answers,
-        Self::Events,
-        Self::Audit,
-    ];
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Runs => "runs",
-            Self::Output => "output",
-            Self::Branches => "branches",
-            Self::Deliveries => "deliveries",
-            Self::Answers => "answers",
-            Self::Events => "events",
-            Self::Audit => "audit",
-        }
-    }
-
-    /// The part of that name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|part| part.name() == name)
-    }
-
-    /// The age after which the configuration removes it.
-    const fn age_in(self, retention: &RetentionSettings) -> Option<Age> {
-        match self {
-            Self::Runs => retention.runs,
-            Self::Output => retention.output,
-            Self::Branches => retention.branches,
-            Self::Deliveries => retention.deliveries,
-            Self::Answers => retention.answers,
-            Self::Events => retention.events,
-            Self::Audit => retention.audit,
-        }
+/// The age after which the configuration removes a part.
+const fn age_in(part: CleanPart, retention: &RetentionSettings) -> Option<Age> {
+    match part {
+        CleanPart::Runs => retention.runs,
+        CleanPart::Output => retention.output,
+        CleanPart::Branches => retention.branches,
+        CleanPart::Deliveries => retention.deliveries,
+        CleanPart::Answers => retention.answers,
+        CleanPart::Events => retention.events,
+        CleanPart::Audit => retention.audit,
     }
 }
 
@@ -110,40 +58,8 @@ impl CleanRequest {
     /// Retention from the configuration.
     pub fn from_settings(retention: &RetentionSettings) -> Self {
         let parts = CleanPart::ALL.into_iter();
-        let parts = parts.filter_map(|part| Some((part, part.age_in(retention)?))).collect();
+        let parts = parts.filter_map(|part| Some((part, age_in(part, retention)?))).collect();
         Self { parts, dry_run: false, by_operator: false }
-    }
-}
-
-/// Result of a cleaning.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CleanReport {
-    /// True if it was only counted
-    pub dry_run: bool,
-    /// Result for each requested part
-    pub parts: Vec<CleanedPart>,
-}
-
-/// Result for one part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct CleanedPart {
-    /// Part that was cleaned
-    pub part: CleanPart,
-    /// Number of folders, files, branches or rows removed, or to be removed
-    pub removed: u64,
-    /// Bytes of their files; 0 for rows and branches
-    pub bytes: u64,
-    /// Archives that were written
-    pub archives: Vec<String>,
-    /// Why something old stays
-    pub kept: Vec<String>,
-}
-
-impl CleanedPart {
-    const fn new(part: CleanPart) -> Self {
-        Self { part, removed: 0, bytes: 0, archives: Vec::new(), kept: Vec::new() }
     }
 }
 

@@ -3,11 +3,12 @@
 use std::fs;
 use std::path::PathBuf;
 
-use engine::{CleanPart, CleanReport, CleanRequest, CleanedPart, Cleaner};
+use engine::{CleanRequest, Cleaner};
 use model::Age;
 use model::review::WorktreeState;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use wire::cleanup::{CleanPart, CleanReport, CleanedPart};
 
 use crate::support::repository::{Project, commit, git};
 use crate::support::{Who, World};

@@ -5,7 +5,7 @@ mod trouble;
 use std::sync::{Arc, Mutex};
 
 use engine::settings::{Secret, Settings, WebhookForm, WebhookKey, WebhookSettings};
-use engine::{DeliveryView, WebhookService, WebhookView, WhichDeliveries};
+use engine::{DeliveryQuery, WebhookService};
 use model::event::EventKind;
 use model::webhook::{DeliveryState, kinds_of};
 use model::{AgentId, NoteType, Timestamp};
@@ -15,6 +15,7 @@ use testkit::{Reaction, ReceivedMessage, Receiver, event_of};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::event::{EventData, MailRead, NoteAdded};
+use wire::webhooks::{DeliveryView, WebhookView};
 
 use crate::support::World;
 
@@ -108,7 +109,7 @@ impl Stage {
     }
 
     async fn deliveries(&self, state: Option<DeliveryState>) -> Vec<DeliveryView> {
-        let which = WhichDeliveries { state, before: None, limit: 100 };
+        let which = DeliveryQuery { state, before: None, limit: 100 };
         self.world.engine.webhook_deliveries("it", which).await.unwrap().items
     }
 

@@ -16,7 +16,7 @@ const LONGEST: usize = 200;
 /// Filter for listing calls.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichCalls {
+pub(crate) struct AuditQuery {
     /// Only those after this number
     #[serde(default)]
     pub(super) after: Cursor,
@@ -64,7 +64,7 @@ fn bounded<'a>(field: &str, text: &'a str) -> Result<&'a str, ToolError> {
     Ok(text)
 }
 
-impl WhichCalls {
+impl AuditQuery {
     /// In which order.
     pub(super) fn order(&self, usual: AuditSearchOrder) -> Result<AuditSearchOrder, ToolError> {
         match self.order.as_deref() {

@@ -10,7 +10,11 @@ use engine::store::{SpendBy, SpendPoint, TimeSpan, Tokens, Tx};
 use model::money::Usd;
 use model::{AgentId, TaskRef, Timestamp};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+
+use wire::costs::{
+    CostGrouping, CostSeries, CostSeriesKey, CostSeriesPoint, KeySpending, Spending,
+};
 
 use super::costs::chosen;
 use crate::answer::{Answer, Params};
@@ -34,82 +38,23 @@ enum CutBy {
     Lineage,
 }
 
-const BY: [(&str, CutBy); 4] = [
-    ("role", CutBy::Sum(SpendBy::Role)),
-    ("model", CutBy::Sum(SpendBy::Model)),
-    ("task", CutBy::Sum(SpendBy::Task)),
-    ("lineage", CutBy::Lineage),
+const BY: [(&str, (CostGrouping, CutBy)); 4] = [
+    ("role", (CostGrouping::Role, CutBy::Sum(SpendBy::Role))),
+    ("model", (CostGrouping::Model, CutBy::Sum(SpendBy::Model))),
+    ("task", (CostGrouping::Task, CutBy::Sum(SpendBy::Task))),
+    ("lineage", (CostGrouping::Lineage, CutBy::Lineage)),
 ];
 
 /// Query for costs over time.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichSeries {
+pub(crate) struct CostSeriesQuery {
     /// From this hour on (default: a day before the end)
     since: Option<Timestamp>,
     /// Before this time (default: now)
     until: Option<Timestamp>,
     /// By `role` (the default), `model`, `task` or `lineage`: who stands above all
     by: Option<String>,
-}
-
-/// Spending over time.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Series {
-    /// By what
-    by: &'static str,
-    /// When the first step begins
-    from: Timestamp,
-    /// When the last one ends
-    to: Timestamp,
-    /// Length of a step in milliseconds: an hour, or a day if more than three days are shown
-    step: i64,
-    /// On what: the five dearest, and the rest as `other`
-    keys: Vec<SpentOn>,
-    /// The steps, each with what was spent in it; what has nothing is left out
-    points: Vec<Point>,
-    /// All of it
-    total: SpentValue,
-}
-
-/// Something that money was spent on.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SpentOn {
-    /// Its name
-    key: String,
-    /// Its name for people
-    label: String,
-    /// Spending in the whole period
-    #[serde(flatten)]
-    spent: SpentValue,
-}
-
-/// A step.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Point {
-    /// When it begins
-    from: Timestamp,
-    /// Spending by group
-    values: Vec<KeyValue>,
-}
-
-/// Spending of one group.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct KeyValue {
-    /// On which
-    key: String,
-    /// Amount
-    #[serde(flatten)]
-    spent: SpentValue,
-}
-
-/// Money and tokens.
-#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
-pub(crate) struct SpentValue {
-    /// Dollars
-    usd: f64,
-    /// Tokens, in and out
-    tokens: u64,
 }
 
 /// A sum that grows.
@@ -125,17 +70,17 @@ impl Sum {
         self.tokens += point.tokens;
     }
 
-    fn value(self) -> SpentValue {
-        SpentValue { usd: self.money.dollars(), tokens: self.tokens.all() }
+    fn value(self) -> Spending {
+        Spending { usd: self.money.dollars(), tokens: self.tokens.all() }
     }
 }
 
-/// The time that is meant, from a whole hour on.
+/// The requested period, from a whole hour on.
 pub(super) fn time_of(
     since: Option<Timestamp>,
     until: Option<Timestamp>,
     now: Timestamp,
-) -> Result<(Timestamp, Timestamp), ToolError> {
+) -> Result<TimeSpan, ToolError> {
     let to = until.unwrap_or_else(|| now.after_millis(1));
     let from = since.unwrap_or_else(|| to.after_millis(-DAY));
     if from >= to {
@@ -145,7 +90,7 @@ pub(super) fn time_of(
         let error = ToolError::invalid("`since` is too long ago: at most 400 days are added up");
         return Err(error.detail("field", "since"));
     }
-    Ok((Timestamp::from_millis(from.as_millis().div_euclid(HOUR) * HOUR), to))
+    Ok(TimeSpan { from: Timestamp::from_millis(from.as_millis().div_euclid(HOUR) * HOUR), to })
 }
 
 /// A name for people.
@@ -191,12 +136,14 @@ fn ranked(points: &[SpendPoint]) -> Vec<(String, Sum)> {
 
 fn series(
     tx: &Tx<'_>,
-    (name, by): (&'static str, CutBy),
-    (from, to): (Timestamp, Timestamp),
-) -> Result<Series, ToolError> {
+    grouping: CostGrouping,
+    by: CutBy,
+    span: TimeSpan,
+) -> Result<CostSeries, ToolError> {
+    let TimeSpan { from, to } = span;
     let points = match by {
-        CutBy::Sum(by) => tx.spend_points(by, TimeSpan { from, to })?,
-        CutBy::Lineage => tx.spend_points_by_lineage(TimeSpan { from, to })?,
+        CutBy::Sum(by) => tx.spend_points(by, span)?,
+        CutBy::Lineage => tx.spend_points_by_lineage(span)?,
     };
     let step = if to.millis_since(from) > LONG { DAY } else { HOUR };
     let steps = (to.millis_since(from) + step - 1) / step;
@@ -212,14 +159,14 @@ fn series(
         sums.entry((at, key)).or_default().add(point);
         total.add(point);
     }
-    let point = |at: i64| Point {
+    let point = |at: i64| CostSeriesPoint {
         from: from.after_millis(at * step),
         values: ranked
             .iter()
             .enumerate()
             .filter_map(|(n, (key, _))| {
                 let spent = sums.get(&(at, n))?.value();
-                Some(KeyValue { key: key.clone(), spent })
+                Some(KeySpending { key: key.clone(), spent })
             })
             .collect(),
     };
@@ -227,18 +174,18 @@ fn series(
     let mut keys = Vec::new();
     for (key, sum) in &ranked {
         let label = if key == OTHER { key.clone() } else { label_of(tx, by, key)? };
-        keys.push(SpentOn { key: key.clone(), label, spent: sum.value() });
+        keys.push(CostSeriesKey { key: key.clone(), label, spent: sum.value() });
     }
     let to = from.after_millis(steps * step);
-    Ok(Series { by: name, from, to, step, keys, points, total: total.value() })
+    Ok(CostSeries { by: grouping, from, to, step, keys, points, total: total.value() })
 }
 
 pub(crate) async fn show(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichSeries>,
-) -> Answer<Json<Series>> {
-    let by = chosen(asked.by.as_deref().unwrap_or("role"), &BY)?;
+    Params(asked): Params<CostSeriesQuery>,
+) -> Answer<Json<CostSeries>> {
+    let (grouping, by) = chosen(asked.by.as_deref().unwrap_or("role"), &BY)?;
     let span = time_of(asked.since, asked.until, shared.app.engine.now())?;
-    let shown = shared.app.engine.store().scan(move |tx| series(tx, by, span)).await?;
+    let shown = shared.app.engine.store().scan(move |tx| series(tx, grouping, by, span)).await?;
     Ok(Json(shown))
 }

@@ -6,11 +6,14 @@ use axum::Json;
 use axum::extract::State;
 use engine::store::{LineageNode, SpendBy, TaskCost, TimeSpan, Tokens, Tx};
 use engine::{Code, ToolError};
-use model::agent::AgentStateName;
 use model::money::Usd;
 use model::{AgentId, Timestamp};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+
+use wire::costs::{
+    CostSummary, CostliestTask, DoneTaskCosts, FailedWorkCosts, Lineage, LineageAgent, TokenTotals,
+};
 
 use super::costs_series::{HOUR, time_of};
 use crate::answer::{Answer, Params};
@@ -22,81 +25,11 @@ const TREE: u32 = 300;
 /// Over which time.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichTime {
+pub(crate) struct CostSummaryQuery {
     /// From this hour on (default: a day before the end)
     since: Option<Timestamp>,
     /// Before this time (default: now)
     until: Option<Timestamp>,
-}
-
-/// Summary of spending.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Summary {
-    /// From when on
-    from: Timestamp,
-    /// Until when
-    to: Timestamp,
-    /// Dollars
-    spent_usd: f64,
-    /// Dollars in the last hour
-    rate_usd: f64,
-    /// Tokens
-    tokens: TokensRead,
-    /// Cost of a completed task
-    done_task: DoneTask,
-    /// Cost of failed work
-    failed: FailedWork,
-    /// Share estimated from the price table; null if unknown
-    estimated_share: Option<f64>,
-}
-
-/// Tokens, and how many of those that were read came from a cache.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TokensRead {
-    /// In and out
-    all: u64,
-    /// Read, from wherever
-    read: u64,
-    /// Written
-    written: u64,
-    /// Read from a cache
-    cached: u64,
-}
-
-/// Cost of completed tasks.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct DoneTask {
-    /// Half of them cost no more; null where there is none
-    median_usd: Option<f64>,
-    /// Number of places
-    count: usize,
-    /// The same for the time before, which was as long
-    before_usd: Option<f64>,
-}
-
-/// Cost of failed work.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct FailedWork {
-    /// Dollars
-    usd: f64,
-    /// The task that took the most of it
-    worst: Option<WorstTask>,
-}
-
-/// A task, and what failed work on it cost.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct WorstTask {
-    /// Its number
-    number: i64,
-    /// Its slug
-    slug: String,
-    /// Title
-    title: String,
-    /// Dollars
-    usd: f64,
 }
 
 /// The middle one, or the mean of the two in the middle.
@@ -126,9 +59,9 @@ fn rate(tx: &Tx<'_>, now: Timestamp) -> Result<f64, ToolError> {
 
 fn summary(
     tx: &Tx<'_>,
-    (from, to): (Timestamp, Timestamp),
+    TimeSpan { from, to }: TimeSpan,
     now: Timestamp,
-) -> Result<Summary, ToolError> {
+) -> Result<CostSummary, ToolError> {
     let (mut money, mut tokens) = (Usd::ZERO, Tokens::default());
     for point in tx.spend_points(SpendBy::Hour, TimeSpan { from, to })? {
         money += point.money;
@@ -139,37 +72,37 @@ fn summary(
     let before = tx.spend_on_done(before)?;
     let (failed, alone) = tx.spend_on_failed(TimeSpan { from, to })?;
     let wasted = failed.iter().map(|cost| cost.money).sum::<Usd>() + alone;
-    let worst = failed.into_iter().next().map(|cost| WorstTask {
+    let worst = failed.into_iter().next().map(|cost| CostliestTask {
         number: cost.number,
         slug: cost.slug,
         title: cost.title,
         usd: cost.money.dollars(),
     });
-    Ok(Summary {
+    Ok(CostSummary {
         from,
         to,
         spent_usd: money.dollars(),
         rate_usd: rate(tx, now)?,
-        tokens: TokensRead {
+        tokens: TokenTotals {
             all: tokens.all(),
             read: tokens.read(),
             written: tokens.output,
             cached: tokens.cache_read,
         },
-        done_task: DoneTask {
+        done_task: DoneTaskCosts {
             median_usd: median(&done),
             count: done.len(),
             before_usd: median(&before),
         },
-        failed: FailedWork { usd: wasted.dollars(), worst },
+        failed: FailedWorkCosts { usd: wasted.dollars(), worst },
         estimated_share: None,
     })
 }
 
 pub(crate) async fn show(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichTime>,
-) -> Answer<Json<Summary>> {
+    Params(asked): Params<CostSummaryQuery>,
+) -> Answer<Json<CostSummary>> {
     let now = shared.app.engine.now();
     let span = time_of(asked.since, asked.until, now)?;
     let shown = shared.app.engine.store().scan(move |tx| summary(tx, span, now)).await?;
@@ -179,64 +112,31 @@ pub(crate) async fn show(
 /// Query for a lineage.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichLineage {
+pub(crate) struct LineageQuery {
     /// From this agent on down (default: the one without a parent that has spent the most of those that
     /// live, else the one that ended last)
     agent: Option<AgentId>,
 }
 
-/// The budgets of a lineage.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Lineage {
-    /// Root of the lineage; null if there are no agents
-    root: Option<LineageView>,
-    /// True if there are more agents than shown
-    truncated: bool,
-}
-
-/// An agent with what it and those below it may spend.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct LineageView {
-    /// Agent id
-    id: AgentId,
-    /// The end of its id
-    short: String,
-    /// In which role
-    role: String,
-    /// The number of its task
-    task_number: Option<i64>,
-    /// Cap of it and its descendants in dollars; null for its parent's
-    cap_usd: Option<f64>,
-    /// Amount spent by it and its descendants
-    spent_usd: f64,
-    /// Where it stands
-    state: AgentStateName,
-    /// Those below it
-    children: Vec<Self>,
-}
-
-impl From<LineageNode> for LineageView {
-    fn from(node: LineageNode) -> Self {
-        Self {
-            id: node.agent,
-            short: node.agent.to_string().chars().skip(14).collect(),
-            role: node.role,
-            task_number: node.task,
-            cap_usd: node.cap.map(Usd::dollars),
-            spent_usd: node.spent.dollars(),
-            state: node.state,
-            children: Vec::new(),
-        }
+fn lineage_agent(node: LineageNode) -> LineageAgent {
+    LineageAgent {
+        id: node.agent,
+        short: node.agent.to_string().chars().skip(14).collect(),
+        role: node.role,
+        task_number: node.task,
+        cap_usd: node.cap.map(Usd::dollars),
+        spent_usd: node.spent.dollars(),
+        state: node.state,
+        children: Vec::new(),
     }
 }
 
 /// Hangs each under its parent. Parents come before children, so the last is always a leaf.
-fn tree(mut nodes: Vec<LineageNode>) -> Option<LineageView> {
-    let mut below: std::collections::HashMap<AgentId, Vec<LineageView>> = <_>::default();
+fn tree(mut nodes: Vec<LineageNode>) -> Option<LineageAgent> {
+    let mut below: std::collections::HashMap<AgentId, Vec<LineageAgent>> = <_>::default();
     while let Some(node) = nodes.pop() {
         let parent = node.parent;
-        let mut view = LineageView::from(node);
+        let mut view = lineage_agent(node);
         view.children = below.remove(&view.id).unwrap_or_default();
         view.children.reverse();
         match parent.filter(|_| !nodes.is_empty()) {
@@ -249,7 +149,7 @@ fn tree(mut nodes: Vec<LineageNode>) -> Option<LineageView> {
 
 pub(crate) async fn lineage(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichLineage>,
+    Params(asked): Params<LineageQuery>,
 ) -> Answer<Json<Lineage>> {
     let shown = shared
         .app

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use engine::store::{AuditSearch, StoreError, ToolFigures, ToolUse, Tx};
+use engine::store::{self, AuditSearch, StoreError, ToolUse, Tx};
 use model::Timestamp;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+
+use wire::usage::{OwnToolFigure, ToolFigure, ToolFigures};
 
 use super::audit_query::refusals;
-use super::record::{Counted, span_of};
+use super::record::{call_counts, span_of};
 use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
@@ -24,53 +26,11 @@ const OWN: u32 = 100;
 /// Over which time.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichToolUse {
+pub(crate) struct ToolFiguresQuery {
     /// From this time on (default: an hour before the end)
     since: Option<Timestamp>,
     /// Before this time (default: now)
     until: Option<Timestamp>,
-}
-
-/// Tool use.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct ToolsUsed {
-    /// When the first part begins
-    from: Timestamp,
-    /// Length of a part, in milliseconds
-    step: i64,
-    /// Adjutant's tools, the most used first
-    tools: Vec<ToolFigure>,
-    /// The agents' own tools, of those that were at work in this time, since each of them began
-    own: Vec<OwnTool>,
-    /// True if the figures are estimated from a sample
-    estimate: bool,
-}
-
-/// Use of one of Adjutant's tools.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ToolFigure {
-    /// Its name
-    tool: String,
-    #[serde(flatten)]
-    counted: Counted,
-    /// Half of the calls took no longer, in milliseconds
-    p50_ms: f64,
-    /// Of a hundred calls ninety-five took no longer
-    p95_ms: f64,
-    /// Number of calls in each part of the period
-    spark: Vec<u64>,
-}
-
-/// Use of one of the agents' own tools.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct OwnTool {
-    /// Its name
-    tool: String,
-    /// Number of calls
-    calls: u64,
-    /// Number of failed calls
-    failed: u64,
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
@@ -78,29 +38,25 @@ fn ms(micros: u64) -> f64 {
     micros as f64 / 1000.0
 }
 
-impl From<ToolFigures> for ToolFigure {
-    fn from(figures: ToolFigures) -> Self {
-        Self {
-            tool: figures.tool,
-            counted: Counted::from(figures.count),
-            p50_ms: ms(figures.p50_micros),
-            p95_ms: ms(figures.p95_micros),
-            spark: figures.parts,
-        }
+fn tool_figure(figures: store::ToolFigures) -> ToolFigure {
+    ToolFigure {
+        tool: figures.tool,
+        counted: call_counts(figures.count),
+        p50_ms: ms(figures.p50_micros),
+        p95_ms: ms(figures.p95_micros),
+        spark: figures.parts,
     }
 }
 
-impl From<ToolUse> for OwnTool {
-    fn from(used: ToolUse) -> Self {
-        Self { tool: used.tool, calls: used.calls, failed: used.errors }
-    }
+fn own_tool_figure(used: ToolUse) -> OwnToolFigure {
+    OwnToolFigure { tool: used.tool, calls: used.calls, failed: used.errors }
 }
 
 pub(crate) async fn tools(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichToolUse>,
-) -> Answer<Json<ToolsUsed>> {
-    let span = span_of((asked.since, asked.until), PARTS, shared.app.engine.now())?;
+    Params(asked): Params<ToolFiguresQuery>,
+) -> Answer<Json<ToolFigures>> {
+    let span = span_of(asked.since, asked.until, PARTS, shared.app.engine.now())?;
     let ((figures, estimate), own) = shared
         .app
         .engine
@@ -111,11 +67,11 @@ pub(crate) async fn tools(
             Ok::<_, StoreError>((figures, tx.tool_use_own(span.from, OWN)?))
         })
         .await?;
-    Ok(Json(ToolsUsed {
+    Ok(Json(ToolFigures {
         from: span.from,
         step: span.step,
-        tools: figures.into_iter().map(ToolFigure::from).collect(),
-        own: own.into_iter().map(OwnTool::from).collect(),
+        tools: figures.into_iter().map(tool_figure).collect(),
+        own: own.into_iter().map(own_tool_figure).collect(),
         estimate,
     }))
 }

@@ -38,7 +38,7 @@ const PAST: [(&str, Past); 3] =
 /// Query for agents.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichCrew {
+pub(crate) struct CrewQuery {
     /// Those that this agent started (default: those that the operator started)
     parent: Option<AgentId>,
     /// Instead of a level of the tree, a flat list of those that stand so: `all` (the default), `running`,
@@ -62,7 +62,7 @@ pub(crate) struct WhichCrew {
 /// Agents by id.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichRows {
+pub(crate) struct CrewRowsQuery {
     /// Their ids, with commas between them; at most 200
     ids: String,
     /// Tell how each stood over so many seconds until now
@@ -71,7 +71,7 @@ pub(crate) struct WhichRows {
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichCrew>,
+    Params(asked): Params<CrewQuery>,
 ) -> Answer<Json<Crew>> {
     let standing = chosen("state", asked.state.as_deref(), &STATES)?;
     let past = chosen("past", asked.past.as_deref(), &PAST)?;
@@ -98,7 +98,7 @@ pub(crate) async fn list(
 
 pub(crate) async fn rows(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichRows>,
+    Params(asked): Params<CrewRowsQuery>,
 ) -> Answer<Json<CrewRows>> {
     let ids: Vec<&str> = asked.ids.split(',').filter(|id| !id.is_empty()).collect();
     if ids.len() > MOST_ROWS {

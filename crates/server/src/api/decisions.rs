@@ -10,8 +10,10 @@ use axum::extract::State;
 use engine::store::{AuditFilter, AuditRow};
 use model::{AgentId, Cursor, Timestamp};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::Value;
+
+use wire::decisions::{Decision, DecisionLog};
 
 use super::page_limit;
 use crate::answer::{Answer, Params};
@@ -22,7 +24,7 @@ const LOG_DECISION: &str = "mcp__system__log_decision";
 /// Query for decision-log entries.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichDecisions {
+pub(crate) struct DecisionsQuery {
     /// Only those of calls after this number
     #[serde(default)]
     after: Cursor,
@@ -32,47 +34,16 @@ pub(crate) struct WhichDecisions {
     agent_id: Option<AgentId>,
 }
 
-/// A page of the decision log.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Decisions {
-    /// The entries, oldest first
-    decisions: Vec<Decision>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<i64>,
-}
-
-/// An entry of the decision log.
-#[derive(Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "the name is the seed's")]
-pub(crate) struct Decision {
-    /// The entry
-    id: String,
-    /// Agent; null for the operator
-    agent_id: Option<AgentId>,
-    /// Decision or event
-    decision: String,
-    /// Why
-    reasoning: String,
-    /// Input or output
-    #[schemars(with = "Option<serde_json::Map<String, Value>>")]
-    context: Value,
-    /// When
-    timestamp: Timestamp,
-}
-
 pub(crate) async fn decisions(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichDecisions>,
-) -> Answer<Json<Decisions>> {
+    Params(asked): Params<DecisionsQuery>,
+) -> Answer<Json<DecisionLog>> {
     let limit = page_limit(asked.limit)?;
     let filter = AuditFilter { after: asked.after.number(), agent: asked.agent_id, tool: None };
     let store = shared.app.engine.store();
     let page = store.scan(move |tx| tx.audit_page(&filter, limit)).await?;
     let decisions = page.items.into_iter().flat_map(entries).collect();
-    Ok(Json(Decisions { decisions, next_cursor: page.next }))
+    Ok(Json(DecisionLog { decisions, next_cursor: page.next }))
 }
 
 /// The entries that a recorded call makes. What the operator did beside the tools makes none.

@@ -9,13 +9,13 @@ use engine::store::EpicPage;
 use model::EpicId;
 use wire::epics::{EpicRow, Epics};
 
-use super::{Listing, page_limit};
+use super::{ListQuery, page_limit};
 use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<Listing>,
+    Params(asked): Params<ListQuery>,
 ) -> Answer<Json<Epics>> {
     let which = if asked.all { EpicPage::All } else { EpicPage::Open };
     let limit = page_limit(asked.limit)?;

@@ -16,11 +16,12 @@ use engine::{Tab, ToolError};
 use http::StatusCode;
 use http::header::{ACCEPT, HeaderMap};
 use model::event::EventKind;
-use model::{AgentId, Cursor, TaskId, TaskRef, Timestamp};
+use model::{AgentId, Cursor, TaskId, TaskRef};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::Deserialize;
 use tokio::time::Instant;
+
+use wire::event::{EventPage, EventView};
 
 use super::{agents, page_limit};
 use crate::answer::{Answer, Params, Refusal};
@@ -36,7 +37,7 @@ const LAST_EVENT_ID: &str = "last-event-id";
 /// Query for events.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichEvents {
+pub(crate) struct EventsQuery {
     /// Only those after this number; `now` is only what is to come
     after: Option<String>,
     /// Page size, at most 1000; not for a stream
@@ -56,7 +57,7 @@ pub(crate) struct WhichEvents {
 /// Filter of a stream.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichStream {
+pub(crate) struct EventStreamQuery {
     /// Only those after this number; `now` is only what is to come
     after: Option<String>,
     /// Only of these kinds, with commas between them; `agent.*` is all that begin so
@@ -75,39 +76,9 @@ enum Form {
     Sse,
 }
 
-/// A page of events.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Events {
-    /// The events, oldest first
-    events: Vec<EventView>,
-    /// Where to go on: everything up to here has been looked at
-    last: i64,
-}
-
-/// Something that happened.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct EventView {
-    /// Its place in the sequence
-    number: i64,
-    /// Kind
-    kind: EventKind,
-    /// When
-    at: Timestamp,
-    /// To or by which agent
-    agent_id: Option<AgentId>,
-    /// With which task
-    task_id: Option<TaskId>,
-    /// The rest
-    #[schemars(with = "serde_json::Map<String, Value>")]
-    data: Value,
-}
-
-impl From<Event> for EventView {
-    fn from(event: Event) -> Self {
-        let Event { number, kind, at, agent, task, data } = event;
-        Self { number, kind, at, agent_id: agent, task_id: task, data }
-    }
+pub(super) fn event_view(event: Event) -> EventView {
+    let Event { number, kind, at, agent, task, data } = event;
+    EventView { number, kind, at, agent_id: agent, task_id: task, data }
 }
 
 /// Requested events.
@@ -156,10 +127,10 @@ pub(crate) async fn events(
     State(shared): State<Arc<Shared>>,
     tab: Option<Extension<Tab>>,
     headers: HeaderMap,
-    Params(asked): Params<WhichEvents>,
+    Params(asked): Params<EventsQuery>,
 ) -> Answer<Response> {
-    let WhichEvents { after, limit, kind, agent_id, task_id, wait_seconds, stream } = asked;
-    let mut which = WhichStream { after, kind, agent_id, task_id };
+    let EventsQuery { after, limit, kind, agent_id, task_id, wait_seconds, stream } = asked;
+    let mut which = EventStreamQuery { after, kind, agent_id, task_id };
     if stream.is_none() && !takes_only_streams(&headers) {
         let wanted = wanted(&shared, which).await?;
         let page = page(&shared, wanted, page_limit(limit)?, wait_seconds.unwrap_or(0)).await?;
@@ -193,7 +164,7 @@ fn takes_only_streams(headers: &HeaderMap) -> bool {
 }
 
 /// A page of events; the wait for its first one, if need be.
-async fn page(shared: &Shared, wanted: Wanted, limit: u32, wait: u64) -> Answer<Events> {
+async fn page(shared: &Shared, wanted: Wanted, limit: u32, wait: u64) -> Answer<EventPage> {
     if wait > LONGEST_WAIT {
         let error = ToolError::invalid(format!("`waitSeconds` must be at most {LONGEST_WAIT}"));
         return Err(error.detail("field", "waitSeconds").detail("limit", LONGEST_WAIT).into());
@@ -212,11 +183,11 @@ async fn page(shared: &Shared, wanted: Wanted, limit: u32, wait: u64) -> Answer<
             let search = wanted.search.clone();
             let step = store.scan(move |tx| tx.event_step(&search, span)).await;
             let step = step.map_err(|error: StoreError| ToolError::from(error))?;
-            events.extend(step.events.into_iter().map(EventView::from));
+            events.extend(step.events.into_iter().map(event_view));
             seen = step.seen;
         }
         if !events.is_empty() {
-            return Ok(Events { events, last: seen });
+            return Ok(EventPage { events, last: seen });
         }
         let over = tokio::select! {
             changed = news.changed() => changed.is_err(),
@@ -224,7 +195,7 @@ async fn page(shared: &Shared, wanted: Wanted, limit: u32, wait: u64) -> Answer<
             () = shared.app.shutdown.cancelled() => true,
         };
         if over {
-            return Ok(Events { events, last: seen });
+            return Ok(EventPage { events, last: seen });
         }
     }
 }
@@ -236,7 +207,7 @@ fn last_event(shared: &Shared) -> Result<i64, ToolError> {
 }
 
 /// Understands what somebody wants to hear.
-async fn wanted(shared: &Shared, which: WhichStream) -> Result<Wanted, ToolError> {
+async fn wanted(shared: &Shared, which: EventStreamQuery) -> Result<Wanted, ToolError> {
     let after = match which.after.as_deref() {
         None => Some(0),
         Some("now") => None,

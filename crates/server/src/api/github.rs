@@ -7,8 +7,8 @@ use axum::extract::{Request, State};
 use engine::Hearing;
 use http::StatusCode;
 use http::header::{HeaderMap, HeaderName};
-use schemars::JsonSchema;
-use serde::Serialize;
+
+use wire::server::{GithubHookOutcome, GithubHookStatus};
 
 use crate::answer::{Answer, read_bytes};
 use crate::server::Shared;
@@ -16,28 +16,21 @@ use crate::server::Shared;
 const EVENT: HeaderName = HeaderName::from_static("x-github-event");
 const SIGNATURE: HeaderName = HeaderName::from_static("x-hub-signature-256");
 
-/// Outcome.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Heard {
-    /// `changed`, `unchanged` or `ignored`
-    status: &'static str,
-}
-
 pub(crate) async fn webhook(
     State(shared): State<Arc<Shared>>,
     request: Request,
-) -> Answer<(StatusCode, Json<Heard>)> {
+) -> Answer<(StatusCode, Json<GithubHookOutcome>)> {
     let (head, body) = request.into_parts();
     let body = read_bytes(body).await?;
     let text = |name: &HeaderName| only(&head.headers, name);
     let event = text(&EVENT).unwrap_or_default();
     let heard = shared.app.engine.github_told(event, text(&SIGNATURE), &body).await?;
     let (code, status) = match heard {
-        Hearing::Changed => (StatusCode::OK, "changed"),
-        Hearing::Unchanged => (StatusCode::OK, "unchanged"),
-        Hearing::Ignored => (StatusCode::ACCEPTED, "ignored"),
+        Hearing::Changed => (StatusCode::OK, GithubHookStatus::Changed),
+        Hearing::Unchanged => (StatusCode::OK, GithubHookStatus::Unchanged),
+        Hearing::Ignored => (StatusCode::ACCEPTED, GithubHookStatus::Ignored),
     };
-    Ok((code, Json(Heard { status })))
+    Ok((code, Json(GithubHookOutcome { status })))
 }
 
 /// A header that comes once, and is text.

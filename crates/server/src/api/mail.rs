@@ -22,7 +22,7 @@ const LONGEST_SEARCH: usize = 200;
 /// Query for mails.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichLetters {
+pub(crate) struct MailQuery {
     /// `me`: for the human; `asks`: those of them that wait for an answer; `agents`: for agents; `alerts`: for the human,
     /// about trouble; `sent`: from the human. Absent is `me`, or all where `agent` is given
     #[serde(rename = "box")]
@@ -40,7 +40,7 @@ pub(crate) struct WhichLetters {
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichLetters>,
+    Params(asked): Params<MailQuery>,
 ) -> Answer<Json<Letters>> {
     let limit = page_limit(asked.limit)?;
     let text = asked.q.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());

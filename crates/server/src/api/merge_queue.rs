@@ -19,7 +19,7 @@ use crate::server::Shared;
 /// Page of merges to list.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichMerges {
+pub(crate) struct MergesQuery {
     /// Those that are over, too
     #[serde(default)]
     all: bool,
@@ -38,7 +38,7 @@ const MOST_OVER: u32 = 100;
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichMerges>,
+    Params(asked): Params<MergesQuery>,
 ) -> Answer<Json<Merges>> {
     if asked.over > MOST_OVER {
         let message = format!("`over` must be from 0 to {MOST_OVER}");
@@ -100,7 +100,7 @@ pub(crate) async fn retry(
 /// Filter for listing tasks.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichReviewed {
+pub(crate) struct ReviewQueueQuery {
     /// Only those of this epic
     epic_id: Option<EpicId>,
     /// `nextCursor` of the page before
@@ -111,7 +111,7 @@ pub(crate) struct WhichReviewed {
 
 pub(crate) async fn reviewed(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichReviewed>,
+    Params(asked): Params<ReviewQueueQuery>,
 ) -> Answer<Json<ReviewDesk>> {
     let after = asked.cursor.map_or(Ok(0), |cursor| {
         let number = cursor.strip_prefix('c').and_then(|number| number.parse().ok());

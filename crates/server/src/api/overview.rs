@@ -16,7 +16,7 @@ use crate::server::Shared;
 /// Start of the current day.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Day {
+pub(crate) struct OverviewQuery {
     /// When the reader's day began (default: at midnight in UTC)
     day: Option<Timestamp>,
 }
@@ -24,7 +24,7 @@ pub(crate) struct Day {
 pub(crate) async fn overview(
     State(shared): State<Arc<Shared>>,
     Extension(principal): Extension<Principal>,
-    Params(asked): Params<Day>,
+    Params(asked): Params<OverviewQuery>,
 ) -> Answer<Json<Overview>> {
     let app = &shared.app;
     let about = About {

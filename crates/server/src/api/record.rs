@@ -10,11 +10,15 @@ use engine::ToolError;
 use engine::store::{
     AuditBody, AuditCall, AuditCount, AuditSearchOrder, AuditSearchResult, AuditSpan,
 };
-use model::{AgentId, TaskId, Timestamp};
+use model::Timestamp;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use super::audit_query::{SCAN, WhichCalls, refusals};
+use wire::record::{
+    CallCounts, CallHistogram, RecordCaller, RecordOutcome, RecordRow, Records, SearchedTo,
+};
+
+use super::audit_query::{AuditQuery, SCAN, refusals};
 use super::page_limit;
 use crate::answer::{Answer, Params};
 use crate::server::Shared;
@@ -27,90 +31,12 @@ const COUNTED: i64 = 40 * 1024;
 const BARS: u32 = 120;
 const MOST_BARS: u32 = 500;
 
-/// Recorded calls that were found.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Records {
-    /// The calls
-    rows: Vec<RecordRow>,
-    /// Where to go on looking, if there is more to look at; a page may be empty and have one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_cursor: Option<i64>,
-    /// Last row searched; null if there was none
-    searched_to: Option<SearchedTo>,
-    /// The number of the newest row there is
-    last: i64,
-}
-
-/// The last row that was looked at.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct SearchedTo {
-    /// Its number
-    number: i64,
-    /// When it was written
-    at: Timestamp,
-}
-
-/// A recorded call, in a line.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RecordRow {
-    /// Its place in the chain
-    number: i64,
-    /// When it was answered
-    at: Timestamp,
-    /// Who called
-    who: Who,
-    /// Tool name
-    tool: String,
-    /// Status
-    outcome: RecordOutcome,
-    /// The code it failed with
-    code: Option<String>,
-    /// Beginning of the input, as JSON
-    input: String,
-    /// Duration in milliseconds; null if it only started
-    duration_ms: Option<f64>,
-    /// Task of the caller
-    task_id: Option<TaskId>,
-}
-
-/// Caller.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Who {
-    /// The agent, or the one in whose name the operator called
-    agent_id: Option<AgentId>,
-    /// Its role
-    role: Option<String>,
-    /// The end of its id
-    short: Option<String>,
-    /// True for the operator, perhaps acting as the agent
-    operator: bool,
-}
-
-/// Outcome of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum RecordOutcome {
-    /// Well
-    Done,
-    /// Badly
-    Failed,
-    /// The caller may not
-    Denied,
-    /// It began; another row says how it ended
-    Begun,
-}
-
-impl RecordOutcome {
-    fn of(code: Option<&str>, body: Option<&AuditBody>) -> Self {
-        match code {
-            Some(code) if refusals().contains(&code) => Self::Denied,
-            Some(_) => Self::Failed,
-            None if body.is_some_and(AuditBody::is_begun) => Self::Begun,
-            None => Self::Done,
-        }
+fn outcome_of(code: Option<&str>, body: Option<&AuditBody>) -> RecordOutcome {
+    match code {
+        Some(code) if refusals().contains(&code) => RecordOutcome::Denied,
+        Some(_) => RecordOutcome::Failed,
+        None if body.is_some_and(AuditBody::is_begun) => RecordOutcome::Begun,
+        None => RecordOutcome::Done,
     }
 }
 
@@ -121,37 +47,33 @@ fn milliseconds(body: Option<&AuditBody>) -> Option<f64> {
     Some(micros / 1000.0)
 }
 
-impl Who {
-    fn of(call: &AuditCall, body: Option<&AuditBody>) -> Self {
-        let agent_id = call.row.agent;
-        // Ids begin with the time, so that it is the end that tells two apart.
-        let short = agent_id.map(|id| id.to_string().chars().skip(14).collect());
-        let operator = body.map_or(agent_id.is_none(), |body| body.by_operator);
-        Self { agent_id, role: call.role.clone(), short, operator }
-    }
+fn caller_of(call: &AuditCall, body: Option<&AuditBody>) -> RecordCaller {
+    let agent_id = call.row.agent;
+    // Ids begin with the time, so that it is the end that tells two apart.
+    let short = agent_id.map(|id| id.to_string().chars().skip(14).collect());
+    let operator = body.map_or(agent_id.is_none(), |body| body.by_operator);
+    RecordCaller { agent_id, role: call.role.clone(), short, operator }
 }
 
-impl From<AuditCall> for RecordRow {
-    fn from(call: AuditCall) -> Self {
-        let body = AuditBody::read(&call.row.body);
-        let body = body.as_ref();
-        Self {
-            number: call.row.number,
-            at: call.row.at,
-            who: Who::of(&call, body),
-            outcome: RecordOutcome::of(call.row.code.as_deref(), body),
-            input: body.map_or("", |body| &body.input).chars().take(INPUT_SHOWN).collect(),
-            duration_ms: milliseconds(body),
-            tool: call.row.tool,
-            code: call.row.code,
-            task_id: call.task,
-        }
+fn record_row(call: AuditCall) -> RecordRow {
+    let body = AuditBody::read(&call.row.body);
+    let body = body.as_ref();
+    RecordRow {
+        number: call.row.number,
+        at: call.row.at,
+        who: caller_of(&call, body),
+        outcome: outcome_of(call.row.code.as_deref(), body),
+        input: body.map_or("", |body| &body.input).chars().take(INPUT_SHOWN).collect(),
+        duration_ms: milliseconds(body),
+        tool: call.row.tool,
+        code: call.row.code,
+        task_id: call.task,
     }
 }
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichCalls>,
+    Params(asked): Params<AuditQuery>,
 ) -> Answer<Json<Records>> {
     let limit = page_limit(asked.limit)?;
     let order = asked.order(AuditSearchOrder::Newest)?;
@@ -167,7 +89,7 @@ pub(crate) async fn list(
         .await?;
     let AuditSearchResult { calls, next, searched_to } = found;
     Ok(Json(Records {
-        rows: calls.into_iter().map(RecordRow::from).collect(),
+        rows: calls.into_iter().map(record_row).collect(),
         next_cursor: next,
         searched_to: searched_to.map(|(number, at)| SearchedTo { number, at }),
         last,
@@ -177,7 +99,7 @@ pub(crate) async fn list(
 /// Query for a histogram of calls.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichBars {
+pub(crate) struct HistogramQuery {
     /// From this time on (default: an hour before the end)
     since: Option<Timestamp>,
     /// Before this time (default: now)
@@ -198,44 +120,14 @@ pub(crate) struct WhichBars {
     commit: Option<String>,
 }
 
-/// Calls over time.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Histogram {
-    /// When the first part begins
-    from: Timestamp,
-    /// When the last one ends
-    to: Timestamp,
-    /// Length of a part, in milliseconds
-    step: i64,
-    /// The parts
-    buckets: Vec<Counted>,
-    /// All of them together
-    #[serde(flatten)]
-    all: Counted,
-    /// True if the figures are estimated from a sample
-    estimate: bool,
-}
-
-/// Calls, counted. What only began is counted when it ends.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub(crate) struct Counted {
-    /// All of them
-    pub(super) calls: u64,
-    /// Those that failed
-    pub(super) failed: u64,
-    /// Those that were refused
-    pub(super) denied: u64,
-}
-
-impl From<AuditCount> for Counted {
-    fn from(count: AuditCount) -> Self {
-        Self { calls: count.calls, failed: count.failed, denied: count.refused }
-    }
+pub(super) const fn call_counts(count: AuditCount) -> CallCounts {
+    CallCounts { calls: count.calls, failed: count.failed, denied: count.refused }
 }
 
 /// A time cut into parts: whole milliseconds each, so that the end may be a little later than asked.
 pub(super) fn span_of(
-    (since, until): (Option<Timestamp>, Option<Timestamp>),
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
     parts: u32,
     now: Timestamp,
 ) -> Result<AuditSpan, ToolError> {
@@ -252,22 +144,22 @@ pub(super) fn span_of(
 
 pub(crate) async fn histogram(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichBars>,
-) -> Answer<Json<Histogram>> {
+    Params(asked): Params<HistogramQuery>,
+) -> Answer<Json<CallHistogram>> {
     let parts = asked.buckets.unwrap_or(BARS);
     if !(1..=MOST_BARS).contains(&parts) {
         let error = ToolError::invalid(format!("`buckets` must be from 1 to {MOST_BARS}"));
         return Err(error.detail("field", "buckets").into());
     }
-    let span = span_of((asked.since, asked.until), parts, shared.app.engine.now())?;
-    let filter = WhichCalls {
+    let span = span_of(asked.since, asked.until, parts, shared.app.engine.now())?;
+    let filter = AuditQuery {
         agent: asked.agent,
         tool: asked.tool,
         q: asked.q,
         outcome: asked.outcome,
         task_id: asked.task_id,
         commit: asked.commit,
-        ..WhichCalls::default()
+        ..AuditQuery::default()
     };
     let (counts, estimate) = shared
         .app
@@ -278,17 +170,17 @@ pub(crate) async fn histogram(
             Ok::<_, ToolError>(tx.audit_histogram(&search, &span, &refusals(), COUNTED)?)
         })
         .await?;
-    let mut all = Counted::default();
+    let mut all = CallCounts::default();
     for count in &counts {
         all.calls += count.calls;
         all.failed += count.failed;
         all.denied += count.refused;
     }
-    Ok(Json(Histogram {
+    Ok(Json(CallHistogram {
         from: span.from,
         to: span.from.after_millis(span.step * i64::from(parts)),
         step: span.step,
-        buckets: counts.into_iter().map(Counted::from).collect(),
+        buckets: counts.into_iter().map(call_counts).collect(),
         all,
         estimate,
     }))

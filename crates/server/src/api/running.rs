@@ -7,45 +7,18 @@ use axum::{Extension, Json};
 use engine::store::{Agent, AuditDraft, EventDraft, StoreError, Tx};
 use engine::{Principal, ToolError};
 use http::StatusCode;
-use model::Timestamp;
 use model::agent::AgentState;
-use schemars::JsonSchema;
-use serde::Serialize;
+
+use wire::server::{ReloadReport, ServerStatus};
 
 use crate::answer::Answer;
-use crate::app::ReloadReport;
+use crate::app::reload_event;
 use crate::server::Shared;
-
-/// Status of the server.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Status {
-    /// Where it is reached
-    url: String,
-    /// Its process
-    pid: u32,
-    /// Its version
-    version: String,
-    /// Since when it runs
-    started_at: Timestamp,
-    /// The home it serves
-    home: String,
-    /// Number of live agents
-    agents: i64,
-    /// Number of running agents that are working
-    running: usize,
-    /// Number of running agents that wait for a place, an answer, a review or their model
-    waiting: usize,
-    /// Number of calls answered since the start
-    calls: u64,
-    /// True if the operator asks
-    operator: bool,
-}
 
 pub(crate) async fn status(
     State(shared): State<Arc<Shared>>,
     Extension(principal): Extension<Principal>,
-) -> Answer<Json<Status>> {
+) -> Answer<Json<ServerStatus>> {
     let app = &shared.app;
     let (agents, ours) = app
         .engine
@@ -54,7 +27,7 @@ pub(crate) async fn status(
     let at_work =
         |agent: &&Agent| matches!(agent.state, AgentState::Starting | AgentState::Running);
     let running = ours.iter().filter(at_work).count();
-    Ok(Json(Status {
+    Ok(Json(ServerStatus {
         url: app.url.clone(),
         pid: std::process::id(),
         version: app.version.clone(),
@@ -74,7 +47,7 @@ pub(crate) async fn reload(State(shared): State<Arc<Shared>>) -> Answer<Json<Rel
         tokio::task::spawn_blocking(move || reload()).await.map_err(ToolError::internal)??;
     let engine = &shared.app.engine;
     let now = engine.now();
-    let event = EventDraft { agent: None, task: None, data: report.event() };
+    let event = EventDraft { agent: None, task: None, data: reload_event(&report) };
     let row = AuditDraft {
         at: now,
         agent: None,

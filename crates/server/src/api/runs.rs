@@ -7,13 +7,19 @@ use axum::Json;
 use axum::extract::{Path, State};
 use engine::settings::{Budget, is_bare};
 use engine::store::{Agent, Tx};
-use engine::{Code, Draft, Engine, OutputPage, OutputWish, ToolError};
+use engine::{Code, Draft, Engine, OutputPage, OutputWish, Stream, ToolError};
 use http::StatusCode;
 use model::money::Usd;
-use model::{AgentId, Cursor, Line, TaskRef, Text, Timestamp};
+use model::{AgentId, Cursor, Line};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tokio::time::Instant;
+
+use wire::agents::OutputPlace;
+use wire::runs::{
+    AgentOutput, AgentOutputLine, InputOutcome, InputRequest, OutputStream, RunCaps, RunRequest,
+    StartedRun,
+};
 
 use super::agents::id_of;
 use crate::answer::{Answer, Input, Params};
@@ -31,72 +37,17 @@ const MOST_TOOLS: usize = 200;
 pub(super) const SOON: Duration = Duration::from_millis(5);
 pub(super) const AT_LAST: Duration = Duration::from_millis(100);
 
-/// Request to start an agent.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewRun {
-    /// In which role; a bare prompt needs none
-    role: Option<Line<100>>,
-    /// Kind: `claude`, `codex`, `acp`, `command` or `script` (default: the role's)
-    kind: Option<Line<50>>,
-    /// Prompt
-    prompt: Text<4_000_000>,
-    /// For which task: id, number or slug (default: a new one)
-    task: Option<TaskRef>,
-    /// Where it works (default: as the role says, else the project)
-    cwd: Option<Line<4096>>,
-    /// The model (default: as role and configuration say)
-    model: Option<Line<200>>,
-    /// The agent's own tools it may use (default: as the role says)
-    #[schemars(length(max = 200))]
-    tools: Option<Vec<Line<200>>>,
-    /// Time limit in seconds
-    #[schemars(range(min = 1))]
-    timeout: Option<u32>,
-    /// Budget for it and its descendants
-    #[serde(default)]
-    budget: Caps,
-    /// The agent whose conversation it goes on with; role, kind and place are that one's
-    resume: Option<AgentId>,
-}
-
-/// Caps on spending. An absent cap is the role's or the configuration's.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct Caps {
-    /// Dollars
-    usd: Option<f64>,
-    /// Tokens, in and out
-    tokens: Option<u64>,
-    /// Agents started
-    agents: Option<u32>,
-    /// Seconds of running
-    seconds: Option<u64>,
-}
-
-/// A started agent.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Started {
-    /// The agent
-    agent_id: AgentId,
-    /// Its role
-    role: String,
-    /// Current task
-    task_slug: String,
-}
-
 pub(crate) async fn start(
     State(shared): State<Arc<Shared>>,
-    Input(asked): Input<NewRun>,
-) -> Answer<(StatusCode, Json<Started>)> {
+    Input(asked): Input<RunRequest>,
+) -> Answer<(StatusCode, Json<StartedRun>)> {
     let engine = &shared.app.engine;
     let draft = draft_of(engine, asked)?;
     let (agent_id, role, task_slug) = engine.draft(draft).await?;
-    Ok((StatusCode::CREATED, Json(Started { agent_id, role, task_slug })))
+    Ok((StatusCode::CREATED, Json(StartedRun { agent_id, role, task_slug })))
 }
 
-fn draft_of(engine: &Engine, asked: NewRun) -> Result<Draft, ToolError> {
+fn draft_of(engine: &Engine, asked: RunRequest) -> Result<Draft, ToolError> {
     if asked.timeout == Some(0) {
         return Err(wrong("timeout", "must be at least 1"));
     }
@@ -118,7 +69,7 @@ fn draft_of(engine: &Engine, asked: NewRun) -> Result<Draft, ToolError> {
     draft.wish.model = asked.model.map(Line::into_inner);
     draft.wish.tools = asked.tools.map(|tools| tools.into_iter().map(Line::into_inner).collect());
     draft.wish.timeout = asked.timeout;
-    let Caps { usd, tokens, agents, seconds } = asked.budget;
+    let RunCaps { usd, tokens, agents, seconds } = asked.budget;
     draft.budget = Budget { usd, tokens, agents, seconds };
     if let Some(id) = asked.resume {
         go_on(engine, &ours(engine, id)?, &mut draft);
@@ -162,7 +113,7 @@ pub(super) fn ours(engine: &Engine, id: AgentId) -> Result<Agent, ToolError> {
 /// Part of an agent's output.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichOutput {
+pub(crate) struct OutputQuery {
     /// Of which attempt (default: the present one)
     attempt: Option<u32>,
     /// From which file on, as `next` said
@@ -178,64 +129,30 @@ pub(crate) struct WhichOutput {
     wait_seconds: u64,
 }
 
-/// A part of an agent's output.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Output {
-    /// The lines, oldest first
-    lines: Vec<OutputLine>,
-    /// Where the next part begins
-    next: Place,
-    /// Of which attempt
-    attempt: u32,
-    /// True if this attempt has no more output
-    complete: bool,
-}
-
-/// A line.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct OutputLine {
-    /// When it came
-    at: Timestamp,
-    /// Stream: `out`, `err`, or `in` for input to the agent
-    #[schemars(with = "String")]
-    stream: engine::Stream,
-    /// Text
-    text: String,
-    /// Number of bytes left out because it is too long
-    cut: u64,
-}
-
-/// A place in an agent's output.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Place {
-    /// Output segment
-    segment: u32,
-    /// Where in it
-    offset: u64,
-}
-
-impl From<OutputPage> for Output {
-    fn from(page: OutputPage) -> Self {
-        let line = |line: engine::OutputLine| OutputLine {
-            at: line.at,
-            stream: line.stream,
-            text: line.text,
-            cut: line.cut,
-        };
-        Self {
-            lines: page.lines.into_iter().map(line).collect(),
-            next: Place { segment: page.next.segment, offset: page.next.offset },
-            attempt: page.attempt,
-            complete: page.complete,
-        }
+fn output_view(page: OutputPage) -> AgentOutput {
+    let line = |line: engine::OutputLine| AgentOutputLine {
+        at: line.at,
+        stream: match line.stream {
+            Stream::Out => OutputStream::Out,
+            Stream::Err => OutputStream::Err,
+            Stream::In => OutputStream::In,
+        },
+        text: line.text,
+        cut: line.cut,
+    };
+    AgentOutput {
+        lines: page.lines.into_iter().map(line).collect(),
+        next: OutputPlace { segment: page.next.segment, offset: page.next.offset },
+        attempt: page.attempt,
+        complete: page.complete,
     }
 }
 
 pub(crate) async fn output(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
-    Params(asked): Params<WhichOutput>,
-) -> Answer<Json<Output>> {
+    Params(asked): Params<OutputQuery>,
+) -> Answer<Json<AgentOutput>> {
     if asked.wait_seconds > LONGEST_WAIT {
         let error = wrong("waitSeconds", &format!("must be at most {LONGEST_WAIT}"));
         return Err(error.detail("limit", LONGEST_WAIT).into());
@@ -258,7 +175,7 @@ pub(crate) async fn output(
         let page = engine.output(agent.id, wish).await?;
         let over = !page.lines.is_empty() || page.complete || Instant::now() >= deadline;
         if over || shared.app.shutdown.is_cancelled() {
-            return Ok(Json(page.into()));
+            return Ok(Json(output_view(page)));
         }
         // What comes after another attempt began is another output.
         wish.attempt = Some(page.attempt);
@@ -270,28 +187,13 @@ pub(crate) async fn output(
     }
 }
 
-/// Input line for an agent.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Typed {
-    /// The line, without its end
-    line: Text<100_000>,
-}
-
-/// Outcome of an input line.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Taken {
-    /// True if the agent accepts input; not every kind does while it runs
-    taken: bool,
-}
-
 pub(crate) async fn input(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
-    Input(typed): Input<Typed>,
-) -> Answer<Json<Taken>> {
+    Input(typed): Input<InputRequest>,
+) -> Answer<Json<InputOutcome>> {
     let engine = &shared.app.engine;
     let agent = ours(engine, id_of(&id)?)?;
     let taken = engine.type_to(agent.id, typed.line.into_inner()).await?;
-    Ok(Json(Taken { taken }))
+    Ok(Json(InputOutcome { taken }))
 }

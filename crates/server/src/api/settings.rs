@@ -4,142 +4,27 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use engine::ToolError;
 use engine::settings::{Budget, Role, Sandbox, Settings, Worktree};
 use engine::store::EventDraft;
 use engine::toolsets::TOOLSETS;
-use engine::{ToolError, WebhookView};
 use model::policy::{Reach, Rules};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::answer::{Answer, Input};
-use crate::app::ReloadReport;
-use crate::files::{
-    Checked, ConfigView, FileChange, Files, FilesView, KeyChange, RoleChange, RoleFile,
+use wire::server::ReloadReport;
+use wire::settings::{
+    CategoryReach, CategoryView, CheckedChange, EffectiveRole, FilesView, RoleCaps, RoleSandbox,
+    RoleView, RoleWorktree, SaveSettingsRequest, SavedSettings, SettingsChangeRequest,
+    SettingsView, ToolView, ToolsetView,
 };
+
+use crate::answer::{Answer, Input};
+use crate::app::reload_event;
+use crate::files::{FileChange, Files};
 use crate::server::Shared;
 
 /// As many keys are changed at once.
 const MOST_CHANGES: usize = 200;
-
-/// The settings.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SettingsView {
-    /// The configuration
-    config: ConfigView,
-    /// The roles
-    roles: Vec<RoleView>,
-    /// Permissions by category
-    categories: Vec<CategoryView>,
-    /// Every tool, by toolset
-    toolsets: Vec<ToolsetView>,
-    /// Webhook endpoints
-    webhooks: Vec<WebhookView>,
-}
-
-/// A role: its file, and what it comes to.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RoleView {
-    #[serde(flatten)]
-    file: RoleFile,
-    /// Effective settings; null if its file is not used
-    comes_to: Option<RoleSum>,
-}
-
-/// Effective settings of a role, with defaults.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct RoleSum {
-    /// Its name for people
-    display_name: Option<String>,
-    /// Purpose
-    description: Option<String>,
-    /// Its category
-    category: String,
-    /// The kind of agent that plays it
-    kind: String,
-    /// The model
-    model: Option<String>,
-    /// Where it works, from the project's root
-    cwd: Option<String>,
-    /// Worktree: `none`, `fresh` or `parent`
-    worktree: &'static str,
-    /// Sandbox: `none` or `bwrap`
-    sandbox: &'static str,
-    /// Time limit in seconds
-    timeout: Option<u32>,
-    /// Allowed silence in seconds
-    inactivity: Option<u32>,
-    /// Budget
-    budget: CapsView,
-    /// The agent's own tools that it may use; null is all
-    own_tools: Option<Vec<String>>,
-    /// Those that it may not
-    own_tools_denied: Vec<String>,
-    /// The tools of ours that it may use, by their canonical names
-    tools: Vec<&'static str>,
-}
-
-/// Caps on spending. Null is unlimited.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CapsView {
-    /// Dollars
-    usd: Option<f64>,
-    /// Tokens, in and out
-    tokens: Option<u64>,
-    /// Agents started
-    agents: Option<u32>,
-    /// Seconds of running
-    seconds: Option<u64>,
-}
-
-/// Permissions of a category.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CategoryView {
-    /// Its name
-    name: String,
-    /// The patterns that allow
-    allow: Vec<String>,
-    /// The patterns that deny, whatever allows
-    deny: Vec<String>,
-    /// Agents it may await, kill and read: `self`, `descendants` or `all`
-    reach: &'static str,
-    /// Categories it may draft
-    may_draft: Vec<String>,
-    /// Allowed silence in seconds
-    inactivity: u32,
-    /// The tools that it may use, by their canonical names
-    allowed: Vec<&'static str>,
-    /// The tools that a pattern denies it
-    denied: Vec<&'static str>,
-}
-
-/// A toolset.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ToolsetView {
-    /// Its name
-    name: &'static str,
-    /// Its tools
-    tools: Vec<ToolView>,
-}
-
-/// A tool.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ToolView {
-    /// Its canonical name
-    name: &'static str,
-    /// Its name in its toolset
-    short: &'static str,
-    /// Purpose, one line
-    title: &'static str,
-}
 
 pub(crate) async fn show(State(shared): State<Arc<Shared>>) -> Answer<Json<SettingsView>> {
     let FilesView { config, roles } = with_files(&shared, |files| files.read()).await?;
@@ -161,12 +46,12 @@ pub(crate) async fn show(State(shared): State<Arc<Shared>>) -> Answer<Json<Setti
     }))
 }
 
-fn sum(role: &Role, settings: &Settings, tools: &[&'static str]) -> RoleSum {
+fn sum(role: &Role, settings: &Settings, tools: &[&'static str]) -> EffectiveRole {
     let of_category = settings.models.overrides.get(&role.category);
     let model = role.model.clone().or_else(|| of_category.cloned());
     let Budget { usd, tokens, agents, seconds } = role.budget;
     let is_fresh = settings.worktrees.fresh.contains(&role.category);
-    RoleSum {
+    EffectiveRole {
         display_name: role.display_name.clone(),
         description: role.description.clone(),
         category: role.category.clone(),
@@ -174,20 +59,20 @@ fn sum(role: &Role, settings: &Settings, tools: &[&'static str]) -> RoleSum {
         model: model.or_else(|| settings.models.default.clone()),
         cwd: role.cwd.clone(),
         worktree: match role.worktree {
-            Some(Worktree::Fresh) => "fresh",
-            Some(Worktree::Parent) => "parent",
-            None if is_fresh => "fresh",
-            Some(Worktree::None) | None => "none",
+            Some(Worktree::Fresh) => RoleWorktree::Fresh,
+            Some(Worktree::Parent) => RoleWorktree::Parent,
+            None if is_fresh => RoleWorktree::Fresh,
+            Some(Worktree::None) | None => RoleWorktree::None,
         },
         sandbox: match role.sandbox {
-            Sandbox::None => "none",
-            Sandbox::Bwrap => "bwrap",
+            Sandbox::None => RoleSandbox::None,
+            Sandbox::Bwrap => RoleSandbox::Bwrap,
         },
         timeout: role.timeout,
         inactivity: role
             .inactivity
             .or_else(|| settings.policy.get(&role.category).map(|category| category.inactivity)),
-        budget: CapsView { usd, tokens, agents, seconds },
+        budget: RoleCaps { usd, tokens, agents, seconds },
         own_tools: role.tools.clone(),
         own_tools_denied: role.disallowed_tools.clone(),
         tools: permitted(settings, &role.category, &role.rules, tools),
@@ -199,9 +84,9 @@ fn permitted(
     category: &str,
     rules: &Rules,
     tools: &[&'static str],
-) -> Vec<&'static str> {
+) -> Vec<String> {
     let may = |tool: &&&'static str| settings.policy.permits(category, rules, tool);
-    tools.iter().filter(may).copied().collect()
+    tools.iter().filter(may).map(|tool| (*tool).to_owned()).collect()
 }
 
 fn categories(settings: &Settings, tools: &[&'static str]) -> Vec<CategoryView> {
@@ -215,14 +100,14 @@ fn categories(settings: &Settings, tools: &[&'static str]) -> Vec<CategoryView> 
             allow: allow.iter().map(ToString::to_string).collect(),
             deny: deny.iter().map(ToString::to_string).collect(),
             reach: match category.reach {
-                Reach::Itself => "self",
-                Reach::Descendants => "descendants",
-                Reach::All => "all",
+                Reach::Itself => CategoryReach::Itself,
+                Reach::Descendants => CategoryReach::Descendants,
+                Reach::All => CategoryReach::All,
             },
             may_draft: category.may_draft.clone(),
             inactivity: category.inactivity,
             allowed: permitted(settings, name, &Rules::default(), tools),
-            denied: tools.iter().filter(denied).copied().collect(),
+            denied: tools.iter().filter(denied).map(|tool| (*tool).to_owned()).collect(),
         })
     };
     policy.names().filter_map(view).collect()
@@ -232,81 +117,43 @@ fn toolsets(settings: &Settings) -> Vec<ToolsetView> {
     let tools = engine::tools_of(settings);
     let of = |name: &'static str| {
         let own = tools.iter().filter(|tool| tool.toolset() == name).map(|tool| ToolView {
-            name: tool.name,
-            short: engine::bare_of(tool.name),
-            title: &tool.described().title,
+            name: tool.name.to_owned(),
+            short: engine::bare_of(tool.name).to_owned(),
+            title: tool.described().title.clone(),
         });
-        ToolsetView { name, tools: own.collect() }
+        ToolsetView { name: name.to_owned(), tools: own.collect() }
     };
     TOOLSETS.iter().map(|name| of(name)).collect()
 }
 
-/// Requested change: either `changes` or `role`.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Change {
-    /// Keys of the configuration
-    changes: Option<Vec<KeyChange>>,
-    /// A role's whole text
-    role: Option<RoleChange>,
-}
-
-impl Change {
-    fn read(self) -> Result<FileChange, ToolError> {
-        match (self.changes, self.role) {
-            (Some(changes), None) if changes.len() > MOST_CHANGES => {
-                Err(ToolError::invalid(format!("`changes` has more than {MOST_CHANGES} keys"))
-                    .detail("field", "changes"))
-            }
-            (Some(changes), None) => Ok(FileChange::Config(changes)),
-            (None, Some(role)) => Ok(FileChange::Role(role)),
-            (None, None) | (Some(_), Some(_)) => {
-                Err(ToolError::invalid("give either `changes` or `role`"))
-            }
+fn file_change(asked: SettingsChangeRequest) -> Result<FileChange, ToolError> {
+    match (asked.changes, asked.role) {
+        (Some(changes), None) if changes.len() > MOST_CHANGES => {
+            Err(ToolError::invalid(format!("`changes` has more than {MOST_CHANGES} keys"))
+                .detail("field", "changes"))
+        }
+        (Some(changes), None) => Ok(FileChange::Config(changes)),
+        (None, Some(role)) => Ok(FileChange::Role(role)),
+        (None, None) | (Some(_), Some(_)) => {
+            Err(ToolError::invalid("give either `changes` or `role`"))
         }
     }
 }
 
 pub(crate) async fn check(
     State(shared): State<Arc<Shared>>,
-    Input(asked): Input<Change>,
-) -> Answer<Json<Checked>> {
-    let change = asked.read()?;
+    Input(asked): Input<SettingsChangeRequest>,
+) -> Answer<Json<CheckedChange>> {
+    let change = file_change(asked)?;
     Ok(Json(with_files(&shared, move |files| files.check(&change)).await?))
-}
-
-/// Requested change, with the hash of the file it is based on.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Save {
-    /// Keys of the configuration
-    changes: Option<Vec<KeyChange>>,
-    /// A role's whole text
-    role: Option<RoleChange>,
-    /// The file's hash as it was read; absent for a role that has no file yet
-    was: Option<String>,
-}
-
-/// Outcome of saving.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Saved {
-    /// Change of the file, as a patch
-    diff: String,
-    /// New hash of the file
-    hash: Option<String>,
-    /// Notes
-    notes: Vec<String>,
-    /// Outcome of the reload
-    reloaded: ReloadReport,
 }
 
 pub(crate) async fn save(
     State(shared): State<Arc<Shared>>,
-    Input(asked): Input<Save>,
-) -> Answer<Json<Saved>> {
-    let Save { changes, role, was } = asked;
-    let change = Change { changes, role }.read()?;
+    Input(asked): Input<SaveSettingsRequest>,
+) -> Answer<Json<SavedSettings>> {
+    let SaveSettingsRequest { changes, role, was } = asked;
+    let change = file_change(SettingsChangeRequest { changes, role })?;
     let (wish, reload) = (change.clone(), Arc::clone(&shared.app.reload));
     let (saved, reloaded) = with_files(&shared, move |files| {
         let saved = files.save(&wish, was.as_deref())?;
@@ -321,12 +168,12 @@ pub(crate) async fn save(
     })
     .await?;
     record(&shared, &change, &saved, &reloaded).await?;
-    let Checked { diff, hash, notes, .. } = saved;
-    Ok(Json(Saved { diff, hash, notes, reloaded }))
+    let CheckedChange { diff, hash, notes, .. } = saved;
+    Ok(Json(SavedSettings { diff, hash, notes, reloaded }))
 }
 
 /// Why nothing was saved.
-fn refused(checked: &Checked) -> ToolError {
+fn refused(checked: &CheckedChange) -> ToolError {
     let first = checked.problems.first();
     let message = first.map_or("this cannot be saved", |problem| problem.message.as_str());
     let mut error = ToolError::invalid(message).detail("problems", json!(checked.problems));
@@ -340,7 +187,7 @@ fn refused(checked: &Checked) -> ToolError {
 async fn record(
     shared: &Shared,
     change: &FileChange,
-    saved: &Checked,
+    saved: &CheckedChange,
     reloaded: &ReloadReport,
 ) -> Result<(), ToolError> {
     let input = match change {
@@ -353,7 +200,7 @@ async fn record(
     let output = json!({ "diff": engine::redact(saved.diff.clone()), "hash": saved.hash });
     let engine = &shared.app.engine;
     let now = engine.now();
-    let event = EventDraft { agent: None, task: None, data: reloaded.event() };
+    let event = EventDraft { agent: None, task: None, data: reload_event(reloaded) };
     let row = engine.operator_act("operator__settings_save", &input, &output);
     let told = engine.store().write(move |tx| {
         tx.event_append(now, &event)?;

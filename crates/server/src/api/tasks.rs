@@ -21,7 +21,7 @@ const FIRST: u32 = 25;
 /// Query for the board.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichBoard {
+pub(crate) struct BoardQuery {
     /// Only those of this epic
     epic: Option<EpicId>,
     /// Only those of this session
@@ -36,7 +36,7 @@ pub(crate) struct WhichBoard {
 
 pub(crate) async fn board(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichBoard>,
+    Params(asked): Params<BoardQuery>,
 ) -> Answer<Json<Board>> {
     let limit = page_limit(asked.limit.or(Some(FIRST)))?;
     let wish = BoardWish { epic: asked.epic, session: asked.session, words: asked.q };
@@ -46,7 +46,7 @@ pub(crate) async fn board(
 /// Query for tasks.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichTasks {
+pub(crate) struct TasksQuery {
     /// Only of this column: `blocked`, `ready`, `inProgress`, `inReview` or `done`
     column: Option<String>,
     /// Only those of this epic
@@ -66,7 +66,7 @@ pub(crate) struct WhichTasks {
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichTasks>,
+    Params(asked): Params<TasksQuery>,
 ) -> Answer<Json<Tasks>> {
     let engine = &shared.app.engine;
     if let Some(numbers) = &asked.numbers {
@@ -129,7 +129,7 @@ pub(crate) async fn show(
 /// Page of a history.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichHistory {
+pub(crate) struct TaskHistoryQuery {
     /// `nextCursor` of the page before, or `historyCursor` of the task
     #[serde(default)]
     after: Cursor,
@@ -140,7 +140,7 @@ pub(crate) struct WhichHistory {
 pub(crate) async fn history(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
-    Params(asked): Params<WhichHistory>,
+    Params(asked): Params<TaskHistoryQuery>,
 ) -> Answer<Json<TaskHistory>> {
     let (task, limit) = (task_of(&name)?, page_limit(asked.limit)?);
     Ok(Json(shared.app.engine.task_history(task, asked.after.number(), limit).await?))
@@ -149,7 +149,7 @@ pub(crate) async fn history(
 /// Query for the task graph.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichGraph {
+pub(crate) struct TaskGraphQuery {
     /// Only those of this epic, and what stands beside them
     epic: Option<EpicId>,
     /// Only those of this session, and what stands beside them
@@ -161,7 +161,7 @@ pub(crate) struct WhichGraph {
 
 pub(crate) async fn graph(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<WhichGraph>,
+    Params(asked): Params<TaskGraphQuery>,
 ) -> Answer<Json<TaskGraph>> {
     let wish = BoardWish { epic: asked.epic, session: asked.session, words: asked.q };
     Ok(Json(shared.app.engine.board_graph(wish).await?))

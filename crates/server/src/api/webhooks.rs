@@ -4,25 +4,29 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::views::{DeliveriesView, WebhooksView};
-use engine::{DeliveryView, Resume, SentView, ToolError, WebhookView, WhichDeliveries};
+use engine::{DeliveryQuery, Resume, ToolError};
 use model::webhook::DeliveryState;
 use model::{Cursor, DeliveryId};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+
+use wire::webhooks::{
+    Deliveries, DeliveryView, EnableWebhookRequest, RetriedDeliveries, TestDelivery, WebhookView,
+    Webhooks,
+};
 
 use super::page_limit;
 use crate::answer::{Answer, Input, Params};
 use crate::server::Shared;
 
-pub(crate) async fn list(State(shared): State<Arc<Shared>>) -> Answer<Json<WebhooksView>> {
-    Ok(Json(WebhooksView { webhooks: shared.app.engine.webhooks().await? }))
+pub(crate) async fn list(State(shared): State<Arc<Shared>>) -> Answer<Json<Webhooks>> {
+    Ok(Json(Webhooks { webhooks: shared.app.engine.webhooks().await? }))
 }
 
 /// Filter for listing deliveries.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Which {
+pub(crate) struct DeliveriesQuery {
     /// Only those that are `pending`, `delivered` or `dead`
     state: Option<DeliveryState>,
     /// `nextCursor` of the page before
@@ -34,13 +38,13 @@ pub(crate) struct Which {
 pub(crate) async fn deliveries(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
-    Params(asked): Params<Which>,
-) -> Answer<Json<DeliveriesView>> {
+    Params(asked): Params<DeliveriesQuery>,
+) -> Answer<Json<Deliveries>> {
     let limit = page_limit(asked.limit)?;
     let which =
-        WhichDeliveries { state: asked.state, before: asked.after.map(Cursor::number), limit };
+        DeliveryQuery { state: asked.state, before: asked.after.map(Cursor::number), limit };
     let page = shared.app.engine.webhook_deliveries(&name, which).await?;
-    Ok(Json(DeliveriesView { deliveries: page.items, next_cursor: page.next }))
+    Ok(Json(Deliveries { deliveries: page.items, next_cursor: page.next }))
 }
 
 pub(crate) async fn retry(
@@ -55,44 +59,25 @@ pub(crate) async fn retry(
     Ok(Json(shared.app.engine.webhook_retry(&name, id).await?))
 }
 
-/// Number of retried messages.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Retried {
-    /// The webhook
-    webhook: String,
-    /// Number of messages
-    retried: u64,
-}
-
 pub(crate) async fn retry_all(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
-) -> Answer<Json<Retried>> {
+) -> Answer<Json<RetriedDeliveries>> {
     let retried = shared.app.engine.webhook_retry_all(&name).await?;
-    Ok(Json(Retried { webhook: name, retried }))
+    Ok(Json(RetriedDeliveries { webhook: name, retried }))
 }
 
 pub(crate) async fn test(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
-) -> Answer<Json<SentView>> {
+) -> Answer<Json<TestDelivery>> {
     Ok(Json(shared.app.engine.webhook_test(&name).await?))
-}
-
-/// Where to go on.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct Enable {
-    /// True to skip the events missed meanwhile
-    #[serde(default)]
-    skip_missed: bool,
 }
 
 pub(crate) async fn enable(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
-    Input(asked): Input<Enable>,
+    Input(asked): Input<EnableWebhookRequest>,
 ) -> Answer<Json<WebhookView>> {
     let from = if asked.skip_missed { Resume::Now } else { Resume::Missed };
     Ok(Json(shared.app.engine.webhook_enable(&name, from).await?))

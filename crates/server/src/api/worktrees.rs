@@ -10,7 +10,7 @@ use engine::store::WorktreePage;
 use wire::worktrees::{Agreement, PrunedWorktree, Worktrees};
 
 use super::reviews::agent_of;
-use super::{Listing, page_limit};
+use super::{ListQuery, page_limit};
 use crate::answer::{Answer, Params};
 use crate::server::Shared;
 
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
-    Params(asked): Params<Listing>,
+    Params(asked): Params<ListQuery>,
 ) -> Answer<Json<Worktrees>> {
     let which = if asked.all { WorktreePage::All } else { WorktreePage::There };
     let limit = page_limit(asked.limit)?;

@@ -16,12 +16,14 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use model::{AgentId, Policy, Timestamp};
 use serde_json::{Value, json};
-use server::{Activity, App, Checked, FileChange, Files, FilesView, ReloadReport, Server};
+use server::{Activity, App, FileChange, Files, Server};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
+use wire::server::ReloadReport;
+use wire::settings::{CheckedChange, FilesView};
 
 pub(crate) const OPERATOR: &str = "adjop_test";
 pub(crate) const NEWER: &str = "2026-07-28";
@@ -383,11 +385,11 @@ impl Files for NoFiles {
         Err(ToolError::not_found("there are no files here"))
     }
 
-    fn check(&self, _: &FileChange) -> Result<Checked, ToolError> {
+    fn check(&self, _: &FileChange) -> Result<CheckedChange, ToolError> {
         Err(ToolError::not_found("there are no files here"))
     }
 
-    fn save(&self, _: &FileChange, _: Option<&str>) -> Result<Checked, ToolError> {
+    fn save(&self, _: &FileChange, _: Option<&str>) -> Result<CheckedChange, ToolError> {
         Err(ToolError::not_found("there are no files here"))
     }
 }

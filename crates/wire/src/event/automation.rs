@@ -97,7 +97,6 @@ pub struct LoopStepFailed {
 /// A step of a loop that can fail without ending it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(inline)]
 pub enum FailedStep {
     /// A hook
     Hook,

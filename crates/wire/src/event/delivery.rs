@@ -187,7 +187,6 @@ pub struct ErrandEnded {
 /// Outcome of a job of the outbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-#[schemars(inline)]
 pub enum ErrandStatus {
     /// It was done
     Done,

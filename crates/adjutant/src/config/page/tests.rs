@@ -27,7 +27,7 @@ impl Desk {
         std::fs::read_to_string(self.dir.path().join(".adjutant/config.yaml")).unwrap()
     }
 
-    fn check(&self, key: &str, value: Option<Value>) -> Checked {
+    fn check(&self, key: &str, value: Option<Value>) -> CheckedChange {
         self.editor.check(&change(key, value)).unwrap()
     }
 }

@@ -1,10 +1,8 @@
 //! Views of Slack and the operator's actions. They contain no token.
 
-use model::{AgentId, Timestamp};
-use schemars::JsonSchema;
-use serde::Serialize;
 use serde_json::json;
 use store::{Page, SlackAct, SlackOut, SlackThread, Tx};
+use wire::slack::{SlackFailureView, SlackStatus, SlackThreadView, SlackThreads};
 
 use super::LIVE;
 use crate::call::cx::task_of;
@@ -16,103 +14,18 @@ const SHOWN: u32 = 20;
 /// Characters of a text shown.
 const BEGINNING: usize = 80;
 
-/// Status of Slack.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SlackView {
-    /// True if it is enabled
-    pub on: bool,
-    /// Missing settings, if it is disabled
-    pub missing: Vec<String>,
-    /// Since when there is a connection; null where there is none
-    pub connected_at: Option<Timestamp>,
-    /// Problem with the connection
-    pub problem: Option<String>,
-    /// The workspace
-    pub team: Option<String>,
-    /// Our own user there
-    pub user_id: Option<String>,
-    /// When Slack last told something, since the server started
-    pub last_event_at: Option<Timestamp>,
-    /// Users who may give orders
-    pub users: Vec<String>,
-    /// In how many threads something happened in the last two weeks
-    pub threads: i64,
-    /// Number of messages waiting to be sent
-    pub waiting: i64,
-    /// Number of messages given up
-    pub failed: i64,
-    /// The last of what was given up, newest first
-    pub failures: Vec<SlackFailureView>,
-}
-
-/// Something that Slack did not take.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct SlackFailureView {
-    /// The channel
-    pub channel: String,
-    /// The message with which the thread begins
-    pub thread: String,
-    /// Action: `post` or `reaction`
-    pub kind: String,
-    /// The beginning of what was to be said, or the reaction
-    pub text: String,
-    /// Slack's error
-    pub error: String,
-    /// When it was made
-    pub created_at: Timestamp,
-}
-
-/// A thread.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(inline)]
-pub struct SlackThreadView {
-    /// The channel
-    pub channel: String,
-    /// The message with which it begins
-    pub thread: String,
-    /// Slack user who started it
-    pub user: String,
-    /// Its role; null while nobody said which
-    pub role: Option<String>,
-    /// Its task
-    pub task_slug: Option<String>,
-    /// The agent that works on it, or did last
-    pub agent_id: Option<AgentId>,
-    /// Its state
-    pub state: Option<String>,
-    /// When something last happened in it
-    pub changed_at: Timestamp,
-}
-
-/// A page of threads.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct SlackThreadsView {
-    /// The threads, newest first
-    pub threads: Vec<SlackThreadView>,
-    /// Where the next page begins, if there is one
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_cursor: Option<i64>,
-}
-
-impl From<SlackOut> for SlackFailureView {
-    fn from(out: SlackOut) -> Self {
-        let (kind, text) = match out.what.act {
-            SlackAct::Post => ("post", out.what.body.chars().take(BEGINNING).collect()),
-            SlackAct::Mark | SlackAct::Unmark => ("reaction", out.what.name.unwrap_or_default()),
-        };
-        Self {
-            channel: out.what.channel,
-            thread: out.what.thread,
-            kind: kind.to_owned(),
-            text,
-            error: out.last_error.unwrap_or_default(),
-            created_at: out.created_at,
-        }
+fn failure_view(out: SlackOut) -> SlackFailureView {
+    let (kind, text) = match out.what.act {
+        SlackAct::Post => ("post", out.what.body.chars().take(BEGINNING).collect()),
+        SlackAct::Mark | SlackAct::Unmark => ("reaction", out.what.name.unwrap_or_default()),
+    };
+    SlackFailureView {
+        channel: out.what.channel,
+        thread: out.what.thread,
+        kind: kind.to_owned(),
+        text,
+        error: out.last_error.unwrap_or_default(),
+        created_at: out.created_at,
     }
 }
 
@@ -133,7 +46,7 @@ fn view(tx: &Tx<'_>, thread: SlackThread) -> Result<SlackThreadView, ToolError> 
 
 impl Notifications {
     /// Status of Slack.
-    pub async fn slack_status(&self) -> Result<SlackView, ToolError> {
+    pub async fn slack_status(&self) -> Result<SlackStatus, ToolError> {
         let (settings, since) = (self.settings(), self.now().after_seconds(-LIVE));
         let now = self.slack_state.now().clone();
         let counted = self.store.scan(move |tx: &Tx<'_>| {
@@ -146,7 +59,7 @@ impl Notifications {
         });
         let (threads, waiting, failed, failures) = counted.await?;
         let missing = self.slack_missing(&settings);
-        Ok(SlackView {
+        Ok(SlackStatus {
             on: missing.is_empty(),
             missing,
             connected_at: now.connected_at,
@@ -158,7 +71,7 @@ impl Notifications {
             threads,
             waiting,
             failed,
-            failures: failures.into_iter().map(SlackFailureView::from).collect(),
+            failures: failures.into_iter().map(failure_view).collect(),
         })
     }
 
@@ -167,12 +80,12 @@ impl Notifications {
         &self,
         before: Option<i64>,
         limit: u32,
-    ) -> Result<SlackThreadsView, ToolError> {
+    ) -> Result<SlackThreads, ToolError> {
         let page = self.store.scan(move |tx: &Tx<'_>| {
             let Page { items, next } = tx.slack_thread_page(before.unwrap_or(i64::MAX), limit)?;
             let threads = items.into_iter().map(|thread| view(tx, thread));
             let threads = threads.collect::<Result<Vec<_>, _>>()?;
-            Ok::<_, ToolError>(SlackThreadsView { threads, next_cursor: next })
+            Ok::<_, ToolError>(SlackThreads { threads, next_cursor: next })
         });
         page.await
     }

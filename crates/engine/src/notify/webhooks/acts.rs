@@ -8,10 +8,11 @@ use model::webhook::DeliveryState;
 use serde_json::{Value, json};
 use store::{Page, Tx};
 use tokio::time::Instant;
+use wire::webhooks::{DeliveryView, TestDelivery, WebhookView};
 
 use super::message::Content;
 use super::send;
-use super::view::{DeliveryView, SentView, WebhookView};
+use super::view::{delivery_view, webhook_view};
 use crate::call::cx::fresh;
 use crate::core::error::ToolError;
 use crate::core::settings::WebhookSettings;
@@ -60,7 +61,7 @@ impl Notifications {
             let input = json!({ "webhook": hook.name, "deliveryId": id });
             record(tx, &engine, "operator__webhook_retry", (&input, &json!({ "retried": 1 })))?;
             let delivery = tx.delivery_get(&hook.name, id)?.ok_or_else(missing)?;
-            DeliveryView::of(tx, form, &project, delivery)
+            delivery_view(tx, form, &project, delivery)
         });
         let view = view.await?;
         self.webhook_state.ring();
@@ -93,7 +94,7 @@ impl Notifications {
     }
 
     /// Sends a message of no meaning now, and says what came back.
-    pub async fn webhook_test(&self, name: &str) -> Result<SentView, ToolError> {
+    pub async fn webhook_test(&self, name: &str) -> Result<TestDelivery, ToolError> {
         let hook = self.webhook(name)?;
         if let Some(problem) = hook.problem() {
             return Err(cannot_send(name, &problem));
@@ -106,7 +107,7 @@ impl Notifications {
         let content = Content { kind: "webhook.test", at, data };
         let begun = Instant::now();
         let (_, tried) = send::post(self, &hook, id, &content).await;
-        let sent = SentView {
+        let sent = TestDelivery {
             webhook: name.to_owned(),
             id,
             ok: tried.error.is_none(),
@@ -135,7 +136,7 @@ impl Notifications {
             }
             let input = json!({ "webhook": hook.name, "skipMissed": from == Resume::Now });
             record(tx, &engine, "operator__webhook_enable", (&input, &json!({ "enabled": true })))?;
-            WebhookView::of(tx, &hook)
+            webhook_view(tx, &hook)
         });
         let view = view.await?;
         self.webhook_state.ring();

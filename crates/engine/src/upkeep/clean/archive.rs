@@ -10,8 +10,9 @@ use model::Timestamp;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 use store::{AuditCheckpoint, AuditCut, AuditRow, verify_archived};
+use wire::cleanup::{CleanPart, CleanedPart};
 
-use super::{CleanPart, CleanRequest, CleanedPart};
+use super::CleanRequest;
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::point::Point;

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use host::git::{GitError, Repo};
 use model::Timestamp;
+use wire::cleanup::{CleanPart, CleanedPart};
 
-use super::{CleanPart, CleanedPart, Mode};
+use super::Mode;
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::delivery::worktree_setup::BRANCHES;

@@ -7,8 +7,9 @@ use host::files;
 use host::run::{RunFolder, RunStatus};
 use model::{AgentId, Timestamp};
 use store::Tx;
+use wire::cleanup::{CleanPart, CleanedPart};
 
-use super::{CleanPart, CleanedPart, Mode};
+use super::Mode;
 use crate::automation::loops::hook_folder_name;
 use crate::core::error::ToolError;
 use crate::core::handle::Core;

@@ -267,7 +267,7 @@ async fn lists_come_in_pages_newest_first() {
     stage.counted(DeliveryState::Pending, 0).await;
     let (mut before, mut seen) = (None, Vec::new());
     loop {
-        let which = engine::WhichDeliveries { state: None, before, limit: 2 };
+        let which = engine::DeliveryQuery { state: None, before, limit: 2 };
         let page = stage.world.engine.webhook_deliveries("it", which).await.unwrap();
         seen.extend(page.items.iter().map(|one| one.event_number));
         before = page.next;

@@ -23,7 +23,7 @@ const LONGEST_TAIL: usize = 5000;
 /// Query for an agent's steps.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct WhichSteps {
+pub(crate) struct StreamQuery {
     /// Of which attempt (default: the present one)
     attempt: Option<u32>,
     /// From which file on, as `next` said
@@ -42,7 +42,7 @@ pub(crate) struct WhichSteps {
     whole: bool,
 }
 
-impl WhichSteps {
+impl StreamQuery {
     fn wish(&self) -> Result<StreamWish, ToolError> {
         if self.wait_seconds > LONGEST_WAIT {
             let error = wrong("waitSeconds", &format!("must be at most {LONGEST_WAIT}"));
@@ -66,7 +66,7 @@ impl WhichSteps {
 pub(crate) async fn stream(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
-    Params(asked): Params<WhichSteps>,
+    Params(asked): Params<StreamQuery>,
 ) -> Answer<Json<AgentStream>> {
     let mut wish = asked.wish()?;
     let engine = &shared.app.engine;

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use engine::store::{EventSearch, StoreError, Tx};
 use engine::{Tab, ToolError};
-use model::Timestamp;
-use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout_at};
 use tokio_util::sync::CancellationToken;
+
+use wire::event::StreamHead;
 
 use super::tail::Told;
 use super::{Wanted, removed};
@@ -27,17 +27,6 @@ const BEAT: Duration = Duration::from_secs(15);
 const LULL: Duration = Duration::from_millis(20);
 /// After so many that it did not ask for, a reader is told how far it was looked.
 const SKIPPED: i64 = 10_000;
-
-/// Where the sequence stands as a stream begins.
-#[derive(Debug, Serialize)]
-pub(super) struct Head {
-    /// The number of the last event there is
-    last: i64,
-    /// Everything after this one will be told
-    pub(super) after: i64,
-    /// Since when this server runs: another value is another server
-    started: Timestamp,
-}
 
 /// Next item of a stream.
 #[derive(Debug)]
@@ -93,7 +82,7 @@ impl Follow {
         shared: &Arc<Shared>,
         wanted: Wanted,
         tab: Option<Tab>,
-    ) -> Answer<(Self, Head)> {
+    ) -> Answer<(Self, StreamHead)> {
         let news = shared.app.engine.store().last_event();
         let (after, last) = wanted.begin(shared)?;
         let now = Instant::now();
@@ -112,7 +101,7 @@ impl Follow {
             beat,
             _open: shared.app.activity.open.enter(),
         };
-        Ok((follow, Head { last, after, started: shared.app.started_at }))
+        Ok((follow, StreamHead { last, after, started: shared.app.started_at }))
     }
 
     /// Cancelled when the server ends its streams.

@@ -15,8 +15,9 @@ use http::HeaderName;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use serde::Serialize;
 use serde_json::json;
+use wire::event::StreamHead;
 
-use super::follow::{End, Follow, Head, News};
+use super::follow::{End, Follow, News};
 use crate::answer::body;
 
 /// `text/event-stream`.
@@ -26,7 +27,7 @@ pub(super) const EVENT_STREAM: &str = "text/event-stream";
 const RETRY: u32 = 1000;
 
 /// The answer that goes on as long as things happen.
-pub(super) fn respond(follow: Follow, head: &Head) -> Response {
+pub(super) fn respond(follow: Follow, head: &StreamHead) -> Response {
     let first = format!("retry: {RETRY}\n{}", named("head", Some(head.after), head));
     let opened = stream::iter([Ok::<_, Infallible>(Bytes::from(first))]);
     let rest = stream::unfold(Some(follow), |follow| async {

@@ -12,7 +12,7 @@ use model::event::EventKind;
 use model::{AgentId, TaskId};
 use tokio::sync::Semaphore;
 
-use super::EventView;
+use super::event_view;
 
 /// Events read at once and held for one reader.
 const PAGE: u32 = 256;
@@ -39,7 +39,7 @@ pub(super) struct Told {
 impl From<Event> for Told {
     fn from(event: Event) -> Self {
         let Event { number, kind, agent, task, .. } = event;
-        let view = EventView::from(event);
+        let view = event_view(event);
         // Plain fields and JSON from the store: there is nothing that could not be written.
         let text = engine::redact(serde_json::to_string(&view).unwrap_or_default()).into();
         Self { number, kind, agent, task, text }

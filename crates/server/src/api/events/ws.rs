@@ -14,9 +14,10 @@ use http::StatusCode;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Error as WireError;
+use wire::event::StreamHead;
 
-use super::follow::{End, Follow, Head, News};
-use super::{WhichStream, wanted};
+use super::follow::{End, Follow, News};
+use super::{EventStreamQuery, wanted};
 use crate::answer::{Answer, Params, Refusal};
 use crate::auth::WS_PROTOCOL;
 use crate::server::Shared;
@@ -29,7 +30,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub(crate) async fn follow(
     State(shared): State<Arc<Shared>>,
     tab: Option<Extension<Tab>>,
-    Params(asked): Params<WhichStream>,
+    Params(asked): Params<EventStreamQuery>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answer<Response> {
     let wanted = wanted(&shared, asked).await?;
@@ -51,7 +52,7 @@ pub(crate) async fn follow(
 }
 
 /// Tells what happens until it ends, and how to part; nothing where the other side has gone.
-async fn tell(socket: &mut WebSocket, mut follow: Follow, head: &Head) -> Option<CloseFrame> {
+async fn tell(socket: &mut WebSocket, mut follow: Follow, head: &StreamHead) -> Option<CloseFrame> {
     let mut first = serde_json::to_value(head).unwrap_or_default();
     first["type"] = "head".into();
     socket.send(text(&first)).await.ok()?;

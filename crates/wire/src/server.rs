@@ -1,0 +1,73 @@
+//! The server itself: status, reload, proof of its token, and webhooks from GitHub.
+
+use model::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Status of the server.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Status")]
+pub struct ServerStatus {
+    /// Its address
+    pub url: String,
+    /// Id of its process
+    pub pid: u32,
+    /// Its version
+    pub version: String,
+    /// Since when it runs
+    pub started_at: Timestamp,
+    /// The home it serves
+    pub home: String,
+    /// Number of live agents
+    pub agents: i64,
+    /// Number of running agents that are working
+    pub running: usize,
+    /// Number of running agents that wait for a place, an answer, a review or their model
+    pub waiting: usize,
+    /// Number of calls answered since the start
+    pub calls: u64,
+    /// True if the caller is the operator
+    pub operator: bool,
+}
+
+/// Outcome of a reload.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ReloadReport {
+    /// Number of roles in force
+    pub roles: usize,
+    /// Warnings
+    pub warnings: Vec<String>,
+}
+
+/// The proof, and the address that it is bound to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerProof {
+    /// Address of the server
+    pub url: String,
+    /// Its version
+    pub version: String,
+    /// Keyed hash over the nonce and the address
+    pub proof: String,
+}
+
+/// Outcome of a webhook from GitHub.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Heard")]
+pub struct GithubHookOutcome {
+    /// Effect
+    pub status: GithubHookStatus,
+}
+
+/// Effect of a webhook from GitHub.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum GithubHookStatus {
+    /// A pull request changed here too
+    Changed,
+    /// The state was known already
+    Unchanged,
+    /// It concerns no pull request of ours
+    Ignored,
+}
