@@ -95,12 +95,6 @@ impl App {
         Ok(connect::connect(&at).await?)
     }
 
-    /// Calls a tool as whoever we are.
-    pub(crate) async fn call(&self, tool: &str, input: Value) -> Result<Value, Trouble> {
-        let client = self.client().await?;
-        call(&client, tool, &input, None).await
-    }
-
     /// Calls a tool whose answer has a known shape, as the caller itself.
     pub(crate) async fn call_tool<T: DeserializeOwned>(
         &self,

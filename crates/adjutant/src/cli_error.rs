@@ -31,6 +31,7 @@ pub(crate) struct Trouble(Box<Parts>);
 
 #[derive(Debug)]
 struct Parts {
+    code: Code,
     exit: u8,
     message: String,
     hints: Vec<String>,
@@ -45,7 +46,14 @@ impl Trouble {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
         let message = message.into();
         let body = json!({ "code": code.name(), "message": message });
-        Self(Box::new(Parts { exit: code.exit(), message, hints: Vec::new(), body, problem: None }))
+        Self(Box::new(Parts {
+            code,
+            exit: code.exit(),
+            message,
+            hints: Vec::new(),
+            body,
+            problem: None,
+        }))
     }
 
     /// Usage error.
@@ -103,7 +111,12 @@ impl Trouble {
         &self.0.message
     }
 
-    /// The next task.
+    /// Code from the closed list.
+    pub(crate) fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// Advice on what to do next.
     pub(crate) fn hints(&self) -> &[String] {
         &self.0.hints
     }
@@ -167,6 +180,7 @@ impl From<ApiError> for Trouble {
             _ => Map::new(),
         };
         Self(Box::new(Parts {
+            code,
             exit: code.exit(),
             message: error.message,
             hints,

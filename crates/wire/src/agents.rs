@@ -194,14 +194,35 @@ pub struct OutputPlace {
     pub offset: u64,
 }
 
+/// Sort of a step in an agent's transcript.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(inline)]
+pub enum StepKind {
+    /// Text sent to the agent
+    Told,
+    /// Text for the requester
+    Message,
+    /// Reasoning that is not part of the answer
+    Thought,
+    /// Use of a tool
+    Call,
+    /// Output of a call or of a program
+    Output,
+    /// Error outside of calls
+    Error,
+    /// Note about the run itself
+    System,
+}
+
 /// One step: something that was said, done or told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StreamItem {
     /// When
     pub at: Timestamp,
-    /// `told`, `message`, `thought`, `call`, `output`, `error` or `system`
-    pub kind: String,
+    /// Sort of the step
+    pub kind: StepKind,
     /// By which a call and its output find each other. A call that is told of twice is one; the later word counts
     pub id: Option<String>,
     /// The tool that is called: the agent's own, or `mcp__<toolset>__<tool>`

@@ -98,6 +98,7 @@ macro_rules! list_pages {
 }
 
 list_pages! {
+    wire::agent_details::AgentList: agents of wire::agent_details::AgentView;
     wire::crew::Crew: rows of wire::crew::CrewRow;
     wire::epics::Epics: epics of wire::epics::EpicRow;
     wire::files::Reservations: reservations of wire::files::ReservationView;

@@ -7,4 +7,4 @@ pub(crate) mod enlist;
 pub(crate) mod logs;
 pub(crate) mod role;
 pub(crate) mod run;
-pub(crate) mod stream;
+mod transcript;

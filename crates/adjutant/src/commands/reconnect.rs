@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use engine::Code;
 use http::HeaderValue;
+use model::AgentId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
+use wire::agent_details::AgentDetails;
 
 use crate::app::{App, escaped};
 use crate::cli_error::Trouble;
@@ -46,16 +48,6 @@ impl<'a> Steady<'a> {
     /// Asks for a document.
     pub(crate) async fn get(&mut self, path: &str) -> Result<Value, Trouble> {
         Ok(self.fetch::<Value>(path).await?.into_value())
-    }
-
-    /// Calls a tool that may be called twice.
-    pub(crate) async fn call(&mut self, tool: &str, input: &Value) -> Result<Value, Trouble> {
-        Ok(self.call_tool::<Value>(tool, input).await?.into_value())
-    }
-
-    /// Calls a tool once, however often the server must be asked.
-    pub(crate) async fn call_once(&mut self, tool: &str, input: &Value) -> Result<Value, Trouble> {
-        Ok(self.call_tool_once::<Value>(tool, input).await?.into_value())
     }
 
     /// Reads a document of a known shape.
@@ -118,22 +110,31 @@ impl<'a> Steady<'a> {
         }
     }
 
-    /// The whole id of the agent that somebody named.
-    pub(crate) async fn agent(&mut self, named: &str) -> Result<String, Trouble> {
-        if named.parse::<model::AgentId>().is_ok() {
-            return Ok(named.to_owned());
+    /// Id of the agent that a user named: an id, a part of one, or a word such as `last`.
+    pub(crate) async fn agent(&mut self, named: &str) -> Result<AgentId, Trouble> {
+        if let Ok(id) = named.parse() {
+            return Ok(id);
         }
-        let found = self.get(&format!("/api/agents/{}", escaped(named))).await?;
-        Ok(found["id"].as_str().unwrap_or(named).to_owned())
+        let path = format!("/api/agents/{}", escaped(named));
+        Ok(self.fetch::<AgentDetails>(&path).await?.agent.id)
     }
 
-    /// The same, where somebody may be named.
+    /// Ids of the agents that a user named.
+    pub(crate) async fn agents(&mut self, named: &[String]) -> Result<Vec<AgentId>, Trouble> {
+        let mut ids = Vec::with_capacity(named.len());
+        for named in named {
+            ids.push(self.agent(named).await?);
+        }
+        Ok(ids)
+    }
+
+    /// Id of the agent that a user named, if any, for a query.
     pub(crate) async fn agent_if(
         &mut self,
         named: Option<&str>,
     ) -> Result<Option<String>, Trouble> {
         match named {
-            Some(named) => self.agent(named).await.map(Some),
+            Some(named) => Ok(Some(self.agent(named).await?.to_string())),
             None => Ok(None),
         }
     }

@@ -4,11 +4,11 @@
 //! door to the screen. Here they meet: messages go in, effects come out, and the screen is drawn when
 //! something changed, or once a second while times run.
 
+mod describe;
 mod feed;
 mod keys;
 mod layout;
 mod model;
-mod shapes;
 mod terminal;
 mod text;
 mod view;

@@ -224,7 +224,7 @@ impl Stage {
             let live = crate::commands::crew::agents::live(&client);
             let live = timeout(END, live).await.unwrap_or_else(|_| Ok(Vec::new()));
             for agent in live.unwrap_or_default() {
-                let kill = json!({ "agentId": agent["id"] });
+                let kill = json!({ "agentId": agent.id });
                 let killed = call(&client, "mcp__harness__kill_agent", &kill, None);
                 // What does not go when asked is ended below.
                 drop(timeout(END, killed).await);

@@ -301,7 +301,10 @@ async fn logs_show_what_an_agent_said() {
     let text = ok(&world, &["logs", "last"]).await;
     let lines: Vec<&str> = text.stdout.lines().collect();
     assert!(lines.contains(&"looking") && lines.contains(&"oops"), "{lines:?}");
-    assert!(lines.iter().any(|line| line.starts_with("· used ")), "{lines:?}");
+    assert!(
+        lines.iter().any(|line| line.starts_with("· ") && line.contains(" tokens read, ")),
+        "{lines:?}"
+    );
     let raw = ok(&world, &["logs", "last", "--raw"]).await;
     assert!(raw.stdout.starts_with("looking\n{\"adjutant\""), "{raw:?}");
     assert_eq!(raw.stderr, "oops\n");

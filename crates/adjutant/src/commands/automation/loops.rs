@@ -6,20 +6,25 @@ mod show;
 use std::path::{Path, PathBuf};
 
 use engine::{Code, LOOP_TEMPLATE};
+use model::session::LoopState;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use wire::loops::{LoopDetails, LoopList, LoopMessageView, LoopView};
 
 use self::show::{listed, status};
+use super::event_log::EventLog;
 use crate::app::{App, escaped, query};
 use crate::cli::{LoopArgs, LoopVerb};
 use crate::cli_error::Trouble;
+use crate::client::Answer;
 use crate::commands::call::tool::text_or_stdin;
 use crate::commands::reconnect::Steady;
-use crate::terminal::render::{bold, field, line, name};
+use crate::terminal::render::{bold, line, name};
 
-/// The exit code where a loop did not come to a good end.
+/// Exit code of a loop that failed, was stopped or went over its budget.
 const NO_GOOD_END: u8 = 1;
-/// No file that a loop is told of is larger.
-const LARGEST: u64 = 512 << 10;
+/// Upper bound on the size of a specification or template, in bytes.
+const MAX_FILE: u64 = 512 << 10;
 
 /// Starts a loop, or does something with one.
 pub(crate) async fn run(app: &App, args: LoopArgs) -> Result<(), Trouble> {
@@ -27,12 +32,12 @@ pub(crate) async fn run(app: &App, args: LoopArgs) -> Result<(), Trouble> {
         None => start(app, args).await,
         Some(LoopVerb::List) => list(app).await,
         Some(LoopVerb::Status { name }) => {
-            let whole = app.client().await?.get_json(&path_of(&name)).await?;
-            Ok(app.render.answer(&whole, || status(&whole))?)
+            let details = app.client().await?.get::<LoopDetails>(&path_of(&name)).await?;
+            Ok(app.render.answer(&details, || status(&details))?)
         }
         Some(LoopVerb::Pause { name: which, now }) => {
             let body = json!({ "now": now });
-            let one = act(app, &which, ("pause", &body)).await?;
+            let one: Answer<LoopView> = act(app, &which, "pause", &body).await?;
             Ok(app.render.answer(&one, || {
                 let when =
                     if now { "as soon as its agent is gone" } else { "when its iteration is over" };
@@ -41,25 +46,25 @@ pub(crate) async fn run(app: &App, args: LoopArgs) -> Result<(), Trouble> {
             })?)
         }
         Some(LoopVerb::Resume { name: which }) => {
-            let one = act(app, &which, ("resume", &json!({}))).await?;
+            let one: Answer<LoopView> = act(app, &which, "resume", &json!({})).await?;
             Ok(app.render.answer(&one, || goes_on(&one))?)
         }
         Some(LoopVerb::Stop { name: which }) => {
-            let one = act(app, &which, ("stop", &json!({}))).await?;
+            let one: Answer<LoopView> = act(app, &which, "stop", &json!({})).await?;
             Ok(app.render.answer(&one, || format!("The loop {} ends.", bold(line(&which))))?)
         }
         Some(LoopVerb::Say { name: which, text }) => {
             let body = json!({ "text": text_or_stdin(text)? });
-            let said = act(app, &which, ("say", &body)).await?;
+            let said: Answer<LoopMessageView> = act(app, &which, "say", &body).await?;
             Ok(app.render.answer(&said, || {
                 format!("The next agent of {} receives it.", bold(line(&which)))
             })?)
         }
         Some(LoopVerb::Follow { name }) => {
             let mut steady = Steady::new(app).await?;
-            let last = now_at(&mut steady).await?;
+            let log = EventLog::from_now(&mut steady, follow::KINDS).await?;
             follow::begin(app, &mut steady, &name).await?;
-            see(app, steady, (&name, last)).await
+            watch(app, steady, &name, log).await
         }
         Some(LoopVerb::Template) => {
             let value = json!({ "template": LOOP_TEMPLATE });
@@ -72,24 +77,30 @@ fn path_of(name: &str) -> String {
     format!("/api/loops/{}", escaped(name))
 }
 
-async fn act(app: &App, name: &str, (what, body): (&str, &Value)) -> Result<Value, Trouble> {
-    let path = format!("{}/{what}", path_of(name));
-    Ok(app.client().await?.post_json(&path, body).await?)
+/// Asks a loop to do something: `pause`, `resume`, `stop` or `say`.
+async fn act<T: DeserializeOwned>(
+    app: &App,
+    name: &str,
+    action: &str,
+    body: &Value,
+) -> Result<Answer<T>, Trouble> {
+    let path = format!("{}/{action}", path_of(name));
+    Ok(app.client().await?.post(&path, body).await?)
 }
 
-/// Starts a loop or gives it more to do, and sees how it goes.
+/// Starts a loop or gives it more to do, and watches it unless it is detached.
 async fn start(app: &App, args: LoopArgs) -> Result<(), Trouble> {
     let named = args.name.unwrap_or_default();
-    let mut wish = Map::from_iter([("name".to_owned(), Value::from(named.clone()))]);
+    let mut request = Map::from_iter([("name".to_owned(), Value::from(named.clone()))]);
     if let Some(file) = &args.spec {
         let text = read(app, file, "--spec")?;
         let path = app.env.cwd.join(file);
         let path = path.canonicalize().unwrap_or(path);
-        wish.insert("spec".to_owned(), text.into());
-        wish.insert("specPath".to_owned(), path.display().to_string().into());
+        request.insert("spec".to_owned(), text.into());
+        request.insert("specPath".to_owned(), path.display().to_string().into());
     }
     if let Some(file) = &args.template {
-        wish.insert("template".to_owned(), read(app, file, "--template")?.into());
+        request.insert("template".to_owned(), read(app, file, "--template")?.into());
     }
     // Without the `.` of `--cwd .`, for whoever reads it.
     let cwd = args.cwd.map(|dir| app.env.cwd.join(dir).components().collect::<PathBuf>());
@@ -103,29 +114,23 @@ async fn start(app: &App, args: LoopArgs) -> Result<(), Trouble> {
         ("budget", args.budget.map(Value::from)),
         ("cwd", cwd.map(Value::from)),
     ];
-    wish.extend(given.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+    request.extend(given.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
     let mut steady = Steady::new(app).await?;
-    let last = now_at(&mut steady).await?;
-    let one = steady.client().post_json("/api/loops", &Value::Object(wish)).await?;
+    let log = EventLog::from_now(&mut steady, follow::KINDS).await?;
+    let one = steady.client().post::<LoopView>("/api/loops", &request).await?;
     if args.detach {
         return Ok(app.render.answer(&one, || goes_on(&one))?);
     }
-    see(app, steady, (&named, last)).await
+    watch(app, steady, &named, log).await
 }
 
-fn goes_on(one: &Value) -> String {
-    let named = field(one, "name");
+fn goes_on(one: &LoopView) -> String {
+    let named = line(&one.name);
     let how = name(format!("adjutant loop follow {named}"));
     format!("The loop {} is running.\nFollow it with {how}", bold(&named))
 }
 
-/// The number of the last event.
-async fn now_at(steady: &mut Steady<'_>) -> Result<i64, Trouble> {
-    let answer = steady.get("/api/events?after=now&limit=1").await?;
-    Ok(answer["last"].as_i64().unwrap_or_default())
-}
-
-/// A file that a loop is told of.
+/// Reads a specification or a template.
 fn read(app: &App, file: &Path, flag: &str) -> Result<String, Trouble> {
     let (shown, path) = (file.display(), app.env.cwd.join(file));
     let cannot = |error: std::io::Error| {
@@ -141,47 +146,36 @@ fn read(app: &App, file: &Path, flag: &str) -> Result<String, Trouble> {
         return Err(Trouble::usage(format!("`{shown}` is not a file"))
             .hint(format!("name a text file with `{flag}`")));
     }
-    if about.len() > LARGEST {
+    if about.len() > MAX_FILE {
         let bytes = about.len();
-        return Err(Trouble::usage(format!("`{shown}` is {bytes} bytes; the limit is {LARGEST}"))
+        return Err(Trouble::usage(format!("`{shown}` is {bytes} bytes; the limit is {MAX_FILE}"))
             .hint("say in it where the rest is: agents can read files themselves"));
     }
     std::fs::read_to_string(&path).map_err(cannot)
 }
 
-/// Shows how a loop goes until it waits or is over. Who looks away does not end it.
-async fn see(app: &App, steady: Steady<'_>, (named, last): (&str, i64)) -> Result<(), Trouble> {
-    let whole = tokio::select! {
-        whole = follow::to_the_end(app, steady, (named, last)) => whole?,
+/// Shows how a loop goes until it waits or is over. An interrupt ends the watching, not the loop.
+async fn watch(app: &App, steady: Steady<'_>, name: &str, log: EventLog) -> Result<(), Trouble> {
+    let details = tokio::select! {
+        details = follow::to_the_end(app, steady, name, log) => details?,
         asked = tokio::signal::ctrl_c() => {
             asked?;
-            return Err(Trouble::interrupted(format!("stopped waiting; the loop {named} keeps running"))
-                .hint(format!("`adjutant loop follow {named}` follows it"))
-                .hint(format!("`adjutant loop stop {named}` ends it")));
+            return Err(Trouble::interrupted(format!("stopped waiting; the loop {name} keeps running"))
+                .hint(format!("`adjutant loop follow {name}` follows it"))
+                .hint(format!("`adjutant loop stop {name}` ends it")));
         }
     };
-    let one = &whole["loop"];
-    app.render.answer(&whole, || show::ended(one))?;
-    match one["state"].as_str() {
-        Some("completed" | "limit") => Ok(()),
+    let one = &details.about;
+    app.render.answer(&details, || show::ended(one))?;
+    match one.state {
+        LoopState::Completed | LoopState::Limit => Ok(()),
         _ => Err(Trouble::said(NO_GOOD_END)),
     }
 }
 
 async fn list(app: &App) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
-    let (mut all, mut after) = (Vec::new(), None);
-    loop {
-        let cursor = after.map(|after: i64| after.to_string());
-        let mut page = steady.get(&query("/api/loops", [("after", cursor)])).await?;
-        if let Value::Array(more) = page["loops"].take() {
-            all.extend(more);
-        }
-        after = page["nextCursor"].as_i64();
-        if after.is_none() {
-            break;
-        }
-    }
+    let all = steady.fetch_all::<LoopList>(|after| query("/api/loops", [("after", after)])).await?;
     let answer = json!({ "loops": all });
     Ok(app.render.answer(&answer, || listed(&all))?)
 }

@@ -1,14 +1,18 @@
-//! `adjutant supervisors`: who leads which epic, and how they are, through the same tools that agents use.
+//! `adjutant supervisors`: supervisors of epics and their health, through the tools that agents use.
 
 use serde_json::{Map, Value, json};
+use wire::epics::EpicTaskCounts;
+use wire::supervisors::{
+    CreatedSupervisor, PendingEpic, PendingEpics, RecoveredSupervisor, SupervisorRow, Supervisors,
+};
 
-use crate::app::{self, App, now};
+use crate::app::{App, call_tool, now};
 use crate::cli::{SupervisorsArgs, SupervisorsVerb};
 use crate::cli_error::Trouble;
-use crate::client::Client;
+use crate::client::{Answer, Client, ListPage, all_rows};
 use crate::commands::call::tool::text_or_stdin;
 use crate::commands::reconnect::Steady;
-use crate::terminal::render::{ago, dim, elastic, field, good, name};
+use crate::terminal::render::{age, dim, elastic, good, line, name, shown};
 
 /// Page size.
 const PAGE: u32 = 500;
@@ -28,53 +32,45 @@ pub(crate) async fn run(app: &App, args: SupervisorsArgs) -> Result<(), Trouble>
 
 async fn list(app: &App) -> Result<(), Trouble> {
     let client = app.client().await?;
-    let supervisors = pages(&client, "mcp__orchestrator__list_supervisors", "supervisors").await?;
-    let pending = pages(&client, "mcp__orchestrator__list_pending_epics", "epics").await?;
+    let supervisors = every::<Supervisors>(&client, "mcp__orchestrator__list_supervisors").await?;
+    let pending = every::<PendingEpics>(&client, "mcp__orchestrator__list_pending_epics").await?;
     let value = json!({ "supervisors": supervisors, "pendingEpics": pending });
-    Ok(app.render.answer(&value, || shown(&supervisors, &pending))?)
+    Ok(app.render.answer(&value, || listed(&supervisors, &pending))?)
 }
 
-/// Every page of a list.
-async fn pages(client: &Client, tool: &str, list: &str) -> Result<Vec<Value>, Trouble> {
-    let (mut all, mut cursor) = (Vec::new(), None::<String>);
-    loop {
+/// Reads every page of a tool's list.
+async fn every<P: ListPage>(client: &Client, tool: &str) -> Result<Vec<Answer<P::Row>>, Trouble> {
+    all_rows(async |cursor: Option<String>| {
         let mut input = Map::from_iter([("limit".to_owned(), PAGE.into())]);
         input.extend(cursor.map(|cursor| ("cursor".to_owned(), cursor.into())));
-        let mut page = app::call(client, tool, &Value::Object(input), None).await?;
-        if let Value::Array(found) = page[list].take() {
-            all.extend(found);
-        }
-        cursor = page["nextCursor"].as_str().map(str::to_owned);
-        if cursor.is_none() {
-            return Ok(all);
-        }
-    }
+        call_tool::<P>(client, tool, &input).await
+    })
+    .await
 }
 
-fn shown(supervisors: &[Value], pending: &[Value]) -> String {
+fn listed(supervisors: &[Answer<SupervisorRow>], pending: &[Answer<PendingEpic>]) -> String {
     let now = now();
     let mut text = if supervisors.is_empty() {
         "No supervisors.\n".to_owned()
     } else {
-        let row = |one: &Value| {
-            let health = if one["isHealthy"] == true { "healthy" } else { "silent" };
+        let row = |one: &Answer<SupervisorRow>| {
+            let health = if one.is_healthy { "healthy" } else { "silent" };
             [
-                field(one, "agentId"),
+                one.agent_id.to_string(),
                 health.to_owned(),
-                field(one, "agentState"),
-                ago(&one["lastActiveAt"], now),
-                field(one, "epicTitle"),
-                counted(&one["tasks"]),
-                field(one, "workers"),
+                one.agent_state.to_string(),
+                age(one.last_active_at, now),
+                shown(&one.epic_title),
+                counted(&one.tasks),
+                one.workers.to_string(),
             ]
         };
         let headings = ["SUPERVISOR", "HEALTH", "STATE", "HEARD", "EPIC", "TASKS", "WORKERS"];
         elastic(headings, supervisors.iter().map(row), "EPIC")
     };
     if !pending.is_empty() {
-        let row = |one: &Value| {
-            let [epic, state, title] = ["epicId", "state", "title"].map(|key| field(one, key));
-            [epic, state, title, counted(&one["tasks"])]
+        let row = |one: &Answer<PendingEpic>| {
+            [shown(&one.epic_id), shown(&one.state), line(&one.title), counted(&one.tasks)]
         };
         let headings = ["EPIC", "STATE", "TITLE", "TASKS"];
         let unled = elastic(headings, pending.iter().map(row), "TITLE");
@@ -85,13 +81,18 @@ fn shown(supervisors: &[Value], pending: &[Value]) -> String {
 }
 
 /// Task counts by state, as `2 pending, 1 review`.
-fn counted(tasks: &Value) -> String {
-    let states = ["PENDING", "ASSIGNED", "IN_PROGRESS", "REVIEW", "BLOCKED", "COMPLETED", "FAILED"];
-    let parts: Vec<String> = states
-        .iter()
-        .filter_map(|state| tasks[state].as_i64().filter(|count| *count > 0).map(|n| (state, n)))
-        .map(|(state, count)| format!("{count} {}", state.to_lowercase().replace('_', " ")))
-        .collect();
+fn counted(tasks: &EpicTaskCounts) -> String {
+    let by_state = [
+        (tasks.pending, "pending"),
+        (tasks.assigned, "assigned"),
+        (tasks.in_progress, "in progress"),
+        (tasks.review, "review"),
+        (tasks.blocked, "blocked"),
+        (tasks.completed, "completed"),
+        (tasks.failed, "failed"),
+    ];
+    let some = by_state.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = some.map(|(count, state)| format!("{count} {state}")).collect();
     if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
 }
 
@@ -99,9 +100,10 @@ async fn create(app: &App, epic: String, prompt: Option<String>) -> Result<(), T
     let mut input = Map::from_iter([("epicId".to_owned(), epic.into())]);
     let prompt = prompt.map(text_or_stdin).transpose()?;
     input.extend(prompt.map(|prompt| ("prompt".to_owned(), prompt.into())));
-    let made = app.call("mcp__orchestrator__create_supervisor", Value::Object(input)).await?;
+    let made: Answer<CreatedSupervisor> =
+        app.call_tool("mcp__orchestrator__create_supervisor", &input).await?;
     Ok(app.render.answer(&made, || {
-        let [agent, role, epic] = ["agentId", "role", "epicId"].map(|key| field(&made, key));
+        let (agent, role, epic) = (made.agent_id, line(&made.role), made.epic_id);
         format!("{} {agent} as {role}; it leads {epic}", good("Started"))
     })?)
 }
@@ -109,12 +111,12 @@ async fn create(app: &App, epic: String, prompt: Option<String>) -> Result<(), T
 async fn recover(app: &App, agent: &str, mut input: Map<String, Value>) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
     let agent = steady.agent(agent).await?;
-    input.insert("agentId".to_owned(), agent.into());
+    input.insert("agentId".to_owned(), agent.to_string().into());
     let tool = "mcp__orchestrator__recover_supervisor";
-    let answer = app::call(steady.client(), tool, &Value::Object(input), None).await?;
+    let answer: Answer<RecoveredSupervisor> = call_tool(steady.client(), tool, &input).await?;
     Ok(app.render.answer(&answer, || {
-        let freed = dim(format!("{} tasks are free again.", field(&answer, "tasksReset")));
-        format!("{}. {freed}", field(&answer, "message"))
+        let freed = dim(format!("{} tasks are free again.", answer.tasks_reset));
+        format!("{}. {freed}", line(&answer.message))
     })?)
 }
 
@@ -124,8 +126,13 @@ mod tests {
 
     #[test]
     fn tasks_are_counted_by_state_and_empty_states_are_left_out() {
-        let tasks = json!({ "PENDING": 2, "IN_PROGRESS": 1, "REVIEW": 0, "COMPLETED": 3 });
+        let tasks = EpicTaskCounts {
+            pending: 2,
+            in_progress: 1,
+            completed: 3,
+            ..EpicTaskCounts::default()
+        };
         assert_eq!(counted(&tasks), "2 pending, 1 in progress, 3 completed");
-        assert_eq!(counted(&json!({ "PENDING": 0 })), "none");
+        assert_eq!(counted(&EpicTaskCounts::default()), "none");
     }
 }

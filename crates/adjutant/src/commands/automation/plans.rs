@@ -4,17 +4,20 @@ mod check;
 mod follow;
 mod show;
 
+use model::PlanState;
 use serde_json::{Map, Value, json};
+use wire::plans::{PlanRow, PlanView, Plans};
 
 use self::check::read_file;
 use self::show::{ended, row, status};
 use crate::app::{App, escaped, query};
 use crate::cli::{PlanArgs, PlanRunArgs, PlanVerb};
 use crate::cli_error::Trouble;
+use crate::client::Answer;
 use crate::commands::reconnect::Steady;
-use crate::terminal::render::{bold, count, field, name, table};
+use crate::terminal::render::{bold, count, line, name, table};
 
-/// The exit code where a plan is not completed.
+/// Exit code of a plan that ended without being completed.
 const NOT_COMPLETED: u8 = 1;
 /// Page size.
 const PAGE: u32 = 1000;
@@ -33,14 +36,14 @@ pub(crate) async fn run(app: &App, args: PlanArgs) -> Result<(), Trouble> {
                 Some(name) => name,
                 None => the_one(&mut steady).await?,
             };
-            let plan = steady.get(&path_of(&name)).await?;
-            see(app, steady, plan).await
+            let plan = steady.fetch(&path_of(&name)).await?;
+            watch(app, steady, plan).await
         }
         PlanVerb::Stop { name } => stop(app, &name).await,
         PlanVerb::Resume { name, budget, detach } => {
             let steady = Steady::new(app).await?;
             let path = format!("{}/resume", path_of(&name));
-            let plan = steady.client().post_json(&path, &json!({ "budget": budget })).await?;
+            let plan = steady.client().post(&path, &json!({ "budget": budget })).await?;
             begun(app, steady, plan, detach.into()).await
         }
     }
@@ -68,7 +71,7 @@ async fn begin(app: &App, args: PlanRunArgs) -> Result<(), Trouble> {
     // Told here with the line, before a server is needed.
     check::parse(&args.file, &text)?;
     let path = args.file.display().to_string();
-    let mut wish = Map::from_iter([
+    let mut request = Map::from_iter([
         ("path".to_owned(), path.into()),
         ("text".to_owned(), text.into()),
         ("again".to_owned(), args.again.into()),
@@ -79,32 +82,36 @@ async fn begin(app: &App, args: PlanRunArgs) -> Result<(), Trouble> {
         ("kind", args.agent.map(Value::from)),
         ("budget", args.budget.map(Value::from)),
     ];
-    wish.extend(given.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
+    request.extend(given.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
     let steady = Steady::new(app).await?;
-    let plan = steady.client().post_json("/api/plans", &Value::Object(wish)).await?;
+    let plan = steady.client().post("/api/plans", &request).await?;
     begun(app, steady, plan, args.detach.into()).await
 }
 
 /// A plan that runs now: seen to its end, or left alone.
-async fn begun(app: &App, steady: Steady<'_>, plan: Value, then: Then) -> Result<(), Trouble> {
+async fn begun(
+    app: &App,
+    steady: Steady<'_>,
+    plan: Answer<PlanView>,
+    then: Then,
+) -> Result<(), Trouble> {
     match then {
-        Then::Watch => see(app, steady, plan).await,
+        Then::Watch => watch(app, steady, plan).await,
         Then::Leave => Ok(app.render.answer(&plan, || {
-            let (steps, named) =
-                (plan["steps"].as_array().map_or(0, Vec::len), field(&plan, "name"));
+            let named = line(&plan.row.name);
             format!(
                 "The plan {} is running: {}.\nFollow it with {}",
                 bold(&named),
-                count(steps, "step"),
+                count(plan.steps.len(), "step"),
                 name(format!("adjutant plan follow {named}"))
             )
         })?),
     }
 }
 
-/// Shows how a plan goes until it ends. Who looks away does not end it.
-async fn see(app: &App, steady: Steady<'_>, plan: Value) -> Result<(), Trouble> {
-    let named = field(&plan, "name");
+/// Shows how a plan goes until it ends. An interrupt ends the watching, not the plan.
+async fn watch(app: &App, steady: Steady<'_>, plan: Answer<PlanView>) -> Result<(), Trouble> {
+    let named = line(&plan.row.name);
     let plan = tokio::select! {
         plan = follow::to_the_end(app, steady, plan) => plan?,
         asked = tokio::signal::ctrl_c() => {
@@ -115,20 +122,23 @@ async fn see(app: &App, steady: Steady<'_>, plan: Value) -> Result<(), Trouble> 
         }
     };
     app.render.answer(&plan, || ended(&plan))?;
-    if plan["state"] == "completed" { Ok(()) } else { Err(Trouble::said(NOT_COMPLETED)) }
+    match plan.row.state {
+        PlanState::Completed => Ok(()),
+        _ => Err(Trouble::said(NOT_COMPLETED)),
+    }
 }
 
 /// Ends a plan, and waits until all who work for it are gone.
 async fn stop(app: &App, named: &str) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
     let path = format!("{}/stop", path_of(named));
-    let plan = steady.client().post_json(&path, &json!({})).await?;
+    let plan = steady.client().post(&path, &json!({})).await?;
     let plan = follow::until_over(&mut steady, plan).await?;
     Ok(app.render.answer(&plan, || ended(&plan))?)
 }
 
 async fn one(app: &App, named: &str) -> Result<(), Trouble> {
-    let plan = app.client().await?.get_json(&path_of(named)).await?;
+    let plan = app.client().await?.get::<PlanView>(&path_of(named)).await?;
     Ok(app.render.answer(&plan, || status(&plan))?)
 }
 
@@ -138,14 +148,14 @@ async fn current(app: &App) -> Result<(), Trouble> {
     let plans = every(&mut steady).await?;
     match (running(&plans).as_slice(), plans.as_slice()) {
         ([only], _) => one(app, only).await,
-        (_, [only]) => one(app, &field(only, "name")).await,
+        (_, [only]) => one(app, &only.name).await,
         _ => listed(app, &plans),
     }
 }
 
-fn running(plans: &[Value]) -> Vec<String> {
-    let runs = plans.iter().filter(|plan| plan["state"] == "running");
-    runs.map(|plan| field(plan, "name")).collect()
+fn running(plans: &[Answer<PlanRow>]) -> Vec<String> {
+    let runs = plans.iter().filter(|plan| plan.state == PlanState::Running);
+    runs.map(|plan| plan.name.clone()).collect()
 }
 
 /// The name of the plan that runs.
@@ -161,20 +171,9 @@ async fn the_one(steady: &mut Steady<'_>) -> Result<String, Trouble> {
 }
 
 /// All plans, newest first.
-async fn every(steady: &mut Steady<'_>) -> Result<Vec<Value>, Trouble> {
-    let (mut all, mut after) = (Vec::new(), None);
-    loop {
-        let cursor = after.map(|after: i64| after.to_string());
-        let path = query("/api/plans", [("after", cursor), ("limit", Some(PAGE.to_string()))]);
-        let mut page = steady.get(&path).await?;
-        if let Value::Array(more) = page["plans"].take() {
-            all.extend(more);
-        }
-        after = page["nextCursor"].as_i64();
-        if after.is_none() {
-            return Ok(all);
-        }
-    }
+async fn every(steady: &mut Steady<'_>) -> Result<Vec<Answer<PlanRow>>, Trouble> {
+    let path = |after| query("/api/plans", [("after", after), ("limit", Some(PAGE.to_string()))]);
+    steady.fetch_all::<Plans>(path).await
 }
 
 async fn list(app: &App) -> Result<(), Trouble> {
@@ -182,7 +181,7 @@ async fn list(app: &App) -> Result<(), Trouble> {
     listed(app, &every(&mut steady).await?)
 }
 
-fn listed(app: &App, plans: &[Value]) -> Result<(), Trouble> {
+fn listed(app: &App, plans: &[Answer<PlanRow>]) -> Result<(), Trouble> {
     let answer = json!({ "plans": plans });
     Ok(app.render.answer(&answer, || {
         if plans.is_empty() {

@@ -1,13 +1,16 @@
-//! `adjutant attach`: an agent's stream, and a line to type to it.
+//! `adjutant attach`: shows an agent's transcript and passes typed lines to it.
 
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use model::{AgentId, AgentStateName};
+use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::time::sleep;
+use wire::agent_details::AgentDetails;
+use wire::runs::InputOutcome;
 
 use super::logs;
-use super::run::story_line;
+use super::run::AgentOutcome;
 use crate::app::App;
 use crate::cli::AttachArgs;
 use crate::cli_error::Trouble;
@@ -16,9 +19,9 @@ use crate::terminal::progress::Progress;
 use crate::terminal::render::{dim, odd, plain};
 
 /// Retry delay for input to an agent that is starting.
-const AGAIN: Duration = Duration::from_millis(100);
+const RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// Shows the stream and passes typed lines on, until the agent ends.
+/// Shows the transcript and passes typed lines on, until the agent ends.
 pub(crate) async fn run(app: &App, args: &AttachArgs) -> Result<(), Trouble> {
     if app.render.is_json() {
         return Err(Trouble::usage("`attach` is interactive and has no `--json`")
@@ -29,15 +32,15 @@ pub(crate) async fn run(app: &App, args: &AttachArgs) -> Result<(), Trouble> {
     let mut typing = Steady::new(app).await?;
     let unseen = Progress::none();
     tokio::select! {
-        shown = logs::follow(&mut steady, &id, &unseen) => shown?,
-        failed = pass_on(app, &mut typing, &id) => failed?,
+        shown = logs::follow(&mut steady, id, &unseen) => shown?,
+        failed = pass_on(app, &mut typing, id) => failed?,
     }
-    let agent = steady.get(&format!("/api/agents/{id}")).await?;
-    Ok(app.render.aside(&story_line(&agent))?)
+    let agent = steady.fetch::<AgentDetails>(&format!("/api/agents/{id}")).await?;
+    Ok(app.render.aside(&AgentOutcome::of(&agent).headline())?)
 }
 
-/// Passes on what is typed. Where nothing more is, the stream goes on all the same.
-async fn pass_on(app: &App, steady: &mut Steady<'_>, id: &str) -> Result<(), Trouble> {
+/// Passes typed lines to the agent. Never returns after the end of the input, so that the transcript goes on.
+async fn pass_on(app: &App, steady: &mut Steady<'_>, id: AgentId) -> Result<(), Trouble> {
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     while let Some(line) = lines.next_line().await? {
         if line.trim().is_empty() {
@@ -47,8 +50,8 @@ async fn pass_on(app: &App, steady: &mut Steady<'_>, id: &str) -> Result<(), Tro
             Ok(true) => {}
             Ok(false) => {
                 let instead = format!("adjutant mail send --to {id}");
-                let words = format!("it takes no input while it runs; try `{instead} …`");
-                app.render.aside(&odd(words))?;
+                let text = format!("it takes no input while it runs; try `{instead} …`");
+                app.render.aside(&odd(text))?;
             }
             Err(trouble) => app.render.aside(&odd(plain(trouble.message())))?,
         }
@@ -57,24 +60,21 @@ async fn pass_on(app: &App, steady: &mut Steady<'_>, id: &str) -> Result<(), Tro
     std::future::pending().await
 }
 
-/// Offers a line to the agent, and says whether it took it. One that is only starting is waited for.
-async fn offer(steady: &mut Steady<'_>, id: &str, line: &str) -> Result<bool, Trouble> {
+/// Offers a line to the agent, and returns true if the agent took it. Waits for one that is starting.
+async fn offer(steady: &mut Steady<'_>, id: AgentId, line: &str) -> Result<bool, Trouble> {
     let (agent, input) = (format!("/api/agents/{id}"), json!({ "line": line }));
     loop {
         // Sent once: nobody can say of a line whose answer is lost whether it was typed.
-        let refused = match steady.client().post_json(&format!("{agent}/input"), &input).await {
-            Ok(answer) => return Ok(answer["taken"] == true),
+        let path = format!("{agent}/input");
+        let refused = match steady.client().post::<InputOutcome>(&path, &input).await {
+            Ok(outcome) => return Ok(outcome.taken),
             Err(error) => Trouble::from(error),
         };
         // The next server may be there by now.
-        let standing = steady.get(&agent).await?;
-        if !is_starting(&standing) {
+        let state = steady.fetch::<AgentDetails>(&agent).await?.agent.state;
+        if !matches!(state, AgentStateName::Queued | AgentStateName::Starting) {
             return Err(refused);
         }
-        sleep(AGAIN).await;
+        sleep(RETRY_DELAY).await;
     }
-}
-
-fn is_starting(agent: &Value) -> bool {
-    matches!(agent["state"].as_str(), Some("queued" | "starting"))
 }

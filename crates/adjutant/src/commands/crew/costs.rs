@@ -1,31 +1,29 @@
-//! `adjutant costs`: what was spent, and which tools were used.
+//! `adjutant costs`: spending, and use of tools.
 
 use clap::ValueEnum as _;
 use model::Timestamp;
-use serde_json::Value;
+use wire::costs::{CostGrouping, CostRow, CostTotal, Costs};
+use wire::usage::{ToolUsage, ToolUsageRow};
 
 use crate::app::{App, now, query};
 use crate::cli::CostsArgs;
 use crate::cli_error::Trouble;
 use crate::commands::reconnect::Steady;
-use crate::terminal::render::{cell, field, line, money, span, table, tokens};
+use crate::terminal::render::{cell, dollars, shown, span, table, tokens};
 
-/// Shows what was spent, or which tools were used.
+/// Shows spending, or use of tools.
 pub(crate) async fn run(app: &App, args: &CostsArgs) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
     if args.tools {
-        let agent = match &args.agent {
-            Some(named) => Some(steady.agent(named).await?),
-            None => None,
-        };
-        let usage = steady.get(&query("/api/usage", [("agent", agent)])).await?;
-        return Ok(app.render.answer(&usage, || used(&usage))?);
+        let agent = steady.agent_if(args.agent.as_deref()).await?;
+        let usage = steady.fetch::<ToolUsage>(&query("/api/usage", [("agent", agent)])).await?;
+        return Ok(app.render.answer(&usage, || usage_table(&usage))?);
     }
     let since = args.since.as_deref().map(|since| moment(since, now())).transpose()?;
     let by = args.by.to_possible_value().map(|by| by.get_name().to_owned());
     let pairs = [("by", by), ("since", since.map(|since| since.to_string()))];
-    let costs = steady.get(&query("/api/costs", pairs)).await?;
-    Ok(app.render.answer(&costs, || spent(&costs))?)
+    let costs = steady.fetch::<Costs>(&query("/api/costs", pairs)).await?;
+    Ok(app.render.answer(&costs, || costs_table(&costs))?)
 }
 
 /// A point in time: a day, a time, or how long ago.
@@ -52,36 +50,32 @@ fn moment(given: &str, now: Timestamp) -> Result<Timestamp, Trouble> {
     })
 }
 
-fn spent(costs: &Value) -> String {
-    let rows = costs["rows"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if rows.is_empty() {
-        let since = costs["since"].as_str();
-        return match since {
-            Some(since) => format!("Nothing was spent since {}.", line(since)),
+fn costs_table(costs: &Costs) -> String {
+    if costs.rows.is_empty() {
+        return match costs.since {
+            Some(since) => format!("Nothing was spent since {since}."),
             None => "Nothing was spent yet.".to_owned(),
         };
     }
-    let by = field(costs, "by");
-    let cells = |key: String, sum: &Value| {
-        let count = |key: &str| sum["tokens"][key].as_u64().unwrap_or_default();
+    let cells = |key: String, sum: &CostTotal| {
+        let used = &sum.tokens;
         [
             key,
-            field(sum, "agents"),
-            money(&sum["costUsd"]).unwrap_or_else(|| "-".to_owned()),
-            tokens(count("input")),
-            tokens(count("output")),
-            tokens(count("cacheRead") + count("cacheWrite")),
+            sum.agents.to_string(),
+            dollars(sum.cost_usd),
+            tokens(used.input),
+            tokens(used.output),
+            tokens(used.cache_read + used.cache_write),
         ]
     };
-    let row = |row: &Value| {
-        let key = field(row, "key");
-        let key = if by == "hour" { hour(&key) } else { cell(&key, 30) };
-        cells(key, row)
+    let row = |row: &CostRow| {
+        let key = if costs.by == CostGrouping::Hour { hour(&row.key) } else { cell(&row.key, 30) };
+        cells(key, &row.spent)
     };
-    let heading = by.to_uppercase();
+    let heading = shown(&costs.by).to_uppercase();
     let headings = [heading.as_str(), "AGENTS", "COST", "INPUT", "OUTPUT", "CACHED"];
-    let total = cells("total".to_owned(), &costs["total"]);
-    table(headings, rows.iter().map(row).chain([total]))
+    let total = cells("total".to_owned(), &costs.total);
+    table(headings, costs.rows.iter().map(row).chain([total]))
 }
 
 /// `2026-11-15T09:00:00.000Z` as people write it.
@@ -89,27 +83,27 @@ fn hour(at: &str) -> String {
     at.get(..16).map_or_else(|| at.to_owned(), |at| at.replace('T', " "))
 }
 
-fn used(usage: &Value) -> String {
-    let rows = usage["rows"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if rows.is_empty() {
+fn usage_table(usage: &ToolUsage) -> String {
+    if usage.rows.is_empty() {
         return "No tool was used yet.".to_owned();
     }
-    let row = |row: &Value| {
+    let row = |row: &ToolUsageRow| {
         [
-            cell(&field(row, "key"), 20),
-            cell(&field(row, "tool"), 36),
-            field(row, "calls"),
-            field(row, "errors"),
-            mean(&row["meanMs"]),
+            cell(&row.key, 20),
+            cell(&row.tool, 36),
+            row.calls.to_string(),
+            row.errors.to_string(),
+            mean(row.mean_ms),
         ]
     };
-    let heading = field(usage, "by").to_uppercase();
-    table([heading.as_str(), "TOOL", "CALLS", "ERRORS", "MEAN"], rows.iter().map(row))
+    let heading = shown(&usage.by).to_uppercase();
+    let headings = [heading.as_str(), "TOOL", "CALLS", "ERRORS", "MEAN"];
+    table(headings, usage.rows.iter().map(row))
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a figure for people")]
-fn mean(millis: &Value) -> String {
-    millis.as_f64().map_or_else(|| "-".to_owned(), |millis| span(millis.round() as i64))
+fn mean(millis: f64) -> String {
+    span(millis.round() as i64)
 }
 
 #[cfg(test)]

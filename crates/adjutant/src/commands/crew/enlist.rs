@@ -1,21 +1,22 @@
-//! `adjutant enlist`: an agent that somebody else runs, with its configuration to paste.
+//! `adjutant enlist`: registers an agent that somebody else runs and prints its configuration.
 
 use serde_json::{Map, Value};
+use wire::enlist::EnlistedAgent;
 
 use super::role;
 use crate::app::App;
 use crate::cli::EnlistArgs;
 use crate::cli_error::Trouble;
-use crate::terminal::render::{bold, dim, field, name, plain};
+use crate::terminal::render::{bold, dim, line, name, plain};
 
-/// Makes an agent and prints what its client needs.
+/// Registers an agent and prints its client's configuration.
 pub(crate) async fn run(app: &App, args: EnlistArgs) -> Result<(), Trouble> {
     let cwd = args.cwd.map(|cwd| {
         let cwd = app.env.cwd.join(cwd);
         cwd.canonicalize().unwrap_or(cwd).display().to_string()
     });
     let given = [
-        ("role", Some(args.role)),
+        ("role", Some(args.role.clone())),
         ("task", args.task),
         ("epic", args.epic),
         ("cwd", cwd),
@@ -26,16 +27,15 @@ pub(crate) async fn run(app: &App, args: EnlistArgs) -> Result<(), Trouble> {
         .filter_map(|(name, value)| Some((name.to_owned(), value?.into())))
         .collect();
     let client = app.client().await?;
-    let body = Value::Object(body);
     let answer = client
-        .post_json("/api/agents", &body)
+        .post::<EnlistedAgent>("/api/agents", &body)
         .await
-        .map_err(|error| role::explained(app, error.into(), body["role"].as_str()))?;
+        .map_err(|error| role::explained(app, error.into(), Some(&args.role)))?;
     Ok(app.render.answer(&answer, || text(&answer))?)
 }
 
-fn text(answer: &Value) -> String {
-    let [agent, token, url] = ["agentId", "token", "url"].map(|key| field(answer, key));
+fn text(answer: &EnlistedAgent) -> String {
+    let (agent, token, url) = (answer.agent_id, line(&answer.token), line(&answer.url));
     format!(
         "\
 {} is enlisted. Its token is shown once and kept by nobody:
@@ -57,20 +57,21 @@ export ADJUTANT_URL={url} ADJUTANT_AGENT_ID={agent} \\
   ADJUTANT_TOKEN={token}
 
 End it with {}",
-        bold(&agent),
+        bold(agent),
         dim("── Claude Code ──"),
-        claude(&answer["mcpConfig"]["mcpServers"]),
+        claude(&answer.mcp_config),
         dim("── Codex ──"),
-        plain(answer["codexConfig"].as_str().unwrap_or_default()),
+        plain(&answer.codex_config),
         dim("── Any shell ──"),
         name(format!("adjutant discharge {agent}")),
     )
 }
 
-/// Claude Code's configuration with a server a line.
-fn claude(servers: &Value) -> String {
-    let servers: Vec<String> = servers
-        .as_object()
+/// Claude Code's configuration, a server per line.
+fn claude(config: &Value) -> String {
+    let servers: Vec<String> = config
+        .get("mcpServers")
+        .and_then(Value::as_object)
         .into_iter()
         .flatten()
         .map(|(name, server)| format!("  {}: {server}", Value::from(name.as_str())))

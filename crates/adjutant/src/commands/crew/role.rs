@@ -1,4 +1,4 @@
-//! Why a role is not there: its file may be, and be wrong.
+//! Explains why a role is unknown: its file may exist and be invalid.
 
 use engine::Code;
 
@@ -6,10 +6,10 @@ use crate::app::App;
 use crate::cli_error::Trouble;
 use crate::crew::roles;
 
-/// The trouble with the file of a role that nobody knows, else the trouble as it is.
+/// The problem with the file of an unknown role, else the error as it is.
 pub(crate) fn explained(app: &App, trouble: Trouble, role: Option<&str>) -> Trouble {
-    let unknown = trouble.body()["code"] == Code::ResourceNotFound.name();
-    match role.filter(|_| unknown).and_then(|role| broken(app, role)) {
+    let is_unknown = trouble.code() == Code::ResourceNotFound;
+    match role.filter(|_| is_unknown).and_then(|role| broken(app, role)) {
         Some(found) => found,
         None => trouble,
     }

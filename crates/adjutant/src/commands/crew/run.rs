@@ -5,9 +5,16 @@ use std::time::Duration;
 
 use engine::Code;
 use futures_util::future::join_all;
+use model::agent::AwaitStatus;
+use model::{AgentId, AgentStateName};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep};
+use wire::agent_details::{AgentDetails, AgentTokens};
+use wire::agents::{AgentResultView, AwaitedAgent, KilledAgent};
+use wire::crew::{CrewRow, CrewRows};
+use wire::runs::StartedRun;
 
 use super::agents::elapsed;
 use super::logs;
@@ -15,58 +22,70 @@ use super::role;
 use crate::app::{App, now};
 use crate::cli::{AwaitArgs, BoundArgs, KillArgs, ResumeArgs, RunArgs};
 use crate::cli_error::Trouble;
-use crate::client::Client;
+use crate::client::{Answer, Client};
 use crate::commands::call::tool::text_or_stdin;
 use crate::commands::reconnect::Steady;
 use crate::server_process::connect;
 use crate::terminal::progress::Progress;
 use crate::terminal::render::{
-    Page, bad, bold, dim, field, good, is_terminal, money, name, odd, print_json, print_text,
+    Page, bad, bold, dim, dollars, good, is_terminal, line, name, odd, print_json, print_text,
     quoted, span, tokens,
 };
 
 /// Seconds that a request waits for an agent's end.
 const WAIT_SECONDS: u64 = 60;
-/// Before it is asked again whoever was answered at once waits so long: the server may be ending.
+/// Pause after a request that was to wait and was answered at once: the server may be ending.
 const PAUSE: Duration = Duration::from_millis(100);
+/// Exit code of an agent that did not succeed.
+const NOT_SUCCEEDED: u8 = 1;
+/// Exit code of a kill that found its agent ended.
+const ALREADY_ENDED: u8 = 5;
 
 /// Starts an agent and waits for its end.
 pub(crate) async fn run(app: &App, args: RunArgs) -> Result<(), Trouble> {
-    let wish = wish_of(app, args)?;
+    let role = args.role.clone();
+    let request = run_request(app, args)?;
     let steady = Steady::new(app).await?;
-    let started = start(app, steady.client(), &wish).await?;
-    see(app, steady, &started).await
+    let started = start(app, steady.client(), &request, role.as_deref()).await?;
+    watch(app, steady, &started).await
 }
 
 /// Starts an agent.
 pub(crate) async fn draft(app: &App, args: RunArgs) -> Result<(), Trouble> {
-    let wish = wish_of(app, args)?;
-    let started = start(app, &app.client().await?, &wish).await?;
+    let role = args.role.clone();
+    let request = run_request(app, args)?;
+    let started = start(app, &app.client().await?, &request, role.as_deref()).await?;
     Ok(app.render.answer(&started, || started_text(&started))?)
 }
 
 /// Asks the server for an agent.
-async fn start(app: &App, client: &Client, wish: &Value) -> Result<Value, Trouble> {
-    let started = client.post_json("/api/runs", wish).await;
-    started.map_err(|error| role::explained(app, error.into(), wish["role"].as_str()))
+async fn start(
+    app: &App,
+    client: &Client,
+    request: &Map<String, Value>,
+    role: Option<&str>,
+) -> Result<Answer<StartedRun>, Trouble> {
+    let started = client.post("/api/runs", request).await;
+    started.map_err(|error| role::explained(app, error.into(), role))
 }
 
-/// Goes on with a conversation as a new agent.
+/// Resumes a conversation as a new agent.
 pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<(), Trouble> {
-    as_operator(app)?;
-    let mut wish = bounds_of(&args.bounds);
-    wish.insert("prompt".to_owned(), text_or_stdin(args.prompt)?.into());
+    refuse_agents(app)?;
+    let mut request = bounds(&args.bounds);
+    request.insert("prompt".to_owned(), text_or_stdin(args.prompt)?.into());
     let mut steady = Steady::new(app).await?;
-    wish.insert("resume".to_owned(), steady.agent(&args.agent).await?.into());
-    let started = steady.client().post_json("/api/runs", &Value::Object(wish)).await?;
+    let before = steady.agent(&args.agent).await?;
+    request.insert("resume".to_owned(), before.to_string().into());
+    let started = steady.client().post::<StartedRun>("/api/runs", &request).await?;
     if args.detach {
         return Ok(app.render.answer(&started, || started_text(&started))?);
     }
-    see(app, steady, &started).await
+    watch(app, steady, &started).await
 }
 
-/// Whoever is an agent starts agents with a tool, which knows whose they are.
-fn as_operator(app: &App) -> Result<(), Trouble> {
+/// Refuses callers that are agents: they start others with a tool, which records the parent.
+fn refuse_agents(app: &App) -> Result<(), Trouble> {
     if app.env.agent_id.is_none() {
         return Ok(());
     }
@@ -74,20 +93,21 @@ fn as_operator(app: &App) -> Result<(), Trouble> {
         .hint("`adjutant tool draft_agent --role ROLE --prompt TEXT` starts one in your name"))
 }
 
-/// Request to the server.
-fn wish_of(app: &App, args: RunArgs) -> Result<Value, Trouble> {
-    as_operator(app)?;
-    let mut wish = bounds_of(&args.bounds);
-    wish.insert("prompt".to_owned(), text_or_stdin(args.prompt)?.into());
-    let cwd = args.cwd.map(|cwd| place(app, &cwd)).transpose()?;
+/// Body of the request for an agent.
+fn run_request(app: &App, args: RunArgs) -> Result<Map<String, Value>, Trouble> {
+    refuse_agents(app)?;
+    let mut request = bounds(&args.bounds);
+    request.insert("prompt".to_owned(), text_or_stdin(args.prompt)?.into());
+    let cwd = args.cwd.map(|cwd| absolute(app, &cwd)).transpose()?;
     let given = [("role", args.role), ("task", args.task), ("cwd", cwd), ("kind", args.kind)];
     for (name, value) in given {
-        wish.extend(value.map(|value| (name.to_owned(), value.into())));
+        request.extend(value.map(|value| (name.to_owned(), value.into())));
     }
-    Ok(wish.into())
+    Ok(request)
 }
 
-fn bounds_of(args: &BoundArgs) -> Map<String, Value> {
+/// Bounds of an agent, as fields of the request.
+fn bounds(args: &BoundArgs) -> Map<String, Value> {
     let given = [
         ("model", args.model.clone().map(Value::from)),
         ("timeout", args.timeout.map(Value::from)),
@@ -96,8 +116,8 @@ fn bounds_of(args: &BoundArgs) -> Map<String, Value> {
     given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// The folder that somebody named, as the server must hear it.
-fn place(app: &App, cwd: &std::path::Path) -> Result<String, Trouble> {
+/// Absolute path of a folder: the server has another working directory.
+fn absolute(app: &App, cwd: &std::path::Path) -> Result<String, Trouble> {
     let path: PathBuf = app.env.cwd.join(cwd);
     let path = path.canonicalize().map_err(|error| {
         Trouble::usage(format!("`--cwd {}` cannot be used: {error}", cwd.display()))
@@ -105,109 +125,132 @@ fn place(app: &App, cwd: &std::path::Path) -> Result<String, Trouble> {
     Ok(path.display().to_string())
 }
 
-fn started_text(started: &Value) -> String {
-    let [agent, role, task] = ["agentId", "role", "taskSlug"].map(|key| field(started, key));
+fn started_text(started: &StartedRun) -> String {
+    let (agent, role, task) = (started.agent_id, line(&started.role), line(&started.task_slug));
     format!(
         "{} is started as {role}, for the task {task}.\nWait for it with {}",
-        bold(&agent),
+        bold(agent),
         name(format!("adjutant await {agent}"))
     )
 }
 
-/// Sees an agent that was just started to its end.
-async fn see(app: &App, mut steady: Steady<'_>, started: &Value) -> Result<(), Trouble> {
-    let [id, role, task] = ["agentId", "role", "taskSlug"].map(|key| field(started, key));
-    // Listened for before anybody hears of the agent, so that nobody is too quick.
+/// Outcome of a run, as `--json` prints it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RunOutcome<'a> {
+    agent_id: AgentId,
+    status: AwaitStatus,
+    state: AgentStateName,
+    result: &'a Option<Value>,
+    cost_usd: Option<f64>,
+    tokens: &'a AgentTokens,
+    duration_ms: i64,
+}
+
+/// Follows an agent that was just started to its end.
+async fn watch(app: &App, mut steady: Steady<'_>, started: &StartedRun) -> Result<(), Trouble> {
+    let (id, role, task) = (started.agent_id, line(&started.role), line(&started.task_slug));
+    // Installed before the agent is announced, so that an early Ctrl-C is not lost.
     let mut interrupt = signal(SignalKind::interrupt())?;
     app.render.aside(&dim(format!("{id} is started as {role}, for the task {task}")))?;
-    let agent = tokio::select! {
-        agent = end_of(app, &mut steady, &id) => agent?,
+    let details = tokio::select! {
+        details = until_ended(app, &mut steady, id) => details?,
         _ = interrupt.recv() => {
             return Err(Trouble::interrupted(format!("stopped waiting; {id} keeps running"))
                 .hint(format!("`adjutant logs -f {id}` shows what it does"))
                 .hint(format!("`adjutant kill {id}` ends it")));
         }
     };
-    let value = json!({
-        "agentId": agent["id"], "status": agent["awaitStatus"], "state": agent["state"],
-        "result": agent["result"], "costUsd": agent["costUsd"], "tokens": agent["tokens"],
-        "durationMs": agent["durationMs"],
-    });
-    app.render.answer(&value, || story(&agent))?;
-    if agent["state"] == "succeeded" { Ok(()) } else { Err(Trouble::said(1)) }
+    let outcome = RunOutcome {
+        agent_id: details.agent.id,
+        status: details.await_status,
+        state: details.agent.state,
+        result: &details.result,
+        cost_usd: details.agent.cost_usd,
+        tokens: &details.tokens,
+        duration_ms: details.duration_ms,
+    };
+    app.render.answer(&outcome, || AgentOutcome::of(&details).text())?;
+    match details.agent.state {
+        AgentStateName::Succeeded => Ok(()),
+        _ => Err(Trouble::said(NOT_SUCCEEDED)),
+    }
 }
 
-/// Everything about an agent once it is over. Whoever looks on sees what it does meanwhile.
-async fn end_of(app: &App, steady: &mut Steady<'_>, id: &str) -> Result<Value, Trouble> {
-    let progress = Progress::waiting(app, id);
+/// Waits for an agent's end. On a terminal its transcript is shown meanwhile.
+async fn until_ended(
+    app: &App,
+    steady: &mut Steady<'_>,
+    id: AgentId,
+) -> Result<AgentDetails, Trouble> {
+    let progress = Progress::waiting(app, &id.to_string());
     let followed = async {
         if !app.render.is_json() && is_terminal() {
             logs::follow(steady, id, &progress).await?;
         }
         until_over(steady, id, None).await
     };
-    with_look(app, &progress, id, followed).await?;
+    with_progress(app, &progress, id, followed).await?;
     drop(progress);
-    steady.get(&format!("/api/agents/{id}")).await
+    Ok(steady.fetch::<AgentDetails>(&format!("/api/agents/{id}")).await?.into_value())
 }
 
 /// Refresh interval of the progress line.
-const LOOK: Duration = Duration::from_secs(1);
+const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Waits for something, and shows meanwhile what an agent does, to whoever sees it.
-async fn with_look<T>(
+/// Waits for something and shows meanwhile, on a terminal, what an agent does.
+async fn with_progress<T>(
     app: &App,
     progress: &Progress,
-    id: &str,
+    id: AgentId,
     work: impl Future<Output = T>,
 ) -> T {
-    let look = async {
+    let refresh = async {
         while progress.is_seen() {
-            // What cannot be seen now may be seen later: the work itself tells what is wrong.
-            if let Some(told) = look_at(app, id).await {
-                progress.say(&told);
+            // A failed look is not reported: the work itself meets the same problem.
+            if let Some(text) = progress_text(app, id).await {
+                progress.say(&text);
             }
-            sleep(LOOK).await;
+            sleep(REFRESH_INTERVAL).await;
         }
         std::future::pending().await
     };
     tokio::select! {
         biased;
         done = work => done,
-        done = look => done,
+        done = refresh => done,
     }
 }
 
-async fn look_at(app: &App, id: &str) -> Option<String> {
+async fn progress_text(app: &App, id: AgentId) -> Option<String> {
     let client = connect::locate(&app.place(&[]).ok()?).ok()??;
-    let crew = client.get_json(&format!("/api/crew/rows?ids={id}")).await.ok()?;
-    standing(&crew["rows"][0])
+    let crew = client.get::<CrewRows>(&format!("/api/crew/rows?ids={id}")).await.ok()?;
+    crew.rows.first().map(row_text)
 }
 
-/// State of an agent, one line.
-fn standing(agent: &Value) -> Option<String> {
-    let (id, state) = (agent["id"].as_str()?, agent["state"].as_str()?);
-    let mut facts = vec![format!("{id} {state}"), elapsed(agent, now())];
-    facts.extend(money(&agent["costUsd"]));
-    facts.extend(agent["doing"]["text"].as_str().map(str::to_owned));
-    Some(facts.join(", "))
+/// State and activity of an agent, one line.
+fn row_text(row: &CrewRow) -> String {
+    let time = elapsed(Some(row.started_at), row.finished_at, now());
+    let mut facts = vec![format!("{} {}", row.id, row.state), time];
+    facts.extend(row.cost_usd.map(dollars));
+    facts.extend(row.doing.as_ref().map(|doing| doing.text.clone()));
+    facts.join(", ")
 }
 
 /// Waits for an agent's end or the time limit.
 async fn until_over(
     steady: &mut Steady<'_>,
-    id: &str,
+    id: AgentId,
     deadline: Option<Instant>,
-) -> Result<Value, Trouble> {
+) -> Result<Answer<AwaitedAgent>, Trouble> {
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let wait = left.map_or(WAIT_SECONDS, |left| left.as_secs().min(WAIT_SECONDS));
         let asked = Instant::now();
-        let input = json!({ "agentId": id, "waitSeconds": wait });
-        let answer = steady.call("mcp__harness__await_agent", &input).await?;
+        let awaited = await_agent(steady, id, wait).await?;
         let time_is_up = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if answer["status"] != "running" || time_is_up {
-            return Ok(answer);
+        if awaited.status != AwaitStatus::Running || time_is_up {
+            return Ok(awaited);
         }
         if asked.elapsed() < PAUSE {
             sleep(PAUSE.min(left.unwrap_or(PAUSE))).await;
@@ -215,105 +258,178 @@ async fn until_over(
     }
 }
 
-/// The moment so many seconds from now. One that the clock cannot tell is no deadline.
+async fn await_agent(
+    steady: &mut Steady<'_>,
+    id: AgentId,
+    wait_seconds: u64,
+) -> Result<Answer<AwaitedAgent>, Trouble> {
+    let input = json!({ "agentId": id, "waitSeconds": wait_seconds });
+    steady.call_tool("mcp__harness__await_agent", &input).await
+}
+
+/// The moment so many seconds from now; none where the clock cannot represent it.
 fn deadline_in(seconds: u64) -> Option<Instant> {
     Instant::now().checked_add(Duration::from_secs(seconds))
+}
+
+/// An answer of `await_agent` with the agent's id, as `--json` prints it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AwaitOutcome<'a> {
+    agent_id: AgentId,
+    #[serde(flatten)]
+    awaited: &'a Answer<AwaitedAgent>,
 }
 
 /// Waits for agents, one after the other: that takes as long as the longest.
 pub(crate) async fn wait(app: &App, args: &AwaitArgs) -> Result<(), Trouble> {
     let deadline = args.timeout.and_then(deadline_in);
     let mut steady = Steady::new(app).await?;
-    let mut ids = Vec::new();
-    for named in &args.agents {
-        ids.push(steady.agent(named).await?);
-    }
+    let ids = steady.agents(&args.agents).await?;
     let mut failed = false;
     for id in ids {
-        let progress = Progress::waiting(app, &id);
-        let over = until_over(&mut steady, &id, deadline);
-        let mut answer = with_look(app, &progress, &id, over).await?;
+        let progress = Progress::waiting(app, &id.to_string());
+        let over = until_over(&mut steady, id, deadline);
+        let awaited = with_progress(app, &progress, id, over).await?;
         drop(progress);
-        failed |= answer["state"] != "succeeded";
-        if let Value::Object(answer) = &mut answer {
-            let key = if app.render.is_json() { "agentId" } else { "id" };
-            answer.insert(key.to_owned(), id.into());
-        }
+        failed |= awaited.state != AgentStateName::Succeeded;
         if app.render.is_json() {
-            print_json(&answer)?;
+            print_json(&AwaitOutcome { agent_id: id, awaited: &awaited })?;
         } else {
-            print_text(&story(&answer))?;
+            print_text(&AgentOutcome::of_awaited(id, &awaited).text())?;
         }
     }
-    if failed { Err(Trouble::said(1)) } else { Ok(()) }
+    if failed { Err(Trouble::said(NOT_SUCCEEDED)) } else { Ok(()) }
 }
 
-/// An agent in a line: how it stands, and what that took.
-pub(crate) fn story_line(agent: &Value) -> String {
-    let state = field(agent, "state");
-    let state = match (state.as_str(), &agent["status"]) {
-        ("succeeded", _) => good(&state),
-        (_, status) if status == "running" => odd(&state),
-        _ => bad(&state),
-    };
-    let took = agent["durationMs"].as_i64().filter(|millis| *millis > 0);
-    let took = took.map_or_else(String::new, |millis| format!(" in {}", span(millis)));
-    let mut facts = vec![format!("{} {state}{took}", bold(field(agent, "id")))];
-    facts.extend(money(&agent["costUsd"]));
-    let count = |key: &str| agent["tokens"][key].as_u64().unwrap_or_default();
-    let (read, written) = (count("input"), count("output"));
-    if read + written > 0 {
-        facts.push(format!("{} tokens in, {} out", tokens(read), tokens(written)));
-    }
-    facts.join(&dim(", "))
+/// Facts about an agent that has ended, or was waited for.
+#[derive(Debug)]
+pub(crate) struct AgentOutcome {
+    id: AgentId,
+    state: AgentStateName,
+    reason: Option<String>,
+    duration_ms: i64,
+    cost_usd: Option<f64>,
+    tokens: AgentTokens,
+    report: AgentReport,
 }
 
-/// Summary of an agent's end.
-fn story(agent: &Value) -> String {
-    let mut page = Page::default();
-    page.line(story_line(agent));
-    let reason = agent["reason"].as_str().filter(|_| agent["state"] != "succeeded");
-    if let Some(reason) = reason {
-        page.text(&quoted(reason));
-    }
-    let result = &agent["result"];
-    let summary = result["summary"].as_str().filter(|summary| Some(*summary) != reason);
-    page.text(&quoted(summary.unwrap_or_default()));
-    for (title, key) in [("Changes", "changes"), ("Issues", "issues"), ("Questions", "questions")] {
-        let all = result[key].as_array().map(Vec::as_slice).unwrap_or_default();
-        if !all.is_empty() {
-            page.line(bold(title));
-        }
-        for one in all {
-            page.line(format_args!(
-                "  - {}",
-                crate::terminal::render::line(one.as_str().unwrap_or_default())
-            ));
+/// The usual fields of an agent's result, as far as it has them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct AgentReport {
+    summary: String,
+    changes: Vec<String>,
+    issues: Vec<String>,
+    questions: Vec<String>,
+}
+
+impl From<&AgentResultView> for AgentReport {
+    fn from(result: &AgentResultView) -> Self {
+        Self {
+            summary: result.summary.clone(),
+            changes: result.changes.clone(),
+            issues: result.issues.clone(),
+            questions: result.questions.clone(),
         }
     }
-    page.into_text()
+}
+
+impl AgentOutcome {
+    /// Outcome of an agent, with time, money and tokens.
+    pub(crate) fn of(details: &AgentDetails) -> Self {
+        let result = details.result.as_ref();
+        // A result is the agent's own document: one of another form has nothing to show.
+        let report = result.and_then(|result| AgentReport::deserialize(result).ok());
+        Self {
+            id: details.agent.id,
+            state: details.agent.state,
+            reason: details.agent.reason.clone(),
+            duration_ms: details.duration_ms,
+            cost_usd: details.agent.cost_usd,
+            tokens: details.tokens.clone(),
+            report: report.unwrap_or_default(),
+        }
+    }
+
+    /// Outcome as `await_agent` answers it.
+    fn of_awaited(id: AgentId, awaited: &AwaitedAgent) -> Self {
+        Self {
+            id,
+            state: awaited.state,
+            reason: awaited.reason.clone(),
+            duration_ms: 0,
+            cost_usd: None,
+            tokens: AgentTokens { input: 0, output: 0 },
+            report: awaited.result.as_ref().map(AgentReport::from).unwrap_or_default(),
+        }
+    }
+
+    /// State, time, money and tokens on a line.
+    pub(crate) fn headline(&self) -> String {
+        let state = match (self.state, self.state.awaited()) {
+            (AgentStateName::Succeeded, _) => good(self.state),
+            (_, AwaitStatus::Running) => odd(self.state),
+            _ => bad(self.state),
+        };
+        let took = match self.duration_ms {
+            ..=0 => String::new(),
+            millis => format!(" in {}", span(millis)),
+        };
+        let mut facts = vec![format!("{} {state}{took}", bold(self.id))];
+        facts.extend(self.cost_usd.map(dollars));
+        let AgentTokens { input, output } = self.tokens;
+        if input + output > 0 {
+            facts.push(format!("{} tokens in, {} out", tokens(input), tokens(output)));
+        }
+        facts.join(&dim(", "))
+    }
+
+    /// The headline, the reason of a failure, and the result.
+    fn text(&self) -> String {
+        let mut page = Page::default();
+        page.line(self.headline());
+        let reason = self.reason.as_ref().filter(|_| self.state != AgentStateName::Succeeded);
+        if let Some(reason) = reason {
+            page.text(&quoted(reason));
+        }
+        let report = &self.report;
+        if reason != Some(&report.summary) {
+            page.text(&quoted(&report.summary));
+        }
+        let lists = [
+            ("Changes", &report.changes),
+            ("Issues", &report.issues),
+            ("Questions", &report.questions),
+        ];
+        for (title, items) in lists {
+            if !items.is_empty() {
+                page.line(bold(title));
+            }
+            for item in items {
+                page.line(format_args!("  - {}", line(item)));
+            }
+        }
+        page.into_text()
+    }
 }
 
 /// Ends agents, all at once.
 pub(crate) async fn kill(app: &App, args: &KillArgs) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
-    let mut ids = Vec::new();
-    for named in &args.agents {
-        ids.push(steady.agent(named).await?);
-    }
+    let ids = steady.agents(&args.agents).await?;
     let mut done = Ok(());
     for killed in kill_all(app, &ids, Progress::steps(app, "ending agents", many(&ids))).await {
         match killed {
-            Ok(answer) => {
-                let gone = answer["success"] == true;
-                let text = field(&answer, "message");
+            Ok(outcome) => {
+                let text = line(&outcome.message);
                 if app.render.is_json() {
-                    print_json(&answer)?;
+                    print_json(&outcome)?;
                 } else {
-                    print_text(&if gone { text } else { odd(text) })?;
+                    print_text(&if outcome.success { text } else { odd(text) })?;
                 }
-                if !gone {
-                    done = Err(Trouble::said(5));
+                if !outcome.success {
+                    done = Err(Trouble::said(ALREADY_ENDED));
                 }
             }
             // The others were ended all the same.
@@ -323,14 +439,24 @@ pub(crate) async fn kill(app: &App, args: &KillArgs) -> Result<(), Trouble> {
     done
 }
 
-/// Ends agents and says of each what became of it.
+/// Outcome of a kill, as `--json` prints it.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct KillOutcome {
+    agent_id: AgentId,
+    /// True if the agent lived until the kill
+    success: bool,
+    pub(crate) message: String,
+}
+
+/// Ends agents and returns the outcome of each.
 pub(crate) async fn kill_all(
     app: &App,
-    ids: &[String],
+    ids: &[AgentId],
     progress: Progress,
-) -> Vec<Result<Value, Trouble>> {
-    let one = async |id: &String| {
-        let killed = kill_one(app, id).await;
+) -> Vec<Result<KillOutcome, Trouble>> {
+    let one = async |id: &AgentId| {
+        let killed = kill_one(app, *id).await;
         progress.step();
         killed
     };
@@ -343,26 +469,27 @@ pub(crate) fn many<T>(items: &[T]) -> u64 {
 }
 
 /// Ends an agent, however long that takes.
-async fn kill_one(app: &App, id: &str) -> Result<Value, Trouble> {
+pub(crate) async fn kill_one(app: &App, id: AgentId) -> Result<KillOutcome, Trouble> {
     let mut steady = Steady::new(app).await?;
-    let look = json!({ "agentId": id, "waitSeconds": 0 });
-    let mut lived = false;
+    let mut has_lived = false;
     loop {
-        let standing = steady.call("mcp__harness__await_agent", &look).await?;
-        let [state, reason] = ["state", "reason"].map(|key| field(&standing, key));
-        match (standing["status"] == "running", lived) {
-            (true, _) => lived = true,
-            (false, true) => {
+        let awaited = await_agent(&mut steady, id, 0).await?;
+        let (state, reason) = (awaited.state, awaited.reason.as_deref().unwrap_or("-"));
+        let reason = line(reason);
+        match (awaited.status, has_lived) {
+            (AwaitStatus::Running, _) => has_lived = true,
+            (_, true) => {
                 let message = format!("{state} {id} ({reason})");
-                return Ok(json!({ "agentId": id, "success": true, "message": message }));
+                return Ok(KillOutcome { agent_id: id, success: true, message });
             }
-            (false, false) => {
+            (_, false) => {
                 let message = format!("agent {id} has already ended: {state}, {reason}");
-                return Ok(json!({ "agentId": id, "success": false, "message": message }));
+                return Ok(KillOutcome { agent_id: id, success: false, message });
             }
         }
-        // It waits until the agent is gone, within bounds; whether it is shows in the next look.
-        steady.call("mcp__harness__kill_agent", &json!({ "agentId": id })).await?;
+        // The tool waits until the agent has ended, within bounds; the next look tells.
+        let input = json!({ "agentId": id });
+        steady.call_tool::<KilledAgent>("mcp__harness__kill_agent", &input).await?;
     }
 }
 

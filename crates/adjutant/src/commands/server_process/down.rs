@@ -4,19 +4,24 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use engine::Code;
-use serde_json::{Value, json};
+use model::session::LoopState;
+use model::{AgentId, PlanState};
+use serde_json::json;
 use tokio::time::timeout;
+use wire::agent_details::AgentView;
+use wire::loops::{LoopList, LoopView};
+use wire::plans::Plans;
 
 use crate::app::{App, escaped};
 use crate::cli::DownArgs;
 use crate::cli_error::Trouble;
-use crate::client::Client;
+use crate::client::{Answer, Client};
 use crate::commands::crew::agents::live;
 use crate::commands::crew::run::{kill_all, many};
 use crate::server_process::connect::{self, Where};
 use crate::server_process::{self, Down, Patience};
 use crate::terminal::progress::Progress;
-use crate::terminal::render::{count, dim, field, name};
+use crate::terminal::render::{count, dim, line, name};
 
 /// Timeout for asking a server about its agents; one that hangs is ended anyway.
 const ASK: Duration = Duration::from_secs(5);
@@ -58,12 +63,15 @@ pub(crate) async fn run(app: &App, args: &DownArgs) -> Result<(), Trouble> {
 }
 
 /// Decides about the agents that run: says who is left, or nothing where the server cannot say.
-async fn settle(app: &App, at: &Where, args: &DownArgs) -> Result<Option<Vec<Value>>, Trouble> {
+async fn settle(app: &App, at: &Where, args: &DownArgs) -> Result<Option<Vec<AgentView>>, Trouble> {
     let Some(client) = connect::locate(at)? else { return Ok(None) };
     for _ in 0..ROUNDS {
         let Ok(answer) = timeout(ASK, live(&client)).await else { return Ok(None) };
-        let agents: Vec<Value> = match answer {
-            Ok(agents) => agents.into_iter().filter(|agent| agent["kind"] != "enlisted").collect(),
+        let agents: Vec<AgentView> = match answer {
+            Ok(agents) => {
+                let agents = agents.into_iter().map(Answer::into_value);
+                agents.filter(|agent| agent.kind != "enlisted").collect()
+            }
             // Nobody listens: whatever runs goes on.
             Err(trouble) if trouble.is_no_server() => return Ok(None),
             Err(trouble) => return Err(trouble),
@@ -78,7 +86,7 @@ async fn settle(app: &App, at: &Where, args: &DownArgs) -> Result<Option<Vec<Val
         }
         for one in &loops {
             let path = format!("/api/loops/{}/pause", escaped(one));
-            client.post_json(&path, &json!({ "now": true })).await?;
+            client.post::<LoopView>(&path, &json!({ "now": true })).await?;
         }
         let who = count(agents.len(), "agent");
         app.render.aside(&dim(format!("Ending {who} first.")))?;
@@ -93,19 +101,15 @@ async fn settle(app: &App, at: &Where, args: &DownArgs) -> Result<Option<Vec<Val
 }
 
 /// Those that are ended with nobody above them.
-fn roots(agents: &[Value]) -> Vec<String> {
-    let ids: HashSet<&str> = agents.iter().filter_map(|agent| agent["id"].as_str()).collect();
-    let is_root =
-        |agent: &&Value| agent["parentId"].as_str().is_none_or(|parent| !ids.contains(parent));
-    agents.iter().filter(is_root).map(|agent| field(agent, "id")).collect()
+fn roots(agents: &[AgentView]) -> Vec<AgentId> {
+    let ids: HashSet<AgentId> = agents.iter().map(|agent| agent.id).collect();
+    let is_root = |agent: &&AgentView| agent.parent_id.is_none_or(|parent| !ids.contains(&parent));
+    agents.iter().filter(is_root).map(|agent| agent.id).collect()
 }
 
-fn refusal(agents: &[Value]) -> Trouble {
+fn refusal(agents: &[AgentView]) -> Trouble {
     const MOST: usize = 5;
-    let who = agents.iter().take(MOST).map(|agent| {
-        let [id, role] = ["id", "role"].map(|key| field(agent, key));
-        format!("{id} ({role})")
-    });
+    let who = agents.iter().take(MOST).map(|agent| format!("{} ({})", agent.id, line(&agent.role)));
     let mut who: Vec<String> = who.collect();
     if agents.len() > MOST {
         who.push(format!("and {} more", agents.len() - MOST));
@@ -119,10 +123,10 @@ fn refusal(agents: &[Value]) -> Trouble {
 
 /// The loops that run, by name. A server that does not know them has none.
 async fn loops(client: &Client) -> Vec<String> {
-    let listed = timeout(ASK, client.get_json("/api/loops?limit=1000")).await;
+    let listed = timeout(ASK, client.get::<LoopList>("/api/loops?limit=1000")).await;
     let Ok(Ok(listed)) = listed else { return Vec::new() };
-    let loops = listed["loops"].as_array().into_iter().flatten();
-    loops.filter(|one| one["state"] == "running").map(|one| field(one, "name")).collect()
+    let running = listed.loops.iter().filter(|one| one.state == LoopState::Running);
+    running.map(|one| line(&one.name)).collect()
 }
 
 /// Loops that have no agent at the moment.
@@ -142,32 +146,52 @@ fn with_loops(trouble: Trouble, loops: &[String]) -> Trouble {
 
 /// Says which plans run, too: their agents come again for as long as they do.
 async fn with_plans(trouble: Trouble, client: &Client) -> Trouble {
-    let plans = timeout(ASK, client.get_json("/api/plans?limit=1000")).await;
-    let Ok(Ok(plans)) = plans else { return trouble };
-    let runs = plans["plans"].as_array().into_iter().flatten();
-    runs.filter(|plan| plan["state"] == "running").fold(trouble, |trouble, plan| {
-        let named = field(plan, "name");
+    let plans = timeout(ASK, client.get::<Plans>("/api/plans?limit=1000")).await;
+    let Ok(Ok(listed)) = plans else { return trouble };
+    let running = listed.plans.iter().filter(|plan| plan.state == PlanState::Running);
+    running.fold(trouble, |trouble, plan| {
+        let named = line(&plan.name);
         trouble.hint(format!("`adjutant plan stop {named}` stops the plan that they work for"))
     })
 }
 
 #[cfg(test)]
 mod tests {
+    use model::{AgentStateName, Timestamp};
+
     use super::*;
+
+    fn agent(number: u64, parent: Option<u64>) -> AgentView {
+        AgentView {
+            id: AgentId::from_bits(number),
+            role: "coder".to_owned(),
+            category: "worker".to_owned(),
+            kind: "claude".to_owned(),
+            state: AgentStateName::Running,
+            reason: None,
+            summary: None,
+            model: None,
+            task_slug: None,
+            parent_id: parent.map(AgentId::from_bits),
+            depth: 0,
+            started_at: Timestamp::from_millis(0),
+            finished_at: None,
+            cost_usd: None,
+        }
+    }
 
     #[test]
     fn only_those_without_anybody_above_them_need_to_be_ended() {
-        let agent = |id: &str, parent: Option<&str>| json!({ "id": id, "parentId": parent });
-        let agents = [agent("a", None), agent("b", Some("a")), agent("c", Some("an enlisted one"))];
-        assert_eq!(roots(&agents), ["a", "c"]);
+        // The parent of the last is enlisted, and so not in the list.
+        let agents = [agent(1, None), agent(2, Some(1)), agent(3, Some(9))];
+        assert_eq!(roots(&agents), [1, 3].map(AgentId::from_bits));
     }
 
     #[test]
     fn a_long_list_of_agents_is_cut() {
-        let agents: Vec<Value> =
-            (0..7).map(|n| json!({ "id": format!("sp_{n}"), "role": "coder" })).collect();
+        let agents: Vec<AgentView> = (0..7).map(|number| agent(number, None)).collect();
         let trouble = refusal(&agents);
-        assert!(trouble.message().starts_with("7 agents still run: sp_0 (coder), "));
+        assert!(trouble.message().starts_with("7 agents still run: sp_0000000000000000 (coder), "));
         assert!(trouble.message().ends_with(", and 2 more"), "{}", trouble.message());
         assert!(refusal(&agents[..1]).message().starts_with("1 agent still runs: "));
     }

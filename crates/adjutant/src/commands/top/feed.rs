@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::Timestamp;
+use model::{AgentId, Timestamp};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
@@ -13,16 +13,22 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinHandle};
 use tokio::time::{sleep, timeout};
 use tokio_util::task::TaskTracker;
+use wire::agent_details::AgentDetails;
+use wire::agents::{AgentStream, OutputPlace};
+use wire::costs::Lineage;
+use wire::crew::CrewRows;
+use wire::event::EventPage;
+use wire::mail::{MailView, SentMail};
 
-use super::model::{CrewAsk, CrewOf, Effect, LettersAsk, Message, Post};
-use super::shapes::{Costs, Part, Place, Row, Whole, harmless};
-use crate::app::{self, App, now, query};
+use super::describe::sanitized;
+use super::model::stream::StreamPlace;
+use super::model::{CostsData, CrewAsk, CrewOf, Effect, LettersAsk, Message, Post};
+use crate::app::{App, call_tool, now, query};
 use crate::cli_error::Trouble;
 use crate::client::{Client, ClientError};
 use crate::commands::call::events;
-use crate::commands::crew::run::kill_all;
+use crate::commands::crew::run::kill_one;
 use crate::commands::reconnect::{Steady, is_gone};
-use crate::terminal::progress::Progress;
 use crate::terminal::render::{Render, line, plain};
 
 /// The server says that it is alive far more often than this.
@@ -64,8 +70,7 @@ impl Feed {
         // Nothing may be printed while the screen is ours.
         let app = Arc::new(App { render: Render::Json, ..app.clone() });
         let first = app.client().await?;
-        let answer = first.get_json("/api/events?after=now&limit=1").await?;
-        let after = answer["last"].as_i64().unwrap_or_default();
+        let after = first.get::<EventPage>("/api/events?after=now&limit=1").await?.last;
         let (found, client) = watch::channel(first);
         let tasks = TaskTracker::new();
         let (its_app, its_out) = (Arc::clone(&app), out.clone());
@@ -96,9 +101,8 @@ impl Feed {
                 tell(&out, Message::Posted(sent));
             })),
             Effect::Kill(id) => drop(self.tasks.spawn(async move {
-                let ended = kill_all(&app, &[id], Progress::none()).await.into_iter().next();
-                let ended = ended.unwrap_or(Ok(Value::Null));
-                let told = ended.map(|answer| line(answer["message"].as_str().unwrap_or("gone")));
+                let killed = kill_one(&app, id).await;
+                let told = killed.map(|outcome| line(&outcome.message));
                 tell(&out, Message::Killed(told.map_err(|trouble| said(&trouble))));
             })),
             Effect::Soon => drop(self.tasks.spawn(async move {
@@ -173,7 +177,7 @@ impl Follower<'_> {
     fn take(&mut self, message: &[u8]) {
         let said: Value = serde_json::from_slice(message).unwrap_or_default();
         self.after = events::place(&said).unwrap_or(self.after);
-        if let Ok(event) = serde_json::from_value(harmless(said)) {
+        if let Ok(event) = serde_json::from_value(sanitized(said)) {
             tell(&self.out, Message::Events(vec![event]));
         }
     }
@@ -183,7 +187,7 @@ impl Follower<'_> {
 enum Unread {
     /// The server is gone
     Gone,
-    /// Text of the plan, verbatim
+    /// Why it could not be read
     Said(String),
 }
 
@@ -194,7 +198,7 @@ impl From<ClientError> for Unread {
 }
 
 async fn get<T: DeserializeOwned>(client: &Client, path: &str) -> Result<T, Unread> {
-    let answer = harmless(client.get_json(path).await?);
+    let answer = sanitized(client.get_json(path).await?);
     serde_json::from_value(answer)
         .map_err(|error| Unread::Said(format!("`{path}` was not understood: {error}")))
 }
@@ -208,15 +212,16 @@ async fn read(client: &Client, effect: Effect) -> Result<Option<Message>, Unread
             Message::Crew(ask, list)
         }
         Effect::Rows(ids) => {
+            let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
             let path = query("/api/crew/rows", [("ids", Some(ids.join(",")))]);
-            let Rows { rows } = get(client, &path).await?;
+            let CrewRows { rows } = get(client, &path).await?;
             Message::Rows(rows)
         }
-        Effect::Whole(id) => {
-            Message::Whole(Box::new(get(client, &format!("/api/agents/{id}")).await?))
+        Effect::Agent(id) => {
+            Message::Agent(Box::new(get(client, &format!("/api/agents/{id}")).await?))
         }
-        Effect::Earlier(id, attempt, place) => {
-            let path = stream_path(&id, Some((attempt, place)), [("tail", Some(TAIL.to_owned()))]);
+        Effect::Earlier(id, place) => {
+            let path = stream_path(id, Some(place), Extent::Tail);
             Message::Earlier(id, Box::new(get(client, &path).await?))
         }
         Effect::Letters(ask) => {
@@ -229,9 +234,10 @@ async fn read(client: &Client, effect: Effect) -> Result<Option<Message>, Unread
         }
         Effect::MarkRead(ids) => {
             for id in ids {
-                let read =
-                    app::call(client, "mcp__mail__read", &json!({ "mailId": id }), None).await;
-                read.map_err(|trouble| Unread::Said(said(&trouble)))?;
+                let input = json!({ "mailId": id });
+                call_tool::<MailView>(client, "mcp__mail__read", &input)
+                    .await
+                    .map_err(|trouble| Unread::Said(said(&trouble)))?;
             }
             return Ok(None);
         }
@@ -240,16 +246,10 @@ async fn read(client: &Client, effect: Effect) -> Result<Option<Message>, Unread
     }))
 }
 
-/// Some rows.
-#[derive(serde::Deserialize)]
-struct Rows {
-    rows: Vec<Row>,
-}
-
 fn crew_path(ask: &CrewAsk) -> String {
     let (parent, past, text, standing) = match &ask.of {
-        CrewOf::Level(parent) => (parent.clone(), Some("leave"), None, None),
-        CrewOf::Past(parent) => (parent.clone(), Some("only"), None, None),
+        CrewOf::Level(parent) => (*parent, Some("leave"), None, None),
+        CrewOf::Past(parent) => (*parent, Some("only"), None, None),
         CrewOf::Flat { text, standing } => {
             (None, None, Some(text.clone()).filter(|text| !text.is_empty()), Some(*standing))
         }
@@ -257,7 +257,7 @@ fn crew_path(ask: &CrewAsk) -> String {
     query(
         "/api/crew",
         [
-            ("parent", parent),
+            ("parent", parent.map(|id| id.to_string())),
             ("past", past.map(str::to_owned)),
             ("q", text),
             ("state", standing.map(str::to_owned)),
@@ -279,20 +279,30 @@ fn letters_path(ask: &LettersAsk) -> String {
     )
 }
 
-fn stream_path(id: &str, at: Option<(u32, Place)>, more: [(&str, Option<String>); 1]) -> String {
-    let [more] = more;
+/// Part of a stream to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    /// The lines before a place, or before the end
+    Tail,
+    /// The lines after a place, waited for
+    News,
+}
+
+fn stream_path(id: AgentId, at: Option<StreamPlace>, extent: Extent) -> String {
+    let is_tail = extent == Extent::Tail;
     query(
         &format!("/api/agents/{id}/stream"),
         [
-            ("attempt", at.map(|(attempt, _)| attempt.to_string())),
-            ("segment", at.map(|(_, place)| place.segment.to_string())),
-            ("offset", at.map(|(_, place)| place.offset.to_string())),
-            more,
+            ("attempt", at.map(|at| at.attempt.to_string())),
+            ("segment", at.map(|at| at.place.segment.to_string())),
+            ("offset", at.map(|at| at.place.offset.to_string())),
+            ("tail", is_tail.then(|| TAIL.to_owned())),
+            ("waitSeconds", (!is_tail).then(|| WAIT_SECONDS.to_owned())),
         ],
     )
 }
 
-async fn costs(client: &Client, days: u16, by: &str) -> Result<Costs, Unread> {
+async fn costs(client: &Client, days: u16, by: &str) -> Result<CostsData, Unread> {
     const DAY_MS: i64 = 24 * 60 * 60 * 1000;
     let now = now();
     let midnight = Timestamp::from_millis(now.as_millis().div_euclid(DAY_MS) * DAY_MS);
@@ -301,11 +311,11 @@ async fn costs(client: &Client, days: u16, by: &str) -> Result<Costs, Unread> {
     let by = Some(by.to_owned());
     let summary = query("/api/costs/summary", [("since", since.clone())]);
     let series = query("/api/costs/series", [("since", since), ("by", by)]);
-    let lineage: Value = get(client, "/api/costs/lineage").await?;
-    Ok(Costs {
+    let Lineage { root, .. } = get(client, "/api/costs/lineage").await?;
+    Ok(CostsData {
         summary: get(client, &summary).await?,
         series: get(client, &series).await?,
-        lineage: serde_json::from_value(lineage["root"].clone()).ok(),
+        lineage: root,
     })
 }
 
@@ -313,23 +323,23 @@ async fn costs(client: &Client, days: u16, by: &str) -> Result<Costs, Unread> {
 async fn stream(
     mut client: watch::Receiver<Client>,
     out: UnboundedSender<Message>,
-    agent: String,
-    mut at: Option<(u32, Place)>,
+    agent: AgentId,
+    mut at: Option<StreamPlace>,
 ) {
     loop {
-        let wait = match at {
-            None => ("tail", Some(TAIL.to_owned())),
-            Some(_) => ("waitSeconds", Some(WAIT_SECONDS.to_owned())),
-        };
+        let extent = if at.is_none() { Extent::Tail } else { Extent::News };
         let now = client.borrow_and_update().clone();
-        match stream_step(&now, &stream_path(&agent, at, [wait]), &agent).await {
+        match stream_step(&now, &stream_path(agent, at, extent), agent).await {
             Ok((part, more)) => {
-                let (attempt, next) = (part.attempt, part.next);
-                tell(&out, Message::Part(agent.clone(), Box::new(part)));
+                let here = StreamPlace { attempt: part.attempt, place: part.next };
+                tell(&out, Message::Part(agent, Box::new(part)));
                 at = Some(match more {
                     More::No => return tell(&out, Message::StreamOver(agent, None)),
-                    More::Here => (attempt, next),
-                    More::Next => (attempt + 1, Place { segment: 0, offset: 0 }),
+                    More::Here => here,
+                    More::Next => StreamPlace {
+                        attempt: here.attempt + 1,
+                        place: OutputPlace { segment: 0, offset: 0 },
+                    },
                 });
                 sleep(BREATH).await;
             }
@@ -356,13 +366,17 @@ enum More {
     Next,
 }
 
-async fn stream_step(client: &Client, path: &str, agent: &str) -> Result<(Part, More), Unread> {
-    let part: Part = get(client, path).await?;
+async fn stream_step(
+    client: &Client,
+    path: &str,
+    agent: AgentId,
+) -> Result<(AgentStream, More), Unread> {
+    let part: AgentStream = get(client, path).await?;
     if !part.complete || !part.items.is_empty() {
         return Ok((part, More::Here));
     }
-    let whole: Whole = get(client, &format!("/api/agents/{agent}")).await?;
-    let more = if whole.attempt > part.attempt { More::Next } else { More::No };
+    let details: AgentDetails = get(client, &format!("/api/agents/{agent}")).await?;
+    let more = if details.attempt > part.attempt { More::Next } else { More::No };
     Ok((part, more))
 }
 
@@ -378,7 +392,7 @@ async fn send(app: &App, post: Post) -> Result<String, Trouble> {
             ("mcp__mail__send", json!({ "toAgentId": to, "subject": subject, "body": body }))
         }
     };
-    steady.call_once(tool, &input).await?;
+    steady.call_tool_once::<SentMail>(tool, &input).await?;
     Ok("Sent.".to_owned())
 }
 
@@ -394,8 +408,11 @@ mod tests {
 
     #[test]
     fn a_level_leaves_out_who_is_past_and_a_filter_has_no_levels() {
-        let level = CrewAsk { of: CrewOf::Level(Some("sp_1".into())), after: 7 };
-        assert_eq!(crew_path(&level), "/api/crew?parent=sp_1&past=leave&after=7&limit=200");
+        let level = CrewAsk { of: CrewOf::Level(Some(AgentId::from_bits(1))), after: 7 };
+        assert_eq!(
+            crew_path(&level),
+            "/api/crew?parent=sp_0000000000000001&past=leave&after=7&limit=200"
+        );
         let of = CrewOf::Flat { text: "a b".into(), standing: "all" };
         assert_eq!(crew_path(&CrewAsk { of, after: 0 }), "/api/crew?q=a%20b&state=all&limit=200");
         assert_eq!(subject("\n Stop now \nand rest"), "Stop now");

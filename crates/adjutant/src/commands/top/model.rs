@@ -13,13 +13,18 @@ pub(crate) mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 
-use model::Timestamp;
+use model::{AgentId, MailId, Timestamp};
 use ratatui::layout::Rect;
+use wire::agent_details::AgentDetails;
+use wire::crew::CrewRow;
+use wire::mail::{LetterView, Thread};
+use wire::overview::Overview;
 
 use super::layout;
-use super::shapes::{Costs, Letter, Overview, Row, Thread, Whole};
 use editor::Editor;
-pub(crate) use message::{CrewAsk, CrewOf, Effect, LettersAsk, Message, Post};
+pub(crate) use message::{
+    CostsData, CrewAsk, CrewOf, Destination, Effect, LettersAsk, Message, Post,
+};
 use stream::{Length, Stream};
 use tree::{Line, Pages, Shown, Tree};
 
@@ -77,7 +82,7 @@ pub(crate) enum Modal {
     Help,
     /// Confirmation of a kill: agent and number of live descendants
     Kill {
-        id: String,
+        id: AgentId,
         name: String,
         below: u32,
     },
@@ -132,9 +137,9 @@ impl CrewState {
     }
 
     /// The agent that is selected.
-    pub(crate) fn chosen(&self) -> Option<&Row> {
+    pub(crate) fn chosen(&self) -> Option<&CrewRow> {
         match &self.lines.get(self.selected)?.shown {
-            Shown::Agent(id) => self.tree.row(id),
+            Shown::Agent(id) => self.tree.row(*id),
             _ => None,
         }
     }
@@ -143,8 +148,8 @@ impl CrewState {
 /// One agent's view.
 #[derive(Debug, Clone)]
 pub(crate) struct AgentState {
-    pub(crate) id: String,
-    pub(crate) whole: Option<Whole>,
+    pub(crate) id: AgentId,
+    pub(crate) details: Option<AgentDetails>,
     pub(crate) stream: Stream,
     pub(crate) top: usize,
     pub(crate) follow: Follow,
@@ -172,7 +177,7 @@ pub(crate) enum Reading {
 /// The mail's view.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MailState {
-    pub(crate) letters: Vec<Letter>,
+    pub(crate) letters: Vec<LetterView>,
     pub(crate) loaded: bool,
     next: Option<i64>,
     pub(crate) selected: usize,
@@ -183,13 +188,13 @@ pub(crate) struct MailState {
     /// Scroll position; `None` while the list has the focus
     pub(crate) reading: Option<usize>,
     /// A letter to be selected when it comes
-    wanted: Option<String>,
+    wanted: Option<MailId>,
 }
 
 /// The costs' view.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CostsState {
-    pub(crate) costs: Option<Costs>,
+    pub(crate) costs: Option<CostsData>,
     pub(crate) span: usize,
     pub(crate) by: usize,
     pub(crate) top: usize,
@@ -198,7 +203,7 @@ pub(crate) struct CostsState {
 /// Changes that were not reloaded.
 #[derive(Debug, Clone, Default)]
 struct Stale {
-    rows: BTreeSet<String>,
+    rows: BTreeSet<AgentId>,
     parts: BTreeSet<Stuff>,
     /// True if a `Renew` is pending
     waiting: bool,
@@ -230,7 +235,7 @@ pub(crate) struct State {
     /// Last request visited by `n`
     need: usize,
     /// Unsent drafts, by destination
-    drafts: HashMap<String, String>,
+    drafts: HashMap<Destination, String>,
     stale: Stale,
     ticks: u64,
 }
@@ -264,10 +269,10 @@ impl State {
         self.crew.asked.clear();
         effects.extend(self.ask_crew());
         if let Some(agent) = &mut self.agent {
-            effects.push(Effect::Rows(vec![agent.id.clone()]));
-            effects.push(Effect::Whole(agent.id.clone()));
+            effects.push(Effect::Rows(vec![agent.id]));
+            effects.push(Effect::Agent(agent.id));
             agent.reading = Reading::Loading;
-            effects.push(Effect::Follow(agent.id.clone(), agent.stream.next()));
+            effects.push(Effect::Follow(agent.id, agent.stream.next()));
         }
         effects.extend(self.ask_view());
         effects
@@ -357,7 +362,7 @@ impl State {
             let (of, after) = match shown {
                 Shown::Loading(parent) => (CrewOf::Level(Some(parent)), 0),
                 Shown::More(parent, pages) => {
-                    let after = self.crew.tree.next(&parent, pages).unwrap_or(0);
+                    let after = self.crew.tree.next(parent, pages).unwrap_or(0);
                     match pages {
                         Pages::Past => (CrewOf::Past(parent), after),
                         Pages::Now if self.crew.is_flat() => (self.flat(), after),
@@ -416,20 +421,20 @@ impl State {
     }
 
     /// The agent that keys are about.
-    fn about(&self) -> Option<&Row> {
+    fn about(&self) -> Option<&CrewRow> {
         match self.view {
             View::Crew => self.crew.chosen(),
-            View::Agent => self.agent.as_ref().and_then(|agent| self.crew.tree.row(&agent.id)),
+            View::Agent => self.agent.as_ref().and_then(|agent| self.crew.tree.row(agent.id)),
             View::Mail | View::Costs => None,
         }
     }
 }
 
 impl AgentState {
-    fn new(id: String) -> Self {
+    fn new(id: AgentId) -> Self {
         Self {
             id,
-            whole: None,
+            details: None,
             stream: Stream::default(),
             top: 0,
             follow: Follow::Following,

@@ -1,7 +1,7 @@
 //! The second door to the terminal beside `render`: the whole screen, key by key. It is given back as it was
 //! when this value goes, when something panics, and while the program is suspended.
 //!
-//! Only what is harmless is drawn: everything that the server says comes through `shapes::harmless`.
+//! Only what is harmless is drawn: everything that the server says passes through `describe::sanitized`.
 
 use std::io::{self, BufWriter, IsTerminal as _, Stdout};
 use std::panic;

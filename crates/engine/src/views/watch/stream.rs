@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use host::agent::{TranscriptEntry, read_transcript};
+use host::agent::{EntryKind, TranscriptEntry, read_transcript};
 use host::run::{OutputLine, Position, RunFolder, Stream};
 use model::AgentId;
 use serde_json::Value;
-use wire::agents::{AgentStream, OutputPlace, StreamItem};
+use wire::agents::{AgentStream, OutputPlace, StepKind, StreamItem};
 
 use super::boundary;
 use crate::call::cx::find_agent;
@@ -47,10 +47,22 @@ pub(crate) fn output_place(place: Position) -> OutputPlace {
     OutputPlace { segment: place.segment, offset: place.offset }
 }
 
+const fn step_kind(kind: EntryKind) -> StepKind {
+    match kind {
+        EntryKind::Told => StepKind::Told,
+        EntryKind::Message => StepKind::Message,
+        EntryKind::Thought => StepKind::Thought,
+        EntryKind::Call => StepKind::Call,
+        EntryKind::Output => StepKind::Output,
+        EntryKind::Error => StepKind::Error,
+        EntryKind::System => StepKind::System,
+    }
+}
+
 fn stream_item(entry: TranscriptEntry, line: &OutputLine) -> StreamItem {
     StreamItem {
         at: line.at,
-        kind: entry.kind.name().to_owned(),
+        kind: step_kind(entry.kind),
         id: entry.id,
         tool: entry.tool,
         text: redact(entry.text),

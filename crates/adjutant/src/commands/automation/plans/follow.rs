@@ -1,169 +1,124 @@
 //! Follows a plan: prints the events of its steps, each once and in order.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
-use serde_json::Value;
-use tokio::time::{Instant, sleep};
+use model::{MailId, PlanState, TaskStateName};
+use wire::event::{EventData, EventView, TaskChange};
+use wire::plans::{PlanQuestion, PlanStepView, PlanView};
 
 use super::path_of;
 use super::show::{progress, question};
-use crate::app::{App, query};
+use crate::app::App;
 use crate::cli_error::Trouble;
+use crate::client::Answer;
+use crate::commands::automation::event_log::{EventLog, Wait};
 use crate::commands::reconnect::Steady;
-use crate::terminal::render::{Page, bad, bold, dim, field, good, odd, print_text, short};
+use crate::terminal::render::{Page, bad, bold, dim, good, line, odd, print_text, short, shown};
 
-/// Seconds that one request waits for news.
-const WAIT_SECONDS: u64 = 60;
-/// Page size.
-const PAGE: u64 = 500;
-/// Before it is asked again whoever was answered at once waits so long: the server may be ending.
-const PAUSE: Duration = Duration::from_millis(100);
 /// Kinds of events of a plan.
 const KINDS: &str = "plan.*,task.updated,mail.sent";
 /// Characters of a text shown on a line.
 const LINE: usize = 72;
 
-/// Tells how a plan goes until it ends, and gives it as it is then.
+/// Prints the events of a plan until it ends, and returns it as it is then.
 pub(super) async fn to_the_end(
     app: &App,
     mut steady: Steady<'_>,
-    mut plan: Value,
-) -> Result<Value, Trouble> {
-    let mut told = Told::of(&plan);
-    let mut news = told.beginning(&plan);
-    let mut last = plan["last"].as_i64().unwrap_or_default();
+    mut plan: Answer<PlanView>,
+) -> Result<Answer<PlanView>, Trouble> {
+    let mut printed = Printed::of(&plan);
+    let mut news = printed.beginning(&plan);
+    let mut log = EventLog::after(plan.last, KINDS);
     loop {
         if !app.render.is_json() && !news.is_empty() {
             print_text(&news)?;
         }
-        if plan["state"] != "running" {
+        if plan.row.state != PlanState::Running {
             return Ok(plan);
         }
-        let (events, seen) = happened(&mut steady, last).await?;
-        last = seen;
-        plan = steady.get(&path_of(&field(&plan, "name"))).await?;
-        news = told.news(&plan, &events);
+        let events = log.next(&mut steady, Wait::ForNews).await?;
+        plan = steady.fetch(&path_of(&plan.row.name)).await?;
+        news = printed.news(&plan, &events);
     }
 }
 
-/// Waits until a plan is over, and gives it as it is then.
-pub(super) async fn until_over(steady: &mut Steady<'_>, mut plan: Value) -> Result<Value, Trouble> {
-    let mut last = plan["last"].as_i64().unwrap_or_default();
-    while plan["state"] == "running" {
-        last = happened(steady, last).await?.1;
-        plan = steady.get(&path_of(&field(&plan, "name"))).await?;
+/// Waits until a plan is over, and returns it as it is then.
+pub(super) async fn until_over(
+    steady: &mut Steady<'_>,
+    mut plan: Answer<PlanView>,
+) -> Result<Answer<PlanView>, Trouble> {
+    let mut log = EventLog::after(plan.last, KINDS);
+    while plan.row.state == PlanState::Running {
+        log.next(steady, Wait::ForNews).await?;
+        plan = steady.fetch(&path_of(&plan.row.name)).await?;
     }
     Ok(plan)
 }
 
-/// Events after a number, and the last number searched.
-async fn happened(steady: &mut Steady<'_>, after: i64) -> Result<(Vec<Value>, i64), Trouble> {
-    let asked = Instant::now();
-    let path = query(
-        "/api/events",
-        [
-            ("after", Some(after.to_string())),
-            ("limit", Some(PAGE.to_string())),
-            ("kind", Some(KINDS.to_owned())),
-            ("waitSeconds", Some(WAIT_SECONDS.to_string())),
-        ],
-    );
-    let mut answer = steady.get(&path).await?;
-    let events = match answer["events"].take() {
-        Value::Array(events) => events,
-        _ => Vec::new(),
-    };
-    if let Some(left) = PAUSE.checked_sub(asked.elapsed()).filter(|_| events.is_empty()) {
-        sleep(left).await;
-    }
-    Ok((events, answer["last"].as_i64().unwrap_or(after)))
-}
-
-/// Facts already printed.
+/// Facts that were printed already.
 #[derive(Debug, Default)]
-struct Told {
-    /// The numbers of the steps that were closed
-    closed: HashSet<String>,
-    letters: HashSet<String>,
+struct Printed {
+    /// Numbers of the closed steps
+    closed: HashSet<u32>,
+    /// Questions to the human
+    questions: HashSet<MailId>,
 }
 
-fn steps(plan: &Value) -> &[Value] {
-    plan["steps"].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-/// Everything that the human was asked.
-fn asked(plan: &Value) -> &[Value] {
-    plan["asked"].as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-fn is_closed(state: &str) -> bool {
-    matches!(state, "completed" | "failed" | "cancelled")
-}
-
-impl Told {
+impl Printed {
     /// Facts that were settled from the start.
-    fn of(plan: &Value) -> Self {
-        let closed = steps(plan).iter().filter(|step| is_closed(&field(step, "state")));
-        let closed = closed.map(|step| field(step, "number")).collect();
+    fn of(plan: &PlanView) -> Self {
+        let closed = plan.steps.iter().filter(|step| step.state.is_closed());
+        let closed = closed.map(|step| step.number).collect();
         Self { closed, ..Self::default() }
     }
 
-    /// Where a plan stands when somebody begins to look.
-    fn beginning(&mut self, plan: &Value) -> String {
+    /// State of a plan when somebody begins to look.
+    fn beginning(&mut self, plan: &PlanView) -> String {
         let mut page = Page::default();
-        let facts = format!("{}, {} done", field(plan, "title"), progress(plan));
-        page.line(format_args!("{}  {}", bold(field(plan, "name")), dim(facts)));
-        let led = plan["coordinators"].as_array().and_then(|led| led.last());
-        if let Some(last) = led.filter(|_| plan["state"] == "running") {
-            let (id, role) = (field(last, "agentId"), field(plan, "role"));
-            page.line(dim(format!("led by {id} ({role})")));
+        let facts = format!("{}, {} done", line(&plan.row.title), progress(&plan.row));
+        page.line(format_args!("{}  {}", bold(line(&plan.row.name)), dim(facts)));
+        let last = plan.coordinators.last();
+        if let Some(last) = last.filter(|_| plan.row.state == PlanState::Running) {
+            page.line(dim(format!("led by {} ({})", last.agent_id, line(&plan.role))));
         }
-        for step in steps(plan).iter().filter(|step| step["state"] == "in_progress") {
-            let (number, title) = (field(step, "number"), short(&field(step, "title"), LINE - 20));
-            page.line(format_args!("{}  step {number} is at work: {title}", odd("→")));
+        for step in plan.steps.iter().filter(|step| step.state == TaskStateName::InProgress) {
+            let title = short(&step.title, LINE - 20);
+            page.line(format_args!("{}  step {} is at work: {title}", odd("→"), step.number));
         }
-        for asked in asked(plan) {
-            if asked["answeredAt"].is_null() {
-                continue;
-            }
-            self.letters.insert(field(asked, "mailId"));
-            let (who, subject) =
-                (field(asked, "agentId"), short(&field(asked, "subject"), LINE - 30));
+        for asked in plan.asked.iter().filter(|asked| asked.answered_at.is_some()) {
+            self.questions.insert(asked.mail_id);
+            let (who, subject) = (shown(&asked.agent_id), short(&asked.subject, LINE - 30));
             page.line(dim(format!("?  {who} asked you, and you answered: {subject}")));
         }
-        for open in plan["questions"].as_array().into_iter().flatten() {
+        for open in &plan.questions {
             self.question(&mut page, open);
         }
         page.into_text()
     }
 
     /// News about a plan.
-    fn news(&mut self, plan: &Value, events: &[Value]) -> String {
+    fn news(&mut self, plan: &PlanView, events: &[EventView]) -> String {
         let mut page = Page::default();
-        for event in events {
-            let data = &event["data"];
-            match event["kind"].as_str().unwrap_or_default() {
-                "task.updated" => {
-                    let slug = &data["slug"];
-                    if let Some(step) = steps(plan).iter().find(|step| step["taskSlug"] == *slug) {
-                        self.step(&mut page, (plan, step), data);
+        // A payload of another version has nothing that could be printed.
+        for event in events.iter().filter_map(|event| event.decode().ok()) {
+            match event {
+                EventData::TaskUpdated(change) => {
+                    let step = plan.steps.iter().find(|step| step.task_slug == change.slug);
+                    if let Some(step) = step {
+                        self.step(&mut page, plan.row.total, step, &change);
                     }
                 }
-                "plan.resumed" if data["plan"] == plan["name"] => {
-                    let (gone, why) = (field(data, "formerAgentId"), field(data, "reason"));
-                    page.line(format_args!(
-                        "{}  {gone} ended: {}",
-                        odd("!"),
-                        short(&why, LINE - 30)
-                    ));
-                    let (id, role) = (field(data, "agentId"), field(plan, "role"));
+                EventData::PlanResumed(resumed) if resumed.plan == plan.row.name => {
+                    let why = short(&resumed.reason, LINE - 30);
+                    let former = resumed.former_agent_id;
+                    page.line(format_args!("{}  {former} ended: {why}", odd("!")));
+                    let (id, role) = (resumed.agent_id, line(&plan.role));
                     page.line(dim(format!("led by {id} ({role}) now")));
                 }
-                // Also one that was answered since: whoever follows sees every question.
-                "mail.sent" => {
-                    let is_it = |asked: &&Value| asked["mailId"] == data["mailId"];
-                    if let Some(asked) = asked(plan).iter().find(is_it) {
+                // Also one that was answered since: a follower sees every question.
+                EventData::MailSent(sent) => {
+                    let asked = plan.asked.iter().find(|asked| asked.mail_id == sent.mail_id);
+                    if let Some(asked) = asked {
                         self.question(&mut page, asked);
                     }
                 }
@@ -174,45 +129,43 @@ impl Told {
     }
 
     /// A question to the human, once.
-    fn question(&mut self, page: &mut Page, asked: &Value) {
-        if self.letters.insert(field(asked, "mailId")) {
-            let who = field(asked, "agentId");
-            page.line(format_args!("{}  {who} asks you", odd("?")));
+    fn question(&mut self, page: &mut Page, asked: &PlanQuestion) {
+        if self.questions.insert(asked.mail_id) {
+            page.line(format_args!("{}  {} asks you", odd("?"), shown(&asked.agent_id)));
             page.text(&question(asked));
         }
     }
 
     /// A step that began, ended, or is free again.
-    fn step(&mut self, page: &mut Page, (plan, step): (&Value, &Value), data: &Value) {
-        let (number, title) = (field(step, "number"), short(&field(step, "title"), LINE - 30));
-        let (from, to) = (field(data, "from"), field(data, "to"));
-        if from == to {
+    fn step(&mut self, page: &mut Page, total: u32, step: &PlanStepView, change: &TaskChange) {
+        let (number, title) = (step.number, short(&step.title, LINE - 30));
+        if change.from == change.to {
             return;
         }
-        let (mark, how) = match to.as_str() {
-            "in_progress" => (odd("→"), "begins"),
-            "completed" => (good("✓"), "is done"),
-            "failed" => (bad("✗"), "failed"),
-            "cancelled" => (dim("-"), "is dropped"),
-            "blocked" => (bad("!"), "is blocked"),
-            "pending" => (odd("←"), "is open again"),
-            _ => return,
+        let (mark, how) = match change.to {
+            TaskStateName::InProgress => (odd("→"), "begins"),
+            TaskStateName::Completed => (good("✓"), "is done"),
+            TaskStateName::Failed => (bad("✗"), "failed"),
+            TaskStateName::Cancelled => (dim("-"), "is dropped"),
+            TaskStateName::Blocked => (bad("!"), "is blocked"),
+            TaskStateName::Pending => (odd("←"), "is open again"),
+            TaskStateName::Assigned | TaskStateName::Review => return,
         };
         let mut facts = Vec::new();
-        if is_closed(&to) {
-            self.closed.insert(number.clone());
-            facts.push(format!("{} of {}", self.closed.len(), field(plan, "total")));
+        if change.to.is_closed() {
+            self.closed.insert(number);
+            facts.push(format!("{} of {total}", self.closed.len()));
         } else {
             self.closed.remove(&number);
         }
-        if to == "in_progress" {
-            facts.extend(data["assignedAgentId"].as_str().map(str::to_owned));
+        if change.to == TaskStateName::InProgress {
+            facts.extend(change.assigned_agent_id.map(|id| id.to_string()));
         }
         let facts =
             if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
         page.line(format_args!("{mark}  step {number} {how}: {title}{}", dim(facts)));
-        let said = data["reason"].as_str().or_else(|| step["result"].as_str());
-        if let Some(said) = said.filter(|_| is_closed(&to)) {
+        let said = change.reason.as_deref().or(step.result.as_deref());
+        if let Some(said) = said.filter(|_| change.to.is_closed()) {
             page.line(format_args!("   {}", dim(short(said, LINE))));
         }
     }
@@ -221,31 +174,102 @@ impl Told {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use model::{AgentId, Priority, TaskId, Timestamp};
+    use wire::event::MailSent;
+    use wire::plans::PlanRow;
 
-    fn plan(questions: &Value, asked: &Value) -> Value {
-        json!({ "name": "door", "title": "Door", "state": "running", "total": 2, "closed": 0,
-            "steps": [{ "number": 1, "title": "Choose", "taskSlug": "choose", "state": "pending" }],
-            "coordinators": [], "questions": questions, "asked": asked })
+    const NOW: Timestamp = Timestamp::from_millis(1_794_787_200_000);
+
+    fn plan(questions: &[PlanQuestion], asked: &[PlanQuestion]) -> PlanView {
+        let row = PlanRow {
+            name: "door".to_owned(),
+            title: "Door".to_owned(),
+            path: "door.md".to_owned(),
+            state: PlanState::Running,
+            reason: None,
+            closed: 0,
+            total: 2,
+            budget_usd: None,
+            spent_usd: 0.0,
+            created_at: NOW,
+            ended_at: None,
+        };
+        let step = PlanStepView {
+            number: 1,
+            title: "Choose".to_owned(),
+            task_slug: "choose".to_owned(),
+            task: "TAS-1".to_owned(),
+            state: TaskStateName::Pending,
+            reason: None,
+            depends_on: Vec::new(),
+            role: None,
+            budget_usd: None,
+            agent: None,
+            result: None,
+            cost_usd: None,
+        };
+        PlanView {
+            row,
+            role: "lead".to_owned(),
+            task_slug: "plan-door".to_owned(),
+            coordinators: Vec::new(),
+            steps: vec![step],
+            questions: questions.to_vec(),
+            asked: asked.to_vec(),
+            summary: None,
+            last: 0,
+        }
     }
 
-    fn letter(id: &str, answered: Option<&str>) -> Value {
-        json!({ "mailId": id, "agentId": "sp_1", "subject": format!("Which, {id}?"), "answeredAt": answered })
+    fn letter(number: u64, answered_at: Option<Timestamp>) -> PlanQuestion {
+        PlanQuestion {
+            mail_id: MailId::from_bits(number),
+            agent_id: Some(AgentId::from_bits(1)),
+            subject: format!("Which, {number}?"),
+            sent_at: NOW,
+            answered_at,
+        }
+    }
+
+    fn event(data: &EventData) -> EventView {
+        EventView {
+            number: 1,
+            kind: data.kind(),
+            at: NOW,
+            agent_id: None,
+            task_id: None,
+            data: data.to_json(),
+        }
+    }
+
+    fn sent(number: u64) -> EventView {
+        event(&EventData::MailSent(MailSent {
+            mail_id: MailId::from_bits(number),
+            to_agent_id: None,
+            is_for_human: true,
+            subject: String::new(),
+            forwarded_from_agent_id: None,
+        }))
     }
 
     #[test]
     fn a_question_that_was_answered_before_anybody_looked_is_told_in_its_place() {
-        let none = json!([]);
-        let mut told = Told::default();
-        told.beginning(&plan(&none, &none));
-        let both = json!([letter("mail_1", Some("now")), letter("mail_2", None)]);
-        let now = plan(&json!([letter("mail_2", None)]), &both);
-        let sent = |id: &str| json!({ "kind": "mail.sent", "data": { "mailId": id } });
-        let began = json!({ "kind": "task.updated",
-            "data": { "slug": "choose", "from": "pending", "to": "in_progress" } });
-        let events = [sent("mail_1"), began, sent("mail_2"), sent("mail_1"), sent("mail_9")];
-        let news = told.news(&now, &events);
-        let places = ["Which, mail_1?", "step 1 begins", "Which, mail_2?"].map(|said| {
+        let mut printed = Printed::default();
+        printed.beginning(&plan(&[], &[]));
+        let both = [letter(1, Some(NOW)), letter(2, None)];
+        let now = plan(&[letter(2, None)], &both);
+        let began = event(&EventData::TaskUpdated(TaskChange {
+            task_id: TaskId::from_bits(1),
+            slug: "choose".to_owned(),
+            number: 1,
+            from: TaskStateName::Pending,
+            to: TaskStateName::InProgress,
+            assigned_agent_id: None,
+            reason: None,
+            priority: Priority::default(),
+        }));
+        let news = printed.news(&now, &[sent(1), began, sent(2), sent(1), sent(9)]);
+        let places = ["Which, 1?", "step 1 begins", "Which, 2?"].map(|said| {
             assert_eq!(news.matches(said).count(), 1, "{news}");
             news.find(said)
         });
@@ -253,14 +277,13 @@ mod tests {
     }
 
     #[test]
-    fn whoever_begins_to_follow_is_told_what_was_answered_before() {
-        let both = json!([letter("mail_1", Some("now")), letter("mail_2", None)]);
-        let now = plan(&json!([letter("mail_2", None)]), &both);
-        let mut told = Told::default();
-        let shown = told.beginning(&now);
-        assert!(shown.contains("and you answered: Which, mail_1?"), "{shown}");
-        assert!(shown.contains("adjutant mail reply mail_2"), "{shown}");
-        let sent = |id: &str| json!({ "kind": "mail.sent", "data": { "mailId": id } });
-        assert_eq!(told.news(&now, &[sent("mail_1"), sent("mail_2")]), "", "each is told once");
+    fn a_follower_is_told_first_what_was_answered_before() {
+        let both = [letter(1, Some(NOW)), letter(2, None)];
+        let now = plan(&[letter(2, None)], &both);
+        let mut printed = Printed::default();
+        let shown = printed.beginning(&now);
+        assert!(shown.contains("and you answered: Which, 1?"), "{shown}");
+        assert!(shown.contains("adjutant mail reply mail_0000000000000002"), "{shown}");
+        assert_eq!(printed.news(&now, &[sent(1), sent(2)]), "", "each is told once");
     }
 }

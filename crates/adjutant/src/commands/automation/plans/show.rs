@@ -1,10 +1,12 @@
-//! A plan for people: in a line, whole, and what came of it.
+//! A plan for people: in a line, whole, and its outcome.
 
-use serde_json::Value;
+use model::{PlanState, TaskStateName};
+use wire::plans::{PlanQuestion, PlanRow, PlanStepView, PlanView};
 
 use crate::app::now;
+use crate::client::Answer;
 use crate::terminal::render::{
-    Page, ago, bad, bold, count, dim, field, good, line, name, odd, quoted, short, wrapped,
+    Page, age, bad, bold, count, dim, good, line, name, odd, quoted, short, wrapped,
 };
 
 /// A line of a terminal.
@@ -12,107 +14,108 @@ const WIDTH: usize = 80;
 /// Width of the column before a step's title.
 const MARGIN: usize = 15;
 
-/// An amount for people who look at whole plans.
-fn dollars(usd: &Value) -> String {
-    format!("${:.2}", usd.as_f64().unwrap_or_default())
+/// An amount in dollars and cents: plans cost more than their agents.
+fn cents(usd: f64) -> String {
+    format!("${usd:.2}")
 }
 
-fn spent(plan: &Value) -> String {
-    match &plan["budgetUsd"] {
-        Value::Null => dollars(&plan["spentUsd"]),
-        budget => format!("{} of {}", dollars(&plan["spentUsd"]), dollars(budget)),
+fn spent(plan: &PlanRow) -> String {
+    match plan.budget_usd {
+        None => cents(plan.spent_usd),
+        Some(budget) => format!("{} of {}", cents(plan.spent_usd), cents(budget)),
     }
 }
 
 /// Closed steps and total.
-pub(super) fn progress(plan: &Value) -> String {
-    let total = usize::try_from(plan["total"].as_u64().unwrap_or_default()).unwrap_or_default();
-    format!("{} of {}", field(plan, "closed"), count(total, "step"))
+pub(super) fn progress(plan: &PlanRow) -> String {
+    let total = usize::try_from(plan.total).unwrap_or_default();
+    format!("{} of {}", plan.closed, count(total, "step"))
 }
 
-fn state(plan: &Value) -> String {
-    let asks = plan["questions"].as_array().is_some_and(|asked| !asked.is_empty());
-    match plan["state"].as_str().unwrap_or_default() {
-        "running" if asks => odd("waits for you"),
-        "running" => odd("running"),
-        "completed" => good("completed"),
-        "over_budget" => bad("over budget"),
-        "stopped" => odd("stopped"),
-        other => bad(line(other)),
+fn state(plan: &PlanView) -> String {
+    match plan.row.state {
+        PlanState::Running if !plan.questions.is_empty() => odd("waits for you"),
+        PlanState::Running => odd("running"),
+        PlanState::Completed => good("completed"),
+        PlanState::OverBudget => bad("over budget"),
+        PlanState::Stopped => odd("stopped"),
+        PlanState::Failed => bad("failed"),
     }
 }
 
+/// The reason of an end that is not a completion.
+fn reason(plan: &PlanRow) -> Option<&str> {
+    plan.reason.as_deref().filter(|_| plan.state != PlanState::Completed)
+}
+
 /// A plan in two lines.
-fn headline(plan: &Value) -> String {
-    let since = ago(&plan["createdAt"], now());
+fn headline(plan: &PlanView) -> String {
+    let row = &plan.row;
+    let since = age(row.created_at, now());
     format!(
         "{}  {}  {}  {}\n{}",
-        bold(field(plan, "name")),
+        bold(line(&row.name)),
         state(plan),
-        progress(plan),
-        spent(plan),
-        dim(format!("{}, from {}, begun {since} ago", field(plan, "title"), field(plan, "path")))
+        progress(row),
+        spent(row),
+        dim(format!("{}, from {}, begun {since} ago", line(&row.title), line(&row.path)))
     )
 }
 
 /// A row of the list.
-pub(super) fn row(plan: &Value) -> [String; 6] {
+pub(super) fn row(plan: &Answer<PlanRow>) -> [String; 6] {
     [
-        field(plan, "name"),
-        field(plan, "state").replace('_', " "),
-        format!("{}/{}", field(plan, "closed"), field(plan, "total")),
-        dollars(&plan["spentUsd"]),
-        ago(&plan["createdAt"], now()),
-        short(&field(plan, "title"), 30),
+        line(&plan.name),
+        plan.state.name().replace('_', " "),
+        format!("{}/{}", plan.closed, plan.total),
+        cents(plan.spent_usd),
+        age(plan.created_at, now()),
+        short(&plan.title, 30),
     ]
 }
 
-/// Where a plan stands, whole.
-pub(super) fn status(plan: &Value) -> String {
+/// A plan with all its steps.
+pub(super) fn status(plan: &PlanView) -> String {
     let mut page = Page::default();
     page.line(headline(plan));
-    if let Some(reason) = plan["reason"].as_str().filter(|_| plan["state"] != "completed") {
-        for part in wrapped(reason, WIDTH) {
-            page.line(part);
-        }
+    for part in reason(&plan.row).map(|reason| wrapped(reason, WIDTH)).unwrap_or_default() {
+        page.line(part);
     }
     page.line("");
-    for step in plan["steps"].as_array().into_iter().flatten() {
+    for step in &plan.steps {
         page.text(&one_step(step));
     }
     questions(&mut page, plan);
-    led(&mut page, plan);
+    coordinators(&mut page, plan);
     page.into_text()
 }
 
-/// A step, and in a second line what is to be known of it.
-fn one_step(step: &Value) -> String {
+/// A step, with its facts in a second line.
+fn one_step(step: &PlanStepView) -> String {
     let mut page = Page::default();
-    let word = match step["state"].as_str().unwrap_or_default() {
-        "completed" => good("done    "),
-        "in_progress" => odd("at work "),
-        "pending" => dim("open    "),
-        "assigned" => odd("assigned"),
-        "blocked" => bad("blocked "),
-        "review" => odd("review  "),
-        "failed" => bad("failed  "),
-        _ => dim("dropped "),
+    let word = match step.state {
+        TaskStateName::Completed => good("done    "),
+        TaskStateName::InProgress => odd("at work "),
+        TaskStateName::Pending => dim("open    "),
+        TaskStateName::Assigned => odd("assigned"),
+        TaskStateName::Blocked => bad("blocked "),
+        TaskStateName::Review => odd("review  "),
+        TaskStateName::Failed => bad("failed  "),
+        TaskStateName::Cancelled => dim("dropped "),
     };
-    let title = short(&field(step, "title"), WIDTH - MARGIN);
-    page.line(format_args!("{:>3}  {word}  {title}", field(step, "number")));
+    let title = short(&step.title, WIDTH - MARGIN);
+    page.line(format_args!("{:>3}  {word}  {title}", step.number));
+    let is_open = step.state == TaskStateName::Pending;
     let mut facts = Vec::new();
-    if let Some(agent) = step["agent"].as_object() {
-        let text = |key: &str| line(agent.get(key).and_then(Value::as_str).unwrap_or_default());
-        facts.push(format!("{} {}, {}", text("role"), text("agentId"), text("state")));
-    } else if let Some(reason) = step["reason"].as_str() {
+    if let Some(agent) = &step.agent {
+        facts.push(format!("{} {}, {}", line(&agent.role), agent.agent_id, agent.state));
+    } else if let Some(reason) = &step.reason {
         facts.push(line(reason));
-    } else if let Some(result) = step["result"].as_str() {
-        let is_open = step["state"] == "pending";
+    } else if let Some(result) = &step.result {
         facts.push(if is_open { format!("last try: {}", line(result)) } else { line(result) });
     }
-    let needs: Vec<String> =
-        step["dependsOn"].as_array().into_iter().flatten().map(ToString::to_string).collect();
-    if step["state"] == "pending" && !needs.is_empty() {
+    if is_open && !step.depends_on.is_empty() {
+        let needs: Vec<String> = step.depends_on.iter().map(ToString::to_string).collect();
         facts.insert(0, format!("after {}", needs.join(", ")));
     }
     if !facts.is_empty() {
@@ -123,71 +126,70 @@ fn one_step(step: &Value) -> String {
 }
 
 /// Open questions and how to answer them.
-fn questions(page: &mut Page, plan: &Value) {
-    let asked = plan["questions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if asked.is_empty() {
+fn questions(page: &mut Page, plan: &PlanView) {
+    if plan.questions.is_empty() {
         return;
     }
     page.line("");
     page.line(bold("You are asked"));
-    for one in asked {
-        page.text(&question(one));
+    for asked in &plan.questions {
+        page.text(&question(asked));
     }
 }
 
-/// A question, and what to type.
-pub(super) fn question(asked: &Value) -> String {
+/// A question with the commands that answer it.
+pub(super) fn question(asked: &PlanQuestion) -> String {
     let mut page = Page::default();
-    let id = field(asked, "mailId");
-    page.line(format_args!("  {}", short(&field(asked, "subject"), WIDTH - 2)));
+    let id = asked.mail_id;
+    page.line(format_args!("  {}", short(&asked.subject, WIDTH - 2)));
     page.line(format_args!("  {}", name(format!("adjutant mail read {id}"))));
     page.line(format_args!("  {}", name(format!("adjutant mail reply {id} 'your answer'"))));
     page.into_text()
 }
 
-/// Coordinator, or how to resume without one.
-fn led(page: &mut Page, plan: &Value) {
-    let led = plan["coordinators"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let Some(last) = led.last() else { return };
+/// The last coordinator, and how to resume a plan that ended.
+fn coordinators(page: &mut Page, plan: &PlanView) {
+    let Some(last) = plan.coordinators.last() else { return };
     page.line("");
-    let (id, role, state) = (field(last, "agentId"), field(plan, "role"), field(last, "state"));
-    let before = match led.len() {
+    let (id, role, state) = (last.agent_id, line(&plan.role), last.state);
+    let before = match plan.coordinators.len() {
         1 => String::new(),
         many => format!(", after {}", count(many - 1, "other")),
     };
     page.line(dim(format!("led by {id} ({role}, {state}){before}")));
-    if let Some(how) = how_to_go_on(plan) {
-        page.line(format_args!("{} {}", dim("Resume it:"), name(how)));
+    if let Some(command) = resume_command(&plan.row) {
+        page.line(format_args!("{} {}", dim("Resume it:"), name(command)));
     }
 }
 
-fn how_to_go_on(plan: &Value) -> Option<String> {
-    let named = field(plan, "name");
-    match plan["state"].as_str()? {
-        "over_budget" => Some(format!("adjutant plan resume {named} --budget 5")),
-        "failed" | "stopped" => Some(format!("adjutant plan resume {named}")),
-        _ => None,
+fn resume_command(plan: &PlanRow) -> Option<String> {
+    let named = line(&plan.name);
+    match plan.state {
+        PlanState::OverBudget => Some(format!("adjutant plan resume {named} --budget 5")),
+        PlanState::Failed | PlanState::Stopped => Some(format!("adjutant plan resume {named}")),
+        PlanState::Running | PlanState::Completed => None,
     }
 }
 
 /// Final line about a plan.
-pub(super) fn ended(plan: &Value) -> String {
+pub(super) fn ended(plan: &PlanView) -> String {
     let mut page = Page::default();
+    let row = &plan.row;
     page.line(format_args!(
         "{}  {}  {}  {}",
-        bold(field(plan, "name")),
+        bold(line(&row.name)),
         state(plan),
-        progress(plan),
-        spent(plan)
+        progress(row),
+        spent(row)
     ));
-    let reason = plan["reason"].as_str().filter(|_| plan["state"] != "completed");
+    let reason = reason(row);
     for part in reason.map(|reason| wrapped(reason, WIDTH - 4)).unwrap_or_default() {
         page.line(format_args!("    {part}"));
     }
-    let summary = plan["summary"].as_str().filter(|summary| Some(*summary) != reason);
+    let summary = plan.summary.as_deref().filter(|summary| Some(*summary) != reason);
     page.text(&quoted(summary.unwrap_or_default()));
-    if let Some(how) = how_to_go_on(plan) {
-        page.line(format_args!("{} {}", dim("Resume it:"), name(how)));
+    if let Some(command) = resume_command(row) {
+        page.line(format_args!("{} {}", dim("Resume it:"), name(command)));
     }
     page.into_text()
 }

@@ -1,9 +1,15 @@
 //! Handles the server's answers and ticks.
 
-use model::Timestamp;
+use model::event::EventKind;
+use model::{AgentId, MailId, Timestamp};
+use wire::agents::AgentStream;
+use wire::crew::Crew;
+use wire::event::EventView;
+use wire::mail::{Letters, Thread};
+use wire::overview::Overview;
 
+use super::super::describe::is_over;
 use super::super::layout;
-use super::super::shapes::{Crew, Event, Letters, Overview, Part, Thread};
 use super::{
     CrewAsk, CrewOf, Effect, LettersAsk, Link, Message, Modal, Phase, Reading, State, Stuff, View,
 };
@@ -45,18 +51,18 @@ impl State {
     }
 
     /// The live agents that are seen.
-    fn watched(&self) -> Vec<String> {
-        let live = |id: &String| self.crew.tree.row(id).is_none_or(|row| !row.is_over());
+    fn watched(&self) -> Vec<AgentId> {
+        let live = |id: &AgentId| self.crew.tree.row(*id).is_none_or(|row| !is_over(row));
         match self.view {
             View::Crew => {
                 let seen = self.crew.lines.iter().skip(self.crew.top).take(self.page().min(ROWS));
                 let ids = seen.filter_map(|line| match &line.shown {
-                    super::Shown::Agent(id) => Some(id.clone()),
+                    super::Shown::Agent(id) => Some(*id),
                     _ => None,
                 });
                 ids.filter(live).collect()
             }
-            View::Agent => self.agent.iter().map(|agent| agent.id.clone()).filter(live).collect(),
+            View::Agent => self.agent.iter().map(|agent| agent.id).filter(live).collect(),
             View::Mail | View::Costs => Vec::new(),
         }
     }
@@ -80,14 +86,15 @@ impl State {
                 self.crew.tree.patch(rows);
                 self.relist()
             }
-            Message::Whole(whole) => {
-                if let Some(agent) = self.agent.as_mut().filter(|agent| agent.id == whole.id) {
-                    agent.whole = Some(*whole);
+            Message::Agent(details) => {
+                let id = details.agent.id;
+                if let Some(agent) = self.agent.as_mut().filter(|agent| agent.id == id) {
+                    agent.details = Some(*details);
                 }
                 Vec::new()
             }
-            Message::Part(id, part) => self.part(&id, &part),
-            Message::Earlier(id, part) => self.earlier(&id, &part),
+            Message::Part(id, part) => self.part(id, &part),
+            Message::Earlier(id, part) => self.earlier(id, &part),
             Message::StreamOver(id, why) => {
                 if let Some(agent) = self.agent.as_mut().filter(|agent| agent.id == id) {
                     agent.reading = why.map_or(Reading::Over, Reading::Failed);
@@ -126,26 +133,28 @@ impl State {
         self.everything()
     }
 
-    fn happened(&mut self, events: &[Event]) -> Vec<Effect> {
+    fn happened(&mut self, events: &[EventView]) -> Vec<Effect> {
         for event in events {
             self.last_event = self.last_event.max(event.number);
-            let kind = event.kind.as_str();
-            if let Some(agent) = &event.agent_id
-                && (kind == "agent.created" || self.crew.tree.row(agent).is_some())
+            if let Some(agent) = event.agent_id
+                && (event.kind == EventKind::AgentCreated || self.crew.tree.row(agent).is_some())
             {
-                self.stale.rows.insert(agent.clone());
+                self.stale.rows.insert(agent);
                 self.stale.rows.extend(self.crew.tree.above(agent));
             }
-            let opened =
-                self.agent.as_ref().is_some_and(|agent| Some(&agent.id) == event.agent_id.as_ref());
-            if opened && kind.starts_with("agent.") {
+            let opened = self.agent.as_ref().map(|agent| agent.id);
+            let is_opened = opened.is_some() && opened == event.agent_id;
+            if is_opened && is_about_agent(event.kind) {
                 self.stale.parts.insert(Stuff::Agent);
             }
-            if kind.starts_with("mail.") {
-                self.stale.parts.insert(Stuff::Mail);
-            }
-            if kind == "agent.finished" {
-                self.stale.parts.insert(Stuff::Costs);
+            match event.kind {
+                EventKind::MailSent | EventKind::MailRead => {
+                    self.stale.parts.insert(Stuff::Mail);
+                }
+                EventKind::AgentFinished => {
+                    self.stale.parts.insert(Stuff::Costs);
+                }
+                _ => {}
             }
             self.stale.parts.insert(Stuff::Overview);
         }
@@ -160,7 +169,7 @@ impl State {
     fn renew(&mut self) -> Vec<Effect> {
         let stale = std::mem::take(&mut self.stale);
         let mut effects = Vec::new();
-        let rows: Vec<String> = stale.rows.into_iter().collect();
+        let rows: Vec<AgentId> = stale.rows.into_iter().collect();
         effects.extend(rows.chunks(ROWS).map(|ids| Effect::Rows(ids.to_vec())));
         for part in stale.parts {
             match part {
@@ -176,11 +185,11 @@ impl State {
 
     fn renew_agent(&mut self) -> Vec<Effect> {
         let Some(agent) = &mut self.agent else { return Vec::new() };
-        let mut effects = vec![Effect::Whole(agent.id.clone())];
+        let mut effects = vec![Effect::Agent(agent.id)];
         // Another attempt may have begun, or the first.
         if matches!(agent.reading, Reading::Over) {
             agent.reading = Reading::Open;
-            effects.push(Effect::Follow(agent.id.clone(), agent.stream.next()));
+            effects.push(Effect::Follow(agent.id, agent.stream.next()));
         }
         effects
     }
@@ -206,7 +215,7 @@ impl State {
         self.relist()
     }
 
-    fn part(&mut self, id: &str, part: &Part) -> Vec<Effect> {
+    fn part(&mut self, id: AgentId, part: &AgentStream) -> Vec<Effect> {
         let stream = layout::agent(self.frame().body).1;
         let Some(agent) = self.agent.as_mut().filter(|agent| agent.id == id) else {
             return Vec::new();
@@ -220,7 +229,7 @@ impl State {
         Vec::new()
     }
 
-    fn earlier(&mut self, id: &str, part: &Part) -> Vec<Effect> {
+    fn earlier(&mut self, id: AgentId, part: &AgentStream) -> Vec<Effect> {
         if let Some(agent) = self.agent.as_mut().filter(|agent| agent.id == id) {
             agent.top += agent.stream.prepend(part);
         }
@@ -232,8 +241,8 @@ impl State {
             return Vec::new();
         }
         let mail = &mut self.mail;
-        let chosen = mail.letters.get(mail.selected).map(|letter| letter.id.clone());
-        let chosen = mail.wanted.clone().or(chosen);
+        let chosen = mail.letters.get(mail.selected).map(|letter| letter.id);
+        let chosen = mail.wanted.or(chosen);
         if ask.after.is_none() {
             mail.letters = list.letters;
             // What needs an answer stands first; else the newest.
@@ -243,7 +252,7 @@ impl State {
         }
         mail.next = list.next_cursor;
         mail.loaded = true;
-        let found = mail.letters.iter().position(|letter| Some(&letter.id) == chosen.as_ref());
+        let found = mail.letters.iter().position(|letter| Some(letter.id) == chosen);
         if found.is_some() {
             mail.wanted = None;
         }
@@ -254,15 +263,14 @@ impl State {
 
     /// Asks for the thread of the letter that is selected.
     pub(super) fn ask_thread(&mut self) -> Vec<Effect> {
-        let wanted = self.mail.wanted.clone();
-        let chosen = self.mail.letters.get(self.mail.selected).map(|letter| letter.id.clone());
-        wanted.or(chosen).map(Effect::Thread).into_iter().collect()
+        let chosen = self.mail.letters.get(self.mail.selected).map(|letter| letter.id);
+        self.mail.wanted.or(chosen).map(Effect::Thread).into_iter().collect()
     }
 
     fn thread(&mut self, thread: Thread) -> Vec<Effect> {
-        let same = self.mail.thread.as_ref().is_some_and(|old| old.id == thread.id);
+        let same = self.mail.thread.as_ref().is_some_and(|old| old.thread_id == thread.thread_id);
         let chosen = self.mail.letters.get(self.mail.selected);
-        let meant = chosen.is_none_or(|letter| letter.thread_id == thread.id);
+        let meant = chosen.is_none_or(|letter| letter.thread_id == thread.thread_id);
         if !meant && self.mail.wanted.is_none() {
             return Vec::new();
         }
@@ -276,8 +284,9 @@ impl State {
     /// Says of the letters to the human that they were read.
     pub(super) fn mark_read(&mut self) -> Vec<Effect> {
         let Some(thread) = &self.mail.thread else { return Vec::new() };
-        let unread = thread.letters.iter().filter(|one| one.to.human && one.read_at.is_none());
-        let ids: Vec<String> = unread.map(|letter| letter.id.clone()).collect();
+        let letters = thread.letters.iter().map(|one| &one.letter);
+        let unread = letters.filter(|letter| letter.to.human && letter.read_at.is_none());
+        let ids: Vec<MailId> = unread.map(|letter| letter.id).collect();
         if ids.is_empty() { Vec::new() } else { vec![Effect::MarkRead(ids)] }
     }
 
@@ -288,8 +297,7 @@ impl State {
         };
         match outcome {
             Ok(said) => {
-                let key = writing.post.key().to_owned();
-                self.drafts.remove(&key);
+                self.drafts.remove(&writing.post.destination());
                 self.modal = None;
                 self.say(said);
                 let mut effects = self.mark_read();
@@ -302,4 +310,18 @@ impl State {
             }
         }
     }
+}
+
+/// True for the events of an agent's own life.
+const fn is_about_agent(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::AgentCreated
+            | EventKind::AgentStarted
+            | EventKind::AgentStateChanged
+            | EventKind::AgentStopping
+            | EventKind::AgentWarned
+            | EventKind::AgentAsked
+            | EventKind::AgentFinished
+    )
 }

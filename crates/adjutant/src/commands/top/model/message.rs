@@ -1,11 +1,17 @@
 //! Messages in, effects out.
 
-use model::Timestamp;
+use model::{AgentId, MailId, Timestamp};
 use ratatui::crossterm::event::KeyEvent;
+use wire::agent_details::AgentDetails;
+use wire::agents::AgentStream;
+use wire::costs::{CostSeries, CostSummary, LineageAgent};
+use wire::crew::{Crew, CrewRow};
+use wire::event::EventView;
+use wire::mail::{Letters, Thread};
+use wire::overview::Overview;
 
-use super::super::shapes::{
-    Costs, Crew, Event, Letters, Overview, Part, Place, Row, Thread, Whole,
-};
+use super::super::describe::lineage_size;
+use super::stream::StreamPlace;
 use super::tree::Parent;
 
 /// An incoming message.
@@ -19,22 +25,22 @@ pub(crate) enum Message {
     Away,
     /// It is there, and its events are followed
     Live,
-    Events(Vec<Event>),
+    Events(Vec<EventView>),
     /// It is time to read again what changed
     Renew,
     Overview(Box<Overview>),
     Crew(CrewAsk, Crew),
-    Rows(Vec<Row>),
-    Whole(Box<Whole>),
+    Rows(Vec<CrewRow>),
+    Agent(Box<AgentDetails>),
     /// More of an agent's stream: what came later
-    Part(String, Box<Part>),
+    Part(AgentId, Box<AgentStream>),
     /// Earlier part
-    Earlier(String, Box<Part>),
+    Earlier(AgentId, Box<AgentStream>),
     /// Nothing more comes of it, for now; or why it cannot be read
-    StreamOver(String, Option<String>),
+    StreamOver(AgentId, Option<String>),
     Letters(LettersAsk, Letters),
     Thread(Box<Thread>),
-    Costs(Box<Costs>),
+    Costs(Box<CostsData>),
     /// Something could not be read
     Failed(String),
     /// Outcome of sending a mail
@@ -48,18 +54,18 @@ pub(crate) enum Message {
 pub(crate) enum Effect {
     Overview,
     Crew(CrewAsk),
-    Rows(Vec<String>),
-    Whole(String),
+    Rows(Vec<AgentId>),
+    Agent(AgentId),
     /// Follow an agent's stream: from a place on, else from near its end
-    Follow(String, Option<(u32, Place)>),
-    Earlier(String, u32, Place),
+    Follow(AgentId, Option<StreamPlace>),
+    Earlier(AgentId, StreamPlace),
     Letters(LettersAsk),
-    Thread(String),
+    Thread(MailId),
     /// Letters that were read
-    MarkRead(Vec<String>),
+    MarkRead(Vec<MailId>),
     Costs(u16, &'static str),
     Post(Post),
-    Kill(String),
+    Kill(AgentId),
     /// Send `Renew` in a moment
     Soon,
     Suspend,
@@ -93,17 +99,40 @@ pub(crate) struct LettersAsk {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Post {
     /// An answer to one
-    Reply { mail: String, body: String },
+    Reply { mail: MailId, body: String },
     /// A new one
-    Mail { to: String, body: String },
+    Mail { to: AgentId, body: String },
+}
+
+/// Destination of a letter, by which its draft is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Destination {
+    /// The letter that it replies to
+    Reply(MailId),
+    /// The agent that it is for
+    Agent(AgentId),
 }
 
 impl Post {
-    /// Key of the effect.
-    pub(super) fn key(&self) -> &str {
+    pub(super) const fn destination(&self) -> Destination {
         match self {
-            Self::Reply { mail, .. } => mail,
-            Self::Mail { to, .. } => to,
+            Self::Reply { mail, .. } => Destination::Reply(*mail),
+            Self::Mail { to, .. } => Destination::Agent(*to),
         }
+    }
+}
+
+/// Answers that the costs' view shows.
+#[derive(Debug, Clone)]
+pub(crate) struct CostsData {
+    pub(crate) summary: CostSummary,
+    pub(crate) series: CostSeries,
+    pub(crate) lineage: Option<LineageAgent>,
+}
+
+impl CostsData {
+    /// Maximum height of the tables.
+    pub(crate) fn height(&self) -> usize {
+        self.series.keys.len() + self.lineage.as_ref().map_or(0, lineage_size)
     }
 }

@@ -1,7 +1,10 @@
 //! Handles keys.
 
+use model::AgentId;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use wire::overview::NeedKind;
 
+use super::super::describe::{agent_name, is_over, letter_height, person_name};
 use super::super::keys::{self, Act};
 use super::super::layout;
 use super::editor::Editor;
@@ -158,15 +161,15 @@ impl State {
         let at_start = agent.top == 0 && wanted == 0;
         agent.top = wanted.min(last);
         let earlier = agent.stream.earlier().filter(|_| at_start);
-        let id = agent.id.clone();
-        earlier.map(|(attempt, place)| Effect::Earlier(id, attempt, place)).into_iter().collect()
+        let id = agent.id;
+        earlier.map(|place| Effect::Earlier(id, place)).into_iter().collect()
     }
 
     /// Lines of the open thread.
     fn thread_height(&self) -> usize {
         let room = layout::thread_width(self.frame().body);
         let Some(thread) = &self.mail.thread else { return 0 };
-        thread.letters.iter().map(|letter| letter.height(room)).sum()
+        thread.letters.iter().map(|letter| letter_height(letter, room)).sum()
     }
 
     /// Asks for the thread, and for more letters where the end is near.
@@ -218,7 +221,7 @@ impl State {
             return Vec::new();
         };
         match &line.shown {
-            Shown::Agent(id) => self.open_agent(id.clone()),
+            Shown::Agent(id) => self.open_agent(*id),
             shown @ Shown::Past(..) => {
                 let fold = if line.fold == Fold::Open { Fold::Closed } else { Fold::Open };
                 self.crew.tree.set_open(shown, fold);
@@ -228,15 +231,15 @@ impl State {
         }
     }
 
-    fn open_agent(&mut self, id: String) -> Vec<Effect> {
+    fn open_agent(&mut self, id: AgentId) -> Vec<Effect> {
         self.view = View::Agent;
         if self.agent.as_ref().is_some_and(|agent| agent.id == id) {
             self.lay_out();
             return Vec::new();
         }
-        self.agent = Some(AgentState::new(id.clone()));
+        self.agent = Some(AgentState::new(id));
         self.lay_out();
-        vec![Effect::Rows(vec![id.clone()]), Effect::Whole(id.clone()), Effect::Follow(id, None)]
+        vec![Effect::Rows(vec![id]), Effect::Agent(id), Effect::Follow(id, None)]
     }
 
     fn back(&mut self) -> Vec<Effect> {
@@ -259,7 +262,7 @@ impl State {
     fn show(&mut self, view: View) -> Vec<Effect> {
         self.view = view;
         if view == View::Agent && self.agent.is_none() {
-            let chosen = self.crew.chosen().map(|row| row.id.clone());
+            let chosen = self.crew.chosen().map(|row| row.id);
             if let Some(id) = chosen {
                 return self.open_agent(id);
             }
@@ -341,25 +344,26 @@ impl State {
             return Vec::new();
         };
         self.need += 1;
-        if let Some(mail) = need.href.strip_prefix("/mail/") {
+        let mail = need.href.strip_prefix("/mail/").and_then(|id| id.parse().ok());
+        if let Some(mail) = mail {
             (self.view, self.mail.of, self.mail.reading) = (View::Mail, 0, Some(0));
             self.mail.filter.clear();
-            self.mail.wanted = Some(mail.to_owned());
-            return vec![self.ask_letters(), Effect::Thread(mail.to_owned())];
+            self.mail.wanted = Some(mail);
+            return vec![self.ask_letters(), Effect::Thread(mail)];
         }
-        if let Some(number) = need.task_number.filter(|_| need.kind == "review") {
+        if let Some(number) = need.task_number.filter(|_| need.kind == NeedKind::Review) {
             self.say(format!("Decide with `adjutant review show TAS-{number}`"));
         }
-        match &need.agent_id {
-            Some(id) => self.open_agent(id.clone()),
+        match need.agent_id {
+            Some(id) => self.open_agent(id),
             None => Vec::new(),
         }
     }
 
     fn ask_kill(&mut self) -> Vec<Effect> {
         let Some(row) = self.about() else { return Vec::new() };
-        let (id, name, below, over) = (row.id.clone(), row.name(), row.live_below, row.is_over());
-        if over && below == 0 {
+        let (id, name, below) = (row.id, agent_name(row), row.live_below);
+        if is_over(row) && below == 0 {
             self.say(format!("{name} has ended already."));
         } else {
             self.modal = Some(Modal::Kill { id, name, below });
@@ -367,7 +371,7 @@ impl State {
         Vec::new()
     }
 
-    fn kill(&mut self, key: KeyEvent, id: String, name: &str) -> Vec<Effect> {
+    fn kill(&mut self, key: KeyEvent, id: AgentId, name: &str) -> Vec<Effect> {
         if key.code != KeyCode::Char('y') {
             self.say("No agent was killed.");
             return Vec::new();
@@ -381,12 +385,12 @@ impl State {
     }
 
     fn begin_letter(&mut self) -> Vec<Effect> {
-        let to = match self.view {
-            View::Mail => self.mail.thread.as_ref().and_then(|thread| thread.with.clone()),
+        let with = match self.view {
+            View::Mail => self.mail.thread.as_ref().and_then(|thread| thread.with.as_ref()),
             _ => None,
         };
-        let to = to.and_then(|who| Some((who.agent_id.clone()?, who.name())));
-        let to = to.or_else(|| self.about().map(|row| (row.id.clone(), row.name())));
+        let to = with.and_then(|who| Some((who.agent_id?, person_name(who))));
+        let to = to.or_else(|| self.about().map(|row| (row.id, agent_name(row))));
         let Some((id, name)) = to else {
             self.say("Select an agent to write to.");
             return Vec::new();
@@ -398,13 +402,13 @@ impl State {
 
     fn begin_reply(&mut self) -> Vec<Effect> {
         let Some(thread) = &self.mail.thread else { return Vec::new() };
-        let name = thread.with.as_ref().map(super::super::shapes::Person::name).unwrap_or_default();
-        let Some(mail) = thread.reply_to.clone() else {
+        let name = thread.with.as_ref().map(person_name).unwrap_or_default();
+        let Some(mail) = thread.reply_to else {
             self.say("You cannot reply to this mail; m writes a new one.");
             return Vec::new();
         };
         let when = if thread.wakes { "hears it at once" } else { "reads it when it next looks" };
-        let offers = thread.letters.iter().rev().find(|letter| letter.needs_answer);
+        let offers = thread.letters.iter().rev().find(|one| one.letter.needs_answer);
         let offers =
             offers.map(|letter| letter.options.iter().map(|one| one.reply.clone()).collect());
         let post = Post::Reply { mail, body: String::new() };
@@ -413,7 +417,7 @@ impl State {
     }
 
     fn begin(&mut self, post: Post, to: String, offers: Vec<String>) {
-        let draft = self.drafts.get(post.key()).cloned().unwrap_or_default();
+        let draft = self.drafts.get(&post.destination()).cloned().unwrap_or_default();
         let editor = Editor::new(&draft);
         self.modal = Some(Modal::Write(Box::new(Writing {
             to,
@@ -432,7 +436,7 @@ impl State {
         match key.code {
             // A letter that is under way cannot be changed, and what becomes of it is told at the foot.
             KeyCode::Esc => {
-                self.drafts.insert(writing.post.key().to_owned(), writing.editor.text());
+                self.drafts.insert(writing.post.destination(), writing.editor.text());
                 if !writing.editor.is_blank() {
                     self.say("Your draft is kept until you quit.");
                 }
@@ -471,8 +475,8 @@ impl State {
         let text = writing.editor.text();
         writing.phase = Phase::Sending;
         Some(Effect::Post(match &writing.post {
-            Post::Reply { mail, .. } => Post::Reply { mail: mail.clone(), body: text },
-            Post::Mail { to, .. } => Post::Mail { to: to.clone(), body: text },
+            Post::Reply { mail, .. } => Post::Reply { mail: *mail, body: text },
+            Post::Mail { to, .. } => Post::Mail { to: *to, body: text },
         }))
     }
 

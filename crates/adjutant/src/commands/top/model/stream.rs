@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use host::agent::summary_field;
 use model::Timestamp;
 use serde_json::Value;
+use wire::agents::{AgentStream, OutputPlace, StepKind, StreamItem};
 
-use super::super::shapes::{Item, Part, Place};
 use super::super::text::wrap;
 use crate::terminal::render::line;
 
@@ -44,16 +44,39 @@ pub(crate) struct StreamLine {
     pub(crate) tone: Tone,
 }
 
+/// A place in an agent's output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct StreamPlace {
+    /// Attempt whose output it is
+    pub(crate) attempt: u32,
+    pub(crate) place: OutputPlace,
+}
+
+/// Sort of an entry of the stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EntryKind {
+    /// The beginning of an attempt
+    Attempt,
+    Step(StepKind),
+}
+
+/// Outcome of a call.
+#[derive(Debug, Clone, Default)]
+struct CallOutput {
+    text: String,
+    failed: bool,
+}
+
 #[derive(Debug, Clone)]
 struct Step {
     at: Timestamp,
-    kind: String,
+    kind: EntryKind,
     id: Option<String>,
     text: String,
     attempt: u32,
     part: bool,
-    /// Output of a call, and its success
-    came: Option<(String, bool)>,
+    /// Output of a call, once it has come
+    output: Option<CallOutput>,
 }
 
 /// Length of long texts.
@@ -79,9 +102,9 @@ pub(crate) struct Stream {
     length: Length,
     filter: String,
     /// Where what is shown begins
-    first: Option<(u32, Place)>,
+    first: Option<StreamPlace>,
     /// Where the next part begins
-    next: Option<(u32, Place)>,
+    next: Option<StreamPlace>,
 }
 
 impl Stream {
@@ -91,13 +114,13 @@ impl Stream {
     }
 
     /// From where to go on.
-    pub(crate) fn next(&self) -> Option<(u32, Place)> {
+    pub(crate) fn next(&self) -> Option<StreamPlace> {
         self.next
     }
 
     /// Before which place there is more.
-    pub(crate) fn earlier(&self) -> Option<(u32, Place)> {
-        self.first.filter(|(_, place)| place.segment > 0 || place.offset > 0)
+    pub(crate) fn earlier(&self) -> Option<StreamPlace> {
+        self.first.filter(|first| first.place.segment > 0 || first.place.offset > 0)
     }
 
     /// Current length.
@@ -115,9 +138,10 @@ impl Stream {
     }
 
     /// Appends a part. Returns the number of lines dropped at the beginning.
-    pub(crate) fn append(&mut self, part: &Part) -> usize {
-        self.first.get_or_insert((part.attempt, part.from));
-        self.next = Some((part.attempt, part.next));
+    pub(crate) fn append(&mut self, part: &AgentStream) -> usize {
+        let attempt = part.attempt;
+        self.first.get_or_insert(StreamPlace { attempt, place: part.from });
+        self.next = Some(StreamPlace { attempt, place: part.next });
         let mut changed = self.steps.len();
         for item in &part.items {
             changed = changed.min(self.take(item, part.attempt));
@@ -134,12 +158,12 @@ impl Stream {
     }
 
     /// Prepends a part. Returns its number of lines.
-    pub(crate) fn prepend(&mut self, part: &Part) -> usize {
+    pub(crate) fn prepend(&mut self, part: &AgentStream) -> usize {
         let before = self.lines.len();
         // Where nothing was, there is nothing earlier either.
-        let start = Place { segment: 0, offset: 0 };
-        let from = if part.items.is_empty() { start } else { part.from };
-        self.first = Some((part.attempt, from));
+        let start = OutputPlace { segment: 0, offset: 0 };
+        let place = if part.items.is_empty() { start } else { part.from };
+        self.first = Some(StreamPlace { attempt: part.attempt, place });
         let later = std::mem::take(&mut self.steps);
         self.calls.clear();
         for item in &part.items {
@@ -152,45 +176,47 @@ impl Stream {
     }
 
     fn renumber(&mut self) {
-        let calls = self.steps.iter().enumerate().filter(|(_, step)| step.kind == "call");
+        let calls = self.steps.iter().enumerate().filter(|(_, step)| step.is_call());
         let keyed = calls.filter_map(|(at, step)| Some(((step.attempt, step.id.clone()?), at)));
         self.calls = keyed.collect();
     }
 
     /// Takes an item, and gives the first step that it changed.
-    fn take(&mut self, item: &Item, attempt: u32) -> usize {
+    fn take(&mut self, item: &StreamItem, attempt: u32) -> usize {
         let end = self.steps.len();
         let last = self.steps.last();
         if last.is_some_and(|last| last.attempt < attempt) {
             let text = format!("attempt {attempt}");
-            self.steps.push(Step::new("attempt", text, item, attempt));
+            self.steps.push(Step::new(EntryKind::Attempt, text, item, attempt));
         }
         let key = item.id.clone().map(|id| (attempt, id));
         let call = key.as_ref().and_then(|key| self.calls.get(key)).copied();
         if let Some((at, step)) = call.and_then(|at| Some((at, self.steps.get_mut(at)?))) {
-            if item.kind == "output" {
-                let (text, ok) = step.came.get_or_insert_with(|| (String::new(), true));
-                text.push_str(&item.text);
-                *ok = item.ok != Some(false);
+            if item.kind == StepKind::Output {
+                let output = step.output.get_or_insert_default();
+                output.text.push_str(&item.text);
+                output.failed = item.ok == Some(false);
                 return at;
             }
-            if item.kind == "call" {
+            if item.kind == StepKind::Call {
                 step.text = about(item);
                 return at;
             }
         }
+        let kind = EntryKind::Step(item.kind);
         if let Some(last) = self.steps.last_mut()
             && item.part
             && last.part
-            && (&last.kind, &last.id, last.attempt) == (&item.kind, &item.id, attempt)
+            && (last.kind, &last.id, last.attempt) == (kind, &item.id, attempt)
             && last.text.len() + item.text.len() <= LONGEST
         {
             last.text.push_str(&item.text);
             return end.saturating_sub(1);
         }
-        let text = if item.kind == "call" { about(item) } else { item.text.clone() };
-        let step = Step::new(&item.kind, text, item, attempt);
-        if let Some(key) = key.filter(|_| item.kind == "call") {
+        let is_call = item.kind == StepKind::Call;
+        let text = if is_call { about(item) } else { item.text.clone() };
+        let step = Step::new(kind, text, item, attempt);
+        if let Some(key) = key.filter(|_| is_call) {
             self.calls.insert(key, self.steps.len());
         }
         self.steps.push(step);
@@ -213,35 +239,44 @@ impl Stream {
 }
 
 impl Step {
-    fn new(kind: &str, text: String, item: &Item, attempt: u32) -> Self {
-        let (kind, id) = (kind.to_owned(), item.id.clone());
-        Self { at: item.at, kind, id, text, attempt, part: item.part, came: None }
+    fn new(kind: EntryKind, text: String, item: &StreamItem, attempt: u32) -> Self {
+        let id = item.id.clone();
+        Self { at: item.at, kind, id, text, attempt, part: item.part, output: None }
+    }
+
+    fn is_call(&self) -> bool {
+        self.kind == EntryKind::Step(StepKind::Call)
     }
 
     fn has(&self, filter: &str) -> bool {
-        let came = self.came.as_ref().is_some_and(|(text, _)| text.to_lowercase().contains(filter));
-        filter.is_empty() || came || self.text.to_lowercase().contains(filter)
+        let texts = [Some(&self.text), self.output.as_ref().map(|output| &output.text)];
+        let mut texts = texts.into_iter().flatten();
+        filter.is_empty() || texts.any(|text| text.to_lowercase().contains(filter))
     }
 
     fn lay(&self, width: usize, length: Length, lines: &mut Vec<StreamLine>) {
-        let (sign, tone) = match self.kind.as_str() {
-            "told" => ("›", Tone::Told),
-            "call" => ("▸", Tone::Call),
-            "error" => ("✗", Tone::Bad),
-            "attempt" => ("─", Tone::Quiet),
-            "thought" | "output" | "system" => ("·", Tone::Quiet),
-            _ => (" ", Tone::Said),
+        let (sign, tone) = match self.kind {
+            EntryKind::Attempt => ("─", Tone::Quiet),
+            EntryKind::Step(kind) => match kind {
+                StepKind::Told => ("›", Tone::Told),
+                StepKind::Call => ("▸", Tone::Call),
+                StepKind::Error => ("✗", Tone::Bad),
+                StepKind::Thought | StepKind::Output | StepKind::System => ("·", Tone::Quiet),
+                StepKind::Message => (" ", Tone::Said),
+            },
         };
-        let words = if self.kind == "message" { Length::Whole } else { length };
+        let is_message = self.kind == EntryKind::Step(StepKind::Message);
+        let words = if is_message { Length::Whole } else { length };
         let text = short(wrap(self.text.trim_matches('\n'), width), words);
         for (at, text) in text.into_iter().enumerate() {
             let (when, sign) = if at == 0 { (Some(self.at), sign) } else { (None, " ") };
             lines.push(StreamLine { at: when, sign, text, tone });
         }
-        let Some((came, ok)) = &self.came else { return };
-        let (sign, tone) = if *ok { ("└", Tone::Quiet) } else { ("✗", Tone::Bad) };
-        let came = if came.trim().is_empty() { "done" } else { came.trim_matches('\n') };
-        for (at, text) in short(wrap(came, width), length).into_iter().enumerate() {
+        let Some(output) = &self.output else { return };
+        let (sign, tone) = if output.failed { ("✗", Tone::Bad) } else { ("└", Tone::Quiet) };
+        let text = if output.text.trim().is_empty() { "done" } else { &output.text };
+        let text = wrap(text.trim_matches('\n'), width);
+        for (at, text) in short(text, length).into_iter().enumerate() {
             let sign = if at == 0 { sign } else { " " };
             lines.push(StreamLine { at: None, sign, text, tone });
         }
@@ -259,7 +294,7 @@ fn short(mut lines: Vec<String>, length: Length) -> Vec<String> {
 }
 
 /// A call in a line: which tool, about what.
-fn about(item: &Item) -> String {
+fn about(item: &StreamItem) -> String {
     let tool = item.tool.as_deref().unwrap_or("a tool");
     let bare = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
     let tool = bare.map_or(tool, |(_, name)| name);

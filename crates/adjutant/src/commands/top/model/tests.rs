@@ -4,7 +4,11 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::commands::top::shapes::{Event, Part, Place, harmless};
+use crate::commands::top::describe::sanitized;
+use crate::commands::top::model::stream::StreamPlace;
+use model::event::EventKind;
+use wire::agents::{AgentStream, OutputPlace};
+use wire::event::EventView;
 
 /// A point in time on which nothing depends.
 pub(crate) const NOW: Timestamp = Timestamp::from_millis(1_794_787_200_000);
@@ -15,8 +19,10 @@ fn at(seconds: i64) -> String {
 
 /// An agent as the server tells of it, with more if need be.
 pub(crate) fn agent(id: &str, more: Value) -> Value {
+    let digits: String = id.bytes().map(|byte| format!("{byte:02x}")).collect();
     let mut row = json!({
-        "id": format!("sp_0000000000{id:0>6}"), "short": id, "role": "coder", "kind": "claude",
+        "id": format!("sp_{digits:0>16}"), "short": id, "role": "coder", "kind": "claude",
+        "category": "worker", "depth": 0, "endedBelow": 0,
         "model": "opus", "state": "running", "reason": null, "limitedUntil": null, "task": null,
         "parentId": null, "children": 0, "liveBelow": 0, "doing": null, "asks": null,
         "queuePlace": null, "review": null, "startedAt": at(-90), "finishedAt": null,
@@ -30,19 +36,21 @@ pub(crate) fn agent(id: &str, more: Value) -> Value {
 
 /// Parses an answer as the feed does.
 pub(crate) fn read<T: serde::de::DeserializeOwned>(value: Value) -> T {
-    serde_json::from_value(harmless(value)).unwrap()
+    serde_json::from_value(sanitized(value)).unwrap()
 }
 
 /// The frame around a crew, with one question.
 pub(crate) fn overview() -> Overview {
     read(json!({
         "project": "tidewater", "lastEvent": 48_213, "running": { "used": 3, "max": 8, "queued": 1 },
-        "agents": { "all": 9, "ended": 4 }, "mail": { "unread": 1 },
-        "today": { "usd": 20.08, "limitUsd": 60.0 },
+        "version": "0.1.0", "home": "/home", "now": at(0), "startedAt": at(-900), "readOnly": false,
+        "agents": { "all": 9, "running": 2, "waiting": 1, "queued": 1, "ended": 4 }, "openTasks": 3,
+        "mail": { "unread": 1, "needsAnswer": 1 }, "reviews": { "forYou": 0, "open": 0 },
+        "today": { "usd": 20.08, "limitUsd": 60.0, "tokens": 9_600_000 },
         "limited": [{ "who": "sonnet", "until": at(600) }],
         "needsYou": [{
             "kind": "question", "title": "Which lock may I take?", "detail": "coder k20wm, TAS-124",
-            "agentId": "sp_1", "taskNumber": 124, "since": at(-540), "holdsUp": 2,
+            "agentId": "sp_0000000000000001", "taskNumber": 124, "since": at(-540), "holdsUp": 2,
             "href": "/mail/mail_0000000000000001",
         }],
         "needsYouCount": 4,
@@ -54,7 +62,7 @@ pub(crate) fn crew(state: &mut State) {
     let lead = agent(
         "9d2kq",
         json!({
-            "role": "lead", "children": 3, "liveBelow": 2, "task": { "number": 3, "title": "Leases" },
+            "role": "lead", "children": 3, "liveBelow": 2, "task": { "number": 3, "slug": "leases", "title": "Leases" },
             "budget": { "usd": 40.0, "spentUsd": 17.69 },
             "doing": { "text": "7f3ka, 1 m 42 s", "tool": "mcp__harness__await_agent" },
         }),
@@ -64,7 +72,7 @@ pub(crate) fn crew(state: &mut State) {
         agent(
             "7f3ka",
             json!({
-                "parentId": root, "task": { "number": 118, "title": "Fence stale claims on lease expiry" },
+                "parentId": root, "task": { "number": 118, "slug": "fence", "title": "Fence stale claims on lease expiry" },
                 "doing": { "text": "cargo nextest run -p store", "tool": "Bash" },
                 "deadlineAt": at(300),
             }),
@@ -72,8 +80,8 @@ pub(crate) fn crew(state: &mut State) {
         agent(
             "k20wm",
             json!({
-                "parentId": root, "state": "waiting_input", "asks": { "subject": "Which lock may I take?" },
-                "task": { "number": 124, "title": "Advisory locks" },
+                "parentId": root, "state": "waiting_input", "asks": { "mailId": "mail_0000000000000001", "subject": "Which lock may I take?", "since": at(-540) },
+                "task": { "number": 124, "slug": "locks", "title": "Advisory locks" },
             }),
         ),
         agent(
@@ -84,11 +92,11 @@ pub(crate) fn crew(state: &mut State) {
             }),
         ),
     ];
-    let ask = |parent: Option<String>| CrewAsk { of: CrewOf::Level(parent), after: 0 };
+    let ask = |parent: Option<AgentId>| CrewAsk { of: CrewOf::Level(parent), after: 0 };
     let list = json!({ "rows": [lead], "past": 39, "nextCursor": null });
     let effects = state.update(Message::Crew(ask(None), read(list)));
-    let parent = root.as_str().map(str::to_owned);
-    assert_eq!(effects, [Effect::Crew(ask(parent.clone()))], "what is unfolded is asked for");
+    let parent = Some(read(root));
+    assert_eq!(effects, [Effect::Crew(ask(parent))], "what is unfolded is asked for");
     let list = json!({ "rows": below, "past": 0, "nextCursor": null });
     assert_eq!(state.update(Message::Crew(ask(parent), read(list))), []);
 }
@@ -119,7 +127,7 @@ pub(crate) fn press(state: &mut State, keys: &str) -> Vec<Effect> {
 }
 
 /// A part of a stream with so many words, from a number on.
-pub(crate) fn part(from: u32, many: u32) -> Part {
+pub(crate) fn part(from: u32, many: u32) -> AgentStream {
     let item = |n: u32| {
         json!({
             "at": at(i64::from(n) - 90), "kind": "message", "id": null, "tool": null, "text": format!("word {n}"),
@@ -142,7 +150,7 @@ fn what_is_selected_stays_so_when_others_come() {
     let mut state = screen(80, 24);
     press(&mut state, "jj");
     assert_eq!(selected(&state), "k20wm");
-    let parent = state.crew.chosen().and_then(|row| row.parent_id.clone());
+    let parent = state.crew.chosen().and_then(|row| row.parent_id);
     let new = agent("z5u1g", json!({ "parentId": parent, "state": "queued", "queuePlace": 2 }));
     state.update(Message::Rows(read(json!([new]))));
     assert_eq!(state.crew.lines.len(), 6, "{:?}", state.crew.lines);
@@ -176,7 +184,7 @@ fn a_kill_is_done_only_after_y() {
     assert!(matches!(&state.modal, Some(Modal::Kill { below: 2, .. })), "{:?}", state.modal);
     assert_eq!(press(&mut state, "n"), []);
     assert!(state.modal.is_none());
-    let id = state.crew.chosen().map(|row| row.id.clone()).unwrap();
+    let id = state.crew.chosen().map(|row| row.id).unwrap();
     assert_eq!(press(&mut state, "xy"), [Effect::Kill(id)]);
     // One that has ended cannot be, and nobody while the server is away.
     assert_eq!(press(&mut state, "jjjxy"), []);
@@ -188,18 +196,18 @@ fn a_kill_is_done_only_after_y() {
 fn a_stream_stays_put_while_more_comes_and_follows_again() {
     let mut state = screen(80, 24);
     let effects = press(&mut state, "j⏎");
-    let id = state.agent.as_ref().unwrap().id.clone();
-    assert_eq!(effects.last(), Some(&Effect::Follow(id.clone(), None)));
-    state.update(Message::Part(id.clone(), Box::new(part(1, 50))));
+    let id = state.agent.as_ref().unwrap().id;
+    assert_eq!(effects.last(), Some(&Effect::Follow(id, None)));
+    state.update(Message::Part(id, Box::new(part(1, 50))));
     assert_eq!(state.agent.as_ref().unwrap().top, 50 - 16, "the end is seen");
     press(&mut state, "⇞");
     let top = state.agent.as_ref().unwrap().top;
-    state.update(Message::Part(id.clone(), Box::new(part(51, 10))));
+    state.update(Message::Part(id, Box::new(part(51, 10))));
     assert_eq!(state.agent.as_ref().unwrap().top, top);
     // What is earlier comes in front, and what is seen stays.
     let effects = press(&mut state, "gk");
-    let place = Place { segment: 0, offset: 5 };
-    assert_eq!(effects, [Effect::Earlier(id.clone(), 1, place)]);
+    let place = StreamPlace { attempt: 1, place: OutputPlace { segment: 0, offset: 5 } };
+    assert_eq!(effects, [Effect::Earlier(id, place)]);
     state.update(Message::Earlier(id, Box::new(part(0, 3))));
     assert_eq!(state.agent.as_ref().unwrap().top, 3);
     press(&mut state, "f");
@@ -228,7 +236,7 @@ fn what_was_written_is_kept_until_it_is_sent() {
     press(&mut state, "mStop⎋");
     assert!(state.modal.is_none());
     let effects = press(&mut state, "m now⏎");
-    let id = state.crew.chosen().map(|row| row.id.clone()).unwrap();
+    let id = state.crew.chosen().map(|row| row.id).unwrap();
     assert_eq!(effects, [Effect::Post(Post::Mail { to: id, body: "Stop now".into() })]);
     // While it is sent nothing is typed; where that fails, nothing is lost.
     press(&mut state, "x");
@@ -249,10 +257,17 @@ fn what_was_written_is_kept_until_it_is_sent() {
 #[test]
 fn what_happens_is_asked_for_together_and_only_what_is_shown() {
     let mut state = screen(80, 24);
-    let id = state.crew.chosen().map(|row| row.id.clone()).unwrap();
-    let event =
-        |number, kind: &str| Event { number, kind: kind.into(), agent_id: Some(id.clone()) };
-    let events = vec![event(48_214, "agent.state_changed"), event(48_215, "mail.sent")];
+    let id = state.crew.chosen().map(|row| row.id).unwrap();
+    let event = |number, kind| EventView {
+        number,
+        kind,
+        at: NOW,
+        agent_id: Some(id),
+        task_id: None,
+        data: Value::Null,
+    };
+    let events =
+        vec![event(48_214, EventKind::AgentStateChanged), event(48_215, EventKind::MailSent)];
     assert_eq!(state.update(Message::Events(events.clone())), [Effect::Soon]);
     assert_eq!(state.update(Message::Events(events)), [], "one is on its way");
     assert_eq!(state.update(Message::Renew), [Effect::Rows(vec![id]), Effect::Overview]);

@@ -3,31 +3,34 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::shapes::{Crew, Row};
+use model::AgentId;
+use wire::crew::{Crew, CrewRow};
+
+use super::super::describe::is_over;
 
 /// A level of the tree; the operator's own has no parent.
 #[derive(Debug, Clone, Default)]
 struct Level {
-    ids: Vec<String>,
+    ids: Vec<AgentId>,
     /// Where its next page begins
     next: Option<i64>,
     /// Number of past agents folded into one line
     past: i64,
-    past_ids: Vec<String>,
+    past_ids: Vec<AgentId>,
     past_next: Option<i64>,
 }
 
 /// A level, by who started those on it.
-pub(crate) type Parent = Option<String>;
+pub(crate) type Parent = Option<AgentId>;
 
 /// The crew, as far as it is known.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tree {
-    rows: HashMap<String, Row>,
+    rows: HashMap<AgentId, CrewRow>,
     levels: HashMap<Parent, Level>,
     /// A list without levels, in place of the tree
     flat: Option<Level>,
-    open: HashMap<String, bool>,
+    open: HashMap<AgentId, bool>,
     past_open: HashSet<Parent>,
 }
 
@@ -35,13 +38,13 @@ pub(crate) struct Tree {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Shown {
     /// An agent
-    Agent(String),
+    Agent(AgentId),
     /// Those of a level that ended long ago
     Past(Parent, i64),
     /// More of a level, which is not loaded; of those that ended long ago, or of the others
     More(Parent, Pages),
     /// A level that is being loaded
-    Loading(String),
+    Loading(AgentId),
 }
 
 /// Pages of a level.
@@ -77,8 +80,8 @@ pub(crate) struct Line {
 
 impl Tree {
     /// An agent that is known.
-    pub(crate) fn row(&self, id: &str) -> Option<&Row> {
-        self.rows.get(id)
+    pub(crate) fn row(&self, id: AgentId) -> Option<&CrewRow> {
+        self.rows.get(&id)
     }
 
     /// True once the first answer has arrived.
@@ -88,30 +91,30 @@ impl Tree {
 
     /// True if an agent is live, so that times advance.
     pub(crate) fn any_live(&self) -> bool {
-        self.rows.values().any(|row| !row.is_over())
+        self.rows.values().any(|row| !is_over(row))
     }
 
     /// The levels that are known, to be read again.
     pub(crate) fn loaded(&self) -> Vec<Parent> {
-        self.levels.keys().cloned().collect()
+        self.levels.keys().copied().collect()
     }
 
     /// Where the next page begins.
-    pub(crate) fn next(&self, parent: &Parent, pages: Pages) -> Option<i64> {
-        let level = self.flat.as_ref().or_else(|| self.levels.get(parent))?;
+    pub(crate) fn next(&self, parent: Parent, pages: Pages) -> Option<i64> {
+        let level = self.flat.as_ref().or_else(|| self.levels.get(&parent))?;
         match pages {
             Pages::Now => level.next,
             Pages::Past => level.past_next.or(Some(0)),
         }
     }
 
-    fn keep(&mut self, rows: Vec<Row>) -> Vec<String> {
-        let ids = rows.iter().map(|row| row.id.clone()).collect();
+    fn keep(&mut self, rows: Vec<CrewRow>) -> Vec<AgentId> {
+        let ids = rows.iter().map(|row| row.id).collect();
         for row in rows {
             if row.live_below > 0 {
-                self.open.entry(row.id.clone()).or_insert(true);
+                self.open.entry(row.id).or_insert(true);
             }
-            self.rows.insert(row.id.clone(), row);
+            self.rows.insert(row.id, row);
         }
         ids
     }
@@ -120,7 +123,7 @@ impl Tree {
     pub(crate) fn level(&mut self, parent: Parent, after: i64, list: Crew) {
         let Crew { rows, past, next_cursor } = list;
         let ids = self.keep(rows);
-        let level = self.levels.entry(parent.clone()).or_default();
+        let level = self.levels.entry(parent).or_default();
         if after == 0 {
             level.ids = ids;
             level.past = past;
@@ -164,14 +167,14 @@ impl Tree {
     }
 
     /// Agents came again, or for the first time; who is new joins the end of its level.
-    pub(crate) fn patch(&mut self, rows: Vec<Row>) {
+    pub(crate) fn patch(&mut self, rows: Vec<CrewRow>) {
         for row in &rows {
             let level = self.levels.get_mut(&row.parent_id);
             if let Some(level) = level.filter(|level| level.next.is_none())
                 && !self.rows.contains_key(&row.id)
                 && !level.ids.contains(&row.id)
             {
-                level.ids.push(row.id.clone());
+                level.ids.push(row.id);
             }
         }
         self.keep(rows);
@@ -180,9 +183,9 @@ impl Tree {
     /// Folds or unfolds.
     pub(crate) fn set_open(&mut self, shown: &Shown, fold: Fold) {
         match shown {
-            Shown::Agent(id) => drop(self.open.insert(id.clone(), fold == Fold::Open)),
+            Shown::Agent(id) => drop(self.open.insert(*id, fold == Fold::Open)),
             Shown::Past(parent, _) if fold == Fold::Open => {
-                self.past_open.insert(parent.clone());
+                self.past_open.insert(*parent);
             }
             Shown::Past(parent, _) => drop(self.past_open.remove(parent)),
             Shown::More(..) | Shown::Loading(_) => {}
@@ -190,11 +193,11 @@ impl Tree {
     }
 
     /// Everybody above an agent, as far as is known.
-    pub(crate) fn above(&self, id: &str) -> Vec<String> {
-        let mut found: Vec<String> = Vec::new();
-        let mut next = self.rows.get(id).and_then(|row| row.parent_id.clone());
+    pub(crate) fn above(&self, id: AgentId) -> Vec<AgentId> {
+        let mut found: Vec<AgentId> = Vec::new();
+        let mut next = self.rows.get(&id).and_then(|row| row.parent_id);
         while let Some(parent) = next.filter(|parent| !found.contains(parent)) {
-            next = self.rows.get(&parent).and_then(|row| row.parent_id.clone());
+            next = self.rows.get(&parent).and_then(|row| row.parent_id);
             found.push(parent);
         }
         found
@@ -204,27 +207,27 @@ impl Tree {
     pub(crate) fn lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         match &self.flat {
-            Some(level) => self.walk(level, &None, &[], &mut lines),
+            Some(level) => self.walk(level, None, &[], &mut lines),
             None => {
                 if let Some(level) = self.levels.get(&None) {
-                    self.walk(level, &None, &[], &mut lines);
+                    self.walk(level, None, &[], &mut lines);
                 }
             }
         }
         lines
     }
 
-    fn walk(&self, level: &Level, parent: &Parent, rails: &[bool], lines: &mut Vec<Line>) {
-        let mut shown: Vec<Shown> = level.ids.iter().cloned().map(Shown::Agent).collect();
+    fn walk(&self, level: &Level, parent: Parent, rails: &[bool], lines: &mut Vec<Line>) {
+        let mut shown: Vec<Shown> = level.ids.iter().copied().map(Shown::Agent).collect();
         if level.next.is_some() {
-            shown.push(Shown::More(parent.clone(), Pages::Now));
+            shown.push(Shown::More(parent, Pages::Now));
         }
         if level.past > 0 {
-            shown.push(Shown::Past(parent.clone(), level.past));
-            if self.past_open.contains(parent) {
-                shown.extend(level.past_ids.iter().cloned().map(Shown::Agent));
+            shown.push(Shown::Past(parent, level.past));
+            if self.past_open.contains(&parent) {
+                shown.extend(level.past_ids.iter().copied().map(Shown::Agent));
                 if level.past_next.is_some() || level.past_ids.is_empty() {
-                    shown.push(Shown::More(parent.clone(), Pages::Past));
+                    shown.push(Shown::More(parent, Pages::Past));
                 }
             }
         }
@@ -232,15 +235,15 @@ impl Tree {
         for (at, shown) in shown.into_iter().enumerate() {
             let (last, fold) = (at + 1 == many, self.fold(&shown));
             let id = match &shown {
-                Shown::Agent(id) if fold == Fold::Open => Some(id.clone()),
+                Shown::Agent(id) if fold == Fold::Open => Some(*id),
                 _ => None,
             };
             lines.push(Line { shown, fold, rails: rails.to_vec(), last });
             let Some(id) = id else { continue };
             let below: Vec<bool> = rails.iter().copied().chain([!last]).collect();
-            let parent = Some(id.clone());
+            let parent = Some(id);
             match self.levels.get(&parent) {
-                Some(level) => self.walk(level, &parent, &below, lines),
+                Some(level) => self.walk(level, parent, &below, lines),
                 None => lines.push(Line {
                     shown: Shown::Loading(id),
                     fold: Fold::Leaf,
@@ -270,7 +273,7 @@ impl Tree {
 }
 
 /// Puts those behind that are not there yet.
-fn join(ids: &mut Vec<String>, more: Vec<String>) {
-    let known: HashSet<String> = ids.iter().cloned().collect();
+fn join(ids: &mut Vec<AgentId>, more: Vec<AgentId>) {
+    let known: HashSet<AgentId> = ids.iter().copied().collect();
     ids.extend(more.into_iter().filter(|id| !known.contains(id)));
 }

@@ -1,14 +1,16 @@
 //! One agent: its facts, and its stream as it happens.
 
+use model::AgentStateName;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
+use wire::crew::CrewRow;
 
+use super::super::describe::is_over;
 use super::super::layout;
 use super::super::model::stream::{Length, StreamLine, Tone};
 use super::super::model::{AgentState, Follow, Reading, State};
-use super::super::shapes::Row;
 use super::super::text::{cut, right};
 use super::words::{doing, elapsed, since, spent, state as standing};
 use super::{BOLD, Paint, line, lines, rule, span};
@@ -20,7 +22,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, body: Rect, paint: Pain
         return line(frame, body, Line::styled(text, paint.dim()));
     };
     let (facts, stream) = layout::agent(body);
-    let row = state.crew.tree.row(&agent.id);
+    let row = state.crew.tree.row(agent.id);
     match row {
         Some(row) => lines(frame, facts, head(state, agent, row, paint)),
         None => line(frame, facts, Line::raw(format!(" {}", agent.id))),
@@ -82,10 +84,11 @@ fn place(agent: &AgentState, area: Rect) -> String {
     words.join(" · ")
 }
 
-fn head<'a>(state: &State, agent: &AgentState, row: &Row, paint: Paint) -> Vec<Line<'a>> {
+fn head<'a>(state: &State, agent: &AgentState, row: &CrewRow, paint: Paint) -> Vec<Line<'a>> {
     let room = usize::from(state.area.width).saturating_sub(2);
-    let (sign, word, colour) = standing(&row.state);
-    let style = if row.state == "waiting_input" { paint.ask() } else { paint.fg(colour) };
+    let (sign, word, colour) = standing(row.state);
+    let style =
+        if row.state == AgentStateName::WaitingInput { paint.ask() } else { paint.fg(colour) };
     let money = spent(row);
     let mut first = vec![
         Span::styled(format!(" {} ", row.role), BOLD),
@@ -96,26 +99,27 @@ fn head<'a>(state: &State, agent: &AgentState, row: &Row, paint: Paint) -> Vec<L
     if !money.is_empty() {
         first.push(Span::raw(format!("  {money}")));
     }
-    if let Some(deadline) = row.deadline_at.filter(|_| !row.is_over()) {
+    if let Some(deadline) = row.deadline_at.filter(|_| !is_over(row)) {
         first.push(Span::raw(format!("  {} left", span(deadline.millis_since(state.now)))));
     }
     let mut facts = vec![row.kind.clone()];
     facts.extend(row.model.clone());
-    if let Some(whole) = &agent.whole {
-        facts.extend(whole.worktree.as_ref().map(|tree| tree.branch.clone()));
-        if whole.attempt > 1 {
-            facts.push(format!("attempt {}", whole.attempt));
+    if let Some(details) = &agent.details {
+        facts.extend(details.worktree.as_ref().map(|tree| tree.branch.clone()));
+        if details.attempt > 1 {
+            facts.push(format!("attempt {}", details.attempt));
         }
-        if whole.tokens.input + whole.tokens.output > 0 {
-            let (read, written) = (tokens(whole.tokens.input), tokens(whole.tokens.output));
+        if details.tokens.input + details.tokens.output > 0 {
+            let (read, written) = (tokens(details.tokens.input), tokens(details.tokens.output));
             facts.push(format!("{read} tokens in, {written} out"));
         }
     }
     if row.live_below > 0 {
         facts.push(format!("{} live below", row.live_below));
     }
-    facts.push(row.id.clone());
-    let task = match (&row.task, agent.whole.as_ref().and_then(|whole| whole.prompt.as_ref())) {
+    facts.push(row.id.to_string());
+    let prompt = agent.details.as_ref().and_then(|details| details.prompt.as_ref());
+    let task = match (&row.task, prompt) {
         (Some(task), _) => format!("TAS-{} {}", task.number, task.title),
         (None, Some(prompt)) => format!("asked: {}", crate::terminal::render::line(prompt)),
         (None, None) => String::new(),

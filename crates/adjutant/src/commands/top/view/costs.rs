@@ -4,9 +4,9 @@ use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier};
 use ratatui::text::{Line, Span};
+use wire::costs::{CostSeries, LineageAgent};
 
-use super::super::model::{BYS, SPANS, State};
-use super::super::shapes::{Costs, Lineage, Series};
+use super::super::model::{BYS, CostsData, SPANS, State};
 use super::super::text::{left, right};
 use super::words::{bar, money, scaled};
 use super::{BOLD, Paint, line, lines, rule, span};
@@ -35,7 +35,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, body: Rect, paint: Pain
     lines(frame, tables, all.into_iter().skip(state.costs.top.min(last)).collect());
 }
 
-fn head<'a>(state: &State, costs: &Costs, paint: Paint) -> Vec<Line<'a>> {
+fn head<'a>(state: &State, costs: &CostsData, paint: Paint) -> Vec<Line<'a>> {
     let summary = &costs.summary;
     let (_, when) = SPANS.get(state.costs.span).copied().unwrap_or_default();
     let mut first = vec![
@@ -79,21 +79,21 @@ fn head<'a>(state: &State, costs: &Costs, paint: Paint) -> Vec<Line<'a>> {
 }
 
 /// Spending by step.
-fn steps(series: &Series) -> Vec<f64> {
+fn steps(series: &CostSeries) -> Vec<f64> {
     let step = series.step.max(1);
     let many = usize::try_from(series.to.millis_since(series.from) / step).unwrap_or_default() + 1;
     let mut all = vec![0.0; many.min(1000)];
     for point in &series.points {
         let at = usize::try_from(point.from.millis_since(series.from) / step).unwrap_or_default();
         if let Some(sum) = all.get_mut(at) {
-            *sum += point.values.iter().map(|value| value.usd).sum::<f64>();
+            *sum += point.values.iter().map(|value| value.spent.usd).sum::<f64>();
         }
     }
     all
 }
 
 /// Bars over time, with the dearest step named.
-fn series(frame: &mut Frame<'_>, series: &Series, area: Rect, paint: Paint) {
+fn series(frame: &mut Frame<'_>, series: &CostSeries, area: Rect, paint: Paint) {
     const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
     let values = steps(series);
     let most = values.iter().copied().fold(0.0, f64::max);
@@ -131,7 +131,7 @@ fn at(time: model::Timestamp, step: i64) -> String {
     }
 }
 
-fn on<'a>(costs: &Costs, by: &str, room: usize, paint: Paint) -> Vec<Line<'a>> {
+fn on<'a>(costs: &CostsData, by: &str, room: usize, paint: Paint) -> Vec<Line<'a>> {
     let name = (room / 3).clamp(16, 40);
     let bars = room.saturating_sub(name + 10 + 6 + 10 + 6).min(60);
     let heading = format!(
@@ -142,15 +142,15 @@ fn on<'a>(costs: &Costs, by: &str, room: usize, paint: Paint) -> Vec<Line<'a>> {
         right("TOKENS", 9)
     );
     let mut all = vec![Line::styled(heading, paint.dim().add_modifier(Modifier::BOLD))];
-    let whole: f64 = costs.series.keys.iter().map(|key| key.usd).sum();
+    let whole: f64 = costs.series.keys.iter().map(|key| key.spent.usd).sum();
     for key in &costs.series.keys {
-        let share = if whole > 0.0 { key.usd / whole } else { 0.0 };
+        let share = if whole > 0.0 { key.spent.usd / whole } else { 0.0 };
         all.push(Line::from(vec![
-            Span::raw(format!(" {} {} ", left(&key.label, name), right(&money(key.usd), 10))),
+            Span::raw(format!(" {} {} ", left(&key.label, name), right(&money(key.spent.usd), 10))),
             Span::raw(format!(
                 "{} {}  ",
                 right(&format!("{:.0}%", share * 100.0), 6),
-                right(&tokens(key.tokens), 9)
+                right(&tokens(key.spent.tokens), 9)
             )),
             Span::styled(bar(share, bars), paint.fg(Color::Blue)),
         ]));
@@ -162,12 +162,12 @@ fn on<'a>(costs: &Costs, by: &str, room: usize, paint: Paint) -> Vec<Line<'a>> {
 }
 
 /// Budgets of a lineage.
-fn budgets<'a>(costs: &Costs, room: usize, paint: Paint) -> Vec<Line<'a>> {
+fn budgets<'a>(costs: &CostsData, room: usize, paint: Paint) -> Vec<Line<'a>> {
     let Some(root) = &costs.lineage else { return Vec::new() };
     let name = (room / 3).clamp(16, 40);
     let heading = format!(" {} {}", left("BUDGETS", name), right("SPENT OF CAP", 20));
     let mut all = vec![Line::styled(heading, paint.dim().add_modifier(Modifier::BOLD))];
-    branch(root, 0, (name, room), &mut |text, share, style_bad| {
+    branch(root, 0, name, &mut |text, share, style_bad| {
         let bars = room.saturating_sub(name + 26).min(40);
         let style = if style_bad == Over::Yes { paint.bad() } else { paint.fg(Color::Blue) };
         all.push(Line::from(vec![Span::raw(text), Span::styled(bar(share, bars), style)]));
@@ -183,9 +183,9 @@ enum Over {
 }
 
 fn branch(
-    node: &Lineage,
+    node: &LineageAgent,
     depth: usize,
-    (name, room): (usize, usize),
+    name: usize,
     push: &mut impl FnMut(String, f64, Over),
 ) {
     let who = format!("{}{} {}", "  ".repeat(depth), node.role, node.short);
@@ -198,6 +198,6 @@ fn branch(
     let over = if share >= 1.0 { Over::Yes } else { Over::No };
     push(format!(" {} {}  ", left(&who, name), right(&spent, 20)), share, over);
     for child in &node.children {
-        branch(child, depth + 1, (name, room), push);
+        branch(child, depth + 1, name, push);
     }
 }

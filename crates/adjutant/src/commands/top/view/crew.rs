@@ -1,14 +1,17 @@
 //! The crew: who needs a person, then the tree with what everybody does, time and money.
 
+use model::AgentStateName;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
+use wire::crew::CrewRow;
+use wire::overview::NeedKind;
 
+use super::super::describe::{agent_name, is_over};
 use super::super::layout;
 use super::super::model::tree::{Fold, Line as TreeLine, Pages, Shown};
 use super::super::model::{STANDINGS, State};
-use super::super::shapes::Row;
 use super::super::text::{cut, left, right, width, wrap};
 use super::words::{ago, doing, elapsed, spent, spent_short, state as standing};
 use super::{BOLD, CHOSEN, Paint, line, lines, rule, shown_needs};
@@ -43,7 +46,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, body: Rect, paint: Pain
     let areas = layout::crew(body, state.needs());
     needs(frame, state, areas.needs, paint);
     let columns = Columns::new(usize::from(body.width));
-    titles(frame, state, areas.titles, (&columns, paint));
+    titles(frame, state, areas.titles, &columns, paint);
     let crew = &state.crew;
     if crew.lines.is_empty() {
         let text = if !crew.tree.is_loaded() {
@@ -83,11 +86,11 @@ fn needs(frame: &mut Frame<'_>, state: &State, area: Rect, paint: Paint) {
         }
         let facts =
             facts.into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ");
-        let sign = match need.kind.as_str() {
-            "question" | "permission" => "?",
-            "budget" => "$",
-            "mail" | "merge" => "!",
-            _ => "◇",
+        let sign = match need.kind {
+            NeedKind::Question | NeedKind::Permission => "?",
+            NeedKind::Budget => "$",
+            NeedKind::Mail | NeedKind::Merge => "!",
+            NeedKind::Review | NeedKind::ReviewLimit => "◇",
         };
         let room = usize::from(area.width).saturating_sub(4);
         let title = cut(&need.title, room * 3 / 5);
@@ -103,7 +106,7 @@ fn needs(frame: &mut Frame<'_>, state: &State, area: Rect, paint: Paint) {
     rule(frame, last, "n goes there", paint);
 }
 
-fn titles(frame: &mut Frame<'_>, state: &State, area: Rect, (columns, paint): (&Columns, Paint)) {
+fn titles(frame: &mut Frame<'_>, state: &State, area: Rect, columns: &Columns, paint: Paint) {
     let crew = &state.crew;
     let of = STANDINGS.get(crew.standing).copied().unwrap_or("all");
     let name = match (crew.standing, crew.filter.is_empty()) {
@@ -130,8 +133,8 @@ fn titles(frame: &mut Frame<'_>, state: &State, area: Rect, (columns, paint): (&
 fn entry<'a>(state: &State, shown: &TreeLine, columns: &Columns, paint: Paint) -> Line<'a> {
     let rails = rails(shown);
     match &shown.shown {
-        Shown::Agent(id) => match state.crew.tree.row(id) {
-            Some(row) => agent(row, &rails, state, (columns, paint)),
+        Shown::Agent(id) => match state.crew.tree.row(*id) {
+            Some(row) => agent(row, &rails, state, columns, paint),
             None => Line::raw(""),
         },
         Shown::Past(_, count) => {
@@ -164,15 +167,17 @@ fn rails(shown: &TreeLine) -> String {
 }
 
 fn agent<'a>(
-    row: &Row,
+    row: &CrewRow,
     rails: &str,
     state: &State,
-    (columns, paint): (&Columns, Paint),
+    columns: &Columns,
+    paint: Paint,
 ) -> Line<'a> {
-    let (sign, word, colour) = standing(&row.state);
-    let over = row.is_over();
+    let (sign, word, colour) = standing(row.state);
+    let over = is_over(row);
     let base = if over { paint.dim() } else { Style::new() };
-    let style = if row.state == "waiting_input" { paint.ask() } else { paint.fg(colour) };
+    let style =
+        if row.state == AgentStateName::WaitingInput { paint.ask() } else { paint.fg(colour) };
     let room = columns.name.saturating_sub(width(rails) + width(&row.short) + 1);
     let role = cut(&row.role, room);
     let used = width(rails) + width(&role) + 1 + width(&row.short);
@@ -202,13 +207,13 @@ fn agent<'a>(
 /// More of the agent that is selected, where there is room.
 fn dock(frame: &mut Frame<'_>, state: &State, area: Rect, paint: Paint) {
     let Some(row) = state.crew.chosen().filter(|_| area.height > 0) else { return };
-    rule(frame, area, &row.name(), paint);
-    let (sign, word, _) = standing(&row.state);
+    rule(frame, area, &agent_name(row), paint);
+    let (sign, word, _) = standing(row.state);
     let mut facts = vec![format!("{sign} {word}"), row.kind.clone()];
     facts.extend(row.model.clone());
     facts.push(elapsed(row, state.now));
     facts.push(spent(row));
-    if let Some(deadline) = row.deadline_at.filter(|_| !row.is_over()) {
+    if let Some(deadline) = row.deadline_at.filter(|_| !is_over(row)) {
         facts.push(format!("must be over in {}", super::span(deadline.millis_since(state.now))));
     }
     if row.live_below > 0 {

@@ -4,10 +4,11 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
+use wire::mail::{LetterKind, LetterView, Thread};
 
+use super::super::describe::{offers, person_name};
 use super::super::layout;
 use super::super::model::{BOXES, State};
-use super::super::shapes::{Letter, Thread};
 use super::super::text::{cut, left, right, wrap};
 use super::words::ago;
 use super::{BOLD, CHOSEN, Paint, line, lines, rule};
@@ -45,18 +46,21 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, body: Rect, paint: Pain
     } else {
         pane
     };
-    read(frame, state, (thread, pane), paint);
+    read(frame, state, thread, pane, paint);
 }
 
-fn entry<'a>(letter: &Letter, state: &State, room: usize, paint: Paint) -> Line<'a> {
-    let (sign, word) = match (letter.needs_answer, letter.read_at, letter.kind.as_str()) {
+fn entry<'a>(letter: &LetterView, state: &State, room: usize, paint: Paint) -> Line<'a> {
+    let (sign, word) = match (letter.needs_answer, letter.read_at, letter.kind) {
         (true, _, _) => ("?", "asks"),
-        (false, _, "alert") => ("!", "alert"),
+        (false, _, LetterKind::Alert) => ("!", "alert"),
         (false, None, _) => ("●", "new"),
         (false, Some(_), _) => (" ", ""),
     };
-    let who =
-        if letter.from.human { format!("to {}", letter.to.name()) } else { letter.from.name() };
+    let who = if letter.from.human {
+        format!("to {}", person_name(&letter.to))
+    } else {
+        person_name(&letter.from)
+    };
     let is_new = letter.read_at.is_none();
     let style = if is_new { BOLD } else { Style::new() };
     let mark = if letter.needs_answer { paint.ask() } else { style };
@@ -69,19 +73,18 @@ fn entry<'a>(letter: &Letter, state: &State, room: usize, paint: Paint) -> Line<
     ])
 }
 
-fn read(frame: &mut Frame<'_>, state: &State, (thread, pane): (&Thread, Rect), paint: Paint) {
+fn read(frame: &mut Frame<'_>, state: &State, thread: &Thread, pane: Rect, paint: Paint) {
     let room = layout::thread_width(state.frame().body);
     let mut all: Vec<Line<'_>> = Vec::new();
-    for letter in &thread.letters {
-        let from = format!(" {} to {}", letter.from.name(), letter.to.name());
+    for one in &thread.letters {
+        let letter = &one.letter;
+        let from = format!(" {} to {}", person_name(&letter.from), person_name(&letter.to));
         all.push(Line::from(vec![
             Span::styled(cut(&from, room.saturating_sub(8)), BOLD),
             Span::styled(format!("  {} ago", ago(letter.created_at, state.now)), paint.dim()),
         ]));
-        all.extend(
-            wrap(&letter.body, room).into_iter().map(|text| Line::raw(format!("   {text}"))),
-        );
-        for offer in letter.offers() {
+        all.extend(wrap(&one.body, room).into_iter().map(|text| Line::raw(format!("   {text}"))));
+        for offer in offers(one) {
             all.push(Line::styled(format!("   ▸ {}", cut(&offer.text, room)), paint.ask()));
         }
         all.push(Line::raw(""));

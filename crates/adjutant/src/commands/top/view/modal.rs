@@ -1,7 +1,7 @@
 //! Dialogs: help, confirmation, mail editor.
 
 use ratatui::Frame;
-use ratatui::layout::{Constraint, Margin, Rect};
+use ratatui::layout::{Constraint, Margin, Rect, Size};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear};
 
@@ -18,15 +18,15 @@ pub(super) fn draw(frame: &mut Frame<'_>, state: &State, area: Rect, paint: Pain
     match &state.modal {
         None | Some(Modal::Filter(_)) => {}
         Some(Modal::Help) => help(frame, state.view, area),
-        Some(Modal::Kill { name, below, .. }) => kill(frame, area, (name, *below)),
+        Some(Modal::Kill { name, below, .. }) => kill(frame, area, name, *below),
         Some(Modal::Write(writing)) => write(frame, area, writing, paint),
     }
 }
 
 /// A box in the middle; its inside is returned.
-fn boxed(frame: &mut Frame<'_>, area: Rect, title: &str, (wide, high): (u16, u16)) -> Rect {
-    let wide = Constraint::Length(wide.min(area.width));
-    let place = area.centered(wide, Constraint::Length(high.min(area.height)));
+fn boxed(frame: &mut Frame<'_>, area: Rect, title: &str, size: Size) -> Rect {
+    let wide = Constraint::Length(size.width.min(area.width));
+    let place = area.centered(wide, Constraint::Length(size.height.min(area.height)));
     frame.render_widget(Clear, place);
     frame.render_widget(Block::bordered().title(format!(" {title} ")), place);
     place.inner(Margin { horizontal: 2, vertical: 1 })
@@ -45,7 +45,7 @@ fn help(frame: &mut Frame<'_>, view: View, area: Rect) {
     let wide = if columns == 1 { 72 } else { area.width };
     let high = u16::try_from(rows + 2).unwrap_or(area.height);
     let title = format!("Keys in {}; any key closes this", view.name());
-    let inside = boxed(frame, area, &title, (wide, high));
+    let inside = boxed(frame, area, &title, Size::new(wide, high));
     let room = inside.width / if columns == 1 { 1 } else { 2 };
     let mut x = inside.x;
     for part in here.chunks(rows) {
@@ -55,7 +55,7 @@ fn help(frame: &mut Frame<'_>, view: View, area: Rect) {
     }
 }
 
-fn kill(frame: &mut Frame<'_>, area: Rect, (name, below): (&str, u32)) {
+fn kill(frame: &mut Frame<'_>, area: Rect, name: &str, below: u32) {
     let (title, what) = match below {
         0 => (format!("Kill {name}?"), "It ends now: asked first, then by force.".to_owned()),
         1 => (
@@ -67,7 +67,7 @@ fn kill(frame: &mut Frame<'_>, area: Rect, (name, below): (&str, u32)) {
             format!("All {} end now, the deepest first.", many + 1),
         ),
     };
-    let inside = boxed(frame, area, &title, (62, 7));
+    let inside = boxed(frame, area, &title, Size::new(62, 7));
     lines(
         frame,
         inside,
@@ -86,7 +86,7 @@ fn write(frame: &mut Frame<'_>, area: Rect, writing: &Writing, paint: Paint) {
     let offers = writing.offers.len().min(4);
     let high = u16::try_from(10 + offers).unwrap_or(10);
     let title = cut(&writing.to, usize::from(wide).saturating_sub(6));
-    let inside = boxed(frame, area, &title, (wide, high));
+    let inside = boxed(frame, area, &title, Size::new(wide, high));
     let offers: Vec<Line<'_>> = writing
         .offers
         .iter()

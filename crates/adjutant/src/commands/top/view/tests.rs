@@ -6,8 +6,7 @@ use ratatui::backend::TestBackend;
 use serde_json::json;
 
 use super::super::model::tests::{NOW, agent, part, press, read, screen};
-use super::super::model::{Effect, LettersAsk, Message};
-use super::super::shapes::Costs;
+use super::super::model::{CostsData, Effect, LettersAsk, Message};
 use super::*;
 
 const SIZES: [(u16, u16); 2] = [(80, 24), (200, 50)];
@@ -29,12 +28,12 @@ fn at(seconds: i64) -> String {
 
 /// Reads a letter that offers two answers.
 fn with_mail(state: &mut State) {
-    let person = |short: &str| json!({ "agentId": "sp_1", "role": "coder", "short": short, "state": "waiting_input", "human": false });
+    let person = |short: &str| json!({ "agentId": "sp_0000000000000001", "role": "coder", "short": short, "state": "waiting_input", "human": false });
     let you = json!({ "agentId": null, "role": null, "short": null, "state": null, "human": true });
     let letter = json!({
         "id": "mail_0000000000000001", "threadId": "mail_0000000000000001", "from": person("k20wm"), "to": you,
         "subject": "Which lock may I take?", "preview": "", "createdAt": at(-540), "readAt": null,
-        "kind": "question", "needsAnswer": true, "replies": 0,
+        "kind": "question", "needsAnswer": true, "replies": 0, "cut": false,
         "body": "Postgres advisory locks are shared by the whole database.\n\n1. The hash\n2. The number",
         "options": [{ "number": 1, "text": "The hash", "reply": "1. The hash" }, { "number": 2, "text": "The number", "reply": "2. The number" }],
     });
@@ -61,14 +60,15 @@ fn with_costs(state: &mut State) {
         .collect();
     let node = |short: &str, cap: f64, spent: f64| {
         json!({
-            "id": "sp_1", "short": short, "role": "lead", "taskNumber": 3, "capUsd": cap, "spentUsd": spent, "state": "running", "children": [],
+            "id": "sp_0000000000000001", "short": short, "role": "lead", "taskNumber": 3, "capUsd": cap, "spentUsd": spent, "state": "running", "children": [],
         })
     };
     let mut root = node("9d2kq", 40.0, 17.69);
     root["children"] = json!([node("7f3ka", 6.0, 1.84), node("h8p0e", 3.0, 3.0)]);
-    state.update(Message::Costs(Box::new(Costs {
+    state.update(Message::Costs(Box::new(CostsData {
         summary: read(json!({
-            "spentUsd": 20.08, "rateUsd": 3.9, "tokens": { "all": 9_600_000, "cached": 6_800_000 },
+            "from": at(0), "to": at(3600 * 12), "spentUsd": 20.08, "rateUsd": 3.9,
+            "tokens": { "all": 9_600_000, "read": 9_000_000, "written": 600_000, "cached": 6_800_000 },
             "doneTask": { "medianUsd": 1.31, "count": 17 }, "failed": { "usd": 4.22 },
         })),
         series: read(json!({
@@ -92,11 +92,11 @@ fn an_agent_shows_its_facts_and_its_stream() {
     for (width, height) in SIZES {
         let mut state = screen(width, height);
         press(&mut state, "j⏎");
-        let id = state.agent.as_ref().unwrap().id.clone();
+        let id = state.agent.as_ref().unwrap().id;
         let item = |more: serde_json::Value| {
             let mut item = json!({
                 "at": at(-60), "kind": "call", "id": "c1", "tool": "Bash", "text": "", "ok": null,
-                "input": { "command": "cargo nextest run -p store claims" }, "part": false,
+                "input": { "command": "cargo nextest run -p store claims" }, "part": false, "err": false, "cut": 0,
             });
             item.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             item

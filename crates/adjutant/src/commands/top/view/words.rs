@@ -1,47 +1,48 @@
 //! Texts about agents: state, activity, time and money.
 
-use model::Timestamp;
+use model::{AgentStateName, Timestamp};
 use ratatui::style::Color;
+use wire::crew::CrewRow;
 
-use super::super::shapes::Row;
+use super::super::describe::Spending;
 
 /// A state's sign, its word and its colour. The sign and the word say it without the colour.
-pub(crate) fn state(state: &str) -> (&'static str, &'static str, Color) {
+pub(crate) const fn state(state: AgentStateName) -> (&'static str, &'static str, Color) {
     match state {
-        "queued" => ("○", "queued", Color::DarkGray),
-        "starting" => ("◌", "starting", Color::Blue),
-        "running" => ("●", "running", Color::Blue),
-        "waiting_review" => ("◇", "in review", Color::Yellow),
-        "waiting_input" => ("?", "needs you", Color::Magenta),
-        "limited" => ("◷", "limited", Color::Yellow),
-        "succeeded" => ("✓", "done", Color::Green),
-        "failed" => ("✗", "failed", Color::Red),
-        "timed_out" => ("✗", "timed out", Color::Red),
-        "over_budget" => ("$", "over budget", Color::Red),
-        "killed" => ("■", "killed", Color::DarkGray),
-        "abandoned" => ("■", "abandoned", Color::DarkGray),
-        _ => ("!", "lost", Color::Red),
+        AgentStateName::Queued => ("○", "queued", Color::DarkGray),
+        AgentStateName::Starting => ("◌", "starting", Color::Blue),
+        AgentStateName::Running => ("●", "running", Color::Blue),
+        AgentStateName::WaitingReview => ("◇", "in review", Color::Yellow),
+        AgentStateName::WaitingInput => ("?", "needs you", Color::Magenta),
+        AgentStateName::Limited => ("◷", "limited", Color::Yellow),
+        AgentStateName::Succeeded => ("✓", "done", Color::Green),
+        AgentStateName::Failed => ("✗", "failed", Color::Red),
+        AgentStateName::TimedOut => ("✗", "timed out", Color::Red),
+        AgentStateName::OverBudget => ("$", "over budget", Color::Red),
+        AgentStateName::Killed => ("■", "killed", Color::DarkGray),
+        AgentStateName::Abandoned => ("■", "abandoned", Color::DarkGray),
+        AgentStateName::Lost => ("!", "lost", Color::Red),
     }
 }
 
 /// Current activity, one line.
-pub(crate) fn doing(row: &Row, now: Timestamp) -> String {
-    match row.state.as_str() {
-        "queued" => match row.queue_place {
+pub(crate) fn doing(row: &CrewRow, now: Timestamp) -> String {
+    match row.state {
+        AgentStateName::Queued => match row.queue_place {
             Some(1) => "next in line".to_owned(),
             Some(place) => format!("number {place} in line"),
             None => "waits for a place".to_owned(),
         },
-        "starting" => "is being started".to_owned(),
-        "waiting_input" => match &row.asks {
+        AgentStateName::Starting => "is being started".to_owned(),
+        AgentStateName::WaitingInput => match &row.asks {
             Some(asks) => format!("“{}”", asks.subject),
             None => "waits for an answer".to_owned(),
         },
-        "waiting_review" => match &row.review {
+        AgentStateName::WaitingReview => match &row.review {
             Some(review) => format!("review {} of {}", review.iteration, review.max),
             None => "waits for a review".to_owned(),
         },
-        "limited" => match row.limited_until {
+        AgentStateName::Limited => match row.limited_until {
             Some(until) => format!("its model answers again in {}", span(until.millis_since(now))),
             None => "its model does not answer".to_owned(),
         },
@@ -62,8 +63,8 @@ fn bare(tool: &str) -> &str {
 }
 
 /// Running time of an agent.
-pub(crate) fn elapsed(row: &Row, now: Timestamp) -> String {
-    if row.state == "queued" {
+pub(crate) fn elapsed(row: &CrewRow, now: Timestamp) -> String {
+    if row.state == AgentStateName::Queued {
         return String::new();
     }
     span(row.finished_at.unwrap_or(now).millis_since(row.started_at))
@@ -103,19 +104,23 @@ pub(crate) fn money(usd: f64) -> String {
 }
 
 /// Spending of the cap.
-pub(crate) fn spent(row: &Row) -> String {
-    match row.spent() {
-        (Some(spent), Some(cap)) => format!("{} of {}", money(spent), money(cap)),
-        (Some(spent), None) => money(spent),
-        (None, Some(cap)) => format!("of {}", money(cap)),
-        (None, None) => String::new(),
+pub(crate) fn spent(row: &CrewRow) -> String {
+    match Spending::of(row) {
+        Spending { spent: Some(spent), cap: Some(cap) } => {
+            format!("{} of {}", money(spent), money(cap))
+        }
+        Spending { spent: Some(spent), cap: None } => money(spent),
+        Spending { spent: None, cap: Some(cap) } => format!("of {}", money(cap)),
+        Spending { spent: None, cap: None } => String::new(),
     }
 }
 
 /// The same where there is little room.
-pub(crate) fn spent_short(row: &Row) -> String {
-    match row.spent() {
-        (Some(spent), Some(cap)) => format!("{}/{}", money(spent), round(cap)),
+pub(crate) fn spent_short(row: &CrewRow) -> String {
+    match Spending::of(row) {
+        Spending { spent: Some(spent), cap: Some(cap) } => {
+            format!("{}/{}", money(spent), round(cap))
+        }
         _ => spent(row),
     }
 }
@@ -153,23 +158,7 @@ mod tests {
 
     #[test]
     fn every_state_has_a_sign_and_a_word_of_its_own() {
-        let names = [
-            "queued",
-            "starting",
-            "running",
-            "waiting_review",
-            "waiting_input",
-            "limited",
-            "succeeded",
-            "failed",
-            "killed",
-            "timed_out",
-            "over_budget",
-            "abandoned",
-            "lost",
-        ];
-        assert!(names.iter().all(|name| model::agent::AgentStateName::parse(name).is_some()));
-        let names = names.map(state);
+        let names = AgentStateName::ALL.map(state);
         let words: std::collections::BTreeSet<(&str, &str)> =
             names.iter().map(|(sign, word, _)| (*sign, *word)).collect();
         assert_eq!(words.len(), names.len(), "{names:?}");

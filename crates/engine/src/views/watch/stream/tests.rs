@@ -23,13 +23,13 @@ fn lines_of_a_program_are_one_step_until_something_else_comes() {
     let items = steps("command", &lines);
     let shown: Vec<_> = items
         .iter()
-        .map(|item| (item.at.as_millis(), item.kind.as_str(), item.text.as_str(), item.err))
+        .map(|item| (item.at.as_millis(), item.kind, item.text.as_str(), item.err))
         .collect();
     let wanted = [
-        (1, "output", "one\ntwo\n", false),
-        (3, "output", "three\n", true),
-        (4, "call", "", false),
-        (5, "output", "five\n", false),
+        (1, StepKind::Output, "one\ntwo\n", false),
+        (3, StepKind::Output, "three\n", true),
+        (4, StepKind::Call, "", false),
+        (5, StepKind::Output, "five\n", false),
     ];
     assert_eq!(shown, wanted);
 }
