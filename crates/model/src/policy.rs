@@ -65,6 +65,7 @@ const COMMON_TOOLS: &[&str] = &[
     "mcp__harness__list_agents",
     "mcp__harness__list_tasks",
     "mcp__harness__get_task_context",
+    "mcp__git__commit",
     "mcp__git__get_diff",
     "mcp__session__*",
 ];
@@ -219,6 +220,7 @@ mod tests {
             ("mcp__agent__get_task", &BUILT_IN_CATEGORIES),
             ("mcp__task__get", &BUILT_IN_CATEGORIES),
             ("mcp__harness__list_tasks", &BUILT_IN_CATEGORIES),
+            ("mcp__git__commit", &BUILT_IN_CATEGORIES),
             ("mcp__git__get_diff", &BUILT_IN_CATEGORIES),
             ("mcp__session__task-add", &BUILT_IN_CATEGORIES),
             (

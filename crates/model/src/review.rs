@@ -94,6 +94,8 @@ words! {
         Merge = "merge",
         /// Rebases an agent's branch
         Rebase = "rebase",
+        /// Commits an agent's uncommitted work
+        Commit = "commit",
         /// Removes or keeps the worktree of an ended agent
         Tidy = "tidy",
     }

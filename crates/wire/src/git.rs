@@ -97,3 +97,30 @@ pub enum RebaseStatus {
     /// It is remembered and goes on
     Pending,
 }
+
+/// Outcome of a commit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CommitAnswer {
+    /// Your branch; null while it is not done
+    pub branch: Option<String>,
+    /// The commit it stands at now
+    pub head: Option<String>,
+    /// False if there was nothing to commit
+    pub committed: bool,
+    /// Files that the commit changed
+    pub files: Vec<String>,
+    /// Progress; the same call again waits for the end
+    pub status: CommitStatus,
+}
+
+/// Progress of a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub enum CommitStatus {
+    /// The commit is made, or there was nothing to commit
+    Done,
+    /// The request is recorded and continues
+    Pending,
+}

@@ -73,6 +73,14 @@ points! {
     MergeMoved = "merge.moved",
     /// It is on record
     MergeRecorded = "merge.recorded",
+    /// A commit was asked for
+    CommitAsked = "commit.asked",
+    /// The planned commit is recorded
+    CommitNoted = "commit.noted",
+    /// The commit is made
+    CommitDone = "commit.done",
+    /// That is on record
+    CommitRecorded = "commit.recorded",
     /// A rebase was asked for
     RebaseAsked = "rebase.asked",
     /// The planned rebase is recorded

@@ -5,6 +5,7 @@
 //! begun again from the start after a crash; each ends in one transaction with what follows from it, and
 //! one that cannot be done is undone first. [`Point`] names the places between the steps.
 
+pub(crate) mod commit;
 mod desk;
 pub(crate) mod feedback;
 pub(crate) mod issues;

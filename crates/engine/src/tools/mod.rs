@@ -71,6 +71,7 @@ pub static TOOLS: &[ToolDef] = &[
     ToolDef::ask::<orchestrator::recover_supervisor::RecoverSupervisor>(),
     ToolDef::read::<orchestrator::list_pending_epics::ListPendingEpics>(),
     ToolDef::probe::<git::get_diff::GetDiff>(),
+    ToolDef::ask::<git::commit::Commit>(),
     ToolDef::ask::<git::rebase::Rebase>(),
     ToolDef::write::<files::reserve::Reserve>(),
     ToolDef::write::<files::release::Release>(),

@@ -13,6 +13,7 @@ use crate::support::Who;
 use crate::support::repository::{Project, commit, git};
 
 const DIFF: &str = "mcp__git__get_diff";
+const COMMIT: &str = "mcp__git__commit";
 const REBASE: &str = "mcp__git__rebase";
 const LINES: &str = "one\ntwo\nthree\nfour\nfive\nsix\n";
 
@@ -255,4 +256,89 @@ async fn a_task_that_was_held_up_goes_on_only_by_its_workers_word() {
     assert!(done["next"].as_str().unwrap().contains("TAS-1 is BLOCKED still"), "{done}");
     let task = world.ok(worker, "mcp__task__get", json!({ "taskId": "t" })).await;
     assert_eq!(task["state"], "BLOCKED");
+}
+
+#[tokio::test]
+async fn uncommitted_work_is_committed_in_its_authors_name() {
+    let project = Project::with(LINES);
+    let world = &project.world;
+    let (worker, dir) = project.agent("worker", None).await;
+    let before = git(&dir, &["rev-parse", "HEAD"]);
+    let nothing = world.ok(worker, COMMIT, json!({ "message": "Nothing" })).await;
+    assert_eq!((&nothing["committed"], &nothing["head"]), (&json!(false), &json!(before)));
+
+    fs::write(dir.join("new.txt"), "a\n").unwrap();
+    fs::write(dir.join("lines.txt"), "one\n").unwrap();
+    fs::write(dir.join(".gitignore"), "*.log\n").unwrap();
+    fs::write(dir.join("noise.log"), "x\n").unwrap();
+    let done = world.ok(worker, COMMIT, json!({ "message": "Add it\n\nFor a reason." })).await;
+    assert_eq!((&done["committed"], &done["status"]), (&json!(true), &json!("done")));
+    assert_eq!(done["files"], json!([".gitignore", "lines.txt", "new.txt"]));
+    assert_eq!(done["branch"], format!("adjutant/{worker}"));
+    assert_eq!(done["head"], git(&dir, &["rev-parse", "HEAD"]).as_str());
+    assert_eq!(git(&dir, &["rev-parse", "HEAD^"]), before);
+    assert_eq!(git(&dir, &["status", "--porcelain"]), "");
+    assert_eq!(
+        git(&dir, &["log", "-1", "--format=%an <%ae>"]),
+        format!("worker <{worker}@localhost>")
+    );
+    assert_eq!(git(&dir, &["log", "-1", "--format=%B"]).trim(), "Add it\n\nFor a reason.");
+    assert!(git(&dir, &["ls-files"]).lines().all(|file| file != "noise.log"));
+
+    for message in ["", " \n"] {
+        let refusal =
+            world.refused(worker, COMMIT, json!({ "message": message }), "INVALID_INPUT").await;
+        assert_eq!(refusal.body["details"]["field"], "message");
+    }
+    git(&dir, &["checkout", "-q", "--detach"]);
+    let refusal = world.refused(worker, COMMIT, json!({ "message": "x" }), "CONFLICT").await;
+    assert!(refusal.message().contains("no branch is checked out"), "{refusal:?}");
+}
+
+#[tokio::test]
+async fn nothing_is_committed_in_the_projects_own_checkout() {
+    let project = Project::with(LINES);
+    let world = &project.world;
+    fs::create_dir(project.root.join("sub")).unwrap();
+    fs::write(project.root.join("sub/theirs.txt"), "the user's own\n").unwrap();
+    for cwd in [project.root.clone(), project.root.join("sub")] {
+        let cwd = Some(cwd.display().to_string());
+        let recruit = Recruit { role: "worker".into(), task: None, epic: None, cwd, parent: None };
+        let agent = world.engine.enlist(recruit).await.unwrap().agent;
+        let input = json!({ "message": "Take it" });
+        let refusal = world.refused(agent, COMMIT, input, "INVALID_AGENT_STATE").await;
+        assert!(refusal.message().contains("project's own checkout"), "{refusal:?}");
+    }
+    assert_eq!(git(&project.root, &["rev-parse", "HEAD"]), project.first);
+}
+
+#[tokio::test]
+async fn an_unfinished_merge_is_not_committed() {
+    let project = Project::with(LINES);
+    let world = &project.world;
+    let (worker, dir) = project.agent("worker", None).await;
+    let before = commit(&dir, "lines.txt", "mine\n", "Mine");
+    commit(&project.root, "lines.txt", "theirs\n", "Theirs");
+    fs::write(dir.join("merging.sh"), "git merge -q main || true\n").unwrap();
+    git(&dir, &["-c", "alias.try=!sh merging.sh", "try"]);
+    fs::remove_file(dir.join("merging.sh")).unwrap();
+    let refusal = world.refused(worker, COMMIT, json!({ "message": "x" }), "CONFLICT").await;
+    assert!(refusal.body["suggestions"].to_string().contains("git merge --abort"), "{refusal:?}");
+    assert_eq!(git(&dir, &["rev-parse", "HEAD"]), before);
+}
+
+#[tokio::test]
+async fn the_guard_holds_for_commits_by_the_server_too() {
+    let project = Project::guarded(LINES);
+    let world = &project.world;
+    let (holder, _) = project.agent("worker", None).await;
+    let (worker, dir) = project.agent("worker", None).await;
+    let reserve = json!({ "paths": ["new.*"] });
+    world.ok(holder, "mcp__files__reserve", reserve).await;
+    fs::write(dir.join("new.txt"), "a\n").unwrap();
+    let refusal = world.refused(worker, COMMIT, json!({ "message": "x" }), "CONFLICT").await;
+    assert!(refusal.message().contains(&format!("reserved by {holder}")), "{refusal:?}");
+    assert_eq!(git(&dir, &["status", "--porcelain"]), "?? new.txt");
+    world.ok(holder, "mcp__files__release", json!({ "paths": ["new.*"] })).await;
+    assert_eq!(world.ok(worker, COMMIT, json!({ "message": "x" })).await["committed"], true);
 }

@@ -80,12 +80,17 @@ impl World {
     /// The same, in which an agent may make so many calls in a minute.
     pub(crate) fn with_limit(calls_per_minute: u32) -> Self {
         let limits = Limits { calls_per_minute, ..Limits::default() };
-        let mut settings = Settings { limits, ..Settings::default() };
+        Self::with(Settings { limits, ..Self::settings() })
+    }
+
+    /// Settings with a role of every built-in category by the same name.
+    pub(crate) fn settings() -> Settings {
+        let mut settings = Settings::default();
         for name in model::policy::BUILT_IN_CATEGORIES {
             let role = Role { name: name.into(), category: name.into(), ..Role::default() };
             settings.roles.insert(name.into(), role);
         }
-        Self::with(settings)
+        settings
     }
 
     /// The same, in which roles have budgets in dollars.

@@ -9,7 +9,7 @@ use super::*;
 use crate::automation::loops::prompt::Recovery;
 use crate::crew::run::{Wish, notes};
 use crate::delivery::merge_queue::Details;
-use crate::delivery::outbox::{feedback, issues, merge, pull, rebase, review};
+use crate::delivery::outbox::{commit, feedback, issues, merge, pull, rebase, review};
 
 /// Decodes a golden value, and checks that nothing of it was passed over.
 fn check<T: DeserializeOwned + Serialize>(golden: &str) {
@@ -38,6 +38,8 @@ macro_rules! golden {
 }
 
 golden! {
+    "errand_commit_notes": commit::Notes,
+    "errand_commit_wish": commit::CommitRequest,
     "errand_feedback_notes": feedback::Notes,
     "errand_feedback_wish": feedback::FeedbackWish,
     "errand_issues_wish": issues::IssuesWish,

@@ -212,6 +212,7 @@ async fn act(
     match errand.kind {
         OutboxJobKind::Review => super::review::run(engine, errand).await,
         OutboxJobKind::Feedback => super::feedback::run(engine, errand).await,
+        OutboxJobKind::Commit => super::commit::run(engine, errand).await,
         OutboxJobKind::Rebase => super::rebase::run(engine, errand).await,
         OutboxJobKind::Tidy => super::tidy::run(engine, errand).await,
         OutboxJobKind::Pull => unless_over(shutdown, super::pull::run(engine, errand)).await,
@@ -272,6 +273,7 @@ async fn give_up(
         OutboxJobKind::Feedback
         | OutboxJobKind::Pull
         | OutboxJobKind::Issues
+        | OutboxJobKind::Commit
         | OutboxJobKind::Rebase
         | OutboxJobKind::Tidy => {}
     }
@@ -309,6 +311,7 @@ fn recorded(engine: &Delivery, errand: &OutboxJob) {
         OutboxJobKind::Issues => engine.point(Point::IssuesRecorded),
         OutboxJobKind::Merge => super::merge::recorded(engine, errand),
         OutboxJobKind::Tidy => engine.point(Point::TidyRecorded),
+        OutboxJobKind::Commit => engine.point(Point::CommitRecorded),
         OutboxJobKind::Rebase => engine.point(Point::RebaseRecorded),
     }
 }

@@ -68,12 +68,13 @@ fn fork(engine: &Core, wish: &ReviewWish) -> Result<Fork, ToolError> {
             "a reviewer sees what is committed, and {} files are not",
             open.len()
         ))
-        .hint("commit what belongs to the work, and remove or ignore the rest")
+        .hint("call `git_commit` with a message: it commits everything in your worktree to your branch")
+        .hint("remove or ignore first what does not belong to the work")
         .detail("files", open));
     }
     if work.base.as_deref() == Some(commit.as_str()) {
         return Err(ToolError::conflict("there is nothing to review: you have committed nothing")
-            .hint("commit your work first"));
+            .hint("commit your work first, with `git commit` or the tool `git_commit`"));
     }
     let path = engine.worktree_path(wish.reviewer);
     repo.worktree_add(&path, &review_branch_of(wish.reviewer), &commit)?;

@@ -56,7 +56,17 @@ pub(crate) struct Project {
 impl Project {
     /// A project whose first commit has these lines in `lines.txt`.
     pub(crate) fn with(lines: &str) -> Self {
-        let world = World::new();
+        Self::of(World::new(), lines)
+    }
+
+    /// The same, where commits to files that others have reserved are refused.
+    pub(crate) fn guarded(lines: &str) -> Self {
+        let mut settings = World::settings();
+        settings.worktrees.guard = true;
+        Self::of(World::with(settings), lines)
+    }
+
+    fn of(world: World, lines: &str) -> Self {
         let root = world.engine.project().to_owned();
         git(&root, &["init", "-q", "-b", "main"]);
         let first = commit(&root, "lines.txt", lines, "Begin");
