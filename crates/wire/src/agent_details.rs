@@ -1,11 +1,11 @@
 //! Agents as `/api/agents` lists them, and one agent in full.
 
+use crate::agents::AgentResultView;
 use model::agent::{AgentStateName, AwaitStatus};
 use model::review::{InstanceStatus, WorktreeState};
 use model::{AgentId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 
 /// A page of agents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -83,8 +83,7 @@ pub struct AgentDetails {
     /// Budget and spending of it and its descendants; null without one
     pub budget: Option<AgentBudget>,
     /// Result, once it has ended
-    #[schemars(with = "Option<Map<String, Value>>")]
-    pub result: Option<Value>,
+    pub result: Option<AgentResultView>,
     /// The agent whose conversation it resumed
     pub resumed_from: Option<AgentId>,
     /// Deadline

@@ -1,7 +1,7 @@
 // What the frame around every page shows: how the crew does at a glance, and what needs the person.
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { get } from './client';
-import type { Overview } from './shapes';
+import type { Overview } from './types';
 
 /** When the reader's day began: what "today" means is not the server's to say. */
 function midnight(): string {

@@ -2,7 +2,7 @@ import {
   CircleCheck, CircleDashed, CirclePlay, CircleSlash, CircleStop, CircleX, Eye, Hourglass, LoaderCircle,
   MessageCircleQuestionMark, TimerOff, Unplug, Wallet, type LucideIcon,
 } from 'lucide-react';
-import type { AgentState } from '../api/shapes';
+import type { AgentState } from '../api/types';
 import css from './State.module.css';
 
 interface Look {

@@ -2,7 +2,7 @@ import { Bell, BellOff, FolderGit2, Hourglass } from 'lucide-react';
 import { Link, useLocation } from 'wouter';
 import { useLiveState } from '../api/live';
 import { useOverview } from '../api/overview';
-import type { Overview } from '../api/shapes';
+import type { Overview } from '../api/types';
 import { Elapsed } from '../parts/Elapsed';
 import { count, time } from '../parts/format';
 import { Logo } from './Logo';

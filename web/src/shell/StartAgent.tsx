@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState, type FormEvent } from 'react';
 import { useLocation } from 'wouter';
 import { ApiError, get, post } from '../api/client';
-import type { Overview } from '../api/shapes';
+import type { CrewRows, Overview, Roles, StartedRun } from '../api/types';
 import { Button } from '../parts/Button';
 import { Dialog } from '../parts/Dialog';
 import { Field } from '../parts/Field';
@@ -10,17 +10,8 @@ import { shortId } from '../parts/format';
 import { Problem } from '../parts/Problem';
 import { toast } from '../parts/toast';
 import type { StartWith } from './open';
-import { fieldOf, runOf, unstarted, type RoleChoice, type StartForm } from './start';
+import { fieldOf, runOf, unstarted, type StartForm } from './start';
 import css from './StartAgent.module.css';
-
-interface Started {
-  readonly agentId: string;
-  readonly role: string;
-}
-
-interface Rows {
-  readonly rows: readonly { readonly state: string; readonly reason: string | null }[];
-}
 
 /** So long is looked whether it could be started at all: what is missing on the machine shows at once. */
 const PATIENCE = 6000;
@@ -36,7 +27,7 @@ async function noPlace(): Promise<boolean> {
 async function whyNot(id: string): Promise<string | null> {
   const until = Date.now() + PATIENCE;
   while (Date.now() < until) {
-    const { rows } = await get<Rows>('/api/crew/rows', { ids: id });
+    const { rows } = await get<CrewRows>('/api/crew/rows', { ids: id });
     const row = rows[0];
     if (row === undefined || (row.state === 'queued' && (await noPlace()))) return null;
     if (row.state !== 'starting' && row.state !== 'queued') return unstarted(row.state, row.reason);
@@ -46,7 +37,7 @@ async function whyNot(id: string): Promise<string | null> {
 }
 
 function useRoles() {
-  return useQuery({ queryKey: ['roles'], queryFn: ({ signal }) => get<{ readonly roles: readonly RoleChoice[] }>('/api/roles', {}, signal) });
+  return useQuery({ queryKey: ['roles'], queryFn: ({ signal }) => get<Roles>('/api/roles', {}, signal) });
 }
 
 /** Asks for a new agent, or for one that goes on where another ended. */
@@ -65,7 +56,7 @@ export function StartAgent({ start, onClose }: { readonly start: StartWith; read
     setBusy(true);
     setError(null);
     try {
-      const { agentId, role } = await post<Started>('/api/runs', runOf(form, resume));
+      const { agentId, role } = await post<StartedRun>('/api/runs', runOf(form, resume));
       const why = await whyNot(agentId);
       if (why !== null) throw new ApiError('NOT_STARTED', why, 0, ['What is missing can be looked for with `adjutant doctor`.'], { agentId });
       toast(`${role} ${shortId(agentId)} was started`);

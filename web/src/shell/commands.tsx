@@ -11,6 +11,7 @@ import { openKeys, openStart, openTool } from './open';
 import { PAGES } from './pages';
 import { otherTheme } from './theme';
 import { useTools } from './tools';
+import type { CrewList, Tasks } from '../api/types';
 
 export interface Command {
   readonly key: string;
@@ -26,8 +27,8 @@ export interface Command {
 }
 
 interface Found {
-  readonly agents: readonly { readonly id: string; readonly short: string; readonly role: string; readonly state: string; readonly task: { readonly number: number; readonly title: string } | null }[];
-  readonly tasks: readonly { readonly number: number; readonly title: string }[];
+  readonly agents: CrewList['rows'];
+  readonly tasks: Tasks['tasks'];
 }
 
 const NOTHING: Found = { agents: [], tasks: [] };
@@ -49,8 +50,8 @@ function useFound(words: string): Found {
     queryKey: ['palette', q],
     queryFn: async ({ signal }): Promise<Found> => {
       const [crew, tasks] = await Promise.all([
-        get<{ rows: Found['agents'] }>('/api/crew', { state: 'all', q, limit: 6 }, signal),
-        get<{ tasks: Found['tasks'] }>('/api/tasks', { q, limit: 6 }, signal),
+        get<CrewList>('/api/crew', { state: 'all', q, limit: 6 }, signal),
+        get<Tasks>('/api/tasks', { q, limit: 6 }, signal),
       ]);
       return { agents: crew.rows, tasks: tasks.tasks };
     },

@@ -1,15 +1,6 @@
 // The form that starts an agent, as the server wants it.
 import { ApiError } from '../api/client';
 
-export interface RoleChoice {
-  readonly name: string;
-  readonly displayName: string | null;
-  readonly description: string | null;
-  readonly category: string;
-  readonly kind: string;
-  readonly model: string | null;
-}
-
 export interface StartForm {
   readonly role: string;
   readonly prompt: string;

@@ -2,6 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { get } from '../api/client';
 import { useReadOnly } from '../api/overview';
+import type { ToolEntry, Tools } from '../api/types';
 
 export interface Schema {
   readonly type?: string | readonly string[];
@@ -14,13 +15,7 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
-export interface ToolShape {
-  readonly name: string;
-  readonly canonicalName: string;
-  readonly title: string;
-  readonly description: string;
-  readonly inputSchema: Schema;
-}
+export type ToolShape = Omit<ToolEntry, 'inputSchema'> & { readonly inputSchema: Schema };
 
 const NONE: readonly ToolShape[] = [];
 
@@ -28,7 +23,7 @@ export function useTools(): readonly ToolShape[] {
   const readOnly = useReadOnly();
   const { data } = useQuery({
     queryKey: ['tools'],
-    queryFn: ({ signal }) => get<{ tools: ToolShape[] }>('/api/tools', {}, signal),
+    queryFn: ({ signal }) => get<Tools>('/api/tools', {}, signal),
     enabled: !readOnly,
     staleTime: 60_000,
   });

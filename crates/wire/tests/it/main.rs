@@ -1,4 +1,5 @@
 //! Tests of the shapes that cross a boundary.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests")]
 
 mod events;
+mod shapes;

@@ -22,7 +22,7 @@ import { Crumbs, Facts, Head } from './Head';
 import { Now } from './Now';
 import { CallsPane, ChildrenPane, MailPane, PromptPane, ResultPane } from './Panes';
 import { useAgent, useAgentEvents, useDiff, useStory, useStream } from './queries';
-import type { AgentStory, WholeAgent } from './shapes';
+import type { AgentDetails, AgentStory } from '../../api/types';
 import { FollowButton, Stream, type Following } from './Stream';
 import { Timeline } from './Timeline';
 import css from './AgentPage.module.css';
@@ -33,7 +33,7 @@ type Name = Left | Right;
 
 interface Shown {
   readonly story: AgentStory;
-  readonly agent: WholeAgent;
+  readonly agent: AgentDetails;
 }
 
 /** Everything that a tab can show, by its name. */
@@ -147,7 +147,7 @@ function Body({ story, agent }: Shown) {
   );
 }
 
-function Loaded({ agent }: { readonly agent: WholeAgent }) {
+function Loaded({ agent }: { readonly agent: AgentDetails }) {
   const story = useStory(agent.id, isOver(agent.state));
   useAgentEvents(agent.id);
   const name = `${agent.role} ${agent.id.slice(-5)}`;

@@ -6,7 +6,7 @@ import { Problem } from '../../parts/Problem';
 import { isOver } from '../../parts/State';
 import { toast } from '../../parts/toast';
 import { openStart } from '../../shell/open';
-import type { CrewRow } from '../crew/shapes';
+import type { CrewRow, InputOutcome } from '../../api/types';
 import { nameOf } from '../crew/words';
 import css from './Composer.module.css';
 
@@ -26,7 +26,7 @@ export function placeholder(row: CrewRow): string {
 async function tell(row: CrewRow, text: string): Promise<'typed' | 'mailed'> {
   if (row.state === 'running' && LISTENING.has(row.kind)) {
     try {
-      const { taken } = await post<{ taken: boolean }>(`/api/agents/${row.id}/input`, { line: text });
+      const { taken } = await post<InputOutcome>(`/api/agents/${row.id}/input`, { line: text });
       if (taken) return 'typed';
     } catch (error) {
       // It ended or fell asleep in this moment; a letter reaches it all the same.

@@ -8,7 +8,7 @@ import { count } from '../../parts/format';
 import { Problem } from '../../parts/Problem';
 import { Segmented } from '../../parts/Segmented';
 import { Skeleton } from '../../parts/Skeleton';
-import type { AgentDiff } from './shapes';
+import type { AgentDiff } from '../../api/types';
 import css from './Panes.module.css';
 
 /** Against what, and how much, at the right of the tabs. */

@@ -12,13 +12,13 @@ import { StateMark, isOver } from '../../parts/State';
 import { toast } from '../../parts/toast';
 import { openStart } from '../../shell/open';
 import { mailTo, type Asking } from '../crew/Dock';
-import type { CrewRow } from '../crew/shapes';
+import type { CrewRow } from '../../api/types';
 import { actsOf, nameOf, stateWord } from '../crew/words';
-import type { AgentStory, WholeAgent } from './shapes';
+import type { AgentDetails, AgentStory } from '../../api/types';
 import css from './Head.module.css';
 
 /** Who stands above it, and itself, for the bar. */
-export function Crumbs({ story, agent }: { readonly story: AgentStory | undefined; readonly agent: WholeAgent }) {
+export function Crumbs({ story, agent }: { readonly story: AgentStory | undefined; readonly agent: AgentDetails }) {
   return (
     <div className={css.crumbs}>
       <Link href="/crew">Crew</Link>
@@ -46,7 +46,7 @@ function State({ row }: { readonly row: CrewRow }) {
 
 interface HeadProps {
   readonly story: AgentStory;
-  readonly agent: WholeAgent;
+  readonly agent: AgentDetails;
   readonly onAsk: (what: Asking) => void;
 }
 
@@ -130,7 +130,7 @@ function Fact({ name, value, max, text }: { readonly name: string; readonly valu
 const of = (spent: string, cap: string | null): string => (cap === null ? spent : `${spent} of ${cap}`);
 
 /** What it runs on, where it works, and how much of its limits is used. */
-export function Facts({ story, agent }: { readonly story: AgentStory; readonly agent: WholeAgent }) {
+export function Facts({ story, agent }: { readonly story: AgentStory; readonly agent: AgentDetails }) {
   const now = useNow();
   const { row, claim, branch, pull } = story;
   const started = Date.parse(agent.startedAt);

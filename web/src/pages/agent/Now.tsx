@@ -5,7 +5,7 @@ import { get } from '../../api/client';
 import { Elapsed } from '../../parts/Elapsed';
 import { ordinal, time } from '../../parts/format';
 import { StateIcon } from '../../parts/State';
-import type { CrewRow, CrewRows } from '../crew/shapes';
+import type { CrewRow, CrewRows } from '../../api/types';
 import css from './Stream.module.css';
 
 function Reviewer({ id }: { readonly id: string }) {

@@ -11,14 +11,14 @@ import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
 import { StateIcon, StateMark, isOver } from '../../parts/State';
 import { nameOf } from '../crew/words';
-import type { Person } from '../mail/shapes';
+import type { Person } from '../../api/types';
 import { OutcomeMark } from '../record/OutcomeMark';
 import { useAgentMail, useCalls } from './queries';
-import type { AgentStory, WholeAgent } from './shapes';
+import type { AgentDetails, AgentStory } from '../../api/types';
 import { about, bare } from './words';
 import css from './Panes.module.css';
 
-export function PromptPane({ story, agent }: { readonly story: AgentStory; readonly agent: WholeAgent }) {
+export function PromptPane({ story, agent }: { readonly story: AgentStory; readonly agent: AgentDetails }) {
   if (agent.prompt === null) {
     return <Empty title="Somebody else runs it">Adjutant did not start it, so what it was told is not known here. What it does with our tools stands under “Calls”.</Empty>;
   }
@@ -130,7 +130,7 @@ function Points({ title, points }: { readonly title: string; readonly points: re
   );
 }
 
-export function ResultPane({ agent }: { readonly agent: WholeAgent }) {
+export function ResultPane({ agent }: { readonly agent: AgentDetails }) {
   const { result } = agent;
   if (!isOver(agent.state)) {
     return <Empty title="It is not over yet">What it says of its own work stands here when it ends: what it did, what it changed, what is wrong and what it wants to know.</Empty>;

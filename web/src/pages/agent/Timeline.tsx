@@ -5,7 +5,7 @@ import { useNow } from '../../parts/clock';
 import { money, span, time } from '../../parts/format';
 import { lookOf } from '../../parts/State';
 import { safeAddress } from '../../parts/Markdown';
-import type { AgentStory, Commit } from './shapes';
+import type { AgentStory, Commit } from '../../api/types';
 import { axisOf, barsOf, marksOf, moneyOf, notchesOf, type PlacedMark } from './axis';
 import css from './Timeline.module.css';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AgentStory } from './shapes';
+import type { AgentStory } from '../../api/types';
 import { axisOf, barsOf, marksOf, moneyOf, notchesOf } from './axis';
 
 const at = (minutes: number) => new Date(Date.UTC(2026, 10, 15, 12, minutes)).toISOString();

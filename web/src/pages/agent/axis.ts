@@ -1,6 +1,6 @@
 // A life on a time axis, in percent of its length.
-import type { Segment } from '../crew/shapes';
-import type { AgentStory, Commit, Mark } from './shapes';
+import type { LaneSegment } from '../../api/types';
+import type { AgentStory, Commit, StoryMark } from '../../api/types';
 
 export interface Axis {
   readonly from: number;
@@ -27,7 +27,7 @@ export interface Bar {
   readonly to: string | null;
 }
 
-export function barsOf(segments: readonly Segment[], axis: Axis): readonly Bar[] {
+export function barsOf(segments: readonly LaneSegment[], axis: Axis): readonly Bar[] {
   return segments.flatMap((segment) => {
     const left = placeOf(axis, Date.parse(segment.from));
     const right = segment.to === null ? 100 : placeOf(axis, Date.parse(segment.to));
@@ -61,7 +61,7 @@ export function moneyOf(story: AgentStory, axis: Axis, height: number): { readon
   return { line, area: `${line} 1000,${height} ${first},${height}` };
 }
 
-export interface PlacedMark extends Mark {
+export interface PlacedMark extends StoryMark {
   readonly left: number;
   /** Whether there is room for its words. */
   readonly worded: boolean;
@@ -74,10 +74,10 @@ const SHAPE = 2.2;
 const END = 88;
 
 /** Marks in their places. Words that would lie over the next mark are left out; its tooltip has them. */
-export function marksOf(marks: readonly Mark[], commits: readonly Commit[], axis: Axis): readonly PlacedMark[] {
+export function marksOf(marks: readonly StoryMark[], commits: readonly Commit[], axis: Axis): readonly PlacedMark[] {
   // Git's times have no parts of seconds: a commit was made within the second, not before it.
   const within = (at: string) => new Date(Math.min(axis.to, Date.parse(at) + 999)).toISOString();
-  const ofCommits = commits.map((commit): Mark => ({ at: within(commit.at), kind: 'commit', text: commit.hash.slice(0, 7), href: null }));
+  const ofCommits = commits.map((commit): StoryMark => ({ at: within(commit.at), kind: 'commit', text: commit.hash.slice(0, 7), href: null }));
   const all = [...marks.filter((mark) => mark.kind !== 'end'), ...ofCommits].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
   const placed = all.map((mark) => ({ ...mark, left: placeOf(axis, Date.parse(mark.at)) }));
   return placed.map((mark, at) => {

@@ -3,18 +3,18 @@ import { useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { get } from '../../api/client';
 import { useRefresh } from '../../api/live';
-import type { Letters } from '../mail/shapes';
-import type { Records } from '../record/shapes';
+import type { Letters } from '../../api/types';
+import type { Records } from '../../api/types';
 import { Reader, type Reading } from './reader';
-import type { AgentDiff, AgentStory, StreamPart, WholeAgent } from './shapes';
+import type { AgentDetails, AgentDiff, AgentStory, AgentStream } from '../../api/types';
 
 const path = (id: string, part = ''): string => `/api/agents/${encodeURIComponent(id)}${part}`;
 
 /** The agent itself; the name may be a part of its id. */
-export function useAgent(name: string): UseQueryResult<WholeAgent> {
+export function useAgent(name: string): UseQueryResult<AgentDetails> {
   return useQuery({
     queryKey: ['agents', name, 'whole'],
-    queryFn: ({ signal }) => get<WholeAgent>(path(name), {}, signal),
+    queryFn: ({ signal }) => get<AgentDetails>(path(name), {}, signal),
     refetchInterval: (query) => (query.state.data?.finishedAt === null ? 5000 : false),
   });
 }
@@ -82,7 +82,7 @@ export function useAgentMail(id: string) {
 
 /** Its stream, as long as the page is there. One that somebody else runs has none. */
 export function useStream(id: string, attempt: number, kind: string): { readonly reader: Reader; readonly reading: Reading } {
-  const reader = useMemo(() => new Reader((wish, signal) => get<StreamPart>(path(id, '/stream'), { ...wish }, signal), 1), [id]);
+  const reader = useMemo(() => new Reader((wish, signal) => get<AgentStream>(path(id, '/stream'), { ...wish }, signal), 1), [id]);
   const reading = useSyncExternalStore(reader.watch, reader.reading);
   const ours = kind !== 'enlisted';
   useEffect(() => {

@@ -1,23 +1,23 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../../api/client';
 import { Reader, type Wish } from './reader';
-import type { Item, StreamPart } from './shapes';
+import type { AgentStream, StreamItem } from '../../api/types';
 
-function item(text: string): Item {
+function item(text: string): StreamItem {
   return { at: '2026-11-15T12:00:00Z', kind: 'message', id: null, tool: null, text, input: null, ok: null, durationMs: null, commit: null, part: false, err: false, cut: 0 };
 }
 
-function part(attempt: number, from: number, texts: readonly string[], complete = false): StreamPart {
+function part(attempt: number, from: number, texts: readonly string[], complete = false): AgentStream {
   const place = (offset: number) => ({ segment: 0, offset });
   return { items: texts.map(item), from: place(from), next: place(from + texts.length), attempt, complete };
 }
 
 /** Answers in turn, and keeps what was asked. */
-function scripted(answers: readonly (StreamPart | Error)[]) {
+function scripted(answers: readonly (AgentStream | Error)[]) {
   const asked: Wish[] = [];
   const frames: (() => void)[] = [];
   const rest = [...answers];
-  const ask = async (wish: Wish): Promise<StreamPart> => {
+  const ask = async (wish: Wish): Promise<AgentStream> => {
     asked.push(wish);
     const answer = rest.shift();
     if (answer === undefined) throw new Error('nothing more was expected');

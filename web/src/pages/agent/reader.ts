@@ -1,7 +1,7 @@
 // Follows an agent's stream: begins near its end, waits for what comes, and goes from one attempt to the next. What came is shown once an
 // animation frame, however much it is.
 import { ApiError } from '../../api/client';
-import type { Place, StreamPart } from './shapes';
+import type { AgentStream, OutputPlace } from '../../api/types';
 import { NOTHING, append, completed, prepend, type Source, type Stream } from './steps';
 
 export interface Reading {
@@ -24,7 +24,7 @@ export interface Wish {
   readonly bytes?: number;
 }
 
-export type Ask = (wish: Wish, signal: AbortSignal) => Promise<StreamPart>;
+export type Ask = (wish: Wish, signal: AbortSignal) => Promise<AgentStream>;
 
 const TAIL = 400;
 const WAIT = 25;
@@ -38,11 +38,11 @@ const unseen = (): boolean => document.visibilityState === 'hidden';
 
 export class Reader {
   #reading: Reading = { stream: NOTHING, phase: 'loading', error: null, earlier: false, open: true };
-  #queue: StreamPart[] = [];
+  #queue: AgentStream[] = [];
   #frame = false;
-  #place: (Place & { readonly attempt: number }) | null = null;
+  #place: (OutputPlace & { readonly attempt: number }) | null = null;
   /** Where what is shown begins. */
-  #first: (Place & { readonly attempt: number }) | null = null;
+  #first: (OutputPlace & { readonly attempt: number }) | null = null;
   /** Which round of following is under way. */
   #following: AbortSignal | null = null;
   #abort = new AbortController();
@@ -98,7 +98,7 @@ export class Reader {
 
   /** Asks once more; false where nothing more will come. */
   async #step(signal: AbortSignal): Promise<boolean> {
-    let part: StreamPart;
+    let part: AgentStream;
     try {
       part = await this.ask(this.#wish(), signal);
     } catch (error) {
@@ -125,7 +125,7 @@ export class Reader {
     return { attempt, segment, offset, waitSeconds: unseen() ? 0 : WAIT };
   }
 
-  #begin(part: StreamPart): void {
+  #begin(part: AgentStream): void {
     this.#first = { ...part.from, attempt: part.attempt };
     this.newest = Math.max(this.newest, part.attempt);
     this.#set({ phase: 'ready', earlier: hasEarlier(this.#first), open: true });
@@ -151,7 +151,7 @@ export class Reader {
     this.#set({ stream: completed(this.#reading.stream, source, part) });
   };
 
-  #later(part: StreamPart): void {
+  #later(part: AgentStream): void {
     this.#queue.push(part);
     if (this.#frame) return;
     this.#frame = true;
@@ -175,7 +175,7 @@ export class Reader {
   }
 }
 
-function hasEarlier(first: Place & { readonly attempt: number }): boolean {
+function hasEarlier(first: OutputPlace & { readonly attempt: number }): boolean {
   return first.attempt > 1 || first.segment > 0 || first.offset > 0;
 }
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import type { Item, StreamPart } from './shapes';
+import type { AgentStream, StreamItem } from '../../api/types';
 import { NOTHING, append, completed, prepend, type Step } from './steps';
 
-function item(kind: Item['kind'], more: Partial<Item> = {}): Item {
+function item(kind: StreamItem['kind'], more: Partial<StreamItem> = {}): StreamItem {
   return { at: '2026-11-15T12:00:00Z', kind, id: null, tool: null, text: '', input: null, ok: null, durationMs: null, commit: null, part: false, err: false, cut: 0, ...more };
 }
 
 let offset = 0;
-function part(items: readonly Item[], attempt = 1): StreamPart {
+function part(items: readonly StreamItem[], attempt = 1): AgentStream {
   const from = { segment: 0, offset };
   offset += 100;
   return { items, from, next: { segment: 0, offset }, attempt, complete: false };
@@ -38,7 +38,7 @@ test('a call that is told of twice is one, and the later word counts', () => {
 });
 
 test('pieces of one text are one, across parts and not across kinds, ids or attempts', () => {
-  const piece = (text: string, more: Partial<Item> = {}) => item('message', { text, part: true, id: 'm', ...more });
+  const piece = (text: string, more: Partial<StreamItem> = {}) => item('message', { text, part: true, id: 'm', ...more });
   const stream = append(NOTHING, [
     part([piece('I lo')]),
     part([piece('ok.'), piece('And', { id: 'n' }), item('thought', { text: 'hm', part: true, id: 'n' })]),

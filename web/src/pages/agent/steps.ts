@@ -1,11 +1,11 @@
 // The stream as steps: what came of a call stands with the call, pieces of one text are one text.
-import type { Item, Place, StreamPart } from './shapes';
+import type { AgentStream, OutputPlace, StreamItem } from '../../api/types';
 
 /** Where a step comes from, so that what was cut of it can be asked for whole. */
 export interface Source {
   readonly attempt: number;
-  readonly from: Place;
-  readonly next: Place;
+  readonly from: OutputPlace;
+  readonly next: OutputPlace;
   readonly index: number;
 }
 
@@ -21,7 +21,7 @@ export interface Came {
 
 export interface Step {
   readonly key: string;
-  readonly kind: Item['kind'] | 'attempt';
+  readonly kind: StreamItem['kind'] | 'attempt';
   readonly at: string;
   readonly id: string | null;
   readonly tool: string | null;
@@ -39,7 +39,7 @@ export interface Step {
 
 /** Everything that was read so far. It is never changed, only followed by another. */
 export interface Stream {
-  readonly parts: readonly StreamPart[];
+  readonly parts: readonly AgentStream[];
   readonly steps: readonly Step[];
 }
 
@@ -50,13 +50,13 @@ const LONGEST = 1_000_000;
 /** More items than this are not kept; the oldest can be read again. */
 const MOST = 20_000;
 
-function stepOf(item: Item, source: Source): Step {
+function stepOf(item: StreamItem, source: Source): Step {
   const { at, kind, id, tool, text, input, ok, commit, part, err, cut } = item;
   const { attempt, from, index } = source;
   return { key: `${attempt}.${from.segment}.${from.offset}.${index}`, kind, at, id, tool, text, input, ok, commit, part, err, cut, source, came: null };
 }
 
-function cameOf(item: Item, source: Source): Came {
+function cameOf(item: StreamItem, source: Source): Came {
   const { at, text, durationMs, commit, cut } = item;
   return { at, text, ok: item.ok !== false, durationMs, commit, cut, source };
 }
@@ -78,7 +78,7 @@ class Builder {
     });
   }
 
-  part(part: StreamPart): void {
+  part(part: AgentStream): void {
     const last = this.steps.at(-1);
     const before = last?.source.attempt ?? part.attempt;
     if (before < part.attempt) this.#divide(part);
@@ -86,15 +86,15 @@ class Builder {
   }
 
   /** A line between two attempts. */
-  #divide(part: StreamPart): void {
+  #divide(part: AgentStream): void {
     const at = part.items[0]?.at;
     if (at === undefined) return;
-    const item: Item = { at, kind: 'system', id: null, tool: null, text: '', input: null, ok: null, durationMs: null, commit: null, part: false, err: false, cut: 0 };
+    const item: StreamItem = { at, kind: 'system', id: null, tool: null, text: '', input: null, ok: null, durationMs: null, commit: null, part: false, err: false, cut: 0 };
     const source = { attempt: part.attempt, from: part.from, next: part.next, index: -1 };
     this.steps.push({ ...stepOf(item, source), kind: 'attempt' });
   }
 
-  #item(item: Item, source: Source): void {
+  #item(item: StreamItem, source: Source): void {
     const known = item.id === null ? undefined : this.#calls.get(`${source.attempt} ${item.id}`);
     const call = known === undefined ? undefined : this.steps[known];
     if (known !== undefined && call !== undefined && item.kind === 'output') {
@@ -117,21 +117,21 @@ class Builder {
   }
 }
 
-function goesOn(item: Item, last: Step, attempt: number): boolean {
+function goesOn(item: StreamItem, last: Step, attempt: number): boolean {
   return (
     item.part && last.part && item.kind === last.kind && item.id === last.id && item.err === last.err &&
     last.source.attempt === attempt && last.text.length + item.text.length <= LONGEST
   );
 }
 
-function built(parts: readonly StreamPart[]): Stream {
+function built(parts: readonly AgentStream[]): Stream {
   const builder = new Builder([]);
   for (const part of parts) builder.part(part);
   return { parts, steps: builder.steps };
 }
 
 /** What came later, behind what was there. */
-export function append(stream: Stream, more: readonly StreamPart[]): Stream {
+export function append(stream: Stream, more: readonly AgentStream[]): Stream {
   const parts = [...stream.parts, ...more.filter((part) => part.items.length > 0)];
   let many = parts.reduce((sum, part) => sum + part.items.length, 0);
   if (many > MOST) {
@@ -144,15 +144,15 @@ export function append(stream: Stream, more: readonly StreamPart[]): Stream {
 }
 
 /** What was before, in front. What came of a call may be there already, and finds it now. */
-export function prepend(stream: Stream, part: StreamPart): Stream {
+export function prepend(stream: Stream, part: AgentStream): Stream {
   return part.items.length === 0 ? stream : built([part, ...stream.parts]);
 }
 
 /** Puts the whole of what was cut in its place. */
-export function completed(stream: Stream, source: Source, whole: StreamPart): Stream {
+export function completed(stream: Stream, source: Source, whole: AgentStream): Stream {
   const item = whole.items[source.index];
   if (item === undefined) return stream;
-  const same = (part: StreamPart) =>
+  const same = (part: AgentStream) =>
     part.attempt === source.attempt && part.from.segment === source.from.segment && part.from.offset === source.from.offset;
   return built(stream.parts.map((part) => (same(part) ? { ...part, items: part.items.map((one, at) => (at === source.index ? item : one)) } : part)));
 }

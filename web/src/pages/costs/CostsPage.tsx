@@ -17,13 +17,13 @@ import { useLineage, useSeries, useSummary, useToolsUsed } from './queries';
 import { Ranking } from './Ranking';
 import { SeriesPlot } from './SeriesPlot';
 import { SeriesTable } from './SeriesTable';
-import type { Series } from './shapes';
+import type { CostSeries } from '../../api/types';
 import { CUTS, dayText, spanOf, UNITS, WORDS, type Cut, type SpanName, type Unit } from './span';
 import { seriesCsv } from './stack';
 import { ToolsTable } from './ToolsTable';
 import css from './CostsPage.module.css';
 
-function Legend({ series }: { readonly series: Series }) {
+function Legend({ series }: { readonly series: CostSeries }) {
   return (
     <ul className={css.legend} aria-label="Colours">
       {series.keys.map(({ key, label }, at) => (

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { serverNow } from '../../parts/clock';
 import { money, short } from '../../parts/format';
-import type { Summary } from './shapes';
+import type { CostSummary } from '../../api/types';
 import { hoursLeft, WORDS, type Span } from './span';
 import css from './Figures.module.css';
 
@@ -22,7 +22,7 @@ function Figure({ name, value, children }: { readonly name: string; readonly val
 }
 
 interface Props {
-  readonly summary: Summary | undefined;
+  readonly summary: CostSummary | undefined;
   readonly span: Span;
   readonly limitUsd: number | null;
 }

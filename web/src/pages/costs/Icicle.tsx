@@ -4,18 +4,18 @@ import { money } from '../../parts/format';
 import { icicle } from '../../parts/plot/icicle';
 import { useWidth } from '../../parts/plot/useWidth';
 import { lookOf } from '../../parts/State';
-import type { Lineage, LineageNode } from './shapes';
+import type { Lineage, LineageAgent } from '../../api/types';
 import css from './Icicle.module.css';
 
 const ROW = 38;
 const LEVELS = 4;
 const BAD: readonly string[] = ['failed', 'timed_out', 'over_budget', 'lost', 'abandoned'];
 
-function given(node: LineageNode): string {
+function given(node: LineageAgent): string {
   return node.capUsd === null ? money(node.spentUsd) : `${money(node.spentUsd)} of ${money(node.capUsd)}`;
 }
 
-function told(node: LineageNode): string {
+function told(node: LineageAgent): string {
   const task = node.taskNumber === null ? '' : `, TAS-${node.taskNumber}`;
   return `${node.role} ${node.short}${task}, ${lookOf(node.state).word}: ${given(node)}`;
 }

@@ -1,11 +1,11 @@
 import { money, short } from '../../parts/format';
-import type { Series } from './shapes';
+import type { CostSeries } from '../../api/types';
 import { amount } from './stack';
 import type { Unit } from './span';
 import css from './tables.module.css';
 
 /** Who spent how much of it, the dearest first. */
-export function Ranking({ series, unit }: { readonly series: Series; readonly unit: Unit }) {
+export function Ranking({ series, unit }: { readonly series: CostSeries; readonly unit: Unit }) {
   const all = amount(series.total, unit);
   const most = Math.max(0, ...series.keys.map((key) => amount(key, unit)));
   return (

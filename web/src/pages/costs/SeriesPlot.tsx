@@ -2,13 +2,13 @@
 import { count, money, short, time } from '../../parts/format';
 import { linear, ticks, timeLabel, timeTicks } from '../../parts/plot/scale';
 import { useWidth } from '../../parts/plot/useWidth';
-import type { Series } from './shapes';
+import type { CostSeries } from '../../api/types';
 import { steps, type Step } from './stack';
 import type { Unit } from './span';
 import css from './SeriesPlot.module.css';
 
 interface Props {
-  readonly series: Series;
+  readonly series: CostSeries;
   readonly unit: Unit;
   /** The limit of the whole time, where it has one. */
   readonly limitUsd: number | null;
@@ -28,7 +28,7 @@ function mark(value: number, max: number, unit: Unit): string {
   return `$${value.toLocaleString('en-US', { minimumFractionDigits: value === 0 ? 0 : digits, maximumFractionDigits: digits })}`;
 }
 
-function told(step: Step, series: Series, unit: Unit): string {
+function told(step: Step, series: CostSeries, unit: Unit): string {
   const name = new Map(series.keys.map(({ key, label }) => [key, label]));
   const one = (value: number) => (unit === 'money' ? money(value) : `${count(value)} tokens`);
   const parts = step.segments.map((segment) => `${name.get(segment.key) ?? segment.key} ${one(segment.to - segment.from)}`);

@@ -1,12 +1,12 @@
 // The same as the plot, for those who read it: one row a step, one column for each that spent something.
 import { count, money, time } from '../../parts/format';
-import type { Series } from './shapes';
+import type { CostSeries } from '../../api/types';
 import { amount, steps } from './stack';
 import type { Unit } from './span';
 import css from './tables.module.css';
 
 interface Props {
-  readonly series: Series;
+  readonly series: CostSeries;
   readonly unit: Unit;
   /** Whether those who see are shown it, too. */
   readonly visible: boolean;

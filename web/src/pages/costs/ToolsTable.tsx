@@ -7,7 +7,7 @@ import { count, took } from '../../parts/format';
 import { Range } from '../../parts/plot/Range';
 import { Spark } from '../../parts/plot/Spark';
 import { toolName } from '../record/RecordTable';
-import type { ToolsUsed } from './shapes';
+import type { ToolFigures } from '../../api/types';
 import css from './tables.module.css';
 
 const SHOWN = 12;
@@ -32,7 +32,7 @@ function Bad({ failed, denied }: { readonly failed: number; readonly denied: num
   );
 }
 
-export function ToolsTable({ used, words }: { readonly used: ToolsUsed; readonly words: string }) {
+export function ToolsTable({ used, words }: { readonly used: ToolFigures; readonly words: string }) {
   const [all, setAll] = useState(false);
   const tools = all ? used.tools : used.tools.slice(0, SHOWN);
   if (used.tools.length === 0 && used.own.length === 0) return <p className={css.none}>No tool was called {words}.</p>;

@@ -1,7 +1,7 @@
 // What the page asks the server. Spending is written down as agents report it, not as an event: it is asked for again now and then.
 import { keepPreviousData, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { get } from '../../api/client';
-import type { Lineage, Series, Summary, ToolsUsed } from './shapes';
+import type { CostSeries, CostSummary, Lineage, ToolFigures } from '../../api/types';
 import type { Cut, Span } from './span';
 
 const EVERY = 20_000;
@@ -19,7 +19,7 @@ function useCosts<T>(name: string, path: string, query: Readonly<Record<string, 
   });
 }
 
-export const useSeries = (span: Span, by: Cut): UseQueryResult<Series> => useCosts('series', '/api/costs/series', { ...times(span), by });
-export const useSummary = (span: Span): UseQueryResult<Summary> => useCosts('summary', '/api/costs/summary', times(span));
+export const useSeries = (span: Span, by: Cut): UseQueryResult<CostSeries> => useCosts('series', '/api/costs/series', { ...times(span), by });
+export const useSummary = (span: Span): UseQueryResult<CostSummary> => useCosts('summary', '/api/costs/summary', times(span));
 export const useLineage = (agent: string): UseQueryResult<Lineage> => useCosts('lineage', '/api/costs/lineage', { agent: agent === '' ? null : agent });
-export const useToolsUsed = (span: Span): UseQueryResult<ToolsUsed> => useCosts('tools', '/api/usage/tools', times(span));
+export const useToolsUsed = (span: Span): UseQueryResult<ToolFigures> => useCosts('tools', '/api/usage/tools', times(span));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { csv, seriesCsv, steps } from './stack';
-import type { Series } from './shapes';
+import type { CostSeries } from '../../api/types';
 
-const SERIES: Series = {
+const SERIES: CostSeries = {
   by: 'role',
   from: '2026-11-15T00:00:00.000Z',
   to: '2026-11-15T03:00:00.000Z',

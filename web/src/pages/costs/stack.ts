@@ -1,5 +1,5 @@
 // What is drawn of a series: bars that stand on each other, and a line that adds them up.
-import type { Series, Spent } from './shapes';
+import type { CostSeries, Spending } from '../../api/types';
 import type { Unit } from './span';
 
 export interface Segment {
@@ -17,12 +17,12 @@ export interface Step {
   readonly total: number;
 }
 
-export function amount(spent: Spent, unit: Unit): number {
+export function amount(spent: Spending, unit: Unit): number {
   return unit === 'money' ? spent.usd : spent.tokens;
 }
 
 /** The steps of a series, bars in the order of the keys. A correction below nought takes no room. */
-export function steps(series: Series, unit: Unit): readonly Step[] {
+export function steps(series: CostSeries, unit: Unit): readonly Step[] {
   let total = 0;
   return series.points.map((point) => {
     let top = 0;
@@ -52,7 +52,7 @@ export function csv(rows: readonly (readonly (string | number)[])[]): string {
 }
 
 /** What is shown, as a table: a row for each step and each that spent something in it. */
-export function seriesCsv(series: Series): string {
+export function seriesCsv(series: CostSeries): string {
   const label = new Map(series.keys.map((key) => [key.key, key.label]));
   const rows = series.points.flatMap((point) => point.values.map((value) => [point.from, label.get(value.key) ?? value.key, value.usd, value.tokens]));
   return csv([['from', series.by, 'usd', 'tokens'], ...rows]);

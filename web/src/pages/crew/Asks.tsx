@@ -5,7 +5,7 @@ import { Dialog } from '../../parts/Dialog';
 import { Skeleton } from '../../parts/Skeleton';
 import { toast } from '../../parts/toast';
 import { useWhole, type Asking } from './Dock';
-import type { CrewRow } from './shapes';
+import type { Abandoned, CrewRow } from '../../api/types';
 import { killWords, nameOf } from './words';
 import css from './Asks.module.css';
 
@@ -37,10 +37,6 @@ function Kill({ row, onClose, onDone }: Omit<Props, 'what'>) {
       </ul>
     </Confirm>
   );
-}
-
-interface Abandoned {
-  readonly branch: string | null;
 }
 
 function Abandon({ row, onClose, onDone }: Omit<Props, 'what'>) {

@@ -18,7 +18,7 @@ import { Dock, DockBody, mailTo, type Asking } from './Dock';
 import { WINDOWS, axisOf, type Axis, type WindowName } from './lanes';
 import { Legend } from './Legend';
 import { Needs } from './Needs';
-import { isFlat, type Standing } from './shapes';
+import { isFlat, type CrewFilter } from './view';
 import { Tree } from './Tree';
 import { flatten } from './levels';
 import { treeKeys } from './treeKeys';
@@ -53,7 +53,7 @@ function useLater<T>(value: T, ms: number): T {
   return later;
 }
 
-function Nothing({ crew, standing, q, onClear }: { readonly crew: Crew; readonly standing: Standing; readonly q: string; readonly onClear: () => void }) {
+function Nothing({ crew, standing, q, onClear }: { readonly crew: Crew; readonly standing: CrewFilter; readonly q: string; readonly onClear: () => void }) {
   const readOnly = useReadOnly();
   if (crew.phase === 'failed') return <Problem error={crew.error} title="The crew could not be read" onRetry={crew.reload} />;
   if (q.trim() !== '' || standing !== 'all') {
@@ -80,7 +80,7 @@ export default function CrewPage() {
   const width = useRoom();
   const readOnly = useReadOnly();
   const { data: overview } = useOverview();
-  const [standing, setStanding] = useParam<Standing>('state', 'all');
+  const [standing, setStanding] = useParam<CrewFilter>('state', 'all');
   const [q, setQ] = useParam<string>('q', '');
   const [name, setName] = useParam<WindowName>('window', '1h');
   const [selected, setSelected] = useParam<string>('agent', '');
@@ -117,7 +117,7 @@ export default function CrewPage() {
       : { m: () => go(mailTo(row)), x: () => acts?.kill === true && setAsking('kill'), X: () => acts?.kill === true && setAsking('kill') }),
   });
   const counts = overview?.agents;
-  const choices: readonly Choice<Standing>[] = (
+  const choices: readonly Choice<CrewFilter>[] = (
     [['all', 'All'], ['running', 'Running'], ['waiting', 'Waiting'], ['queued', 'Queued'], ['ended', 'Ended']] as const
   )
     .filter(([value]) => width !== 'phone' || value !== 'queued')

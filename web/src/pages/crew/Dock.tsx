@@ -10,25 +10,15 @@ import { money, short, span } from '../../parts/format';
 import { Meter } from '../../parts/Meter';
 import { StateMark, isOver } from '../../parts/State';
 import { openStart } from '../../shell/open';
-import type { CrewRow } from './shapes';
+import type { AgentDetails, CrewRow } from '../../api/types';
 import { Tail } from './Tail';
 import { actsOf, nameOf, stateWord } from './words';
 import css from './Dock.module.css';
 
-/** What the dock asks of an agent beside its row. */
-export interface Whole {
-  readonly tmuxSession: string | null;
-  readonly budget: {
-    readonly caps: { readonly usd: number | null; readonly tokens: number | null; readonly agents: number | null };
-    readonly spent: { readonly usd: number | null; readonly tokens: number | null; readonly agents: number | null };
-  } | null;
-  readonly tokens: { readonly input: number; readonly output: number };
-}
-
 export function useWhole(id: string) {
   return useQuery({
     queryKey: ['agents', id, 'whole'],
-    queryFn: ({ signal }) => get<Whole>(`/api/agents/${id}`, {}, signal),
+    queryFn: ({ signal }) => get<AgentDetails>(`/api/agents/${id}`, {}, signal),
     refetchInterval: 5000,
   });
 }

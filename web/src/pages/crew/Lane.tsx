@@ -1,7 +1,7 @@
 import { memo } from 'react';
 import { StateIcon } from '../../parts/State';
 import { laneOf, ticksOf, type Axis } from './lanes';
-import type { CrewRow } from './shapes';
+import type { CrewRow } from '../../api/types';
 import css from './Lane.module.css';
 
 const percent = (value: number) => `${value.toFixed(3)}%`;

@@ -2,7 +2,7 @@ import { ChevronRight, ChevronUp, Eye, GitMerge, GitPullRequest, MessageCircleQu
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { useOverview, useReadOnly } from '../../api/overview';
-import type { NeedsYou } from '../../api/shapes';
+import type { Need } from '../../api/types';
 import { Button } from '../../parts/Button';
 import { Elapsed } from '../../parts/Elapsed';
 import { openStart } from '../../shell/open';
@@ -20,7 +20,7 @@ interface Look {
   readonly state: string;
 }
 
-const LOOKS: Readonly<Record<NeedsYou['kind'], Look>> = {
+const LOOKS: Readonly<Record<Need['kind'], Look>> = {
   question: { icon: MessageCircleQuestionMark, verb: 'Answer', state: 'waiting_input' },
   permission: { icon: MessageCircleQuestionMark, verb: 'Answer', state: 'waiting_input' },
   review: { icon: GitPullRequest, verb: 'Review', state: 'waiting_input' },
@@ -30,7 +30,7 @@ const LOOKS: Readonly<Record<NeedsYou['kind'], Look>> = {
   mail: { icon: TriangleAlert, verb: 'Read', state: 'failed' },
 };
 
-function Settle({ need, first }: { readonly need: NeedsYou; readonly first: boolean }) {
+function Settle({ need, first }: { readonly need: Need; readonly first: boolean }) {
   const readOnly = useReadOnly();
   const { verb } = LOOKS[need.kind];
   const { agentId } = need;
@@ -49,7 +49,7 @@ function Settle({ need, first }: { readonly need: NeedsYou; readonly first: bool
   );
 }
 
-function Need({ need, first, phone }: { readonly need: NeedsYou; readonly first: boolean; readonly phone: boolean }) {
+function Need({ need, first, phone }: { readonly need: Need; readonly first: boolean; readonly phone: boolean }) {
   const { icon: Icon, state } = LOOKS[need.kind];
   return (
     <li className={css.need} data-state={state}>

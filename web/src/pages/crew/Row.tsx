@@ -6,7 +6,7 @@ import { Meter } from '../../parts/Meter';
 import { StateIcon, isOver } from '../../parts/State';
 import { Lane } from './Lane';
 import { laneWords, type Axis } from './lanes';
-import type { CrewRow } from './shapes';
+import type { CrewRow } from '../../api/types';
 import type { Item } from './levels';
 import { chipOf, doingOf, nameOf, spentOf, spentWords } from './words';
 import css from './Row.module.css';

@@ -3,7 +3,8 @@ import { get } from '../../api/client';
 import { Ansi } from '../../parts/Ansi';
 import { time } from '../../parts/format';
 import { Problem } from '../../parts/Problem';
-import { join, linesOf, type Line, type Stream } from './lines';
+import type { AgentStream } from '../../api/types';
+import { join, linesOf, type Line } from './lines';
 import css from './Tail.module.css';
 
 const LINES = 60;
@@ -58,7 +59,7 @@ async function follow(id: string, signal: AbortSignal, give: (lines: readonly Li
   let query: Record<string, number> = { tail: LINES };
   while (!signal.aborted) {
     try {
-      const part = await get<Stream>(`/api/agents/${id}/stream`, query, signal);
+      const part = await get<AgentStream>(`/api/agents/${id}/stream`, query, signal);
       give(linesOf(part));
       if (part.complete) return;
       query = { attempt: part.attempt, segment: part.next.segment, offset: part.next.offset, waitSeconds: WAIT };

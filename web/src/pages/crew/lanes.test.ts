@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { LaneSegment } from '../../api/types';
 import { PAST, WINDOWS, axisOf, laneOf, laneWords, placeOf, shiftOf, ticksOf } from './lanes';
 import { row } from './sample';
 
@@ -28,7 +29,7 @@ describe('the axis', () => {
 
 describe('a lane', () => {
   it('places what was, and lets what goes on reach beyond now', () => {
-    const segments = [
+    const segments: LaneSegment[] = [
       { state: 'running', from: at(26), to: at(13) },
       { state: 'waiting_review', from: at(13), to: null },
     ];
@@ -40,7 +41,7 @@ describe('a lane', () => {
   });
 
   it('cuts what began before the axis, and leaves out what ended before it', () => {
-    const segments = [
+    const segments: LaneSegment[] = [
       { state: 'queued', from: at(600), to: at(500) },
       { state: 'running', from: at(500), to: null },
     ];
@@ -64,7 +65,7 @@ describe('a lane', () => {
   });
 
   it('says the same in words', () => {
-    const segments = [
+    const segments: LaneSegment[] = [
       { state: 'running', from: at(30), to: at(20) },
       { state: 'awaiting', from: at(20), to: at(10) },
       { state: 'running', from: at(10), to: null },

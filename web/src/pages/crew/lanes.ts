@@ -2,7 +2,7 @@
 // how much time has passed since, so that a second costs one change of style and no drawing.
 import { span } from '../../parts/format';
 import { isOver, lookOf } from '../../parts/State';
-import type { CrewRow, Segment } from './shapes';
+import type { CrewRow, LaneSegment } from '../../api/types';
 
 export type WindowName = '15m' | '1h' | '6h';
 
@@ -85,7 +85,7 @@ export function ticksOf(axis: Axis, window: number): readonly { readonly at: num
 const WORDS: Readonly<Record<string, string>> = { awaiting: 'awaits children' };
 
 /** The same facts in words, for those who cannot see the lane. */
-export function laneWords(segments: readonly Segment[], now: number): string {
+export function laneWords(segments: readonly LaneSegment[], now: number): string {
   const sums = new Map<string, number>();
   for (const segment of segments) {
     const ms = (segment.to === null ? now : Date.parse(segment.to)) - Date.parse(segment.from);

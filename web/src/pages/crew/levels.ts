@@ -1,6 +1,6 @@
 // The crew as a tree that is loaded level by level, and the rows that are to be drawn of it. Pure: what comes from the server goes in,
 // the next tree comes out. Rows keep their place: what changes, changes where it stands.
-import type { CrewList, CrewRow } from './shapes';
+import type { CrewList, CrewRow } from '../../api/types';
 
 /** The key of the level that the operator started. */
 export const ROOT = '';

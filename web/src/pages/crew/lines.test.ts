@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest';
-import { KEPT, aboutOf, bare, join, linesOf, type StreamItem } from './lines';
+import type { AgentStream, StreamItem } from '../../api/types';
+import { KEPT, aboutOf, bare, join, linesOf } from './lines';
 
-const item = (kind: string, text: string, change: Partial<StreamItem> = {}): StreamItem => ({ at: '2026-11-15T14:00:00Z', kind, text, tool: null, input: null, ...change });
-const part = (items: StreamItem[], offset = 9) => ({ items, next: { segment: 0, offset }, attempt: 1, complete: false });
+const item = (kind: StreamItem['kind'], text: string, change: Partial<StreamItem> = {}): StreamItem => ({
+  at: '2026-11-15T14:00:00Z', kind, text, tool: null, input: null, id: null, ok: null, durationMs: null, commit: null, part: false, err: false, cut: 0, ...change,
+});
+const part = (items: StreamItem[], offset = 9): AgentStream => ({ items, from: { segment: 0, offset: 0 }, next: { segment: 0, offset }, attempt: 1, complete: false });
 
 it('shows what is said and done, and leaves out what is thought and told', () => {
   const lines = linesOf(part([

@@ -1,19 +1,5 @@
 // The end of an agent's stream as lines: a glance, not the whole story.
-
-export interface StreamItem {
-  readonly at: string;
-  readonly kind: string;
-  readonly tool: string | null;
-  readonly text: string;
-  readonly input: unknown;
-}
-
-export interface Stream {
-  readonly items: readonly StreamItem[];
-  readonly next: { readonly segment: number; readonly offset: number };
-  readonly attempt: number;
-  readonly complete: boolean;
-}
+import type { AgentStream } from '../../api/types';
 
 export interface Line {
   readonly key: string;
@@ -46,7 +32,7 @@ export function bare(tool: string): string {
 }
 
 /** A part of a stream as lines. What is thought and told stands on the agent's own page. */
-export function linesOf(part: Stream): readonly Line[] {
+export function linesOf(part: AgentStream): readonly Line[] {
   return part.items.flatMap((item, index) => {
     const place = `${part.attempt} ${part.next.segment} ${part.next.offset} ${index}`;
     if (item.kind === 'thought' || item.kind === 'told') return [];

@@ -1,5 +1,5 @@
 // Rows for tests.
-import type { CrewRow } from './shapes';
+import type { CrewRow } from '../../api/types';
 
 export function row(id: string, change: Partial<CrewRow> = {}): CrewRow {
   return {

@@ -3,7 +3,8 @@ import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import { get } from '../../api/client';
 import { kinds, live, useLive, useLiveState } from '../../api/live';
 import { isOver } from '../../parts/State';
-import { isFlat, type CrewList, type CrewRow, type CrewRows, type View } from './shapes';
+import type { CrewList, CrewRow, CrewRows } from '../../api/types';
+import { isFlat, type CrewView } from './view';
 import { EMPTY, ROOT, above, flatten, missing, withHeld, withLevel, withMore, withOpen, withPast, withPastOpen, withPatch, type Tree } from './levels';
 
 const PAGE = 200;
@@ -43,7 +44,7 @@ export interface Crew {
 }
 
 interface Query {
-  readonly view: View;
+  readonly view: CrewView;
   readonly window: number;
 }
 
@@ -69,7 +70,7 @@ async function first(query: Query, open: Tree['open'], signal: AbortSignal): Pro
   return tree;
 }
 
-export function useCrew(view: View, window: number, selected: string): Crew {
+export function useCrew(view: CrewView, window: number, selected: string): Crew {
   const [tree, dispatch] = useReducer(reduce, EMPTY);
   const [phase, setPhase] = useState<Crew['phase']>('loading');
   const [error, setError] = useState<unknown>(null);
@@ -169,7 +170,7 @@ export function useCrew(view: View, window: number, selected: string): Crew {
 
 interface Now {
   readonly tree: Tree;
-  readonly view: View;
+  readonly view: CrewView;
   readonly window: number;
   readonly seen: readonly string[];
   readonly scrolled: boolean;

@@ -1,7 +1,7 @@
 // What the crew's rows and questions say. Sentences, with the numbers that matter.
 import { money, ordinal, plural, shortId, time } from '../../parts/format';
 import { isOver } from '../../parts/State';
-import type { CrewRow } from './shapes';
+import type { CrewRow } from '../../api/types';
 
 export interface Doing {
   /** The tool, in bold before the rest. */

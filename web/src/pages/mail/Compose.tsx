@@ -11,19 +11,13 @@ import { toast } from '../../parts/toast';
 import { shortId } from '../../parts/format';
 import { useActs } from './queries';
 import css from './Compose.module.css';
-
-interface Live {
-  readonly id: string;
-  readonly role: string;
-  readonly state: string;
-  readonly taskSlug: string | null;
-}
+import type { Agents } from '../../api/types';
 
 /** Those who have not ended, and whoever is written to. */
 function useRecipients() {
   return useQuery({
     queryKey: ['mail', 'recipients'],
-    queryFn: async ({ signal }) => (await get<{ readonly agents: readonly Live[] }>('/api/agents', { limit: 1000 }, signal)).agents,
+    queryFn: async ({ signal }) => (await get<Agents>('/api/agents', { limit: 1000 }, signal)).agents,
   });
 }
 

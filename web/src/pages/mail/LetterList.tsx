@@ -10,7 +10,8 @@ import { Skeleton } from '../../parts/Skeleton';
 import { StateIcon } from '../../parts/State';
 import { plural } from '../../parts/format';
 import type { LetterList as List } from './queries';
-import type { Box, Letter } from './shapes';
+import type { Letter } from '../../api/types';
+import type { Box } from './boxes';
 import { nameOf, type Row } from './threads';
 import css from './LetterList.module.css';
 

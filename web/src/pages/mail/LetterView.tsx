@@ -4,12 +4,12 @@ import { At } from '../../parts/Elapsed';
 import { Markdown } from '../../parts/Markdown';
 import { StateIcon } from '../../parts/State';
 import { shownAs, withoutOffers } from './answers';
-import type { Offer, WholeLetter } from './shapes';
+import type { Offer, ThreadLetter } from '../../api/types';
 import { nameOf } from './threads';
 import css from './LetterView.module.css';
 
 interface Props {
-  readonly letter: WholeLetter;
+  readonly letter: ThreadLetter;
   /** Whether this is the one that is to be answered. */
   readonly open: boolean;
   readonly taken: number | null;
@@ -37,7 +37,7 @@ function Offers({ offers, taken, onTake }: { readonly offers: readonly Offer[]; 
   );
 }
 
-function Settled({ letter }: { readonly letter: WholeLetter }) {
+function Settled({ letter }: { readonly letter: ThreadLetter }) {
   const { settled } = letter;
   if (settled === null) {
     if (letter.needsAnswer || !letter.to.human || (letter.kind !== 'question' && letter.kind !== 'permission')) return null;

@@ -15,7 +15,7 @@ import { useParam } from '../../shell/url';
 import { Compose } from './Compose';
 import { LetterList } from './LetterList';
 import { useAlerts, useLetters } from './queries';
-import { BOXES, type Box } from './shapes';
+import { BOXES, type Box } from './boxes';
 import { ThreadPane } from './ThreadPane';
 import { keepPlaces, nextAfter, placesOf, rowsOf, type Place, type Row } from './threads';
 import css from './MailPage.module.css';

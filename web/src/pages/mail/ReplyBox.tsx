@@ -9,7 +9,7 @@ import { toast } from '../../parts/toast';
 import { plural } from '../../parts/format';
 import { canSend, replyOf } from './answers';
 import { unreadOf, useActs } from './queries';
-import type { Offer, Person, Thread, WholeLetter } from './shapes';
+import type { Offer, Person, Thread, ThreadLetter } from '../../api/types';
 import { nameOf } from './threads';
 import css from './ReplyBox.module.css';
 
@@ -18,7 +18,7 @@ const LONGEST = 100_000;
 
 interface Props {
   readonly thread: Thread;
-  readonly asked: WholeLetter | null;
+  readonly asked: ThreadLetter | null;
   readonly taken: Offer | null;
   readonly task: { readonly number: number } | null;
   readonly onSent: () => void;

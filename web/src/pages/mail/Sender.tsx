@@ -11,39 +11,17 @@ import { Skeleton } from '../../parts/Skeleton';
 import { StateMark, lookOf } from '../../parts/State';
 import { useNow } from '../../parts/clock';
 import { money, roughly, shortId, time } from '../../parts/format';
-import type { Person, Thread } from './shapes';
+import type { AgentDetails, CrewRow, CrewRows, Person, Records, Thread } from '../../api/types';
 import css from './Sender.module.css';
 
-/** What is shown of a row of the crew. */
-export interface SenderRow {
-  readonly id: string;
-  readonly short: string;
-  readonly role: string;
-  readonly kind: string;
-  readonly model: string | null;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly limitedUntil: string | null;
-  readonly task: { readonly number: number; readonly slug: string; readonly title: string } | null;
-  readonly parentId: string | null;
-  readonly doing: { readonly text: string; readonly tool: string | null } | null;
-  readonly asks: { readonly mailId: string; readonly subject: string; readonly since: string } | null;
-  readonly review: { readonly iteration: number; readonly max: number } | null;
-  readonly startedAt: string;
-  readonly finishedAt: string | null;
-  readonly costUsd: number | null;
-  readonly budget: { readonly usd: number | null; readonly spentUsd: number } | null;
-  readonly deadlineAt: string | null;
-}
-
 /** The agent as it is now; renewed whenever something happens to it. */
-export function useSender(id: string | null): UseQueryResult<SenderRow> {
+export function useSender(id: string | null): UseQueryResult<CrewRow> {
   const key = ['crew-row', id];
   useRefresh((event) => event.agentId === id && kinds('agent.', 'mail.', 'review.')(event), [key]);
   return useQuery({
     queryKey: key,
     queryFn: async ({ signal }) => {
-      const { rows } = await get<{ readonly rows: readonly SenderRow[] }>('/api/crew/rows', { ids: id }, signal);
+      const { rows } = await get<CrewRows>('/api/crew/rows', { ids: id }, signal);
       const [row] = rows;
       if (row === undefined) throw new Error('There is no such agent any more.');
       return row;
@@ -54,7 +32,7 @@ export function useSender(id: string | null): UseQueryResult<SenderRow> {
 }
 
 /** How it stands, in the words of the design: "Needs you for 9 m", "In review, 2 of 3". */
-export function SenderMark({ row, asked }: { readonly row: SenderRow; readonly asked: string | null }) {
+export function SenderMark({ row, asked }: { readonly row: CrewRow; readonly asked: string | null }) {
   const now = useNow();
   const since = asked ?? row.asks?.since ?? null;
   const word =
@@ -68,7 +46,7 @@ export function SenderMark({ row, asked }: { readonly row: SenderRow; readonly a
   return <StateMark state={since !== null ? 'waiting_input' : row.state} word={word} pill />;
 }
 
-function Facts({ row }: { readonly row: SenderRow }) {
+function Facts({ row }: { readonly row: CrewRow }) {
   const spent = row.budget?.spentUsd ?? row.costUsd;
   const cap = row.budget?.usd ?? null;
   const now = useNow();
@@ -117,14 +95,6 @@ function Facts({ row }: { readonly row: SenderRow }) {
   );
 }
 
-interface Call {
-  readonly number: number;
-  readonly tool: string;
-  readonly code: string | null;
-  /** How what was asked begins, as JSON. */
-  readonly input: string;
-}
-
 /** The first word of what was asked, where there is one. */
 function about(input: string): string {
   return /:\s*"((?:[^"\\]|\\.){1,80})/.exec(input)?.[1] ?? '';
@@ -134,7 +104,7 @@ function about(input: string): string {
 function useCalls(id: string | null) {
   return useQuery({
     queryKey: ['crew-row', id, 'calls'],
-    queryFn: async ({ signal }) => (await get<{ readonly rows: readonly Call[] }>('/api/record', { agent: id, limit: 5 }, signal)).rows,
+    queryFn: async ({ signal }) => (await get<Records>('/api/record', { agent: id, limit: 5 }, signal)).rows,
     enabled: id !== null,
     retry: false,
   });
@@ -144,7 +114,7 @@ function useBranch(id: string | null) {
   return useQuery({
     queryKey: ['crew-row', id, 'branch'],
     queryFn: async ({ signal }) =>
-      (await get<{ readonly worktree: { readonly branch: string } | null }>(`/api/agents/${id ?? ''}`, {}, signal)).worktree?.branch ?? null,
+      (await get<AgentDetails>(`/api/agents/${id ?? ''}`, {}, signal)).worktree?.branch ?? null,
     enabled: id !== null,
     retry: false,
   });
@@ -152,7 +122,7 @@ function useBranch(id: string | null) {
 
 interface Props {
   readonly person: Person;
-  readonly row: UseQueryResult<SenderRow>;
+  readonly row: UseQueryResult<CrewRow>;
   /** Since when a letter of this thread waits for an answer. */
   readonly asked: string | null;
   readonly waitsBehind: Thread['waitsBehind'];

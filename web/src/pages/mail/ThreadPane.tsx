@@ -13,7 +13,7 @@ import { LetterView } from './LetterView';
 import { unreadOf, useActs, useThread } from './queries';
 import { ReplyBox } from './ReplyBox';
 import { Sender, SenderMark, useSender } from './Sender';
-import type { Thread } from './shapes';
+import type { Thread } from '../../api/types';
 import { nameOf } from './threads';
 import css from './ThreadPane.module.css';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { canSend, replyOf, shownAs, withoutOffers } from './answers';
-import type { Offer, WholeLetter } from './shapes';
+import type { Offer, ThreadLetter } from '../../api/types';
 
 const offer = (number: number, text: string): Offer => ({ number, text, reply: `${number}. ${text}` });
 
@@ -19,7 +19,7 @@ describe('an offered answer', () => {
   });
 
   it('must be taken where leave is asked: another word would be a no', () => {
-    const asked = { kind: 'permission' } as WholeLetter;
+    const asked = { kind: 'permission' } as ThreadLetter;
     expect(canSend(asked, null, 'sure')).toBe(false);
     expect(canSend(asked, { number: 1, text: 'Allow', reply: 'allow' }, '')).toBe(true);
     expect(canSend(null, null, '  ')).toBe(false);

@@ -1,5 +1,5 @@
 // Offered answers: how one is shown, and what is sent when it is taken.
-import type { Offer, WholeLetter } from './shapes';
+import type { Offer, ThreadLetter } from '../../api/types';
 
 export interface Shown {
   readonly title: string;
@@ -26,7 +26,7 @@ export function replyOf(taken: Offer | null, words: string): string {
 }
 
 /** Whether something can be sent. Where leave is asked, one of the two must be taken: every other word would be a no. */
-export function canSend(asked: WholeLetter | null, taken: Offer | null, words: string): boolean {
+export function canSend(asked: ThreadLetter | null, taken: Offer | null, words: string): boolean {
   if (asked?.kind === 'permission') return taken !== null;
   return replyOf(taken, words) !== '';
 }

@@ -1,7 +1,8 @@
 // What the page asks the server, and what it does there. Reading, answering and sending are the tools that agents use too.
 import { useInfiniteQuery, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { callTool, get } from '../../api/client';
-import type { Box, Letter, Letters, Thread } from './shapes';
+import type { Letter, Letters, Thread } from '../../api/types';
+import type { Box } from './boxes';
 
 const PAGE = 50;
 /** More questions than this nobody answers at once. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Letter, Person } from './shapes';
+import type { Letter, Person } from '../../api/types';
 import { ASKS, dayOf, keepPlaces, nameOf, nextAfter, placesOf, rowsOf } from './threads';
 
 const NOW = Date.parse('2026-11-15T14:12:00Z');

@@ -1,6 +1,6 @@
 // From letters to the rows of the list: one row a thread, those that need an answer first, then day by day. Rows keep their
 // places while somebody reads; what came since waits until it is asked for.
-import type { Letter, Person } from './shapes';
+import type { Letter, Person } from '../../api/types';
 
 export interface Row {
   readonly threadId: string;

@@ -13,7 +13,7 @@ import { openTool } from '../../shell/open';
 import { OutcomeMark } from './OutcomeMark';
 import { useCall } from './queries';
 import { toolName, whoName } from './RecordTable';
-import type { RecordedCall } from './shapes';
+import type { RecordedCall } from '../../api/types';
 import { TraceBars } from './TraceBars';
 import css from './CallPanel.module.css';
 

@@ -6,7 +6,7 @@ import { get } from '../../api/client';
 import { Elapsed } from '../../parts/Elapsed';
 import { count } from '../../parts/format';
 import { useChain } from './queries';
-import type { Verified } from './shapes';
+import type { ChainVerification } from '../../api/types';
 import css from './ChainMark.module.css';
 
 export function ChainMark({ onOpen }: { readonly onOpen: (number: number) => void }) {
@@ -16,7 +16,7 @@ export function ChainMark({ onOpen }: { readonly onOpen: (number: number) => voi
   const check = async () => {
     setChecking(true);
     try {
-      client.setQueryData(['record', 'chain'], await get<Verified>('/api/audit/verify', { full: true }));
+      client.setQueryData(['record', 'chain'], await get<ChainVerification>('/api/audit/verify', { full: true }));
     } catch {
       // What went wrong is what the next look says, too.
       await client.invalidateQueries({ queryKey: ['record', 'chain'] });
@@ -28,7 +28,7 @@ export function ChainMark({ onOpen }: { readonly onOpen: (number: number) => voi
   if (!data.ok) {
     const at = data.brokenAt ?? data.rows + 1;
     return (
-      <button type="button" className={css.mark} data-state="failed" title={data.problem} onClick={() => onOpen(at)}>
+      <button type="button" className={css.mark} data-state="failed" title={data.problem ?? undefined} onClick={() => onOpen(at)}>
         <ShieldX size={14} aria-hidden="true" />
         <span>Chain broken at {count(at)}</span>
       </button>

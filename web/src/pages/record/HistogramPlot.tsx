@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { barAt, barsWithin, brushKey, rangeOf, timesOf, type Brush } from '../../parts/plot/brush';
 import { useWidth } from '../../parts/plot/useWidth';
 import { count, plural, time } from '../../parts/format';
-import type { Counted, Histogram } from './shapes';
+import type { CallCounts, Histogram } from '../../api/types';
 import css from './HistogramPlot.module.css';
 
 interface Props {
@@ -20,7 +20,7 @@ const BASE = 52;
 /** Room above the bars for the marks of what was refused. */
 const TOP = 12;
 
-function told(bucket: Counted, from: number, step: number): string {
+function told(bucket: CallCounts, from: number, step: number): string {
   const bad = [bucket.failed > 0 && `${count(bucket.failed)} failed`, bucket.denied > 0 && `${count(bucket.denied)} denied`].filter(Boolean);
   return `${time(from, true)} to ${time(from + step, true)}: ${[plural(bucket.calls, 'call'), ...bad].join(', ')}`;
 }

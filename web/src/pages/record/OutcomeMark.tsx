@@ -1,9 +1,9 @@
 import { Check, CirclePlay, CircleX, ShieldX, type LucideIcon } from 'lucide-react';
-import type { Outcome } from './shapes';
+import type { RecordOutcome } from '../../api/types';
 import css from './OutcomeMark.module.css';
 
 /** Every outcome has a shape and a word; the colour is that of the state it is like. */
-const LOOKS: Readonly<Record<Outcome, { readonly icon: LucideIcon; readonly state: string }>> = {
+const LOOKS: Readonly<Record<RecordOutcome, { readonly icon: LucideIcon; readonly state: string }>> = {
   done: { icon: Check, state: 'succeeded' },
   failed: { icon: CircleX, state: 'failed' },
   denied: { icon: ShieldX, state: 'waiting_input' },
@@ -11,7 +11,7 @@ const LOOKS: Readonly<Record<Outcome, { readonly icon: LucideIcon; readonly stat
 };
 
 interface Props {
-  readonly outcome: Outcome;
+  readonly outcome: RecordOutcome;
   /** What stands there instead of the plain word. */
   readonly word?: string;
 }

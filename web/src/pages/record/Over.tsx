@@ -7,7 +7,7 @@ import { Problem } from '../../parts/Problem';
 import { HistogramPlot } from './HistogramPlot';
 import { useHistogram } from './queries';
 import type { Params } from './query';
-import type { Counted, Histogram } from './shapes';
+import type { CallCounts, Histogram } from '../../api/types';
 import css from './Over.module.css';
 
 interface Props {
@@ -21,11 +21,11 @@ interface Props {
 }
 
 /** What is chosen of a histogram, added up; all of it where nothing is. */
-function added(histogram: Histogram, since: number | null, until: number | null): Counted {
+function added(histogram: Histogram, since: number | null, until: number | null): CallCounts {
   if (since === null || until === null) return histogram;
   const range = barsWithin(since, until, Date.parse(histogram.from), histogram.step, histogram.buckets.length);
   const within = range === null ? [] : histogram.buckets.slice(range[0], range[1] + 1);
-  const sum = (key: keyof Counted) => within.reduce((all, bucket) => all + bucket[key], 0);
+  const sum = (key: keyof CallCounts) => within.reduce((all, bucket) => all + bucket[key], 0);
   return { calls: sum('calls'), failed: sum('failed'), denied: sum('denied') };
 }
 

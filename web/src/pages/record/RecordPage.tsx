@@ -21,7 +21,7 @@ import { ask, parse, withTerm, type Suggestion } from './query';
 import { QueryBox } from './QueryBox';
 import { useNews, useRecords } from './queries';
 import { RecordTable } from './RecordTable';
-import type { RecordRow } from './shapes';
+import type { RecordRow } from '../../api/types';
 import css from './RecordPage.module.css';
 
 const USUAL = 'since:1h';

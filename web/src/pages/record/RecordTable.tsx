@@ -6,7 +6,7 @@ import { count, plural, time, took } from '../../parts/format';
 import { Button } from '../../parts/Button';
 import { OutcomeMark } from './OutcomeMark';
 import type { RecordList } from './queries';
-import type { RecordRow, Who } from './shapes';
+import type { RecordCaller, RecordRow } from '../../api/types';
 import css from './RecordTable.module.css';
 
 interface Props {
@@ -33,7 +33,7 @@ function clock(at: string): string {
   return time(at, new Date(at).toDateString() === new Date().toDateString());
 }
 
-export function whoName(who: Who): string {
+export function whoName(who: RecordCaller): string {
   if (who.operator) return 'operator';
   return who.role === null ? (who.short ?? 'nobody') : `${who.role} ${who.short ?? ''}`;
 }

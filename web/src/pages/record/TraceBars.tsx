@@ -1,13 +1,13 @@
 import { took } from '../../parts/format';
 import { toolName } from './RecordTable';
-import type { Near } from './shapes';
+import type { NeighbourCall } from '../../api/types';
 import { bars } from './trace';
 import css from './TraceBars.module.css';
 
 const STATE = { done: 'queued', failed: 'failed', denied: 'waiting_input', begun: 'running' } as const;
 
 interface Props {
-  readonly near: readonly Near[];
+  readonly near: readonly NeighbourCall[];
   readonly number: number;
   readonly onOpen: (number: number) => void;
 }

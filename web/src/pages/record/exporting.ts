@@ -1,17 +1,13 @@
 // Carrying calls away as JSON Lines: what `adjutant audit export` writes, of what is looked for.
 import { get } from '../../api/client';
 import type { Params } from './query';
-
-interface Page {
-  readonly rows: readonly { readonly number: number; readonly hash: string; readonly body: string }[];
-  readonly nextCursor?: number;
-}
+import type { AuditCalls } from '../../api/types';
 
 /** More than this is for the command line. */
 export const MOST = 20_000;
 
 /** One line a call, oldest first. A body stays text, for its hash covers every byte of it. */
-export function lines(rows: Page['rows']): string {
+export function lines(rows: AuditCalls['rows']): string {
   return rows.map(({ number, hash, body }) => `${JSON.stringify({ number, hash, body })}\n`).join('');
 }
 
@@ -19,11 +15,11 @@ export function lines(rows: Page['rows']): string {
 export async function collect(params: Params, tell: (rows: number) => void): Promise<{ text: string; rows: number; left: boolean }> {
   let [text, rows, after] = ['', 0, 0];
   for (;;) {
-    const page = await get<Page>('/api/audit', { ...params, order: 'asc', after, limit: 1000 });
+    const page = await get<AuditCalls>('/api/audit', { ...params, order: 'asc', after, limit: 1000 });
     text += lines(page.rows);
     rows += page.rows.length;
     tell(rows);
-    if (page.nextCursor === undefined) return { text, rows, left: false };
+    if (page.nextCursor == null) return { text, rows, left: false };
     if (rows >= MOST) return { text, rows, left: true };
     after = page.nextCursor;
   }

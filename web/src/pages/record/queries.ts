@@ -3,7 +3,7 @@ import { keepPreviousData, useInfiniteQuery, useQuery, type UseQueryResult } fro
 import { useEffect } from 'react';
 import { get } from '../../api/client';
 import type { Params } from './query';
-import type { Histogram, RecordedCall, RecordRow, Records, Verified } from './shapes';
+import type { ChainVerification, Histogram, RecordRow, RecordedCall, Records } from '../../api/types';
 
 const PAGE = 100;
 /** Fewer rows than this, and the search goes on by itself, so many answers far. */
@@ -84,10 +84,10 @@ export function useCall(number: string): UseQueryResult<RecordedCall> {
 }
 
 /** Whether the chain holds. The server goes on from where it found it good; what is left is asked for at once. */
-export function useChain(): UseQueryResult<Verified> {
+export function useChain(): UseQueryResult<ChainVerification> {
   return useQuery({
     queryKey: ['record', 'chain'],
-    queryFn: ({ signal }) => get<Verified>('/api/audit/verify', { full: false }, signal),
+    queryFn: ({ signal }) => get<ChainVerification>('/api/audit/verify', { full: false }, signal),
     refetchInterval: ({ state: { data } }) => (data !== undefined && data.ok && data.rows < data.of ? 50 : CHAIN_MS),
   });
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Near } from './shapes';
+import type { NeighbourCall } from '../../api/types';
 import { bars } from './trace';
 
 const NOW = Date.parse('2026-11-15T14:00:00Z');
 
-function call(number: number, from: number, to: number): Near {
+function call(number: number, from: number, to: number): NeighbourCall {
   const iso = (ms: number) => new Date(NOW + ms).toISOString();
   return { number, tool: 'mcp__mail__send', startedAt: iso(from), at: iso(to), outcome: 'done' };
 }

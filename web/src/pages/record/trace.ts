@@ -1,8 +1,8 @@
 // Where the bars of a call and its neighbours stand.
-import type { Near } from './shapes';
+import type { NeighbourCall } from '../../api/types';
 
 export interface Bar {
-  readonly call: Near;
+  readonly call: NeighbourCall;
   readonly self: boolean;
   /** From 0 to 1, of the width there is. */
   readonly x: number;
@@ -15,7 +15,7 @@ export interface Bar {
 const LEAST = 50;
 
 /** The call in the middle, with as much time again on either side: neighbours that lie further away stand at the edge. */
-export function bars(near: readonly Near[], number: number): readonly Bar[] {
+export function bars(near: readonly NeighbourCall[], number: number): readonly Bar[] {
   const self = near.find((call) => call.number === number);
   if (self === undefined) return [];
   const [began, ended] = [Date.parse(self.startedAt), Date.parse(self.at)];

@@ -11,7 +11,7 @@ import type { DiffLook } from './Head';
 import { notesOf, verdictOf, withoutFeedback, type Note } from './notes';
 import { useDiff } from './queries';
 import { useSeen } from './seen';
-import type { AgentDiff, Review } from './shapes';
+import type { AgentDiff, Review } from '../../api/types';
 import { shortCommit } from './train';
 import css from './Changes.module.css';
 

@@ -61,7 +61,7 @@ function ItemRow({ item, selected, onOpen }: { readonly item: Item; readonly sel
 function Checking({ id }: { readonly id: string }) {
   const { data } = useMerge(id);
   const checking = data?.checking;
-  if (checking === undefined) return null;
+  if (checking == null) return null;
   return (
     <span className={css.checking}>
       {checking.startedAt !== null && (

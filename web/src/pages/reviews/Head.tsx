@@ -3,7 +3,7 @@ import { ArrowLeft, Columns2, ExternalLink, GitBranch, Rows2, type LucideIcon } 
 import type { ReactNode } from 'react';
 import { Button } from '../../parts/Button';
 import { Segmented } from '../../parts/Segmented';
-import type { Pull } from './shapes';
+import type { PullRequest } from '../../api/types';
 import { targetName } from './train';
 import css from './Head.module.css';
 
@@ -14,7 +14,7 @@ interface Props {
   readonly number?: string | undefined;
   readonly look?: DiffLook;
   readonly onLook?: (look: DiffLook) => void;
-  readonly pull?: Pull | null | undefined;
+  readonly pull?: PullRequest | null | undefined;
   readonly onBack: () => void;
   readonly children: ReactNode;
 }

@@ -15,7 +15,7 @@ import { Foot, useAway } from './Foot';
 import { BranchFact, Fact, Head, type DiffLook } from './Head';
 import { verdictOf } from './notes';
 import { useActs, useStory } from './queries';
-import type { Coder, Story } from './shapes';
+import type { Coder, ReviewStory } from '../../api/types';
 import css from './LimitPane.module.css';
 
 interface Props {
@@ -53,7 +53,7 @@ export function LimitPane({ coder, onBack, onDone }: Props) {
   );
 }
 
-function Decide({ coder, story, onDone }: { readonly coder: Coder; readonly story: Story | undefined; readonly onDone: () => void }) {
+function Decide({ coder, story, onDone }: { readonly coder: Coder; readonly story: ReviewStory | undefined; readonly onDone: () => void }) {
   const acts = useActs();
   const away = useAway();
   const box = useRef<HTMLTextAreaElement>(null);
@@ -115,7 +115,7 @@ function Decide({ coder, story, onDone }: { readonly coder: Coder; readonly stor
   );
 }
 
-function PullDialog({ coder, story, onClose, onDone }: { readonly coder: Coder; readonly story: Story | undefined; readonly onClose: () => void; readonly onDone: () => void }) {
+function PullDialog({ coder, story, onClose, onDone }: { readonly coder: Coder; readonly story: ReviewStory | undefined; readonly onClose: () => void; readonly onDone: () => void }) {
   const acts = useActs();
   const message = story?.reviews.at(-1)?.message ?? '';
   const [title, setTitle] = useState(coder.task?.title ?? message.split('\n')[0] ?? '');

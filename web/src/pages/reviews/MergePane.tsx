@@ -13,7 +13,7 @@ import { useAway } from './Foot';
 import { BranchFact, Fact, Head } from './Head';
 import { STATION } from './DeskList';
 import { useActs, useMerge } from './queries';
-import type { Merge } from './shapes';
+import type { Merge, WatchedMerge } from '../../api/types';
 import { shortCommit, trainOf } from './train';
 import css from './MergePane.module.css';
 
@@ -56,7 +56,7 @@ export function MergePane({ id, onBack }: { readonly id: string; readonly onBack
   return <Shown merge={data} onBack={onBack} />;
 }
 
-function Shown({ merge, onBack }: { readonly merge: Merge; readonly onBack: () => void }) {
+function Shown({ merge, onBack }: { readonly merge: WatchedMerge; readonly onBack: () => void }) {
   const readOnly = useReadOnly();
   const away = useAway();
   const acts = useActs();
@@ -109,8 +109,8 @@ function Shown({ merge, onBack }: { readonly merge: Merge; readonly onBack: () =
         {merge.reason !== null && <p className={css.reason}>{merge.reason}</p>}
         {merge.state === 'sent_back' && <p className="mid">Whoever did it was told, and goes on from its branch; the task waits to be handed in again.</p>}
         <Places merge={merge} />
-        {merge.state === 'merging' && merge.checking === undefined && <p className="mid">It is tried on a scratch worktree, where nobody else works.</p>}
-        {merge.checking !== undefined && (
+        {merge.state === 'merging' && merge.checking == null && <p className="mid">It is tried on a scratch worktree, where nobody else works.</p>}
+        {merge.checking != null && (
           <>
             <p className="mid">
               The check runs{' '}

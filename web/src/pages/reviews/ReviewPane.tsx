@@ -7,7 +7,7 @@ import { useParam } from '../../shell/url';
 import { Changes } from './Changes';
 import { BranchFact, Fact, Head, type DiffLook } from './Head';
 import { useStory } from './queries';
-import type { Review } from './shapes';
+import type { Review } from '../../api/types';
 
 export function ReviewPane({ review, onBack }: { readonly review: Review; readonly onBack: () => void }) {
   const [look, setLook] = useParam<DiffLook>('diff', 'split');

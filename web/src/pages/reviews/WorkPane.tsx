@@ -15,10 +15,10 @@ import { Foot, useAway } from './Foot';
 import { BranchFact, Fact, Head, type DiffLook } from './Head';
 import { verdictOf } from './notes';
 import { useActs, useStory } from './queries';
-import type { Reviewed, Story } from './shapes';
+import type { ReviewQueueTask, ReviewStory } from '../../api/types';
 import { targetName, whatFailed } from './train';
 
-function Facts({ task, story }: { readonly task: Reviewed; readonly story: Story | undefined }) {
+function Facts({ task, story }: { readonly task: ReviewQueueTask; readonly story: ReviewStory | undefined }) {
   const last = story?.reviews.findLast((review) => review.state !== 'undone');
   const { worker, lastMerge } = task;
   const clashes = task.overlaps.filter((overlap) => (overlap.conflicts?.length ?? 0) > 0);
@@ -71,7 +71,7 @@ function Facts({ task, story }: { readonly task: Reviewed; readonly story: Story
 }
 
 interface Props {
-  readonly task: Reviewed;
+  readonly task: ReviewQueueTask;
   readonly onBack: () => void;
   readonly onDone: () => void;
 }
@@ -91,7 +91,7 @@ export function WorkPane({ task, onBack, onDone }: Props) {
   );
 }
 
-function Decide({ task, onDone }: { readonly task: Reviewed; readonly onDone: () => void }) {
+function Decide({ task, onDone }: { readonly task: ReviewQueueTask; readonly onDone: () => void }) {
   const acts = useActs();
   const away = useAway();
   const box = useRef<HTMLTextAreaElement>(null);

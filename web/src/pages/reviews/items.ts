@@ -1,9 +1,9 @@
 // What waits for whom, as one list. An item is found by its agent, its reviewer or its task, whichever a link names.
 import { plural, shortId } from '../../parts/format';
-import type { Coder, Review, Reviewed } from './shapes';
+import type { Coder, Review, ReviewQueueTask } from '../../api/types';
 
 export type Item =
-  | { readonly kind: 'approve'; readonly id: string; readonly title: string; readonly line: string; readonly task: Reviewed }
+  | { readonly kind: 'approve'; readonly id: string; readonly title: string; readonly line: string; readonly task: ReviewQueueTask }
   | { readonly kind: 'limit'; readonly id: string; readonly title: string; readonly line: string; readonly coder: Coder }
   | { readonly kind: 'review'; readonly id: string; readonly title: string; readonly line: string; readonly review: Review };
 
@@ -13,9 +13,9 @@ export interface Group {
 }
 
 /** Whether approved work is on its way already, and so no question any more. */
-const isUnderWay = (task: Reviewed): boolean => task.lastMerge !== null && task.lastMerge.endedAt === null;
+const isUnderWay = (task: ReviewQueueTask): boolean => task.lastMerge !== null && task.lastMerge.endedAt === null;
 
-function approveItem(task: Reviewed): Item {
+function approveItem(task: ReviewQueueTask): Item {
   const rounds = task.worker === null || task.worker.iterations === 0 ? null : plural(task.worker.iterations, 'round');
   const files = task.branch === null ? 'no branch of its own' : plural(task.changedFiles, 'file');
   const line = [task.number, files, rounds].filter(Boolean).join(', ');
@@ -33,7 +33,7 @@ function reviewItem(review: Review): Item {
 }
 
 /** The groups of the list, empty ones left out. */
-export function groupsOf(tasks: readonly Reviewed[], limited: readonly Coder[], reviews: readonly Review[]): readonly Group[] {
+export function groupsOf(tasks: readonly ReviewQueueTask[], limited: readonly Coder[], reviews: readonly Review[]): readonly Group[] {
   const waiting = tasks.filter((task) => !isUnderWay(task));
   const mine = waiting.filter((task) => task.supervisorId === null);
   const led = waiting.filter((task) => task.supervisorId !== null);

@@ -1,5 +1,5 @@
 // What reviewers said, put under the files they speak of.
-import type { AgentDiff, Review } from './shapes';
+import type { AgentDiff, Review } from '../../api/types';
 
 /** The file by which feedback comes to a coder. It is no part of the work: what it says stands here as notes. */
 const FEEDBACK = 'REVIEW_FEEDBACK.md';
@@ -40,7 +40,7 @@ export function notesOf(reviews: readonly Review[], files: readonly string[]): R
     notes.set(key, [...(notes.get(key) ?? []), { review, text }]);
   };
   for (const review of reviews.toReversed()) {
-    if (review.feedback === undefined) continue;
+    if (review.feedback == null) continue;
     put(review, review.feedback.body);
     for (const item of review.feedback.items) put(review, item);
   }

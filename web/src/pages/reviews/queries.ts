@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { callTool, get, post } from '../../api/client';
 import { toast } from '../../parts/toast';
-import type { AgentDiff, Coder, Merge, Merges, Review, Reviewed, ReviewQueue, Reviews, Story } from './shapes';
+import type { AgentDiff, AllowedReviews, Coder, Merges, Review, ReviewQueue, ReviewQueueTask, ReviewStory, Reviews, WatchedMerge } from '../../api/types';
 import { isMoving, shortCommit } from './train';
 
 /** Git is asked about each of them. */
@@ -13,7 +13,7 @@ const SOON = 2000;
 const UNDER_WAY = 1200;
 
 export interface Desk {
-  readonly tasks: readonly Reviewed[];
+  readonly tasks: readonly ReviewQueueTask[];
   readonly limited: readonly Coder[];
   readonly reviews: readonly Review[];
   readonly merges: Merges | undefined;
@@ -54,19 +54,19 @@ export function useDesk(): Desk {
 }
 
 /** One merge; while it is tried, with what its check says. */
-export function useMerge(id: string | null): UseQueryResult<Merge> {
+export function useMerge(id: string | null): UseQueryResult<WatchedMerge> {
   return useQuery({
     queryKey: ['reviews', 'merge', id],
-    queryFn: ({ signal }) => get<Merge>(`/api/merge-queue/${encodeURIComponent(id ?? '')}`, {}, signal),
+    queryFn: ({ signal }) => get<WatchedMerge>(`/api/merge-queue/${encodeURIComponent(id ?? '')}`, {}, signal),
     enabled: id !== null,
     refetchInterval: (query) => (query.state.data?.endedAt === null && query.state.data.state !== 'held' ? SOON : false),
   });
 }
 
-export function useStory(whose: string | null): UseQueryResult<Story> {
+export function useStory(whose: string | null): UseQueryResult<ReviewStory> {
   return useQuery({
     queryKey: ['reviews', 'story', whose],
-    queryFn: ({ signal }) => get<Story>(`/api/reviews/${encodeURIComponent(whose ?? '')}`, {}, signal),
+    queryFn: ({ signal }) => get<ReviewStory>(`/api/reviews/${encodeURIComponent(whose ?? '')}`, {}, signal),
     enabled: whose !== null,
     retry: false,
   });
@@ -88,8 +88,8 @@ interface Approved {
 }
 
 interface Acts {
-  readonly approve: (task: Reviewed) => Promise<void>;
-  readonly sendBack: (task: Reviewed, feedback: string) => Promise<void>;
+  readonly approve: (task: ReviewQueueTask) => Promise<void>;
+  readonly sendBack: (task: ReviewQueueTask, feedback: string) => Promise<void>;
   readonly allowMore: (coder: string) => Promise<void>;
   readonly abandon: (coder: string, reason: string) => Promise<void>;
   readonly openPull: (coder: string, title: string, description: string) => Promise<void>;
@@ -125,7 +125,7 @@ export function useActs(): Acts {
       await told();
     },
     allowMore: async (coder) => {
-      const { left } = await post<{ readonly left: number }>(`/api/reviews/${coder}/allow-more`, { more: 1 });
+      const { left } = await post<AllowedReviews>(`/api/reviews/${coder}/allow-more`, { more: 1 });
       toast(`It may ask for ${left} more`);
       await told();
     },

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { groupsOf, itemOf } from './items';
 import { notesOf, verdictOf, withoutFeedback } from './notes';
 import { readSeen, toggled } from './seen';
-import type { Coder, Feedback, Merge, Review, Reviewed } from './shapes';
+import type { AgentDiff, Coder, Feedback, Merge, Review, ReviewQueueTask } from '../../api/types';
 import { isMoving, targetsOf, trainOf } from './train';
 
 const merge = (number: number, change: Partial<Merge>): Merge => ({
@@ -13,20 +13,23 @@ const merge = (number: number, change: Partial<Merge>): Merge => ({
 
 const review = (iteration: number, change: Partial<Review> = {}): Review => ({
   coderId: 'sp_c', coderRole: 'coder', reviewerId: `sp_r${iteration}`, reviewerRole: 'reviewer', task: { number: 'TAS-1', slug: 's', title: 'T' },
-  iteration, maxIterations: 3, state: 'open', failed: false, branch: 'b', commit: 'c', message: null, createdAt: '', endedAt: null, ...change,
+  iteration, maxIterations: 3, state: 'open', failed: false, branch: 'b', commit: 'c', message: null, createdAt: '', endedAt: null,
+  taskSlug: 's', instanceStatus: 'WAITING_REVIEW', tmuxSession: null, ...change,
 });
 
 const feedback = (body: string, items: readonly string[] = []): Feedback => ({ id: 'fb', type: 'needs_work', priority: null, body, items, commit: null, createdAt: '' });
 
-const task = (number: number, change: Partial<Reviewed> = {}): Reviewed => ({
+const task = (number: number, change: Partial<ReviewQueueTask> = {}): ReviewQueueTask => ({
   id: `task_${number}`, slug: `s${number}`, number: `TAS-${number}`, title: `T${number}`, updatedAt: '', branch: 'b', commit: 'c', target: 'main', behind: 0,
   worker: { id: `sp_${number}`, role: 'coder', state: 'running', iterations: 2, maxIterations: 3 }, supervisorId: null, lastMerge: null, changedFiles: 3,
-  additions: 1, deletions: 1, uncommitted: [], pullRequest: null, overlaps: [], mergesCleanly: true, conflicts: [], ...change,
+  additions: 1, deletions: 1, uncommitted: [], pullRequest: null, overlaps: [], mergesCleanly: true, conflicts: [],
+  assignedAgentId: `sp_${number}`, branchName: 'b', createdAt: '', dependsOn: [], description: null, epicId: null, prUrl: null, priority: 2, state: 'REVIEW',
+  storedState: 'review', worktreePath: null, ...change,
 });
 
 const coder: Coder = {
   coderId: 'sp_l', role: 'coder', state: 'running', task: { number: 'TAS-9', slug: 's9', title: 'Nine' }, branch: 'b', reviewedAt: null, iterations: 3,
-  maxIterations: 3, failures: 3, abandonAfter: 5,
+  maxIterations: 3, failures: 3, abandonAfter: 5, taskSlug: 's9', instanceStatus: 'STARTED',
 };
 
 describe('the train', () => {
@@ -112,7 +115,8 @@ describe('notes', () => {
   it('are not shown again as a file of the work', () => {
     const part = (path: string) => `diff --git a/${path} b/${path}\nnew file mode 100644\n--- /dev/null\n+++ b/${path}\n@@ -0,0 +1 @@\n+diff --git a/x b/x\n`;
     const file = (path: string) => ({ path, oldPath: null, status: 'added', added: 1, removed: 0, binary: false });
-    const diff = {
+    const diff: AgentDiff = {
+      commits: [], rescued: null,
       branch: 'b', base: 'b', target: 'main', head: 'h', uncommitted: false, truncated: false, why: null,
       patch: part('a.txt') + part('REVIEW_FEEDBACK.md') + part('docs/REVIEW_FEEDBACK.md'),
       files: ['a.txt', 'REVIEW_FEEDBACK.md', 'docs/REVIEW_FEEDBACK.md'].map(file),

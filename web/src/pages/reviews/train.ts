@@ -1,6 +1,6 @@
 // The merge queue as a train: what is in, what is being tried, what comes next, and what was sent back.
 import { plural, shortId, time } from '../../parts/format';
-import type { Merge, Merges } from './shapes';
+import type { Merge, Merges } from '../../api/types';
 
 /** How a station looks; its colour comes from the agent's state of the same meaning. */
 export type Look = 'merged' | 'checking' | 'next' | 'queued' | 'held' | 'sentBack';

@@ -12,7 +12,7 @@ import { Segmented } from '../../parts/Segmented';
 import { Skeleton } from '../../parts/Skeleton';
 import { toast } from '../../parts/toast';
 import { useNow } from '../../parts/clock';
-import type { DeliveriesView, DeliveryState, DeliveryView, WebhookView } from './shapes';
+import type { Deliveries, Delivery, DeliveryState, Webhook } from '../../api/types';
 import css from './WebhooksPart.module.css';
 
 const NOTHING: Readonly<Record<DeliveryState, string>> = {
@@ -27,7 +27,7 @@ function Next({ at }: { readonly at: string | null }) {
   return Date.parse(at) <= now ? <>is being sent</> : <>next try <At at={at} /></>;
 }
 
-function Row({ one, readOnly, onRetry }: { readonly one: DeliveryView; readonly readOnly: boolean; readonly onRetry: (() => void) | null }) {
+function Row({ one, readOnly, onRetry }: { readonly one: Delivery; readonly readOnly: boolean; readonly onRetry: (() => void) | null }) {
   const [open, setOpen] = useState(false);
   const Arrow = open ? ChevronDown : ChevronRight;
   const tries = one.attempts === 1 ? 'one try' : `${one.attempts} tries`;
@@ -55,7 +55,7 @@ function Row({ one, readOnly, onRetry }: { readonly one: DeliveryView; readonly 
 }
 
 interface Props {
-  readonly hook: WebhookView;
+  readonly hook: Webhook;
   readonly readOnly: boolean;
   readonly onChanged: () => void;
 }
@@ -67,13 +67,13 @@ export function Deliveries({ hook, readOnly, onChanged }: Props) {
   const key = ['webhooks', 'deliveries', hook.name, state];
   const query = useInfiniteQuery({
     queryKey: key,
-    queryFn: ({ pageParam, signal }) => get<DeliveriesView>(path, { state, limit: 50, after: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) => get<Deliveries>(path, { state, limit: 50, after: pageParam }, signal),
     initialPageParam: null as number | null,
     getNextPageParam: (page) => page.nextCursor ?? null,
     refetchInterval: 3000,
   });
   const retry = useMutation({
-    mutationFn: (one: DeliveryView) => post(`${path}/${one.id}/retry`),
+    mutationFn: (one: Delivery) => post(`${path}/${one.id}/retry`),
     onSuccess: async (_, one) => {
       toast(`${one.kind}, event ${count(one.eventNumber)}, is sent again`);
       await client.invalidateQueries({ queryKey: ['webhooks'] });

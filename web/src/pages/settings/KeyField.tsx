@@ -3,7 +3,7 @@ import { RotateCcw } from 'lucide-react';
 import { Button } from '../../parts/Button';
 import { Field } from '../../parts/Field';
 import { labelOf } from './sections';
-import type { KeyView } from './shapes';
+import type { KeyView } from '../../api/types';
 import { kindOf, same, textOf, type Typed } from './values';
 import css from './Form.module.css';
 

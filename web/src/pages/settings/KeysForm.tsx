@@ -5,7 +5,7 @@ import { Empty } from '../../parts/Empty';
 import { Search } from '../../parts/Search';
 import { KeyField } from './KeyField';
 import { matching, sectionsOf, type PartId } from './sections';
-import type { FileProblem, KeyView } from './shapes';
+import type { FileProblem, KeyView } from '../../api/types';
 import type { Draft, Typed } from './values';
 import css from './Form.module.css';
 

@@ -2,7 +2,7 @@
 import { Button } from '../../parts/Button';
 import { toggleNotifications, useNotifications } from '../../shell/notify';
 import { KeysForm, type FormState } from './KeysForm';
-import type { KeyView } from './shapes';
+import type { KeyView } from '../../api/types';
 import css from './Simple.module.css';
 
 const WORDS = {

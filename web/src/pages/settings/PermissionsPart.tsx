@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { useParam } from '../../shell/url';
 import { KeysForm, type FormState } from './KeysForm';
 import { wordsOf } from './sections';
-import type { SettingsView, ToolsetView } from './shapes';
+import type { SettingsView, ToolsetView } from '../../api/types';
 import { markOf, sumOf, tableOf, type Column, type Mark } from './permissions';
 import css from './PermissionsPart.module.css';
 

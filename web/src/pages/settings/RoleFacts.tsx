@@ -1,11 +1,11 @@
 // What a role comes to, with everything filled in that it leaves out.
 import { count, money, span } from '../../parts/format';
-import type { RoleSum } from './shapes';
+import type { EffectiveRole } from '../../api/types';
 import css from './RolesPart.module.css';
 
 const seconds = (value: number | null, none: string) => (value === null ? none : span(value * 1000));
 
-function budgetOf({ budget }: RoleSum): string {
+function budgetOf({ budget }: EffectiveRole): string {
   const parts = [
     budget.usd === null ? null : money(budget.usd),
     budget.tokens === null ? null : `${count(budget.tokens)} tokens`,
@@ -25,7 +25,7 @@ export function toolsetsOf(tools: readonly string[]): readonly (readonly [string
   return [...counts];
 }
 
-export function RoleFacts({ sum }: { readonly sum: RoleSum }) {
+export function RoleFacts({ sum }: { readonly sum: EffectiveRole }) {
   const facts: readonly (readonly [string, string])[] = [
     ['Category', sum.category],
     ['Kind', sum.kind],

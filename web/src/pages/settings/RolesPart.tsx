@@ -6,7 +6,7 @@ import { Dialog } from '../../parts/Dialog';
 import { Empty } from '../../parts/Empty';
 import { Field } from '../../parts/Field';
 import { RoleFacts } from './RoleFacts';
-import type { FileProblem, RoleView } from './shapes';
+import type { FileProblem, RoleView } from '../../api/types';
 import css from './RolesPart.module.css';
 
 export interface RoleDraft {

@@ -18,7 +18,7 @@ import { useCheck, useSave, useSettings } from './queries';
 import { RolesPart, type RoleDraft } from './RolesPart';
 import { leftOf, standingOf } from './saving';
 import { isPart, partOf, PARTS, type PartId } from './sections';
-import type { Change, SettingsView } from './shapes';
+import type { SettingsChange, SettingsView } from '../../api/types';
 import { typed, wishOf, type Draft } from './values';
 import { WebhooksPart } from './WebhooksPart';
 import css from './SettingsPage.module.css';
@@ -65,7 +65,7 @@ function Whole({ settings, part }: { readonly settings: SettingsView; readonly p
   const isRole = part === 'roles';
   const chosen = selected === '' ? (settings.roles[0]?.name ?? null) : selected;
   const file = settings.roles.find((one) => one.name === (role?.name ?? chosen));
-  const change: Change | null = isRole ? (role === null ? null : { role }) : wish.changes.length === 0 ? null : { changes: wish.changes };
+  const change: SettingsChange | null = isRole ? (role === null ? null : { role }) : wish.changes.length === 0 ? null : { changes: wish.changes };
   const was = isRole ? (file?.isOwn === true ? file.hash : null) : hash;
   const check = useCheck(change, was ?? '');
   const save = useSave((saved, kept) => {

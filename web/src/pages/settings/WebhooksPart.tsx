@@ -13,7 +13,7 @@ import { Skeleton } from '../../parts/Skeleton';
 import { toast } from '../../parts/toast';
 import { useParam } from '../../shell/url';
 import { Deliveries } from './Deliveries';
-import type { HookState, SentView, WebhookView } from './shapes';
+import type { TestDelivery, Webhook, WebhookStatus, Webhooks } from '../../api/types';
 import css from './WebhooksPart.module.css';
 
 const SNIPPET = `webhooks:
@@ -23,7 +23,7 @@ const SNIPPET = `webhooks:
     secretVariable: N8N_KEY`;
 
 /** Shape and word of each standing; the colour is that of the agent's state with the same meaning. */
-const LOOK: Readonly<Record<HookState, { readonly icon: LucideIcon; readonly state: string; readonly word: string }>> = {
+const LOOK: Readonly<Record<WebhookStatus, { readonly icon: LucideIcon; readonly state: string; readonly word: string }>> = {
   ok: { icon: CircleCheck, state: 'succeeded', word: 'Takes everything' },
   new: { icon: CircleDashed, state: 'queued', word: 'Nothing sent yet' },
   failing: { icon: Hourglass, state: 'limited', word: 'The last was not taken' },
@@ -31,11 +31,11 @@ const LOOK: Readonly<Record<HookState, { readonly icon: LucideIcon; readonly sta
   disabled: { icon: CircleX, state: 'failed', word: 'Disabled' },
 };
 
-function Hook({ hook, open, readOnly, onOpen }: { readonly hook: WebhookView; readonly open: boolean; readonly readOnly: boolean; readonly onOpen: () => void }) {
+function Hook({ hook, open, readOnly, onOpen }: { readonly hook: Webhook; readonly open: boolean; readonly readOnly: boolean; readonly onOpen: () => void }) {
   const client = useQueryClient();
   const refresh = () => void client.invalidateQueries({ queryKey: ['webhooks'] });
   const path = `/api/webhooks/${encodeURIComponent(hook.name)}`;
-  const test = useMutation({ mutationFn: () => post<SentView>(`${path}/test`) });
+  const test = useMutation({ mutationFn: () => post<TestDelivery>(`${path}/test`) });
   const act = useMutation({
     mutationFn: ({ what, body }: { readonly what: string; readonly body: unknown; readonly done: string }) => post(`${path}/${what}`, body),
     onSuccess: (_, { done }) => {
@@ -115,7 +115,7 @@ export function WebhooksPart({ readOnly }: { readonly readOnly: boolean }) {
   useRefresh(kinds('webhook.', 'config.reloaded'), [['webhooks']]);
   const query = useQuery({
     queryKey: ['webhooks'],
-    queryFn: ({ signal }) => get<{ readonly webhooks: readonly WebhookView[] }>('/api/webhooks', {}, signal),
+    queryFn: ({ signal }) => get<Webhooks>('/api/webhooks', {}, signal),
     // What was delivered is no event, so it is asked for.
     refetchInterval: 3000,
   });

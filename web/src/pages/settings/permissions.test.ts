@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { markOf, sumOf, tableOf } from './permissions';
 import { toolsetsOf } from './RoleFacts';
-import type { CategoryView } from './shapes';
+import type { CategoryView } from '../../api/types';
 
 const category = (name: string, allowed: string[], denied: string[]): CategoryView => ({
   name, allowed, denied, allow: [], deny: [], reach: 'all', mayDraft: [], inactivity: 1,

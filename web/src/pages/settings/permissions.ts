@@ -1,5 +1,5 @@
 // The table of permissions: categories as columns, what each may use as sets.
-import type { CategoryView, ToolsetView } from './shapes';
+import type { CategoryView, ToolsetView } from '../../api/types';
 
 export type Mark = 'allowed' | 'denied' | 'none';
 

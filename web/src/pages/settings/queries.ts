@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { get, post } from '../../api/client';
 import { kinds, useRefresh } from '../../api/live';
 import type { Form } from './saving';
-import type { Change, Checked, Saved, SettingsView } from './shapes';
+import type { CheckedChange, SavedSettings, SettingsChange, SettingsView } from '../../api/types';
 
 const KEY = ['settings'] as const;
 /** How long somebody must have stopped typing before a change is checked. */
@@ -26,7 +26,7 @@ function useSettled(value: string): string {
 }
 
 export interface Check {
-  readonly checked: Checked | null;
+  readonly checked: CheckedChange | null;
   /** Whether what is shown is about an older state of the form. */
   readonly stale: boolean;
   readonly error: Error | null;
@@ -34,12 +34,12 @@ export interface Check {
 }
 
 /** What a change would come to, asked while somebody types. `was` is the file that it is made to. */
-export function useCheck(change: Change | null, was: string): Check {
+export function useCheck(change: SettingsChange | null, was: string): Check {
   const text = change === null ? '' : JSON.stringify(change);
   const settled = useSettled(text);
   const query = useQuery({
     queryKey: ['settings-check', was, settled],
-    queryFn: () => post<Checked>('/api/settings/check', JSON.parse(settled)),
+    queryFn: () => post<CheckedChange>('/api/settings/check', JSON.parse(settled)),
     enabled: settled !== '',
     placeholderData: keepPreviousData,
     gcTime: 60_000,
@@ -55,15 +55,15 @@ export function useCheck(change: Change | null, was: string): Check {
 
 /** What is saved: the change, the file that it is made to, and the form as it stood. */
 export interface Saving {
-  readonly change: Change;
+  readonly change: SettingsChange;
   readonly was: string | null;
   readonly form: Form;
 }
 
-export function useSave(onSaved: (saved: Saved, form: Form) => void) {
+export function useSave(onSaved: (saved: SavedSettings, form: Form) => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: ({ change, was }: Saving) => post<Saved>('/api/settings/save', { ...change, ...(was === null ? {} : { was }) }),
+    mutationFn: ({ change, was }: Saving) => post<SavedSettings>('/api/settings/save', { ...change, ...(was === null ? {} : { was }) }),
     onSuccess: async (saved, { form }) => {
       await client.invalidateQueries({ queryKey: KEY });
       onSaved(saved, form);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Check } from './queries';
 import { leftOf, standingOf } from './saving';
-import type { Checked } from './shapes';
+import type { CheckedChange } from '../../api/types';
 
-const checked = (change: Partial<Checked> = {}): Checked => ({ ok: true, problems: [], notes: [], diff: 'x', hash: 'h', ...change });
+const checked = (change: Partial<CheckedChange> = {}): CheckedChange => ({ ok: true, problems: [], notes: [], diff: 'x', hash: 'h', ...change });
 const check = (change: Partial<Check> = {}): Check => ({ checked: checked(), stale: false, error: null, again: () => undefined, ...change });
 const form = (changes = 1, errors: [string, string][] = [], busy = false) => ({ changes, errors: new Map(errors), busy });
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { labelOf, matching, partOf, sectionsOf, wordsOf } from './sections';
-import type { KeyView } from './shapes';
+import type { KeyView } from '../../api/types';
 
 const key = (name: string, description = ''): KeyView => ({
   key: name, description, value: 1, default: 1, isSet: true, atStart: false, decidedBy: null, choices: [],

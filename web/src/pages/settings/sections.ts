@@ -1,5 +1,5 @@
 // Which part of the page a key belongs to, and how keys are gathered and named.
-import type { KeyView } from './shapes';
+import type { KeyView } from '../../api/types';
 
 export const PARTS = [
   { id: 'general', name: 'General', about: 'The server, models, agents, reviews, GitHub' },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { KeyView } from './shapes';
+import type { KeyView } from '../../api/types';
 import { kindOf, read, readAs, textOf, typed, wishOf, type Draft } from './values';
 
 function key(name: string, value: unknown, otherwise: unknown = value, more: Partial<KeyView> = {}): KeyView {

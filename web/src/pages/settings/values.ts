@@ -1,5 +1,5 @@
 // Values between the file and a form: how each is shown as text, and what a text means.
-import type { KeyChange, KeyView } from './shapes';
+import type { KeyChange, KeyView } from '../../api/types';
 
 export type Kind = 'switch' | 'choice' | 'number' | 'list' | 'text' | 'json';
 

@@ -10,14 +10,7 @@ import { shortId } from '../../parts/format';
 import { toast } from '../../parts/toast';
 import { openStart } from '../../shell/open';
 import { name } from './moves';
-import type { TaskRow } from './shapes';
-
-interface LiveAgent {
-  readonly id: string;
-  readonly role: string;
-  readonly state: string;
-  readonly taskSlug: string | null;
-}
+import type { Agents, TaskRow } from '../../api/types';
 
 const MOST = 200;
 
@@ -29,7 +22,7 @@ export function Assign({ row, onClose }: { readonly row: TaskRow; readonly onClo
   const [error, setError] = useState<unknown>(null);
   const agents = useQuery({
     queryKey: ['agents', 'live'],
-    queryFn: ({ signal }) => get<{ agents: readonly LiveAgent[] }>('/api/agents', { limit: MOST }, signal),
+    queryFn: ({ signal }) => get<Agents>('/api/agents', { limit: MOST }, signal),
   });
   const give = async () => {
     setBusy(true);

@@ -9,7 +9,8 @@ import { BoardColumn } from './BoardColumn';
 import type { CardActs } from './Card';
 import { Lines } from './Lines';
 import { usePhone } from '../../parts/media';
-import { COLUMNS, type ColumnName, type TaskRow } from './shapes';
+import type { ColumnName, TaskRow } from '../../api/types';
+import { COLUMNS } from './columns';
 import css from './Board.module.css';
 
 interface Props {

@@ -5,7 +5,7 @@ import type { BoardColumn as Column } from './board';
 import { Card, type CardActs } from './Card';
 import { carried, isCard } from './dragging';
 import { COLUMN_WORDS } from './moves';
-import type { ColumnName } from './shapes';
+import type { ColumnName } from '../../api/types';
 import { COLUMN_ICONS } from './TaskMark';
 import css from './Board.module.css';
 

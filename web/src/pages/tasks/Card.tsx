@@ -5,7 +5,7 @@ import { Menu, type MenuItem } from '../../parts/Menu';
 import { CardFoot } from './CardFoot';
 import { carry } from './dragging';
 import { name } from './moves';
-import type { TaskRow } from './shapes';
+import type { TaskRow } from '../../api/types';
 import css from './Card.module.css';
 
 export interface CardActs {

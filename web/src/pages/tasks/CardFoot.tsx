@@ -3,12 +3,12 @@ import type { ReactNode } from 'react';
 import { Elapsed } from '../../parts/Elapsed';
 import { lookOf } from '../../parts/State';
 import { money, time } from '../../parts/format';
-import type { RowAgent, TaskRow } from './shapes';
+import type { TaskAgent, TaskRow } from '../../api/types';
 import { TaskMark } from './TaskMark';
 import css from './Card.module.css';
 
 /** What an agent does on a task, with its shape. */
-function AgentWord({ agent, children }: { readonly agent: RowAgent; readonly children: ReactNode }) {
+function AgentWord({ agent, children }: { readonly agent: TaskAgent; readonly children: ReactNode }) {
   const Icon = lookOf(agent.state).icon;
   return (
     <span data-state={agent.state} className={css.state} title={`${agent.role} ${agent.short}: ${agent.state}`}>
@@ -18,7 +18,7 @@ function AgentWord({ agent, children }: { readonly agent: RowAgent; readonly chi
   );
 }
 
-function agentWord(agent: RowAgent): ReactNode {
+function agentWord(agent: TaskAgent): ReactNode {
   const { short, review } = agent;
   switch (agent.state) {
     case 'waiting_input':

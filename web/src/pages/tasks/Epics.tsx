@@ -3,7 +3,8 @@ import { get } from '../../api/client';
 import { kinds, useRefresh } from '../../api/live';
 import { money, plural } from '../../parts/format';
 import { COLUMN_WORDS } from './moves';
-import { COLUMNS, type EpicRow, type EpicsView } from './shapes';
+import type { Epic, Epics } from '../../api/types';
+import { COLUMNS } from './columns';
 import css from './Epics.module.css';
 
 const PAGE = 30;
@@ -14,7 +15,7 @@ interface Props {
   readonly onChoose: (epic: string) => void;
 }
 
-function Epic({ epic, chosen, onChoose }: { readonly epic: EpicRow; readonly chosen: boolean; readonly onChoose: () => void }) {
+function Epic({ epic, chosen, onChoose }: { readonly epic: Epic; readonly chosen: boolean; readonly onChoose: () => void }) {
   const parts = COLUMNS.toReversed().filter((name) => epic.counts[name] > 0);
   const words = parts.map((name) => `${epic.counts[name]} ${COLUMN_WORDS[name].toLowerCase()}`).join(', ');
   return (
@@ -42,7 +43,7 @@ function Epic({ epic, chosen, onChoose }: { readonly epic: EpicRow; readonly cho
 export function Epics({ chosen, onChoose }: Props) {
   const query = useInfiniteQuery({
     queryKey: ['epics'],
-    queryFn: ({ pageParam, signal }) => get<EpicsView>('/api/epics', { after: pageParam, limit: PAGE }, signal),
+    queryFn: ({ pageParam, signal }) => get<Epics>('/api/epics', { after: pageParam, limit: PAGE }, signal),
     initialPageParam: 0,
     getNextPageParam: (page) => page.nextCursor,
   });

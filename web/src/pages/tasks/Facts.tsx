@@ -6,18 +6,18 @@ import { Problem } from '../../parts/Problem';
 import { StateIcon } from '../../parts/State';
 import { money, plural } from '../../parts/format';
 import { name } from './moves';
-import type { WholeTask } from './shapes';
+import type { TaskDetails } from '../../api/types';
 import { TaskMark } from './TaskMark';
 import css from './Inspector.module.css';
 
 /** A task's priority; who may act changes it here. */
-function Priority({ task, readOnly }: { readonly task: WholeTask; readonly readOnly: boolean }) {
+function Priority({ task, readOnly }: { readonly task: TaskDetails; readonly readOnly: boolean }) {
   const client = useQueryClient();
   const [error, setError] = useState<unknown>(null);
   if (readOnly) return <>{task.priority}</>;
   const change = async (priority: number) => {
     setError(null);
-    client.setQueryData<WholeTask>(['task', task.number], (before) => (before === undefined ? before : { ...before, priority }));
+    client.setQueryData<TaskDetails>(['task', task.number], (before) => (before === undefined ? before : { ...before, priority }));
     try {
       await callTool('mcp__session__task-update', { id: name(task.number), priority });
     } catch (problem) {
@@ -39,14 +39,14 @@ function Priority({ task, readOnly }: { readonly task: WholeTask; readonly readO
   );
 }
 
-function spent(task: WholeTask): string {
+function spent(task: TaskDetails): string {
   const agents = plural(task.agents, 'agent');
   if (task.costUsd === null) return task.agents === 0 ? 'nothing yet' : `unknown, ${agents}`;
   return `${money(task.costUsd)}${task.budgetUsd === null ? '' : ` of ${money(task.budgetUsd)}`}, ${agents}`;
 }
 
 /** What is true of a task, in a column. */
-export function Facts({ task, readOnly }: { readonly task: WholeTask; readonly readOnly: boolean }) {
+export function Facts({ task, readOnly }: { readonly task: TaskDetails; readonly readOnly: boolean }) {
   const { agent } = task;
   return (
     <dl className={css.facts}>

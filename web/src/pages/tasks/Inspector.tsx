@@ -11,7 +11,7 @@ import { Comments, Context, HistoryList, Links } from './InspectorLists';
 import { Facts } from './Facts';
 import { useRoomy } from '../../parts/media';
 import { name } from './moves';
-import type { TaskRow } from './shapes';
+import type { TaskRow } from '../../api/types';
 import { useTask } from './useTask';
 import css from './Inspector.module.css';
 

@@ -5,11 +5,11 @@ import { isOver } from '../../parts/State';
 import { openStart } from '../../shell/open';
 import type { InspectorProps } from './Inspector';
 import { name } from './moves';
-import type { WholeTask } from './shapes';
+import type { TaskDetails } from '../../api/types';
 import css from './Inspector.module.css';
 
 /** What to do about a task now: the one thing first. */
-export function InspectorActs({ task, readOnly, onAssign, onMove, onCancel }: InspectorProps & { readonly task: WholeTask }) {
+export function InspectorActs({ task, readOnly, onAssign, onMove, onCancel }: InspectorProps & { readonly task: TaskDetails }) {
   const [, go] = useLocation();
   if (readOnly || task.storedState === 'completed') return null;
   const { agent } = task;

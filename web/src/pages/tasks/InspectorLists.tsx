@@ -9,7 +9,7 @@ import { Problem } from '../../parts/Problem';
 import { shortId } from '../../parts/format';
 import { name } from './moves';
 import { taskNames } from './names';
-import type { TaskLink, WholeTask } from './shapes';
+import type { TaskDetails, TaskLink } from '../../api/types';
 import { TaskMark } from './TaskMark';
 import { useHistory } from './useTask';
 import css from './Inspector.module.css';
@@ -27,7 +27,7 @@ export function Section({ icon: Icon, title, children }: { readonly icon: Lucide
 }
 
 interface LinksProps {
-  readonly task: WholeTask;
+  readonly task: TaskDetails;
   readonly readOnly: boolean;
   readonly href: (number: number) => string;
   readonly onOpen: (number: number) => void;
@@ -104,7 +104,7 @@ export function Links({ task, readOnly, href, onOpen }: LinksProps) {
   );
 }
 
-export function HistoryList({ task }: { readonly task: WholeTask }) {
+export function HistoryList({ task }: { readonly task: TaskDetails }) {
   const { entries, more } = useHistory(task);
   return (
     <Section icon={History} title="History">
@@ -134,7 +134,7 @@ export function HistoryList({ task }: { readonly task: WholeTask }) {
   );
 }
 
-export function Comments({ task, readOnly }: { readonly task: WholeTask; readonly readOnly: boolean }) {
+export function Comments({ task, readOnly }: { readonly task: TaskDetails; readonly readOnly: boolean }) {
   const client = useQueryClient();
   const [body, setBody] = useState('');
   const [busy, setBusy] = useState(false);
@@ -189,7 +189,7 @@ export function Comments({ task, readOnly }: { readonly task: WholeTask; readonl
   );
 }
 
-export function Context({ task }: { readonly task: WholeTask }) {
+export function Context({ task }: { readonly task: TaskDetails }) {
   // It may be long, and is made only for who wants to read it.
   const [open, setOpen] = useState(false);
   const last = task.dispatches.find((one) => one.summary !== null);

@@ -7,7 +7,7 @@ import { Field } from '../../parts/Field';
 import { Problem } from '../../parts/Problem';
 import { toast } from '../../parts/toast';
 import { taskNames } from './names';
-import type { EpicsView } from './shapes';
+import type { Epics } from '../../api/types';
 import css from './NewTask.module.css';
 
 interface Props {
@@ -29,7 +29,7 @@ export function NewTask({ epic: chosen, onClose, onMade }: Props) {
   const [error, setError] = useState<unknown>(null);
   const epics = useQuery({
     queryKey: ['epics', 'choices'],
-    queryFn: ({ signal }) => get<EpicsView>('/api/epics', { limit: 200 }, signal),
+    queryFn: ({ signal }) => get<Epics>('/api/epics', { limit: 200 }, signal),
   });
   const wrong = (field: string) => (error instanceof ApiError && error.field === field ? error.message : null);
   const make = async () => {

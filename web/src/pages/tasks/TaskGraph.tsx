@@ -10,7 +10,8 @@ import { Skeleton } from '../../parts/Skeleton';
 import { useKeys } from '../../parts/keys';
 import { arrange, HEIGHT, WIDTH } from './layout';
 import { COLUMN_WORDS, name } from './moves';
-import type { GraphView, TaskFilter } from './shapes';
+import type { TaskGraph } from '../../api/types';
+import type { TaskFilter } from './columns';
 import css from './TaskGraph.module.css';
 
 const EVERY = 2000;
@@ -36,7 +37,7 @@ const cut = (title: string): string => (title.length > 28 ? `${title.slice(0, 27
 export default function TaskGraph({ filter, selected, href, onOpen }: Props) {
   const query = useQuery({
     queryKey: ['graph', filter.epic, filter.q],
-    queryFn: ({ signal }) => get<GraphView>('/api/tasks/graph', { ...filter }, signal),
+    queryFn: ({ signal }) => get<TaskGraph>('/api/tasks/graph', { ...filter }, signal),
   });
   useRefresh(kinds('task.'), [['graph']], EVERY);
   const graph = query.data;

@@ -11,7 +11,8 @@ import { StateIcon } from '../../parts/State';
 import { money, plural } from '../../parts/format';
 import { useKeys } from '../../parts/keys';
 import { name } from './moves';
-import type { TaskFilter, TaskRow, TasksView } from './shapes';
+import type { TaskRow, Tasks } from '../../api/types';
+import type { TaskFilter } from './columns';
 import { TaskMark } from './TaskMark';
 import css from './TaskList.module.css';
 
@@ -29,7 +30,7 @@ interface Props {
 }
 
 /** The same pages with rows as they are now; no row changes its place. */
-export function patchPages(data: InfiniteData<TasksView, string | null>, rows: readonly TaskRow[]): InfiniteData<TasksView, string | null> {
+export function patchPages(data: InfiniteData<Tasks, string | null>, rows: readonly TaskRow[]): InfiniteData<Tasks, string | null> {
   const fresh = new Map(rows.map((row) => [row.number, row]));
   const pages = data.pages.map((page) => ({ ...page, tasks: page.tasks.map((row) => fresh.get(row.number) ?? row) }));
   return { ...data, pages };
@@ -50,13 +51,13 @@ function useLiveRows(key: readonly unknown[]): number {
   }, [key.join('\n')]);
   const refresh = async () => {
     timer.current = null;
-    const data = client.getQueryData<InfiniteData<TasksView, string | null>>(key);
+    const data = client.getQueryData<InfiniteData<Tasks, string | null>>(key);
     const loaded = new Set(data?.pages.flatMap((page) => page.tasks.map((row) => row.number)));
     const numbers = [...touched.current].filter((number) => loaded.has(number)).slice(0, PAGE);
     touched.current = new Set();
     if (numbers.length === 0) return;
-    const rows = await get<TasksView>('/api/tasks', { numbers: numbers.join(',') });
-    client.setQueryData<InfiniteData<TasksView, string | null>>(key, (before) => (before === undefined ? before : patchPages(before, rows.tasks)));
+    const rows = await get<Tasks>('/api/tasks', { numbers: numbers.join(',') });
+    client.setQueryData<InfiniteData<Tasks, string | null>>(key, (before) => (before === undefined ? before : patchPages(before, rows.tasks)));
   };
   useLive(kinds('task.'), (batch) => {
     const made = batch.filter((event) => event.kind === 'task.created').length;
@@ -74,7 +75,7 @@ export function TaskList({ filter, total, selected, href, onOpen }: Props) {
   const key = ['tasks', filter.epic, filter.q];
   const query = useInfiniteQuery({
     queryKey: key,
-    queryFn: ({ pageParam, signal }) => get<TasksView>('/api/tasks', { ...filter, after: pageParam, limit: PAGE }, signal),
+    queryFn: ({ pageParam, signal }) => get<Tasks>('/api/tasks', { ...filter, after: pageParam, limit: PAGE }, signal),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.nextCursor,
   });

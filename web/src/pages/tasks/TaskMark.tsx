@@ -1,5 +1,6 @@
 import { Ban, Circle, CircleCheck, CirclePlay, CircleX, Eye, Lock, UserRound, type LucideIcon } from 'lucide-react';
-import type { ColumnName, StoredState } from './shapes';
+import type { ColumnName } from '../../api/types';
+import type { StoredState } from './columns';
 import css from './TaskMark.module.css';
 
 interface Look {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { appendPage, findRow, fromView, mergeHead, movedRow, neighbour, patchRows, placeRow, total, type Board } from './board';
 import { row } from './sample';
-import { COLUMNS, type BoardView, type ColumnName, type TaskRow } from './shapes';
+import type { BoardView, ColumnName, TaskRow } from '../../api/types';
+import { COLUMNS } from './columns';
 
 function view(rows: readonly TaskRow[], more: Partial<Record<ColumnName, { count: number; next: string }>> = {}): BoardView {
   const columns = COLUMNS.map((name) => {

@@ -1,6 +1,7 @@
 // The board as the page keeps it: columns of rows, pages of which may be there. Everything here is a plain function of what
 // was and what came, so that an event, a page and a drag can meet in any order.
-import { COLUMNS, type BoardView, type ColumnName, type StoredState, type TaskRow, type TasksView } from './shapes';
+import type { BoardView, ColumnName, TaskRow, Tasks } from '../../api/types';
+import { COLUMNS, type StoredState } from './columns';
 
 export interface BoardColumn {
   /** How many the server has, whether they are loaded or not. */
@@ -53,7 +54,7 @@ export function mergeHead(before: Board, view: BoardView): Board {
 }
 
 /** A further page at a column's end. What came meanwhile by another way is there once. */
-export function appendPage(before: Board, name: ColumnName, page: TasksView): Board {
+export function appendPage(before: Board, name: ColumnName, page: Tasks): Board {
   const column = before.columns[name];
   const seen = new Set(column.rows.map((row) => row.number));
   const rows = [...column.rows, ...page.tasks.filter((row) => !seen.has(row.number))];

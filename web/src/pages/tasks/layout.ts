@@ -1,6 +1,6 @@
 // Where the tasks of a graph stand: what must be done first at the left, what waits for it to its right. In layers by the longest
 // way from the left; in a layer everybody stands about where its neighbours do.
-import type { GraphView } from './shapes';
+import type { TaskGraph } from '../../api/types';
 
 export const WIDTH = 190;
 export const HEIGHT = 44;
@@ -22,7 +22,7 @@ export interface Drawn {
   readonly height: number;
 }
 
-type Edges = GraphView['edges'];
+type Edges = TaskGraph['edges'];
 type Neighbours = ReadonlyMap<number, readonly number[]>;
 
 function neighbours(edges: Edges, from: 'from' | 'to', to: 'from' | 'to'): Neighbours {
@@ -69,7 +69,7 @@ function settle(layer: number[], y: Map<number, number>, by: Neighbours): void {
   for (const number of layer) y.set(number, (y.get(number) ?? 0) - pushed / Math.max(1, layer.length));
 }
 
-export function arrange(graph: Pick<GraphView, 'nodes' | 'edges'>): Drawn {
+export function arrange(graph: Pick<TaskGraph, 'nodes' | 'edges'>): Drawn {
   const [before, after] = [neighbours(graph.edges, 'to', 'from'), neighbours(graph.edges, 'from', 'to')];
   const layers = layersOf(graph.nodes.map((node) => node.number), before);
   const y = new Map(layers.flatMap((layer) => layer.map((number, at) => [number, at * (HEIGHT + BELOW)] as const)));

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { force, wayTo, type Way } from './moves';
 import { row } from './sample';
-import { COLUMNS, type TaskRow } from './shapes';
+import type { TaskAgent, TaskRow } from '../../api/types';
+import { COLUMNS } from './columns';
 
 function way(task: TaskRow, to: (typeof COLUMNS)[number]): Way {
   const found = wayTo(task, to);
@@ -44,7 +45,7 @@ test('a reason goes with what is held up, where one is given', () => {
 });
 
 test('who moves what an agent works on is told that it goes on', () => {
-  const agent = { id: 'sp_1', short: 'k20wm', role: 'coder', state: 'running', since: '', limitedUntil: null, asks: null, review: null };
+  const agent: TaskAgent = { id: 'sp_1', short: 'k20wm', role: 'coder', state: 'running', since: '', limitedUntil: null, asks: null, review: null };
   const task: TaskRow = { ...row(4, 'inProgress'), storedState: 'in_progress', agent };
   expect(way(task, 'ready').told).toBe('TAS-4 moved to Ready. coder k20wm goes on until it is told or killed.');
   expect(way({ ...task, agent: { ...agent, state: 'lost' } }, 'ready').told).toBe('TAS-4 moved to Ready.');

@@ -1,6 +1,6 @@
 // How a task is moved from the board: which tool, and what must be asked first. Whether it may is the server's to say; here
 // is only what no tool could be asked for.
-import type { ColumnName, TaskRow } from './shapes';
+import type { ColumnName, TaskRow } from '../../api/types';
 
 export const COLUMN_WORDS: Readonly<Record<ColumnName, string>> = {
   blocked: 'Blocked', ready: 'Ready', inProgress: 'In progress', inReview: 'In review', done: 'Done',

@@ -1,5 +1,5 @@
 // A task for tests.
-import type { ColumnName, TaskRow } from './shapes';
+import type { ColumnName, TaskRow } from '../../api/types';
 
 export function row(number: number, column: ColumnName = 'ready', priority = 2): TaskRow {
   return {

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import type { LiveEvent } from '../../api/live';
 import { fromView } from './board';
 import { row } from './sample';
-import { COLUMNS, type TaskRow } from './shapes';
+import type { TaskRow } from '../../api/types';
+import { COLUMNS } from './columns';
 import { patchPages } from './TaskList';
 import { behindHead, matters, numberOf } from './useBoard';
 

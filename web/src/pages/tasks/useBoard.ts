@@ -6,7 +6,8 @@ import { callTool, get } from '../../api/client';
 import { kinds, live, useLive, type LiveEvent } from '../../api/live';
 import { appendPage, fromView, mergeHead, movedRow, patchRows, placeRow, type Board } from './board';
 import type { Way } from './moves';
-import { COLUMNS, type BoardView, type ColumnName, type TaskFilter, type TaskRow, type TasksView } from './shapes';
+import type { BoardView, ColumnName, TaskRow, Tasks } from '../../api/types';
+import { COLUMNS, type TaskFilter } from './columns';
 
 /** So many of each column come at first, so many with each further page. */
 const HEAD = 25;
@@ -83,7 +84,7 @@ export function useBoard({ epic, q }: TaskFilter): BoardHandle {
     const board = client.getQueryData<Board>(latest.current);
     const behind = board === undefined ? [] : behindHead(board, numbers);
     if (behind.length === 0) return;
-    const rows = await get<TasksView>('/api/tasks', { numbers: behind.join(',') });
+    const rows = await get<Tasks>('/api/tasks', { numbers: behind.join(',') });
     set((now) => patchRows(now, rows.tasks.filter((row) => !moving.current.has(row.number))));
   }, [client, set]);
   useLive(matters, (batch) => {
@@ -110,7 +111,7 @@ export function useBoard({ epic, q }: TaskFilter): BoardHandle {
       if (after === null || loading.current.has(name)) return;
       loading.current.add(name);
       try {
-        const page = await get<TasksView>('/api/tasks', { column: name, epic, q, after, limit: PAGE });
+        const page = await get<Tasks>('/api/tasks', { column: name, epic, q, after, limit: PAGE });
         set((now) => appendPage(now, name, page));
       } finally {
         loading.current.delete(name);

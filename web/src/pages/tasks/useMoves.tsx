@@ -4,7 +4,8 @@ import { useState } from 'react';
 import type { MenuItem } from '../../parts/Menu';
 import { toast } from '../../parts/toast';
 import { cancel, COLUMN_WORDS, force, name, takeBack, wayTo, type Question, type Way } from './moves';
-import { COLUMNS, type ColumnName, type TaskRow } from './shapes';
+import type { ColumnName, TaskRow } from '../../api/types';
+import { COLUMNS } from './columns';
 import type { BoardHandle } from './useBoard';
 
 export interface Refusal {

@@ -2,14 +2,14 @@
 import { useInfiniteQuery, useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { get } from '../../api/client';
 import { useRefresh } from '../../api/live';
-import type { HistoryEntry, HistoryView, WholeTask } from './shapes';
+import type { HistoryEntry, TaskDetails, TaskHistory } from '../../api/types';
 
 const EVERY = 500;
 
-export function useTask(number: number): UseQueryResult<WholeTask> {
+export function useTask(number: number): UseQueryResult<TaskDetails> {
   const query = useQuery({
     queryKey: ['task', number],
-    queryFn: ({ signal }) => get<WholeTask>(`/api/tasks/${number}`, {}, signal),
+    queryFn: ({ signal }) => get<TaskDetails>(`/api/tasks/${number}`, {}, signal),
   });
   const task = query.data;
   const beside = new Set([number, ...(task?.waitsFor ?? []).map((one) => one.number)]);
@@ -32,10 +32,10 @@ export interface History {
 }
 
 /** A task's history: the newest with the task itself, what is older on demand. */
-export function useHistory(task: WholeTask): History {
+export function useHistory(task: TaskDetails): History {
   const older = useInfiniteQuery({
     queryKey: ['history', task.number, task.historyCursor],
-    queryFn: ({ pageParam, signal }) => get<HistoryView>(`/api/tasks/${task.number}/history`, { after: pageParam }, signal),
+    queryFn: ({ pageParam, signal }) => get<TaskHistory>(`/api/tasks/${task.number}/history`, { after: pageParam }, signal),
     initialPageParam: task.historyCursor ?? 0,
     getNextPageParam: (page) => page.nextCursor,
     enabled: false,

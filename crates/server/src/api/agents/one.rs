@@ -16,6 +16,7 @@ use wire::agent_details::{
     AgentBudget, AgentDetails, AgentTokens, AgentView, AgentWorktree, BudgetAmounts, RelationKind,
     ReviewRelation,
 };
+use wire::agents::AgentResultView;
 
 use super::{agent_view, find};
 use crate::answer::Answer;
@@ -88,13 +89,13 @@ fn duration(agent: &Agent, run: Option<&Run>, now: Timestamp) -> i64 {
     began.map_or(0, |began| agent.ended_at().unwrap_or(now).millis_since(began))
 }
 
-/// The fields of a result that `await_agent` gives, too.
-fn result_of(kept: &str) -> Option<Value> {
+/// The result as `await_agent` gives it. Lists that an older row lacks are empty.
+fn result_of(kept: &str) -> Option<AgentResultView> {
     let mut kept: Map<String, Value> = serde_json::from_str(kept).ok()?;
-    kept.retain(|field, _| {
-        ["summary", "changes", "issues", "questions", "structured"].contains(&field.as_str())
-    });
-    Some(kept.into())
+    for list in ["changes", "issues", "questions"] {
+        kept.entry(list).or_insert_with(|| Vec::<Value>::new().into());
+    }
+    serde_json::from_value(kept.into()).ok()
 }
 
 fn budget_view(budget: &Budget, ran_seconds: u64) -> AgentBudget {
