@@ -14,7 +14,7 @@ words! {
         Open = "open",
         /// The reviewer sent feedback
         Feedback = "feedback",
-        /// The reviewer opened a pull request
+        /// The reviewer approved the work, or opened a pull request
         Approved = "approved",
         /// The reviewer ended without feedback
         Silent = "silent",
@@ -32,6 +32,28 @@ words! {
         Suggestions = "suggestions",
         /// The reviewer has a question
         Clarification = "clarification",
+        /// The work is good as it is
+        Approved = "approved",
+    }
+
+    /// Review that an agent's work needs before its task is completed.
+    ReviewRequired {
+        /// None: its end completes the task
+        Never = "never",
+        /// A person approves it
+        Person = "person",
+        /// A reviewer looks at it first
+        Agent = "agent",
+    }
+
+    /// What follows when a reviewer approves work.
+    OnApproval {
+        /// A person decides
+        Person = "person",
+        /// The work is merged
+        Merge = "merge",
+        /// A pull request is opened
+        PullRequest = "pull_request",
     }
 
     /// Urgency of feedback.

@@ -1,6 +1,7 @@
 //! Agents that Adjutant runs: requests to start them and to type to them, and their raw output.
 
 use crate::agents::OutputPlace;
+use model::review::ReviewRequired;
 use model::{AgentId, Line, TaskRef, Text, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,8 @@ pub struct RunRequest {
     pub budget: RunCaps,
     /// The ended agent whose conversation it resumes; role, kind and directory are that agent's
     pub resume: Option<AgentId>,
+    /// Review of the work it leaves (default: the role's or the configuration's)
+    pub review: Option<ReviewRequired>,
 }
 
 /// Caps on spending. An absent cap is the role's or the configuration's.

@@ -5,10 +5,12 @@ use std::sync::LazyLock;
 use crate::init;
 
 /// Keys that are one of a few words.
-const CHOICES: [(&str, &[&str]); 3] = [
+const CHOICES: [(&str, &[&str]); 5] = [
     ("server.logLevel", &["off", "error", "warn", "info", "debug", "trace"]),
     ("agents.default", &["claude", "codex", "acp", "command", "script"]),
     ("agents.asks", &["role", "person"]),
+    ("review.required", &["never", "person", "agent"]),
+    ("review.onApproval", &["person", "merge", "pull_request"]),
 ];
 
 /// A key, as the file explains it.

@@ -149,7 +149,8 @@ fn a_variable_gives_the_check_whatever_form_the_file_has() {
 
 #[test]
 fn the_engine_is_told_of_every_new_key() {
-    let text = "review: {max_iterations: 2, auto_abandon_after: 4, timeout_hours: 1, role: critic}
+    let text = "review: {max_iterations: 2, auto_abandon_after: 4, timeout_hours: 1, role: critic,
+  required: agent, onApproval: merge, squash: true}
 worktrees: {fresh: [review], guard: true, submodules: false}
 github: {apiUrl: 'http://127.0.0.1:1', remote: upstream, pollSeconds: 0}
 office: {supervisorRole: lead, heartbeatMinutes: 3}
@@ -169,6 +170,9 @@ checkTimeout: 60
         auto_abandon_after: 4,
         timeout_hours: 1,
         role: "critic".into(),
+        required: model::review::ReviewRequired::Agent,
+        on_approval: Some(model::review::OnApproval::Merge),
+        squash: true,
     };
     assert_eq!(told.review, review);
     let fresh = vec!["review".to_owned()];

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use model::Policy;
 use model::policy::Rules;
+use model::review::ReviewRequired;
 use serde::{Deserialize, Serialize};
 use store::Agent;
 
@@ -249,6 +250,9 @@ pub struct Role {
     pub tmux: bool,
     /// Sandbox
     pub sandbox: Sandbox,
+    /// Review of the work that its agents leave; decided by the configuration if absent
+    #[serde(default)]
+    pub review_required: Option<ReviewRequired>,
     /// Its own permissions, beside its category's
     pub rules: Rules,
     /// Keys of the file that mean nothing here, kept as they stood

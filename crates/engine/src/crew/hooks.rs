@@ -31,6 +31,8 @@ pub(crate) struct ProcessEnd<'a> {
     pub(crate) outcome: Outcome,
     /// Progress of the process
     pub(crate) lasted: &'a Lasted,
+    /// True if its worktree has work that needs a review
+    pub(crate) left_work: bool,
     /// When it is recorded
     pub(crate) now: Timestamp,
 }

@@ -21,6 +21,7 @@ mod place;
 mod prices;
 pub(crate) mod reconcile;
 mod report;
+pub(crate) mod required_review;
 pub(crate) mod reserve;
 pub(crate) mod stop;
 mod terminal;

@@ -103,6 +103,9 @@ impl Handed {
         let Some(branch) = own else { return Ok(None) };
         let head = repo.resolve(&format!("refs/heads/{branch}"))?.ok_or_else(|| {
             ToolError::not_found(format!("the branch `{branch}` of {number} is gone"))
+                .hint(format!(
+                    "if its commits are still there, `git branch {branch} COMMIT` makes it again"
+                ))
                 .hint("`request_changes` has it done again; `force_complete_task` does without it")
         })?;
         let target = self.target.clone().or(here).ok_or_else(|| {

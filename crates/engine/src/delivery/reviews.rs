@@ -1,14 +1,20 @@
 //! Reviews: what follows when one begins, ends, stays silent or takes too long.
 
 pub(crate) mod acts;
+pub(crate) mod approval;
+mod at_end;
 pub(crate) mod prompt;
 pub(crate) mod view;
+mod words;
 
 use model::agent::{AgentEvent, AgentState, Outcome};
-use model::review::{FeedbackType, ReviewLimits, ReviewState};
+use model::review::{FeedbackType, OutboxJobKind, ReviewLimits, ReviewState};
 use model::{AgentId, Timestamp};
 use store::{Agent, EventDraft, Recipient, Review, ReviewChange, ReviewPage, StopRequest, Tx};
 use wire::event::{EventData, ReviewEnded};
+
+pub(crate) use at_end::{ask_at_end, note_no_reviewer};
+pub(crate) use words::deliver;
 
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
@@ -162,6 +168,14 @@ pub(crate) fn ended(
     let Some(review) = tx.review_by(agent.id)?.filter(|review| !review.state.is_over()) else {
         return Ok(());
     };
+    // What it said is on its way, and ends the review when it arrives.
+    let on_its_way = tx.outbox_job_open_of(OutboxJobKind::Feedback, review.coder)?;
+    if on_its_way.is_some_and(|job| job.caller == Some(agent.id)) {
+        return Ok(());
+    }
+    if let Some(said) = words::last_words(tx, agent)? {
+        return deliver(tx, settings, &review, &said, now);
+    }
     let (_, failures, limits) = history(tx, settings, review.coder)?;
     let body = format!(
         "The reviewer {} ended without feedback and without a pull request: {}.\n\

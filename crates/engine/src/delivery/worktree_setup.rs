@@ -172,7 +172,7 @@ fn worked_before(engine: &Core, agent: &Agent) -> Result<Option<AgentId>, ToolEr
 
 /// Waits until the worktree of somebody who has ended is looked after: what was left there uncommitted is where the next
 /// one begins. Who cannot wait any longer begins with what is committed.
-async fn settled(engine: &Core, before: AgentId) -> Result<(), ToolError> {
+pub(crate) async fn settled(engine: &Core, before: AgentId) -> Result<(), ToolError> {
     let patience = Duration::from_millis(engine.settings().limits.tool_timeout_ms);
     let mut last = engine.store.last_event();
     let looked = async {

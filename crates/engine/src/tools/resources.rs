@@ -5,7 +5,7 @@ use model::{AgentId, TaskRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::{AgentPage, Event};
+use store::{AgentPage, Event, TaskFilter};
 use wire::event::EventData;
 
 use crate::call::cx::{ReadCx, find_task};
@@ -167,7 +167,7 @@ pub(crate) fn resource_list(
             }
         }
         if caller.may(&settings, TASK_CONTEXT) {
-            for task in tx.task_page_newest(i64::MAX, 100)?.items {
+            for task in tx.task_page_newest(&TaskFilter::default(), i64::MAX, 100)?.items {
                 let uri = format!("agents://task/{}", task.slug);
                 all.push(info(uri, task.slug, "One task", "text/markdown"));
             }

@@ -252,6 +252,7 @@ async fn held_and_abandoned_merges_need_a_person() {
                 branch: "b".into(),
                 target: "main".into(),
                 commit: "c".into(),
+                squash: false,
             };
             tx.merge_insert(&new, now)?;
             let change =

@@ -175,6 +175,7 @@ async fn after_its_worktree_is_gone_the_branch_tells_and_after_a_merge_what_was_
             branch: format!("adjutant/{id}"),
             target: "main".to_owned(),
             commit: head.clone(),
+            squash: false,
         };
         tx.merge_insert(&new, now)?;
         let change = MergeChange { merged: Some(&commit), ..MergeChange::default() };

@@ -128,7 +128,8 @@ impl Repo {
         max: usize,
     ) -> Result<Vec<(String, Timestamp, String)>, GitError> {
         let (from, to) = (self.commit(from)?, self.commit(to)?);
-        let order = self.git()?.args(["log", "-z", "--no-color", "--format=%H %ct %s"]);
+        let order = self.git()?.args(["log", "-z", "--no-color", "--topo-order"]);
+        let order = order.arg("--format=%H %ct %s");
         let order = order.arg(format!("--max-count={max}")).arg(format!("{from}..{to}"));
         let output = order.args(["--"]).ask()?;
         let commit = |entry: &[u8]| {

@@ -69,6 +69,7 @@ fn draft_of(engine: &Engine, asked: RunRequest) -> Result<Draft, ToolError> {
     draft.wish.model = asked.model.map(Line::into_inner);
     draft.wish.tools = asked.tools.map(|tools| tools.into_iter().map(Line::into_inner).collect());
     draft.wish.timeout = asked.timeout;
+    draft.wish.review = asked.review;
     let RunCaps { usd, tokens, agents, seconds } = asked.budget;
     draft.budget = Budget { usd, tokens, agents, seconds };
     if let Some(id) = asked.resume {

@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0010_retention.sql"),
     include_str!("../../migrations/0011_exact_text.sql"),
     include_str!("../../migrations/0012_last_good.sql"),
+    include_str!("../../migrations/0013_squash.sql"),
 ];
 
 /// The newest schema that this Adjutant knows.

@@ -26,6 +26,8 @@ pub struct NewMerge {
     pub target: String,
     /// The commit that was approved
     pub commit: String,
+    /// True if it is merged as one commit
+    pub squash: bool,
 }
 
 /// A merge.
@@ -49,6 +51,8 @@ pub struct Merge {
     pub commit: String,
     /// The commit it was merged as
     pub merged: Option<String>,
+    /// True if it is merged as one commit
+    pub squash: bool,
     /// Current state
     pub state: MergeState,
     /// Why it was sent back or is held
@@ -71,7 +75,7 @@ pub enum MergePage {
 }
 
 pub(crate) const COLUMNS: &str = "number, id, task_id, agent_id, approved_by, branch, target, commit_hash, \
-     merged_hash, state, reason, details, created_at, ended_at";
+     merged_hash, squash, state, reason, details, created_at, ended_at";
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Merge, StoreError> {
     let mut cells = RowReader::of(row);
@@ -85,6 +89,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Merge, StoreError> {
         target: cells.get()?,
         commit: cells.get()?,
         merged: cells.get()?,
+        squash: cells.get()?,
         state: cells.named(MergeState::parse)?,
         reason: cells.get()?,
         details: cells.get()?,
@@ -110,8 +115,8 @@ impl Tx<'_> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM merge", [])?;
         self.execute(
             "INSERT INTO merge (number, id, task_id, agent_id, approved_by, branch, target,
-                commit_hash, state, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9)",
+                commit_hash, state, created_at, squash)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'queued', $9, $10)",
             params![
                 number,
                 new.id.to_string(),
@@ -121,7 +126,8 @@ impl Tx<'_> {
                 new.branch,
                 new.target,
                 new.commit,
-                now.as_millis()
+                now.as_millis(),
+                new.squash
             ],
         )?;
         Ok(())

@@ -48,13 +48,33 @@ impl Tx<'_> {
         after: i64,
         limit: u32,
     ) -> Result<Page<Task>, StoreError> {
+        self.task_rows(filter, ("number > $1", "number"), after, limit)
+    }
+
+    /// Lists tasks, newest first.
+    pub fn task_page_newest(
+        &self,
+        filter: &TaskFilter,
+        before: i64,
+        limit: u32,
+    ) -> Result<Page<Task>, StoreError> {
+        self.task_rows(filter, ("number < $1", "number DESC"), before, limit)
+    }
+
+    fn task_rows(
+        &self,
+        filter: &TaskFilter,
+        (from, order): (&str, &str),
+        cursor: i64,
+        limit: u32,
+    ) -> Result<Page<Task>, StoreError> {
         let sql = format!(
-            "SELECT {COLUMNS} FROM task WHERE number > $1{} ORDER BY number LIMIT $2",
+            "SELECT {COLUMNS} FROM task WHERE {from}{} ORDER BY {order} LIMIT $2",
             filter.condition()
         );
         let mut statement = self.statement(&sql)?;
         // Which parameters there are depends on the filter, so each is bound by its number.
-        statement.raw_bind_parameter(1, after)?;
+        statement.raw_bind_parameter(1, cursor)?;
         statement.raw_bind_parameter(2, i64::from(limit) + 1)?;
         if let Some(epic) = filter.epic {
             statement.raw_bind_parameter(3, epic.to_string())?;
@@ -80,16 +100,6 @@ impl Tx<'_> {
                 Ok((cells.named(TaskStateName::parse)?, cells.get()?))
             },
         )
-    }
-
-    /// Lists tasks, newest first.
-    pub fn task_page_newest(&self, before: i64, limit: u32) -> Result<Page<Task>, StoreError> {
-        let rows = self.all(
-            &format!("SELECT {COLUMNS} FROM task WHERE number < $1 ORDER BY number DESC LIMIT $2"),
-            params![before, i64::from(limit) + 1],
-            read,
-        )?;
-        Ok(Page::cut(rows, limit, |task| task.number))
     }
 
     /// The task of a session that comes next for an agent: what is given to it or to nobody, needs

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use engine::settings::{
     CheckSettings, GithubSettings, OfficeSettings, ReviewSettings, WorktreeSettings,
 };
+use model::review::{OnApproval, ReviewRequired};
 use serde::de::{Deserializer, Error as _};
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
@@ -26,20 +27,58 @@ pub(crate) struct Review {
     /// Role of the reviewer
     #[serde(deserialize_with = "role")]
     pub(crate) role: String,
+    /// Review of the work that agents leave whom a person started
+    pub(crate) required: ReviewRequired,
+    /// What follows when a reviewer approves; absent is a pull request where GitHub can be used, else a person
+    #[serde(rename = "onApproval")]
+    pub(crate) on_approval: Option<OnApproval>,
+    /// True if approved work is merged as one commit
+    pub(crate) squash: bool,
 }
 
 impl Default for Review {
     fn default() -> Self {
-        let ReviewSettings { max_iterations, auto_abandon_after, timeout_hours, role } =
-            ReviewSettings::default();
-        Self { max_iterations, auto_abandon_after, timeout_hours, role }
+        let ReviewSettings {
+            max_iterations,
+            auto_abandon_after,
+            timeout_hours,
+            role,
+            required,
+            on_approval,
+            squash,
+        } = ReviewSettings::default();
+        Self {
+            max_iterations,
+            auto_abandon_after,
+            timeout_hours,
+            role,
+            required,
+            on_approval,
+            squash,
+        }
     }
 }
 
 impl From<&Review> for ReviewSettings {
     fn from(review: &Review) -> Self {
-        let Review { max_iterations, auto_abandon_after, timeout_hours, role } = review.clone();
-        Self { max_iterations, auto_abandon_after, timeout_hours, role }
+        let Review {
+            max_iterations,
+            auto_abandon_after,
+            timeout_hours,
+            role,
+            required,
+            on_approval,
+            squash,
+        } = review.clone();
+        Self {
+            max_iterations,
+            auto_abandon_after,
+            timeout_hours,
+            role,
+            required,
+            on_approval,
+            squash,
+        }
     }
 }
 

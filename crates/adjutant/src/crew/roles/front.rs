@@ -6,6 +6,7 @@ use engine::settings::{Budget, Role, Sandbox, Worktree};
 use model::Line;
 use model::nearest::nearest;
 use model::policy::Rules;
+use model::review::ReviewRequired;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
@@ -15,7 +16,7 @@ use crate::crew::front_matter::{Names, cut};
 use crate::yaml::{self, Problem};
 
 /// Every key that means something.
-const KEYS: [&str; 20] = [
+const KEYS: [&str; 21] = [
     "name",
     "category",
     "displayName",
@@ -36,6 +37,7 @@ const KEYS: [&str; 20] = [
     "worktree",
     "tmux",
     "sandbox",
+    "review",
 ];
 
 /// Keys that Claude Code gives a meaning to and Adjutant does not. They bound nothing here, so they may stand.
@@ -86,6 +88,15 @@ struct Front {
     tmux: bool,
     #[serde(default)]
     sandbox: SandboxName,
+    #[serde(default)]
+    review: ReviewOfRole,
+}
+
+/// Review of what the role's agents leave.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReviewOfRole {
+    required: Option<ReviewRequired>,
 }
 
 /// A timeout of 0 would end every agent before it began.
@@ -200,6 +211,7 @@ fn finish(
             SandboxName::None => Sandbox::None,
             SandboxName::Bwrap => Sandbox::Bwrap,
         },
+        review_required: front.review.required,
         rules: Rules {
             allow: front.allow.into_iter().map(|Pattern(glob)| glob).collect(),
             deny: front.deny.into_iter().map(|Pattern(glob)| glob).collect(),

@@ -54,6 +54,7 @@ budget: {usd: 1.5, tokens: 1000, agents: 2, seconds: 60}
 worktree: fresh
 tmux: true
 sandbox: bwrap
+review: {required: agent}
 ---
 Code.
 ---
@@ -83,6 +84,7 @@ More.",
         worktree: Some(Worktree::Fresh),
         tmux: true,
         sandbox: Sandbox::Bwrap,
+        review_required: Some(model::review::ReviewRequired::Agent),
         rules: role.rules.clone(),
         other: BTreeMap::new(),
         prompt: "Code.\n---\nMore.".into(),

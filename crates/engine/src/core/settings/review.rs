@@ -1,5 +1,7 @@
 //! Settings of what surrounds an agent's work: reviews, worktrees, GitHub, the office, the check.
 
+use model::review::{OnApproval, ReviewRequired};
+
 /// The review loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewSettings {
@@ -11,6 +13,12 @@ pub struct ReviewSettings {
     pub timeout_hours: u32,
     /// The role that reviews
     pub role: String,
+    /// Review of the work that agents leave whom a person started, where their role does not decide
+    pub required: ReviewRequired,
+    /// What follows when a reviewer approves; `None` is a pull request where GitHub can be used, else a person
+    pub on_approval: Option<OnApproval>,
+    /// True if approved work is merged as one commit
+    pub squash: bool,
 }
 
 impl Default for ReviewSettings {
@@ -20,6 +28,9 @@ impl Default for ReviewSettings {
             auto_abandon_after: 5,
             timeout_hours: 24,
             role: "reviewer".to_owned(),
+            required: ReviewRequired::Person,
+            on_approval: None,
+            squash: false,
         }
     }
 }

@@ -3,10 +3,12 @@
 use model::Timestamp;
 use model::agent::{AgentEvent, AwaitStatus, Outcome};
 use model::money::Usd;
+use model::review::ReviewRequired;
 use model::task::{TaskMove, TaskStateName};
 use store::{Agent, EventDraft, Run, Spend, StopRequest, Tokens, Tx};
 use wire::event::{AgentFinished, EventData, RunTotals, TokenTotals};
 
+use super::required_review::required_review;
 use super::reserve;
 use super::wish::Wish;
 use crate::core::error::ToolError;
@@ -30,6 +32,8 @@ pub(crate) struct Ending {
     pub(crate) result: AgentResult,
     /// Completeness of its own figures
     pub(crate) account: Figures,
+    /// True if its worktree has work that its target lacks
+    pub(crate) left_work: bool,
 }
 
 /// Progress of a process at its end.
@@ -55,6 +59,14 @@ pub(crate) enum Figures {
 }
 
 impl Ending {
+    /// The end of an agent whose process has ended before: with the result it had then, if all went well.
+    pub(crate) fn of_parked(stop: &StopRequest, run: &Run) -> Self {
+        let before = run.result.as_deref().filter(|_| stop.outcome == Outcome::Succeeded);
+        let before = before.and_then(|result| serde_json::from_str(result).ok());
+        let ending = Self::of(stop);
+        Self { result: before.unwrap_or(ending.result), ..ending }
+    }
+
     /// The end of somebody who was stopped before anything came of it.
     pub(crate) fn of(stop: &StopRequest) -> Self {
         Self {
@@ -62,8 +74,14 @@ impl Ending {
             reason: stop.reason.clone(),
             result: result::read_result(None, &stop.reason, None),
             account: Figures::Whole,
+            left_work: false,
         }
     }
+}
+
+/// A result as it is recorded.
+pub(crate) fn recorded_result(result: &AgentResult) -> Result<String, ToolError> {
+    Ok(redact(serde_json::to_string(result).map_err(ToolError::internal)?))
 }
 
 /// Ends an agent. One that has ended already stays as it is.
@@ -79,7 +97,7 @@ pub(crate) fn finish(
     let mut ended = agent.clone();
     ended.state = state;
     tx.agent_advance(agent.id, &ended.state, now)?;
-    let result = redact(serde_json::to_string(&ending.result).map_err(ToolError::internal)?);
+    let result = recorded_result(&ending.result)?;
     tx.run_finish(agent.id, &result)?;
     let name = ended.state.name();
     let status = match name.awaited() {
@@ -90,7 +108,7 @@ pub(crate) fn finish(
     };
     tx.dispatch_end(agent.id, status, Some(&result), now)?;
     tx.mcp_session_delete_of(&agent.id.to_string())?;
-    settle_tasks(tx, &ended, ending, now)?;
+    settle_tasks(tx, settings, &ended, ending, now)?;
     charge_unmetered(tx, settings, &ended, ending.account, now)?;
     let run = tx.run_get(agent.id)?;
     let data = finished_data(&ended, run.as_ref(), ending, now);
@@ -138,11 +156,13 @@ fn finished_data(
 /// again.
 fn settle_tasks(
     tx: &mut Tx<'_>,
+    settings: &Settings,
     agent: &Agent,
     ending: &Ending,
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let by = (Some(agent.id), now);
+    let needs_review = needs_review(tx, settings, agent, ending)?;
     // In a loop a task is done when its agent says so: one that ends may have done a part of it.
     let says_so = agent.iteration.is_some() && agent.parent.is_none();
     let well = ending.outcome == Outcome::Succeeded;
@@ -151,7 +171,7 @@ fn settle_tasks(
         match task.state.name() {
             // What is in review waits for a person, not for the agent that did it.
             TaskStateName::Review | TaskStateName::Completed => {}
-            TaskStateName::InProgress if done && task.epic.is_some() => {
+            TaskStateName::InProgress if done && (task.epic.is_some() || needs_review) => {
                 task_change::apply(tx, &mut task, TaskMove::Submit, by)?;
             }
             TaskStateName::InProgress if done => {
@@ -176,6 +196,21 @@ fn settle_tasks(
         task_change::apply(tx, &mut task, TaskMove::Release, by)?;
     }
     Ok(())
+}
+
+/// True if a person or a reviewer decides about what the agent left. What was reviewed before is work that was left.
+fn needs_review(
+    tx: &Tx<'_>,
+    settings: &Settings,
+    agent: &Agent,
+    ending: &Ending,
+) -> Result<bool, ToolError> {
+    if ending.outcome != Outcome::Succeeded {
+        return Ok(false);
+    }
+    let is_parked = tx.run_get(agent.id)?.is_some_and(|run| run.parked_at.is_some());
+    let left = ending.left_work || is_parked || !tx.reviews_of(agent.id)?.is_empty();
+    Ok(left && required_review(tx, settings, agent)? != ReviewRequired::Never)
 }
 
 /// An agent that never said what it used is charged its cap, or what it reserved of a cap above it: what is not

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::draft::{self, Drafted};
 use super::keeper::Order;
-use super::wish::Draft;
+use super::wish::{Draft, StartedBy};
 use crate::call::cx::{Caller, WriteCx, find_agent};
 use crate::core::error::ToolError;
 use crate::core::machine::folder_of;
@@ -42,7 +42,8 @@ pub struct OutputPage {
 
 impl Crew {
     /// Makes an agent in the operator's name, or in that of an agent the operator acts as.
-    pub async fn draft(&self, wish: Draft) -> Result<(AgentId, String, String), ToolError> {
+    pub async fn draft(&self, mut wish: Draft) -> Result<(AgentId, String, String), ToolError> {
+        wish.wish.started_by = StartedBy::Person;
         let (engine, settings, now) = (self.clone(), self.settings(), self.now());
         let drafted = self
             .store

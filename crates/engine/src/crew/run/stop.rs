@@ -40,26 +40,28 @@ fn stop_one(
     stop: &StopRequest,
     now: Timestamp,
 ) -> Result<(), ToolError> {
-    match agent.state {
-        AgentState::Ended { .. } => Ok(()),
+    let parked = tx.run_get(agent.id)?.filter(|run| run.parked_at.is_some());
+    match (&agent.state, parked) {
+        (AgentState::Ended { .. }, _) => Ok(()),
         // Nothing of it runs: it waits for its turn, or somebody else runs it.
-        AgentState::Queued | AgentState::Limited { .. } => {
+        (AgentState::Queued | AgentState::Limited { .. }, _) => {
             tx.run_stop(agent.id, stop)?;
             finish::finish(tx, settings, agent, &Ending::of(stop), now)
         }
-        AgentState::WaitingReview
-            if tx.run_get(agent.id)?.is_some_and(|run| run.parked_at.is_some()) =>
-        {
+        (AgentState::WaitingReview, Some(run)) => {
             tx.run_stop(agent.id, stop)?;
-            finish::finish(tx, settings, agent, &Ending::of(stop), now)
+            finish::finish(tx, settings, agent, &Ending::of_parked(stop, &run), now)
         }
         _ if agent.kind == "enlisted" => {
             finish::finish(tx, settings, agent, &Ending::of(stop), now)
         }
-        AgentState::Starting
-        | AgentState::Running
-        | AgentState::WaitingReview
-        | AgentState::WaitingInput => {
+        (
+            AgentState::Starting
+            | AgentState::Running
+            | AgentState::WaitingReview
+            | AgentState::WaitingInput,
+            _,
+        ) => {
             if tx.run_stop(agent.id, stop)? {
                 let (outcome, reason) = (stop.outcome.state(), stop.reason.clone());
                 let data = EventData::AgentStopping(AgentStopping { outcome, reason });

@@ -58,7 +58,7 @@ impl Standing {
 
     /// Result, once it has ended.
     pub(crate) fn result(&self) -> Option<AgentResult> {
-        let text = self.run.as_ref()?.result.as_deref()?;
+        let text = self.run.as_ref().filter(|_| self.is_over())?.result.as_deref()?;
         serde_json::from_str(text).ok()
     }
 

@@ -1,5 +1,6 @@
 //! Request for a new agent.
 
+use model::review::ReviewRequired;
 use model::task::TaskRef;
 use model::{AgentId, EpicId};
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,22 @@ pub struct Wish {
     pub confinement: Confinement,
     /// Names of the variables that it gets from the server's environment
     pub environment: Vec<String>,
+    /// Review of its work; decided by its role and the configuration if absent
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub review: Option<ReviewRequired>,
+    /// Who started it
+    pub started_by: StartedBy,
+}
+
+/// Origin of an agent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StartedBy {
+    /// Another agent, a loop, a plan, a message, or a tool
+    #[default]
+    Other,
+    /// A person, with `run`, `draft` or `resume`, or on the page
+    Person,
 }
 
 /// Action when an agent reaches its own cap.

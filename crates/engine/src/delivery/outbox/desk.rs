@@ -19,7 +19,7 @@ use crate::delivery::service::Delivery;
 use crate::mail::panics::{self, PanicReport};
 
 /// Attempts after a transient failure.
-const RETRIES: u32 = 3;
+pub(super) const RETRIES: u32 = 3;
 /// Delay before a retry after a store error.
 const AGAIN: Duration = Duration::from_secs(1);
 /// With nothing to wait for, the desk looks so often.
@@ -211,7 +211,7 @@ async fn act(
 ) -> Result<Ending, JobError> {
     match errand.kind {
         OutboxJobKind::Review => super::review::run(engine, errand).await,
-        OutboxJobKind::Feedback => super::feedback::run(engine, errand).await,
+        OutboxJobKind::Feedback => super::feedback::run(engine, errand, shutdown).await,
         OutboxJobKind::Commit => super::commit::run(engine, errand).await,
         OutboxJobKind::Rebase => super::rebase::run(engine, errand).await,
         OutboxJobKind::Tidy => super::tidy::run(engine, errand).await,
@@ -268,10 +268,10 @@ async fn give_up(
 ) -> Result<(), ToolError> {
     tracing::info!(id = %errand.id, kind = %errand.kind, message = error.message, "cannot be done");
     match errand.kind {
-        OutboxJobKind::Review => super::review::undo(engine, errand).await?,
+        OutboxJobKind::Review => super::review::undo(engine, errand, error).await?,
         OutboxJobKind::Merge => super::merge::undo(engine, errand, error).await?,
-        OutboxJobKind::Feedback
-        | OutboxJobKind::Pull
+        OutboxJobKind::Feedback => super::feedback::undo(engine, errand).await?,
+        OutboxJobKind::Pull
         | OutboxJobKind::Issues
         | OutboxJobKind::Commit
         | OutboxJobKind::Rebase

@@ -2,18 +2,23 @@
 //! not possible at once it comes by mail, and the merge is tried again when the coder is next heard of.
 
 use host::git::{GitError, MergeOutcome, Repo, TreeState};
-use model::review::{FeedbackPriority, FeedbackType, OutboxJobKind, ReviewState};
+use model::review::{FeedbackPriority, FeedbackType, OnApproval, OutboxJobKind, ReviewState};
 use model::{AgentId, FeedbackId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{Feedback, OutboxJob, Review, Tx};
+use tokio_util::sync::CancellationToken;
 use wire::event::{EventData, ReviewFeedback};
 
+use super::pull::PullWish;
 use super::{Ending, JobError, NewJob, Point, lane_of, note, notes_of, wish_of};
+use crate::call::cx::{find_agent, task_of};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
+use crate::core::redact::redact;
 use crate::core::settings::Settings;
 use crate::delivery::outbox;
+use crate::delivery::reviews::approval::{self, Approval};
 use crate::delivery::reviews::{self, Closing, FEEDBACK_FILE, tell};
 use crate::delivery::worktree_setup::{Work, ourselves, work_of};
 use crate::mail::letter::Word;
@@ -65,8 +70,20 @@ enum Landing {
     Nowhere,
 }
 
+/// Beginnings of the messages of commits that bring feedback.
+const FEEDBACK_COMMITS: [&str; 2] = ["Feedback of ", "Merge feedback of "];
+
+/// True for the subject of a commit that brought feedback.
+pub(crate) fn is_feedback_commit(subject: &str) -> bool {
+    FEEDBACK_COMMITS.iter().any(|start| subject.starts_with(start))
+}
+
 /// Merges the feedback, and tells the coder.
-pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
+pub(super) async fn run(
+    engine: &Core,
+    errand: &OutboxJob,
+    shutdown: &CancellationToken,
+) -> Result<Ending, JobError> {
     let wish: FeedbackWish = wish_of(errand)?;
     engine.point(Point::FeedbackAsked);
     let coder = engine.store.read(|tx| tx.agent_get(wish.coder)).map_err(ToolError::from)?;
@@ -75,6 +92,9 @@ pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, Job
     let Some(review) = review.filter(|_| !is_over) else {
         return Err(JobError::Never(ToolError::wrong_state("the agent you review has ended")));
     };
+    if wish.kind == FeedbackType::Approved {
+        return approve(engine, errand, (wish, review), shutdown).await;
+    }
     let notes: Notes = notes_of(errand)?.unwrap_or_default();
     let (asked, looked) = (wish.clone(), review.clone());
     let landing = engine.outside(move |engine| plan(engine, &asked, &looked, notes)).await?;
@@ -102,6 +122,91 @@ pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, Job
     }
 }
 
+/// Approves the work: nothing is written into the coder's worktree, and what follows is up to the configuration. Where a
+/// pull request cannot be opened, a person decides and is told why.
+async fn approve(
+    engine: &Core,
+    errand: &OutboxJob,
+    (wish, review): (FeedbackWish, Review),
+    shutdown: &CancellationToken,
+) -> Result<Ending, JobError> {
+    let asked = |core: &Core| Ok::<_, ToolError>(approval::consequence(core));
+    let mut follows = engine.outside(asked).await?;
+    let in_epic = engine.store.read(|tx| {
+        let coder = find_agent(tx, wish.coder)?;
+        Ok::<_, ToolError>(task_of(tx, coder.task)?.is_some_and(|task| task.epic.is_some()))
+    })?;
+    let mut problem = None;
+    let mut opened = None;
+    if follows == OnApproval::PullRequest && in_epic {
+        // Its supervisor decides, and the epic has a pull request of its own.
+        follows = OnApproval::Person;
+    } else if follows == OnApproval::PullRequest {
+        let pull = pull_of(engine, &wish, &review)?;
+        let opening = super::pull::open_as(engine, errand, pull);
+        match shutdown.run_until_cancelled(opening).await.unwrap_or(Err(JobError::Leave)) {
+            Ok(ending) => opened = Some(ending),
+            Err(JobError::Never(error)) => problem = Some(error.message),
+            Err(JobError::Again(error)) if errand.tries >= super::desk::RETRIES => {
+                problem = Some(error.message);
+            }
+            Err(other) => return Err(other),
+        }
+    }
+    let settings = engine.settings();
+    Ok(Box::new(move |tx, now| {
+        said(tx, (&wish, &review), None, now)?;
+        if let Some(opened) = &opened {
+            // It ends the review itself.
+            opened(tx, now)?;
+        } else {
+            let (words, problem) = (wish.body.as_str(), problem.as_deref());
+            let approval = Approval { review: &review, words, follows, problem };
+            approval::record(tx, &settings, &approval, now)?;
+        }
+        Ok(answer(&wish, None))
+    }))
+}
+
+/// The pull request of approved work: the task's title, and the reviewer's words.
+fn pull_of(engine: &Core, wish: &FeedbackWish, review: &Review) -> Result<PullWish, ToolError> {
+    let task = engine.store.read(|tx| {
+        let coder = find_agent(tx, wish.coder)?;
+        Ok::<_, ToolError>(task_of(tx, coder.task)?)
+    })?;
+    let title =
+        task.as_ref().map_or_else(|| format!("Work of {}", wish.coder), |task| task.title.clone());
+    let about = task.and_then(|task| task.description).map(|text| format!("{text}\n\n"));
+    let about: String = about.unwrap_or_default().chars().take(20_000).collect();
+    let said = wish.body.trim_end();
+    Ok(PullWish {
+        agent: Some(wish.coder),
+        epic: None,
+        branch: Some(review.branch.clone()),
+        title: redact(title.chars().take(256).collect()),
+        description: redact(format!("{about}Approved by {}:\n\n{said}\n", wish.reviewer)),
+        base: None,
+        caller: Some(wish.reviewer),
+    })
+}
+
+/// Records words of a reviewer that has ended and that could not be brought otherwise, so that they are not lost.
+pub(super) async fn undo(engine: &Core, errand: &OutboxJob) -> Result<(), ToolError> {
+    let Ok(wish) = wish_of::<FeedbackWish>(errand) else { return Ok(()) };
+    let (settings, clock) = (engine.settings(), engine.clone());
+    engine
+        .store
+        .write(move |tx| {
+            let is_over = tx.agent_get(wish.reviewer)?.is_none_or(|one| one.ended_at().is_some());
+            let review = tx.review_by(wish.reviewer)?.filter(|review| !review.state.is_over());
+            match review.filter(|_| is_over) {
+                Some(review) => reviews::deliver(tx, &settings, &review, &wish.body, clock.now()),
+                None => Ok(()),
+            }
+        })
+        .await
+}
+
 /// Makes the commits of the feedback without touching anybody's files.
 fn plan(
     engine: &Core,
@@ -126,11 +231,12 @@ fn plan(
     }
     let who = ourselves(wish.at);
     let text = file(wish, review.iteration);
-    let about = format!("Feedback of {} ({})", wish.reviewer, wish.kind);
+    let [said, merged] = FEEDBACK_COMMITS;
+    let about = format!("{said}{} ({})", wish.reviewer, wish.kind);
     let said =
         repo.commit_file(&review.commit, FEEDBACK_FILE, Some(text.as_bytes()), &about, &who)?;
     let tree = merged_tree(&repo, (&head, &said), text.as_bytes())?;
-    let about = format!("Merge feedback of {} into {}", wish.reviewer, review.branch);
+    let about = format!("{merged}{} into {}", wish.reviewer, review.branch);
     Ok(Landing::Ready(repo.commit_merge(&tree, &[&head, &said], &about, &who)?))
 }
 
@@ -201,11 +307,7 @@ fn record(
         Landing::At(commit) | Landing::Ready(commit) => Some(commit.clone()),
         Landing::NotNow(_) | Landing::Nowhere => None,
     };
-    let answer = json!({
-        "feedback_id": wish.id, "git_commit_hash": commit, "target_instance_id": wish.coder,
-        "cleanup_status": "terminating",
-        "delivered_by": if commit.is_some() { "merge" } else { "mail" },
-    });
+    let answer = answer(wish, commit.as_deref());
     if wish.told {
         if let Some(commit) = &commit {
             tx.feedback_merged(wish.id, commit)?;
@@ -220,6 +322,36 @@ fn record(
         }
         return Ok(answer);
     }
+    said(tx, (wish, review), commit, now)?;
+    let word = word(wish, review, landed);
+    let closing = Closing { state: ReviewState::Feedback, feedback: Some(wish.kind), word };
+    reviews::close(tx, settings, review, &closing, now)?;
+    if let Landing::NotNow(_) = landed {
+        let (lane, agent) = (lane_of(wish.coder), Some(wish.coder));
+        let wish = FeedbackWish { told: true, ..wish.clone() };
+        let caller = Some(wish.reviewer);
+        let sending = NewJob { kind: OutboxJobKind::Feedback, lane, agent, caller, wish: &wish };
+        let merging = outbox::send(tx, sending, now)?;
+        tx.outbox_job_reschedule(merging, now.after_millis(PATIENCE_MS))?;
+    }
+    Ok(answer)
+}
+
+fn answer(wish: &FeedbackWish, commit: Option<&str>) -> Value {
+    json!({
+        "feedback_id": wish.id, "git_commit_hash": commit, "target_instance_id": wish.coder,
+        "cleanup_status": "terminating",
+        "delivered_by": if commit.is_some() { "merge" } else { "mail" },
+    })
+}
+
+/// Records what the reviewer said, unless its review is over.
+fn said(
+    tx: &mut Tx<'_>,
+    (wish, review): (&FeedbackWish, &Review),
+    commit: Option<String>,
+    now: Timestamp,
+) -> Result<(), ToolError> {
     let current = tx.review_by(wish.reviewer)?;
     if current.is_none_or(|review| review.state.is_over()) {
         return Err(ToolError::wrong_state("this review is over already"));
@@ -242,19 +374,7 @@ fn record(
         iteration: Some(review.iteration),
         commit,
     });
-    tell(tx, wish.coder, data, now)?;
-    let word = word(wish, review, landed);
-    let closing = Closing { state: ReviewState::Feedback, feedback: Some(wish.kind), word };
-    reviews::close(tx, settings, review, &closing, now)?;
-    if let Landing::NotNow(_) = landed {
-        let (lane, agent) = (lane_of(wish.coder), Some(wish.coder));
-        let wish = FeedbackWish { told: true, ..wish.clone() };
-        let caller = Some(wish.reviewer);
-        let sending = NewJob { kind: OutboxJobKind::Feedback, lane, agent, caller, wish: &wish };
-        let merging = outbox::send(tx, sending, now)?;
-        tx.outbox_job_reschedule(merging, now.after_millis(PATIENCE_MS))?;
-    }
-    Ok(answer)
+    tell(tx, wish.coder, data, now)
 }
 
 fn word(wish: &FeedbackWish, review: &Review, landed: &Landing) -> Word {

@@ -21,6 +21,8 @@ use crate::call::cx::find_task;
 use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
 use crate::delivery::merge_queue::{self, Details, Found, Handed};
+use crate::delivery::worktree_setup::settled;
+use crate::mail::letter::Word;
 use check::Checked;
 use trial::{Step, Trial};
 
@@ -39,6 +41,12 @@ pub(crate) enum MergeWish {
         task: TaskId,
         /// The errand that merges it
         errand: OutboxJobId,
+        /// True to merge it as one commit; the configuration decides if absent
+        #[serde(default)]
+        squash: Option<bool>,
+        /// The commit that was approved, if it is only to be merged as it was then
+        #[serde(default)]
+        commit: Option<String>,
     },
     /// To have it merged
     Merge {
@@ -82,8 +90,9 @@ pub(super) async fn run(
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
     match wish_of(errand)? {
-        MergeWish::Pin { merge, task, errand: next } => {
-            pin(engine, errand, (merge, task, next)).await
+        MergeWish::Pin { merge, task, errand: next, squash, commit } => {
+            let squash = squash.unwrap_or(engine.settings().review.squash);
+            pin(engine, errand, PinJob { merge, task, next, squash, commit }).await
         }
         MergeWish::Merge { merge } => merge_one(engine, errand, merge, shutdown).await,
     }
@@ -103,7 +112,13 @@ pub(super) async fn undo(
     errand: &OutboxJob,
     error: &ToolError,
 ) -> Result<(), ToolError> {
-    let Ok(MergeWish::Merge { merge: id }) = wish_of(errand) else { return Ok(()) };
+    let id = match wish_of(errand) {
+        Ok(MergeWish::Merge { merge }) => merge,
+        Ok(MergeWish::Pin { task, commit: Some(_), .. }) => {
+            return not_queued(engine, errand, task, error).await;
+        }
+        Ok(MergeWish::Pin { commit: None, .. }) | Err(_) => return Ok(()),
+    };
     let (settings, clock) = (engine.settings(), engine.clone());
     let mut reason = error.message.clone();
     for hint in &error.suggestions {
@@ -122,20 +137,67 @@ pub(super) async fn undo(
         .await
 }
 
-/// Reads where the approved branch stands, before anything else happens to it.
-async fn pin(
+/// Tells the human that work which a reviewer approved was not merged. It stays in review.
+async fn not_queued(
     engine: &Core,
     errand: &OutboxJob,
-    (id, task, next): (MergeId, TaskId, OutboxJobId),
-) -> Result<Ending, JobError> {
+    task: TaskId,
+    error: &ToolError,
+) -> Result<(), ToolError> {
+    let (clock, caller, why) = (engine.clone(), errand.caller, error.message.clone());
+    engine
+        .store
+        .write(move |tx| {
+            let task = find_task(tx, &TaskRef::Id(task))?;
+            if task.state.name() != TaskStateName::Review {
+                return Ok(());
+            }
+            let number = TaskRef::Number(task.number);
+            let word = Word {
+                subject: format!("Not Merged: {number} {}", task.title),
+                body: format!(
+                    "A reviewer approved {number} (`{}`), and it was not merged: {why}.\n\nSee the changes with \
+                     `adjutant review show {number}`, merge them with `adjutant review approve {number}`.",
+                    task.slug
+                ),
+            };
+            merge_queue::write_to(tx, (&task, None), caller, word, clock.now())?;
+            Ok::<_, ToolError>(())
+        })
+        .await
+}
+
+/// Parameters of the job that finds out what was approved.
+struct PinJob {
+    merge: MergeId,
+    task: TaskId,
+    /// The errand that merges it
+    next: OutboxJobId,
+    squash: bool,
+    commit: Option<String>,
+}
+
+/// Reads where the approved branch stands, before anything else happens to it.
+async fn pin(engine: &Core, errand: &OutboxJob, job: PinJob) -> Result<Ending, JobError> {
+    let PinJob { merge: id, task, next, squash, commit } = job;
     let handed = engine.store.read(|tx| Handed::of(tx, find_task(tx, &TaskRef::Id(task))?))?;
     let worker = handed.worker.as_ref().map(|worker| worker.id);
+    // What its author left uncommitted is on the branch once its worktree was looked after.
+    if let Some(ended) = handed.worker.as_ref().filter(|worker| worker.ended_at().is_some()) {
+        settled(engine, ended.id).await?;
+    }
     let found = engine
         .outside(move |engine| {
             let repo = engine.repo(&engine.options.project)?;
             handed.find(engine, &repo)
         })
         .await?;
+    if let (Some(commit), Some(found)) = (&commit, &found)
+        && found.head != *commit
+    {
+        let message = format!("`{}` has changed since {commit} was approved", found.branch);
+        return Err(JobError::Never(ToolError::conflict(message)));
+    }
     let (settings, caller) = (engine.settings(), errand.caller);
     Ok(Box::new(move |tx, now| {
         let mut task = find_task(tx, &TaskRef::Id(task))?;
@@ -154,6 +216,7 @@ async fn pin(
             branch,
             target,
             commit: head,
+            squash,
         };
         queue(tx, &new, next, now)
     }))
@@ -183,11 +246,24 @@ pub(crate) fn in_review(task: &Task) -> Result<(), ToolError> {
     let number = TaskRef::Number(task.number);
     let said = serde_json::to_value(state.office()).unwrap_or_default();
     let said = said.as_str().unwrap_or_default().to_owned();
-    Err(ToolError::conflict(format!(
-        "{number} is {said}, and only what is in REVIEW can be approved"
-    ))
-    .hint("whoever does it hands it in with `update_status` and `REVIEW`, or by ending well")
-    .detail("state", said))
+    let message = format!("{number} is {said}, and only what is in REVIEW can be approved");
+    let error = ToolError::conflict(message).detail("state", said);
+    Err(match state {
+        TaskStateName::Completed => {
+            error.hint("there is nothing left to decide: it was merged, or it left no changes")
+        }
+        TaskStateName::Pending | TaskStateName::Failed | TaskStateName::Cancelled => {
+            error.hint(format!(
+                "nobody works on it; `adjutant run --role ROLE --task {number} PROMPT` starts an agent"
+            ))
+        }
+        TaskStateName::Assigned
+        | TaskStateName::InProgress
+        | TaskStateName::Blocked
+        | TaskStateName::Review => error.hint(
+            "whoever does it hands it in with `update_status` and `REVIEW`, or by ending well",
+        ),
+    })
 }
 
 /// The merge in progress.

@@ -76,7 +76,16 @@ struct Source {
 
 /// Opens the pull request, or finds it open.
 pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
-    let wish: PullWish = wish_of(errand)?;
+    let wish = wish_of(errand)?;
+    open_as(engine, errand, wish).await
+}
+
+/// Opens a pull request as a part of any job, whose notes it uses.
+pub(super) async fn open_as(
+    engine: &Core,
+    errand: &OutboxJob,
+    wish: PullWish,
+) -> Result<Ending, JobError> {
     engine.point(Point::PullAsked);
     let owner = wish.agent.or(wish.caller).ok_or_else(|| {
         ToolError::wrong_state("a pull request is somebody's, and nobody is named")

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use model::agent::{AgentEvent, AgentState};
+use model::agent::{AgentEvent, AgentState, Outcome};
 use model::review::WorktreeState;
 use model::{AgentId, TaskRef, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use store::{Agent, NewReview, NewWorktree, OutboxJob, Tx};
+use store::{Agent, NewReview, NewWorktree, OutboxJob, StopRequest, Tx};
 use wire::event::{AgentStateChanged, EventData, ReviewRequested};
 
 use super::{Ending, JobError, Point, wish_of};
@@ -15,9 +15,9 @@ use crate::call::cx::{find_agent, task_of};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::settings::Settings;
-use crate::crew::run::{Claims, Draft, Wish, draft};
-use crate::delivery::reviews::{history, prompt, tell};
-use crate::delivery::worktree_setup::{no_branch, review_branch_of, work_of};
+use crate::crew::run::{Claims, Draft, Wish, draft, stop};
+use crate::delivery::reviews::{history, note_no_reviewer, prompt, tell};
+use crate::delivery::worktree_setup::{no_branch, ourselves, review_branch_of, work_of};
 
 /// Changed files listed in the reviewer's prompt.
 const FILES: usize = 100;
@@ -33,6 +33,9 @@ pub(crate) struct ReviewWish {
     pub(crate) message: Option<String>,
     /// Instructions of the coder
     pub(crate) instructions: Option<String>,
+    /// True if nobody asked for it: the coder's process has ended, and its work needs a reviewer
+    #[serde(default)]
+    pub(crate) at_end: bool,
 }
 
 /// The reviewed branch and commit.
@@ -59,7 +62,13 @@ pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, Job
 fn fork(engine: &Core, wish: &ReviewWish) -> Result<Fork, ToolError> {
     let work = work_of(engine, wish.coder)?;
     let repo = engine.repo(&work.dir)?;
-    let state = repo.state(&work.dir)?;
+    let mut state = repo.state(&work.dir)?;
+    if wish.at_end && !state.is_clean() {
+        // Nobody works there any more, so that what was left is all there will be.
+        let about = format!("Work that {} left uncommitted", wish.coder);
+        repo.commit_all(&work.dir, &about, &ourselves(engine.now()))?;
+        state = repo.state(&work.dir)?;
+    }
     let branch = state.branch.clone().ok_or_else(no_branch)?;
     let commit = state.head.clone().ok_or(host::git::GitError::NoCommits)?;
     if !state.is_clean() {
@@ -72,7 +81,7 @@ fn fork(engine: &Core, wish: &ReviewWish) -> Result<Fork, ToolError> {
         .hint("remove or ignore first what does not belong to the work")
         .detail("files", open));
     }
-    if work.base.as_deref() == Some(commit.as_str()) {
+    if work.base.as_deref() == Some(commit.as_str()) && !wish.at_end {
         return Err(ToolError::conflict("there is nothing to review: you have committed nothing")
             .hint("commit your work first, with `git commit` or the tool `git_commit`"));
     }
@@ -206,8 +215,13 @@ fn values(
     Ok(values.as_object().cloned().unwrap_or_default())
 }
 
-/// Takes the fork away again. Nobody has worked in it.
-pub(super) async fn undo(engine: &Core, errand: &OutboxJob) -> Result<(), ToolError> {
+/// Takes the fork away again: nobody has worked in it. A coder that waits for the review with nothing left to do ends,
+/// and a person decides about its work.
+pub(super) async fn undo(
+    engine: &Core,
+    errand: &OutboxJob,
+    error: &ToolError,
+) -> Result<(), ToolError> {
     let Ok(wish) = wish_of::<ReviewWish>(errand) else { return Ok(()) };
     // Once it is on record the reviewer's end takes it away.
     if engine.store.read(|tx| tx.review_by(wish.reviewer))?.is_some() {
@@ -224,6 +238,20 @@ pub(super) async fn undo(engine: &Core, errand: &OutboxJob) -> Result<(), ToolEr
             Ok::<_, ToolError>(())
         })
         .await?;
+    if wish.at_end {
+        let (settings, clock, why) = (engine.settings(), engine.clone(), error.message.clone());
+        let end = move |tx: &mut Tx<'_>| {
+            let now = clock.now();
+            let coder = find_agent(tx, wish.coder)?;
+            if coder.state == AgentState::WaitingReview {
+                note_no_reviewer(tx, &coder, &why, now)?;
+                let stop = StopRequest { outcome: Outcome::Succeeded, reason: "done".to_owned() };
+                stop::stop_tree(tx, &settings, coder.id, &stop, now)?;
+            }
+            Ok::<_, ToolError>(())
+        };
+        engine.store.write(end).await?;
+    }
     engine.point(Point::ReviewUndone);
     Ok(())
 }

@@ -215,6 +215,7 @@ impl Yard {
                     result: result::read_result(None, &reason, None),
                     reason,
                     account: Figures::Whole,
+                    left_work: false,
                 };
                 finish::finish(tx, &settings, &agent, &ending, now)
             })

@@ -132,13 +132,11 @@ fn tidy(engine: &Core, agent: &Agent, worktree: &Worktree) -> Result<Tidied, Job
 
 /// True if a branch has nothing that its target lacks.
 fn is_spent(repo: &Repo, worktree: &Worktree, head: &str) -> Result<bool, GitError> {
-    if head == worktree.base {
-        return Ok(true);
-    }
-    let Some(target) = &worktree.target else { return Ok(false) };
-    match repo.resolve(&format!("refs/heads/{target}"))? {
+    let target = worktree.target.as_ref();
+    let target = target.map(|target| repo.resolve(&format!("refs/heads/{target}"))).transpose()?;
+    match target.flatten() {
         Some(target) => repo.is_ancestor(head, &target),
-        None => Ok(false),
+        None => Ok(head == worktree.base),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::Task;
+use store::{Task, TaskFilter};
 use wire::paging::PageCursor;
 use wire::tasks::{TaskLine, TaskLines};
 
@@ -32,7 +32,8 @@ impl Tool for ListTasks {
 impl Read for ListTasks {
     fn read(cx: &ReadCx<'_>, args: Args) -> Result<TaskLines, ToolError> {
         let before = args.cursor.map_or(i64::MAX, PageCursor::number);
-        let page = cx.tx.task_page_newest(before, Limit::or(args.limit, 200))?;
+        let page =
+            cx.tx.task_page_newest(&TaskFilter::default(), before, Limit::or(args.limit, 200))?;
         let next_cursor = page.next.map(PageCursor::from);
         let line = |task: Task| {
             Ok(TaskLine {

@@ -87,6 +87,7 @@ impl Ask for RequestReview {
             reviewer,
             message: text(&args.completion_message),
             instructions: text(&args.reviewer_prompt),
+            at_end: false,
         };
         let sending = NewJob {
             kind: OutboxJobKind::Review,

@@ -18,14 +18,14 @@ const WAIT: u32 = 120;
 
 /// Tell the author of the work you review what you think of it
 ///
-/// Your words are written to `REVIEW_FEEDBACK.md` and merged into the author's worktree. That is the end
-/// of your review: stop after this call.
+/// Your words are written to `REVIEW_FEEDBACK.md` and merged into the author's worktree. With `approved` nothing is
+/// written there, and the work goes on to whoever merges it. That is the end of your review: stop after this call.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
     /// Findings: files, lines, what goes wrong and when, and the right behaviour
     feedback: Text<100_000>,
-    /// Verdict: must be changed, could be improved, or is unclear
+    /// Verdict: must be changed, could be improved, is unclear, or is good as it is
     feedback_type: FeedbackType,
     /// Priority
     priority: Option<FeedbackPriority>,

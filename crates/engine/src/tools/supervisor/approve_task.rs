@@ -33,6 +33,8 @@ const WAIT: u32 = 240;
 pub(crate) struct Args {
     /// The task: its id, slug or number (`TAS-12`)
     task_id: TaskRef,
+    /// True to merge it as one commit; `review.squash` of the configuration decides if absent
+    squash: Option<bool>,
 }
 
 const fn approved_task(
@@ -111,7 +113,8 @@ impl Ask for ApproveTask {
             return Ok(Ticket { task: task.id, merge: None, pin: None, errand: None });
         }
         let (merge, next) = (fresh(MergeId::from_bits)?, fresh(OutboxJobId::from_bits)?);
-        let wish = MergeWish::Pin { merge, task: task.id, errand: next };
+        let (task, squash) = (task.id, args.squash);
+        let wish = MergeWish::Pin { merge, task, errand: next, squash, commit: None };
         let sending = NewJob {
             kind: OutboxJobKind::Merge,
             // Nobody waits to know what was approved.
@@ -121,7 +124,7 @@ impl Ask for ApproveTask {
             wish: &wish,
         };
         let pin = outbox::send(cx.tx, sending, cx.now)?;
-        Ok(Ticket { task: task.id, merge: Some(merge), pin: Some(pin), errand: Some(next) })
+        Ok(Ticket { task, merge: Some(merge), pin: Some(pin), errand: Some(next) })
     }
 
     fn wait_seconds(_: &Args) -> u32 {

@@ -15,7 +15,7 @@ use crate::core::error::ToolError;
 use crate::tasks::epic::find_epic;
 use crate::tasks::view::task_view;
 
-/// List tasks, oldest first
+/// List tasks, oldest first unless told otherwise
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
@@ -23,6 +23,8 @@ pub(crate) struct Args {
     state: Option<OfficeState>,
     /// Only those of this epic
     epic_id: Option<EpicId>,
+    /// True to list the newest first
+    newest_first: Option<bool>,
     /// At most so many (default 50)
     limit: Option<Limit>,
     /// Go on from `nextCursor` of the page before
@@ -44,8 +46,12 @@ impl Read for List {
         }
         let states = args.state.map(|state| state.stored().collect()).unwrap_or_default();
         let filter = TaskFilter { states, epic: args.epic_id, session: None };
-        let after = args.cursor.map_or(0, PageCursor::number);
-        let page = cx.tx.task_page(&filter, after, Limit::or(args.limit, 50))?;
+        let (cursor, limit) = (args.cursor.map(PageCursor::number), Limit::or(args.limit, 50));
+        let page = if args.newest_first == Some(true) {
+            cx.tx.task_page_newest(&filter, cursor.unwrap_or(i64::MAX), limit)?
+        } else {
+            cx.tx.task_page(&filter, cursor.unwrap_or(0), limit)?
+        };
         let tasks = page.items.into_iter().map(|task| task_view(cx.tx, task));
         Ok(TasksAnswer {
             tasks: tasks.collect::<Result<_, _>>()?,

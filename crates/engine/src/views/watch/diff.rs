@@ -11,6 +11,7 @@ use wire::agents::{AgentDiff, ChangedFileView, CommitView};
 use crate::call::cx::find_agent;
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
+use crate::delivery::worktree_setup::settled;
 use crate::views::service::Views;
 
 /// A patch is no longer than this.
@@ -49,6 +50,12 @@ impl Work {
 impl Views {
     /// Loads an agent's changes from git, on a blocking thread and outside any transaction.
     pub async fn agent_diff(&self, id: AgentId) -> Result<AgentDiff, ToolError> {
+        let is_over =
+            self.store.read(|tx| Ok::<_, ToolError>(find_agent(tx, id)?.ended_at().is_some()))?;
+        if is_over {
+            // What it left is on its branch once its worktree was looked after.
+            settled(self, id).await?;
+        }
         let work = self.store.read(|tx| Work::of(tx, id))?;
         self.outside(move |engine| look(engine, work)).await
     }

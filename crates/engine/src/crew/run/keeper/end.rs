@@ -2,6 +2,7 @@
 
 use host::run::{EndCause, ExitRecord, RunStatus};
 use model::agent::{AgentEvent, Outcome};
+use model::review::ReviewRequired;
 use model::{AgentId, Timestamp};
 use store::{Agent, EventDraft, Run};
 use tokio::sync::Semaphore;
@@ -17,6 +18,7 @@ use crate::crew::run::finish::{self, Ending, Figures, Lasted};
 use crate::crew::run::launch::LaunchError;
 use crate::crew::run::notes::{Account, Limit, Verdict};
 use crate::crew::run::reconcile;
+use crate::crew::run::required_review::{left_work, required_review};
 use crate::crew::run::terminal;
 use crate::crew::run::wish::Wish;
 use crate::crew::service::Crew;
@@ -38,7 +40,8 @@ pub(super) async fn never_started(
         reason = format!("{reason}: {cause}");
     }
     let result = result::read_result(None, &reason, None);
-    let ending = Ending { outcome: Outcome::Failed, reason, result, account: Figures::Nothing };
+    let account = Figures::Nothing;
+    let ending = Ending { outcome: Outcome::Failed, reason, result, account, left_work: false };
     close(engine, (agent.id, agent.attempt), ending, Lasted::default()).await
 }
 
@@ -69,12 +72,15 @@ async fn close(
                 ending.outcome = stop.outcome;
                 ending.reason = stop.reason;
             }
-            let end = ProcessEnd { agent: &agent, outcome: ending.outcome, lasted: &lasted, now };
+            let (outcome, left_work) = (ending.outcome, ending.left_work);
+            let end = ProcessEnd { agent: &agent, outcome, lasted: &lasted, left_work, now };
             match after_process(tx, &settings, &end)? {
                 AfterProcess::Over => {}
                 AfterProcess::Parked => {
                     tx.agent_begin(id, attempt, &nobodys, now)?;
                     tx.run_pause(id, ran_ms)?;
+                    // Its result, unless it goes on.
+                    tx.run_finish(id, &finish::recorded_result(&ending.result)?)?;
                     tx.run_park(id, now)?;
                     return Ok(());
                 }
@@ -167,7 +173,8 @@ impl Keeper {
         };
         let lost = matches!(done, Some(Account { verdict: Verdict::Lost(_), .. }));
         let account = if lost { Figures::Lost } else { Figures::Whole };
-        let ending = Ending { outcome, reason, result, account };
+        let left_work = outcome == Outcome::Succeeded && self.left_work().await?;
+        let ending = Ending { outcome, reason, result, account, left_work };
         close(&self.engine, (self.agent.id, self.agent.attempt), ending, lasted).await
     }
 
@@ -180,6 +187,24 @@ impl Keeper {
         let place = directory_of(&self.engine, &self.agent);
         let head = tokio::task::spawn_blocking(move || host::git::head(&place));
         Ok(head.await.unwrap_or_default())
+    }
+
+    /// True if its worktree has work that needs a review.
+    async fn left_work(&self) -> Result<bool, Leave> {
+        let settings = self.engine.settings();
+        let worktree = self.engine.store.read(|tx| {
+            let Some(agent) = tx.agent_get(self.agent.id)? else { return Ok(None) };
+            if required_review(tx, &settings, &agent)? == ReviewRequired::Never {
+                return Ok(None);
+            }
+            Ok::<_, ToolError>(tx.worktree_of(agent.id)?)
+        })?;
+        let Some(worktree) = worktree else { return Ok(false) };
+        // Nobody closes it, so that there is always a turn.
+        let _turn = ASKING_GIT.acquire().await;
+        let looked =
+            self.engine.outside(move |core| Ok::<_, ToolError>(left_work(core, &worktree)));
+        Ok(looked.await?)
     }
 
     /// Notes that its result was lost, where output never reached the disk and there is none in the rest. What it

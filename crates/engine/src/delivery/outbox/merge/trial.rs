@@ -11,11 +11,14 @@ use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::delivery::merge_queue::{Details, Handed, conflicts_of};
 use crate::delivery::outbox::JobError;
+use crate::delivery::outbox::feedback::is_feedback_commit;
 use crate::delivery::reviews::FEEDBACK_FILE;
 use crate::delivery::worktree_setup::{epic_branch_of, ourselves};
 
 /// Tasks read at once.
 const ROWS: u32 = 100;
+/// Commits listed in the message of the one that stands for them.
+const SQUASHED: usize = 100;
 
 /// A merge that could be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +81,12 @@ pub(super) fn plan(engine: &Core, job: &Job, known: Option<&str>) -> Result<Step
     let theirs = without_feedback(&repo, (&from, commit), job.at)?;
     let verdict = match repo.merge_trees(&from, &theirs)? {
         MergeOutcome::Clean { tree } => {
-            let merged = repo.commit_merge(&tree, &[&from, &theirs], &message(job), &who)?;
+            let merged = if job.merge.squash {
+                let message = squashed_message(&repo, job, &from)?;
+                repo.commit_merge(&tree, &[&from], &message, &who)?
+            } else {
+                repo.commit_merge(&tree, &[&from, &theirs], &message(job), &who)?
+            };
             return Ok(Step::Try(Trial { from, merged }));
         }
         MergeOutcome::Conflicts(conflicts) => {
@@ -119,20 +127,36 @@ fn without_feedback(
     at: Timestamp,
 ) -> Result<String, GitError> {
     let told = repo.file_at(commit, FEEDBACK_FILE)?;
-    if told.is_none() || repo.file_at(from, FEEDBACK_FILE)?.is_some() {
+    // A file of that name that the project itself has stays as it is there.
+    let own = repo.file_at(from, FEEDBACK_FILE)?;
+    if told.is_none() || told == own {
         return Ok(commit.to_owned());
     }
     let about = format!("Remove {FEEDBACK_FILE}");
-    repo.commit_file(commit, FEEDBACK_FILE, None, &about, &ourselves(at))
+    repo.commit_file(commit, FEEDBACK_FILE, own.as_deref(), &about, &ourselves(at))
 }
 
 fn message(job: &Job) -> String {
-    let (number, merge) = (TaskRef::Number(job.task.number), &job.merge);
+    let number = TaskRef::Number(job.task.number);
+    format!("Merge {number}: {}\n\n{}", job.task.title, trailers(job))
+}
+
+/// The lines by which a merge can be traced.
+fn trailers(job: &Job) -> String {
+    let merge = &job.merge;
     let by = merge.approved_by.map_or_else(|| "the operator".to_owned(), |id| id.to_string());
-    format!(
-        "Merge {number}: {}\n\nTask: {}\nBranch: {}\nCommit: {}\nApproved-By: {by}\n",
-        job.task.title, job.task.slug, merge.branch, merge.commit
-    )
+    let (slug, branch, commit) = (&job.task.slug, &merge.branch, &merge.commit);
+    format!("Task: {slug}\nBranch: {branch}\nCommit: {commit}\nApproved-By: {by}\n")
+}
+
+/// Message of the one commit that stands for a branch: the task's title, and what the branch's commits say.
+fn squashed_message(repo: &Repo, job: &Job, from: &str) -> Result<String, GitError> {
+    let mut commits = repo.log(from, &job.merge.commit, SQUASHED)?;
+    commits.reverse();
+    let own = commits.into_iter().filter(|(_, subject)| !is_feedback_commit(subject));
+    let lines: Vec<String> = own.map(|(_, subject)| format!("- {subject}\n")).collect();
+    let number = TaskRef::Number(job.task.number);
+    Ok(format!("{} ({number})\n\n{}\n{}", job.task.title, lines.concat(), trailers(job)))
 }
 
 /// Moves the branch, together with the files where it is checked out; nothing if it moved meanwhile.
