@@ -35,7 +35,9 @@ pub(crate) use self::delivery::{
 };
 pub(crate) use self::notify::slack::{SlackArgs, SlackVerb};
 pub(crate) use self::notify::webhooks::{WebhooksArgs, WebhooksVerb};
-pub(crate) use self::tasks::{MailArgs, MailVerb, TaskAddArgs, TasksArgs, TasksVerb};
+pub(crate) use self::tasks::{
+    EpicArgs, EpicVerb, MailArgs, MailVerb, TaskAddArgs, TasksArgs, TasksVerb,
+};
 pub(crate) use self::upkeep::{BackupArgs, CleanArgs, RestoreArgs};
 use crate::commands::call::tool::ToolArgs;
 
@@ -233,6 +235,13 @@ Example:
   adjutant tasks show TAS-12
   adjutant tasks add 'Fix the parser' --priority 1")]
     Tasks(TasksArgs),
+    /// Create, list and show epics
+    #[command(after_help = "\
+Example:
+  adjutant epic create 'Prices in euros'
+  adjutant epic list
+  adjutant epic show epic_0123456789abcdef")]
+    Epic(EpicArgs),
     /// Run one agent after the other on a specification until it is done
     #[command(after_help = "\
 Example:

@@ -143,6 +143,7 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         Command::Discharge(args) => commands::crew::agents::discharge(app, args).await,
         Command::Ps(args) => commands::crew::agents::ps(app, &args).await,
         Command::Tasks(args) => commands::tasks::run(app, args).await,
+        Command::Epic(args) => commands::epics::run(app, args.verb).await,
         Command::Loop(args) => Box::pin(commands::automation::loops::run(app, args)).await,
         Command::Plan(args) => Box::pin(commands::automation::plans::run(app, args)).await,
         Command::Supervisors(args) => commands::automation::office::run(app, args).await,

@@ -19,6 +19,9 @@ pub(crate) struct RunArgs {
     /// Run this kind of agent: claude, codex, acp, command or script (default: that of the role)
     #[arg(long, short, value_name = "KIND")]
     pub(crate) kind: Option<String>,
+    /// Complete its task at its end, without a review of what it changed
+    #[arg(long)]
+    pub(crate) no_review: bool,
     /// Limits
     #[command(flatten)]
     pub(crate) bounds: BoundArgs,

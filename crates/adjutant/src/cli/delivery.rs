@@ -21,15 +21,19 @@ pub(crate) struct ReviewArgs {
 /// Actions of `review`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReviewVerb {
-    /// Show all reviews of one agent's work, with their feedback
+    /// Show work in review: its branch, its changes, and all reviews with their feedback
     #[command(after_help = "\
 Example:
-  adjutant review show sp_0123456789abcdef
-  adjutant review show fix-the-parser")]
+  adjutant review show TAS-12
+  adjutant review show TAS-12 --patch
+  adjutant review show sp_0123456789abcdef")]
     Show {
-        /// Agent, by id, at least four digits of it, or `last`; or its task, by id, slug or number
+        /// Task, by id, slug or number; or its agent, by id, at least four digits of it, or `last`
         #[arg(value_name = "AGENT|TASK")]
         name: String,
+        /// Print the changed lines too
+        #[arg(long, short)]
+        patch: bool,
     },
     /// Approve tasks and wait for their merges; exits with 1 if one is not merged
     #[command(after_help = "\
@@ -37,12 +41,19 @@ Example:
   adjutant review approve TAS-12
   adjutant review approve fix-the-parser write-the-docs
 
-Tasks are merged one by one, in the order given, and checked with the command
-`check` of the configuration. A task that is not merged goes back to its agent.")]
+Tasks are merged one by one, in the order given, into the branch that each came
+from, and checked with the command `check` of the configuration. A task that is
+not merged goes back to its agent.")]
     Approve {
         /// Tasks: ids, slugs or numbers
         #[arg(value_name = "TASK", required = true)]
         tasks: Vec<String>,
+        /// Merge each task as one commit (default: `review.squash` of the configuration)
+        #[arg(long, overrides_with = "no_squash")]
+        squash: bool,
+        /// Keep the commits of each task
+        #[arg(long, overrides_with = "squash")]
+        no_squash: bool,
     },
     /// Send a task back to its agent with the changes to make
     #[command(after_help = "\

@@ -23,7 +23,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 7] = [
             "discharge",
         ],
     ),
-    ("Work", &["tasks", "loop", "plan", "supervisors", "mail"]),
+    ("Work", &["tasks", "epic", "loop", "plan", "supervisors", "mail"]),
     ("Review", &["reviews", "review", "merge-queue", "worktrees"]),
     ("Record", &["events", "decisions", "audit", "costs"]),
     ("Connect", &["mcp", "tool", "webhooks", "slack"]),

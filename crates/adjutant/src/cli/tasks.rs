@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct TasksArgs {
-    /// Show only tasks in this state, such as `pending` or `in_progress`
+    /// Show only tasks in this state, such as `pending`, `in_progress` or `review`
     #[arg(long, value_name = "STATE")]
     pub(crate) state: Option<String>,
     /// Show only tasks of this epic
@@ -119,5 +119,48 @@ Example:
         /// Text of the message; - reads stdin
         #[arg(value_name = "BODY")]
         body: String,
+    },
+}
+
+/// `epic`.
+#[derive(Debug, Args)]
+pub(crate) struct EpicArgs {
+    /// Action
+    #[command(subcommand)]
+    pub(crate) verb: EpicVerb,
+}
+
+/// Actions of `epic`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum EpicVerb {
+    /// Create an epic
+    #[command(after_help = "\
+Example:
+  adjutant epic create 'Prices in euros'
+  adjutant epic create 'Prices in euros' --description - < epic.md
+
+Tasks join it with `adjutant tasks add TITLE --epic EPIC`.")]
+    Create {
+        /// Title, in one line
+        #[arg(value_name = "TITLE")]
+        title: String,
+        /// Describe the epic; - reads stdin
+        #[arg(long, short, value_name = "TEXT")]
+        description: Option<String>,
+    },
+    /// List epics, newest first, with the progress of their tasks
+    #[command(after_help = "\
+Example:
+  adjutant epic list
+  adjutant epic list --json | jq -r '.epics[].id'")]
+    List,
+    /// Show an epic and its tasks
+    #[command(after_help = "\
+Example:
+  adjutant epic show epic_0123456789abcdef")]
+    Show {
+        /// Id of the epic
+        #[arg(value_name = "EPIC")]
+        epic: String,
     },
 }

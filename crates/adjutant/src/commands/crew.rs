@@ -7,4 +7,5 @@ pub(crate) mod enlist;
 pub(crate) mod logs;
 pub(crate) mod role;
 pub(crate) mod run;
+mod summary;
 mod transcript;

@@ -4,6 +4,7 @@ pub(crate) mod automation;
 pub(crate) mod call;
 pub(crate) mod crew;
 pub(crate) mod delivery;
+pub(crate) mod epics;
 pub(crate) mod mail;
 pub(crate) mod notify;
 pub(crate) mod reconnect;

@@ -31,6 +31,7 @@ async fn list(app: &App, args: TasksArgs) -> Result<(), Trouble> {
     let more = loop {
         let mut input = Map::new();
         input.insert("limit".to_owned(), (args.limit - tasks.len()).clamp(1, PAGE).into());
+        input.insert("newestFirst".to_owned(), true.into());
         let given = [
             ("state", args.state.as_ref().map(|state| state.to_uppercase())),
             ("epicId", args.epic.clone()),

@@ -15,7 +15,7 @@ use crate::BINARY;
 use crate::help::commands;
 
 /// Every answer, and the story in which it is taken. Flags that change the shape belong to the name.
-const ANSWERS: [(&str, &str); 92] = [
+const ANSWERS: [(&str, &str); 95] = [
     ("init", "alone"),
     ("up", "crew"),
     ("down", "crew"),
@@ -39,6 +39,9 @@ const ANSWERS: [(&str, &str); 92] = [
     ("tasks", "work"),
     ("tasks show", "work"),
     ("tasks add", "work"),
+    ("epic create", "work"),
+    ("epic list", "work"),
+    ("epic show", "work"),
     ("supervisors", "office"),
     ("supervisors create", "office"),
     ("supervisors recover", "office"),
@@ -176,7 +179,7 @@ const RULES: Rules = Rules {
 };
 
 /// What fields hold that the stories never bring about.
-const KNOWN: [(&str, &str); 38] = [
+const KNOWN: [(&str, &str); 44] = [
     ("agentId", "string"),
     ("approvedBy", "string"),
     (
@@ -184,10 +187,12 @@ const KNOWN: [(&str, &str); 38] = [
         "{ archive: string, firstRow: number, lastHash: string, lastRow: number, sha256: string }",
     ),
     ("assignedAgentId", "string"),
+    ("branch", "string"),
     ("branchName", "string"),
     ("changes", "string"),
     ("checkOutput", "string"),
     ("code", "string"),
+    ("completedAt", "string"),
     ("conflicts", "{ file: string, kind: string, lines: [{ from: number, to: number }] }"),
     ("costUsd", "number"),
     ("deliveredAt", "string"),
@@ -203,9 +208,12 @@ const KNOWN: [(&str, &str); 38] = [
     ("kept", "string"),
     ("lastMerge", "object"),
     ("lastOkAt", "string"),
+    ("linearIssueId", "string"),
+    ("linearIssueUrl", "string"),
     ("mergedCommit", "string"),
     ("nextTryAt", "string"),
     ("notes", "string"),
+    ("oldPath", "string"),
     ("overlaps", "string"),
     ("position", "number"),
     ("prUrl", "string"),
@@ -218,6 +226,7 @@ const KNOWN: [(&str, &str); 38] = [
     ("tmuxSession", "string"),
     ("uncommitted", "string"),
     ("worktreePath", "string"),
+    ("why", "string"),
 ];
 
 /// The command of an answer: its name without what is not typed so.

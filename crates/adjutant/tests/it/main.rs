@@ -27,6 +27,7 @@ mod kill;
 mod life;
 mod looping;
 mod lost;
+mod main_flow;
 mod mcp;
 mod mcp_install;
 mod merging;

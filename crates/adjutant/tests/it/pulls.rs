@@ -87,6 +87,21 @@ scenarios:
     steps:
       - run: [sh, -c, 'until [ -e "$ADJUTANT_HOME/go" ]; do sleep 0.02; done']
       - *approve
+  asks:
+    steps:
+      - write: {path: feature.txt, text: "one\n"}
+      - commit: Add the feature
+      - call: request_review
+        with: {reviewer_prompt: praise}
+      - result: {summary: gone before the approval}
+    attempts:
+      2:
+        - fail: there was nothing to go on for
+  praise:
+    steps:
+      - call: send_feedback
+        with: {feedback: It holds., feedback_type: approved}
+        expect: {status: done}
   plan:
     steps:
       - call: create_issues
@@ -436,4 +451,55 @@ async fn a_coder_that_waits_without_a_process_is_done_when_its_work_is_approved(
     assert_eq!(reason, "Review 1: approved, pull request #1");
     stage.settled().await;
     stage.in_order().await;
+}
+
+#[tokio::test]
+async fn an_approval_opens_the_pull_request_and_its_merge_completes_the_task() {
+    let stage = stage(&[]).await;
+    let ran = answer(&stage.world, &["run", "--role", "coder", "asks"]).await;
+    assert_eq!(
+        (&ran["state"], &ran["taskState"]),
+        (&json!("succeeded"), &json!("review")),
+        "{ran}"
+    );
+    let [pull] = &stage.github.pulls()[..] else { panic!("one pull request") };
+    assert_eq!(
+        (pull.title.as_str(), pull.head.as_str()),
+        ("asks", ran["branch"].as_str().unwrap())
+    );
+    assert!(pull.body.contains("It holds."), "{}", pull.body);
+    let task = answer(&stage.world, &["tasks", "show", "TAS-1"]).await;
+    assert!(task["prUrl"].as_str().unwrap().ends_with("/pull/1"), "{task}");
+    stage.settled().await;
+    stage.in_order().await;
+}
+
+#[tokio::test]
+async fn a_person_decides_where_an_approval_cannot_open_a_pull_request() {
+    let stage = stage(&[]).await;
+    stage.git("git remote set-url origin https://elsewhere.example/o/r.git").await;
+    let ran = answer(&stage.world, &["run", "--role", "coder", "asks"]).await;
+    assert_eq!(
+        (&ran["state"], &ran["taskState"]),
+        (&json!("succeeded"), &json!("review")),
+        "{ran}"
+    );
+    assert_eq!(stage.asked(), 0);
+    // The remote is not on GitHub, so that nothing was to be opened.
+    let mail = answer(&stage.world, &["mail"]).await.to_string();
+    assert!(mail.contains("Review Passed: TAS-1"), "{mail}");
+    stage.git("git remote set-url origin https://github.com/o/r.git").await;
+    stage.github.fail_next(Fault::Refuse(401, "Bad credentials".to_owned()));
+    let ran = answer(&stage.world, &["run", "--role", "coder", "asks"]).await;
+    assert_eq!(
+        (&ran["state"], &ran["taskState"]),
+        (&json!("succeeded"), &json!("review")),
+        "{ran}"
+    );
+    let mail = answer(&stage.world, &["mail"]).await;
+    let passed = mail["mails"].as_array().unwrap().iter();
+    let passed = passed.filter(|mail| mail["subject"].as_str().unwrap().contains("Passed: TAS-2"));
+    let [passed] = &passed.collect::<Vec<_>>()[..] else { panic!("{mail}") };
+    assert!(passed["body"].as_str().unwrap().contains("No pull request was opened"), "{passed}");
+    settled(&stage.world).await;
 }

@@ -120,8 +120,8 @@ async fn where_there_is_nothing_the_way_to_something_is_shown() {
     }
     insta::assert_snapshot!(text(&world, &["reviews"]).await, @r"
     Nothing waits to be looked at; `adjutant reviews --all` lists what was.
-    A coder asks for a review with the tool request_review; the work on a task
-    of an epic waits for your approval when it is done.
+    What an agent changes that you start waits here for your approval when it
+    is done. A coder can ask for a review before, with the tool request_review.
     ");
     insta::assert_snapshot!(text(&world, &["worktrees"]).await, @r"
     No worktrees; `adjutant worktrees --all` lists those that were.

@@ -218,7 +218,7 @@ scenarios:
   mute:
     steps:
       - write: {path: half.txt, text: "half a review\n"}
-      - result: {summary: nothing to say}
+      - fail: it cannot say anything
 "#;
 
 /// A project under git whose coder and reviewer play scenarios.

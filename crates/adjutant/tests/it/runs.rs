@@ -82,8 +82,19 @@ async fn run_waits_and_gives_what_scripts_rely_on() {
     let ran = ok(&world, &["run", "--role", "mender", "--json", "Mend it"]).await;
     assert_eq!(ran.stderr, "", "programs are spared");
     let run = ran.json().unwrap();
-    let expected = ["agentId", "costUsd", "durationMs", "result", "state", "status", "tokens"];
+    let expected = [
+        "agentId",
+        "branch",
+        "costUsd",
+        "durationMs",
+        "result",
+        "state",
+        "status",
+        "taskState",
+        "tokens",
+    ];
     assert_eq!(keys(&run), expected);
+    assert_eq!((&run["taskState"], &run["branch"]), (&"completed".into(), &Value::Null));
     assert_eq!((&run["status"], &run["state"]), (&"completed".into(), &"succeeded".into()));
     assert_eq!(
         (&run["costUsd"], &run["tokens"]),

@@ -40,6 +40,13 @@ impl TaskFilter {
     }
 }
 
+/// Order of a list.
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    OldestFirst,
+    NewestFirst,
+}
+
 impl Tx<'_> {
     /// Lists tasks, oldest first.
     pub fn task_page(
@@ -48,7 +55,7 @@ impl Tx<'_> {
         after: i64,
         limit: u32,
     ) -> Result<Page<Task>, StoreError> {
-        self.task_rows(filter, ("number > $1", "number"), after, limit)
+        self.task_rows(filter, Order::OldestFirst, after, limit)
     }
 
     /// Lists tasks, newest first.
@@ -58,16 +65,20 @@ impl Tx<'_> {
         before: i64,
         limit: u32,
     ) -> Result<Page<Task>, StoreError> {
-        self.task_rows(filter, ("number < $1", "number DESC"), before, limit)
+        self.task_rows(filter, Order::NewestFirst, before, limit)
     }
 
     fn task_rows(
         &self,
         filter: &TaskFilter,
-        (from, order): (&str, &str),
+        order: Order,
         cursor: i64,
         limit: u32,
     ) -> Result<Page<Task>, StoreError> {
+        let (from, order) = match order {
+            Order::OldestFirst => ("number > $1", "number"),
+            Order::NewestFirst => ("number < $1", "number DESC"),
+        };
         let sql = format!(
             "SELECT {COLUMNS} FROM task WHERE {from}{} ORDER BY {order} LIMIT $2",
             filter.condition()

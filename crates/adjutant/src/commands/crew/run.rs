@@ -6,6 +6,8 @@ use std::time::Duration;
 use engine::Code;
 use futures_util::future::join_all;
 use model::agent::AwaitStatus;
+use model::review::ReviewRequired;
+use model::task::TaskStateName;
 use model::{AgentId, AgentStateName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -19,6 +21,7 @@ use wire::runs::StartedRun;
 use super::agents::elapsed;
 use super::logs;
 use super::role;
+use super::summary::Work;
 use crate::app::{App, now};
 use crate::cli::{AwaitArgs, BoundArgs, KillArgs, ResumeArgs, RunArgs};
 use crate::cli_error::Trouble;
@@ -103,6 +106,9 @@ fn run_request(app: &App, args: RunArgs) -> Result<Map<String, Value>, Trouble> 
     for (name, value) in given {
         request.extend(value.map(|value| (name.to_owned(), value.into())));
     }
+    if args.no_review {
+        request.insert("review".to_owned(), json!(ReviewRequired::Never));
+    }
     Ok(request)
 }
 
@@ -145,6 +151,8 @@ struct RunOutcome<'a> {
     cost_usd: Option<f64>,
     tokens: &'a AgentTokens,
     duration_ms: i64,
+    task_state: Option<TaskStateName>,
+    branch: Option<&'a str>,
 }
 
 /// Follows an agent that was just started to its end.
@@ -161,6 +169,7 @@ async fn watch(app: &App, mut steady: Steady<'_>, started: &StartedRun) -> Resul
                 .hint(format!("`adjutant kill {id}` ends it")));
         }
     };
+    let work = Work::of(&mut steady, started).await?;
     let outcome = RunOutcome {
         agent_id: details.agent.id,
         status: details.await_status,
@@ -169,8 +178,10 @@ async fn watch(app: &App, mut steady: Steady<'_>, started: &StartedRun) -> Resul
         cost_usd: details.agent.cost_usd,
         tokens: &details.tokens,
         duration_ms: details.duration_ms,
+        task_state: work.task_state(),
+        branch: work.branch(),
     };
-    app.render.answer(&outcome, || AgentOutcome::of(&details).text())?;
+    app.render.answer(&outcome, || AgentOutcome::of(&details).text(Some(&work)))?;
     match details.agent.state {
         AgentStateName::Succeeded => Ok(()),
         _ => Err(Trouble::said(NOT_SUCCEEDED)),
@@ -296,7 +307,7 @@ pub(crate) async fn wait(app: &App, args: &AwaitArgs) -> Result<(), Trouble> {
         if app.render.is_json() {
             print_json(&AwaitOutcome { agent_id: id, awaited: &awaited })?;
         } else {
-            print_text(&AgentOutcome::of_awaited(id, &awaited).text())?;
+            print_text(&AgentOutcome::of_awaited(id, &awaited).text(None))?;
         }
     }
     if failed { Err(Trouble::said(NOT_SUCCEEDED)) } else { Ok(()) }
@@ -385,8 +396,8 @@ impl AgentOutcome {
         facts.join(&dim(", "))
     }
 
-    /// The headline, the reason of a failure, and the result.
-    fn text(&self) -> String {
+    /// The headline, the reason of a failure, the result, and the work where that is known.
+    fn text(&self, work: Option<&Work>) -> String {
         let mut page = Page::default();
         page.line(self.headline());
         let reason = self.reason.as_ref().filter(|_| self.state != AgentStateName::Succeeded);
@@ -403,12 +414,19 @@ impl AgentOutcome {
             ("Questions", &report.questions),
         ];
         for (title, items) in lists {
-            if !items.is_empty() {
-                page.line(bold(title));
+            // What is shown of the files is not listed twice.
+            let is_shown =
+                |work: &Work| title == "Changes" && items.iter().all(|one| work.shows(one));
+            if items.is_empty() || work.is_some_and(is_shown) {
+                continue;
             }
+            page.line(bold(title));
             for item in items {
                 page.line(format_args!("  - {}", line(item)));
             }
+        }
+        if let Some(work) = work {
+            work.add_to(&mut page);
         }
         page.into_text()
     }

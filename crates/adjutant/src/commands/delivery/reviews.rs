@@ -2,12 +2,14 @@
 
 mod decide;
 mod story;
+mod work;
 
 use model::review::{FeedbackType, ReviewState};
 use serde::Serialize;
 use wire::merges::{ReviewDesk, ReviewDeskTask};
 use wire::reviews::{CoderView, ReviewView, Reviews};
 
+use self::work::Detail;
 use super::merge_queue::{abbreviated, places, under};
 use crate::app::{App, now, query};
 use crate::cli::{ReviewVerb, ReviewsArgs};
@@ -24,8 +26,14 @@ const MAX_LISTED: usize = 5;
 /// Shows or decides a review.
 pub(crate) async fn run(app: &App, verb: ReviewVerb) -> Result<(), Trouble> {
     match verb {
-        ReviewVerb::Show { name } => story::show(app, &name).await,
-        ReviewVerb::Approve { tasks } => decide::approve(app, &tasks).await,
+        ReviewVerb::Show { name, patch } => {
+            let detail = if patch { Detail::Patch } else { Detail::Figures };
+            story::show(app, &name, detail).await
+        }
+        ReviewVerb::Approve { tasks, squash, no_squash } => {
+            let squash = (squash || no_squash).then_some(squash);
+            decide::approve(app, &tasks, squash).await
+        }
         ReviewVerb::RequestChanges { task, feedback } => {
             decide::request_changes(app, &task, feedback).await
         }
@@ -70,8 +78,8 @@ fn work_text(work: &OpenWork, args: &ReviewsArgs) -> String {
         let more = if args.all { "" } else { "; `adjutant reviews --all` lists what was" };
         return format!(
             "Nothing waits to be looked at{more}.\n\
-             A coder asks for a review with the tool {}; the work on a task\n\
-             of an epic waits for your approval when it is done.",
+             What an agent changes that you start waits here for your approval when it\n\
+             is done. A coder can ask for a review before, with the tool {}.",
             name("request_review")
         );
     }

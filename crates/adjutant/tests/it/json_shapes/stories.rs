@@ -211,8 +211,8 @@ async fn work_that_is_reviewed_and_merged() {
     ended(&world, &coder).await;
 
     // Work that waits for approval: sent back, held, merged.
-    let epic = answer(&world, &["tool", "epic_create", "--title", "Words"]).await;
-    let epic = text(&epic, "id");
+    let typed = ["epic", "create", "Words", "--description", "All of them"];
+    let epic = text(&taken.take_one(&world, "epic create", &typed).await, "id");
     for (title, before) in [("file one", ""), ("file two", "file-one"), ("file broken", "")] {
         let slug = title.replace(' ', "-");
         let mut typed = vec!["tasks", "add", title, "--slug", &slug, "--epic", &epic];
@@ -221,6 +221,8 @@ async fn work_that_is_reviewed_and_merged() {
         }
         taken.take_one(&world, "tasks add", &typed).await;
     }
+    taken.take_one(&world, "epic list", &["epic", "list"]).await;
+    taken.take_one(&world, "epic show", &["epic", "show", &epic]).await;
     for title in ["file one", "file broken"] {
         let slug = title.replace(' ', "-");
         let typed = ["run", "--role", "coder", "--task", &slug, title];

@@ -93,7 +93,7 @@ pub(super) async fn run(
         return Err(JobError::Never(ToolError::wrong_state("the agent you review has ended")));
     };
     if wish.kind == FeedbackType::Approved {
-        return approve(engine, errand, (wish, review), shutdown).await;
+        return approve(engine, errand, wish, review, shutdown).await;
     }
     let notes: Notes = notes_of(errand)?.unwrap_or_default();
     let (asked, looked) = (wish.clone(), review.clone());
@@ -127,7 +127,8 @@ pub(super) async fn run(
 async fn approve(
     engine: &Core,
     errand: &OutboxJob,
-    (wish, review): (FeedbackWish, Review),
+    wish: FeedbackWish,
+    review: Review,
     shutdown: &CancellationToken,
 ) -> Result<Ending, JobError> {
     let asked = |core: &Core| Ok::<_, ToolError>(approval::consequence(core));
@@ -155,7 +156,7 @@ async fn approve(
     }
     let settings = engine.settings();
     Ok(Box::new(move |tx, now| {
-        said(tx, (&wish, &review), None, now)?;
+        said(tx, &wish, &review, None, now)?;
         if let Some(opened) = &opened {
             // It ends the review itself.
             opened(tx, now)?;
@@ -322,7 +323,7 @@ fn record(
         }
         return Ok(answer);
     }
-    said(tx, (wish, review), commit, now)?;
+    said(tx, wish, review, commit, now)?;
     let word = word(wish, review, landed);
     let closing = Closing { state: ReviewState::Feedback, feedback: Some(wish.kind), word };
     reviews::close(tx, settings, review, &closing, now)?;
@@ -348,7 +349,8 @@ fn answer(wish: &FeedbackWish, commit: Option<&str>) -> Value {
 /// Records what the reviewer said, unless its review is over.
 fn said(
     tx: &mut Tx<'_>,
-    (wish, review): (&FeedbackWish, &Review),
+    wish: &FeedbackWish,
+    review: &Review,
     commit: Option<String>,
     now: Timestamp,
 ) -> Result<(), ToolError> {

@@ -60,11 +60,15 @@ impl ApprovalOutcome {
 }
 
 /// Approves tasks, one after the other, and waits for the outcome of each.
-pub(super) async fn approve(app: &App, tasks: &[String]) -> Result<(), Trouble> {
+pub(super) async fn approve(
+    app: &App,
+    tasks: &[String],
+    squash: Option<bool>,
+) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
     let (mut outcomes, mut refused, mut sent_back) = (Vec::new(), None, false);
     for task in tasks {
-        let outcome = match approve_one(app, &mut steady, task).await {
+        let outcome = match approve_one(app, &mut steady, task, squash).await {
             Ok(outcome) => outcome,
             // The others may fit all the same; the last refusal is reported at the end.
             Err(trouble) => {
@@ -95,8 +99,9 @@ async fn approve_one(
     app: &App,
     steady: &mut Steady<'_>,
     task: &str,
+    squash: Option<bool>,
 ) -> Result<ApprovalOutcome, Trouble> {
-    let input = json!({ "taskId": task });
+    let input = json!({ "taskId": task, "squash": squash });
     let approved: Answer<ApprovedTask> =
         steady.call_tool_once("mcp__supervisor__approve_task", &input).await?;
     let Some(merge) = approved.merge_id else {

@@ -2,6 +2,7 @@
 
 use wire::reviews::{FeedbackView, ReviewStory, ReviewView};
 
+use super::work::{Detail, ReviewedWork};
 use super::{add_suggestions, iteration_of, state_of};
 use crate::app::{App, escaped, now};
 use crate::cli_error::Trouble;
@@ -10,12 +11,14 @@ use crate::commands::delivery::merge_queue::{abbreviated, under};
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{Page, age, bold, dim, line, name, quoted};
 
-/// Shows the reviews of an agent's work.
-pub(super) async fn show(app: &App, named: &str) -> Result<(), Trouble> {
+/// Shows an agent's work and its reviews.
+pub(super) async fn show(app: &App, named: &str, detail: Detail) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
     let path = format!("/api/reviews/{}", escaped(named));
     let story: Answer<ReviewStory> = steady.fetch(&path).await?;
-    Ok(app.render.answer(&story, || story_text(&story))?)
+    let work = ReviewedWork::of(&mut steady, &story.coder, detail).await?;
+    let value = work.with_story(&story)?;
+    Ok(app.render.answer(&value, || work.text(&story_text(&story)))?)
 }
 
 fn story_text(story: &ReviewStory) -> String {
