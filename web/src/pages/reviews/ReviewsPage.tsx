@@ -72,8 +72,8 @@ export default function ReviewsPage() {
             <div className={css.nothing}>
               {items.length === 0 ? (
                 <Empty title="Nothing waits to be looked at" commands={['adjutant reviews --all']}>
-                  A coder asks for a review with the tool <code>request_review</code>; the work on a task of an epic waits for your approval when it is
-                  done. What was merged last stands at the left.
+                  What an agent changes that you start waits here for your approval when it is done. A coder can ask for a review before, with the
+                  tool <code>request_review</code>. What was merged last is at the left.
                 </Empty>
               ) : (
                 <Empty title="Choose what to look at">

@@ -55,7 +55,7 @@ export function verdictOf(review: Review): string {
     case 'approved':
       return 'approves';
     case 'feedback':
-      return { needs_work: 'wants changes', suggestions: 'has suggestions', clarification: 'has questions' }[review.feedback?.type ?? 'suggestions'];
+      return { needs_work: 'wants changes', suggestions: 'has suggestions', clarification: 'has questions', approved: 'approves' }[review.feedback?.type ?? 'suggestions'];
     case 'silent':
       return 'ended without a word';
     case 'timed_out':
