@@ -38,7 +38,7 @@ pub(crate) struct Notes {
 
 /// Answer of a commit job.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Committed {
+pub(crate) struct CommitOutcome {
     /// Branch of the work
     pub(crate) branch: String,
     /// Commit the branch stands at
@@ -79,7 +79,7 @@ pub(super) async fn run(engine: &Core, job: &OutboxJob) -> Result<Ending, JobErr
     engine.point(Point::CommitDone);
     let committed = head != before;
     let files = if committed { files } else { Vec::new() };
-    let answer = Committed { branch, head, committed, files };
+    let answer = CommitOutcome { branch, head, committed, files };
     Ok(Box::new(move |_, _| Ok(json!(answer))))
 }
 

@@ -11,7 +11,7 @@ use crate::call::cx::{ReadCx, WriteCx};
 use crate::call::tool::{Ask, Look, Tool};
 use crate::core::error::ToolError;
 use crate::core::topics::Topic;
-use crate::delivery::outbox::commit::{CommitRequest, Committed};
+use crate::delivery::outbox::commit::{CommitOutcome, CommitRequest};
 use crate::delivery::outbox::{self, NewJob, lane_of};
 use crate::delivery::worktree_setup::no_place;
 
@@ -81,7 +81,7 @@ impl Ask for Commit {
         _: &Args,
         ticket: &OutboxJobId,
     ) -> Result<Look<CommitAnswer>, ToolError> {
-        let Some(done) = outbox::outcome::<Committed>(cx.tx, *ticket)? else {
+        let Some(done) = outbox::outcome::<CommitOutcome>(cx.tx, *ticket)? else {
             return Ok(Look::NotYet(CommitAnswer {
                 branch: None,
                 head: None,
@@ -90,7 +90,7 @@ impl Ask for Commit {
                 status: CommitStatus::Pending,
             }));
         };
-        let Committed { branch, head, committed, files } = done;
+        let CommitOutcome { branch, head, committed, files } = done;
         Ok(Look::Settled(CommitAnswer {
             branch: Some(branch),
             head: Some(head),
