@@ -9,7 +9,7 @@ use model::agent::AwaitStatus;
 use model::review::ReviewRequired;
 use model::task::TaskStateName;
 use model::{AgentId, AgentStateName};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep};
@@ -147,7 +147,7 @@ struct RunOutcome<'a> {
     agent_id: AgentId,
     status: AwaitStatus,
     state: AgentStateName,
-    result: &'a Option<Value>,
+    result: &'a Option<AgentResultView>,
     cost_usd: Option<f64>,
     tokens: &'a AgentTokens,
     duration_ms: i64,
@@ -326,8 +326,7 @@ pub(crate) struct AgentOutcome {
 }
 
 /// The usual fields of an agent's result, as far as it has them.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Default)]
 struct AgentReport {
     summary: String,
     changes: Vec<String>,
@@ -349,17 +348,14 @@ impl From<&AgentResultView> for AgentReport {
 impl AgentOutcome {
     /// Outcome of an agent, with time, money and tokens.
     pub(crate) fn of(details: &AgentDetails) -> Self {
-        let result = details.result.as_ref();
-        // A result is the agent's own document: one of another form has nothing to show.
-        let report = result.and_then(|result| AgentReport::deserialize(result).ok());
         Self {
             id: details.agent.id,
             state: details.agent.state,
             reason: details.agent.reason.clone(),
             duration_ms: details.duration_ms,
             cost_usd: details.agent.cost_usd,
-            tokens: details.tokens.clone(),
-            report: report.unwrap_or_default(),
+            tokens: details.tokens,
+            report: details.result.as_ref().map(AgentReport::from).unwrap_or_default(),
         }
     }
 
