@@ -55,15 +55,16 @@ async fn watch(app: &App, steady: &mut Steady<'_>, args: &PsArgs) -> Result<(), 
 
 /// The agents that have not ended.
 pub(crate) async fn live(client: &Client) -> Result<Vec<Answer<AgentView>>, Trouble> {
-    all_rows(async |after| Ok(client.get::<AgentList>(&list_path(false, after)).await?)).await
+    all_rows(async |after| Ok(client.get::<AgentList>(&list_path("false", after)).await?)).await
 }
 
 async fn listed(steady: &mut Steady<'_>, args: &PsArgs) -> Result<Vec<Answer<AgentView>>, Trouble> {
-    steady.fetch_all::<AgentList>(|after| list_path(args.all, after)).await
+    let all = if args.all { "true" } else { "false" };
+    steady.fetch_all::<AgentList>(|after| list_path(all, after)).await
 }
 
-fn list_path(all: bool, after: Option<String>) -> String {
-    query("/api/agents", [("all", Some(all.to_string())), ("after", after)])
+fn list_path(all: &str, after: Option<String>) -> String {
+    query("/api/agents", [("all", Some(all.to_owned())), ("after", after)])
 }
 
 fn agent_table(agents: &[Answer<AgentView>], args: &PsArgs) -> String {

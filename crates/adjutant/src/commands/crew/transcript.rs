@@ -24,14 +24,14 @@ pub(crate) struct TranscriptWriter {
 struct OpenText {
     kind: StepKind,
     id: Option<String>,
-    err: bool,
+    tone: Tone,
     /// Last line, as far as it has come
     line: String,
 }
 
 impl OpenText {
     fn continues_with(&self, step: &StreamItem) -> bool {
-        (self.kind, &self.id, self.err) == (step.kind, &step.id, step.err)
+        (self.kind, &self.id, self.tone) == (step.kind, &step.id, Tone::of(step))
     }
 }
 
@@ -62,7 +62,7 @@ impl TranscriptWriter {
     pub(crate) fn finish(&mut self) -> Option<String> {
         let open = self.open.take()?;
         let has_words = !open.line.trim().is_empty();
-        has_words.then(|| toned(open.kind, open.err, &open.line))
+        has_words.then(|| open.tone.paint(&open.line))
     }
 
     /// Adds a part to the open text.
@@ -73,12 +73,12 @@ impl TranscriptWriter {
         let open = self.open.get_or_insert_with(|| OpenText {
             kind: step.kind,
             id: step.id.clone(),
-            err: step.err,
+            tone: Tone::of(step),
             line: String::new(),
         });
         open.line.push_str(&plain(&step.text));
         if let Some((complete, rest)) = open.line.rsplit_once('\n') {
-            lines.push(toned(open.kind, open.err, complete));
+            lines.push(open.tone.paint(complete));
             open.line = rest.to_owned();
         }
         lines
@@ -90,7 +90,7 @@ impl TranscriptWriter {
         let text = match step.kind {
             StepKind::Told => format!("{} {}", name("»"), short(&step.text, most)),
             StepKind::Message | StepKind::Thought => {
-                toned(step.kind, step.err, &plain(step.text.trim_end()))
+                Tone::of(step).paint(&plain(step.text.trim_end()))
             }
             StepKind::Call => self.call(step, most)?,
             StepKind::Output => {
@@ -132,10 +132,27 @@ impl TranscriptWriter {
     }
 }
 
-/// A text in the tone of its kind: answers stand out, the rest stands back.
-fn toned(kind: StepKind, err: bool, text: &str) -> String {
-    let is_quiet = err || kind == StepKind::Thought;
-    if is_quiet && !text.is_empty() { dim(text) } else { text.to_owned() }
+/// Emphasis of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tone {
+    /// Answers and output
+    Plain,
+    /// Thoughts and standard error
+    Dim,
+}
+
+impl Tone {
+    fn of(step: &StreamItem) -> Self {
+        let is_dim = step.err || step.kind == StepKind::Thought;
+        if is_dim { Self::Dim } else { Self::Plain }
+    }
+
+    fn paint(self, text: &str) -> String {
+        match self {
+            Self::Dim if !text.is_empty() => dim(text),
+            Self::Dim | Self::Plain => text.to_owned(),
+        }
+    }
 }
 
 fn failure(text: &str, most: usize) -> String {
@@ -187,9 +204,8 @@ mod tests {
         StreamItem { id, tool, input: Some(input), ..step(StepKind::Call, "") }
     }
 
-    fn output(id: &str, ok: bool, text: &str) -> StreamItem {
-        let id = Some(id.to_owned());
-        StreamItem { id, ok: Some(ok), ..step(StepKind::Output, text) }
+    fn output(id: &str, text: &str) -> StreamItem {
+        StreamItem { id: Some(id.to_owned()), ok: Some(true), ..step(StepKind::Output, text) }
     }
 
     /// Lines as they are written, without colours.
@@ -232,9 +248,9 @@ mod tests {
     fn calls_and_their_outputs_are_short_and_errors_say_so() {
         let lines = written(&[
             call("1", Some("Bash"), json!({ "command": "ls" })),
-            output("1", true, "a\nb"),
+            output("1", "a\nb"),
             call("2", Some("mcp__mail__send"), json!({ "to": "x" })),
-            output("2", false, "no such agent"),
+            StreamItem { ok: Some(false), ..output("2", "no such agent") },
             call("3", Some("Write"), json!({ "content": "x".repeat(1000) })),
             step(StepKind::Error, "Credit is used up"),
             StreamItem {
@@ -256,7 +272,7 @@ mod tests {
         let lines = written(&[
             call("1", Some("apply_patch"), json!([{ "path": "a.rs" }])),
             call("1", Some("apply_patch"), json!([{ "path": "a.rs" }])),
-            output("1", true, ""),
+            output("1", ""),
             call("2", Some("Read"), json!({})),
             call("2", None, json!({ "path": "b.rs" })),
         ]);

@@ -19,9 +19,9 @@ fn at(seconds: i64) -> String {
 
 /// An agent as the server tells of it, with more if need be.
 pub(crate) fn agent(id: &str, more: Value) -> Value {
-    let digits: String = id.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let bits = id.bytes().fold(0, |bits: u64, byte| (bits << 8) | u64::from(byte));
     let mut row = json!({
-        "id": format!("sp_{digits:0>16}"), "short": id, "role": "coder", "kind": "claude",
+        "id": AgentId::from_bits(bits), "short": id, "role": "coder", "kind": "claude",
         "category": "worker", "depth": 0, "endedBelow": 0,
         "model": "opus", "state": "running", "reason": null, "limitedUntil": null, "task": null,
         "parentId": null, "children": 0, "liveBelow": 0, "doing": null, "asks": null,
