@@ -20,6 +20,7 @@ use hyper_util::rt::TokioExecutor;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use wire::error::ErrorBody;
 
 pub(crate) use answer::{Answer, ListPage, all_rows};
 use prove::Challenge;
@@ -163,6 +164,12 @@ impl ApiError {
         }
     }
 
+    /// Reads the facts of the error into a shape, if it has them.
+    pub(crate) fn details<T: DeserializeOwned>(&self) -> Option<T> {
+        let body = ErrorBody::deserialize(&self.whole).ok()?;
+        serde_json::from_value(Value::Object(body.details)).ok()
+    }
+
     fn unknown(status: StatusCode, text: &str) -> Self {
         let code = match status {
             StatusCode::UNAUTHORIZED => "UNAUTHENTICATED",
@@ -218,11 +225,6 @@ impl Client {
     /// Asks for a JSON document.
     pub(crate) async fn get_json(&self, path: &str) -> Result<Value, ClientError> {
         self.json(Method::GET, path, HeaderMap::new(), Bytes::new()).await
-    }
-
-    /// Sends a JSON document and returns the one that is answered; no answer is `null`.
-    pub(crate) async fn post_json(&self, path: &str, body: &Value) -> Result<Value, ClientError> {
-        self.json(Method::POST, path, HeaderMap::new(), body.to_string().into()).await
     }
 
     /// Reads a document of a known shape.
@@ -399,8 +401,10 @@ mod tests {
         let client = Client::new(&format!("{url}/"), Some("secret")).unwrap();
         assert!(!format!("{client:?}").contains("secret"));
 
-        let answer = client.post_json("/echo", &json!([1])).await.unwrap();
-        assert_eq!(answer, json!({ "token": "Bearer secret", "body": [1] }));
+        let answer = client.post::<Value>("/echo", &json!([1])).await.unwrap();
+        assert_eq!(*answer, json!({ "token": "Bearer secret", "body": [1] }));
+        let error = client.post::<Vec<i64>>("/echo", &json!([1])).await.unwrap_err();
+        assert!(matches!(error, ClientError::Undecodable { .. }), "{error:?}");
 
         let Err(ClientError::Api { status, body }) = client.get_json("/no").await else { panic!() };
         assert_eq!((status, body.code.as_str()), (StatusCode::CONFLICT, "CONFLICT"));

@@ -15,10 +15,11 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, timeout_at};
+use wire::runs::StartedRun;
 
 use self::check::Check;
 use self::stage::Stage;
-use self::story::Story;
+use self::story::{DemoAgent, Story};
 use self::teller::Teller;
 use crate::app::App;
 use crate::cli::DemoArgs;
@@ -26,8 +27,8 @@ use crate::cli_error::Trouble;
 use crate::server_process;
 use crate::terminal::render::{bad, count, good, name, span};
 
-/// The crew needs a few seconds. Whoever has waited that long sees what became of it.
-const LIMIT: Duration = Duration::from_secs(120);
+/// Time limit for the crew, which needs a few seconds; then the demonstration is checked as it is.
+const CREW_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Plays the demo, and leaves nothing behind but what was to be kept.
 pub(crate) async fn run(app: &App, args: &DemoArgs) -> Result<(), Trouble> {
@@ -77,13 +78,13 @@ pub(crate) async fn run(app: &App, args: &DemoArgs) -> Result<(), Trouble> {
 async fn play(
     stage: &mut Stage,
     teller: &mut Teller<'_>,
-) -> Result<(Vec<serde_json::Value>, Vec<Check>), Trouble> {
-    let deadline = Instant::now() + LIMIT;
+) -> Result<(Vec<DemoAgent>, Vec<Check>), Trouble> {
+    let deadline = Instant::now() + CREW_TIMEOUT;
     teller.part("A crew")?;
     let url = stage.up().await?;
     teller.say("adjutant", &format!("serves a new repository at {url}"))?;
-    let wish = json!({ "role": "lead", "prompt": "lead" });
-    stage.client()?.post_json("/api/runs", &wish).await?;
+    let request = json!({ "role": "lead", "prompt": "lead" });
+    stage.client()?.post::<StartedRun>("/api/runs", &request).await?;
     let mut story = Story::default();
     let mut back_at = None;
     while !story.is_over() {

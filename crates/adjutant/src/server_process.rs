@@ -493,7 +493,7 @@ async fn ask(at: &Where, server: &ServerFile) -> Result<bool, DownError> {
         return Ok(false);
     }
     let client = connect::client_of(at, server)?;
-    match timeout(ASK, client.post_json("/api/shutdown", &json!({}))).await {
+    match timeout(ASK, client.post::<()>("/api/shutdown", &json!({}))).await {
         Ok(Ok(_) | Err(ClientError::Undecodable { .. })) => Ok(true),
         Ok(Err(error @ (ClientError::Api { .. } | ClientError::Unusable { .. }))) => {
             Err(error.into())

@@ -7,22 +7,25 @@ use std::time::Duration;
 
 use clap::{Arg, Command, CommandFactory as _};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate, complete};
-use serde_json::Value;
+use serde::de::DeserializeOwned;
 use tokio::time::timeout;
+use wire::agent_details::AgentList;
+use wire::tasks::Board;
 
 use crate::app::App;
 use crate::cli::{Cli, Global, Shell};
+use crate::client::Answer;
 use crate::crew::roles;
 use crate::environment::Environment;
 use crate::run;
 use crate::server_process::connect;
-use crate::terminal::render::{field, line, print_raw};
+use crate::terminal::render::{self, line, print_raw};
 
 /// The word that asks for candidates: then come the shell, the number of the word, and all words.
 pub(crate) const WORD: &str = "__complete";
 
 /// Timeout for the server: nobody waits at a prompt.
-const MOMENT: Duration = Duration::from_millis(400);
+const ANSWER_TIMEOUT: Duration = Duration::from_millis(400);
 
 /// Prints what could stand at a place of a command line, a line each. What goes wrong is not said: it
 /// would stand in the middle of what somebody types.
@@ -174,24 +177,23 @@ fn candidate(name: &str, help: &str) -> Option<CompletionCandidate> {
 fn agents(app: &App) -> Vec<CompletionCandidate> {
     let last = CompletionCandidate::new("last").help(Some("the newest agent".into()));
     let mut found = vec![last];
-    let answer = ask(app, "/api/agents?all=true").unwrap_or_default();
-    let mut rows = answer["agents"].as_array().cloned().unwrap_or_default();
+    let answer = ask::<AgentList>(app, "/api/agents?all=true");
+    let mut rows = answer.map(|answer| answer.into_value().agents).unwrap_or_default();
     rows.reverse();
-    rows.sort_by_key(|agent| !agent["finishedAt"].is_null());
+    rows.sort_by_key(|agent| agent.finished_at.is_some());
     for agent in &rows {
-        let [id, role, state, task] =
-            ["id", "role", "state", "taskSlug"].map(|key| field(agent, key));
-        found.extend(candidate(&id, &format!("{role}, {state}, {task}")));
+        let help = format!("{}, {}, {}", agent.role, agent.state, render::shown(&agent.task_slug));
+        found.extend(candidate(&agent.id.to_string(), &help));
     }
     found
 }
 
 /// The tasks, by their slugs.
 fn tasks(app: &App) -> Vec<CompletionCandidate> {
-    let answer = ask(app, "/api/board?limit=100").unwrap_or_default();
-    let columns = answer["columns"].as_array().into_iter().flatten();
-    let tasks = columns.flat_map(|column| column["tasks"].as_array().into_iter().flatten());
-    tasks.filter_map(|task| candidate(&field(task, "slug"), &field(task, "title"))).collect()
+    let board = ask::<Board>(app, "/api/board?limit=100");
+    let columns = board.map(|board| board.into_value().columns).unwrap_or_default();
+    let tasks = columns.iter().flat_map(|column| &column.tasks);
+    tasks.filter_map(|task| candidate(&task.slug, &task.title)).collect()
 }
 
 /// The roles. They are files: no server is needed.
@@ -206,10 +208,10 @@ fn role_names(app: &App) -> Vec<CompletionCandidate> {
 }
 
 /// Answer of the server, if it is up and quick.
-fn ask(app: &App, path: &str) -> Option<Value> {
+fn ask<T: DeserializeOwned>(app: &App, path: &str) -> Option<Answer<T>> {
     let client = connect::locate(&app.place(&[]).ok()?).ok()??;
     let runtime = run::one_thread().ok()?;
-    runtime.block_on(async { timeout(MOMENT, client.get_json(path)).await.ok()?.ok() })
+    runtime.block_on(async { timeout(ANSWER_TIMEOUT, client.get(path)).await.ok()?.ok() })
 }
 
 #[cfg(test)]

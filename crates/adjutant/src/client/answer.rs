@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use serde::de::DeserializeOwned;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A decoded answer.
 ///
@@ -21,6 +21,17 @@ impl<T: DeserializeOwned> Answer<T> {
     pub(crate) fn decode(json: Value) -> Result<Self, serde_json::Error> {
         let value = T::deserialize(&json)?;
         Ok(Self { json, value })
+    }
+
+    /// Replaces fields of the document, and decodes it again.
+    pub(crate) fn with_fields(
+        mut self,
+        fields: Map<String, Value>,
+    ) -> Result<Self, serde_json::Error> {
+        if let Value::Object(object) = &mut self.json {
+            object.extend(fields);
+        }
+        Self::decode(self.json)
     }
 }
 
@@ -99,18 +110,23 @@ macro_rules! list_pages {
 
 list_pages! {
     wire::agent_details::AgentList: agents of wire::agent_details::AgentView;
+    wire::audit::AuditCalls: rows of wire::audit::AuditCallView;
     wire::crew::Crew: rows of wire::crew::CrewRow;
+    wire::decisions::DecisionLog: decisions of wire::decisions::Decision;
     wire::epics::Epics: epics of wire::epics::EpicRow;
     wire::files::Reservations: reservations of wire::files::ReservationView;
+    wire::login::LinkList: links of wire::login::LinkView;
     wire::loops::LoopList: loops of wire::loops::LoopView;
     wire::mail::InboxAnswer: mails of wire::mail::MailView;
     wire::merges::Merges: merges of wire::merges::MergeView;
     wire::merges::ReviewDesk: tasks of wire::merges::ReviewDeskTask;
     wire::plans::Plans: plans of wire::plans::PlanRow;
     wire::reviews::Reviews: reviews of wire::reviews::ReviewView;
+    wire::slack::SlackThreads: threads of wire::slack::SlackThreadView;
     wire::supervisors::PendingEpics: epics of wire::supervisors::PendingEpic;
     wire::supervisors::Supervisors: supervisors of wire::supervisors::SupervisorRow;
     wire::tasks::TasksAnswer: tasks of wire::tasks::TaskView;
+    wire::webhooks::Deliveries: deliveries of wire::webhooks::DeliveryView;
     wire::worktrees::Worktrees: worktrees of wire::worktrees::WorktreeView;
 }
 

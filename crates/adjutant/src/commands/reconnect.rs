@@ -8,7 +8,6 @@ use http::HeaderValue;
 use model::AgentId;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use tokio::time::{Instant, sleep};
 use wire::agent_details::AgentDetails;
 
@@ -43,11 +42,6 @@ impl<'a> Steady<'a> {
     /// The server that there is now.
     pub(crate) fn client(&self) -> &Client {
         &self.client
-    }
-
-    /// Asks for a document.
-    pub(crate) async fn get(&mut self, path: &str) -> Result<Value, Trouble> {
-        Ok(self.fetch::<Value>(path).await?.into_value())
     }
 
     /// Reads a document of a known shape.

@@ -5,9 +5,11 @@ use std::path::Path;
 use engine::ToolError;
 use host::files::{self as disk, Mode};
 use model::Policy;
+use serde::Deserialize as _;
 use serde_json::Value;
 use server::{FileChange, Files};
 use similar::TextDiff;
+use wire::error::ErrorBody;
 use wire::settings::{
     CheckedChange, ConfigView, FileProblem, FilesView, KeyChange, KeyView, RoleChange, RoleFile,
 };
@@ -330,7 +332,8 @@ fn shown(problem: Problem) -> FileProblem {
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what errors are mapped with")]
 fn told(trouble: Trouble) -> ToolError {
-    let code = trouble.body()["code"].as_str().and_then(engine::Code::parse);
+    let body = ErrorBody::deserialize(trouble.body()).ok();
+    let code = body.and_then(|body| engine::Code::parse(&body.code));
     let error = ToolError::new(code.unwrap_or(engine::Code::InternalError), trouble.message());
     trouble.hints().iter().fold(error, ToolError::hint)
 }

@@ -2,35 +2,43 @@
 
 use std::time::Duration;
 
+use model::{AgentId, AgentStateName, TaskStateName};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::Instant;
+use wire::agents::OutputPlace;
+use wire::audit::{AuditCalls, ChainVerificationView};
+use wire::reviews::{ReviewView, Reviews};
+use wire::runs::{AgentOutput, OutputStream};
+use wire::tasks::TaskLines;
+use wire::worktrees::{Agreement, Worktrees};
 
-use super::story::Story;
-use crate::app::{call, query};
+use super::story::{DemoAgent, Story};
+use crate::app::{call_tool, query};
 use crate::cli_error::Trouble;
-use crate::client::Client;
-use crate::terminal::render::{bad, count, good, money, wrapped};
+use crate::client::{Answer, Client, all_rows};
+use crate::terminal::render::{bad, count, dollars, good, wrapped};
 
 /// Expected outcome of each agent.
-const ENDS: [(&str, &str); 9] = [
-    ("lead", "succeeded"),
-    ("writer", "succeeded"),
-    ("reviewer", "succeeded"),
-    ("reviewer 2", "succeeded"),
-    ("spender", "over_budget"),
-    ("clerk", "succeeded"),
-    ("runner", "succeeded"),
-    ("tester", "failed"),
-    ("tester 2", "succeeded"),
+const EXPECTED_ENDS: [(&str, AgentStateName); 9] = [
+    ("lead", AgentStateName::Succeeded),
+    ("writer", AgentStateName::Succeeded),
+    ("reviewer", AgentStateName::Succeeded),
+    ("reviewer 2", AgentStateName::Succeeded),
+    ("spender", AgentStateName::OverBudget),
+    ("clerk", AgentStateName::Succeeded),
+    ("runner", AgentStateName::Succeeded),
+    ("tester", AgentStateName::Failed),
+    ("tester 2", AgentStateName::Succeeded),
 ];
 /// Poll interval for removed worktrees.
-const LOOK: Duration = Duration::from_millis(20);
-/// Cap of the spender and cost of its step, in dollars.
-const CAP: f64 = 0.10;
-const STEP: f64 = 0.03;
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Budget of the spender, in dollars.
+const SPENDER_CAP: f64 = 0.10;
+/// Cost of one step of the spender, in dollars.
+const SPENDER_STEP: f64 = 0.03;
 
-/// Something that must be so.
+/// A claim about the demonstration, and its verdict.
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
     /// Claim
@@ -60,14 +68,13 @@ pub(super) fn commits(history: &str) -> Check {
 pub(super) async fn agreement(client: &Client, deadline: Instant) -> Result<Check, Trouble> {
     let what = "git and the record agree: no worktree is left that nobody needs".to_owned();
     loop {
-        let found = client.get_json("/api/worktrees/check").await?;
-        let left = client.get_json("/api/worktrees").await?;
-        let none = |list: &Value| list.as_array().is_some_and(Vec::is_empty);
-        let holds = none(&found["disagreements"]) && none(&left["worktrees"]);
+        let compared: Answer<Agreement> = client.get("/api/worktrees/check").await?;
+        let left: Answer<Worktrees> = client.get("/api/worktrees").await?;
+        let holds = compared.disagreements.is_empty() && left.worktrees.is_empty();
         if holds || Instant::now() >= deadline {
             return Ok(Check { what, holds });
         }
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -75,7 +82,7 @@ pub(super) async fn agreement(client: &Client, deadline: Instant) -> Result<Chec
 pub(super) async fn record(
     client: &Client,
     story: &Story,
-    crew: &[Value],
+    crew: &[DemoAgent],
 ) -> Result<Vec<Check>, Trouble> {
     Ok(vec![
         ends(crew),
@@ -87,62 +94,65 @@ pub(super) async fn record(
     ])
 }
 
-fn ends(crew: &[Value]) -> Check {
+fn ends(crew: &[DemoAgent]) -> Check {
     let mut wrong = Vec::new();
-    for (name, state) in ENDS {
-        let found = crew.iter().find(|agent| agent["name"] == name);
-        if found.is_none_or(|agent| agent["state"] != state) {
-            let is = found.map_or(&Value::Null, |agent| &agent["state"]);
+    for (name, state) in EXPECTED_ENDS {
+        let found = crew.iter().find(|agent| agent.name == name).map(|agent| agent.state);
+        if found != Some(state) {
+            let is = found.map_or("absent", AgentStateName::stored);
             wrong.push(format!("{name} should be {state} and is {is}"));
         }
     }
-    let holds = wrong.is_empty() && crew.len() == ENDS.len();
+    let holds = wrong.is_empty() && crew.len() == EXPECTED_ENDS.len();
     let what = format!("every one of {} ended as it should", count(crew.len(), "agent"));
     Check { what: if holds { what } else { format!("{what}: {}", wrong.join(", ")) }, holds }
 }
 
 async fn retried(client: &Client) -> Result<Check, Trouble> {
-    let listed = call(client, "mcp__harness__list_tasks", &json!({}), None).await?;
-    let tasks = listed["tasks"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let task = tasks.iter().find(|task| task["description"] == "Test the greeting");
-    let holds = task.is_some_and(|task| task["state"] == "completed" && task["dispatchCount"] == 2);
+    let listed: Answer<TaskLines> =
+        call_tool(client, "mcp__harness__list_tasks", &json!({})).await?;
+    let task = listed.tasks.iter().find(|task| task.description == "Test the greeting");
+    let holds =
+        task.is_some_and(|task| task.state == TaskStateName::Completed && task.dispatch_count == 2);
     let what = "the task that failed was tried by a second agent, and is completed".to_owned();
     Ok(Check { what, holds })
 }
 
 async fn reviewed(client: &Client) -> Result<Check, Trouble> {
-    let listed = client.get_json("/api/reviews?all=true").await?;
-    let reviews = listed["reviews"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let came = |review: &Value| review["feedback"]["commit"].is_string();
-    let holds = reviews.len() == 2 && reviews.iter().all(came);
+    let listed: Answer<Reviews> = client.get("/api/reviews?all=true").await?;
+    let has_commit = |review: &ReviewView| {
+        review.feedback.as_ref().is_some_and(|feedback| feedback.commit.is_some())
+    };
+    let holds = listed.reviews.len() == 2 && listed.reviews.iter().all(has_commit);
     let what = "the writing was reviewed twice, and each time the feedback came by a commit".into();
     Ok(Check { what, holds })
 }
 
-fn spent(crew: &[Value]) -> Check {
-    let spender = crew.iter().find(|agent| agent["name"] == "spender");
-    let cost = spender.map_or(&Value::Null, |agent| &agent["costUsd"]);
-    let within = |cost: f64| (CAP..CAP + STEP).contains(&cost);
-    let shown = money(cost).unwrap_or_else(|| "an unknown sum".to_owned());
+fn spent(crew: &[DemoAgent]) -> Check {
+    let spender = crew.iter().find(|agent| agent.name == "spender");
+    let cost = spender.and_then(|agent| agent.cost_usd);
+    let sum = cost.map_or_else(|| "an unknown sum".to_owned(), dollars);
+    let limit = format!("its ${SPENDER_CAP:.2} and one step of ${SPENDER_STEP:.2}");
+    let is_within = |cost| (SPENDER_CAP..SPENDER_CAP + SPENDER_STEP).contains(&cost);
     Check {
-        what: format!(
-            "the spender was stopped at {shown}: within its ${CAP:.2} and one step of ${STEP:.2}"
-        ),
-        holds: cost.as_f64().is_some_and(within),
+        what: format!("the spender was stopped at {sum}: within {limit}"),
+        holds: cost.is_some_and(is_within),
     }
 }
 
-/// Everybody numbers what it says: `3/5 …`. Whoever was stopped said less, and nobody anything twice.
-async fn lines(client: &Client, crew: &[Value]) -> Result<Check, Trouble> {
+/// Checks the output: every agent numbers its lines, as `3/5 …`. An agent that was stopped printed fewer, and none
+/// printed one twice.
+async fn lines(client: &Client, crew: &[DemoAgent]) -> Result<Check, Trouble> {
     let (mut total, mut wrong) = (0, Vec::new());
     for agent in crew {
-        let output = output(client, agent["id"].as_str().unwrap_or_default()).await?;
+        let output = output(client, agent.id).await?;
         let said: Vec<(usize, usize)> = output.iter().filter_map(|line| numbered(line)).collect();
         let in_order = said.iter().enumerate().all(|(at, (number, _))| *number == at + 1);
         let whole = said.last().is_some_and(|(number, of)| number == of);
+        let is_stopped = agent.state == AgentStateName::OverBudget;
         total += said.len();
-        if said.is_empty() || !in_order || !(whole || agent["state"] == "over_budget") {
-            wrong.push(agent["name"].as_str().unwrap_or_default());
+        if said.is_empty() || !in_order || !(whole || is_stopped) {
+            wrong.push(agent.name.as_str());
         }
     }
     let what =
@@ -158,47 +168,40 @@ fn numbered(line: &str) -> Option<(usize, usize)> {
     Some((number.parse().ok()?, of.parse().ok()?))
 }
 
-/// Reads an agent's output.
-async fn output(client: &Client, agent: &str) -> Result<Vec<String>, Trouble> {
-    let (mut lines, mut segment, mut offset) = (Vec::new(), 0, 0);
+/// Reads an agent's standard output.
+async fn output(client: &Client, agent: AgentId) -> Result<Vec<String>, Trouble> {
+    let (mut lines, mut place) = (Vec::new(), OutputPlace { segment: 0, offset: 0 });
     loop {
-        let place = [("segment", Some(segment)), ("offset", Some(offset))];
         let path = query(
             &format!("/api/agents/{agent}/output"),
-            place.map(|(key, at): (_, Option<u64>)| (key, at.map(|at| at.to_string()))),
+            [
+                ("segment", Some(place.segment.to_string())),
+                ("offset", Some(place.offset.to_string())),
+            ],
         );
-        let page = client.get_json(&path).await?;
-        let found = page["lines"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let out = found.iter().filter(|line| line["stream"] == "out");
-        lines.extend(out.filter_map(|line| line["text"].as_str().map(str::to_owned)));
-        if found.is_empty() {
+        let page: Answer<AgentOutput> = client.get(&path).await?;
+        let page = page.into_value();
+        if page.lines.is_empty() {
             return Ok(lines);
         }
-        let next = |key: &str| page["next"][key].as_u64().unwrap_or_default();
-        (segment, offset) = (next("segment"), next("offset"));
+        let out = page.lines.into_iter().filter(|line| line.stream == OutputStream::Out);
+        lines.extend(out.map(|line| line.text));
+        place = page.next;
     }
 }
 
 /// Checks that the audit record is complete and intact.
 async fn calls(client: &Client, story: &Story) -> Result<Check, Trouble> {
-    let (mut rows, mut after) = (Vec::new(), Some(0));
-    while let Some(from) = after {
-        let path = query(
-            "/api/audit",
-            [("after", Some(from.to_string())), ("limit", Some("1000".to_owned()))],
-        );
-        let mut page = client.get_json(&path).await?;
-        after = page["nextCursor"].as_i64();
-        if let Value::Array(more) = page["rows"].take() {
-            rows.extend(more);
-        }
-    }
-    let shows = |id: &String| {
-        rows.iter().any(|row| row["body"].as_str().is_some_and(|body| body.contains(id.as_str())))
-    };
-    let refused = rows.iter().filter(|row| row["code"] == "PERMISSION_DENIED").count();
-    let verdict = client.get_json("/api/audit/verify").await?;
-    let holds = story.made().iter().all(shows) && refused == 1 && verdict["ok"] == true;
+    let rows = all_rows::<AuditCalls, Trouble>(async |after| {
+        let limit = ("limit", Some("1000".to_owned()));
+        Ok(client.get(&query("/api/audit", [("after", after), limit])).await?)
+    })
+    .await?;
+    let shows = |id: &String| rows.iter().any(|row| row.body.contains(id.as_str()));
+    let refused = rows.iter().filter(|row| row.code.as_deref() == Some("PERMISSION_DENIED"));
+    let refused = refused.count();
+    let verified: Answer<ChainVerificationView> = client.get("/api/audit/verify").await?;
+    let holds = story.made().iter().all(shows) && refused == 1 && verified.ok;
     let rows = count(rows.len(), "call");
     let what = format!("every call is recorded, the refused one too; the chain of {rows} holds");
     Ok(Check { what, holds })

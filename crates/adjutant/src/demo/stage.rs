@@ -11,13 +11,15 @@ use host::process::{self, Launch};
 use host::run::{RunFolder, RunStatus};
 use serde_json::json;
 use tokio::time::{Instant, interval, timeout};
+use wire::agents::KilledAgent;
+use wire::mail::{InboxAnswer, SentMail};
 
 use super::check::Check;
 use super::teller::Teller;
-use crate::app::{App, call};
+use crate::app::{App, call_tool};
 use crate::cli::{DemoArgs, Global};
 use crate::cli_error::Trouble;
-use crate::client::Client;
+use crate::client::{Answer, Client};
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::init;
@@ -43,11 +45,12 @@ const ASK: &str = "{{instructions}}\n\nThe work of {{coder}}, for the {{iteratio
 
 /// The file that tells the runner that there is no server.
 const NO_SERVER: &str = "no-server";
-/// Timeout of a git step.
-const GIT: Duration = Duration::from_secs(30);
-/// Timeout and poll interval for an agent's end.
-const END: Duration = Duration::from_secs(30);
-const LOOK: Duration = Duration::from_millis(5);
+/// Time limit for a git command.
+const GIT_TIMEOUT: Duration = Duration::from_secs(30);
+/// Time limit for the end of a process or an agent.
+const END_TIMEOUT: Duration = Duration::from_secs(30);
+/// Poll interval for an agent's end.
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A folder that is gone when this value is, unless it was to be kept.
 #[derive(Debug)]
@@ -143,7 +146,7 @@ impl Stage {
             Trouble::new(Code::ExternalError, format!("git failed: {why}"))
                 .hint("the demo works in a repository of its own; `adjutant doctor` looks at git")
         };
-        let ran = process::run(&launch, GIT).map_err(|error| failed(error.to_string()))?;
+        let ran = process::run(&launch, GIT_TIMEOUT).map_err(|error| failed(error.to_string()))?;
         if !ran.exit.is_success() {
             return Err(failed(String::from_utf8_lossy(&ran.stderr).trim().to_owned()));
         }
@@ -183,14 +186,14 @@ impl Stage {
     ) -> Result<String, Trouble> {
         let pid = self.servers.last().copied().unwrap_or_default();
         process::kill(pid)?;
-        let waited = tokio::task::spawn_blocking(move || process::wait_gone(pid, END));
+        let waited = tokio::task::spawn_blocking(move || process::wait_gone(pid, END_TIMEOUT));
         waited.await.map_err(std::io::Error::other)?;
         teller.say("you", &format!("kill the server (process {pid}, SIGKILL) under its agents"))?;
         let sign = self.home.root.join(NO_SERVER);
         files::write(&sign, "", Mode::Shared)?;
         let runner = RunFolder::open(runner);
-        let deadline = Instant::now() + END;
-        let mut look = interval(LOOK);
+        let deadline = Instant::now() + END_TIMEOUT;
+        let mut look = interval(POLL_INTERVAL);
         let ended = loop {
             look.tick().await;
             let ended = matches!(runner.standing()?, RunStatus::Ended(_));
@@ -211,9 +214,11 @@ impl Stage {
     /// Answers the letter that waits for a human, as `adjutant mail reply` does.
     pub(super) async fn answer(&self) -> Result<(), Trouble> {
         let client = self.client()?;
-        let inbox = call(&client, "mcp__mail__list_inbox", &json!({}), None).await?;
-        let reply = json!({ "originalMailId": inbox["mails"][0]["id"], "body": "Hello, world" });
-        call(&client, "mcp__mail__reply", &reply, None).await?;
+        let inbox: Answer<InboxAnswer> =
+            call_tool(&client, "mcp__mail__list_inbox", &json!({})).await?;
+        let question = inbox.mails.first().map(|mail| mail.id);
+        let reply = json!({ "originalMailId": question, "body": "Hello, world" });
+        call_tool::<SentMail>(&client, "mcp__mail__reply", &reply).await?;
         Ok(())
     }
 
@@ -222,12 +227,12 @@ impl Stage {
         if let Ok(client) = self.client() {
             // Whoever runs now should not: it was interrupted, or went wrong.
             let live = crate::commands::crew::agents::live(&client);
-            let live = timeout(END, live).await.unwrap_or_else(|_| Ok(Vec::new()));
+            let live = timeout(END_TIMEOUT, live).await.unwrap_or_else(|_| Ok(Vec::new()));
             for agent in live.unwrap_or_default() {
                 let kill = json!({ "agentId": agent.id });
-                let killed = call(&client, "mcp__harness__kill_agent", &kill, None);
+                let killed = call_tool::<KilledAgent>(&client, "mcp__harness__kill_agent", &kill);
                 // What does not go when asked is ended below.
-                drop(timeout(END, killed).await);
+                drop(timeout(END_TIMEOUT, killed).await);
             }
         }
         let patience =
@@ -239,7 +244,7 @@ impl Stage {
         for pid in &all {
             process::kill(*pid)?;
             let pid = *pid;
-            drop(tokio::task::spawn_blocking(move || process::wait_gone(pid, END)).await);
+            drop(tokio::task::spawn_blocking(move || process::wait_gone(pid, END_TIMEOUT)).await);
         }
         down?;
         self.scratch.keep = args.keep;

@@ -1,15 +1,19 @@
-//! From the server's events to a story: who is who, who is still at work, and what is worth telling.
+//! From the server's events to a story: agents and their names, who is still at work, and what is worth telling.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use model::review::MergeState;
+use model::{AgentId, AgentStateName, TaskId, TaskStateName};
+use serde::Serialize;
+use wire::agent_details::AgentDetails;
+use wire::event::{AgentCreated, AgentFinished, EventData, EventPage, EventView};
 
 use super::teller::Teller;
 use crate::app::query;
 use crate::cli_error::Trouble;
-use crate::client::Client;
-use crate::terminal::render::{field, money};
+use crate::client::{Answer, Client};
+use crate::terminal::render::{dollars, line};
 
 /// Seconds that a request waits for the next event.
 const WAIT_SECONDS: u32 = 30;
@@ -19,202 +23,231 @@ const WAIT_SECONDS: u32 = 30;
 pub(super) struct Story {
     /// The number of the last event
     after: i64,
-    /// Names of agents by id, in order of appearance
-    names: Vec<(String, String)>,
-    /// The number of each task, by its id
-    tasks: BTreeMap<String, String>,
-    /// Those who are still at work
-    open: BTreeSet<String>,
-    /// Where the runs of those who have started are, by their names
+    /// Agents in order of appearance
+    agents: Vec<NamedAgent>,
+    /// The number of each task, as `TAS-12`
+    tasks: BTreeMap<TaskId, String>,
+    /// Agents that are still at work
+    open: BTreeSet<AgentId>,
+    /// Run folders of started agents, by their names
     folders: BTreeMap<String, PathBuf>,
     /// True if a human was asked something
     asked: bool,
     /// True if the lead failed, so that nobody looks after the others
     lost: bool,
-    /// Objects created by calls: mails, tasks and agents
+    /// Ids of objects created by calls: mails, tasks and agents
     made: Vec<String>,
+}
+
+/// An agent by its name in the story: its role, with a number from the second on.
+#[derive(Debug)]
+struct NamedAgent {
+    id: AgentId,
+    name: String,
+}
+
+/// An agent at the end of the demonstration.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DemoAgent {
+    /// Its id
+    pub(super) id: AgentId,
+    /// Name in the story
+    pub(super) name: String,
+    /// Its role
+    pub(super) role: String,
+    /// Final state
+    pub(super) state: AgentStateName,
+    /// Slug of its task
+    pub(super) task: Option<String>,
+    /// Cost in dollars; null if unknown
+    pub(super) cost_usd: Option<f64>,
+    /// Reason of its end
+    pub(super) reason: Option<String>,
 }
 
 impl Story {
     /// The next events, as they come.
-    pub(super) async fn next(&mut self, client: &Client) -> Result<Vec<Value>, Trouble> {
+    pub(super) async fn next(&mut self, client: &Client) -> Result<Vec<EventView>, Trouble> {
         let wait = Some(WAIT_SECONDS.to_string());
         let path =
             query("/api/events", [("after", Some(self.after.to_string())), ("waitSeconds", wait)]);
-        let mut page = client.get_json(&path).await?;
-        let Value::Array(events) = page["events"].take() else { return Ok(Vec::new()) };
-        let seen = events.last().and_then(|event| event["number"].as_i64());
-        self.after = seen.unwrap_or(self.after);
+        let page: Answer<EventPage> = client.get(&path).await?;
+        let events = page.into_value().events;
+        self.after = events.last().map_or(self.after, |event| event.number);
         Ok(events)
     }
 
     /// True if every started agent has ended, or the run has failed.
     pub(super) fn is_over(&self) -> bool {
-        self.lost || (!self.names.is_empty() && self.open.is_empty())
+        self.lost || (!self.agents.is_empty() && self.open.is_empty())
     }
 
-    /// The run of the one who waits for the server's end, once that may come: the lead waits for a human,
+    /// The run of the agent that waits for the server's end, once that may come: the lead waits for a human,
     /// and two more are at work.
     pub(super) fn ready_for_the_worst(&self) -> Option<PathBuf> {
         let ready = self.asked && self.folders.contains_key("clerk");
         self.folders.get("runner").filter(|_| ready).cloned()
     }
 
-    /// Name of an agent.
-    pub(super) fn name_of(&self, id: &str) -> Option<&str> {
-        self.names.iter().find(|(known, _)| known == id).map(|(_, name)| name.as_str())
-    }
-
-    /// Objects created by calls.
+    /// Ids of objects created by calls.
     pub(super) fn made(&self) -> &[String] {
         &self.made
     }
 
-    /// Takes an event in, and tells of it.
-    pub(super) fn hear(&mut self, event: &Value, teller: &mut Teller<'_>) -> Result<(), Trouble> {
-        let (kind, data) = (event["kind"].as_str().unwrap_or_default(), &event["data"]);
-        let (agent, task) = (text(event, "agentId"), text(event, "taskId"));
-        let told = match kind {
-            "task.created" => {
-                self.tasks.insert(task.clone(), format!("TAS-{}", data["number"]));
-                self.make(&agent, task.clone());
-                // That of the lead itself comes with the lead.
-                (!agent.is_empty())
-                    .then(|| format!("creates {} “{}”", self.task(&task), field(data, "title")))
+    /// Records an event, and tells of it.
+    pub(super) fn hear(
+        &mut self,
+        event: &EventView,
+        teller: &mut Teller<'_>,
+    ) -> Result<(), Trouble> {
+        let (agent, task) = (event.agent_id, event.task_id);
+        let data = event.decode().map_err(std::io::Error::other)?;
+        let told = match &data {
+            EventData::TaskCreated(data) => {
+                self.tasks.insert(data.task_id, format!("TAS-{}", data.number));
+                // The task of the lead itself comes with the lead.
+                agent.map(|_| {
+                    self.made.push(data.task_id.to_string());
+                    format!("creates {} “{}”", self.task(task), line(&data.title))
+                })
             }
-            "agent.created" => return self.drafted(&agent, &task, data, teller),
-            "agent.started" => {
-                let folder = PathBuf::from(text(data, "folder"));
-                self.folders.insert(self.who(&agent), folder);
+            EventData::AgentCreated(data) => return self.drafted(event, data, teller),
+            EventData::AgentStarted(data) => {
+                let folder = PathBuf::from(data.folder.clone().unwrap_or_default());
+                self.folders.insert(self.name(agent), folder);
                 None
             }
-            "task.updated" => {
-                let task = self.task(&task);
-                match data["to"].as_str().unwrap_or_default() {
-                    "in_progress" => Some(format!("takes {task}")),
-                    "pending" => Some(format!("leaves {task} to the next")),
-                    "review" => Some(format!("hands {task} in")),
-                    state => Some(format!("has {task} {state}")),
-                }
+            EventData::TaskUpdated(data) => {
+                let task = self.task(task);
+                Some(match data.to {
+                    TaskStateName::InProgress => format!("takes {task}"),
+                    TaskStateName::Pending => format!("leaves {task} to the next"),
+                    TaskStateName::Review => format!("hands {task} in"),
+                    state => format!("has {task} {}", state.stored()),
+                })
             }
-            "task.commented" => Some(format!("remarks on {}", self.task(&task))),
-            "mail.sent" => {
-                self.make("mail", text(data, "mailId"));
-                let for_human = data["isForHuman"] == true;
-                self.asked |= for_human;
-                let to =
-                    if for_human { "you".to_owned() } else { self.who(&text(data, "toAgentId")) };
-                let write = if agent.is_empty() { "write" } else { "writes" };
-                Some(format!("{write} to {to}: “{}”", field(data, "subject")))
+            EventData::TaskCommented(_) => Some(format!("remarks on {}", self.task(task))),
+            EventData::MailSent(data) => {
+                self.made.push(data.mail_id.to_string());
+                self.asked |= data.is_for_human;
+                let to = if data.is_for_human { None } else { data.to_agent_id };
+                let write = if agent.is_none() { "write" } else { "writes" };
+                Some(format!("{write} to {}: “{}”", self.name(to), line(&data.subject)))
             }
-            "decision.logged" => Some(format!("notes a decision: “{}”", field(data, "title"))),
-            "review.requested" => Some("asks for a review".to_owned()),
-            "review.feedback" => {
-                let reviewer = self.who(&text(data, "reviewerId"));
-                let what = field(data, "type").replace('_', " ");
-                let what = format!(
-                    "tells the {}: {what}; it is merged into its worktree",
-                    self.who(&agent)
-                );
-                return teller.say(&reviewer, &what);
+            EventData::DecisionLogged(data) => {
+                Some(format!("notes a decision: “{}”", line(&data.title)))
             }
-            "merge.changed" if data["state"] == "merged" => {
-                let what = format!("merges {} into the epic's branch", self.task(&task));
+            EventData::ReviewRequested(_) => Some("asks for a review".to_owned()),
+            EventData::ReviewFeedback(data) => {
+                let verdict = data.kind.map_or("-", |kind| kind.name()).replace('_', " ");
+                let coder = self.name(agent);
+                let what = format!("tells the {coder}: {verdict}; it is merged into its worktree");
+                return teller.say(&self.name(Some(data.reviewer_id)), &what);
+            }
+            EventData::MergeChanged(data) if data.state == MergeState::Merged => {
+                let what = format!("merges {} into the epic's branch", self.task(task));
                 return teller.say("adjutant", &what);
             }
-            "agent.stopping" => {
-                let (who, why) = (self.who(&agent), self.named(&field(data, "reason")));
+            EventData::AgentStopping(data) => {
+                let (who, why) = (self.name(agent), self.with_names(&line(&data.reason)));
                 return teller.say("adjutant", &format!("stops {who}: {why}"));
             }
-            "agent.finished" => {
-                self.open.remove(&agent);
-                self.lost |= self.who(&agent) == "lead" && data["state"] != "succeeded";
+            EventData::AgentFinished(data) => {
+                if let Some(agent) = agent {
+                    self.open.remove(&agent);
+                }
+                let is_lead = self.name(agent) == "lead";
+                self.lost |= is_lead && data.state != AgentStateName::Succeeded;
                 Some(self.finished(data))
             }
             _ => None,
         };
         match told {
-            Some(what) => teller.say(&self.who(&agent), &what),
+            Some(what) => teller.say(&self.name(agent), &what),
             None => Ok(()),
         }
     }
 
-    /// Somebody was drafted, and gets a name.
+    /// Gives a drafted agent its name.
     fn drafted(
         &mut self,
-        agent: &str,
-        task: &str,
-        data: &Value,
+        event: &EventView,
+        data: &AgentCreated,
         teller: &mut Teller<'_>,
     ) -> Result<(), Trouble> {
-        let role = text(data, "role");
-        let numbered = |name: &str| name.split(' ').next() == Some(role.as_str());
-        let same = self.names.iter().filter(|(_, name)| numbered(name)).count();
+        let Some(id) = event.agent_id else { return Ok(()) };
+        let role = &data.role;
+        let is_same = |agent: &&NamedAgent| agent.name.split(' ').next() == Some(role.as_str());
+        let same = self.agents.iter().filter(is_same).count();
         let name = if same == 0 { role.clone() } else { format!("{role} {}", same + 1) };
-        self.names.push((agent.to_owned(), name.clone()));
-        self.open.insert(agent.to_owned());
-        let parent = text(data, "parentId");
-        self.make(&parent, agent.to_owned());
-        if parent.is_empty() {
-            return teller.say("you", &format!("start the {name}, for {}", self.task(task)));
-        }
+        self.agents.push(NamedAgent { id, name: name.clone() });
+        self.open.insert(id);
+        let task = self.task(event.task_id);
+        let Some(parent) = data.draft.as_ref().and_then(|draft| draft.parent_id) else {
+            return teller.say("you", &format!("start the {name}, for {task}"));
+        };
+        self.made.push(id.to_string());
         let again = if same == 0 { "" } else { " again" };
         if role == "reviewer" {
             let what = format!("starts a {role}{again}, in a fork of the branch");
             return teller.say("adjutant", &what);
         }
-        let what = format!("drafts the {role}{again}, for {}", self.task(task));
-        teller.say(&self.who(&parent), &what)
+        teller.say(&self.name(Some(parent)), &format!("drafts the {role}{again}, for {task}"))
     }
 
     /// Describes an agent's end.
-    fn finished(&self, data: &Value) -> String {
-        let cost = money(&data["costUsd"]).map_or_else(String::new, |cost| format!(" ({cost})"));
-        match data["state"].as_str().unwrap_or_default() {
-            "succeeded" => format!("is done{cost}: {}", field(data, "summary")),
-            "failed" => format!("fails{cost}: {}", self.named(&field(data, "reason"))),
+    fn finished(&self, data: &AgentFinished) -> String {
+        let totals = data.totals.as_ref();
+        let cost = totals.and_then(|totals| totals.cost_usd);
+        let cost = cost.map_or_else(String::new, |cost| format!(" ({})", dollars(cost)));
+        match data.state {
+            AgentStateName::Succeeded => {
+                let summary = totals.map_or_else(String::new, |totals| line(&totals.summary));
+                format!("is done{cost}: {summary}")
+            }
+            AgentStateName::Failed => {
+                format!("fails{cost}: {}", self.with_names(&line(&data.reason)))
+            }
             state => format!("is gone, {state}{cost}"),
         }
     }
 
-    /// Remembers what came of a call; what was made without one has no maker.
-    fn make(&mut self, maker: &str, id: String) {
-        if !maker.is_empty() {
-            self.made.push(id);
-        }
+    /// Name of an agent; the human is `you`.
+    fn name(&self, id: Option<AgentId>) -> String {
+        let Some(id) = id else { return "you".to_owned() };
+        let known = self.agents.iter().find(|agent| agent.id == id);
+        known.map_or_else(|| id.to_string(), |agent| agent.name.clone())
     }
 
-    fn who(&self, id: &str) -> String {
-        if id.is_empty() {
-            return "you".to_owned();
-        }
-        self.name_of(id).unwrap_or(id).to_owned()
-    }
-
-    fn task(&self, id: &str) -> String {
-        self.tasks.get(id).cloned().unwrap_or_else(|| id.to_owned())
+    fn task(&self, id: Option<TaskId>) -> String {
+        let Some(id) = id else { return String::new() };
+        self.tasks.get(&id).cloned().unwrap_or_else(|| id.to_string())
     }
 
     /// A text with names instead of ids.
-    fn named(&self, text: &str) -> String {
-        self.names.iter().fold(text.to_owned(), |text, (id, name)| text.replace(id, name))
+    fn with_names(&self, text: &str) -> String {
+        let replaced =
+            |text: String, agent: &NamedAgent| text.replace(&agent.id.to_string(), &agent.name);
+        self.agents.iter().fold(text.to_owned(), replaced)
     }
 
-    /// Everybody, as they ended.
-    pub(super) async fn crew(&self, client: &Client) -> Result<Vec<Value>, Trouble> {
+    /// All agents, as they ended.
+    pub(super) async fn crew(&self, client: &Client) -> Result<Vec<DemoAgent>, Trouble> {
         let mut crew = Vec::new();
-        for (id, name) in &self.names {
-            let agent = client.get_json(&format!("/api/agents/{id}")).await?;
-            crew.push(json!({
-                "id": id, "name": name, "role": agent["role"], "state": agent["state"],
-                "task": agent["taskSlug"], "costUsd": agent["costUsd"], "reason": agent["reason"],
-            }));
+        for NamedAgent { id, name } in &self.agents {
+            let details: Answer<AgentDetails> = client.get(&format!("/api/agents/{id}")).await?;
+            let agent = details.into_value().agent;
+            crew.push(DemoAgent {
+                id: *id,
+                name: name.clone(),
+                role: agent.role,
+                state: agent.state,
+                task: agent.task_slug,
+                cost_usd: agent.cost_usd,
+                reason: agent.reason,
+            });
         }
         Ok(crew)
     }
-}
-
-/// A text of an event; an absent one is empty.
-fn text(value: &Value, key: &str) -> String {
-    value[key].as_str().unwrap_or_default().to_owned()
 }

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::story::DemoAgent;
 use crate::app::App;
 use crate::cli_error::Trouble;
-use crate::terminal::render::{bold, dim, field, money, name, print_text, table, wrapped};
+use crate::terminal::render::{bold, dim, dollars, name, print_text, shown, table, wrapped};
 
 /// Where what was done begins on a line.
 const INDENT: usize = 17;
@@ -54,15 +55,13 @@ impl<'a> Teller<'a> {
     }
 
     /// Shows the crew as it ended.
-    pub(super) fn table(&self, crew: &[Value]) -> Result<(), Trouble> {
+    pub(super) fn table(&self, crew: &[DemoAgent]) -> Result<(), Trouble> {
         let rows = crew.iter().map(|agent| {
-            let [who, state, task] = ["name", "state", "task"].map(|key| field(agent, key));
-            [who, state, task, money(&agent["costUsd"]).unwrap_or_else(|| "-".to_owned())]
+            let cost = agent.cost_usd.map_or_else(|| "-".to_owned(), dollars);
+            [agent.name.clone(), agent.state.to_string(), shown(&agent.task), cost]
         });
-        let spent: f64 = crew.iter().filter_map(|agent| agent["costUsd"].as_f64()).sum();
-        let total = ["total", "", ""].map(str::to_owned);
-        let [who, state, task] = total;
-        let total = [who, state, task, money(&json!(spent)).unwrap_or_default()];
+        let spent: f64 = crew.iter().filter_map(|agent| agent.cost_usd).sum();
+        let total = ["total".to_owned(), String::new(), String::new(), dollars(spent)];
         self.line(&table(["AGENT", "STATE", "TASK", "COST"], rows.chain([total])))
     }
 

@@ -4,29 +4,28 @@ use std::path::Path;
 use std::time::Duration;
 
 use host::git::{Git, GitError};
-use serde_json::Value;
-
 use tokio::time::timeout;
+use wire::worktrees::Agreement;
 
 use super::{Check, which};
-use crate::client::{Client, Named};
+use crate::client::{Answer, Client, Named};
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::run;
 use crate::terminal::render::line;
 
-/// Timeout of a git query.
-const LOOK: Duration = Duration::from_secs(10);
-/// Timeout for comparing every worktree.
-const COMPARE: Duration = Duration::from_secs(60);
-/// Disagreements listed.
-const TOLD: usize = 3;
+/// Time limit for a git query.
+const GIT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Time limit for comparing every worktree.
+const COMPARE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Maximum number of disagreements listed.
+const MAX_LISTED: usize = 3;
 
 /// Checks that git can make worktrees of this project. A missing git is reported elsewhere.
 pub(super) fn worktrees(project: &Path, env: &Environment) -> Option<Check> {
     which("git", env.path.as_deref())?;
     let git = Git::on_path(env.path.as_deref().unwrap_or_default());
-    let found = git.open(project, LOOK).and_then(|repo| {
+    let found = git.open(project, GIT_TIMEOUT).and_then(|repo| {
         let first = repo.resolve("HEAD")?.ok_or(GitError::NoCommits)?;
         Ok((first, repo.facts().shallow))
     });
@@ -61,25 +60,22 @@ pub(super) fn agreement(home: &Home, env: &Environment) -> Option<Check> {
             return Some(Check::warn("agreement", message, "see `adjutant worktrees check`"));
         }
     };
-    if answer["ok"] == true {
+    if answer.ok {
         return Some(Check::ok("agreement", "git and the record agree"));
     }
-    let all = answer["disagreements"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let text = |one: &Value, key: &str| line(one[key].as_str().unwrap_or_default());
-    let told: Vec<String> = all
-        .iter()
-        .take(TOLD)
-        .map(|one| format!("{}: {}", text(one, "about"), text(one, "what")))
-        .collect();
-    let more = if all.len() > TOLD { ", …" } else { "" };
+    let all = &answer.disagreements;
+    let listed = all.iter().take(MAX_LISTED);
+    let told: Vec<String> =
+        listed.map(|one| format!("{}: {}", line(&one.about), line(&one.what))).collect();
+    let more = if all.len() > MAX_LISTED { ", …" } else { "" };
     let message = format!("git and the record do not agree: {}{more}", told.join(", "));
     Some(Check::warn("agreement", message, "`adjutant worktrees check` lists everything"))
 }
 
 /// Has the server compare, once it has proved that it is this home's.
-fn ask(url: &str, token: &str) -> Result<Value, String> {
+fn ask(url: &str, token: &str) -> Result<Answer<Agreement>, String> {
     let client = Client::proving(url, token, Named::ByFile).map_err(|error| error.to_string())?;
-    let compared = async { timeout(COMPARE, client.get_json("/api/worktrees/check")).await };
+    let compared = async { timeout(COMPARE_TIMEOUT, client.get("/api/worktrees/check")).await };
     let runtime = run::one_thread().map_err(|trouble| trouble.message().to_owned())?;
     match runtime.block_on(compared) {
         Ok(answer) => answer.map_err(|error| error.to_string()),

@@ -6,13 +6,16 @@ use std::fmt::Write as _;
 use std::io;
 use std::time::{Duration, TryFromFloatSecsError};
 
+use engine::Code;
 use futures_util::future::try_join_all;
 use host::process;
 use model::Timestamp;
 use model::nearest::nearest;
+use serde::Deserialize as _;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::sleep;
+use wire::error::ErrorBody;
 
 use super::matching::{Mismatch, compare, shown};
 use super::mcp::{CallError, Manner, Mcp, Progress};
@@ -303,7 +306,7 @@ fn expected(tool: &str, call: &Call, answer: Result<Value, Value>) -> Result<Val
     match (answer, call.fails) {
         (Ok(answer), None) => Ok(answer),
         (Err(error), None) => Err(StepError::Refused { tool, error }),
-        (Err(error), Some(code)) if error["code"] == code.name() => Ok(error),
+        (Err(error), Some(code)) if has_code(&error, code) => Ok(error),
         (Err(error), Some(code)) => {
             let happened = format!("failed with {}", said(&error));
             Err(StepError::NotRefused { tool, code: code.name(), happened })
@@ -315,11 +318,15 @@ fn expected(tool: &str, call: &Call, answer: Result<Value, Value>) -> Result<Val
     }
 }
 
+fn has_code(error: &Value, code: Code) -> bool {
+    ErrorBody::deserialize(error).is_ok_and(|body| body.code == code.name())
+}
+
 /// Text of an error.
 fn said(error: &Value) -> String {
-    match (error["code"].as_str(), error["message"].as_str()) {
-        (Some(code), Some(message)) => format!("{code}: {message}"),
-        _ => shown(error),
+    match ErrorBody::deserialize(error) {
+        Ok(ErrorBody { code, message, .. }) => format!("{code}: {message}"),
+        Err(_) => shown(error),
     }
 }
 

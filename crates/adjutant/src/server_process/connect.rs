@@ -15,9 +15,10 @@ use std::time::Duration;
 use host::files::{self, FileError, Mode};
 use host::owner::{self, Holder};
 use host::process::{self, Exit, Launch, StartError};
+use serde::Deserialize;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use crate::client::{Client, ClientError, Named};
+use crate::client::{Answer, Client, ClientError, Named};
 use crate::home::ServerFile;
 
 /// Poll interval for a starting server.
@@ -303,14 +304,20 @@ enum Health {
     Silent,
 }
 
+/// Answer of `/healthz`, which is the same in every version.
+#[derive(Debug, Deserialize)]
+struct ServerHealth {
+    status: String,
+}
+
 async fn health(client: &Client) -> Health {
     let asked = async {
         if client.is_proving() {
             return client.prove().await;
         }
         // Without a token there is nothing to prove by, and nothing to lose.
-        let health = client.get_json("/healthz").await?;
-        let is_server = health["status"] == "ok";
+        let health: Answer<ServerHealth> = client.get("/healthz").await?;
+        let is_server = health.status == "ok";
         let not_ours = || ClientError::NotOurs { url: client.url().to_owned() };
         is_server.then_some(()).ok_or_else(not_ours)
     };

@@ -260,29 +260,12 @@ pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
     lines
 }
 
-/// Text of a JSON field, sanitised; a dash if absent or null.
-pub(crate) fn field(value: &Value, name: &str) -> String {
-    match &value[name] {
-        Value::Null => "-".to_owned(),
-        Value::String(text) => line(text),
-        other => line(&other.to_string()),
-    }
-}
-
 /// Text of a value as JSON writes it, sanitised; a dash for an absent one.
 pub(crate) fn shown(value: &impl Serialize) -> String {
     match serde_json::to_value(value).unwrap_or_default() {
         Value::Null => "-".to_owned(),
         Value::String(text) => line(&text),
         other => line(&other.to_string()),
-    }
-}
-
-/// Age of a time, one word.
-pub(crate) fn ago(value: &Value, now: Timestamp) -> String {
-    match value.as_str().and_then(|text| text.parse::<Timestamp>().ok()) {
-        Some(at) => age(at, now),
-        None => "-".to_owned(),
     }
 }
 
@@ -307,11 +290,6 @@ pub(crate) fn span(millis: i64) -> String {
         3600..86_400 => format!("{}h {:02}m", seconds / 3600, seconds % 3600 / 60),
         _ => format!("{}d {:02}h", seconds / 86_400, seconds % 86_400 / 3600),
     }
-}
-
-/// An amount of dollars, if it is known.
-pub(crate) fn money(usd: &Value) -> Option<String> {
-    usd.as_f64().map(dollars)
 }
 
 /// An amount of dollars.
@@ -386,6 +364,11 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
+/// The same for a count of another type; one that does not fit is very many.
+pub(crate) fn counted(number: impl TryInto<usize>, noun: &str) -> String {
+    count(number.try_into().unwrap_or(usize::MAX), noun)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -412,19 +395,23 @@ mod tests {
 
     #[test]
     fn time_passes_in_words() {
-        let at = |text: &str| Value::String(text.to_owned());
-        let now = "2026-01-02T00:00:00.000Z".parse().unwrap();
-        assert_eq!(ago(&at("2026-01-01T23:59:30.000Z"), now), "30s");
-        assert_eq!(ago(&at("2026-01-01T22:00:00.000Z"), now), "2h");
-        assert_eq!(ago(&Value::Null, now), "-");
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let now = at("2026-01-02T00:00:00.000Z");
+        assert_eq!(age(at("2026-01-01T23:59:30.000Z"), now), "30s");
+        assert_eq!(age(at("2026-01-01T22:00:00.000Z"), now), "2h");
         let spans = [42, 1_250, 61_000, 3_725_000, 90_000_000].map(span);
         assert_eq!(spans, ["42ms", "1.2s", "1m 01s", "1h 02m", "1d 01h"]);
     }
 
     #[test]
+    fn a_value_is_shown_as_json_writes_it_and_is_harmless() {
+        assert_eq!(shown(&Some("a\u{1b}[31m b")), "a b");
+        assert_eq!((shown(&7), shown(&None::<i64>)), ("7".to_owned(), "-".to_owned()));
+    }
+
+    #[test]
     fn figures_are_short() {
-        assert_eq!(money(&0.012_345.into()).unwrap(), "$0.0123");
-        assert_eq!(money(&Value::Null), None);
+        assert_eq!(dollars(0.012_345), "$0.0123");
         assert_eq!([9_999, 12_345, 4_560_000].map(tokens), ["9999", "12.3k", "4.5M"]);
     }
 

@@ -1,4 +1,4 @@
-//! `adjutant audit`: the record of every call: listed, checked, and carried away.
+//! `adjutant audit`: lists, verifies and exports the record of every call.
 
 mod archives;
 
@@ -7,17 +7,20 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use engine::Code;
 use engine::store::ChainVerification;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, json};
+use wire::audit::{AuditCallView, AuditCalls, ChainVerificationView};
+use wire::decisions::{Decision, DecisionLog};
+use wire::server::ServerStatus;
 
 use crate::app::{App, query};
 use crate::cli::{AuditListArgs, AuditVerb};
 use crate::cli_error::Trouble;
-use crate::client::Client;
+use crate::client::{Answer, Client, ClientError, ListPage};
 use crate::commands::reconnect::Steady;
 use crate::terminal::progress::Progress;
-use crate::terminal::render::{bad, cell, count, dim, field, good, line, name, table};
+use crate::terminal::render::{bad, cell, count, counted, dim, good, line, name, shown, table};
 
 /// Page size.
 const PAGE: usize = 500;
@@ -32,61 +35,84 @@ pub(crate) async fn run(app: &App, verb: Option<AuditVerb>) -> Result<(), Troubl
             let client = app.client().await?;
             let progress = Progress::waiting(app, "verifying the chain");
             if progress.is_seen() {
-                let calls = client.get_json("/api/status").await?["calls"].as_u64();
-                let rows = usize::try_from(calls.unwrap_or_default()).unwrap_or(usize::MAX);
-                progress.say(&format!("verifying the chain of {}", count(rows, "row")));
+                let calls = call_count(&client).await?;
+                progress.say(&format!("verifying the chain of {}", counted(calls, "row")));
             }
-            let verdict = client.get_json("/api/audit/verify").await?;
+            let verdict = client.get("/api/audit/verify").await?;
             let verdict = match archive {
                 Some(files) if files.is_empty() => with_archives(verdict, &own_archives(app)?)?,
                 Some(files) => with_archives(verdict, &files)?,
                 None => verdict,
             };
             drop(progress);
-            judge(app, &verdict)
+            judge(app, &verdict, &ChainSummary::from(&*verdict))
         }
         Some(AuditVerb::Verify { file: Some(_), archive: Some(_) }) => {
             Err(Trouble::usage("archives are checked together with the server's record")
                 .hint("pass an export or `--archive FILE…`, not both"))
         }
-        Some(AuditVerb::Verify { file: Some(file), .. }) => judge(app, &verify_export(app, &file)?),
+        Some(AuditVerb::Verify { file: Some(file), .. }) => {
+            let summary = verify_export(app, &file)?;
+            judge(app, &summary, &summary)
+        }
         Some(AuditVerb::Export { file }) => export(app, file.as_deref()).await,
     }
 }
 
+/// Number of recorded calls.
+async fn call_count(client: &Client) -> Result<u64, ClientError> {
+    Ok(client.get::<ServerStatus>("/api/status").await?.calls)
+}
+
 /// The record, or a part of it.
-pub(crate) struct Record<'a> {
+pub(crate) struct AuditRecord<'a> {
     /// Client
     pub(crate) client: &'a Client,
-    /// Only this agent's calls
+    /// Only calls of this agent
     pub(crate) agent: Option<String>,
-    /// Only this tool's
+    /// Only calls of this tool
     pub(crate) tool: Option<String>,
 }
 
-impl Record<'_> {
-    async fn get(&self, path: &str, after: i64, limit: usize) -> Result<Value, Trouble> {
+/// Some rows, and the position of the next ones.
+struct RowPage<R> {
+    rows: Vec<Answer<R>>,
+    next: Option<i64>,
+}
+
+impl AuditRecord<'_> {
+    async fn get<P: ListPage>(
+        &self,
+        path: &str,
+        after: i64,
+        limit: usize,
+    ) -> Result<RowPage<P::Row>, Trouble> {
         let pairs = [
             ("after", Some(after.to_string())),
             ("limit", Some(limit.to_string())),
             ("agentId", self.agent.clone()),
             ("tool", self.tool.clone()),
         ];
-        Ok(self.client.get_json(&query(path, pairs)).await?)
+        let answer: Answer<P> = self.client.get(&query(path, pairs)).await?;
+        let (rows, next) = answer.into_rows();
+        Ok(RowPage { rows, next: next.and_then(|next| next.parse().ok()) })
     }
 
-    /// Rows after a number, and where the next ones begin.
-    async fn page(&self, after: i64, limit: usize) -> Result<(Vec<Value>, Option<i64>), Trouble> {
-        let mut answer = self.get("/api/audit", after, limit).await?;
-        Ok((items(answer["rows"].take()), answer["nextCursor"].as_i64()))
+    /// Calls after a number.
+    async fn page(&self, after: i64, limit: usize) -> Result<RowPage<AuditCallView>, Trouble> {
+        self.get::<AuditCalls>("/api/audit", after, limit).await
     }
 
-    /// The rows after a number, at most so many.
-    async fn first(&self, mut after: i64, limit: usize) -> Result<Vec<Value>, Trouble> {
-        let mut all: Vec<Value> = Vec::new();
+    /// The calls after a number, at most so many.
+    async fn first(
+        &self,
+        mut after: i64,
+        limit: usize,
+    ) -> Result<Vec<Answer<AuditCallView>>, Trouble> {
+        let mut all = Vec::new();
         while all.len() < limit {
-            let (page, next) = self.page(after, (limit - all.len()).min(PAGE)).await?;
-            all.extend(page);
+            let RowPage { rows, next } = self.page(after, (limit - all.len()).min(PAGE)).await?;
+            all.extend(rows);
             match next {
                 Some(next) => after = next,
                 None => break,
@@ -95,16 +121,16 @@ impl Record<'_> {
         Ok(all)
     }
 
-    /// The newest rows. Of a part of the record all must be looked through.
-    async fn newest(&self, limit: usize) -> Result<Vec<Value>, Trouble> {
+    /// The newest calls. A part of the record has to be searched from the beginning.
+    async fn newest(&self, limit: usize) -> Result<Vec<Answer<AuditCallView>>, Trouble> {
         if self.agent.is_none() && self.tool.is_none() {
             let back = i64::try_from(limit).unwrap_or(i64::MAX);
             return self.first(self.last_number().await?.saturating_sub(back).max(0), limit).await;
         }
         let (mut newest, mut after) = (VecDeque::new(), 0);
         loop {
-            let (page, next) = self.page(after, PAGE).await?;
-            newest.extend(page);
+            let RowPage { rows, next } = self.page(after, PAGE).await?;
+            newest.extend(rows);
             newest.drain(..newest.len().saturating_sub(limit));
             match next {
                 Some(next) => after = next,
@@ -113,20 +139,21 @@ impl Record<'_> {
         }
     }
 
-    /// The newest entries of the decision log, looked for from the end of the record.
+    /// The newest entries of the decision log, searched from the end of the record.
     pub(crate) async fn newest_decisions(
         &self,
         limit: usize,
-        wanted: impl Fn(&Value) -> bool,
-    ) -> Result<Vec<Value>, Trouble> {
+        is_wanted: impl Fn(&Decision) -> bool,
+    ) -> Result<Vec<Answer<Decision>>, Trouble> {
+        let is_wanted = |entry: &Answer<Decision>| is_wanted(entry);
         let mut newest = VecDeque::new();
         if self.agent.is_some() {
             let mut after = 0;
             loop {
-                let mut page = self.get("/api/decisions", after, PAGE).await?;
-                newest.extend(items(page["decisions"].take()).into_iter().filter(&wanted));
+                let page = self.get::<DecisionLog>("/api/decisions", after, PAGE).await?;
+                newest.extend(page.rows.into_iter().filter(&is_wanted));
                 newest.drain(..newest.len().saturating_sub(limit));
-                match page["nextCursor"].as_i64() {
+                match page.next {
                     Some(next) => after = next,
                     None => return Ok(newest.into()),
                 }
@@ -136,8 +163,8 @@ impl Record<'_> {
         while until > 0 && newest.len() < limit {
             let after = until.saturating_sub(PAGE_NUMBERS).max(0);
             let rows = usize::try_from(until - after).unwrap_or(PAGE);
-            let mut page = self.get("/api/decisions", after, rows).await?;
-            for entry in items(page["decisions"].take()).into_iter().rev().filter(&wanted) {
+            let page = self.get::<DecisionLog>("/api/decisions", after, rows).await?;
+            for entry in page.rows.into_iter().rev().filter(&is_wanted) {
                 newest.push_front(entry);
             }
             until = after;
@@ -148,14 +175,14 @@ impl Record<'_> {
 
     /// The number of the last row. Numbers have no gaps, so that halving finds it.
     async fn last_number(&self) -> Result<i64, Trouble> {
-        let whole = Record { client: self.client, agent: None, tool: None };
+        let whole = AuditRecord { client: self.client, agent: None, tool: None };
         let (mut known, mut step, mut growing) = (0, 1, true);
         loop {
             // Asks for row `known + step`.
-            let (page, _) = whole.page(known + step - 1, 1).await?;
-            match page.first().and_then(|row| row["number"].as_i64()) {
-                Some(number) => {
-                    known = number;
+            let page = whole.page(known + step - 1, 1).await?;
+            match page.rows.first() {
+                Some(row) => {
+                    known = row.number;
                     if growing {
                         step *= 2;
                     }
@@ -167,27 +194,20 @@ impl Record<'_> {
     }
 }
 
-fn items(list: Value) -> Vec<Value> {
-    match list {
-        Value::Array(items) => items,
-        _ => Vec::new(),
-    }
-}
-
 async fn list(app: &App, args: AuditListArgs) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
     let agent = steady.agent_if(args.agent.as_deref()).await?;
-    let record = Record { client: steady.client(), agent, tool: args.tool.map(canonical) };
+    let record = AuditRecord { client: steady.client(), agent, tool: args.tool.map(canonical) };
     let rows = match args.after {
         Some(after) => record.first(after, args.limit).await?,
         None => record.newest(args.limit).await?,
     };
-    let value = json!({ "rows": rows });
-    Ok(app.render.answer(&value, || {
+    Ok(app.render.answer(&json!({ "rows": rows }), || {
         if rows.is_empty() {
             return "No matching calls.".to_owned();
         }
-        table(["ROW", "TIME", "WHO", "BY", "TOOL", "RESULT"], rows.iter().map(row))
+        let cells = rows.iter().map(|call| cells(call));
+        table(["ROW", "TIME", "WHO", "BY", "TOOL", "RESULT"], cells)
     })?)
 }
 
@@ -201,50 +221,80 @@ fn canonical(typed: String) -> String {
     }
 }
 
-fn row(row: &Value) -> [String; 6] {
-    let body: Value =
-        serde_json::from_str(row["body"].as_str().unwrap_or_default()).unwrap_or_default();
-    let for_another = body["byOperator"] == true && row["agentId"].is_string();
-    let tool = line(&engine::joined_of(row["tool"].as_str().unwrap_or_default()));
-    let at = row["at"].as_str().and_then(|at| at.get(11..19)).unwrap_or("-").to_owned();
+/// The part of a recorded call's body that says whether the operator acted as the agent.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct CallBody {
+    by_operator: bool,
+}
+
+fn cells(call: &AuditCallView) -> [String; 6] {
+    let body: CallBody = serde_json::from_str(&call.body).unwrap_or_default();
+    let is_for_another = body.by_operator && call.agent_id.is_some();
+    let tool = line(&engine::joined_of(&call.tool));
     [
-        field(row, "number"),
-        at,
-        row["agentId"].as_str().map_or_else(|| "you".to_owned(), line),
-        if for_another { "you".to_owned() } else { String::new() },
+        call.number.to_string(),
+        call.at.time_of_day(),
+        call.agent_id.map_or_else(|| "you".to_owned(), |agent| agent.to_string()),
+        if is_for_another { "you".to_owned() } else { String::new() },
         cell(&tool, 20),
-        row["code"].as_str().map_or_else(|| "ok".to_owned(), line),
+        call.code.as_deref().map_or_else(|| "ok".to_owned(), line),
     ]
 }
 
-/// Says whether the chain holds; exits with 1 where it does not.
-fn judge(app: &App, verdict: &Value) -> Result<(), Trouble> {
-    let holds = verdict["ok"] == true;
-    let rows = usize::try_from(verdict["rows"].as_u64().unwrap_or_default()).unwrap_or(0);
-    app.render.answer(verdict, || {
-        if holds {
-            let head = dim(format!("head {}", field(verdict, "head")));
-            let held =
-                format!("{} {} in an unbroken chain\n{head}", good("ok"), count(rows, "row"));
-            return match verdict["archived"].as_i64().unwrap_or_default() {
-                0 => held,
+/// Result of following a chain.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ChainSummary {
+    ok: bool,
+    rows: i64,
+    head: String,
+    archived: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broken_at: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+impl From<&ChainVerificationView> for ChainSummary {
+    fn from(chain: &ChainVerificationView) -> Self {
+        Self {
+            ok: chain.ok,
+            rows: chain.rows,
+            head: chain.head.clone(),
+            archived: chain.archived,
+            broken_at: chain.broken_at,
+            problem: chain.problem.clone(),
+        }
+    }
+}
+
+/// Reports whether the chain is intact; exits with 1 if it is not.
+fn judge(app: &App, answer: &impl Serialize, chain: &ChainSummary) -> Result<(), Trouble> {
+    let rows = counted(chain.rows, "row");
+    app.render.answer(answer, || {
+        if chain.ok {
+            let head = dim(format!("head {}", line(&chain.head)));
+            let intact = format!("{} {rows} in an unbroken chain\n{head}", good("ok"));
+            return match chain.archived {
+                0 => intact,
                 last => {
-                    let said =
+                    let archived =
                         format!("rows 1 to {last} are in archives and were not checked here");
                     let how = name("adjutant audit verify --archive");
-                    format!("{held}\n{}; {how} checks them", dim(said))
+                    format!("{intact}\n{}; {how} checks them", dim(archived))
                 }
             };
         }
-        let (at, why) = (field(verdict, "brokenAt"), field(verdict, "problem"));
-        format!("{} row {at}: {why}\n{} before it are good", bad("broken"), count(rows, "row"))
+        let (at, why) = (shown(&chain.broken_at), shown(&chain.problem));
+        format!("{} row {at}: {why}\n{rows} before it are good", bad("broken"))
     })?;
-    if holds { Ok(()) } else { Err(Trouble::said(1)) }
+    if chain.ok { Ok(()) } else { Err(Trouble::said(1)) }
 }
 
 async fn export(app: &App, file: Option<&Path>) -> Result<(), Trouble> {
     let client = app.client().await?;
-    let record = Record { client: &client, agent: None, tool: None };
+    let record = AuditRecord { client: &client, agent: None, tool: None };
     let mut out: Box<dyn Write> = match file {
         Some(path) => {
             Box::new(BufWriter::new(File::create(path).map_err(host::files::at("create", path))?))
@@ -253,21 +303,20 @@ async fn export(app: &App, file: Option<&Path>) -> Result<(), Trouble> {
     };
     let mut progress = Progress::waiting(app, "exporting");
     if progress.is_seen() {
-        let calls = client.get_json("/api/status").await?["calls"].as_u64();
-        progress = Progress::steps(app, "exporting rows", calls.unwrap_or_default());
+        progress = Progress::steps(app, "exporting rows", call_count(&client).await?);
     }
     let (mut after, mut written) = (0, 0);
-    let known = client.get_json("/api/audit/verify?full=false").await?;
-    if let Some(cut) = archives::archives_in(&known)?.pop() {
+    let known: Answer<ChainVerificationView> = client.get("/api/audit/verify?full=false").await?;
+    if let Some(cut) = known.into_value().archives.pop() {
         // So that the rest can be followed by itself.
-        let start = archives::Start { row: cut.last_row, hash: cut.last_hash };
-        progress.aside(|| writeln!(out, "{}", start.line()))?;
+        let checkpoint = archives::Start { row: cut.last_row, hash: cut.last_hash };
+        let line = json!(archives::Checkpoint { checkpoint });
+        progress.aside(|| writeln!(out, "{line}"))?;
     }
     loop {
-        let (page, next) = record.page(after, PAGE).await?;
-        let rows = page.iter().map(exported).collect::<Result<Vec<_>, _>>()?;
-        progress.aside(|| rows.iter().try_for_each(|row| writeln!(out, "{row}")))?;
-        written += page.len();
+        let RowPage { rows, next } = record.page(after, PAGE).await?;
+        progress.aside(|| rows.iter().try_for_each(|row| writeln!(out, "{}", exported(row))))?;
+        written += rows.len();
         progress.reach(u64::try_from(written).unwrap_or(u64::MAX));
         match next {
             Some(next) => after = next,
@@ -285,15 +334,9 @@ async fn export(app: &App, file: Option<&Path>) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// A row as it is carried away: the body stays text, for its hash covers every byte.
-fn exported(row: &Value) -> Result<Value, Trouble> {
-    let (Some(body), Some(hash)) = (row["body"].as_str(), row["hash"].as_str()) else {
-        return Err(Trouble::new(
-            Code::InternalError,
-            "the server gave a row without body and hash",
-        ));
-    };
-    Ok(json!({ "number": row["number"], "hash": hash, "body": body }))
+/// A row of an export: the body stays text, because its hash covers every byte.
+fn exported(row: &AuditCallView) -> serde_json::Value {
+    json!({ "number": row.number, "hash": row.hash, "body": row.body })
 }
 
 /// The archives in the state folder of this home.
@@ -304,24 +347,29 @@ fn own_archives(app: &App) -> Result<Vec<PathBuf>, Trouble> {
 }
 
 /// Checks archives together with the record that names them.
-fn with_archives(mut verdict: Value, files: &[PathBuf]) -> Result<Value, Trouble> {
-    if verdict["ok"] != true {
-        return Ok(verdict);
+fn with_archives(
+    answer: Answer<ChainVerificationView>,
+    files: &[PathBuf],
+) -> Result<Answer<ChainVerificationView>, Trouble> {
+    if !answer.ok {
+        return Ok(answer);
     }
-    match archives::problem_in(&archives::archives_in(&verdict)?, files)? {
-        None => verdict["archived"] = 0.into(),
-        Some((row, problem)) => {
-            verdict["ok"] = false.into();
-            verdict["rows"] = (row - 1).max(0).into();
-            verdict["brokenAt"] = row.into();
-            verdict["problem"] = problem.into();
-        }
-    }
-    Ok(verdict)
+    let fields = match archives::problem_in(&answer.archives, files)? {
+        None => vec![("archived", json!(0))],
+        Some((row, problem)) => vec![
+            ("ok", json!(false)),
+            ("rows", json!((row - 1).max(0))),
+            ("brokenAt", json!(row)),
+            ("problem", json!(problem)),
+        ],
+    };
+    let fields: Map<_, _> =
+        fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    Ok(answer.with_fields(fields).map_err(std::io::Error::other)?)
 }
 
 /// Follows the chain of an export, from its first row or from the checkpoint with which it begins.
-fn verify_export(app: &App, path: &Path) -> Result<Value, Trouble> {
+fn verify_export(app: &App, path: &Path) -> Result<ChainSummary, Trouble> {
     let mut input: Box<dyn BufRead> = if path.as_os_str() == "-" {
         Box::new(std::io::stdin().lock())
     } else {
@@ -330,11 +378,6 @@ fn verify_export(app: &App, path: &Path) -> Result<Value, Trouble> {
     let progress = Progress::waiting(app, "verifying the chain");
     let ChainVerification { rows, head, broken, archived } = archives::follow_export(&mut *input)?;
     drop(progress);
-    let mut verdict =
-        json!({ "ok": broken.is_none(), "rows": rows, "head": head, "archived": archived });
-    if let Some((at, problem)) = broken {
-        verdict["brokenAt"] = at.into();
-        verdict["problem"] = problem.into();
-    }
-    Ok(verdict)
+    let (broken_at, problem) = broken.unzip();
+    Ok(ChainSummary { ok: broken_at.is_none(), rows, head, archived, broken_at, problem })
 }

@@ -1,4 +1,4 @@
-//! `adjutant events`: what happened, and what happens.
+//! `adjutant events`: lists and follows events.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,23 +8,26 @@ use http::{Method, StatusCode};
 use hyper::body::Bytes;
 use model::event::EventKind;
 use model::nearest::nearest;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
+use wire::error::ErrorBody;
+use wire::event::{EventPage, EventView};
 
 use crate::app::{App, query};
 use crate::bridge::Messages;
 use crate::cli::EventsArgs;
 use crate::cli_error::Trouble;
-use crate::client::{ApiError, Client, ClientError};
+use crate::client::{Answer, ApiError, Client, ClientError};
 use crate::commands::reconnect::{Steady, is_gone};
-use crate::terminal::render::{dim, field, line, name, print_json, print_text, room, short};
+use crate::terminal::render::{dim, name, print_json, print_text, room, short, shown};
 
 /// Page size.
 const PAGE: usize = 500;
-/// The server says that it is alive far more often than this.
-const SILENCE: Duration = Duration::from_secs(60);
-/// A stream that ended is not asked for again before this time.
-const PAUSE: Duration = Duration::from_millis(100);
+/// Longest silence of a live stream; the server sends a keep-alive far more often.
+const MAX_SILENCE: Duration = Duration::from_secs(60);
+/// Pause before a stream that ended is opened again.
+const RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// Lists events, and follows them if asked to.
 pub(crate) async fn run(app: &App, args: EventsArgs) -> Result<(), Trouble> {
@@ -34,23 +37,23 @@ pub(crate) async fn run(app: &App, args: EventsArgs) -> Result<(), Trouble> {
     let kind = Some(args.kind.join(",")).filter(|kinds| !kinds.is_empty());
     let mut line = Steady::new(app).await?;
     let agent = line.agent_if(args.agent.as_deref()).await?;
-    let mut events = Events { line, which: Which { kind, agent, task: args.task } };
-    let (told, last) = match args.after {
-        Some(after) => events.first(after, args.limit).await?,
-        None => events.newest(args.limit).await?,
+    let query = EventQuery { kind, agent, task: args.task };
+    let mut reader = EventReader { line, query };
+    let EventList { events, last } = match args.after {
+        Some(after) => reader.first(after, args.limit).await?,
+        None => reader.newest(args.limit).await?,
     };
     if args.follow {
-        for event in &told {
-            tell(app, event)?;
+        for event in &events {
+            print(app, event)?;
         }
-        return events.follow(app, last).await;
+        return reader.follow(app, last).await;
     }
-    let value = json!({ "events": told, "last": last });
-    Ok(app.render.answer(&value, || {
-        if told.is_empty() {
+    Ok(app.render.answer(&json!({ "events": events, "last": last }), || {
+        if events.is_empty() {
             return "No events yet.".to_owned();
         }
-        told.iter().map(on_a_line).collect::<Vec<_>>().join("\n")
+        events.iter().map(|event| on_a_line(event)).collect::<Vec<_>>().join("\n")
     })?)
 }
 
@@ -66,20 +69,27 @@ fn known(kind: &str) -> Result<(), Trouble> {
     })
 }
 
-/// Says an event as it comes.
-fn tell(app: &App, event: &Value) -> std::io::Result<()> {
+/// Prints an event as it comes.
+fn print(app: &App, event: &Answer<EventView>) -> std::io::Result<()> {
     if app.render.is_json() { print_json(event) } else { print_text(&on_a_line(event)) }
 }
 
-/// Selection.
+/// Selection of events.
 #[derive(Debug, Clone, Default)]
-struct Which {
+struct EventQuery {
     kind: Option<String>,
     agent: Option<String>,
     task: Option<String>,
 }
 
-impl Which {
+/// Events, and the number up to which the sequence was searched.
+#[derive(Debug)]
+struct EventList {
+    events: Vec<Answer<EventView>>,
+    last: i64,
+}
+
+impl EventQuery {
     fn path(&self, after: i64, limit: Option<usize>) -> String {
         query(
             "/api/events",
@@ -99,84 +109,82 @@ impl Which {
     }
 }
 
-struct Events<'a> {
+struct EventReader<'a> {
     line: Steady<'a>,
-    which: Which,
+    query: EventQuery,
 }
 
-impl Events<'_> {
-    /// A page, and the number after which the next one begins.
-    async fn page(&mut self, after: i64, limit: usize) -> Result<(Vec<Value>, i64), Trouble> {
-        let mut answer = self.line.get(&self.which.path(after, Some(limit))).await?;
-        let events = match answer["events"].take() {
-            Value::Array(events) => events,
-            _ => Vec::new(),
-        };
-        Ok((events, answer["last"].as_i64().unwrap_or(after)))
+impl EventReader<'_> {
+    async fn page(&mut self, after: i64, limit: usize) -> Result<EventList, Trouble> {
+        let path = self.query.path(after, Some(limit));
+        let mut page: Answer<EventPage> = self.line.fetch(&path).await?;
+        let events = page.take_list("events", |page| std::mem::take(&mut page.events));
+        Ok(EventList { events, last: page.last })
     }
 
-    /// The first ones after a number.
-    async fn first(&mut self, mut after: i64, limit: usize) -> Result<(Vec<Value>, i64), Trouble> {
-        let mut all = Vec::new();
-        while all.len() < limit {
-            let (events, seen) = self.page(after, (limit - all.len()).min(PAGE)).await?;
-            after = seen;
+    /// The first events after a number.
+    async fn first(&mut self, after: i64, limit: usize) -> Result<EventList, Trouble> {
+        let mut all = EventList { events: Vec::new(), last: after };
+        while all.events.len() < limit {
+            let wanted = (limit - all.events.len()).min(PAGE);
+            let EventList { events, last } = self.page(all.last, wanted).await?;
+            all.last = last;
             if events.is_empty() {
                 break;
             }
-            all.extend(events);
+            all.events.extend(events);
         }
-        Ok((all, after))
+        Ok(all)
     }
 
-    /// The newest ones. Where not all are wanted, all must be looked through.
-    async fn newest(&mut self, limit: usize) -> Result<(Vec<Value>, i64), Trouble> {
+    /// The newest events. A selection has to be searched from the beginning.
+    async fn newest(&mut self, limit: usize) -> Result<EventList, Trouble> {
         let mut after = 0;
-        if self.which.is_all() {
-            let answer = self.line.get("/api/events?after=now&limit=1").await?;
-            let last = answer["last"].as_i64().unwrap_or_default();
-            after = last.saturating_sub(i64::try_from(limit).unwrap_or(i64::MAX)).max(0);
+        if self.query.is_all() {
+            let page: Answer<EventPage> = self.line.fetch("/api/events?after=now&limit=1").await?;
+            after = page.last.saturating_sub(i64::try_from(limit).unwrap_or(i64::MAX)).max(0);
         }
         let mut newest = VecDeque::new();
         loop {
-            let (events, seen) = self.page(after, PAGE).await?;
-            after = seen;
+            let EventList { events, last } = self.page(after, PAGE).await?;
+            after = last;
             if events.is_empty() {
-                return Ok((newest.into(), after));
+                return Ok(EventList { events: newest.into(), last });
             }
             newest.extend(events);
             newest.drain(..newest.len().saturating_sub(limit));
         }
     }
 
-    /// Tells what happens after a number, for ever; of one server after the other, if need be.
+    /// Prints the events after a number, for ever, across restarts of the server.
     async fn follow(&mut self, app: &App, mut after: i64) -> Result<(), Trouble> {
         loop {
-            let opened = open(self.line.client(), &self.which.path(after, None)).await;
+            let opened = open(self.line.client(), &self.query.path(after, None)).await;
             match opened {
                 Ok(mut stream) => {
-                    while let Ok(Ok(Some(message))) = timeout(SILENCE, stream.next()).await {
-                        let said: Value = serde_json::from_slice(&message).unwrap_or_default();
-                        if said["code"].is_string() {
-                            if let Some(oldest) = said["details"]["oldest"].as_i64() {
+                    while let Ok(Ok(Some(message))) = timeout(MAX_SILENCE, stream.next()).await {
+                        let json: Value = serde_json::from_slice(&message).unwrap_or_default();
+                        if ErrorBody::deserialize(&json).is_ok() {
+                            let status = StatusCode::SERVICE_UNAVAILABLE;
+                            let body = Box::new(ApiError::read(status, &message));
+                            if let Some(RemovedEvents { oldest }) = body.details() {
                                 after = skip_removed(app, oldest)?;
                                 break;
                             }
-                            let error = ApiError::read(StatusCode::SERVICE_UNAVAILABLE, &message);
-                            let (status, body) = (StatusCode::SERVICE_UNAVAILABLE, error.into());
                             return Err(ClientError::Api { status, body }.into());
                         }
-                        if said["number"].is_i64() {
-                            tell(app, &said)?;
+                        after = place(&json).unwrap_or(after);
+                        // The stream begins with its position, and says now and then how far it was searched.
+                        if let Ok(event) = Answer::decode(json) {
+                            print(app, &event)?;
                         }
-                        after = place(&said).unwrap_or(after);
                     }
-                    sleep(PAUSE).await;
+                    sleep(RETRY_DELAY).await;
                 }
                 Err(error) if is_gone(&error) => {}
                 Err(ClientError::Api { status: StatusCode::GONE, body }) => {
-                    let oldest = body.whole["details"]["oldest"].as_i64();
-                    after = skip_removed(app, oldest.unwrap_or(after))?;
+                    let removed = body.details::<RemovedEvents>();
+                    after = skip_removed(app, removed.map_or(after, |removed| removed.oldest))?;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -185,16 +193,32 @@ impl Events<'_> {
     }
 }
 
-/// Says that events which were not heard yet are gone, and from where it goes on.
+/// Details of the error for events that were removed.
+#[derive(Debug, Deserialize)]
+struct RemovedEvents {
+    /// Number after which events are kept
+    oldest: i64,
+}
+
+/// Reports that events were removed before they were read. Returns the number to continue after.
 fn skip_removed(app: &App, oldest: i64) -> std::io::Result<i64> {
-    let said = format!("Events up to {oldest} were removed meanwhile; continuing after them.");
-    app.render.aside(&dim(said))?;
+    let text = format!("Events up to {oldest} were removed meanwhile; continuing after them.");
+    app.render.aside(&dim(text))?;
     Ok(oldest)
 }
 
-/// From where to go on after a message: an event, where the stream began, or how far it was looked.
-pub(crate) fn place(said: &Value) -> Option<i64> {
-    ["number", "after", "last"].iter().find_map(|key| said[*key].as_i64())
+/// Position of a message in the stream: an event, the stream's head, or how far it was searched.
+#[derive(Debug, Deserialize)]
+struct StreamPosition {
+    number: Option<i64>,
+    after: Option<i64>,
+    last: Option<i64>,
+}
+
+/// The number to continue after, once this message was read.
+pub(crate) fn place(message: &Value) -> Option<i64> {
+    let position = StreamPosition::deserialize(message).ok()?;
+    position.number.or(position.after).or(position.last)
 }
 
 /// Opens the stream of events.
@@ -209,24 +233,22 @@ pub(crate) async fn open(client: &Client, path: &str) -> Result<Messages, Client
 }
 
 /// An event on a line.
-fn on_a_line(event: &Value) -> String {
-    let at = event["at"].as_str().and_then(|at| at.get(11..19)).unwrap_or("-");
-    let who = event["agentId"].as_str().map_or_else(|| "you".to_owned(), line);
-    let number = event["number"].as_i64().unwrap_or_default();
-    let (when, kind) = (format!("{number:>5} {at}"), field(event, "kind"));
-    let used = when.len() + kind.len() + who.len() + 3;
-    let what = short(&about(&event["data"]), room(used));
-    format!("{} {} {who} {what}", dim(when), name(kind)).trim_end().to_owned()
+fn on_a_line(event: &EventView) -> String {
+    let author = event.agent_id.map_or_else(|| "you".to_owned(), |agent| agent.to_string());
+    let when = format!("{:>5} {}", event.number, event.at.time_of_day());
+    let kind = event.kind.name();
+    let used = when.len() + kind.len() + author.len() + 3;
+    let what = short(&about(&event.data), room(used));
+    format!("{} {} {author} {what}", dim(when), name(kind)).trim_end().to_owned()
 }
 
-/// The facts of an event that say most.
+/// The most telling facts of an event, whatever its kind.
 fn about(data: &Value) -> String {
     let keys =
         ["number", "slug", "from", "to", "state", "status", "subject", "title", "role", "reason"];
-    let facts: Vec<String> = keys
-        .iter()
-        .filter(|key| !data[**key].is_null())
-        .map(|key| format!("{key}={}", field(data, key)))
-        .collect();
-    facts.join(" ")
+    let fact = |key: &&str| {
+        let value = data.get(*key).filter(|value| !value.is_null())?;
+        Some(format!("{key}={}", shown(value)))
+    };
+    keys.iter().filter_map(fact).collect::<Vec<_>>().join(" ")
 }

@@ -11,12 +11,13 @@ mod tests;
 use engine::Code;
 use engine::toolsets::TOOLSETS;
 use model::nearest::nearest;
-use serde_json::{Value, json};
+use wire::enlist::{DischargeRequest, DischargedAgent, EnlistRequest, EnlistedAgent};
 
-use crate::app::{App, escaped};
+use crate::app::App;
 use crate::bridge::Bridge;
 use crate::cli::{McpVerb, ServeArgs};
 use crate::cli_error::Trouble;
+use crate::client::Answer;
 use crate::server_process;
 use crate::server_process::connect::{self, Token, Where};
 
@@ -45,20 +46,21 @@ pub(crate) async fn run(app: &App, args: ServeArgs) -> Result<(), Trouble> {
 /// Carries messages as an agent that comes and goes with the client.
 async fn as_agent(at: Where, role: String, toolsets: Vec<String>) -> Result<(), Trouble> {
     let asked = server_process::asked_to_stop()?;
-    let enlist = json!({ "role": role, "cwd": at.cwd.display().to_string() });
-    let enlisted = connect::connect(&at).await?.post_json("/api/agents", &enlist).await?;
-    let part = |key: &str| enlisted[key].as_str().unwrap_or_default().to_owned();
-    let agent = part("agentId");
-    let link = Where { token: Token::Given(part("token")), ..at.clone() };
+    let cwd = Some(at.cwd.display().to_string());
+    let request = EnlistRequest { role, task: None, epic: None, cwd, parent: None };
+    let enlisted: Answer<EnlistedAgent> =
+        connect::connect(&at).await?.post("/api/agents", &request).await?;
+    let EnlistedAgent { agent_id, token, .. } = enlisted.into_value();
+    let link = Where { token: Token::Given(token), ..at.clone() };
     let carried = tokio::select! {
         carried = Bridge { at: link, toolsets }.stdio() => carried,
         () = asked => Ok(()),
     };
-    let path = format!("/api/agents/{}/discharge", escaped(&agent));
-    let reason = json!({ "reason": "its client has gone" });
+    let path = format!("/api/agents/{agent_id}/discharge");
+    let request = DischargeRequest { reason: Some("its client has gone".to_owned()) };
     // The server may have gone meanwhile: another one must not lose an agent that nobody runs.
-    let discharged: Result<Value, Trouble> =
-        async { Ok(connect::connect(&at).await?.post_json(&path, &reason).await?) }.await;
+    let discharged: Result<Answer<DischargedAgent>, Trouble> =
+        async { Ok(connect::connect(&at).await?.post(&path, &request).await?) }.await;
     carried?;
     discharged.map(drop)
 }

@@ -1,19 +1,22 @@
-//! `adjutant open`: the page in a browser, by a link that lets in once; and links for others, who may look.
+//! `adjutant open`: the page in a browser, by a link that works once; and read-only links for others.
 
 use std::ffi::OsString;
 
 use engine::Code;
 use host::process::{self, Launch};
 use host::program;
-use serde_json::{Value, json};
+use model::Timestamp;
+use serde_json::json;
+use wire::login::{CreatedLink, LinkList, LinkRequest, LinkView, RevokedLinks};
 
 use crate::app::{App, escaped, now, query};
 use crate::cli::{OpenArgs, ShareArgs};
 use crate::cli_error::Trouble;
+use crate::client::{Answer, all_rows};
 use crate::environment::Environment;
-use crate::terminal::render::{self, ago, count, dim, field, good, name, table};
+use crate::terminal::render::{self, age, count, dim, good, line, name, table};
 
-/// Makes a link and opens it, or lists links, or takes one back.
+/// Creates a link and opens it, lists links, or revokes one.
 pub(crate) async fn run(app: &App, args: &OpenArgs) -> Result<(), Trouble> {
     if app.env.agent_id.is_some() {
         return Err(Trouble::new(Code::PermissionDenied, "only the operator may open the page")
@@ -27,11 +30,11 @@ pub(crate) async fn run(app: &App, args: &OpenArgs) -> Result<(), Trouble> {
     }
 }
 
-/// The operator's own link: into a browser where there is one and somebody looks on, else only printed.
+/// Opens the operator's own link in a browser if there is one and a person at the terminal; prints it otherwise.
 async fn open(app: &App, args: &OpenArgs) -> Result<(), Trouble> {
     let wanted = !args.print && !app.render.is_json() && render::is_terminal();
-    let link = app.client().await?.post_json("/api/links", &json!({})).await?;
-    let url = field(&link, "url");
+    let link: Answer<CreatedLink> = app.client().await?.post("/api/links", &json!({})).await?;
+    let url = line(&link.url);
     let browser = if wanted { browser(&app.env, &url) } else { None };
     if browser.is_some_and(|launch| process::start_in_own_group(&launch).is_ok()) {
         app.render.aside(&format!("The page opens in your browser. If it does not:\n  {url}"))?;
@@ -42,71 +45,67 @@ async fn open(app: &App, args: &OpenArgs) -> Result<(), Trouble> {
 }
 
 async fn share(app: &App, share: &ShareArgs) -> Result<(), Trouble> {
-    let wish = json!({ "readOnly": true, "days": share.days });
-    let link = app.client().await?.post_json("/api/links", &wish).await?;
-    let (url, id) = (field(&link, "url"), field(&link, "id"));
-    app.render.answer(&link, || url.clone())?;
+    let request = LinkRequest { read_only: true, days: share.days };
+    let link: Answer<CreatedLink> = app.client().await?.post("/api/links", &request).await?;
+    app.render.answer(&link, || line(&link.url))?;
     app.render.aside(&format!(
         "Whoever has this link can look at everything and do nothing, until {}.\n\
          They must be able to reach that address. Revoke it with {}",
-        day(&link["expiresAt"]),
-        name(format!("adjutant open --revoke {id}")),
+        to_the_minute(link.expires_at),
+        name(format!("adjutant open --revoke {}", link.id)),
     ))?;
     Ok(())
 }
 
 async fn list(app: &App) -> Result<(), Trouble> {
     let client = app.client().await?;
-    let (mut links, mut after) = (Vec::new(), None);
-    loop {
-        let page = client.get_json(&query("/api/links", [("after", after)])).await?;
-        links.extend(page["links"].as_array().cloned().unwrap_or_default());
-        after = page["nextCursor"].as_str().map(str::to_owned);
-        if after.is_none() {
-            break;
-        }
-    }
-    let value = json!({ "links": links });
-    Ok(app.render.answer(&value, || {
+    let links = all_rows::<LinkList, Trouble>(async |after| {
+        Ok(client.get(&query("/api/links", [("after", after)])).await?)
+    })
+    .await?;
+    Ok(app.render.answer(&json!({ "links": links }), || {
         if links.is_empty() {
             return format!("No links. Create one with {}", name("adjutant open"));
         }
-        let rows = links.iter().map(|link| {
-            let rights = if link["readOnly"] == true { "looking" } else { "acting" };
-            let uses = match link["usesLeft"].as_u64() {
-                Some(0) => "used",
-                Some(_) => "once",
-                None => "often",
-            };
-            let [id, tabs] = ["id", "tabs"].map(|key| field(link, key));
-            let made = format!("{} ago", ago(&link["createdAt"], now()));
-            [id, rights.to_owned(), uses.to_owned(), tabs, made, day(&link["expiresAt"])]
-        });
+        let rows = links.iter().map(|link| row(link));
         table(["ID", "FOR", "WORKS", "TABS", "MADE", "UNTIL"], rows)
     })?)
+}
+
+fn row(link: &LinkView) -> [String; 6] {
+    let rights = if link.read_only { "looking" } else { "acting" };
+    let uses = match link.uses_left {
+        Some(0) => "used",
+        Some(_) => "once",
+        None => "often",
+    };
+    [
+        link.id.to_string(),
+        rights.to_owned(),
+        uses.to_owned(),
+        link.tabs.to_string(),
+        format!("{} ago", age(link.created_at, now())),
+        to_the_minute(link.expires_at),
+    ]
 }
 
 async fn revoke(app: &App, id: &str) -> Result<(), Trouble> {
     let client = app.client().await?;
     let path = format!("/api/links/{}/revoke", escaped(id));
-    let done = client.post_json(&path, &json!({})).await?;
-    let tabs = usize::try_from(done["tabs"].as_u64().unwrap_or_default()).unwrap_or_default();
-    Ok(app.render.answer(&done, || {
+    let revoked: Answer<RevokedLinks> = client.post(&path, &json!({})).await?;
+    Ok(app.render.answer(&revoked, || {
         let what = if id == "all" { "Every link is" } else { "The link is" };
-        good(format!(
-            "{what} taken back; {} put out.",
-            match tabs {
-                1 => "1 tab was".to_owned(),
-                some => format!("{} were", count(some, "tab")),
-            }
-        ))
+        let tabs = match revoked.tabs {
+            1 => "1 tab was".to_owned(),
+            tabs => format!("{} were", count(tabs, "tab")),
+        };
+        good(format!("{what} taken back; {tabs} put out."))
     })?)
 }
 
 /// Day and minute, as people write them.
-fn day(at: &Value) -> String {
-    let text = at.as_str().unwrap_or_default();
-    let minute: String = text.chars().take(16).collect();
+fn to_the_minute(at: Timestamp) -> String {
+    let minute: String = at.to_string().chars().take(16).collect();
     format!("{} UTC", minute.replace('T', " "))
 }
 
@@ -189,6 +188,7 @@ mod tests {
 
     #[test]
     fn a_time_is_told_to_the_minute() {
-        assert_eq!(day(&json!("2026-11-15T21:45:09.123Z")), "2026-11-15 21:45 UTC");
+        let at = "2026-11-15T21:45:09.123Z".parse().unwrap();
+        assert_eq!(to_the_minute(at), "2026-11-15 21:45 UTC");
     }
 }

@@ -22,20 +22,20 @@ use crate::terminal::render::{Page, bold, dim, name, plain};
 /// Tool with its arguments.
 #[derive(Debug, Default)]
 pub(crate) struct ToolArgs {
-    call: Option<Typed>,
+    call: Option<ParsedCall>,
 }
 
 /// Parsed command line.
 #[derive(Debug)]
-enum Typed {
+enum ParsedCall {
     /// A tool that there always is
-    Tool(Wish),
+    Tool(ToolRequest),
     /// Possibly a template, with the rest of the line
     Other(String, Vec<OsString>),
 }
 
 #[derive(Debug)]
-struct Wish {
+struct ToolRequest {
     /// The canonical name
     tool: String,
     input: Option<String>,
@@ -75,10 +75,10 @@ impl clap::FromArgMatches for ToolArgs {
         let Some((typed, matches)) = matches.subcommand() else { return Ok(Self::default()) };
         let tool = TOOLS.iter().find(|tool| tool.joined() == typed);
         let call = if let Some(tool) = tool {
-            Typed::Tool(Wish::of(&tool.into(), matches))
+            ParsedCall::Tool(ToolRequest::of(&tool.into(), matches))
         } else {
             let rest = matches.get_many::<OsString>("").into_iter().flatten();
-            Typed::Other(typed.to_owned(), rest.cloned().collect())
+            ParsedCall::Other(typed.to_owned(), rest.cloned().collect())
         };
         Ok(Self { call: Some(call) })
     }
@@ -89,8 +89,8 @@ impl clap::FromArgMatches for ToolArgs {
     }
 }
 
-impl Wish {
-    fn of(tool: &Shown, matches: &ArgMatches) -> Self {
+impl ToolRequest {
+    fn of(tool: &ToolCommand, matches: &ArgMatches) -> Self {
         Self {
             tool: tool.canonical.clone(),
             input: matches.get_one::<String>("input").cloned(),
@@ -102,7 +102,7 @@ impl Wish {
 
 /// A tool, as far as the command line cares.
 #[derive(Debug, Clone)]
-struct Shown {
+struct ToolCommand {
     /// Its name where all toolsets are together
     name: String,
     canonical: String,
@@ -113,7 +113,7 @@ struct Shown {
     input: Arc<Map<String, Value>>,
 }
 
-impl From<&ToolDef> for Shown {
+impl From<&ToolDef> for ToolCommand {
     fn from(tool: &ToolDef) -> Self {
         let described = tool.described();
         Self {
@@ -128,15 +128,15 @@ impl From<&ToolDef> for Shown {
 }
 
 /// The schema's fields, in its order.
-fn properties(tool: &Shown) -> impl Iterator<Item = (&String, &Value)> {
+fn properties(tool: &ToolCommand) -> impl Iterator<Item = (&String, &Value)> {
     tool.input.get("properties").and_then(Value::as_object).into_iter().flatten()
 }
 
 /// Flags that every command has.
-const TAKEN: [&str; 6] = ["input", "as", "home", "json", "verbose", "help"];
+const RESERVED_FLAGS: [&str; 6] = ["input", "as", "home", "json", "verbose", "help"];
 
 /// A tool as a command.
-fn command_of(tool: &Shown) -> Command {
+fn command_of(tool: &ToolCommand) -> Command {
     let required = tool.input.get("required").and_then(Value::as_array);
     let note = |name: &str| match required {
         Some(all) if all.iter().any(|one| one == name) => " [required]",
@@ -150,7 +150,7 @@ fn command_of(tool: &Shown) -> Command {
         .about(tool.title.clone())
         .long_about(paragraphs(&tool.description))
         .after_help(example(tool));
-    let mut taken = HashSet::from(TAKEN.map(str::to_owned));
+    let mut taken = HashSet::from(RESERVED_FLAGS.map(str::to_owned));
     for (field, schema) in properties(tool) {
         // A field that can have no flag of its own is given with `--input`.
         if taken.insert(kebab(field)) {
@@ -175,16 +175,16 @@ fn command_of(tool: &Shown) -> Command {
 }
 
 /// Example call of a tool with its required fields.
-fn example(tool: &Shown) -> String {
+fn example(tool: &ToolCommand) -> String {
     let required = tool.input.get("required").and_then(Value::as_array);
     let needed: Vec<&str> = required.into_iter().flatten().filter_map(Value::as_str).collect();
     let mut lines = vec![format!("  adjutant tool {}", tool.name)];
     for (field, schema) in properties(tool).filter(|(field, _)| needed.contains(&field.as_str())) {
         let word = match kind_of(schema) {
-            Kind::Truth => format!("--{}", kebab(field)),
-            Kind::Number => format!("--{} N", kebab(field)),
-            Kind::Text => format!("--{} TEXT", kebab(field)),
-            Kind::Structure => format!("--{} JSON", kebab(field)),
+            FieldKind::Truth => format!("--{}", kebab(field)),
+            FieldKind::Number => format!("--{} N", kebab(field)),
+            FieldKind::Text => format!("--{} TEXT", kebab(field)),
+            FieldKind::Structure => format!("--{} JSON", kebab(field)),
         };
         match lines.last_mut() {
             Some(last) if last.len() + word.len() < 76 => last.extend([" ", &word]),
@@ -218,38 +218,38 @@ fn flag_of(field: &str, schema: &Value, note: &str) -> Arg {
         }
     }
     match kind_of(schema) {
-        Kind::Truth => arg
+        FieldKind::Truth => arg
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true")
             .value_name("BOOL"),
-        Kind::Number => arg.value_name("N").allow_negative_numbers(true),
-        Kind::Text => arg.value_name("TEXT").allow_hyphen_values(true),
-        Kind::Structure => arg.value_name("JSON"),
+        FieldKind::Number => arg.value_name("N").allow_negative_numbers(true),
+        FieldKind::Text => arg.value_name("TEXT").allow_hyphen_values(true),
+        FieldKind::Structure => arg.value_name("JSON"),
     }
 }
 
 /// Kind of a field's value on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum FieldKind {
     Truth,
     Number,
     Text,
     Structure,
 }
 
-fn kind_of(schema: &Value) -> Kind {
+fn kind_of(schema: &Value) -> FieldKind {
     let mut types = Vec::new();
     collect_types(schema, &mut types);
     let only = |wanted: &[&str]| !types.is_empty() && types.iter().all(|t| wanted.contains(t));
     if only(&["boolean"]) {
-        Kind::Truth
+        FieldKind::Truth
     } else if only(&["integer", "number"]) {
-        Kind::Number
+        FieldKind::Number
     } else if only(&["string"]) {
-        Kind::Text
+        FieldKind::Text
     } else {
-        Kind::Structure
+        FieldKind::Structure
     }
 }
 
@@ -279,7 +279,7 @@ fn kebab(field: &str) -> String {
     })
 }
 
-fn fields_of(tool: &Shown, matches: &ArgMatches) -> Map<String, Value> {
+fn fields_of(tool: &ToolCommand, matches: &ArgMatches) -> Map<String, Value> {
     properties(tool)
         .filter_map(|(field, schema)| {
             let given = matches.try_get_many::<String>(&flag_id(field)).ok().flatten()?;
@@ -290,14 +290,14 @@ fn fields_of(tool: &Shown, matches: &ArgMatches) -> Map<String, Value> {
 }
 
 /// A field's value. What does not parse goes as text, so that the server says what is wrong.
-fn value_of(kind: Kind, given: &[&String]) -> Option<Value> {
+fn value_of(kind: FieldKind, given: &[&String]) -> Option<Value> {
     let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
     let last = given.last()?;
     Some(match kind {
-        Kind::Text => last.as_str().into(),
+        FieldKind::Text => last.as_str().into(),
         // Several are a list, whatever each of them is.
-        Kind::Structure if given.len() > 1 => given.iter().map(|text| read(text)).collect(),
-        Kind::Truth | Kind::Number | Kind::Structure => read(last),
+        FieldKind::Structure if given.len() > 1 => given.iter().map(|text| read(text)).collect(),
+        FieldKind::Truth | FieldKind::Number | FieldKind::Structure => read(last),
     })
 }
 
@@ -305,15 +305,15 @@ fn value_of(kind: Kind, given: &[&String]) -> Option<Value> {
 pub(crate) async fn run(app: &App, args: ToolArgs) -> Result<(), Trouble> {
     match args.call {
         None => list(app).await,
-        Some(Typed::Tool(wish)) => call(app, wish).await,
-        Some(Typed::Other(typed, rest)) => templates::run(app, &typed, &rest).await,
+        Some(ParsedCall::Tool(request)) => call(app, request).await,
+        Some(ParsedCall::Other(typed, rest)) => templates::run(app, &typed, &rest).await,
     }
 }
 
-async fn call(app: &App, wish: Wish) -> Result<(), Trouble> {
-    let input = input_of(wish.input.as_deref(), wish.fields)?;
+async fn call(app: &App, request: ToolRequest) -> Result<(), Trouble> {
+    let input = input_of(request.input.as_deref(), request.fields)?;
     let client = app.client().await?;
-    let answer = app::call(&client, &wish.tool, &input, wish.as_agent.as_deref()).await?;
+    let answer = app::call(&client, &request.tool, &input, request.as_agent.as_deref()).await?;
     Ok(app.render.answer(&answer, || plain(&format!("{answer:#}")))?)
 }
 
@@ -358,7 +358,7 @@ fn unknown(typed: &str) -> Trouble {
 }
 
 async fn list(app: &App) -> Result<(), Trouble> {
-    let mut tools: Vec<Shown> = TOOLS.iter().map(Shown::from).collect();
+    let mut tools: Vec<ToolCommand> = TOOLS.iter().map(ToolCommand::from).collect();
     let last = tools.iter().rposition(|tool| tool.toolset == engine::templates::TOOLSET);
     let after = last.map_or(tools.len(), |last| last + 1);
     tools.splice(after..after, templates::of_running(app).await);
@@ -393,13 +393,13 @@ mod tests {
     use super::*;
     use clap::FromArgMatches as _;
 
-    fn parse(arguments: &[&str]) -> Wish {
+    fn parse(arguments: &[&str]) -> ToolRequest {
         use clap::Args as _;
         let command = ToolArgs::augment_args(Command::new("tool"));
         let matches = command.try_get_matches_from([&["tool"], arguments].concat()).unwrap();
         match ToolArgs::from_arg_matches(&matches).unwrap().call.unwrap() {
-            Typed::Tool(wish) => wish,
-            Typed::Other(..) => panic!("{arguments:?} names no tool"),
+            ParsedCall::Tool(request) => request,
+            ParsedCall::Other(..) => panic!("{arguments:?} names no tool"),
         }
     }
 
@@ -426,14 +426,14 @@ mod tests {
         for tool in TOOLS {
             for (field, schema) in properties(&tool.into()) {
                 let value = match kind_of(schema) {
-                    Kind::Truth => "=true",
-                    Kind::Number => "=1",
-                    Kind::Text => "=x",
-                    Kind::Structure => "=[1]",
+                    FieldKind::Truth => "=true",
+                    FieldKind::Number => "=1",
+                    FieldKind::Text => "=x",
+                    FieldKind::Structure => "=[1]",
                 };
                 for flag in [field.clone(), kebab(field)] {
-                    let wish = parse(&[tool.name, &format!("--{flag}{value}")]);
-                    assert!(wish.fields.contains_key(field), "{}: {flag}", tool.name);
+                    let request = parse(&[tool.name, &format!("--{flag}{value}")]);
+                    assert!(request.fields.contains_key(field), "{}: {flag}", tool.name);
                 }
             }
         }
@@ -441,11 +441,11 @@ mod tests {
 
     #[test]
     fn flags_become_the_input() {
-        let wish =
+        let request =
             parse(&["mail_send", "--to-human", "--subject", "7", "--body", "-1", "--as", "sp_1"]);
-        let input = input_of(wish.input.as_deref(), wish.fields).unwrap();
+        let input = input_of(request.input.as_deref(), request.fields).unwrap();
         assert_eq!(input, json!({ "toHuman": true, "subject": "7", "body": "-1" }));
-        assert_eq!(wish.as_agent.as_deref(), Some("sp_1"));
+        assert_eq!(request.as_agent.as_deref(), Some("sp_1"));
     }
 
     #[test]
@@ -468,13 +468,13 @@ mod tests {
     #[test]
     fn values_are_read_by_kind() {
         let one = |kind, text: &str| value_of(kind, &[&text.to_owned()]).unwrap();
-        assert_eq!(one(Kind::Number, "3"), json!(3));
-        assert_eq!(one(Kind::Number, "many"), json!("many"));
-        assert_eq!(one(Kind::Structure, r#"[{"a": 1}]"#), json!([{ "a": 1 }]));
-        assert_eq!(one(Kind::Structure, "TAS-1"), json!("TAS-1"));
+        assert_eq!(one(FieldKind::Number, "3"), json!(3));
+        assert_eq!(one(FieldKind::Number, "many"), json!("many"));
+        assert_eq!(one(FieldKind::Structure, r#"[{"a": 1}]"#), json!([{ "a": 1 }]));
+        assert_eq!(one(FieldKind::Structure, "TAS-1"), json!("TAS-1"));
         let two = ["a".to_owned(), "b".to_owned()];
         assert_eq!(
-            value_of(Kind::Structure, &two.iter().collect::<Vec<_>>()),
+            value_of(FieldKind::Structure, &two.iter().collect::<Vec<_>>()),
             Some(json!(["a", "b"]))
         );
     }

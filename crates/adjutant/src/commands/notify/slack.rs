@@ -1,15 +1,19 @@
-//! `adjutant slack`: how it stands, which threads there are, and what is said again.
+//! `adjutant slack`: the connection to Slack, its threads, and failed messages.
 
-use serde_json::{Value, json};
+use serde_json::json;
+use wire::slack::{RetriedSlackMessages, SlackStatus, SlackThreadView, SlackThreads};
 
 use crate::app::{App, now, query};
 use crate::cli::{SlackArgs, SlackVerb};
 use crate::cli_error::Trouble;
+use crate::client::Answer;
 use crate::commands::delivery::merge_queue::under;
 use crate::commands::reconnect::Steady;
-use crate::terminal::render::{Page, ago, bad, bold, count, dim, field, good, line, name, odd};
+use crate::terminal::render::{
+    Page, age, bad, bold, count, counted, dim, good, line, name, odd, shown,
+};
 
-/// Shows how it stands, or does something about it.
+/// Shows the status, lists threads, or sends failed messages again.
 pub(crate) async fn run(app: &App, args: SlackArgs) -> Result<(), Trouble> {
     match args.verb {
         None | Some(SlackVerb::Status) => status(app).await,
@@ -19,47 +23,44 @@ pub(crate) async fn run(app: &App, args: SlackArgs) -> Result<(), Trouble> {
 }
 
 async fn status(app: &App) -> Result<(), Trouble> {
-    let answer = app.client().await?.get_json("/api/slack").await?;
-    Ok(app.render.answer(&answer, || standing(&answer))?)
+    let answer: Answer<SlackStatus> = app.client().await?.get("/api/slack").await?;
+    Ok(app.render.answer(&answer, || status_text(&answer))?)
 }
 
-fn number(value: &Value, key: &str) -> usize {
-    usize::try_from(value[key].as_u64().unwrap_or_default()).unwrap_or(0)
-}
-
-fn standing(slack: &Value) -> String {
+fn status_text(slack: &SlackStatus) -> String {
     let mut page = Page::default();
-    if slack["on"] != true {
+    if !slack.on {
         page.line(format_args!("{}", bold("Slack is off.")));
-        for missing in slack["missing"].as_array().into_iter().flatten() {
-            under(&mut page, missing.as_str().unwrap_or_default());
+        for missing in &slack.missing {
+            under(&mut page, missing);
         }
         page.line(format_args!("  {}", dim("See docs/how-to/slack.md to set it up.")));
         return page.into_text();
     }
-    let team = field(slack, "team");
-    if slack["connectedAt"].is_null() {
-        page.line(format_args!("{}", bad("not connected")));
-        under(&mut page, slack["problem"].as_str().unwrap_or("a connection is being opened"));
-    } else {
-        let since = ago(&slack["connectedAt"], now());
-        page.line(format_args!("{} to {} for {since}", good("connected"), bold(team)));
+    match slack.connected_at {
+        None => {
+            page.line(format_args!("{}", bad("not connected")));
+            let problem = slack.problem.as_deref();
+            under(&mut page, problem.unwrap_or("a connection is being opened"));
+        }
+        Some(at) => {
+            let (team, since) = (bold(shown(&slack.team)), age(at, now()));
+            page.line(format_args!("{} to {team} for {since}", good("connected")));
+        }
     }
-    let users = slack["users"].as_array().map_or(0, Vec::len);
-    let mut facts = vec![format!("{} may give orders", count(users, "user"))];
-    facts.push(count(number(slack, "threads"), "live thread"));
-    if !slack["lastEventAt"].is_null() {
-        facts.push(format!("last event {} ago", ago(&slack["lastEventAt"], now())));
+    let mut facts = vec![format!("{} may give orders", count(slack.users.len(), "user"))];
+    facts.push(counted(slack.threads, "live thread"));
+    if let Some(at) = slack.last_event_at {
+        facts.push(format!("last event {} ago", age(at, now())));
     }
-    facts.push(format!("{} to be said", number(slack, "waiting")));
+    facts.push(format!("{} to be said", slack.waiting));
     page.line(format_args!("  {}", dim(facts.join(", "))));
-    if number(slack, "failed") > 0 {
-        let failed = odd(format!("{} not taken", count(number(slack, "failed"), "message")));
+    if slack.failed > 0 {
+        let failed = odd(format!("{} not taken", counted(slack.failed, "message")));
         page.line(format_args!("  {failed}: {}", name("adjutant slack retry")));
-        for failure in slack["failures"].as_array().into_iter().flatten() {
-            let [channel, error] = ["channel", "error"].map(|key| field(failure, key));
-            let text = line(failure["text"].as_str().unwrap_or_default());
-            under(&mut page, &format!("{channel}: {error} ({text})"));
+        for failure in &slack.failures {
+            let (channel, error) = (line(&failure.channel), line(&failure.error));
+            under(&mut page, &format!("{channel}: {error} ({})", line(&failure.text)));
         }
     }
     page.into_text()
@@ -67,46 +68,36 @@ fn standing(slack: &Value) -> String {
 
 async fn threads(app: &App) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
-    let (mut all, mut after) = (Vec::new(), None);
-    loop {
-        let cursor = after.map(|after: i64| after.to_string());
-        let mut page = steady.get(&query("/api/slack/threads", [("after", cursor)])).await?;
-        if let Value::Array(more) = page["threads"].take() {
-            all.extend(more);
-        }
-        after = page["nextCursor"].as_i64();
-        if after.is_none() {
-            break;
-        }
-    }
-    let answer = json!({ "threads": all });
-    Ok(app.render.answer(&answer, || {
-        if all.is_empty() {
+    let path = |after| query("/api/slack/threads", [("after", after)]);
+    let threads = steady.fetch_all::<SlackThreads>(path).await?;
+    Ok(app.render.answer(&json!({ "threads": threads }), || {
+        if threads.is_empty() {
             return "No thread yet: write to the app in Slack.".to_owned();
         }
-        all.iter().map(told).collect()
+        threads.iter().map(|thread| thread_text(thread)).collect()
     })?)
 }
 
-/// A thread, and who works on it.
-fn told(thread: &Value) -> String {
+/// A thread, and the agent that works on it.
+fn thread_text(thread: &SlackThreadView) -> String {
     let mut page = Page::default();
-    let [channel, ts, user] = ["channel", "thread", "user"].map(|key| field(thread, key));
-    let task = thread["taskSlug"].as_str().map_or_else(|| dim("no task yet"), line);
-    page.line(format_args!("{}  {channel} {ts} {}", bold(task), dim(format!("by {user}"))));
-    let role = thread["role"].as_str().map_or_else(|| "no role yet".to_owned(), line);
-    let state = thread["state"].as_str().map(line).unwrap_or_default();
-    let agent = thread["agentId"].as_str().map(line).unwrap_or_default();
-    let when = ago(&thread["changedAt"], now());
-    page.line(format_args!("  {role}  {agent} {state}  {}", dim(format!("{when} ago"))));
+    let (channel, ts) = (line(&thread.channel), line(&thread.thread));
+    let by = dim(format!("by {}", line(&thread.user)));
+    let task = thread.task_slug.as_deref().map_or_else(|| dim("no task yet"), line);
+    page.line(format_args!("{}  {channel} {ts} {by}", bold(task)));
+    let role = thread.role.as_deref().map_or_else(|| "no role yet".to_owned(), line);
+    let state = thread.state.as_deref().map(line).unwrap_or_default();
+    let agent = thread.agent_id.map(|agent| agent.to_string()).unwrap_or_default();
+    let when = dim(format!("{} ago", age(thread.changed_at, now())));
+    page.line(format_args!("  {role}  {agent} {state}  {when}"));
     page.into_text()
 }
 
 async fn retry(app: &App) -> Result<(), Trouble> {
-    let answer = app.client().await?.post_json("/api/slack/retry", &json!({})).await?;
-    Ok(app.render.answer(&answer, || match number(&answer, "retried") {
+    let client = app.client().await?;
+    let answer: Answer<RetriedSlackMessages> = client.post("/api/slack/retry", &json!({})).await?;
+    Ok(app.render.answer(&answer, || match answer.retried {
         0 => "No failed messages.".to_owned(),
-        1 => "Retrying 1 message.".to_owned(),
-        many => format!("Retrying {many} messages."),
+        retried => format!("Retrying {}.", counted(retried, "message")),
     })?)
 }

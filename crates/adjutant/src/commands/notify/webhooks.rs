@@ -1,18 +1,23 @@
-//! `adjutant webhooks`: who is told of events, and what they did not take.
+//! `adjutant webhooks`: the receivers of events, and failed messages.
 
-use serde_json::{Value, json};
+use serde_json::json;
+use wire::webhooks::{
+    Deliveries, DeliveryView, EnableWebhookRequest, RetriedDeliveries, TestDelivery, WebhookStatus,
+    WebhookView, Webhooks,
+};
 
 use crate::app::{App, escaped, now, query};
 use crate::cli::{WebhooksArgs, WebhooksVerb};
 use crate::cli_error::Trouble;
+use crate::client::Answer;
 use crate::commands::delivery::merge_queue::under;
 use crate::commands::reconnect::Steady;
-use crate::terminal::render::{Page, ago, bad, bold, count, dim, field, good, line, name, odd};
+use crate::terminal::render::{Page, age, bad, bold, counted, dim, good, line, name, odd, shown};
 
-/// The exit code where a message was not taken.
+/// Exit code if a test message was refused.
 const NOT_TAKEN: u8 = 1;
 
-/// Lists webhooks, or does something about one.
+/// Lists webhooks and failed messages, sends messages again, tests or enables a webhook.
 pub(crate) async fn run(app: &App, args: WebhooksArgs) -> Result<(), Trouble> {
     match args.verb {
         None | Some(WebhooksVerb::List) => list(app).await,
@@ -21,61 +26,54 @@ pub(crate) async fn run(app: &App, args: WebhooksArgs) -> Result<(), Trouble> {
         Some(WebhooksVerb::Retry { name, .. }) => retry_all(app, &name).await,
         Some(WebhooksVerb::Test { name }) => test(app, &name).await,
         Some(WebhooksVerb::Enable { name, skip_missed }) => {
-            enable(app, &name, &json!({ "skipMissed": skip_missed })).await
+            enable(app, &name, &EnableWebhookRequest { skip_missed }).await
         }
     }
 }
 
 async fn list(app: &App) -> Result<(), Trouble> {
-    let answer = app.client().await?.get_json("/api/webhooks").await?;
+    let answer: Answer<Webhooks> = app.client().await?.get("/api/webhooks").await?;
     Ok(app.render.answer(&answer, || {
-        let hooks = answer["webhooks"].as_array().map(Vec::as_slice).unwrap_or_default();
-        if hooks.is_empty() {
+        if answer.webhooks.is_empty() {
             return format!(
                 "No webhooks.\nAdd one under {} in the configuration: {}",
                 name("webhooks"),
                 name("adjutant config path")
             );
         }
-        hooks.iter().map(told).collect()
+        answer.webhooks.iter().map(webhook_text).collect()
     })?)
 }
 
-/// A webhook, and how it does.
-fn told(hook: &Value) -> String {
+/// A webhook with its state.
+fn webhook_text(hook: &WebhookView) -> String {
     let mut page = Page::default();
-    let state = match hook["state"].as_str() {
-        Some("ok") => good("ok"),
-        Some("new") => dim("nothing sent yet"),
-        Some("failing") => odd("failing"),
-        Some("held") => bad("held"),
-        _ => bad("disabled"),
+    let state = match hook.state {
+        WebhookStatus::Ok => good("ok"),
+        WebhookStatus::New => dim("nothing sent yet"),
+        WebhookStatus::Failing => odd("failing"),
+        WebhookStatus::Held => bad("held"),
+        WebhookStatus::Disabled => bad("disabled"),
     };
-    let [title, url, form] = ["name", "url", "form"].map(|key| field(hook, key));
-    page.line(format_args!("{}  {state}  {url} {}", bold(title), dim(format!("({form})"))));
-    let number = |key: &str| usize::try_from(hook[key].as_u64().unwrap_or_default()).unwrap_or(0);
-    let kinds: Vec<String> = hook["kinds"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|kind| line(kind.as_str().unwrap_or_default()))
-        .collect();
+    let (title, form) = (bold(line(&hook.name)), dim(format!("({})", line(&hook.form))));
+    page.line(format_args!("{title}  {state}  {} {form}", line(&hook.url)));
+    let kinds: Vec<String> = hook.kinds.iter().map(|kind| line(kind)).collect();
     let mut facts = vec![kinds.join(" ")];
-    if !hook["lastOkAt"].is_null() {
-        facts.push(format!("last taken {} ago", ago(&hook["lastOkAt"], now())));
+    if let Some(at) = hook.last_ok_at {
+        facts.push(format!("last taken {} ago", age(at, now())));
     }
-    facts.push(format!("{} waiting", number("pending")));
+    facts.push(format!("{} waiting", hook.pending));
     page.line(format_args!("  {}", dim(facts.join(", "))));
-    under(&mut page, hook["problem"].as_str().unwrap_or_default());
-    if hook["state"] == "failing" {
-        under(&mut page, hook["lastError"].as_str().unwrap_or_default());
+    under(&mut page, hook.problem.as_deref().unwrap_or_default());
+    if hook.state == WebhookStatus::Failing {
+        under(&mut page, hook.last_error.as_deref().unwrap_or_default());
     }
-    if number("dead") > 0 {
-        let given_up = odd(format!("{} given up", count(number("dead"), "message")));
+    if hook.dead > 0 {
+        let given_up = odd(format!("{} given up", counted(hook.dead, "message")));
         page.line(format_args!("  {given_up}: {}", name("adjutant webhooks dead")));
     }
-    if hook["state"] == "disabled" {
-        let how = format!("adjutant webhooks enable {}", field(hook, "name"));
+    if hook.state == WebhookStatus::Disabled {
+        let how = format!("adjutant webhooks enable {}", line(&hook.name));
         page.line(format_args!("  {} {}", dim("Resume it:"), name(how)));
     }
     page.into_text()
@@ -86,94 +84,77 @@ async fn dead(app: &App, only: Option<String>) -> Result<(), Trouble> {
     let names = if let Some(name) = only {
         vec![name]
     } else {
-        let hooks = steady.get("/api/webhooks").await?;
-        let hooks = hooks["webhooks"].as_array().map(Vec::as_slice).unwrap_or_default();
-        hooks.iter().map(|hook| hook["name"].as_str().unwrap_or_default().to_owned()).collect()
+        let hooks: Answer<Webhooks> = steady.fetch("/api/webhooks").await?;
+        hooks.into_value().webhooks.into_iter().map(|hook| hook.name).collect()
     };
     let mut all = Vec::new();
     for name in &names {
-        let (path, mut after) = (format!("/api/webhooks/{}/deliveries", escaped(name)), None);
-        loop {
-            let cursor = after.map(|after: i64| after.to_string());
-            let path = query(&path, [("state", Some("dead".to_owned())), ("after", cursor)]);
-            let mut page = steady.get(&path).await?;
-            if let Value::Array(more) = page["deliveries"].take() {
-                all.extend(more);
-            }
-            after = page["nextCursor"].as_i64();
-            if after.is_none() {
-                break;
-            }
-        }
+        let path = format!("/api/webhooks/{}/deliveries", escaped(name));
+        let page = |after| query(&path, [("state", Some("dead".to_owned())), ("after", after)]);
+        all.extend(steady.fetch_all::<Deliveries>(page).await?);
     }
-    let answer = json!({ "deliveries": all });
-    Ok(app.render.answer(&answer, || {
+    Ok(app.render.answer(&json!({ "deliveries": all }), || {
         if all.is_empty() {
             return "No failed messages.".to_owned();
         }
-        all.iter().map(given_up).collect()
+        all.iter().map(|delivery| given_up_text(delivery)).collect()
     })?)
 }
 
 /// A message that was given up.
-fn given_up(delivery: &Value) -> String {
+fn given_up_text(delivery: &DeliveryView) -> String {
     let mut page = Page::default();
-    let [id, hook, kind] = ["id", "webhook", "kind"].map(|key| field(delivery, key));
-    let event = field(delivery, "eventNumber");
-    page.line(format_args!("{}  {hook}  {kind} {}", bold(id), dim(format!("(event {event})"))));
-    let tries = usize::try_from(delivery["attempts"].as_u64().unwrap_or_default()).unwrap_or(0);
-    let tries = if tries == 1 { "one try".to_owned() } else { format!("{tries} tries") };
-    let ended = ago(&delivery["endedAt"], now());
+    let (hook, kind) = (line(&delivery.webhook), shown(&delivery.kind));
+    let event = dim(format!("(event {})", delivery.event_number));
+    page.line(format_args!("{}  {hook}  {kind} {event}", bold(delivery.id)));
+    let tries = match delivery.attempts {
+        1 => "one try".to_owned(),
+        tries => format!("{tries} tries"),
+    };
+    let ended = delivery.ended_at.map_or_else(|| "-".to_owned(), |at| age(at, now()));
     page.line(format_args!("  {}", dim(format!("given up {ended} ago after {tries}"))));
-    under(&mut page, delivery["lastError"].as_str().unwrap_or_default());
+    under(&mut page, delivery.last_error.as_deref().unwrap_or_default());
     page.into_text()
 }
 
 async fn retry(app: &App, hook: &str, id: &str) -> Result<(), Trouble> {
     let path = format!("/api/webhooks/{}/deliveries/{}/retry", escaped(hook), escaped(id));
-    let answer = app.client().await?.post_json(&path, &json!({})).await?;
+    let answer: Answer<DeliveryView> = app.client().await?.post(&path, &json!({})).await?;
     Ok(app.render.answer(&answer, || {
-        format!(
-            "{} is queued again.\nCheck its state with {}",
-            bold(field(&answer, "id")),
-            name("adjutant webhooks")
-        )
+        let look = name("adjutant webhooks");
+        format!("{} is queued again.\nCheck its state with {look}", bold(answer.id))
     })?)
 }
 
 async fn retry_all(app: &App, hook: &str) -> Result<(), Trouble> {
     let path = format!("/api/webhooks/{}/retry", escaped(hook));
-    let answer = app.client().await?.post_json(&path, &json!({})).await?;
-    Ok(app.render.answer(&answer, || {
-        let many = usize::try_from(answer["retried"].as_u64().unwrap_or_default()).unwrap_or(0);
-        match many {
-            0 => "No failed messages.".to_owned(),
-            many => {
-                let verb = if many == 1 { "is" } else { "are" };
-                format!("{} {verb} sent again.", count(many, "message"))
-            }
+    let answer: Answer<RetriedDeliveries> = app.client().await?.post(&path, &json!({})).await?;
+    Ok(app.render.answer(&answer, || match answer.retried {
+        0 => "No failed messages.".to_owned(),
+        retried => {
+            let verb = if retried == 1 { "is" } else { "are" };
+            format!("{} {verb} sent again.", counted(retried, "message"))
         }
     })?)
 }
 
 async fn test(app: &App, hook: &str) -> Result<(), Trouble> {
     let path = format!("/api/webhooks/{}/test", escaped(hook));
-    let answer = app.client().await?.post_json(&path, &json!({})).await?;
-    let is_ok = answer["ok"].as_bool() == Some(true);
+    let answer: Answer<TestDelivery> = app.client().await?.post(&path, &json!({})).await?;
     app.render.answer(&answer, || {
-        let took = dim(format!("({} ms)", field(&answer, "millis")));
-        if is_ok {
-            format!("{} took it: {} {took}", bold(line(hook)), good(field(&answer, "status")))
+        let (hook, took) = (bold(line(hook)), dim(format!("({} ms)", answer.millis)));
+        if answer.ok {
+            format!("{hook} took it: {} {took}", good(shown(&answer.status)))
         } else {
-            let why = line(answer["error"].as_str().unwrap_or_default());
-            format!("{} refused it: {} {took}", bold(line(hook)), bad(why))
+            let why = line(answer.error.as_deref().unwrap_or_default());
+            format!("{hook} refused it: {} {took}", bad(why))
         }
     })?;
-    if is_ok { Ok(()) } else { Err(Trouble::said(NOT_TAKEN)) }
+    if answer.ok { Ok(()) } else { Err(Trouble::said(NOT_TAKEN)) }
 }
 
-async fn enable(app: &App, hook: &str, body: &Value) -> Result<(), Trouble> {
+async fn enable(app: &App, hook: &str, body: &EnableWebhookRequest) -> Result<(), Trouble> {
     let path = format!("/api/webhooks/{}/enable", escaped(hook));
-    let answer = app.client().await?.post_json(&path, body).await?;
-    Ok(app.render.answer(&answer, || told(&answer))?)
+    let answer: Answer<WebhookView> = app.client().await?.post(&path, body).await?;
+    Ok(app.render.answer(&answer, || webhook_text(&answer))?)
 }

@@ -23,10 +23,12 @@ use crate::server_process::{self, Down, Patience};
 use crate::terminal::progress::Progress;
 use crate::terminal::render::{count, dim, line, name};
 
-/// Timeout for asking a server about its agents; one that hangs is ended anyway.
-const ASK: Duration = Duration::from_secs(5);
-/// Rounds of ending agents that were started meanwhile.
-const ROUNDS: usize = 5;
+/// Time limit for asking a server about its agents; one that hangs is ended anyway.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum number of rounds of ending agents that were started meanwhile.
+const MAX_ROUNDS: usize = 5;
+/// Maximum number of agents named in a refusal.
+const MAX_NAMED: usize = 5;
 
 /// Stops the server, unless agents run that nobody decided about.
 pub(crate) async fn run(app: &App, args: &DownArgs) -> Result<(), Trouble> {
@@ -65,8 +67,8 @@ pub(crate) async fn run(app: &App, args: &DownArgs) -> Result<(), Trouble> {
 /// Decides about the agents that run: says who is left, or nothing where the server cannot say.
 async fn settle(app: &App, at: &Where, args: &DownArgs) -> Result<Option<Vec<AgentView>>, Trouble> {
     let Some(client) = connect::locate(at)? else { return Ok(None) };
-    for _ in 0..ROUNDS {
-        let Ok(answer) = timeout(ASK, live(&client)).await else { return Ok(None) };
+    for _ in 0..MAX_ROUNDS {
+        let Ok(answer) = timeout(ANSWER_TIMEOUT, live(&client)).await else { return Ok(None) };
         let agents: Vec<AgentView> = match answer {
             Ok(agents) => {
                 let agents = agents.into_iter().map(Answer::into_value);
@@ -108,11 +110,11 @@ fn roots(agents: &[AgentView]) -> Vec<AgentId> {
 }
 
 fn refusal(agents: &[AgentView]) -> Trouble {
-    const MOST: usize = 5;
-    let who = agents.iter().take(MOST).map(|agent| format!("{} ({})", agent.id, line(&agent.role)));
+    let who =
+        agents.iter().take(MAX_NAMED).map(|agent| format!("{} ({})", agent.id, line(&agent.role)));
     let mut who: Vec<String> = who.collect();
-    if agents.len() > MOST {
-        who.push(format!("and {} more", agents.len() - MOST));
+    if agents.len() > MAX_NAMED {
+        who.push(format!("and {} more", agents.len() - MAX_NAMED));
     }
     let run = if agents.len() == 1 { "runs" } else { "run" };
     let many = count(agents.len(), "agent");
@@ -123,7 +125,7 @@ fn refusal(agents: &[AgentView]) -> Trouble {
 
 /// The loops that run, by name. A server that does not know them has none.
 async fn loops(client: &Client) -> Vec<String> {
-    let listed = timeout(ASK, client.get::<LoopList>("/api/loops?limit=1000")).await;
+    let listed = timeout(ANSWER_TIMEOUT, client.get::<LoopList>("/api/loops?limit=1000")).await;
     let Ok(Ok(listed)) = listed else { return Vec::new() };
     let running = listed.loops.iter().filter(|one| one.state == LoopState::Running);
     running.map(|one| line(&one.name)).collect()
@@ -146,7 +148,7 @@ fn with_loops(trouble: Trouble, loops: &[String]) -> Trouble {
 
 /// Says which plans run, too: their agents come again for as long as they do.
 async fn with_plans(trouble: Trouble, client: &Client) -> Trouble {
-    let plans = timeout(ASK, client.get::<Plans>("/api/plans?limit=1000")).await;
+    let plans = timeout(ANSWER_TIMEOUT, client.get::<Plans>("/api/plans?limit=1000")).await;
     let Ok(Ok(listed)) = plans else { return trouble };
     let running = listed.plans.iter().filter(|plan| plan.state == PlanState::Running);
     running.fold(trouble, |trouble, plan| {

@@ -7,13 +7,14 @@ use engine::Code;
 use engine::store::{Store, StoreError};
 use host::files::{self, FileError};
 use host::process::{self, Launch};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::MissedTickBehavior;
+use wire::server::ServerStatus;
 
 use crate::app::{App, now};
 use crate::cli::{Background, UpArgs};
 use crate::cli_error::Trouble;
-use crate::client::ClientError;
+use crate::client::{Answer, ClientError};
 use crate::config::Config;
 use crate::home::moving::{self, Moved};
 use crate::home::{Home, ServerFile};
@@ -23,7 +24,7 @@ use crate::server_process::connect::{self, Where};
 use crate::server_process::serve::{self, Stage};
 use crate::server_process::{self, Bound, Claim, ClaimError, Ownership, Port};
 use crate::terminal::progress::Progress;
-use crate::terminal::render::{ago, bold, count, dim, field, good, name, odd};
+use crate::terminal::render::{age, bold, counted, dim, good, line, name, odd};
 
 /// Interval at which a server looks whether its files are still there.
 const GUARD_INTERVAL: Duration = Duration::from_secs(1);
@@ -304,7 +305,7 @@ pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
         }
     };
     let client = connect::locate(&at)?.ok_or_else(absent)?;
-    let status = match client.get_json("/api/status").await {
+    let status: Answer<ServerStatus> = match client.get("/api/status").await {
         // Whoever listens there now is not ours.
         Err(ClientError::NotOurs { .. }) if at.url_override.is_none() => {
             connect::refuse_older(&at, client.url())?;
@@ -319,23 +320,24 @@ pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
     Ok(app.render.answer(&status, || status_text(&status))?)
 }
 
-fn status_text(status: &Value) -> String {
-    let [url, pid, version, home] = ["url", "pid", "version", "home"].map(|key| field(status, key));
-    let number = |key: &str| usize::try_from(status[key].as_u64().unwrap_or_default()).unwrap_or(0);
+fn status_text(status: &ServerStatus) -> String {
     format!(
         "\
 The server runs at {}
-  version  {version}, process {pid}, up for {}
-  home     {home}
+  version  {}, process {}, up for {}
+  home     {}
   agents   {} ({} at work, {} waiting)
   record   {}
   page     {}",
-        good(url),
-        ago(&status["startedAt"], now()),
-        count(number("agents"), "live agent"),
-        number("running"),
-        number("waiting"),
-        count(number("calls"), "call"),
+        good(line(&status.url)),
+        line(&status.version),
+        status.pid,
+        age(status.started_at, now()),
+        line(&status.home),
+        counted(status.agents, "live agent"),
+        status.running,
+        status.waiting,
+        counted(status.calls, "call"),
         name("adjutant open"),
     )
 }

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use engine::{Code, Point};
 use serde_json::json;
+use wire::cleanup::SnapshotFile;
 
 use crate::app::App;
 use crate::backup::{self, Backup, Places};
 use crate::cli::BackupArgs;
 use crate::cli_error::Trouble;
+use crate::client::Answer;
 use crate::terminal::progress::Progress;
 use crate::terminal::render::{count, good};
 
@@ -37,8 +39,8 @@ pub(crate) async fn run(app: &App, args: &BackupArgs) -> Result<(), Trouble> {
     }
     let client = app.client().await?;
     let progress = Progress::waiting(app, "copying the record");
-    let answer = client.post_json("/api/snapshot", &json!({})).await?;
-    let snapshot = Snapshot(answer["file"].as_str().map(PathBuf::from).unwrap_or_default());
+    let copy: Answer<SnapshotFile> = client.post("/api/snapshot", &json!({})).await?;
+    let snapshot = Snapshot(PathBuf::from(&copy.file));
     backup::point(&app.env, Point::BackupSnapshot);
     progress.say("writing the backup");
     let to_write = Backup {

@@ -1,39 +1,39 @@
-//! `adjutant clean`: what is over and old goes.
+//! `adjutant clean`: removes old data that is no longer needed.
 
-use serde_json::{Value, json};
+use wire::cleanup::{CleanReport, CleanupRequest};
 
 use crate::app::App;
 use crate::cli::CleanArgs;
 use crate::cli_error::Trouble;
+use crate::client::Answer;
 use crate::terminal::progress::Progress;
-use crate::terminal::render::{dim, field, line, table};
+use crate::terminal::render::{dim, line, table};
 
-/// Cleans, or says what would go.
+/// Cleans, or shows what would be removed.
 pub(crate) async fn run(app: &App, args: CleanArgs) -> Result<(), Trouble> {
     let client = app.client().await?;
-    let mut body = json!({ "olderThan": args.older_than, "dryRun": args.dry_run });
-    if !args.only.is_empty() {
-        body["only"] = json!(args.only);
-    }
+    let request = CleanupRequest {
+        older_than: Some(args.older_than.to_string()),
+        dry_run: args.dry_run,
+        only: Some(args.only).filter(|only| !only.is_empty()),
+    };
     let progress = Progress::waiting(app, if args.dry_run { "counting" } else { "cleaning" });
-    let report = client.post_json("/api/clean", &body).await?;
+    let report: Answer<CleanReport> = client.post("/api/clean", &request).await?;
     drop(progress);
-    Ok(app.render.answer(&report, || shown(&report))?)
+    Ok(app.render.answer(&report, || report_text(&report))?)
 }
 
-fn shown(report: &Value) -> String {
-    let parts: Vec<&Value> = report["parts"].as_array().into_iter().flatten().collect();
-    let verb = if report["dryRun"] == true { "WOULD GO" } else { "REMOVED" };
-    let rows = parts.iter().map(|part| {
-        let bytes = part["bytes"].as_u64().filter(|bytes| *bytes > 0);
-        let size = bytes.map_or_else(String::new, |bytes| format!("{bytes} bytes"));
-        [field(part, "part"), field(part, "removed"), size]
+fn report_text(report: &CleanReport) -> String {
+    let verb = if report.dry_run { "WOULD GO" } else { "REMOVED" };
+    let rows = report.parts.iter().map(|part| {
+        let size = if part.bytes > 0 { format!("{} bytes", part.bytes) } else { String::new() };
+        [part.part.name().to_owned(), part.removed.to_string(), size]
     });
     let mut lines = vec![table(["PART", verb, "SIZE"], rows)];
-    for part in &parts {
-        let said = |key: &str| part[key].as_array().into_iter().flatten().filter_map(Value::as_str);
-        lines.extend(said("archives").map(|name| dim(format!("archived in {}", line(name)))));
-        lines.extend(said("kept").map(|why| dim(format!("kept {}", line(why)))));
+    for part in &report.parts {
+        let archives = part.archives.iter().map(|name| format!("archived in {}", line(name)));
+        let kept = part.kept.iter().map(|why| format!("kept {}", line(why)));
+        lines.extend(archives.chain(kept).map(dim));
     }
     lines.join("\n")
 }

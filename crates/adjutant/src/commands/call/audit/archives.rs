@@ -5,20 +5,23 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use engine::store::{AuditCheckpoint, ChainVerification, verify_archived};
-use serde_json::{Value, json};
+use engine::store::{ChainVerification, verify_archived};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
+use wire::audit::AuditArchive;
 
 use crate::backup::hex;
 use crate::cli_error::Trouble;
 
-/// Rows that are held in memory at once.
-const ROWS: usize = 500;
+/// Maximum number of rows held in memory at once.
+const MAX_ROWS: usize = 500;
 
 /// Where a chain begins: the row before its first one, and the hash of that.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Start {
+    #[serde(rename = "lastRow")]
     pub(super) row: i64,
+    #[serde(rename = "lastHash")]
     pub(super) hash: String,
 }
 
@@ -28,17 +31,19 @@ impl Default for Start {
     }
 }
 
-impl Start {
-    /// The line with which an export begins whose first rows are in archives.
-    pub(super) fn line(&self) -> Value {
-        json!({ "checkpoint": { "lastRow": self.row, "lastHash": self.hash } })
-    }
+/// The first line of an export whose first rows are in archives.
+#[derive(Debug, Serialize)]
+pub(super) struct Checkpoint {
+    pub(super) checkpoint: Start,
 }
 
-/// The archives that the server's record names, oldest first.
-pub(super) fn archives_in(verdict: &Value) -> Result<Vec<AuditCheckpoint>, Trouble> {
-    serde_json::from_value(verdict["archives"].clone())
-        .map_err(|error| Trouble::usage(format!("the server's list of archives: {error}")))
+/// A line of an export or an archive: a row of the chain, or the checkpoint before its first row.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ExportLine {
+    checkpoint: Option<Start>,
+    body: String,
+    hash: String,
 }
 
 /// Follows an export from its first line on.
@@ -46,12 +51,8 @@ pub(super) fn follow_export(input: &mut dyn BufRead) -> Result<ChainVerification
     let mut lines = Lines { input, number: 0 };
     let mut first = lines.next()?;
     let mut start = Start::default();
-    if let Some(row) = &first
-        && row["checkpoint"].is_object()
-    {
-        let cut = &row["checkpoint"];
-        start.row = cut["lastRow"].as_i64().unwrap_or_default();
-        cut["lastHash"].as_str().unwrap_or_default().clone_into(&mut start.hash);
+    if let Some(checkpoint) = first.as_mut().and_then(|line| line.checkpoint.take()) {
+        start = checkpoint;
         first = lines.next()?;
     }
     let archived = start.row;
@@ -61,24 +62,23 @@ pub(super) fn follow_export(input: &mut dyn BufRead) -> Result<ChainVerification
 /// Follows the rows of a file, a few at a time.
 fn follow(
     lines: &mut Lines<'_>,
-    first: Option<Value>,
+    first: Option<ExportLine>,
     start: Start,
 ) -> Result<ChainVerification, Trouble> {
     let mut verdict =
         ChainVerification { rows: start.row, head: start.hash, broken: None, archived: 0 };
     let mut next = first;
     loop {
-        let mut rows: Vec<(String, String)> = Vec::new();
+        let mut rows = Vec::new();
         while let Some(row) = next.take() {
-            let part = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
-            rows.push((part("body"), part("hash")));
-            if rows.len() < ROWS {
+            rows.push(row);
+            if rows.len() < MAX_ROWS {
                 next = lines.next()?;
             }
         }
-        let pairs = rows.iter().map(|(body, hash)| (body.as_str(), hash.as_str()));
+        let pairs = rows.iter().map(|row| (row.body.as_str(), row.hash.as_str()));
         verdict = verify_archived(verdict.rows, &verdict.head, pairs);
-        if verdict.broken.is_some() || rows.len() < ROWS {
+        if verdict.broken.is_some() || rows.len() < MAX_ROWS {
             return Ok(verdict);
         }
         next = lines.next()?;
@@ -92,14 +92,14 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    fn next(&mut self) -> Result<Option<Value>, Trouble> {
+    fn next(&mut self) -> Result<Option<ExportLine>, Trouble> {
         let mut text = String::new();
         if self.input.read_line(&mut text)? == 0 {
             return Ok(None);
         }
         self.number += 1;
         let row = serde_json::from_str(&text).map_err(|error| {
-            Trouble::usage(format!("line {} is not JSON: {error}", self.number))
+            Trouble::usage(format!("line {} is not a row of an export: {error}", self.number))
         })?;
         Ok(Some(row))
     }
@@ -108,12 +108,12 @@ impl Lines<'_> {
 /// Follows archives from the first row of the chain, and says what is wrong: at which row, and what.
 /// Files that the record does not name are passed over: a cleaning that was killed leaves such.
 pub(super) fn problem_in(
-    checkpoints: &[AuditCheckpoint],
+    archives: &[AuditArchive],
     files: &[PathBuf],
 ) -> Result<Option<(i64, String)>, Trouble> {
     let sums = files.iter().map(|file| sum_of(file)).collect::<Result<Vec<_>, _>>()?;
     let mut start = Start::default();
-    for cut in checkpoints {
+    for cut in archives {
         let Some(found) = sums.iter().position(|sum| *sum == cut.sha256) else {
             let named =
                 |file: &&PathBuf| file.file_name().is_some_and(|name| *name == *cut.archive);
@@ -160,6 +160,7 @@ fn sum_of(path: &Path) -> Result<String, Trouble> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     /// A chain of so many rows, made as the documentation says, as an export has it.
     fn chain(rows: i64) -> Vec<(i64, String)> {
@@ -180,8 +181,7 @@ mod tests {
     }
 
     fn hash_in(line: &str) -> String {
-        let row: Value = serde_json::from_str(line).unwrap();
-        row["hash"].as_str().unwrap().to_owned()
+        serde_json::from_str::<ExportLine>(line).unwrap().hash
     }
 
     #[test]
@@ -190,7 +190,8 @@ mod tests {
         let whole = follow_export(&mut text(&lines).as_bytes()).unwrap();
         assert_eq!((whole.rows, whole.archived, whole.broken), (1203, 0, None));
         let start = Start { row: 700, hash: hash_in(&lines[699].1) };
-        let rest = format!("{}\n{}", start.line(), text(&lines[700..]));
+        let start = serde_json::to_string(&Checkpoint { checkpoint: start }).unwrap();
+        let rest = format!("{start}\n{}", text(&lines[700..]));
         let rest = follow_export(&mut rest.as_bytes()).unwrap();
         assert_eq!((rest.rows, rest.archived, rest.broken), (1203, 700, None));
         let headless = follow_export(&mut text(&lines[700..]).as_bytes()).unwrap();
@@ -209,14 +210,7 @@ mod tests {
             let sha256 = sum_of(&dir.path().join(&archive)).unwrap();
             let last_hash = hash_in(&lines[to - 1].1);
             let first_row = first;
-            cuts.push(AuditCheckpoint {
-                first_row,
-                last_row: last,
-                last_hash,
-                archive,
-                sha256,
-                audit_row: 0,
-            });
+            cuts.push(AuditArchive { first_row, last_row: last, last_hash, archive, sha256 });
         }
         let unused = dir.path().join("unused.jsonl");
         std::fs::write(&unused, "left by a kill").unwrap();

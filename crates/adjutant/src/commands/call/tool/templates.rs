@@ -5,37 +5,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::Args as _;
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
+use wire::tools::ToolList;
 
-use super::{Shown, Wish, call, command_of, unknown};
+use super::{ToolCommand, ToolRequest, call, command_of, unknown};
 use crate::app::{self, App};
 use crate::cli::Global;
 use crate::cli_error::Trouble;
-use crate::client::{Client, ClientError};
+use crate::client::{Answer, Client, ClientError};
 use crate::run::refused;
 use crate::server_process::connect;
 
-/// A tool as the server tells of it.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Told {
-    name: String,
-    canonical_name: String,
-    toolset: String,
-    title: String,
-    description: String,
-    input_schema: Map<String, Value>,
-}
-
-/// The tools that the server has beside those that there always are.
-async fn ask(client: &Client) -> Result<Vec<Shown>, ClientError> {
-    let mut answer = client.get_json("/api/tools").await?;
-    let told: Vec<Told> =
-        serde_json::from_value(answer["tools"].take()).map_err(|error| client.broken(error))?;
-    let told = told.into_iter().filter(|tool| engine::by_name(&tool.canonical_name).is_none());
-    Ok(told
-        .map(|tool| Shown {
+/// The tools that the server has beside the built-in ones.
+async fn ask(client: &Client) -> Result<Vec<ToolCommand>, ClientError> {
+    let answer: Answer<ToolList> = client.get("/api/tools").await?;
+    let tools = answer.into_value().tools.into_iter();
+    let templates = tools.filter(|tool| engine::by_name(&tool.canonical_name).is_none());
+    Ok(templates
+        .map(|tool| ToolCommand {
             name: tool.name,
             canonical: tool.canonical_name,
             toolset: tool.toolset,
@@ -47,7 +34,7 @@ async fn ask(client: &Client) -> Result<Vec<Shown>, ClientError> {
 }
 
 /// The templates of the server that runs; none where none does.
-pub(super) async fn of_running(app: &App) -> Vec<Shown> {
+pub(super) async fn of_running(app: &App) -> Vec<ToolCommand> {
     let Ok(at) = app.place(&[]) else { return Vec::new() };
     match connect::locate(&at) {
         Ok(Some(client)) => ask(&client).await.unwrap_or_default(),
@@ -62,7 +49,7 @@ pub(super) async fn run(app: &App, typed: &str, rest: &[OsString]) -> Result<(),
         return Err(unknown(typed));
     }
     let client = app.client().await?;
-    let is_meant = |tool: &Shown| tool.name == typed || tool.canonical == typed;
+    let is_meant = |tool: &ToolCommand| tool.name == typed || tool.canonical == typed;
     let Some(tool) = ask(&client).await?.into_iter().find(is_meant) else {
         // The server says what is nearest, or that the caller may not. With this input nothing is done.
         app::call(&client, typed, &json!([]), None).await?;
@@ -72,7 +59,7 @@ pub(super) async fn run(app: &App, typed: &str, rest: &[OsString]) -> Result<(),
     let command = Global::augment_args(command_of(&tool).bin_name(path));
     let words = std::iter::once(OsString::from(typed)).chain(rest.iter().cloned());
     match command.max_term_width(80).try_get_matches_from(words) {
-        Ok(matches) => call(&app, Wish::of(&tool, &matches)).await,
+        Ok(matches) => call(&app, ToolRequest::of(&tool, &matches)).await,
         Err(error) => refused(&error, app.render),
     }
 }
@@ -100,12 +87,13 @@ fn global(before: &Global, rest: &[OsString]) -> Global {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::{Map, Value};
 
-    fn tool(fields: &[&str]) -> Shown {
+    fn tool(fields: &[&str]) -> ToolCommand {
         let schema = |field: &&str| ((*field).to_owned(), json!({ "type": "string" }));
         let properties: Map<String, Value> = fields.iter().map(schema).collect();
         let input = Map::from_iter([("properties".to_owned(), Value::Object(properties))]);
-        Shown {
+        ToolCommand {
             name: "look_at".into(),
             canonical: "mcp__agents__look_at".into(),
             toolset: "agents".into(),
@@ -122,11 +110,16 @@ mod tests {
         command.clone().debug_assert();
         let words = ["look_at", "--target", "t", "--a-b", "1", "--x=y", "--input", "{}", "--json"];
         let matches = command.try_get_matches_from(words).unwrap();
-        let wish = Wish::of(&tool, &matches);
-        assert_eq!(wish.tool, "mcp__agents__look_at");
-        assert_eq!(wish.input.as_deref(), Some("{}"));
-        assert_eq!((&wish.fields["Target"], &wish.fields["X"]), (&json!("t"), &json!("y")));
-        assert_eq!(wish.fields.len(), 3, "two that look alike share a flag: {:?}", wish.fields);
+        let request = ToolRequest::of(&tool, &matches);
+        assert_eq!(request.tool, "mcp__agents__look_at");
+        assert_eq!(request.input.as_deref(), Some("{}"));
+        assert_eq!((&request.fields["Target"], &request.fields["X"]), (&json!("t"), &json!("y")));
+        assert_eq!(
+            request.fields.len(),
+            3,
+            "two that look alike share a flag: {:?}",
+            request.fields
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::time::sleep;
 use wire::merges::{ApprovalStatus, ApprovedTask, WatchedMerge};
+use wire::reviews::{AbandonedWork, AllowReviewsRequest, AllowedReviews};
 use wire::tasks::ReturnedTask;
 
 use crate::app::{App, escaped};
@@ -17,7 +18,7 @@ use crate::commands::call::tool::text_or_stdin;
 use crate::commands::delivery::merge_queue;
 use crate::commands::reconnect::Steady;
 use crate::terminal::progress::Progress;
-use crate::terminal::render::{bold, dim, field, good, line, name, print_json, print_text};
+use crate::terminal::render::{bold, dim, good, line, name, print_json, print_text};
 
 /// Poll interval for a merge.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
@@ -155,10 +156,10 @@ pub(super) async fn abandon(app: &App, agent: &str, reason: Option<String>) -> R
     let client = app.client().await?;
     let body = reason.map_or_else(|| json!({}), |reason| json!({ "reason": reason }));
     let path = format!("/api/reviews/{}/abandon", escaped(agent));
-    let answer = client.post_json(&path, &body).await?;
+    let answer: Answer<AbandonedWork> = client.post(&path, &body).await?;
     Ok(app.render.answer(&answer, || {
-        let id = bold(field(&answer, "agentId"));
-        let kept = match answer["branch"].as_str() {
+        let id = bold(answer.agent_id);
+        let kept = match &answer.branch {
             Some(branch) => format!(
                 "Its commits stay on {}, uncommitted changes go to a rescue branch:\n{}",
                 line(branch),
@@ -174,10 +175,11 @@ pub(super) async fn abandon(app: &App, agent: &str, reason: Option<String>) -> R
 pub(super) async fn allow_more(app: &App, agent: &str, more: u32) -> Result<(), Trouble> {
     let client = app.client().await?;
     let path = format!("/api/reviews/{}/allow-more", escaped(agent));
-    let answer = client.post_json(&path, &json!({ "more": more })).await?;
+    let request = AllowReviewsRequest { more: Some(more) };
+    let answer: Answer<AllowedReviews> = client.post(&path, &request).await?;
     Ok(app.render.answer(&answer, || {
-        let [id, had, most, left] =
-            ["agentId", "iterations", "maxIterations", "left"].map(|key| field(&answer, key));
-        format!("{} may ask for {left} more: it had {had} of {most} reviews.", bold(id))
+        let AllowedReviews { agent_id, iterations, max_iterations, left } = &*answer;
+        let limit = format!("it had {iterations} of {max_iterations} reviews");
+        format!("{} may ask for {left} more: {limit}.", bold(agent_id))
     })?)
 }

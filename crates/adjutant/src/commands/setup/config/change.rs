@@ -2,6 +2,7 @@
 
 use engine::Code;
 use serde_json::{Value, json};
+use wire::server::ReloadReport;
 
 use super::{shown, unknown};
 use crate::app::App;
@@ -182,6 +183,6 @@ async fn reload(app: &App) -> Result<Server, Trouble> {
     // The home's own server, whatever the environment names.
     let at = Where { url_override: None, ..app.place(&[])? };
     let Some(server) = connect::running(&at).await? else { return Ok(Server::None) };
-    connect::client_of(&at, &server)?.post_json("/api/reload", &json!({})).await?;
+    connect::client_of(&at, &server)?.post::<ReloadReport>("/api/reload", &json!({})).await?;
     Ok(Server::Told)
 }
