@@ -5,6 +5,7 @@ mod comments;
 mod commits;
 mod documents;
 mod files;
+mod lookups;
 mod manual;
 mod migrations;
 mod names;
@@ -47,6 +48,7 @@ pub(crate) fn tidy(tree: &Tree) -> Result<()> {
     documents::check(tree, &mut findings)?;
     comments::check(tree, &mut findings)?;
     names::check(tree, &mut findings)?;
+    lookups::check(tree, &mut findings)?;
     commits::check(tree, &mut findings);
     for warning in &findings.warned {
         say(&format!("warning: {warning}"));
