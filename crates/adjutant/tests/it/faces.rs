@@ -186,6 +186,7 @@ impl Stage {
             | "mcp__session__session-complete"
             | "mcp__agents__run_tests"
             | "mcp__agents__analyze_deps" => json!({}),
+            "mcp__git__commit" => json!({ "message": "Mend it" }),
             "mcp__agents__review_code" => json!({ "target": "src" }),
             other => panic!("`{other}` has no example here yet"),
         }
@@ -311,10 +312,11 @@ async fn every_tool_answers_the_same_through_every_face() {
         assert_eq!(answers[0], answers[1], "{tool} through MCP and execute");
         assert_eq!(answers[1], answers[2], "{tool} through execute and the command line");
         // These refuse, the same everywhere: a session with open tasks does not end, who has no worktree
-        // has nothing to rebase or to show, and an epic is its own supervisor's.
+        // has nothing to commit, to rebase or to show, and an epic is its own supervisor's.
         let refuses = matches!(
             tool,
             "mcp__session__session-complete"
+                | "mcp__git__commit"
                 | "mcp__git__rebase"
                 | "mcp__supervisor__create_epic_pr"
                 | "mcp__review__request_review"
