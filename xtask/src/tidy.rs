@@ -1,6 +1,7 @@
 //! The habits of this tree, as a test.
 
 mod arrows;
+mod back_doors;
 mod comments;
 mod commits;
 mod documents;
@@ -40,6 +41,7 @@ impl Findings {
 pub(crate) fn tidy(tree: &Tree) -> Result<()> {
     let mut findings = Findings::default();
     arrows::check(tree, &mut findings);
+    back_doors::check(tree, &mut findings)?;
     files::check(tree, &mut findings)?;
     suites::check(tree, &mut findings)?;
     migrations::check(tree, &mut findings)?;

@@ -6,8 +6,7 @@ use std::error::Error;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use engine::Code;
-use engine::store::StoreError;
+use engine::{Code, RecordError};
 use host::files::FileError;
 use miette::Diagnostic;
 use serde_json::{Map, Value, json};
@@ -327,8 +326,8 @@ impl From<BridgeError> for Trouble {
     }
 }
 
-impl From<StoreError> for Trouble {
-    fn from(error: StoreError) -> Self {
+impl From<RecordError> for Trouble {
+    fn from(error: RecordError) -> Self {
         Self::chain(Code::ExternalError, &error).hint("`adjutant doctor` checks the database")
     }
 }

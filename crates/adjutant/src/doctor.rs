@@ -231,7 +231,7 @@ pub(crate) fn database(path: &Path) -> Check {
     if !header.starts_with(b"SQLite format 3\0") {
         return not_a_database(path);
     }
-    let found = match engine::store::schema_version(path) {
+    let found = match engine::schema_version(path) {
         Ok(found) => found,
         Err(error) => {
             let next = "stop the server and look at it with `sqlite3`, or restore a copy";

@@ -6,6 +6,7 @@ pub(crate) mod door;
 pub(crate) mod escalate;
 pub(crate) mod identity;
 pub(crate) mod input;
+pub(crate) mod mcp_sessions;
 pub(crate) mod observer;
 pub(crate) mod paging;
 pub mod proof;

@@ -5,7 +5,6 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -17,6 +16,7 @@ use crate::call::service::Calls;
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::options::Options;
+use crate::core::record_file::Record;
 use crate::core::settings::{EndReaction, EndReactions, Settings};
 use crate::crew::hooks::CrewHooks;
 use crate::crew::run::{CrewService, Keepers};
@@ -75,10 +75,10 @@ impl Deref for Engine {
 
 impl Engine {
     /// An engine over an open record.
-    pub fn new(store: Store, mut settings: Settings, options: Options) -> Self {
+    pub fn new(record: impl Into<Record>, mut settings: Settings, options: Options) -> Self {
         settings.end_reactions = EndReactions::new(END_REACTIONS);
         let (keepers, outbox) = (Arc::<Keepers>::default(), Arc::<OutboxState>::default());
-        let core = Core::new(store, settings, options);
+        let core = Core::new(record.into().into_store(), settings, options);
         let calls = Calls::new(core, tools_of, vec![outbox.clone(), keepers.clone()]);
         let crew = Crew::new(calls, keepers, &CREW_HOOKS);
         let delivery = Delivery::new(crew, outbox);
@@ -89,6 +89,11 @@ impl Engine {
     /// The handle that every room stands on.
     pub fn core(&self) -> Core {
         Core::clone(self)
+    }
+
+    /// The record, to check its files and to close it.
+    pub fn record(&self) -> Record {
+        self.store.clone().into()
     }
 
     /// Starts every service. They end when `stop` is cancelled; `tasks` then has nothing left of them. A service that

@@ -40,9 +40,15 @@ pub use call::web_access::{LoggedIn, MadeLink, Opened};
 pub use call::{proof, toolsets};
 pub use core::error::{Code, ToolError};
 pub use core::handle::Core;
+pub use core::machine::OperatorAct;
 pub use core::options::{GithubSecrets, Options, SlackSecrets};
 pub use core::point::Point;
+pub use core::record_file::{
+    ChainVerdict, Record, RecordError, SCHEMA_VERSION, check_database, schema_version,
+    verify_exported,
+};
 pub use core::redact::{redact, scrub};
+pub use core::scope::ListScope;
 pub use core::settings;
 pub use core::topics::Waits;
 pub use crew::enlist::{Enlisted, Recruit};
@@ -60,14 +66,17 @@ pub use notify::mirror::{Mirror, MirrorError};
 pub use notify::service::Notifications;
 pub use notify::slack::SlackService;
 pub use notify::webhooks::{DeliveryQuery, Resume, WebhookService};
-pub use store;
-pub use store::SCHEMA_VERSION;
 pub use tools::resources::{RESOURCE_TEMPLATES, ResourceInfo, resources_touched};
 pub use tools::templates::{template_tools, tools_of};
 pub use tools::{ALIASES, TOOLS, by_name};
 pub use upkeep::clean::{CleanRequest, Cleaner};
 pub use upkeep::service::Upkeep;
+pub use views::agents::LiveAgents;
+pub use views::agents::find::RunAgent;
 pub use views::board::{BoardSlice, BoardWish};
-pub use views::crew::{About, CrewWish, Past};
+pub use views::crew::{About, CrewStates, CrewWish, Past};
+pub use views::events::{EventBounds, EventRange, EventSelection, MatchingEvents};
+pub use views::period::Period;
+pub use views::record::VerifyFrom;
 pub use views::service::Views;
 pub use views::watch::{Beginning, StreamWish};

@@ -33,12 +33,6 @@ impl From<ToolError> for Refusal {
     }
 }
 
-impl From<engine::store::StoreError> for Refusal {
-    fn from(error: engine::store::StoreError) -> Self {
-        ToolError::from(error).into()
-    }
-}
-
 impl Refusal {
     /// A refusal for which HTTP has a status of its own.
     pub(crate) const fn with(status: StatusCode, error: ToolError) -> Self {

@@ -2,7 +2,6 @@
 
 pub(crate) mod agents;
 pub(crate) mod audit;
-mod audit_query;
 pub(crate) mod clean;
 pub(crate) mod costs;
 pub(crate) mod costs_series;
@@ -39,7 +38,7 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use axum::routing::{get, post};
-use axum::{Extension, Router, middleware};
+use axum::{Router, middleware};
 use engine::ToolError;
 use http::Method;
 use model::Cursor;
@@ -134,13 +133,10 @@ fn reads() -> Router<Arc<Shared>> {
         .route("/api/plans", get(plans::list))
         .route("/api/plans/{name}", get(plans::show))
         .route("/api/audit", get(audit::audit))
-        .route(
-            "/api/audit/verify",
-            get(audit::verify).layer(Extension(audit::LastCheck::default())),
-        )
+        .route("/api/audit/verify", get(audit::verify))
         .route("/api/record", get(record::list))
         .route("/api/record/histogram", get(record::histogram))
-        .route("/api/record/{number}", get(record::call::one))
+        .route("/api/record/{number}", get(record::one))
 }
 
 /// Routes for the operator only.

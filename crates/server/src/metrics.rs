@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use engine::store::Tx;
 use engine::{Code, TOOLS};
 use http::header::CONTENT_TYPE;
 use tokio::time::Instant;
@@ -159,8 +158,8 @@ fn memory() -> Option<u64> {
 /// `GET /metrics`.
 pub(crate) async fn metrics(State(shared): State<Arc<Shared>>) -> Answer<Response> {
     let engine = &shared.app.engine;
-    let live = engine.store().read(|tx: &Tx<'_>| tx.agents_live_count())?;
-    let last = *engine.store().last_event().borrow();
+    let live = engine.live_agents()?.all;
+    let last = *engine.last_event().borrow();
     let mut text = String::with_capacity(4096);
     shared.metrics.write(&mut text);
     gauge(&mut text, "adjutant_agents_live", "Agents that have not ended.", live);

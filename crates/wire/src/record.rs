@@ -1,6 +1,6 @@
 //! The record of calls: search results, one call in full, and counts over time.
 
-use model::{AgentId, TaskId, Timestamp};
+use model::{AgentId, Cursor, TaskId, Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -219,4 +219,61 @@ pub struct ChainLink {
     pub fits: bool,
     /// Problem, if the row does not fit
     pub problem: Option<String>,
+}
+
+/// Filter for listing calls.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct AuditQuery {
+    /// Only those after this number
+    #[serde(default)]
+    pub after: Cursor,
+    /// Only those before this number
+    pub before: Option<Cursor>,
+    /// Page size, at most 1000
+    pub limit: Option<u32>,
+    /// `asc`, the oldest first, or `desc`. Where people look the newest come first, else the oldest
+    pub order: Option<String>,
+    /// Only this agent's
+    pub agent_id: Option<AgentId>,
+    /// Only those of this agent, role or part of an id; `operator` is the operator
+    pub agent: Option<String>,
+    /// Only of this tool, by its canonical name; `*` stands for anything
+    pub tool: Option<String>,
+    /// Only those with all these words in tool, input, output or caller
+    pub q: Option<String>,
+    /// Only those that ended so: `done`, `failed` or `denied`
+    pub outcome: Option<String>,
+    /// Only from this time on
+    pub since: Option<Timestamp>,
+    /// Only before this time
+    pub until: Option<Timestamp>,
+    /// Only with this task: its id, `TAS-12` or its slug
+    pub task_id: Option<String>,
+    /// Only with this commit checked out: the beginning of its hash
+    pub commit: Option<String>,
+}
+
+/// Query for a histogram of calls.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct HistogramQuery {
+    /// From this time on (default: an hour before the end)
+    pub since: Option<Timestamp>,
+    /// Before this time (default: now)
+    pub until: Option<Timestamp>,
+    /// Into how many parts, from 1 to 500
+    pub buckets: Option<u32>,
+    /// Only those of this agent, role or part of an id; `operator` is the operator
+    pub agent: Option<String>,
+    /// Only of this tool, by its canonical name; `*` stands for anything
+    pub tool: Option<String>,
+    /// Only those with all these words in tool, input, output or caller
+    pub q: Option<String>,
+    /// Only those that ended so: `done`, `failed` or `denied`
+    pub outcome: Option<String>,
+    /// Only with this task: its id, `TAS-12` or its slug
+    pub task_id: Option<String>,
+    /// Only with this commit checked out: the beginning of its hash
+    pub commit: Option<String>,
 }

@@ -6,8 +6,7 @@ use std::io::{Read, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use engine::Code;
-use engine::store::check_database;
+use engine::{Code, check_database};
 use host::atomic_file::sync_dir;
 use host::files::{self, Mode, at};
 use sha2::{Digest as _, Sha256};

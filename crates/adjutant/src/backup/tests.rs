@@ -3,8 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use engine::store::Store;
 use serde_json::Value;
+use store::Store;
 use tempfile::TempDir;
 
 use super::*;
@@ -136,7 +136,7 @@ fn a_backup_with_one_wrong_byte_or_without_its_end_is_refused() {
             Ok(into) => {
                 assert_eq!(fs::read(into.join("config.yaml")).unwrap(), b"mirror: false\n");
                 let record = into.join("state.db");
-                assert!(engine::store::check_database(&record).is_ok(), "byte {at}");
+                assert!(store::check_database(&record).is_ok(), "byte {at}");
             }
         }
     }

@@ -84,7 +84,7 @@ async fn a_newer_schema_is_refused() {
     let path = dir.path().join("state.db");
     fs::write(&path, "").unwrap();
     assert_eq!(database(&path).status, Status::Ok);
-    let store = engine::store::Store::open(&path).unwrap();
+    let store = store::Store::open(&path).unwrap();
     let live = database(&path);
     assert_eq!(live.status, Status::Ok);
     let current = format!("schema {0} of {0}", engine::SCHEMA_VERSION);

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
-use engine::store::Store;
-use engine::{Engine, GithubSecrets, Options, Point, ServiceOptions, SlackSecrets, ToolError};
+use engine::{
+    Engine, GithubSecrets, Options, Point, Record, ServiceOptions, SlackSecrets, ToolError,
+};
 use host::clock::Clock;
 use server::Activity;
 use tokio::net::TcpListener;
@@ -83,23 +84,22 @@ pub(crate) struct Ready {
 }
 
 /// Opens the record.
-pub(crate) fn open(stage: &Stage, config: &Config) -> Result<Store, Trouble> {
+pub(crate) fn open(stage: &Stage, config: &Config) -> Result<Record, Trouble> {
     let path = config.database_path(&stage.home);
     if let Some(folder) = path.parent().filter(|folder| folder.starts_with(stage.home.state_dir()))
     {
         host::files::make_dir(folder, host::files::Mode::Private)?;
     }
-    Ok(Store::open_guarded(&path, &[&stage.home.lock()])?)
+    Ok(Record::open_guarded(&path, &[&stage.home.lock()])?)
 }
 
 /// The one port that will do, if agents run that know the server there. Those that somebody else
 /// runs were told how to find it again.
-pub(crate) fn only_port(stage: &Stage, store: &Store) -> Result<Option<u16>, Trouble> {
-    let ours = store.read(|tx| tx.agents_run())?;
-    if ours.is_empty() {
-        Ok(None)
-    } else {
+pub(crate) fn only_port(stage: &Stage, record: &Record) -> Result<Option<u16>, Trouble> {
+    if record.has_running_agents()? {
         Ok(server_process::remembered(&stage.home.address_file())?)
+    } else {
+        Ok(None)
     }
 }
 
@@ -107,7 +107,7 @@ pub(crate) fn only_port(stage: &Stage, store: &Store) -> Result<Option<u16>, Tro
 pub(crate) async fn prepare(
     stage: &Stage,
     config: &Config,
-    store: Store,
+    record: Record,
     bound: Bound,
 ) -> Result<Ready, Trouble> {
     let token = stage.home.make_operator_token(&stage.env)?;
@@ -137,7 +137,7 @@ pub(crate) async fn prepare(
         ..Options::new(stage.home.root.clone(), engine::hash_token(&token))
     };
     let options = Options { crash_at: crash_at(stage)?, ..options };
-    let engine = Engine::new(store, settings.clone(), options);
+    let engine = Engine::new(record, settings.clone(), options);
     for warning in engine.adopt_settings(settings).await? {
         tracing::warn!("{warning}");
     }
@@ -221,8 +221,8 @@ impl Ready {
     }
 
     /// The record.
-    pub(crate) fn store(&self) -> Store {
-        self.engine.store().clone()
+    pub(crate) fn record(&self) -> Record {
+        self.engine.record()
     }
 
     /// Ends the server once nobody has needed it for that long.
@@ -235,7 +235,7 @@ impl Ready {
                     .idle_since()
                     .is_some_and(|since| engine.elapsed().saturating_sub(since) >= limit);
                 // Agents that others run may come back at any time, and know only this address.
-                let alone = engine.store().read(|tx| tx.agents_live_count()).is_ok_and(|n| n == 0);
+                let alone = engine.live_agents().is_ok_and(|live| live.all == 0);
                 // A loop may be between two agents.
                 let looping = engine.loops_live().map_or(true, |live| !live.is_empty());
                 std::future::ready(!(quiet && alone) || looping)
@@ -270,7 +270,7 @@ impl Ready {
         self.shutdown.cancel();
         self.tasks.close();
         self.tasks.wait().await;
-        self.engine.store().close().await;
+        self.engine.record().close().await;
         Ok(served?)
     }
 }

@@ -228,7 +228,7 @@ async fn a_cap_that_only_warns_lets_its_own_agent_go_on() {
 
 /// Amount spent by an agent and its descendants, in dollars.
 fn charged(world: &World, agent: &str) -> f64 {
-    let store = engine::store::Store::open(&world.state_dir().join("state.db")).unwrap();
+    let store = store::Store::open(&world.state_dir().join("state.db")).unwrap();
     let budget = store.read(|tx| tx.budget_get(agent.parse().unwrap())).unwrap().unwrap();
     budget.money.dollars()
 }

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::time::Duration;
 
-use engine::store::Store;
 use serde_json::{Value, json};
+use store::Store;
 use testkit::World;
 
 /// How long a test waits for something that must happen.

@@ -81,7 +81,7 @@ fn worked(world: &World) -> Vec<String> {
 
 /// The prompt of an iteration's agent, as the record has it.
 fn prompt(world: &World, number: u32) -> String {
-    let store = engine::store::Store::open(&world.state_dir().join("state.db")).unwrap();
+    let store = store::Store::open(&world.state_dir().join("state.db")).unwrap();
     let agent = store.read(|tx| tx.iteration_get("house", number)).unwrap().unwrap().agent.unwrap();
     store.read(|tx| tx.run_get(agent)).unwrap().unwrap().prompt
 }

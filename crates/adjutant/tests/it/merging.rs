@@ -3,8 +3,8 @@
 
 use std::fs;
 
-use engine::store::{Merge, MergePage, Store};
 use serde_json::{Value, json};
+use store::{Merge, MergePage, Store};
 use testkit::{Http, Server, World};
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;

@@ -259,7 +259,7 @@ async fn a_plan_has_one_shape_for_programs() {
     let crew = answer(&world, &["ps", "--all"]).await;
     let painter = crew["agents"].as_array().unwrap().iter().find(|one| one["taskSlug"] == paint);
     let painter = painter.unwrap()["id"].as_str().unwrap().to_owned();
-    let store = engine::store::Store::open(&world.state_dir().join("state.db")).unwrap();
+    let store = store::Store::open(&world.state_dir().join("state.db")).unwrap();
     let budget = store.read(|tx| tx.budget_get(painter.parse().unwrap())).unwrap().unwrap();
     assert_eq!(budget.caps.money.unwrap().to_string(), "$2.5000");
 }

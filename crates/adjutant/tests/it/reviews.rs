@@ -233,18 +233,18 @@ async fn stage(variables: &[(&str, &str)]) -> World {
 
 /// Waits until everybody is over and nothing is left to be done outside.
 async fn settled(world: &World) {
-    let store = engine::store::Store::open(&world.state_dir().join("state.db")).unwrap();
-    let quiet = |tx: &engine::store::Tx<'_>| {
-        Ok::<_, engine::store::StoreError>(
+    let store = store::Store::open(&world.state_dir().join("state.db")).unwrap();
+    let quiet = |tx: &store::Tx<'_>| {
+        Ok::<_, store::StoreError>(
             tx.agents_live_count()? == 0 && tx.outbox_jobs_open()?.is_empty(),
         )
     };
     until("everything is over", || store.read(quiet).unwrap()).await;
 }
 
-fn reviews(world: &World) -> Vec<engine::store::Review> {
-    let store = engine::store::Store::open(&world.state_dir().join("state.db")).unwrap();
-    store.read(|tx| tx.review_page(engine::store::ReviewPage::All, 0, 100)).unwrap().items
+fn reviews(world: &World) -> Vec<store::Review> {
+    let store = store::Store::open(&world.state_dir().join("state.db")).unwrap();
+    store.read(|tx| tx.review_page(store::ReviewPage::All, 0, 100)).unwrap().items
 }
 
 async fn played(world: &World, scenario: &str) -> (String, Value) {

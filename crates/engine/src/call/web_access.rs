@@ -56,8 +56,8 @@ pub struct MadeLink {
 pub struct LoggedIn {
     /// Its token; only its hash is kept
     pub token: String,
-    /// Rights
-    pub rights: Rights,
+    /// True if it may only look
+    pub read_only: bool,
     /// Until when the token is good
     pub expires_at: Timestamp,
 }
@@ -111,7 +111,9 @@ impl Calls {
         let engine = self.clone();
         let enter = move |tx: &mut Tx<'_>| enter(tx, &engine, (&code, id, &hash), now);
         match self.store.write(enter).await {
-            Ok((rights, expires_at)) => Ok(LoggedIn { token, rights, expires_at }),
+            Ok((rights, expires_at)) => {
+                Ok(LoggedIn { token, read_only: rights == Rights::Viewer, expires_at })
+            }
             Err(error) => {
                 if error.code == Code::Unauthenticated {
                     self.guesses.with(elapsed, |bucket| bucket.take(GUESSES, elapsed));

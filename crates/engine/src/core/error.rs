@@ -1,12 +1,14 @@
 //! Tool errors: a closed list of codes, with advice.
 
 use std::error::Error;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use model::{AgentId, IncidentId};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use store::StoreError;
+
+use crate::core::record_file::RecordError;
 
 /// Error code, decided once. Interfaces map codes, never single errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -238,6 +240,24 @@ impl ToolError {
             _ => {}
         }
         Value::Object(body)
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for ToolError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.source.as_deref().map(|source| source as &(dyn Error + 'static))
+    }
+}
+
+impl From<RecordError> for ToolError {
+    fn from(RecordError(error): RecordError) -> Self {
+        error.into()
     }
 }
 

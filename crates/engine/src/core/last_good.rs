@@ -9,12 +9,13 @@ use model::Timestamp;
 use store::{LiveRole, RoleSnapshot, StoreError, Tx};
 
 use crate::core::handle::Core;
+use crate::core::record_file::RecordError;
 use crate::core::settings::{Role, Settings, is_bare};
 
 impl Core {
     /// Puts settings in force once their roles are on disk. Returns a warning for each role that live agents have and
     /// that cannot be read.
-    pub async fn adopt_settings(&self, mut settings: Settings) -> Result<Vec<String>, StoreError> {
+    pub async fn adopt_settings(&self, mut settings: Settings) -> Result<Vec<String>, RecordError> {
         let mut current = Vec::new();
         for role in settings.roles.values() {
             let body = serde_json::to_string(role)

@@ -9,11 +9,23 @@ use host::git::{Git, GitError, Repo};
 use host::run::RunFolder;
 use model::AgentId;
 use serde_json::Value;
-use store::{Agent, AuditDraft};
+use store::{Agent, AuditDraft, EventDraft};
+use wire::event::EventData;
 
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::redact::redact;
+
+/// Something that the operator did beside the tools, for the record of calls.
+#[derive(Debug, Clone)]
+pub struct OperatorAct {
+    /// Name in the record, `operator__…`
+    pub tool: &'static str,
+    /// Input
+    pub input: Value,
+    /// Output
+    pub output: Value,
+}
 
 impl Core {
     /// Where the operator has programs.
@@ -74,9 +86,18 @@ impl Core {
         self.options.state.join("runs")
     }
 
-    /// A row of the record about something that the operator did beside the crew.
-    pub fn operator_act(&self, act: &str, input: &Value, output: &Value) -> AuditDraft {
-        self.operator_row(act, None, input.to_string(), output)
+    /// Records something that the operator did beside the crew, together with the event that tells of it.
+    pub async fn record_act(&self, act: OperatorAct, event: EventData) -> Result<(), ToolError> {
+        let now = self.now();
+        let event = EventDraft { agent: None, task: None, data: event };
+        let row = self.operator_row(act.tool, None, act.input.to_string(), &act.output);
+        self.store
+            .write(move |tx| {
+                tx.event_append(now, &event)?;
+                tx.audit_append(&row)?;
+                Ok(())
+            })
+            .await
     }
 
     /// A row of the record about something that the operator did. It may be made in a transaction, so that its

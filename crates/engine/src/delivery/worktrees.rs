@@ -9,10 +9,11 @@ use model::{AgentId, OutboxJobId};
 use serde::Deserialize;
 use store::{Page, Tx, Worktree, WorktreePage};
 use tokio::time::Instant;
-use wire::worktrees::{PrunedWorktree, WorktreeGit, WorktreeView};
+use wire::worktrees::{PrunedWorktree, WorktreeGit, WorktreeView, Worktrees};
 
 use crate::call::cx::{find_agent, task_of};
 use crate::core::error::ToolError;
+use crate::core::scope::ListScope;
 use crate::delivery::outbox;
 use crate::delivery::reviews::acts::occupied;
 use crate::delivery::service::Delivery;
@@ -58,13 +59,17 @@ impl Delivery {
     /// Lists worktrees, oldest first, and looks at those that are there.
     pub async fn worktree_views(
         &self,
-        which: WorktreePage,
+        scope: ListScope,
         after: i64,
         limit: u32,
-    ) -> Result<Page<WorktreeView>, ToolError> {
+    ) -> Result<Worktrees, ToolError> {
         self.outside(move |engine| {
             let mut page = engine.store.read(|tx| {
-                let page = tx.worktree_page(which, after, limit)?;
+                let page = tx.worktree_page(
+                    scope.choose(WorktreePage::There, WorktreePage::All),
+                    after,
+                    limit,
+                )?;
                 let items = page.items.into_iter().map(|worktree| worktree_view(tx, worktree));
                 let items = items.collect::<Result<Vec<_>, ToolError>>()?;
                 Ok::<_, ToolError>(Page { items, next: page.next })
@@ -84,7 +89,7 @@ impl Delivery {
                     });
                 }
             }
-            Ok(page)
+            Ok(Worktrees { worktrees: page.items, next_cursor: page.next })
         })
         .await
     }

@@ -5,8 +5,8 @@ use model::{AgentId, TaskRef};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::{AgentPage, Event, TaskFilter};
-use wire::event::EventData;
+use store::{AgentPage, TaskFilter};
+use wire::event::{EventData, EventView};
 
 use crate::call::cx::{ReadCx, find_task};
 use crate::call::door::{Call, Progress};
@@ -208,9 +208,9 @@ pub(crate) fn resource_check(
 }
 
 /// The slug of the task that an event of a task names.
-fn slug_in(event: &Event) -> Option<String> {
+fn slug_in(event: &EventView) -> Option<String> {
     let is_of_task = event.kind.name().starts_with("task.");
-    match Some(event).filter(|_| is_of_task)?.decode()? {
+    match Some(event).filter(|_| is_of_task)?.decode().ok()? {
         EventData::TaskCreated(task) => Some(task.slug),
         EventData::TaskAssigned(task) | EventData::TaskUpdated(task) => Some(task.slug),
         EventData::TaskCommented(task) => Some(task.slug),
@@ -219,9 +219,9 @@ fn slug_in(event: &Event) -> Option<String> {
 }
 
 /// The resources that an event changes.
-pub fn resources_touched(event: &Event) -> Vec<String> {
+pub fn resources_touched(event: &EventView) -> Vec<String> {
     let mut uris = Vec::new();
-    if let Some(agent) = event.agent {
+    if let Some(agent) = event.agent_id {
         uris.push(format!("agents://agent/{agent}"));
     }
     match event.kind {
@@ -239,7 +239,7 @@ pub fn resources_touched(event: &Event) -> Vec<String> {
         // What else happens shows in no resource but those of its agent and its task.
         _ => {}
     }
-    if let Some(task) = event.task {
+    if let Some(task) = event.task_id {
         uris.push(format!("agents://task/{task}"));
         uris.extend(slug_in(event).map(|slug| format!("agents://task/{slug}")));
     }

@@ -73,13 +73,13 @@ fn priority(word: &str) -> Option<Priority> {
 }
 
 /// Page of the board.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct BoardSlice {
     /// Only of this column
     pub column: Option<Column>,
-    /// Only after this place
-    pub after: Option<BoardMark>,
-    /// Number of agents
+    /// Only after this place: `nextCursor` of the page before
+    pub after: Option<String>,
+    /// Maximum number of tasks
     pub limit: u32,
 }
 
@@ -93,7 +93,11 @@ impl BoardSlice {
 }
 
 /// A page of what was found by words.
-fn cut(found: &[BoardCard], slice: &BoardSlice) -> (Vec<BoardCard>, Option<BoardMark>) {
+fn cut(
+    found: &[BoardCard],
+    slice: &BoardSlice,
+    after: Option<BoardMark>,
+) -> (Vec<BoardCard>, Option<BoardMark>) {
     let mut cards: Vec<&BoardCard> = found
         .iter()
         .filter(|card| slice.column.is_none_or(|column| card.column() == column))
@@ -103,7 +107,7 @@ fn cut(found: &[BoardCard], slice: &BoardSlice) -> (Vec<BoardCard>, Option<Board
     } else {
         cards.sort_by_key(|card| card.mark());
     }
-    let seen = slice.after.map_or(0, |after| {
+    let seen = after.map_or(0, |after| {
         let is_seen = |card: &&&BoardCard| match slice.column {
             Some(Column::Done) => card.number >= after.number(),
             _ => card.mark() <= after,
@@ -135,7 +139,7 @@ impl Views {
                 let slice = BoardSlice { column: Some(name), after: None, limit };
                 let (cards, next, count) = if let Some(found) = &found {
                     let count = found.cards.iter().filter(|card| card.column() == name).count();
-                    let (cards, next) = cut(&found.cards, &slice);
+                    let (cards, next) = cut(&found.cards, &slice, None);
                     (cards, next, i64::try_from(count).unwrap_or(i64::MAX))
                 } else {
                     let page = tx.board_page(&filter, slice.part(), None, limit)?;
@@ -152,14 +156,15 @@ impl Views {
     /// A page of tasks: a column's, or all by priority and then by number.
     pub async fn board_page(&self, wish: BoardWish, slice: BoardSlice) -> Result<Tasks, ToolError> {
         let settings = self.settings();
+        let after = slice.after.as_deref().map(mark_of).transpose()?;
         let looking = self.store.scan(move |tx| {
             let filter = wish.filter(tx)?;
             let (cards, next, truncated) = if filter.words.is_empty() {
-                let page = tx.board_page(&filter, slice.part(), slice.after, slice.limit)?;
+                let page = tx.board_page(&filter, slice.part(), after, slice.limit)?;
                 (page.cards, page.next, false)
             } else {
                 let found = tx.board_search(&filter)?;
-                let (cards, next) = cut(&found.cards, &slice);
+                let (cards, next) = cut(&found.cards, &slice, after);
                 (cards, next, found.truncated)
             };
             let tasks = Rows::new(tx, &settings).all(cards)?;
@@ -188,6 +193,11 @@ impl Views {
         });
         looking.await
     }
+}
+
+fn mark_of(text: &str) -> Result<BoardMark, ToolError> {
+    text.parse()
+        .map_err(|error| ToolError::invalid(format!("`after`: {error}")).detail("field", "after"))
 }
 
 fn text(mark: Option<BoardMark>) -> Option<String> {

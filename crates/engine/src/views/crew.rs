@@ -35,13 +35,41 @@ pub enum Past {
     Only,
 }
 
+/// States that a flat list is limited to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CrewStates {
+    /// Any
+    #[default]
+    Any,
+    /// At work
+    Running,
+    /// Waiting for an answer, a review or its model
+    Waiting,
+    /// Waiting for a place
+    Queued,
+    /// Ended
+    Ended,
+}
+
+impl From<CrewStates> for CrewStateFilter {
+    fn from(states: CrewStates) -> Self {
+        match states {
+            CrewStates::Any => Self::Any,
+            CrewStates::Running => Self::Running,
+            CrewStates::Waiting => Self::Waiting,
+            CrewStates::Queued => Self::Queued,
+            CrewStates::Ended => Self::Ended,
+        }
+    }
+}
+
 /// Page of agents to list.
 #[derive(Debug, Clone)]
 pub struct CrewWish {
     /// Those that this agent started; nobody is the operator
     pub parent: Option<AgentId>,
     /// Instead of a level of the tree: all who stand so
-    pub standing: CrewStateFilter,
+    pub states: CrewStates,
     /// Instead of a level of the tree: all whose role, id or task has this in it
     pub text: Option<String>,
     /// Treatment of past agents, in the tree
@@ -110,19 +138,19 @@ impl Views {
 
 /// The agents that are asked for, and how many of their like were left out.
 fn level(look: &Look<'_>, wish: &CrewWish) -> Result<(Page<Agent>, i64), ToolError> {
-    let &CrewWish { after, limit, standing, .. } = wish;
+    let &CrewWish { after, limit, states, .. } = wish;
     let tx = look.tx;
     if let Some(text) = wish.text.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
         let before = if after == 0 { i64::MAX } else { after };
-        return Ok((tx.crew_search(text, standing, before, limit)?, 0));
+        return Ok((tx.crew_search(text, states.into(), before, limit)?, 0));
     }
-    let flat = match standing {
-        CrewStateFilter::Any => return branch(look, wish),
-        CrewStateFilter::Running | CrewStateFilter::Waiting => {
-            tx.crew_in_state(standing, after, limit)?
+    let flat = match states {
+        CrewStates::Any => return branch(look, wish),
+        CrewStates::Running | CrewStates::Waiting => {
+            tx.crew_in_state(states.into(), after, limit)?
         }
-        CrewStateFilter::Queued => queue(look, after, limit)?,
-        CrewStateFilter::Ended => tx.crew_ended(after, limit)?,
+        CrewStates::Queued => queue(look, after, limit)?,
+        CrewStates::Ended => tx.crew_ended(after, limit)?,
     };
     Ok((flat, 0))
 }

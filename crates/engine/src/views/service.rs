@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::notify::service::Notifications;
 use crate::views::crew::Memo;
+use crate::views::record::LastVerified;
 
 /// Handle to the views. Cheap to clone; all clones are the same one.
 #[derive(Debug, Clone)]
@@ -16,6 +17,8 @@ pub struct ViewsState {
     notifications: Notifications,
     /// Cached list of live agents
     pub(crate) memo: Memo,
+    /// Position up to which the chain of calls was verified last
+    pub(crate) last_verified: LastVerified,
 }
 
 impl Deref for Views {
@@ -36,6 +39,10 @@ impl Deref for ViewsState {
 
 impl Views {
     pub(crate) fn new(notifications: Notifications) -> Self {
-        Self(Arc::new(ViewsState { notifications, memo: Memo::default() }))
+        Self(Arc::new(ViewsState {
+            notifications,
+            memo: Memo::default(),
+            last_verified: LastVerified::default(),
+        }))
     }
 }

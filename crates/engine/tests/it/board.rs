@@ -1,9 +1,8 @@
 //! The board as people see it: rows, one task whole, its history in words, the graph, and the epics above.
 
-use engine::{BoardSlice, BoardWish};
+use engine::{BoardSlice, BoardWish, ListScope};
 use model::{Column, EpicId, TaskRef};
 use serde_json::{Value, json};
-use store::EpicPage;
 use wire::tasks::{Board, TaskDetails};
 
 use crate::support::{Who, World};
@@ -101,7 +100,7 @@ async fn pages_join_also_where_words_are_looked_for() {
             let page = world.engine.board_page(wish, slice).await.unwrap();
             seen.extend(page.tasks.iter().map(|row| row.number));
             match page.next_cursor {
-                Some(next) => after = Some(next.parse().unwrap()),
+                Some(next) => after = Some(next),
                 None => break,
             }
         }
@@ -260,14 +259,14 @@ async fn an_epic_counts_its_tasks_by_column() {
     assert_eq!((epic.tasks, epic.done, epic.supervisor_id), (3, 1, Some(lead)));
     assert_eq!(epic.cost_usd, None, "nobody has said so");
     world.ok(Who::Operator, EPIC, json!({ "title": "Next" })).await;
-    let page = world.engine.epics(EpicPage::Open, 0, 1).await.unwrap();
+    let page = world.engine.epics(ListScope::Open, 0, 1).await.unwrap();
     assert_eq!(page.epics[0].id, id);
-    let rest = world.engine.epics(EpicPage::Open, page.next_cursor.unwrap(), 1).await.unwrap();
+    let rest = world.engine.epics(ListScope::Open, page.next_cursor.unwrap(), 1).await.unwrap();
     assert_eq!((rest.epics[0].title.as_str(), rest.next_cursor), ("Next", None));
     let cancel = json!({ "epicId": rest.epics[0].id, "status": "CANCELLED" });
     world.ok(Who::Operator, "mcp__epic__update_status", cancel).await;
-    assert_eq!(world.engine.epics(EpicPage::Open, 0, 9).await.unwrap().epics.len(), 1);
-    assert_eq!(world.engine.epics(EpicPage::All, 0, 9).await.unwrap().epics.len(), 2);
+    assert_eq!(world.engine.epics(ListScope::Open, 0, 9).await.unwrap().epics.len(), 1);
+    assert_eq!(world.engine.epics(ListScope::All, 0, 9).await.unwrap().epics.len(), 2);
 }
 
 #[tokio::test]

@@ -1,12 +1,12 @@
 //! Budgets of enlisted agents and of children without a cap.
 
 use engine::settings::{Budget, ChildReserve, Limits, Role, Settings};
-use engine::store::{Agent, BudgetCaps, NewAgent, Spend, Tokens, Tx};
 use engine::{CrewService, Principal, ToolError};
 use model::AgentId;
 use model::agent::{AgentState, AgentStateName};
 use model::money::Usd;
 use serde_json::{Value, json};
+use store::{Agent, BudgetCaps, NewAgent, Spend, Tokens, Tx};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 

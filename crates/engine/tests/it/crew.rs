@@ -1,11 +1,11 @@
 //! The crew as people look at it: a tree that unfolds, flat lists, what each is told to do.
 
-use engine::store::{CrewStateFilter, EventDraft, NewAgent, NewTask, Tx};
-use engine::{CrewWish, Past, ToolError};
+use engine::{CrewStates, CrewWish, Past, ToolError};
 use model::agent::{AgentState, AgentStateName, Outcome};
 use model::event::EventKind;
 use model::{AgentId, TaskId, Timestamp};
 use serde_json::json;
+use store::{EventDraft, NewAgent, NewTask, Tx};
 use wire::crew::{Crew, CrewRow};
 
 use crate::support::World;
@@ -15,7 +15,7 @@ const MINUTE: i64 = 60 * 1000;
 fn wish() -> CrewWish {
     CrewWish {
         parent: None,
-        standing: CrewStateFilter::Any,
+        states: CrewStates::Any,
         text: None,
         past: Past::Leave,
         after: 0,
@@ -144,13 +144,13 @@ async fn of_ten_thousand_a_page_gives_its_limit_and_pages_join() {
 async fn of_ten_thousand_flat_lists_are_cut_too() {
     let world = World::new();
     large(&world).await;
-    let flat = |standing| CrewWish { standing, limit: 900, ..wish() };
-    let ended = pages(&world, flat(CrewStateFilter::Ended)).await;
+    let flat = |standing| CrewWish { states: standing, limit: 900, ..wish() };
+    let ended = pages(&world, flat(CrewStates::Ended)).await;
     let expected: Vec<u64> = (2..=8000).filter(|bits| *bits != 5000).rev().collect();
     assert_eq!(ended, ids(expected), "who ended last comes first");
     let running: Vec<u64> = [1, 5000].into_iter().chain(8001..=10_000).collect();
-    assert_eq!(pages(&world, flat(CrewStateFilter::Running)).await, ids(running));
-    assert_eq!(pages(&world, flat(CrewStateFilter::Queued)).await, []);
+    assert_eq!(pages(&world, flat(CrewStates::Running)).await, ids(running));
+    assert_eq!(pages(&world, flat(CrewStates::Queued)).await, []);
     let found = list(&world, CrewWish { text: Some("0000000000000007".into()), ..wish() }).await;
     assert_eq!(bits(&found.rows), ids([7]), "found by its id among all");
 }
@@ -195,14 +195,14 @@ async fn states_make_flat_lists_and_the_queue_has_its_order() {
         add(&world, member(bits, None, depth)).await;
         become_(&world, bits, state).await;
     }
-    let flat = async |standing| list(&world, CrewWish { standing, ..wish() }).await.rows;
-    let queue = flat(CrewStateFilter::Queued).await;
+    let flat = async |standing| list(&world, CrewWish { states: standing, ..wish() }).await.rows;
+    let queue = flat(CrewStates::Queued).await;
     assert_eq!(bits(&queue), ids([2, 1]), "the deepest first");
     assert_eq!([queue[0].queue_place, queue[1].queue_place], [Some(1), Some(2)]);
-    let one = CrewWish { standing: CrewStateFilter::Queued, limit: 1, ..wish() };
+    let one = CrewWish { states: CrewStates::Queued, limit: 1, ..wish() };
     assert_eq!(pages(&world, one).await, ids([2, 1]));
-    assert_eq!(bits(&flat(CrewStateFilter::Running).await), ids([3, 4]));
-    let waiting = flat(CrewStateFilter::Waiting).await;
+    assert_eq!(bits(&flat(CrewStates::Running).await), ids([3, 4]));
+    let waiting = flat(CrewStates::Waiting).await;
     assert_eq!(bits(&waiting), ids([5, 6, 7]));
     assert_eq!(waiting[2].limited_until, Some(until));
 }
@@ -226,10 +226,10 @@ async fn an_agent_is_found_by_role_and_by_its_task() {
     add(&world, NewAgent { task: Some(task.id), ..member(1, None, 0) }).await;
     add(&world, NewAgent { role: "reviewer".into(), ..member(2, None, 0) }).await;
     let find = async |text: &str, standing| {
-        let wish = CrewWish { text: Some(text.into()), standing, ..wish() };
+        let wish = CrewWish { text: Some(text.into()), states: standing, ..wish() };
         bits(&list(&world, wish).await.rows)
     };
-    let any = CrewStateFilter::Any;
+    let any = CrewStates::Any;
     for (text, expected) in [
         ("REVIEW", ids([2])),
         ("stale", ids([1])),
@@ -242,7 +242,7 @@ async fn an_agent_is_found_by_role_and_by_its_task() {
     ] {
         assert_eq!(find(text, any).await, expected, "{text}");
     }
-    assert_eq!(find("stale", CrewStateFilter::Ended).await, []);
+    assert_eq!(find("stale", CrewStates::Ended).await, []);
     assert_eq!(find("  ", any).await, ids([1, 2]), "nothing to look for is the tree");
     let row = &list(&world, wish()).await.rows[0];
     let told = row.task.as_ref().unwrap();

@@ -215,9 +215,9 @@ async fn changes_in_the_checkout_hold_a_merge_until_it_is_tried_again() {
     let letters = project.letters(Recipient::Human);
     assert_eq!(letters[0].subject, "Merge Held: TAS-1 Two");
     let id = answer["mergeId"].as_str().unwrap().parse().unwrap();
-    let queue = project.world.engine.merge_queue(store::MergePage::Open, 0, 10).unwrap();
+    let queue = project.world.engine.merge_queue(engine::ListScope::Open, 0, 10).unwrap();
     assert_eq!(
-        (queue.items[0].id, queue.items[0].files.clone()),
+        (queue.merges[0].id, queue.merges[0].files.clone()),
         (id, vec!["lines.txt".to_owned()])
     );
     // Still in the way.

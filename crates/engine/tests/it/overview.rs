@@ -1,15 +1,15 @@
 //! The frame around every page: how much there is of everything, and what a person is needed for.
 
-use engine::store::{
-    MergeChange, NewMail, NewMerge, NewReview, Question, Recipient, ReviewChange, Spend,
-    SpendAmount, Tx,
-};
 use engine::{About, ToolError};
 use model::agent::{AgentState, Outcome};
 use model::money::Usd;
 use model::review::{MergeState, ReviewState};
 use model::{AgentId, MailId, MergeId, TaskId, TaskRef, Timestamp};
 use serde_json::{Value, json};
+use store::{
+    MergeChange, NewMail, NewMerge, NewReview, Question, Recipient, ReviewChange, Spend,
+    SpendAmount, Tx,
+};
 use wire::overview::Overview;
 
 use crate::support::{Who, World};

@@ -3,7 +3,7 @@
 use engine::{Code, Opened, Principal, ToolError};
 use model::{PassId, Timestamp};
 use serde_json::json;
-use store::{AuditFilter, Rights};
+use store::AuditFilter;
 
 use crate::support::World;
 
@@ -22,7 +22,7 @@ async fn the_operators_link_works_once_and_for_ten_minutes() {
     let world = World::new();
     let link = world.engine.link_make(Opened::ToAct).await.unwrap();
     let entered = world.engine.log_in(&link.code).await.unwrap();
-    assert_eq!(entered.rights, Rights::Operator);
+    assert!(!entered.read_only);
     assert_eq!(world.engine.authenticate(&entered.token).unwrap(), Some(Principal::Operator));
     let again = world.engine.log_in(&link.code).await.unwrap_err();
     assert_eq!(reason(&again), "used");
@@ -57,7 +57,7 @@ async fn a_link_for_looking_works_as_often_as_wanted_and_its_tabs_end_with_it() 
     let mut tokens = Vec::new();
     for _ in 0..3 {
         let entered = world.engine.log_in(&link.code).await.unwrap();
-        assert_eq!((entered.rights, entered.expires_at), (Rights::Viewer, link.expires_at));
+        assert_eq!((entered.read_only, entered.expires_at), (true, link.expires_at));
         assert_eq!(world.engine.authenticate(&entered.token).unwrap(), Some(Principal::Viewer));
         tokens.push(entered.token);
         world.clock.advance_seconds(DAY);

@@ -1,9 +1,9 @@
 //! An agent whose supervisor dies before it begins it.
 
 use engine::settings::{Role, Settings};
-use engine::store::Store;
 use engine::{Call, CrewService, Engine, Options, Principal, Progress, by_name};
 use serde_json::{Value, json};
+use store::Store;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use engine::store::CrewStateFilter;
-use engine::{CrewWish, Past, ToolError};
+use engine::{CrewStates, CrewWish, Past, ToolError};
 use model::{AgentId, Cursor};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -23,12 +22,12 @@ const LONGEST_WINDOW: u32 = 7 * 24 * 60 * 60;
 const LONGEST_TEXT: usize = 200;
 
 /// Names of the state filters.
-const STATES: [(&str, CrewStateFilter); 5] = [
-    ("all", CrewStateFilter::Any),
-    ("running", CrewStateFilter::Running),
-    ("waiting", CrewStateFilter::Waiting),
-    ("queued", CrewStateFilter::Queued),
-    ("ended", CrewStateFilter::Ended),
+const STATES: [(&str, CrewStates); 5] = [
+    ("all", CrewStates::Any),
+    ("running", CrewStates::Running),
+    ("waiting", CrewStates::Waiting),
+    ("queued", CrewStates::Queued),
+    ("ended", CrewStates::Ended),
 ];
 
 /// Names of the treatments of past agents.
@@ -73,20 +72,20 @@ pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<CrewQuery>,
 ) -> Answer<Json<Crew>> {
-    let standing = chosen("state", asked.state.as_deref(), &STATES)?;
+    let states = chosen("state", asked.state.as_deref(), &STATES)?;
     let past = chosen("past", asked.past.as_deref(), &PAST)?;
     if asked.q.as_ref().is_some_and(|text| text.chars().count() > LONGEST_TEXT) {
         let problem = format!("is longer than {LONGEST_TEXT} characters");
         return Err(wrong("q", &problem).detail("limit", LONGEST_TEXT).into());
     }
     let text = asked.q.filter(|text| !text.trim().is_empty());
-    let is_flat = standing != CrewStateFilter::Any || text.is_some();
+    let is_flat = states != CrewStates::Any || text.is_some();
     if is_flat && asked.parent.is_some() {
         return Err(wrong("parent", "is for the tree: leave `state` and `q` out").into());
     }
     let wish = CrewWish {
         parent: asked.parent,
-        standing,
+        states,
         text,
         past,
         after: asked.after.number(),

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::ToolError;
-use engine::store::EpicPage;
+use engine::{ListScope, ToolError};
 use model::EpicId;
 use wire::epics::{EpicRow, Epics};
 
@@ -17,9 +16,9 @@ pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<ListQuery>,
 ) -> Answer<Json<Epics>> {
-    let which = if asked.all { EpicPage::All } else { EpicPage::Open };
+    let scope = ListScope::from(asked.all);
     let limit = page_limit(asked.limit)?;
-    Ok(Json(shared.app.engine.epics(which, asked.after.number(), limit).await?))
+    Ok(Json(shared.app.engine.epics(scope, asked.after.number(), limit).await?))
 }
 
 pub(crate) async fn show(

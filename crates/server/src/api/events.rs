@@ -11,19 +11,17 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
-use engine::store::{Event, EventSearch, EventSpan, StoreError, Tx};
-use engine::{Tab, ToolError};
+use engine::{EventBounds, EventRange, EventSelection, Tab, ToolError};
 use http::StatusCode;
 use http::header::{ACCEPT, HeaderMap};
+use model::Cursor;
 use model::event::EventKind;
-use model::{AgentId, Cursor, TaskId, TaskRef};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::Instant;
+use wire::event::EventPage;
 
-use wire::event::{EventPage, EventView};
-
-use super::{agents, page_limit};
+use super::page_limit;
 use crate::answer::{Answer, Params, Refusal};
 use crate::server::Shared;
 
@@ -76,14 +74,9 @@ enum Form {
     Sse,
 }
 
-pub(super) fn event_view(event: Event) -> EventView {
-    let Event { number, kind, at, agent, task, data } = event;
-    EventView { number, kind, at, agent_id: agent, task_id: task, data }
-}
-
 /// Requested events.
 struct Wanted {
-    search: EventSearch,
+    query: EventSelection,
     /// After which number; nothing is from now on
     after: Option<i64>,
     /// True if that number was asked for; where not, it begins with the oldest event there is
@@ -100,11 +93,7 @@ impl Wanted {
     /// Where to begin, and the number of the last event. Whoever comes with a number behind which events
     /// were removed is refused: it would miss them without a word.
     fn begin(&self, shared: &Shared) -> Answer<(i64, i64)> {
-        let (last, floor) = shared
-            .app
-            .engine
-            .store()
-            .read(|tx: &Tx<'_>| Ok::<_, ToolError>((tx.event_last()?, tx.event_floor()?)))?;
+        let EventBounds { floor, last } = shared.app.engine.event_bounds()?;
         let after = self.after(last);
         if after < floor && self.exact {
             return Err(Refusal::with(StatusCode::GONE, removed(after, floor)));
@@ -170,21 +159,20 @@ async fn page(shared: &Shared, wanted: Wanted, limit: u32, wait: u64) -> Answer<
         return Err(error.detail("field", "waitSeconds").detail("limit", LONGEST_WAIT).into());
     }
     let deadline = Instant::now() + Duration::from_secs(wait);
-    let store = shared.app.engine.store();
-    let mut news = store.last_event();
+    let engine = &shared.app.engine;
+    let mut news = engine.last_event();
     let (mut seen, _) = wanted.begin(shared)?;
     let mut events = Vec::new();
     loop {
         news.mark_unchanged();
-        let last = last_event(shared)?;
+        // Asked of the store: whoever got an answer must find what it did.
+        let last = engine.event_bounds()?.last;
         while seen < last && events.len() < limit as usize {
             let left = limit - u32::try_from(events.len()).unwrap_or(limit);
-            let span = EventSpan { after: seen, until: last, limit: left, bytes: usize::MAX };
-            let search = wanted.search.clone();
-            let step = store.scan(move |tx| tx.event_step(&search, span)).await;
-            let step = step.map_err(|error: StoreError| ToolError::from(error))?;
-            events.extend(step.events.into_iter().map(event_view));
-            seen = step.seen;
+            let range = EventRange { after: seen, until: last, limit: left, bytes: usize::MAX };
+            let found = engine.events(&wanted.query, range).await?;
+            events.extend(found.events);
+            seen = found.searched_to;
         }
         if !events.is_empty() {
             return Ok(EventPage { events, last: seen });
@@ -200,12 +188,6 @@ async fn page(shared: &Shared, wanted: Wanted, limit: u32, wait: u64) -> Answer<
     }
 }
 
-/// The number of the last event. Asked of the store itself, for an answer may be out a moment before those
-/// who follow are told, and whoever got it must find what it did.
-fn last_event(shared: &Shared) -> Result<i64, ToolError> {
-    shared.app.engine.store().read(|tx: &Tx<'_>| Ok(tx.event_last()?))
-}
-
 /// Understands what somebody wants to hear.
 async fn wanted(shared: &Shared, which: EventStreamQuery) -> Result<Wanted, ToolError> {
     let after = match which.after.as_deref() {
@@ -216,37 +198,9 @@ async fn wanted(shared: &Shared, which: EventStreamQuery) -> Result<Wanted, Tool
             error.detail("field", "after")
         })?),
     };
-    let mut search = EventSearch { kinds: kinds(which.kind.as_deref())?, agent: None, task: None };
-    let (agent, task) = (which.agent_id, which.task_id);
-    if agent.is_some() || task.is_some() {
-        let named = shared.app.engine.store().scan(move |tx: &Tx<'_>| {
-            let agent = agent.map(|name| agent_named(tx, &name)).transpose()?;
-            Ok::<_, ToolError>((agent, task.map(|name| task_named(tx, &name)).transpose()?))
-        });
-        (search.agent, search.task) = named.await?;
-    }
-    Ok(Wanted { search, after, exact: which.after.is_some() })
-}
-
-fn agent_named(tx: &Tx<'_>, name: &str) -> Result<AgentId, ToolError> {
-    let found = agents::find::find(tx, name).map(|agent| agent.id);
-    found.map_err(|error| error.detail("field", "agentId"))
-}
-
-fn task_named(tx: &Tx<'_>, name: &str) -> Result<TaskId, ToolError> {
-    let invalid = |problem: String| ToolError::invalid(problem).detail("field", "taskId");
-    let name = match name.parse::<i64>() {
-        Ok(number) => TaskRef::Number(number),
-        Err(_) => {
-            name.parse().map_err(|error: model::task::InvalidTaskRef| invalid(error.to_string()))?
-        }
-    };
-    let task = tx.task_find(&name)?.ok_or_else(|| {
-        ToolError::not_found(format!("there is no task `{name}`"))
-            .hint("`adjutant tasks` lists them")
-            .detail("field", "taskId")
-    })?;
-    Ok(task.id)
+    let kinds = kinds(which.kind.as_deref())?;
+    let query = shared.app.engine.events_query(kinds, which.agent_id, which.task_id).await?;
+    Ok(Wanted { query, after, exact: which.after.is_some() })
 }
 
 /// The kinds that a list of names and beginnings names, each once.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
-use engine::store::Rights;
 use engine::{Opened, Tab, ToolError};
 use http::StatusCode;
 use model::PassId;
@@ -25,7 +24,7 @@ pub(crate) async fn log_in(
     let entered = shared.app.engine.log_in(&login.code).await?;
     Ok(Json(TabSession {
         token: entered.token,
-        read_only: entered.rights == Rights::Viewer,
+        read_only: entered.read_only,
         expires_at: entered.expires_at,
     }))
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
+use engine::ToolError;
 use engine::views::LetterWish;
-use engine::{Code, ToolError};
 use model::{AgentId, Cursor, MailId};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -50,10 +50,7 @@ pub(crate) async fn list(
     }
     let engine = &shared.app.engine;
     if let Some(agent) = asked.agent {
-        engine.store().read(|tx| tx.agent_get(agent))?.ok_or_else(|| {
-            ToolError::new(Code::AgentNotFound, format!("there is no agent `{agent}`"))
-                .hint("`adjutant ps --all` lists them")
-        })?;
+        engine.check_agent(agent)?;
     }
     let of = asked.of.or(if asked.agent.is_none() { Some(LetterBox::Me) } else { None });
     let wish =

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::store::{MergePage, Tx};
-use engine::{ReviewScope, ToolError};
-use model::review::MergeState;
+use engine::{ListScope, ReviewScope, ToolError};
 use model::{Cursor, EpicId, MergeId};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -44,13 +42,13 @@ pub(crate) async fn list(
         let message = format!("`over` must be from 0 to {MOST_OVER}");
         return Err(ToolError::invalid(message).detail("field", "over").into());
     }
-    let which = if asked.all { MergePage::All } else { MergePage::Open };
+    let scope = ListScope::from(asked.all);
     let limit = page_limit(asked.limit)?;
     let engine = shared.app.engine.clone();
     let look = tokio::task::spawn_blocking(move || {
-        let page = engine.merge_queue(which, asked.after.number(), limit)?;
+        let merges = engine.merge_queue(scope, asked.after.number(), limit)?;
         let over = if asked.over > 0 { engine.merges_over(asked.over)? } else { Vec::new() };
-        Ok::<_, ToolError>(Merges { merges: page.items, over, next_cursor: page.next })
+        Ok::<_, ToolError>(Merges { over, ..merges })
     });
     Ok(Json(look.await.map_err(ToolError::internal)??))
 }
@@ -64,27 +62,13 @@ fn id_of(given: &str) -> Result<MergeId, ToolError> {
     })
 }
 
-fn merge_of(shared: &Shared, id: MergeId) -> Result<WatchedMerge, ToolError> {
-    let engine = &shared.app.engine;
-    let none = || {
-        ToolError::not_found(format!("there is no merge `{id}`"))
-            .hint("`adjutant merge-queue --all` lists them")
-    };
-    let merge = engine.store().read(|tx: &Tx<'_>| tx.merge_get(id))?.ok_or_else(none)?;
-    let page = engine.merge_queue(MergePage::All, merge.number - 1, 1)?;
-    let merge = page.items.into_iter().next().ok_or_else(none)?;
-    let checks = merge.state == MergeState::Merging;
-    let checking = if checks { engine.merge_checking(id)? } else { None };
-    Ok(WatchedMerge { merge, checking })
-}
-
 pub(crate) async fn one(
     State(shared): State<Arc<Shared>>,
     Path(id): Path<String>,
 ) -> Answer<Json<WatchedMerge>> {
     let id = id_of(&id)?;
     // What a check says is read from a file.
-    let look = tokio::task::spawn_blocking(move || merge_of(&shared, id));
+    let look = tokio::task::spawn_blocking(move || shared.app.engine.merge_one(id));
     Ok(Json(look.await.map_err(ToolError::internal)??))
 }
 
@@ -94,7 +78,7 @@ pub(crate) async fn retry(
 ) -> Answer<Json<WatchedMerge>> {
     let id = id_of(&id)?;
     shared.app.engine.merge_retry(id).await?;
-    Ok(Json(merge_of(&shared, id)?))
+    Ok(Json(shared.app.engine.merge_one(id)?))
 }
 
 /// Filter for listing tasks.

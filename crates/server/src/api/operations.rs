@@ -156,7 +156,7 @@ fn loops() -> Vec<Operation> {
 
 fn record() -> Vec<Operation> {
     vec![
-        Operation::get("record", "/api/audit", "List recorded calls").query::<super::audit_query::AuditQuery>().answers::<wire::audit::AuditCalls>(),
+        Operation::get("record", "/api/audit", "List recorded calls").query::<wire::record::AuditQuery>().answers::<wire::audit::AuditCalls>(),
         Operation::get("record", "/api/audit/verify", "Follow the chain of calls").query::<super::audit::VerifyQuery>().answers::<wire::audit::ChainVerificationView>(),
         Operation::post("record", "/api/clean", "Remove what is over and old").about("Nothing goes that a live agent, an open task or review, an undelivered message or a live cursor needs. Rows of the audit chain move into archives, behind a checkpoint in the chain.").body::<wire::cleanup::CleanupRequest>().answers::<wire::cleanup::CleanReport>(),
         Operation::get("record", "/api/costs", "Add up what was spent").query::<super::costs::CostsQuery>().answers::<wire::costs::Costs>(),
@@ -165,8 +165,8 @@ fn record() -> Vec<Operation> {
         Operation::get("record", "/api/costs/summary", "Show what was spent in a few figures").query::<super::costs_summary::CostSummaryQuery>().answers::<wire::costs::CostSummary>(),
         Operation::get("record", "/api/decisions", "List the decision log").query::<super::decisions::DecisionsQuery>().answers::<wire::decisions::DecisionLog>(),
         Operation::get("record", "/api/events", "List events, wait for them, or follow them").about("With `Accept: text/event-stream` or `stream=sse` the answer goes on: each event is a message with its number as `id`, resumed with `after` or `Last-Event-ID`. The first is named `head` and says where the sequence stands: `{last, after, started}`. One named `seen` says how far it was looked where nothing was asked for; one named `failed` says why the stream ends. An `after` behind which events were removed is answered with 410, and `details.oldest` is the smallest `after` that is not.").query::<super::events::EventsQuery>().answers::<wire::event::EventPage>().streams(),
-        Operation::get("record", "/api/record", "Search the record").query::<super::audit_query::AuditQuery>().answers::<wire::record::Records>(),
-        Operation::get("record", "/api/record/histogram", "Count calls over time").query::<super::record::HistogramQuery>().answers::<wire::record::CallHistogram>(),
+        Operation::get("record", "/api/record", "Search the record").query::<wire::record::AuditQuery>().answers::<wire::record::Records>(),
+        Operation::get("record", "/api/record/histogram", "Count calls over time").query::<wire::record::HistogramQuery>().answers::<wire::record::CallHistogram>(),
         Operation::get("record", "/api/record/{number}", "Show a recorded call").part("number", "Its place in the chain").answers::<wire::record::RecordedCall>(),
         Operation::post("record", "/api/snapshot", "Write a copy of the record as it is now, for a backup").answers::<wire::cleanup::SnapshotFile>(),
         Operation::get("record", "/api/usage", "Show which tools agents used").query::<super::costs::UsageQuery>().answers::<wire::usage::ToolUsage>(),

@@ -6,11 +6,10 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::settings::{Budget, is_bare};
-use engine::store::{Agent, Tx};
-use engine::{Code, Draft, Engine, OutputPage, OutputWish, Stream, ToolError};
+use engine::{Draft, Engine, OutputPage, OutputWish, RunAgent, Stream, ToolError};
 use http::StatusCode;
 use model::money::Usd;
-use model::{AgentId, Cursor, Line};
+use model::{Cursor, Line};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::Instant;
@@ -73,14 +72,14 @@ fn draft_of(engine: &Engine, asked: RunRequest) -> Result<Draft, ToolError> {
     let RunCaps { usd, tokens, agents, seconds } = asked.budget;
     draft.budget = Budget { usd, tokens, agents, seconds };
     if let Some(id) = asked.resume {
-        go_on(engine, &ours(engine, id)?, &mut draft);
+        go_on(engine, &engine.run_agent(id)?, &mut draft);
     }
     Ok(draft)
 }
 
 /// Whoever goes on with a conversation goes on as the same, and in the same place: the conversation
 /// is kept with both.
-fn go_on(engine: &Engine, before: &Agent, draft: &mut Draft) {
+fn go_on(engine: &Engine, before: &RunAgent, draft: &mut Draft) {
     let settings = engine.settings();
     // A role that is gone is an error of the draft: without it the agent would have more than the role allows.
     let has_role = |role: &String| settings.role_of(role).is_some() || !is_bare(role, &before.kind);
@@ -92,23 +91,6 @@ fn go_on(engine: &Engine, before: &Agent, draft: &mut Draft) {
 
 pub(super) fn wrong(field: &str, problem: &str) -> ToolError {
     ToolError::invalid(format!("`{field}` {problem}")).detail("field", field)
-}
-
-fn known(engine: &Engine, id: AgentId) -> Result<Agent, ToolError> {
-    engine.store().read(|tx: &Tx<'_>| tx.agent_get(id))?.ok_or_else(|| {
-        ToolError::new(Code::AgentNotFound, format!("there is no agent `{id}`"))
-            .hint("`adjutant ps --all` lists them")
-    })
-}
-
-/// An agent that Adjutant runs itself; nobody else's can be read or typed to.
-pub(super) fn ours(engine: &Engine, id: AgentId) -> Result<Agent, ToolError> {
-    let agent = known(engine, id)?;
-    if agent.kind == "enlisted" {
-        return Err(ToolError::wrong_state(format!("agent `{}` is not run by Adjutant", agent.id))
-            .hint("`adjutant mail send` reaches it"));
-    }
-    Ok(agent)
 }
 
 /// Part of an agent's output.
@@ -163,7 +145,7 @@ pub(crate) async fn output(
         return Err(wrong("bytes", &format!("must be from 1 to {MOST_BYTES}")).into());
     }
     let engine = &shared.app.engine;
-    let agent = ours(engine, id_of(&id)?)?;
+    let agent = engine.run_agent(id_of(&id)?)?;
     let mut wish = OutputWish { attempt: asked.attempt, bytes, ..OutputWish::default() };
     (wish.from.segment, wish.from.offset) = (asked.segment, asked.offset.offset());
     if asked.attempt.is_some_and(|attempt| !(1..=agent.attempt).contains(&attempt)) {
@@ -194,7 +176,7 @@ pub(crate) async fn input(
     Input(typed): Input<InputRequest>,
 ) -> Answer<Json<InputOutcome>> {
     let engine = &shared.app.engine;
-    let agent = ours(engine, id_of(&id)?)?;
+    let agent = engine.run_agent(id_of(&id)?)?;
     let taken = engine.type_to(agent.id, typed.line.into_inner()).await?;
     Ok(Json(InputOutcome { taken }))
 }

@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use engine::ToolError;
 use engine::settings::{Budget, Role, Sandbox, Settings, Worktree};
-use engine::store::EventDraft;
 use engine::toolsets::TOOLSETS;
+use engine::{OperatorAct, ToolError};
 use model::policy::{Reach, Rules};
 use serde_json::{Value, json};
 
@@ -198,16 +197,8 @@ async fn record(
         FileChange::Role(role) => json!({ "role": role.name }),
     };
     let output = json!({ "diff": engine::redact(saved.diff.clone()), "hash": saved.hash });
-    let engine = &shared.app.engine;
-    let now = engine.now();
-    let event = EventDraft { agent: None, task: None, data: reload_event(reloaded) };
-    let row = engine.operator_act("operator__settings_save", &input, &output);
-    let told = engine.store().write(move |tx| {
-        tx.event_append(now, &event)?;
-        tx.audit_append(&row)?;
-        Ok::<_, ToolError>(())
-    });
-    told.await
+    let act = OperatorAct { tool: "operator__settings_save", input, output };
+    shared.app.engine.record_act(act, reload_event(reloaded)).await
 }
 
 /// Does something with the files, on a thread on which one may wait for the disk.

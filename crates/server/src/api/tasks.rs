@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::store::BoardMark;
 use engine::{BoardSlice, BoardWish, ToolError};
 use model::{Column, Cursor, EpicId, TaskRef};
 use schemars::JsonSchema;
@@ -74,7 +73,7 @@ pub(crate) async fn list(
     }
     let slice = BoardSlice {
         column: asked.column.as_deref().map(column_of).transpose()?,
-        after: asked.after.as_deref().map(mark_of).transpose()?,
+        after: asked.after,
         limit: page_limit(asked.limit)?,
     };
     let wish = BoardWish { epic: asked.epic, session: asked.session, words: asked.q };
@@ -101,11 +100,6 @@ fn column_of(name: &str) -> Result<Column, ToolError> {
             .hint(format!("the columns are {}", known.join(", ")))
             .detail("field", "column")
     })
-}
-
-fn mark_of(text: &str) -> Result<BoardMark, ToolError> {
-    text.parse()
-        .map_err(|error| ToolError::invalid(format!("`after`: {error}")).detail("field", "after"))
 }
 
 /// The task that a path names. People leave the `TAS-` out.

@@ -5,11 +5,9 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use engine::ToolError;
-use engine::store::WorktreePage;
+use engine::{ListScope, ToolError};
 use wire::worktrees::{Agreement, PrunedWorktree, Worktrees};
 
-use super::reviews::agent_of;
 use super::{ListQuery, page_limit};
 use crate::answer::{Answer, Params};
 use crate::server::Shared;
@@ -21,17 +19,16 @@ pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<ListQuery>,
 ) -> Answer<Json<Worktrees>> {
-    let which = if asked.all { WorktreePage::All } else { WorktreePage::There };
+    let scope = ListScope::from(asked.all);
     let limit = page_limit(asked.limit)?;
-    let page = shared.app.engine.worktree_views(which, asked.after.number(), limit).await?;
-    Ok(Json(Worktrees { worktrees: page.items, next_cursor: page.next }))
+    Ok(Json(shared.app.engine.worktree_views(scope, asked.after.number(), limit).await?))
 }
 
 pub(crate) async fn prune(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
 ) -> Answer<Json<PrunedWorktree>> {
-    let agent = agent_of(&shared, name).await?;
+    let agent = shared.app.engine.agent_named(name).await?;
     let engine = &shared.app.engine;
     let errand = engine.worktree_prune(agent).await?;
     let pruned = tokio::select! {

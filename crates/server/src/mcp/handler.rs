@@ -117,8 +117,8 @@ impl ServerHandler for Face {
         context.peer.set_peer_info(request);
         if let Some(marker) = context.extensions.get::<SessionRestoreMarker>() {
             let session = marker.id.to_string();
-            let uris = self.shared.app.engine.store().read(|tx| tx.mcp_subscriptions(&session));
-            let uris = uris.map_err(|error: engine::store::StoreError| refused(&error.into()))?;
+            let uris = self.shared.app.engine.mcp_subscriptions(&session);
+            let uris = uris.map_err(|error| refused(&error))?;
             let (owner, peer) = (visit(&context)?.principal, context.peer.clone());
             subscriptions::resume(&self.shared, Client { session, owner, peer }, &uris);
         }
@@ -216,11 +216,8 @@ impl ServerHandler for Face {
             .resource_check(visit.principal, &request.uri)
             .map_err(|error| refused(&error))?;
         let (session, uri) = (client.session.clone(), request.uri.clone());
-        let store = self.shared.app.engine.store();
-        store
-            .write(move |tx| tx.mcp_subscribe(&session, &uri))
-            .await
-            .map_err(|error: engine::store::StoreError| refused(&error.into()))?;
+        let engine = &self.shared.app.engine;
+        engine.mcp_subscribe(session, uri).await.map_err(|error| refused(&error))?;
         subscriptions::subscribe(&self.shared, client, request.uri);
         Ok(())
     }
@@ -228,11 +225,9 @@ impl ServerHandler for Face {
     async fn unsubscribe(&self, request: UnsubscribeRequestParams, context: Context) -> Answer<()> {
         let client = Self::client(&context, visit(&context)?)?;
         self.shared.subscriptions.unsubscribe(&client.session, &request.uri);
-        let store = self.shared.app.engine.store();
-        store
-            .write(move |tx| tx.mcp_unsubscribe(&client.session, &request.uri))
-            .await
-            .map_err(|error: engine::store::StoreError| refused(&error.into()))
+        let engine = &self.shared.app.engine;
+        let done = engine.mcp_unsubscribe(client.session, request.uri).await;
+        done.map_err(|error| refused(&error))
     }
 
     fn accepted_subscription_filter(

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 use std::time::Duration;
 
 use async_trait::async_trait;
-use engine::store::{McpSession, StoreError};
 use engine::{Engine, Principal, ToolError};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::streamable_http_server::session::{
@@ -209,8 +208,7 @@ impl Sessions {
         if let Some(known) = self.read().sessions.get(id) {
             return Ok((!known.is_closing).then_some(known.by));
         }
-        let session = self.engine.store().read(|tx| tx.mcp_session_get(id))?;
-        let owner = session.and_then(|session| principal(&session.principal));
+        let owner = self.engine.mcp_session_owner(id)?;
         if let Some(owner) = owner {
             self.remember(id, owner);
         }
@@ -287,14 +285,12 @@ impl Sessions {
     }
 
     /// Learns of the sessions that an earlier server left in the record, as idle since they were opened.
-    fn load(&self) -> Result<(), StoreError> {
-        let stored = self.engine.store().read(|tx| tx.mcp_session_owners())?;
+    fn load(&self) -> Result<(), ToolError> {
+        let stored = self.engine.mcp_sessions()?;
         let mut registry = self.write();
         let first = -i64::try_from(stored.len()).unwrap_or(i64::MAX);
         for (place, (id, by)) in (first..).zip(stored) {
-            if let Some(by) = principal(&by) {
-                registry.insert(&id, by, place);
-            }
+            registry.insert(&id, by, place);
         }
         let owners: Vec<Principal> = registry.of.keys().copied().collect();
         for owner in owners {
@@ -304,9 +300,9 @@ impl Sessions {
     }
 
     /// Marks outdated sessions that are not in use, and returns them.
-    async fn outdated(&self) -> Result<Vec<String>, StoreError> {
+    async fn outdated(&self) -> Result<Vec<String>, ToolError> {
         let before = self.engine.now().after_seconds(-OUTDATED);
-        let old = self.engine.store().read(|tx| tx.mcp_session_outdated(before, PRUNE_BATCH))?;
+        let old = self.engine.mcp_sessions_outdated(before, PRUNE_BATCH)?;
         let live = self.manager.sessions.read().await;
         let mut registry = self.write();
         let mut ids = Vec::new();
@@ -329,7 +325,7 @@ pub(crate) async fn keep_house(shared: Arc<Shared>) {
     let taken = sessions.to_close.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(mut to_close) = taken else { return };
     let before = sessions.engine.now().after_seconds(-OUTDATED);
-    let pruned = sessions.engine.store().write(move |tx| tx.mcp_session_prune(before)).await;
+    let pruned = sessions.engine.mcp_sessions_prune(before).await;
     if let Err(error) = pruned.and_then(|()| sessions.load()) {
         tracing::warn!(%error, "failed to read the MCP sessions of an earlier server");
     }
@@ -352,14 +348,7 @@ pub(crate) async fn keep_house(shared: Arc<Shared>) {
 
 /// Closes sessions everywhere: in the record, in memory, and what they listen to.
 async fn close(shared: &Shared, ids: Vec<String>) {
-    let stored = ids.clone();
-    let deleted = shared
-        .sessions
-        .engine
-        .store()
-        .write(move |tx| stored.iter().try_for_each(|id| tx.mcp_session_delete(id)));
-    if let Err(error) = deleted.await {
-        let error: StoreError = error;
+    if let Err(error) = shared.sessions.engine.mcp_sessions_delete(ids.clone()).await {
         tracing::warn!(%error, "failed to delete closed MCP sessions from the record");
     }
     for id in ids {
@@ -369,34 +358,20 @@ async fn close(shared: &Shared, ids: Vec<String>) {
     }
 }
 
-/// Reads a principal as the record has it.
-fn principal(text: &str) -> Option<Principal> {
-    if text == Principal::Operator.to_string() {
-        return Some(Principal::Operator);
-    }
-    text.parse().ok().map(Principal::Agent)
-}
-
 /// The record, as `rmcp` keeps sessions in it.
 pub(crate) struct SessionRecord(pub(crate) Arc<Shared>);
 
 #[async_trait]
 impl SessionStore for SessionRecord {
     async fn load(&self, id: &str) -> Result<Option<SessionState>, SessionStoreError> {
-        let session = self.0.app.engine.store().read(|tx| tx.mcp_session_get(id))?;
-        Ok(session.map(|session| serde_json::from_str(&session.opening)).transpose()?)
+        let opening = self.0.app.engine.mcp_session_opening(id)?;
+        Ok(opening.map(|opening| serde_json::from_str(&opening)).transpose()?)
     }
 
     async fn store(&self, id: &str, state: &SessionState) -> Result<(), SessionStoreError> {
         let owner = OPENER.try_with(|owner| *owner)?;
-        let session = McpSession {
-            id: id.to_owned(),
-            principal: owner.to_string(),
-            opening: serde_json::to_string(state)?,
-        };
-        let engine = &self.0.app.engine;
-        let now = engine.now();
-        engine.store().write(move |tx| tx.mcp_session_put(&session, now)).await?;
+        let opening = serde_json::to_string(state)?;
+        self.0.app.engine.mcp_session_save(id, owner, opening).await?;
         self.0.sessions.remember(id, owner);
         Ok(())
     }
@@ -404,11 +379,7 @@ impl SessionStore for SessionRecord {
     async fn delete(&self, id: &str) -> Result<(), SessionStoreError> {
         self.0.sessions.forget(id);
         self.0.subscriptions.end_session(id);
-        let id = id.to_owned();
-        let store = self.0.app.engine.store();
-        store
-            .write(move |tx| tx.mcp_session_delete(&id))
-            .await
-            .map_err(|error: StoreError| error.into())
+        self.0.app.engine.mcp_sessions_delete(vec![id.to_owned()]).await?;
+        Ok(())
     }
 }

@@ -8,13 +8,13 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use engine::store::{Event, EventFilter, StoreError};
-use engine::{Principal, resources_touched};
+use engine::{Principal, ToolError, resources_touched};
 use model::event::EventKind;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::{Peer, RoleServer};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use wire::event::EventView;
 
 use crate::server::Shared;
 
@@ -165,7 +165,7 @@ impl Subscriptions {
         }
     }
 
-    fn tell(&self, event: &Event) {
+    fn tell(&self, event: &EventView) {
         let uris = resources_touched(event);
         if !uris.is_empty() {
             for listener in self.lock().listeners.values() {
@@ -249,7 +249,7 @@ fn attach(
 
 /// Follows the events until the server ends, and tells all who listen.
 pub(crate) async fn follow(shared: Arc<Shared>) {
-    let mut last = shared.app.engine.store().last_event();
+    let mut last = shared.app.engine.last_event();
     let mut seen = *last.borrow_and_update();
     loop {
         tokio::select! {
@@ -260,7 +260,7 @@ pub(crate) async fn follow(shared: Arc<Shared>) {
         let somebody = shared.subscriptions.count() > 0;
         // Where nobody listens, only who has left matters.
         let kind = (!somebody).then_some(EventKind::AgentFinished);
-        match catch_up(&shared, EventFilter { after: seen, kind }).await {
+        match catch_up(&shared, seen, kind).await {
             Ok(told) => seen = target.max(told),
             Err(error) => tracing::error!(%error, "events could not be followed"),
         }
@@ -271,20 +271,24 @@ pub(crate) async fn follow(shared: Arc<Shared>) {
 }
 
 /// Tells of what happened since, and says how far it came.
-async fn catch_up(shared: &Shared, mut filter: EventFilter) -> Result<i64, StoreError> {
+async fn catch_up(
+    shared: &Shared,
+    mut after: i64,
+    kind: Option<EventKind>,
+) -> Result<i64, ToolError> {
     loop {
-        let events = shared.app.engine.store().read(|tx| tx.event_list(&filter, BATCH))?;
+        let events = shared.app.engine.events_after(after, kind, BATCH)?;
         for event in &events {
             shared.subscriptions.tell(event);
-            if let (EventKind::AgentFinished, Some(agent)) = (event.kind, event.agent) {
+            if let (EventKind::AgentFinished, Some(agent)) = (event.kind, event.agent_id) {
                 shared.sessions.end_of(Principal::Agent(agent)).await;
                 shared.subscriptions.end_of(Principal::Agent(agent));
             }
         }
-        let Some(last) = events.last() else { return Ok(filter.after) };
-        filter.after = last.number;
+        let Some(last) = events.last() else { return Ok(after) };
+        after = last.number;
         if events.len() < BATCH as usize {
-            return Ok(filter.after);
+            return Ok(after);
         }
     }
 }

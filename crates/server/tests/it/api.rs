@@ -196,10 +196,10 @@ async fn a_writer_that_hangs_makes_the_server_unhealthy_until_it_goes_on() {
     let (release, released) = std::sync::mpsc::channel::<()>();
     let store = world.engine().store().clone();
     let hanging = tokio_util::task::TaskTracker::new().spawn(async move {
-        let wait = move |_: &mut engine::store::Tx<'_>| {
+        let wait = move |_: &mut store::Tx<'_>| {
             // Ends when the sender is gone.
             _ = released.recv();
-            Ok::<_, engine::store::StoreError>(())
+            Ok::<_, store::StoreError>(())
         };
         store.write(wait).await
     });

@@ -1,9 +1,9 @@
 //! Cleaning and copies of the record over HTTP, and what those hear who ask for what is gone.
 
-use engine::store::{EventRetention, StoreError, Tx};
 use http::{Method, StatusCode};
 use model::event::EventKind;
 use serde_json::{Value, json};
+use store::{EventRetention, StoreError, Tx};
 
 use crate::events::{Sse, write};
 use crate::world::{OPERATOR, World, request, whole};
@@ -124,7 +124,7 @@ async fn a_copy_of_the_record_is_whole_and_private() {
     let (status, body) = post(&world, "/api/snapshot", OPERATOR, &json!({})).await;
     assert_eq!(status, StatusCode::OK, "{body}");
     let file = std::path::PathBuf::from(body["file"].as_str().unwrap());
-    engine::store::check_database(&file).unwrap();
+    store::check_database(&file).unwrap();
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
 }
 

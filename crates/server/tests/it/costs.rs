@@ -1,11 +1,11 @@
 //! What was spent over time, in figures and by lineage; and how tools were used.
 
-use engine::store::{Spend, SpendAmount, StoreError, Tokens, Tx};
 use http::{Method, StatusCode};
 use model::agent::{AgentState, Outcome};
 use model::money::Usd;
 use model::{AgentId, TaskRef, TaskState, Timestamp};
 use serde_json::{Value, json};
+use store::{Spend, SpendAmount, StoreError, Tokens, Tx};
 
 use crate::world::{OPERATOR, World};
 
@@ -176,7 +176,7 @@ async fn the_use_of_tools_is_told_for_a_time() {
 
     let agent = run(&world, "worker", "x").await;
     spend(&world, agent, "large", 1.0, world.engine().now()).await;
-    let bash = engine::store::ToolUse { tool: "Bash".into(), calls: 7, errors: 2, micros: 0 };
+    let bash = store::ToolUse { tool: "Bash".into(), calls: 7, errors: 2, micros: 0 };
     let count = move |tx: &mut Tx<'_>| {
         tx.tool_use_add(agent, &bash);
         Ok::<_, StoreError>(())

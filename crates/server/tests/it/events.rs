@@ -1,12 +1,12 @@
 //! Events as they come: over HTTP and over a WebSocket, resumed and filtered.
 
 use axum::body::Body;
-use engine::store::EventDraft;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use model::event::EventKind;
 use model::{AgentId, TaskRef};
 use serde_json::{Value, json};
+use store::EventDraft;
 
 use crate::world::{OPERATOR, World, request, whole};
 
@@ -100,10 +100,10 @@ pub(crate) async fn write(world: &World, kind: EventKind, many: usize) {
     let now = world.engine().now();
     let draft = EventDraft { agent: None, task: None, data: testkit::event_of(kind) };
     let store = world.engine().store();
-    let op = move |tx: &mut engine::store::Tx<'_>| {
+    let op = move |tx: &mut store::Tx<'_>| {
         (0..many).try_for_each(|_| tx.event_append(now, &draft).map(drop))
     };
-    store.write::<_, engine::store::StoreError>(op).await.unwrap();
+    store.write::<_, store::StoreError>(op).await.unwrap();
 }
 
 #[tokio::test]

@@ -1,10 +1,10 @@
 //! `/api/reviews`, `/api/worktrees` and `/api/merge-queue`: pages, refusals, and what one agent's view adds.
 
-use engine::store::{NewReview, NewWorktree, ReviewChange, StoreError};
 use http::{Method, StatusCode};
 use model::review::ReviewState;
 use model::{AgentId, Timestamp};
 use serde_json::{Value, json};
+use store::{NewReview, NewWorktree, ReviewChange, StoreError};
 
 use crate::world::{OPERATOR, World};
 

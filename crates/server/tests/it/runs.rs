@@ -1,11 +1,11 @@
 //! Agents that Adjutant runs, as the operator's programs see them. Nothing is started here: they wait
 //! for their turn, which never comes.
 
-use engine::store::{SpendAmount, Tokens};
 use http::{Method, StatusCode};
 use model::AgentId;
 use model::money::Usd;
 use serde_json::{Value, json};
+use store::{SpendAmount, Tokens};
 
 use crate::world::{OPERATOR, World};
 
@@ -204,7 +204,7 @@ async fn what_was_spent_is_added_up() {
     let (first, second) =
         ("2026-01-02T03:04:05Z".parse().unwrap(), "2026-02-01T00:00:00Z".parse().unwrap());
     let tokens = Tokens { input: 10, output: 2, cache_read: 5, cache_write: 1 };
-    let spend = move |tx: &mut engine::store::Tx<'_>| {
+    let spend = move |tx: &mut store::Tx<'_>| {
         tx.spend_add(one, "large", SpendAmount { money: Usd::from_dollars(0.5), tokens }, first)?;
         tx.spend_add(one, "small", SpendAmount { money: Usd::from_dollars(0.1), tokens }, second)?;
         tx.spend_add(two, "small", SpendAmount { money: Usd::from_dollars(0.2), tokens }, second)

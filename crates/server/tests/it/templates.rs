@@ -2,11 +2,11 @@
 //! wait for their turn, which never comes.
 
 use engine::settings::{Limits, Settings, Template, TemplateArgument};
-use engine::store::NewAgent;
 use engine::{TOOLS, hash_token};
 use http::{Method, StatusCode};
 use model::AgentId;
 use serde_json::{Value, json};
+use store::NewAgent;
 
 use crate::world::{Member, OPERATOR, World, settings};
 

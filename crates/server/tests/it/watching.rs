@@ -60,7 +60,7 @@ async fn a_viewer_reads_no_secret_in_output_in_steps_or_in_rows_of_older_version
         .engine()
         .store()
         .write(move |tx| {
-            let mut row = engine::store::AuditDraft {
+            let mut row = store::AuditDraft {
                 at: now,
                 agent: None,
                 by_operator: true,
@@ -288,7 +288,7 @@ async fn attempts_have_streams_of_their_own() {
     say(&folder(&world, &id, 1), &[("out", "first")]);
     say(&folder(&world, &id, 2), &[("out", "second")]);
     let (agent, now) = (id.parse().unwrap(), world.engine().now());
-    let begin = move |tx: &mut engine::store::Tx<'_>| tx.agent_begin(agent, 2, "hash", now);
+    let begin = move |tx: &mut store::Tx<'_>| tx.agent_begin(agent, 2, "hash", now);
     world.engine().store().write(begin).await.unwrap();
     let of = async |query: &str| world.get(&format!("/api/agents/{id}/stream?{query}")).await;
     assert_eq!(of("").await["items"][0]["text"], "second\n");

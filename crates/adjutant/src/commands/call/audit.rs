@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use engine::store::ChainVerification;
+use engine::ChainVerdict;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 use wire::audit::{AuditCallView, AuditCalls, ChainVerificationView};
@@ -376,7 +376,7 @@ fn verify_export(app: &App, path: &Path) -> Result<ChainSummary, Trouble> {
         Box::new(BufReader::new(File::open(path).map_err(host::files::at("open", path))?))
     };
     let progress = Progress::waiting(app, "verifying the chain");
-    let ChainVerification { rows, head, broken, archived } = archives::follow_export(&mut *input)?;
+    let ChainVerdict { rows, head, broken, archived } = archives::follow_export(&mut *input)?;
     drop(progress);
     let (broken_at, problem) = broken.unzip();
     Ok(ChainSummary { ok: broken_at.is_none(), rows, head, archived, broken_at, problem })

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use engine::Code;
-use engine::store::{Store, StoreError};
+use engine::{Record, RecordError};
 use host::files::{self, FileError};
 use host::process::{self, Launch};
 use serde_json::json;
@@ -146,11 +146,11 @@ async fn serve_home(
     let restored = crate::backup::finish_restore(&stage.home, &stage.env)?;
     let reread = if restored { Some(stage.config()?.0) } else { None };
     let config = reread.as_ref().unwrap_or(config);
-    let store = serve::open(stage, config)?;
-    let (bound, note) = listen(stage, config, &store, (background, &ownership)).await?;
+    let record = serve::open(stage, config)?;
+    let (bound, note) = listen(stage, config, &record, (background, &ownership)).await?;
     // Before any agent is told of it.
     server_process::remember(&stage.home.address_file(), &bound)?;
-    let ready = serve::prepare(stage, config, store, bound).await?;
+    let ready = serve::prepare(stage, config, record, bound).await?;
     ready.end_when_asked()?;
     if background == Some(Background::Needed) && config.server.idle_seconds > 0 {
         ready.end_when_idle(Duration::from_secs(config.server.idle_seconds));
@@ -168,9 +168,9 @@ async fn serve_home(
             welcome(&file, &stage.home, &token.display().to_string(), note.as_deref())
         })?;
     }
-    let (file, shutdown, store) = (ready.file.clone(), ready.shutdown.clone(), ready.store());
+    let (file, shutdown, record) = (ready.file.clone(), ready.shutdown.clone(), ready.record());
     let (served, lost) = tokio::join!(ready.serve(), async {
-        let lost = shutdown.run_until_cancelled(guard(&store, &ownership, &file)).await;
+        let lost = shutdown.run_until_cancelled(guard(&record, &ownership, &file)).await;
         shutdown.cancel();
         lost
     });
@@ -221,12 +221,12 @@ fn no_state_folder(error: FileError) -> Trouble {
 
 /// Waits until the record or the lock is no longer the file that was opened. Meanwhile the copy of `server.json`
 /// is written again whenever it is missing.
-async fn guard(store: &Store, ownership: &Ownership, file: &ServerFile) -> StoreError {
+async fn guard(record: &Record, ownership: &Ownership, file: &ServerFile) -> RecordError {
     let mut look = tokio::time::interval(GUARD_INTERVAL);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         look.tick().await;
-        if let Err(error) = store.check_files() {
+        if let Err(error) = record.check_files() {
             tracing::error!(%error, "the server ends: what it would write would be lost");
             return error;
         }
@@ -240,11 +240,11 @@ async fn guard(store: &Store, ownership: &Ownership, file: &ServerFile) -> Store
 async fn listen(
     stage: &Stage,
     config: &Config,
-    store: &Store,
+    record: &Record,
     (background, ownership): (Option<Background>, &Ownership),
 ) -> Result<(Bound, Option<String>), Trouble> {
     let (host, wanted) = (config.server.host, config.server.port);
-    if let Some(port) = serve::only_port(stage, store)? {
+    if let Some(port) = serve::only_port(stage, record)? {
         let bound = server_process::listen_only(host, port).await?;
         let note = format!("port {port} is used again: agents that run know the server there");
         return Ok((bound, (wanted != 0 && wanted != port).then_some(note)));

@@ -92,7 +92,7 @@ async fn a_budget_bounds_all_iterations_together() {
     let whole = run(&world, &["-n", "9", "--budget", "1"]).await;
     assert_eq!(whole["loop"]["state"], "over_budget", "{whole}");
     assert!(whole["loop"]["iteration"].as_u64().unwrap() <= 3, "{whole}");
-    let store = engine::store::Store::open(&world.state_dir().join("state.db")).unwrap();
+    let store = store::Store::open(&world.state_dir().join("state.db")).unwrap();
     let agent = store.read(|tx| tx.iteration_get("house", 3)).unwrap().unwrap().agent.unwrap();
     let caps = store.read(|tx| tx.budget_get(agent)).unwrap().unwrap().caps;
     let cap = caps.money.unwrap().dollars();

@@ -132,7 +132,7 @@ async fn what_is_held_is_tried_again_when_a_person_says_so() {
     assert_eq!(steady(&retried), told);
     let store = world.state_dir().join("state.db");
     until("it is merged", || {
-        let store = engine::store::Store::open(&store).unwrap();
+        let store = store::Store::open(&store).unwrap();
         let found = store.read(|tx| tx.merge_get(merge.parse().unwrap())).unwrap().unwrap();
         found.state == model::review::MergeState::Merged
     })

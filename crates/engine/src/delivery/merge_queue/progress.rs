@@ -3,10 +3,12 @@
 use host::run::{RunFolder, Stream};
 use model::MergeId;
 use model::redact::{REDACTION_MARK, is_key_line};
+use model::review::MergeState;
 use serde_json::Value;
-use wire::merges::CheckingView;
+use wire::merges::{CheckingView, WatchedMerge};
 
 use super::errand_of;
+use super::queue::one_view;
 use crate::core::error::ToolError;
 use crate::core::redact::LineRedactor;
 use crate::delivery::service::Delivery;
@@ -19,6 +21,20 @@ const LONGEST: usize = 400;
 const PORTION: usize = 256 * 1024;
 
 impl Delivery {
+    /// One merge, and the progress of its check. Blocks.
+    pub fn merge_one(&self, id: MergeId) -> Result<WatchedMerge, ToolError> {
+        let merge = self.store.read(|tx| {
+            let merge = tx.merge_get(id)?.ok_or_else(|| {
+                ToolError::not_found(format!("there is no merge `{id}`"))
+                    .hint("`adjutant merge-queue --all` lists them")
+            })?;
+            one_view(tx, merge)
+        })?;
+        let checks = merge.state == MergeState::Merging;
+        let checking = if checks { self.merge_checking(id)? } else { None };
+        Ok(WatchedMerge { merge, checking })
+    }
+
     /// Progress of a merge's check; `None` while it is not checked. Blocks.
     pub fn merge_checking(&self, merge: MergeId) -> Result<Option<CheckingView>, ToolError> {
         let notes = self.store.read(|tx| {

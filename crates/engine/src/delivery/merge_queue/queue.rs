@@ -6,9 +6,9 @@ use host::git::{GitError, Repo};
 use model::review::MergeState;
 use model::task::TaskStateName;
 use model::{EpicId, MergeId, TaskId};
-use store::{Merge, MergePage, Page, PullRequest, TaskFilter, Tx};
+use store::{Merge, MergePage, PullRequest, TaskFilter, Tx};
 use wire::merges::{
-    BranchOverlap, MergeView, ReviewQueueAnswer, ReviewedPullRequest, ReviewedTask,
+    BranchOverlap, MergeView, Merges, ReviewQueueAnswer, ReviewedPullRequest, ReviewedTask,
 };
 use wire::paging::PageCursor;
 use wire::tasks::TaskView;
@@ -17,6 +17,7 @@ use super::forecast::{self, Branch};
 use super::{Found, Handed};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
+use crate::core::scope::ListScope;
 use crate::delivery::merge_queue::view::merge_view;
 use crate::delivery::service::Delivery;
 use crate::tasks::view::task_view;
@@ -82,6 +83,13 @@ fn in_order(tx: &Tx<'_>, merges: Vec<Merge>) -> Result<Vec<(Merge, MergeView)>, 
         Ok((merge.clone(), merge_view(tx, merge, position)?))
     };
     merges.into_iter().map(show).collect()
+}
+
+/// One merge with its place.
+pub(super) fn one_view(tx: &Tx<'_>, merge: Merge) -> Result<MergeView, ToolError> {
+    let id = merge.id;
+    let view = in_order(tx, vec![merge])?.into_iter().next().map(|(_, view)| view);
+    view.ok_or_else(|| ToolError::not_found(format!("there is no merge `{id}`")))
 }
 
 /// Waiting work, with details from git.
@@ -217,14 +225,15 @@ impl Delivery {
     /// Approved work, oldest first: what is not over, or all there ever was.
     pub fn merge_queue(
         &self,
-        which: MergePage,
+        scope: ListScope,
         after: i64,
         limit: u32,
-    ) -> Result<Page<MergeView>, ToolError> {
+    ) -> Result<Merges, ToolError> {
         self.store.read(|tx| {
-            let page = tx.merge_page(which, after, limit)?;
-            let items = in_order(tx, page.items)?.into_iter().map(|(_, view)| view).collect();
-            Ok(Page { items, next: page.next })
+            let page =
+                tx.merge_page(scope.choose(MergePage::Open, MergePage::All), after, limit)?;
+            let merges = in_order(tx, page.items)?.into_iter().map(|(_, view)| view).collect();
+            Ok(Merges { merges, over: Vec::new(), next_cursor: page.next })
         })
     }
 }

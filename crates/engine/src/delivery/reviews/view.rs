@@ -7,12 +7,13 @@ use model::review::{InstanceStatus, ReviewLimits};
 use model::{AgentId, TaskRef};
 use store::{Agent, AgentPage, Feedback, Page, PullRequest, Review, ReviewPage, Task, Tx};
 use wire::reviews::{
-    CoderView, FeedbackView, PullRequestView, ReviewStory, ReviewTask, ReviewView,
+    CoderView, FeedbackView, PullRequestView, ReviewStory, ReviewTask, ReviewView, Reviews,
 };
 
 use super::history;
 use crate::call::cx::{find_agent, find_task, task_of};
 use crate::core::error::ToolError;
+use crate::core::scope::ListScope;
 use crate::core::settings::Settings;
 use crate::delivery::outbox::review::limit_error;
 use crate::delivery::service::Delivery;
@@ -134,17 +135,19 @@ impl Coder {
 }
 
 impl Delivery {
-    /// Lists reviews, oldest first.
+    /// Lists reviews, oldest first. The first page also has the agents at their review limit.
     pub async fn reviews(
         &self,
-        which: ReviewPage,
+        scope: ListScope,
         after: i64,
         limit: u32,
-    ) -> Result<Page<ReviewView>, ToolError> {
+    ) -> Result<Reviews, ToolError> {
+        let limited = if after == 0 { self.coders_at_their_limit().await? } else { Vec::new() };
         let settings = self.settings();
         self.store
             .scan(move |tx| {
-                let page = tx.review_page(which, after, limit)?;
+                let page =
+                    tx.review_page(scope.choose(ReviewPage::Open, ReviewPage::All), after, limit)?;
                 let mut coders: HashMap<AgentId, Coder> = HashMap::new();
                 let mut items = Vec::new();
                 for review in page.items {
@@ -154,7 +157,7 @@ impl Delivery {
                     };
                     items.push(coder.review(tx, review)?);
                 }
-                Ok(Page { items, next: page.next })
+                Ok(Reviews { limited, reviews: items, next_cursor: page.next })
             })
             .await
     }

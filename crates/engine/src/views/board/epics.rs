@@ -9,6 +9,7 @@ use store::{BoardFilter, Epic, EpicPage, Tx};
 use wire::epics::{ColumnCounts, EpicRow, Epics};
 
 use crate::core::error::ToolError;
+use crate::core::scope::ListScope;
 use crate::tasks::epic::find_epic;
 use crate::views::service::Views;
 
@@ -29,9 +30,15 @@ pub(super) fn count(tx: &Tx<'_>, filter: &BoardFilter) -> Result<(ColumnCounts, 
 
 impl Views {
     /// Lists epics, oldest first.
-    pub async fn epics(&self, which: EpicPage, after: i64, limit: u32) -> Result<Epics, ToolError> {
+    pub async fn epics(
+        &self,
+        scope: ListScope,
+        after: i64,
+        limit: u32,
+    ) -> Result<Epics, ToolError> {
         let looking = self.store.scan(move |tx| {
-            let page = tx.epics_in_state(which, after, limit)?;
+            let page =
+                tx.epics_in_state(scope.choose(EpicPage::Open, EpicPage::All), after, limit)?;
             let costs: HashMap<EpicId, Usd> = tx.epic_costs()?.into_iter().collect();
             let row = |epic: Epic| row(tx, epic, &costs);
             let epics = page.items.into_iter().map(row).collect::<Result<_, _>>()?;

@@ -5,7 +5,7 @@ use host::agent::{EntryKind, read_transcript};
 use host::run::{Position, RunFolder};
 use model::money::Usd;
 use model::{AgentId, Timestamp};
-use store::{Agent, CrewStateFilter, Event, Merge, Run, Tx};
+use store::{Agent, Event, Merge, Run, Tx};
 use wire::agents::{
     AgentCrumb, AgentPullRequest, AgentStory, ClaimView, SpentBy, StoryCounts, StoryMark,
 };
@@ -17,7 +17,7 @@ use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::machine::folder_of;
 use crate::core::redact::redact;
-use crate::views::crew::{CrewWish, Past};
+use crate::views::crew::{CrewStates, CrewWish, Past};
 use crate::views::service::Views;
 
 /// Children listed.
@@ -58,7 +58,7 @@ impl Views {
         })?;
         let wish = CrewWish {
             parent: Some(id),
-            standing: CrewStateFilter::Any,
+            states: CrewStates::Any,
             text: None,
             past: Past::Include,
             after: 0,

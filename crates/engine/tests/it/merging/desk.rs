@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use engine::ReviewScope;
-use store::MergePage;
+use engine::{ListScope, ReviewScope};
 
 use super::{LINES, Work, commit};
 use crate::support::Who;
@@ -84,7 +83,7 @@ async fn what_is_over_is_listed_newest_first() {
     };
     assert_eq!(titles(3), ["Clash", "Third", "Second"]);
     assert_eq!(titles(100).len(), 4);
-    assert_eq!(engine.merge_queue(MergePage::Open, 0, 10).unwrap().items.len(), 0);
+    assert_eq!(engine.merge_queue(ListScope::Open, 0, 10).unwrap().merges.len(), 0);
     let merge = engine.merges_over(1).unwrap().remove(0);
     assert!(engine.merge_checking(merge.id).unwrap().is_none(), "nothing was checked");
     let story =

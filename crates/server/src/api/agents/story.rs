@@ -7,13 +7,12 @@ use axum::extract::{Path, State};
 use wire::agents::AgentStory;
 
 use crate::answer::Answer;
-use crate::api::reviews::agent_of;
 use crate::server::Shared;
 
 pub(crate) async fn story(
     State(shared): State<Arc<Shared>>,
     Path(name): Path<String>,
 ) -> Answer<Json<AgentStory>> {
-    let agent = agent_of(&shared, name).await?;
+    let agent = shared.app.engine.agent_named(name).await?;
     Ok(Json(shared.app.engine.agent_story(agent).await?))
 }

@@ -13,8 +13,7 @@ use tokio::time::Instant;
 use wire::agents::AgentStream;
 
 use crate::answer::{Answer, Params};
-use crate::api::reviews::agent_of;
-use crate::api::runs::{AT_LAST, BYTES, LONGEST_WAIT, MOST_BYTES, SOON, ours, wrong};
+use crate::api::runs::{AT_LAST, BYTES, LONGEST_WAIT, MOST_BYTES, SOON, wrong};
 use crate::server::Shared;
 
 /// Nobody wants to begin further before the end.
@@ -70,7 +69,7 @@ pub(crate) async fn stream(
 ) -> Answer<Json<AgentStream>> {
     let mut wish = asked.wish()?;
     let engine = &shared.app.engine;
-    let agent = ours(engine, agent_of(&shared, name).await?)?;
+    let agent = engine.run_agent(engine.agent_named(name).await?)?;
     if asked.attempt.is_some_and(|attempt| !(1..=agent.attempt).contains(&attempt)) {
         let error = wrong("attempt", &format!("must be from 1 to {}", agent.attempt));
         return Err(error.into());

@@ -6,8 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use engine::store::{EventSearch, StoreError, Tx};
-use engine::{Tab, ToolError};
+use engine::{EventSelection, Tab, ToolError};
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -49,7 +48,7 @@ pub(super) enum End {
     /// The token of the tab that hears it is void
     Token,
     /// The record cannot be read
-    Record(StoreError),
+    Record(ToolError),
     /// Events that it has not heard yet were removed
     Removed(ToolError),
 }
@@ -69,7 +68,7 @@ pub(super) struct Follow {
 
 /// Where somebody is in the sequence.
 struct Place {
-    search: EventSearch,
+    query: EventSelection,
     news: watch::Receiver<i64>,
     /// Everything up to here was looked at
     seen: i64,
@@ -83,7 +82,7 @@ impl Follow {
         wanted: Wanted,
         tab: Option<Tab>,
     ) -> Answer<(Self, StreamHead)> {
-        let news = shared.app.engine.store().last_event();
+        let news = shared.app.engine.last_event();
         let (after, last) = wanted.begin(shared)?;
         let now = Instant::now();
         let tab = tab.map(|tab| {
@@ -96,7 +95,7 @@ impl Follow {
         let follow = Self {
             shared: Arc::clone(shared),
             tab,
-            place: Place { search: wanted.search, news, seen: after, rests_until: now },
+            place: Place { query: wanted.query, news, seen: after, rests_until: now },
             told: after,
             beat,
             _open: shared.app.activity.open.enter(),
@@ -138,15 +137,15 @@ impl Place {
         loop {
             let last = *self.news.borrow_and_update();
             while self.seen < last {
-                let store = shared.app.engine.store();
-                match store.read(|tx: &Tx<'_>| tx.event_floor()) {
-                    Ok(floor) if self.seen < floor => {
-                        return News::End(End::Removed(removed(self.seen, floor)));
+                let engine = &shared.app.engine;
+                match engine.event_bounds() {
+                    Ok(bounds) if self.seen < bounds.floor => {
+                        return News::End(End::Removed(removed(self.seen, bounds.floor)));
                     }
                     Ok(_) => {}
                     Err(error) => return News::End(End::Record(error)),
                 }
-                match shared.tail.look(store, &self.search, (self.seen, last)).await {
+                match shared.tail.look(engine, &self.query, (self.seen, last)).await {
                     Err(error) => return News::End(End::Record(error)),
                     Ok(found) => {
                         self.seen = found.seen;

@@ -7,12 +7,12 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use engine::store::{Event, EventSearch, EventSpan, Store, StoreError};
+use engine::{Engine, EventRange, EventSelection, ToolError};
 use model::event::EventKind;
 use model::{AgentId, TaskId};
 use tokio::sync::Semaphore;
 
-use super::event_view;
+use wire::event::EventView;
 
 /// Events read at once and held for one reader.
 const PAGE: u32 = 256;
@@ -36,12 +36,11 @@ pub(super) struct Told {
     pub(super) text: Arc<str>,
 }
 
-impl From<Event> for Told {
-    fn from(event: Event) -> Self {
-        let Event { number, kind, agent, task, .. } = event;
-        let view = event_view(event);
+impl From<EventView> for Told {
+    fn from(event: EventView) -> Self {
         // Plain fields and JSON from the store: there is nothing that could not be written.
-        let text = engine::redact(serde_json::to_string(&view).unwrap_or_default()).into();
+        let text = engine::redact(serde_json::to_string(&event).unwrap_or_default()).into();
+        let EventView { number, kind, agent_id: agent, task_id: task, .. } = event;
         Self { number, kind, agent, task, text }
     }
 }
@@ -72,38 +71,37 @@ impl Tail {
     /// Looks for events after one number and up to another, which is on disk.
     pub(super) async fn look(
         &self,
-        store: &Store,
-        search: &EventSearch,
+        engine: &Engine,
+        query: &EventSelection,
         (after, until): (i64, i64),
-    ) -> Result<Found, StoreError> {
+    ) -> Result<Found, ToolError> {
         if until.saturating_sub(after) <= KEPT / 2 {
-            self.catch_up(store, until).await?;
+            self.catch_up(engine, until).await?;
             let kept = self.kept();
             if after >= kept.after {
-                return Ok(kept.find(search, after));
+                return Ok(kept.find(query, after));
             }
         }
         // Neither is ever closed, so that there is nothing to fail.
         let _few = self.looks.acquire().await;
-        let span = EventSpan { after, until, limit: PAGE, bytes: PAGE_BYTES };
-        let search = search.clone();
-        let step = store.scan(move |tx| tx.event_step(&search, span)).await?;
-        Ok(Found { told: step.events.into_iter().map(Told::from).collect(), seen: step.seen })
+        let range = EventRange { after, until, limit: PAGE, bytes: PAGE_BYTES };
+        let found = engine.events(query, range).await?;
+        let told = found.events.into_iter().map(Told::from).collect();
+        Ok(Found { told, seen: found.searched_to })
     }
 
     /// Reads what is new, one for all.
-    async fn catch_up(&self, store: &Store, until: i64) -> Result<(), StoreError> {
+    async fn catch_up(&self, engine: &Engine, until: i64) -> Result<(), ToolError> {
         if self.kept().until >= until {
             return Ok(());
         }
         let _turn = self.turn.acquire().await;
         loop {
             let Some(after) = self.kept().next(until) else { return Ok(()) };
-            let span = EventSpan { after, until, limit: PAGE, bytes: PAGE_BYTES };
-            let all = EventSearch::default();
-            let step = store.scan(move |tx| tx.event_step(&all, span)).await?;
-            let told: Vec<Told> = step.events.into_iter().map(Told::from).collect();
-            self.kept().put(told, step.seen);
+            let range = EventRange { after, until, limit: PAGE, bytes: PAGE_BYTES };
+            let found = engine.events(&EventSelection::default(), range).await?;
+            let told: Vec<Told> = found.events.into_iter().map(Told::from).collect();
+            self.kept().put(told, found.searched_to);
         }
     }
 
@@ -145,11 +143,11 @@ impl Kept {
         }
     }
 
-    fn find(&self, search: &EventSearch, after: i64) -> Found {
+    fn find(&self, query: &EventSelection, after: i64) -> Found {
         let from = self.events.partition_point(|told| told.number <= after);
         let (mut told, mut bytes) = (Vec::new(), 0);
         for event in self.events.range(from..) {
-            if search.takes(event.kind, event.agent, event.task) {
+            if query.matches(event.kind, event.agent, event.task) {
                 bytes += event.text.len();
                 told.push(event.clone());
                 if told.len() >= PAGE as usize || bytes >= PAGE_BYTES {

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use engine::store::{ChainVerification, verify_archived};
+use engine::{ChainVerdict, verify_exported};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use wire::audit::AuditArchive;
@@ -47,7 +47,7 @@ struct ExportLine {
 }
 
 /// Follows an export from its first line on.
-pub(super) fn follow_export(input: &mut dyn BufRead) -> Result<ChainVerification, Trouble> {
+pub(super) fn follow_export(input: &mut dyn BufRead) -> Result<ChainVerdict, Trouble> {
     let mut lines = Lines { input, number: 0 };
     let mut first = lines.next()?;
     let mut start = Start::default();
@@ -56,7 +56,7 @@ pub(super) fn follow_export(input: &mut dyn BufRead) -> Result<ChainVerification
         first = lines.next()?;
     }
     let archived = start.row;
-    Ok(ChainVerification { archived, ..follow(&mut lines, first, start)? })
+    Ok(ChainVerdict { archived, ..follow(&mut lines, first, start)? })
 }
 
 /// Follows the rows of a file, a few at a time.
@@ -64,9 +64,8 @@ fn follow(
     lines: &mut Lines<'_>,
     first: Option<ExportLine>,
     start: Start,
-) -> Result<ChainVerification, Trouble> {
-    let mut verdict =
-        ChainVerification { rows: start.row, head: start.hash, broken: None, archived: 0 };
+) -> Result<ChainVerdict, Trouble> {
+    let mut verdict = ChainVerdict { rows: start.row, head: start.hash, broken: None, archived: 0 };
     let mut next = first;
     loop {
         let mut rows = Vec::new();
@@ -77,7 +76,7 @@ fn follow(
             }
         }
         let pairs = rows.iter().map(|row| (row.body.as_str(), row.hash.as_str()));
-        verdict = verify_archived(verdict.rows, &verdict.head, pairs);
+        verdict = verify_exported(verdict.rows, &verdict.head, pairs);
         if verdict.broken.is_some() || rows.len() < MAX_ROWS {
             return Ok(verdict);
         }

@@ -1,24 +1,18 @@
-//! One call of the record, whole.
+//! One call of the record with its context.
 
-use std::sync::Arc;
-
-use axum::Json;
-use axum::extract::{Path, State};
-use engine::ToolError;
-use engine::store::{AuditAround, AuditBody, AuditCall, AuditRow, Tx};
 use model::{TaskRef, Timestamp};
 use serde_json::Value;
-
+use store::{AuditAround, AuditBody, AuditCall, AuditRow, Tx};
 use wire::record::{
     CallFailure, CallerRank, CallerTask, ChainLink, NeighbourCall, PairedCall, RecordedCall,
 };
 
-use super::{outcome_of, record_row};
-use crate::answer::Answer;
-use crate::server::Shared;
+use crate::core::error::ToolError;
+use crate::views::record::{outcome, record_row};
+use crate::views::service::Views;
 
 /// Calls of the same caller shown on either side.
-const NEAR: u32 = 5;
+const NEIGHBOURS: u32 = 5;
 
 /// When a call began: its row was written when it ended.
 fn began(row: &AuditRow, body: Option<&AuditBody>) -> Timestamp {
@@ -26,13 +20,13 @@ fn began(row: &AuditRow, body: Option<&AuditBody>) -> Timestamp {
     row.at.after_millis(-i64::try_from(micros / 1000).unwrap_or(0))
 }
 
-fn neighbour_call(call: AuditCall) -> NeighbourCall {
+fn near_call(call: AuditCall) -> NeighbourCall {
     let body = AuditBody::read(&call.row.body);
     NeighbourCall {
         number: call.row.number,
         started_at: began(&call.row, body.as_ref()),
         at: call.row.at,
-        outcome: outcome_of(call.row.code.as_deref(), body.as_ref()),
+        outcome: outcome(call.row.code.as_deref(), body.as_ref()),
         tool: call.row.tool,
     }
 }
@@ -62,7 +56,7 @@ fn show(tx: &Tx<'_>, around: AuditAround) -> Result<RecordedCall, ToolError> {
     let output = body.map_or(&call.row.body, |body| &body.output).clone();
     let pair = pair.map(|row| {
         let body = AuditBody::read(&row.body);
-        let outcome = outcome_of(row.code.as_deref(), body.as_ref());
+        let outcome = outcome(row.code.as_deref(), body.as_ref());
         PairedCall { number: row.number, at: row.at, outcome }
     });
     Ok(RecordedCall {
@@ -75,7 +69,7 @@ fn show(tx: &Tx<'_>, around: AuditAround) -> Result<RecordedCall, ToolError> {
         git_commit: body.and_then(|body| body.git_commit.clone()),
         branch,
         pair,
-        near: near.into_iter().map(neighbour_call).collect(),
+        near: near.into_iter().map(near_call).collect(),
         chain: ChainLink {
             previous: call.row.number - 1,
             before,
@@ -87,25 +81,19 @@ fn show(tx: &Tx<'_>, around: AuditAround) -> Result<RecordedCall, ToolError> {
     })
 }
 
-pub(crate) async fn one(
-    State(shared): State<Arc<Shared>>,
-    Path(number): Path<String>,
-) -> Answer<Json<RecordedCall>> {
-    let number: i64 = number.parse().map_err(|_| {
-        ToolError::invalid("a call of the record is named by its number").detail("field", "number")
-    })?;
-    let shown = shared
-        .app
-        .engine
-        .store()
-        .scan(move |tx: &Tx<'_>| {
-            let Some(around) = tx.audit_around(number, NEAR)? else {
-                let error =
-                    ToolError::not_found(format!("there is no call {number} in the record"));
-                return Err(error.hint("`GET /api/record` lists the newest"));
-            };
-            show(tx, around)
-        })
-        .await?;
-    Ok(Json(shown))
+impl Views {
+    /// One recorded call with everything that is known of it.
+    pub async fn recorded_call(&self, number: i64) -> Result<RecordedCall, ToolError> {
+        self.store
+            .scan(move |tx| {
+                let Some(around) = tx.audit_around(number, NEIGHBOURS)? else {
+                    let message = format!("there is no call {number} in the record");
+                    return Err(
+                        ToolError::not_found(message).hint("`GET /api/record` lists the newest")
+                    );
+                };
+                show(tx, around)
+            })
+            .await
+    }
 }

@@ -1,0 +1,87 @@
+//! MCP sessions and their subscriptions in the record, so that they outlive the server.
+
+use model::Timestamp;
+use store::McpSession;
+
+use crate::call::identity::Principal;
+use crate::call::service::Calls;
+use crate::core::error::ToolError;
+
+/// Reads a principal as the record has it.
+fn principal(text: &str) -> Option<Principal> {
+    if text == Principal::Operator.to_string() {
+        return Some(Principal::Operator);
+    }
+    text.parse().ok().map(Principal::Agent)
+}
+
+impl Calls {
+    fn session(&self, id: &str) -> Result<Option<McpSession>, ToolError> {
+        self.store.read(|tx| Ok(tx.mcp_session_get(id)?))
+    }
+
+    /// Owner of an MCP session; `None` where there is no such session.
+    pub fn mcp_session_owner(&self, id: &str) -> Result<Option<Principal>, ToolError> {
+        Ok(self.session(id)?.and_then(|session| principal(&session.principal)))
+    }
+
+    /// Opening words of an MCP session, as JSON.
+    pub fn mcp_session_opening(&self, id: &str) -> Result<Option<String>, ToolError> {
+        Ok(self.session(id)?.map(|session| session.opening))
+    }
+
+    /// Every MCP session with its owner, the one opened first first.
+    pub fn mcp_sessions(&self) -> Result<Vec<(String, Principal)>, ToolError> {
+        let all = self.store.read(|tx| tx.mcp_session_owners().map_err(ToolError::from))?;
+        Ok(all.into_iter().filter_map(|(id, by)| Some((id, principal(&by)?))).collect())
+    }
+
+    /// Records an MCP session with its opening words.
+    pub async fn mcp_session_save(
+        &self,
+        id: &str,
+        owner: Principal,
+        opening: String,
+    ) -> Result<(), ToolError> {
+        let session = McpSession { id: id.to_owned(), principal: owner.to_string(), opening };
+        let now = self.now();
+        self.store.write(move |tx| Ok(tx.mcp_session_put(&session, now)?)).await
+    }
+
+    /// Deletes MCP sessions with their subscriptions.
+    pub async fn mcp_sessions_delete(&self, ids: Vec<String>) -> Result<(), ToolError> {
+        let delete = move |tx: &mut store::Tx<'_>| {
+            ids.iter().try_for_each(|id| tx.mcp_session_delete(id)).map_err(ToolError::from)
+        };
+        self.store.write(delete).await
+    }
+
+    /// Deletes the MCP sessions that were opened before a time.
+    pub async fn mcp_sessions_prune(&self, before: Timestamp) -> Result<(), ToolError> {
+        self.store.write(move |tx| Ok(tx.mcp_session_prune(before)?)).await
+    }
+
+    /// MCP sessions that were opened before a time, oldest first.
+    pub fn mcp_sessions_outdated(
+        &self,
+        before: Timestamp,
+        limit: u32,
+    ) -> Result<Vec<String>, ToolError> {
+        self.store.read(|tx| Ok(tx.mcp_session_outdated(before, limit)?))
+    }
+
+    /// Resources that an MCP session is subscribed to.
+    pub fn mcp_subscriptions(&self, session: &str) -> Result<Vec<String>, ToolError> {
+        self.store.read(|tx| Ok(tx.mcp_subscriptions(session)?))
+    }
+
+    /// Records that an MCP session subscribes to a resource.
+    pub async fn mcp_subscribe(&self, session: String, uri: String) -> Result<(), ToolError> {
+        self.store.write(move |tx| Ok(tx.mcp_subscribe(&session, &uri)?)).await
+    }
+
+    /// Records that an MCP session no longer subscribes to a resource.
+    pub async fn mcp_unsubscribe(&self, session: String, uri: String) -> Result<(), ToolError> {
+        self.store.write(move |tx| Ok(tx.mcp_unsubscribe(&session, &uri)?)).await
+    }
+}
