@@ -53,6 +53,7 @@ impl PreparedHome {
         std::fs::create_dir(&project).context("no project")?;
         let mut environment = program::surroundings();
         environment.push(("XDG_STATE_HOME", folder.path().join("state")));
+        environment.push(("XDG_DATA_HOME", folder.path().join("data")));
         let program = Program { file: file.to_owned(), folder: project.clone(), environment };
         program.output(&["init"])?;
         configure(&project.join(".adjutant/config.yaml"), changes)?;

@@ -48,7 +48,7 @@ async function fencing(stage: Stage): Promise<{ id: string; folder: string }> {
   const id = await stage.draft('coder', 'fence');
   await expect.poll(async () => (await stage.get<{ costUsd: number | null }>(`/api/agents/${id}`)).costUsd).toBe(1.84);
   const { worktree } = await stage.get<{ worktree: { path: string } }>(`/api/agents/${id}`);
-  return { id, folder: join(stage.project, '.adjutant/worktrees', worktree.path.split('/').at(-1) ?? '') };
+  return { id, folder: worktree.path };
 }
 
 scene('an agent in a worktree is watched to its end', async ({ page, stage }) => {

@@ -18,6 +18,8 @@ use model::Policy;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use permissions::PolicyError;
+#[cfg(test)]
+pub(crate) use sections::Check as CheckCommand;
 use sections::{
     Agents, Budgets, Categories, Check, Context, ContextFile, Github, LimitsConfig, Looping, Mcp,
     Models, Office, Part, Plan, Prices, Retention, Review, Routing, Server, Slack, Worktrees,
@@ -26,6 +28,7 @@ pub(crate) use sections::{CapConfig, Kind, Pattern, Webhook};
 
 use crate::environment::Environment;
 use crate::home::Home;
+use crate::home::worktrees::WorktreesPathError;
 use crate::yaml::{self, Problem};
 
 /// Everything that can be set. `init/config.yaml` explains every key.
@@ -158,6 +161,16 @@ impl Config {
             let said_by = variable.as_deref().unwrap_or("the environment");
             Problem::of(said_by, error.to_string()).with_help(error.known(&config.categories))
         })?;
+        if config.worktrees.path.is_some() {
+            config.worktrees_folder(home, env).map_err(|error| {
+                let help = Some(error.help().to_owned());
+                let problem = match config.decider(env, "worktrees.path") {
+                    Some(variable) => Problem::of(&variable, error.to_string()),
+                    None => sections::locate_worktrees_path(&name, &text, &error),
+                };
+                problem.with_help(help)
+            })?;
+        }
         Ok(Loaded { config, warnings })
     }
 
@@ -235,7 +248,7 @@ impl Config {
             review: (&self.review).into(),
             // A file of the home, which others read.
             review_template: None,
-            worktrees: (&self.worktrees).into(),
+            worktrees: self.worktrees.settings(self.worktrees_folder(told.home, told.env).ok()),
             github: (&self.github).into(),
             office: (&self.office).into(),
             loops: (&self.looping).into(),
@@ -253,6 +266,15 @@ impl Config {
         let policy = permissions::policy(&self.categories, &self.mcp.full_access_categories)?;
         permissions::known(&self.worktrees.fresh, "worktrees.fresh", &self.categories)?;
         Ok(policy)
+    }
+
+    /// The folder of a home's worktrees.
+    pub(crate) fn worktrees_folder(
+        &self,
+        home: &Home,
+        env: &Environment,
+    ) -> Result<PathBuf, WorktreesPathError> {
+        home.worktrees(self.worktrees.path.as_deref(), env)
     }
 
     /// Where the database is.

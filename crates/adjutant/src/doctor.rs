@@ -1,6 +1,7 @@
 //! `adjutant doctor`: looks at everything Adjutant depends on, changes nothing, and says what to do.
 
 mod git;
+mod provision;
 pub(crate) mod slack;
 mod webhooks;
 
@@ -95,6 +96,7 @@ pub(crate) fn examine(flag: Option<&Path>, env: &Environment) -> Vec<Check> {
             checks.push(server(&home, env));
             checks.push(room(&home.dir));
             checks.extend(git::worktrees(&home.root, env));
+            checks.extend(provision::look(&home, &config, env));
             checks.extend(git::agreement(&home, env));
         }
         Err(error) => {

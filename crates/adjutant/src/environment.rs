@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The variables that mean something by themselves; every other `ADJUTANT_*` is a setting.
-const OWN: [&str; 9] = [
+const OWN: [&str; 10] = [
     "ADJUTANT_HOME",
     "ADJUTANT_URL",
     "ADJUTANT_TOKEN",
@@ -15,6 +15,7 @@ const OWN: [&str; 9] = [
     "ADJUTANT_ATTEMPT",
     "ADJUTANT_CRASH_AT",
     "ADJUTANT_STATE",
+    "ADJUTANT_PORT",
 ];
 
 /// Environment variables. An empty variable counts as absent.
@@ -50,6 +51,8 @@ pub(crate) struct Environment {
     pub(crate) mcp_tool_timeout: Option<String>,
     /// `XDG_STATE_HOME`, where it is absolute; the standard says to ignore any other
     pub(crate) xdg_state_home: Option<PathBuf>,
+    /// `XDG_DATA_HOME`, where it is absolute
+    pub(crate) xdg_data_home: Option<PathBuf>,
     /// `HOME`: the user's own folder
     pub(crate) user_home: Option<PathBuf>,
     /// `PATH`: where programs are
@@ -109,14 +112,15 @@ impl Environment {
             .collect();
         let mut raw = |name: &str| vars.remove(name);
         let text = |value: OsString| value.to_string_lossy().into_owned();
-        // The agent's MCP configuration is for the agent itself.
-        let [home, url, token, agent_id, task, _mcp_config, attempt, crash_at, state_dir] =
+        // The MCP configuration and the ports are for the agent itself.
+        let [home, url, token, agent_id, task, _mcp_config, attempt, crash_at, state_dir, _port] =
             OWN.map(&mut raw);
         let mcp_server_port = raw("MCP_SERVER_PORT").map(text);
         let mcp_database_path = raw("MCP_DATABASE_PATH").map(text);
         let mcp_log_level = raw("MCP_LOG_LEVEL").map(text);
         let mcp_tool_timeout = raw("MCP_TOOL_TIMEOUT").map(text);
         let state = raw("XDG_STATE_HOME").map(PathBuf::from);
+        let data = raw("XDG_DATA_HOME").map(PathBuf::from);
         let user_home = raw("HOME").map(PathBuf::from);
         let path = raw("PATH");
         Self {
@@ -139,6 +143,7 @@ impl Environment {
             mcp_log_level,
             mcp_tool_timeout,
             xdg_state_home: state.filter(|path| path.is_absolute()),
+            xdg_data_home: data.filter(|path| path.is_absolute()),
             user_home: user_home.filter(|path| path.is_absolute()),
             path,
             vars: all,

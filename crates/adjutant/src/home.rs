@@ -7,6 +7,7 @@ mod ancestry;
 pub(crate) mod good;
 pub(crate) mod moving;
 mod state;
+pub(crate) mod worktrees;
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,5 +1,7 @@
 //! `adjutant init`: makes a home. What is there is kept, always.
 
+mod detect;
+
 use std::path::PathBuf;
 
 use host::files::{self, FileError, Mode};
@@ -57,7 +59,8 @@ pub(crate) fn init(home: &Home) -> Result<Report, FileError> {
     for name in ["roles", "templates"] {
         files::make_dir(&home.dir.join(name), Mode::Shared)?;
     }
-    let mut plan = vec![(home.config(), CONFIG), (home.gitignore(), GITIGNORE)];
+    let config = detect::fitted(CONFIG, &detect::detect(&home.root));
+    let mut plan = vec![(home.config(), config.as_str()), (home.gitignore(), GITIGNORE)];
     plan.extend(ROLES.iter().map(|&(name, text)| (home.roles().join(name), text)));
     plan.extend(TEMPLATES.iter().map(|&(name, text)| (home.templates().join(name), text)));
     let (mut written, mut kept) = (Vec::new(), Vec::new());

@@ -8,5 +8,6 @@ pub(crate) mod outbox;
 pub(crate) mod reviews;
 pub(crate) mod service;
 pub(crate) mod supervised;
+pub(crate) mod worktree_provision;
 pub(crate) mod worktree_setup;
 pub(crate) mod worktrees;

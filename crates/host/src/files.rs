@@ -209,6 +209,11 @@ pub fn free_bytes(path: &Path) -> Result<u64, FileError> {
     Ok(room.f_bavail.saturating_mul(room.f_frsize))
 }
 
+/// Returns whether this process may write in a folder.
+pub fn is_writable(folder: &Path) -> bool {
+    rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_ok()
+}
+
 /// Makes a folder that is there the owner's alone.
 pub fn restrict_dir(path: &Path) -> Result<(), FileError> {
     match fs::set_permissions(path, fs::Permissions::from_mode(0o700)) {

@@ -113,6 +113,14 @@ impl World {
         only.unwrap_or_else(|| self.home().join("state"))
     }
 
+    /// The folder of the worktrees, in the user's data folder. Without one yet, where it would not be found.
+    pub fn worktrees(&self) -> PathBuf {
+        let base = self.dir.path().join("user/.local/share/adjutant/worktrees");
+        let inside = std::fs::read_dir(&base).into_iter().flatten().flatten();
+        let mut folders = inside.filter(|entry| entry.file_name() != ".ports");
+        folders.next().map_or(base, |entry| entry.path())
+    }
+
     /// Where the operator's secrets are.
     pub fn state(&self) -> PathBuf {
         self.dir.path().join("state")

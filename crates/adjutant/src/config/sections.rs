@@ -8,6 +8,7 @@ mod retention;
 mod review;
 mod slack;
 mod webhook;
+mod worktrees;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -22,9 +23,10 @@ pub(crate) use categories::{Categories, CategoryConfig, Pattern};
 pub(crate) use loops::Looping;
 pub(crate) use plan::Plan;
 pub(crate) use retention::Retention;
-pub(crate) use review::{Check, Github, Office, Review, Worktrees, check_timeout};
+pub(crate) use review::{Check, Github, Office, Review, check_timeout};
 pub(crate) use slack::{Routing, Slack};
 pub(crate) use webhook::{Webhook, webhooks};
+pub(crate) use worktrees::{Worktrees, locate_worktrees_path};
 
 /// Where the server listens, and how long it stays.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

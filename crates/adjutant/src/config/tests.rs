@@ -151,7 +151,7 @@ fn a_variable_gives_the_check_whatever_form_the_file_has() {
 fn the_engine_is_told_of_every_new_key() {
     let text = "review: {max_iterations: 2, auto_abandon_after: 4, timeout_hours: 1, role: critic,
   required: agent, onApproval: merge, squash: true}
-worktrees: {fresh: [review], guard: true, submodules: false}
+worktrees: {fresh: [review], guard: true, submodules: false, setup: npm ci, setupTimeout: 60, copy: [.env], link: [node_modules]}
 github: {apiUrl: 'http://127.0.0.1:1', remote: upstream, pollSeconds: 0}
 office: {supervisorRole: lead, heartbeatMinutes: 3}
 check: make test
@@ -176,7 +176,19 @@ checkTimeout: 60
     };
     assert_eq!(told.review, review);
     let fresh = vec!["review".to_owned()];
-    let worktrees = engine::settings::WorktreeSettings { fresh, guard: true, submodules: false };
+    let worktrees = engine::settings::WorktreeSettings {
+        fresh,
+        guard: true,
+        submodules: false,
+        // There is neither a user nor a path.
+        folder: None,
+        setup: Some(engine::settings::SetupSettings {
+            command: vec!["npm".to_owned(), "ci".to_owned()],
+            timeout_s: 60,
+        }),
+        copy: vec![".env".to_owned()],
+        link: vec!["node_modules".to_owned()],
+    };
     assert_eq!(told.worktrees, worktrees);
     let github = engine::settings::GithubSettings {
         api_url: "http://127.0.0.1:1".into(),

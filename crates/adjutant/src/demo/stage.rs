@@ -86,8 +86,8 @@ impl Stage {
         let path = std::env::temp_dir().join(format!("adjutant-demo-{bits:016x}"));
         files::make_dir(&path, Mode::Private)?;
         let scratch = Scratch { path: path.canonicalize()?, keep: false };
-        let [project, user, state] =
-            ["project", "user", "state"].map(|name| scratch.path.join(name));
+        let [project, user, state, data] =
+            ["project", "user", "state", "data"].map(|name| scratch.path.join(name));
         for folder in [&project, &user] {
             files::make_dir(folder, Mode::Private)?;
         }
@@ -97,6 +97,7 @@ impl Stage {
         vars.extend([
             ("HOME".to_owned(), user.display().to_string()),
             ("XDG_STATE_HOME".to_owned(), state.display().to_string()),
+            ("XDG_DATA_HOME".to_owned(), data.display().to_string()),
             ("ADJUTANT_SERVER_PORT".to_owned(), "0".to_owned()),
         ]);
         let env = Environment::from_vars(&project, vars);

@@ -91,12 +91,13 @@ fn in_repository(dir: &Path) -> Option<PathBuf> {
     Some(checkout.common.join(IN_REPOSITORY).join(name))
 }
 
-fn plain(c: char) -> char {
+/// Keeps what every file system takes in a name.
+pub(super) fn plain(c: char) -> char {
     if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' }
 }
 
 /// Short hash that keeps homes apart whose readable names are the same.
-fn digest(parts: &[&OsStr]) -> String {
+pub(super) fn digest(parts: &[&OsStr]) -> String {
     let mut hash = Sha256::new();
     for part in parts {
         let bytes = part.as_encoded_bytes();

@@ -56,6 +56,7 @@ mod two_agents;
 mod unattended;
 mod waits;
 mod webhooks;
+mod worktree_files;
 mod worktrees;
 
 use testkit::World;

@@ -131,7 +131,7 @@ async fn merged_work_is_checked_with_an_agents_environment_and_nobodys_token() {
     assert_eq!(answer["status"], "merged", "{answer}");
     let place = &checks(&world)[..];
     let [place] = place else { panic!("one check: {place:?}") };
-    let scratch = world.home().canonicalize().unwrap().join("worktrees/merge-");
+    let scratch = world.worktrees().canonicalize().unwrap().join("merge-");
     assert!(place.starts_with(&scratch.display().to_string()), "{place}");
     let environment = lines(&world, ".adjutant/env");
     for variable in [format!("ADJUTANT_AGENT_ID={worker}"), "ADJUTANT_TASK=feature".to_owned()] {
@@ -145,7 +145,7 @@ async fn merged_work_is_checked_with_an_agents_environment_and_nobodys_token() {
     let branch = format!("adjutant/epic/{epic}");
     assert_eq!(sh(&world, &format!("git show {branch}:feature.txt")).await, "good");
     in_order(&world).await;
-    assert!(!world.home().join("worktrees").join(&worker).exists(), "its worktree is gone");
+    assert!(!world.worktrees().join(&worker).exists(), "its worktree is gone");
 }
 
 #[tokio::test]
@@ -318,7 +318,7 @@ async fn dies_at(point: engine::Point) {
     assert_eq!(Some(found), merge.merged, "{point}: it is there once, and so on record");
     assert_eq!(checks(&world).len(), 1, "{point}");
     assert_eq!(task(&world, "feature").await["state"], "COMPLETED", "{point}");
-    assert!(!world.home().join("worktrees").join(&worker).exists(), "{point}");
+    assert!(!world.worktrees().join(&worker).exists(), "{point}");
     in_order(&world).await;
 }
 

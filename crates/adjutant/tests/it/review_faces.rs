@@ -87,6 +87,7 @@ fn steady(text: &str) -> String {
         (r"\b(sp|task|epic|merge|fb|mail)_[0-9a-f]{16}\b", "${1}_ID"),
         (r"\b[0-9a-f]{40}\b", "COMMIT"),
         (r"\b[0-9a-f]{10}\b", "COMMIT"),
+        (r"/worktrees/project-[0-9a-f]{8}\b", "/worktrees/project-HASH"),
         (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "TIME"),
         (r"-\d{4}-\d{4}\b", "-DATE"),
         (r"\b\d+s( ago)?\b", "TIME$1"),
@@ -101,6 +102,8 @@ fn shape(world: &World, value: &Value) -> String {
     let project = world.project().canonicalize().unwrap();
     let shown = serde_json::to_string_pretty(value).unwrap();
     let shown = shown.replace(&project.display().to_string(), "PROJECT");
+    let user = project.with_file_name("user").display().to_string();
+    let shown = shown.replace(&user, "USER");
     steady(&shown.replace(&world.project().display().to_string(), "PROJECT"))
 }
 
@@ -274,7 +277,7 @@ async fn a_worktree_is_listed_and_goes_without_losing_anything() {
     insta::assert_snapshot!(steady(&shown), @r"
     sp_ID  coder  running  1 ahead, 0 behind, 1 file not committed
       adjutant/sp_ID → main
-      .adjutant/worktrees/sp_ID
+      ~/.local/share/adjutant/worktrees/project-HASH/sp_ID
       not committed: stray.txt
     ");
     let live = world.run(&["worktrees", "prune", &coder, "--json"]).await.unwrap();
@@ -286,7 +289,7 @@ async fn a_worktree_is_listed_and_goes_without_losing_anything() {
         text(&world, &["worktrees", "prune", "--ended"]).await,
         "No ended agent has a worktree.\n"
     );
-    assert!(world.home().join("worktrees").join(&coder).join("stray.txt").exists());
+    assert!(world.worktrees().join(&coder).join("stray.txt").exists());
 
     touch(&world, "end");
     assert_eq!(ended(&world, &coder).await, "failed");
@@ -297,7 +300,7 @@ async fn a_worktree_is_listed_and_goes_without_losing_anything() {
       its branch is adjutant/sp_ID at COMMIT
       uncommitted changes are on adjutant/rescue/sp_ID
     ");
-    assert!(!world.home().join("worktrees").join(&coder).exists());
+    assert!(!world.worktrees().join(&coder).exists());
     let kept = sh(&world, &format!("git show adjutant/rescue/{coder}:stray.txt")).await;
     assert_eq!(kept, "not committed");
     assert_eq!(answer(&world, &["worktrees"]).await, json!({ "worktrees": [] }));
@@ -328,7 +331,7 @@ async fn abandoned_work_ends_at_once_and_stays_on_branches() {
     ");
     assert_eq!(ended(&world, &coder).await, "abandoned");
     assert_eq!(crate::kill::reason(&world, &coder).await, "another way");
-    let worktree = world.home().join("worktrees").join(&coder);
+    let worktree = world.worktrees().join(&coder);
     until("its worktree is gone", || !worktree.exists()).await;
     assert_eq!(sh(&world, &format!("git show adjutant/{coder}:feature.txt")).await, "one");
     assert_eq!(

@@ -302,7 +302,7 @@ async fn after_five_failures_the_coder_is_abandoned_and_nothing_of_its_work_is_l
     assert_eq!(ended(&world, &coder).await, "abandoned");
     assert_eq!(reason(&world, &coder).await, "abandoned: 5 of its reviews failed");
     settled(&world).await;
-    assert!(!world.home().join("worktrees").join(&coder).exists(), "its worktree is gone");
+    assert!(!world.worktrees().join(&coder).exists(), "its worktree is gone");
     let rescued = sh(&world, &format!("git show adjutant/rescue/{coder}:stray.txt")).await;
     assert_eq!(rescued, "not committed 5");
     let work = sh(&world, &format!("git show adjutant/{coder}:feature.txt")).await;
@@ -465,7 +465,7 @@ async fn dies_at(point: engine::Point) {
     let merges = format!("git log --format=%s adjutant/{coder} | grep -c 'Merge feedback'");
     assert_eq!(sh(&world, &merges).await, "1", "{point}");
     assert_eq!(events(&world, "review.feedback").await.len(), 1, "{point}");
-    let place = world.home().join("worktrees").join(review.reviewer.to_string());
+    let place = world.worktrees().join(review.reviewer.to_string());
     assert!(!place.exists(), "{point}");
     let tried = format!("git show adjutant/rescue/{}:tried.txt", review.reviewer);
     assert_eq!(sh(&world, &tried).await, "tried", "{point}: what it left is safe");

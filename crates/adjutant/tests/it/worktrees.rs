@@ -169,7 +169,8 @@ async fn a_project_below_the_top_of_its_repository_has_worktrees_of_the_whole() 
     assert!(ran.contains("succeeded"), "{ran}");
     let place = fs::read_to_string(project.join(".adjutant/where")).unwrap();
     assert!(
-        place.contains("/whole/part/.adjutant/worktrees/sp_") && place.trim().ends_with("/part"),
+        place.contains("/user/.local/share/adjutant/worktrees/part-")
+            && place.trim().ends_with("/part"),
         "{place}"
     );
 }
@@ -227,8 +228,8 @@ async fn the_guard_keeps_an_agent_from_committing_what_another_has_reserved() {
     let id = ran["agentId"].as_str().unwrap();
     let log = sh(&world, &format!("git log --format=%s -1 adjutant/{id}")).await;
     assert_eq!(log, "Touch what is free");
-    let pointer =
-        format!("cat $(git -C .adjutant/worktrees/{id} rev-parse --git-dir)/adjutant-home");
+    let worktree = world.worktrees().join(id);
+    let pointer = format!("cat $(git -C {} rev-parse --git-dir)/adjutant-home", worktree.display());
     assert_eq!(sh(&world, &pointer).await, "../.adjutant", "a worktree knows its home");
     // The project's own hooks are as they were.
     assert_eq!(sh(&world, "git config core.hooksPath || echo none").await, "none");

@@ -336,7 +336,8 @@ impl Passage {
         }
         let passage = Arc::clone(self);
         let inspected = tokio::task::spawn_blocking(move || {
-            ask.inspect(&passage.engine.options.project, &passage.call.input)
+            let engine = &passage.engine;
+            ask.inspect(&[&engine.options.project, &engine.worktrees()], &passage.call.input)
         });
         inspected.await.map_err(ToolError::internal)?
     }

@@ -104,8 +104,8 @@ pub(crate) trait Ask: Tool {
     type Ticket: Serialize + DeserializeOwned;
     /// True if [`Ask::inspect`] has anything to look at.
     const INSPECTS: bool = false;
-    /// Checks what the call names on the machine, such as a folder. Blocks, so it runs before the transaction and never in it.
-    fn inspect(_project: &Path, _args: &Self::Args) -> Result<(), ToolError> {
+    /// Checks what the call names on the machine, such as a folder, which must lie in one of `folders`. Blocks, so it runs before the transaction and never in it.
+    fn inspect(_folders: &[&Path], _args: &Self::Args) -> Result<(), ToolError> {
         Ok(())
     }
     /// Changes the record, or fails and changes nothing. May be run again from the start.
@@ -175,7 +175,7 @@ pub(crate) trait Asking: Sync {
         false
     }
     /// Checks what the call names on the machine. Blocks.
-    fn inspect(&self, _project: &Path, _raw: &Value) -> Result<(), ToolError> {
+    fn inspect(&self, _folders: &[&Path], _raw: &Value) -> Result<(), ToolError> {
         Ok(())
     }
     /// Changes the record, and gives the ticket.
@@ -192,8 +192,8 @@ impl<T: Ask> Asking for Typed<T> {
         T::INSPECTS
     }
 
-    fn inspect(&self, project: &Path, raw: &Value) -> Result<(), ToolError> {
-        T::inspect(project, &input::parse::<T::Args>(raw)?)
+    fn inspect(&self, folders: &[&Path], raw: &Value) -> Result<(), ToolError> {
+        T::inspect(folders, &input::parse::<T::Args>(raw)?)
     }
 
     fn begin(&self, cx: &mut WriteCx<'_, '_>, raw: &Value) -> Result<Output, ToolError> {

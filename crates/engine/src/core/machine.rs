@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use host::git::{Git, GitError, Repo};
+use host::files::{self, Mode};
+use host::git::{Checkout, Git, GitError, Repo};
 use host::run::RunFolder;
 use model::AgentId;
 use serde_json::Value;
 use store::{Agent, AuditDraft, EventDraft};
 use wire::event::EventData;
 
-use crate::core::error::ToolError;
+use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
 use crate::core::redact::redact;
 
@@ -44,7 +45,7 @@ impl Core {
     /// once: it knows its worktrees.
     pub(crate) fn repo(&self, dir: &Path) -> Result<Repo, GitError> {
         let limit = Duration::from_millis(self.settings().limits.tool_timeout_ms);
-        if !(dir == self.options.project || dir.starts_with(self.worktrees())) {
+        if !(dir == self.options.project || self.is_below_worktrees(dir)) {
             return self.git().open(dir, limit);
         }
         let known = || self.repo.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,14 +72,57 @@ impl Core {
         done.unwrap_or_else(|panic| Err(ToolError::internal(panic).into()))
     }
 
-    /// Where worktrees are.
+    /// The folder in which new worktrees are made.
     pub(crate) fn worktrees(&self) -> PathBuf {
+        self.settings().worktrees.folder.clone().unwrap_or_else(|| self.worktrees_in_home())
+    }
+
+    /// The folder in which worktrees were made before they were outside the project. Those that are there
+    /// stay until they are removed.
+    fn worktrees_in_home(&self) -> PathBuf {
         self.options.home.join("worktrees")
     }
 
-    /// The folder of an agent's worktree.
+    /// Every folder in which worktrees of this home may lie.
+    pub(crate) fn worktree_folders(&self) -> Vec<PathBuf> {
+        let mut folders = vec![self.worktrees(), self.worktrees_in_home()];
+        folders.dedup();
+        folders
+    }
+
+    fn is_below_worktrees(&self, dir: &Path) -> bool {
+        self.worktree_folders().iter().any(|folder| dir.starts_with(folder))
+    }
+
+    /// The folder of an agent's new worktree.
     pub(crate) fn worktree_path(&self, agent: AgentId) -> PathBuf {
         self.worktrees().join(agent.to_string())
+    }
+
+    /// The folder of the claims of ports, which all homes share whose worktrees lie side by side.
+    pub(crate) fn ports_folder(&self) -> PathBuf {
+        self.worktrees().with_file_name(".ports")
+    }
+
+    /// The variable with the first port of the worktree around a folder, if it is one of ours.
+    pub(crate) fn port_variable(&self, dir: &Path) -> Option<(String, String)> {
+        let checkout = Checkout::around(dir).filter(|checkout| checkout.name.is_some())?;
+        let port = host::ports::claimed(&self.ports_folder(), &checkout.top)?;
+        Some(("ADJUTANT_PORT".to_owned(), port.to_string()))
+    }
+
+    /// Makes the folder of worktrees, readable by its owner alone.
+    pub(crate) fn make_worktrees_folder(&self) -> Result<(), ToolError> {
+        let folder = self.worktrees();
+        let made = files::make_dir(&folder, Mode::Private);
+        made.and_then(|()| files::restrict_dir(&folder)).map_err(|error| {
+            let shown = folder.display();
+            let message =
+                format!("the folder of worktrees `{shown}` cannot be used: {}", error.source);
+            ToolError::new(Code::ExternalError, message).hint(format!(
+                "make `{shown}` a folder that you can write, or name another with `worktrees.path`"
+            ))
+        })
     }
 
     /// Where the folders of all runs are.

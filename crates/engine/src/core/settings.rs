@@ -6,6 +6,7 @@ mod retention;
 mod review;
 mod slack;
 mod webhook;
+mod worktrees;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,11 +22,12 @@ pub(crate) use self::reactions::EndReaction;
 pub use self::reactions::EndReactions;
 pub use self::retention::RetentionSettings;
 pub use self::review::{
-    CheckSettings, GithubSettings, OfficeSettings, PlanSettings, ReviewSettings, WorktreeSettings,
+    CheckSettings, GithubSettings, OfficeSettings, PlanSettings, ReviewSettings,
 };
 pub use self::slack::{RoutingRule, RoutingSettings, SlackReactions, SlackSettings};
 pub(crate) use self::webhook::decode as webhook_key;
 pub use self::webhook::{Secret, WebhookForm, WebhookKey, WebhookSettings, shown as shown_url};
+pub use self::worktrees::{SetupSettings, WorktreeSettings};
 
 /// The settings in force. Replaced whole when the operator says `reload`.
 #[derive(Debug, Clone, Default)]

@@ -32,6 +32,7 @@ pub use crew::CrewService;
 pub(crate) use crew::Keepers;
 pub(crate) use draft::Drafted;
 pub(crate) use environment::MissingVariables;
+pub(crate) use launch::sandboxed;
 pub use operator::{OutputPage, OutputWish};
 pub(crate) use wish::Claims;
 pub use wish::{Draft, OnCap, Wish};

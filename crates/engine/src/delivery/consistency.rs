@@ -134,7 +134,11 @@ impl Record {
             .chain(being_removed)
             .filter_map(|path| path.file_name().map(OsStr::to_owned))
             .collect();
-        for folder in host::files::list(&engine.worktrees()).map_err(ToolError::internal)? {
+        let mut folders = Vec::new();
+        for place in engine.worktree_folders() {
+            folders.extend(host::files::list(&place).map_err(ToolError::internal)?);
+        }
+        for folder in folders {
             let is_scratch = folder.to_string_lossy().starts_with("merge-");
             if !is_scratch && !names.contains(&folder) {
                 found.push(differs(&folder.to_string_lossy(), "nobody's worktree"));

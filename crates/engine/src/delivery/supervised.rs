@@ -8,6 +8,7 @@ use host::run::{ExitRecord, Notice, Position, RunFolder, RunStatus, Stream};
 use tokio_util::sync::CancellationToken;
 
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::core::redact::LineRedactor;
 
 /// Bytes kept of the end of its output.
@@ -56,6 +57,26 @@ pub(crate) async fn end_of(
             }
         }
     }
+}
+
+/// Ends a run that nobody wants to hear of any more, and waits for its end.
+pub(crate) async fn stop(engine: &Core, folder: &RunFolder, why: &str) -> Result<(), ToolError> {
+    if !folder.path().is_dir() {
+        return Ok(());
+    }
+    if folder.standing().map_err(ToolError::internal)? == RunStatus::Running {
+        let killed = match folder.connect().await {
+            Ok(mut control) => control.kill(why).await,
+            Err(error) => Err(error),
+        };
+        // What it runs may have taken its socket away.
+        if killed.is_err() {
+            let folder = folder.clone();
+            let asked = move || folder.terminate_supervisor().map_err(ToolError::internal);
+            engine.outside(move |_| asked()).await?;
+        }
+    }
+    end_of(folder, &CancellationToken::new()).await.map(drop)
 }
 
 /// Listens to a supervisor until it is gone.

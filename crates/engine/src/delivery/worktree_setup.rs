@@ -19,6 +19,7 @@ use crate::core::point::Point;
 use crate::core::settings;
 use crate::crew::run::{Claims, Wish};
 use crate::delivery::merge_queue::conflict_view;
+use crate::delivery::worktree_provision;
 
 /// The beginning of the names of all our branches.
 pub(crate) const BRANCHES: &str = "adjutant/";
@@ -329,18 +330,24 @@ async fn make(engine: &Core, agent: &Agent, worktree: Worktree) -> Result<Agent,
         .outside(move |engine| {
             let repo = engine.repo(&project)?;
             let path = Path::new(&wanted.path);
+            if path.starts_with(engine.worktrees()) {
+                engine.make_worktrees_folder()?;
+            }
             repo.worktree_add(path, &wanted.branch, &wanted.base)?;
             point_to_home(engine, path)?;
             if settings.worktrees.guard {
                 guard(engine, path)?;
             }
             let submodules = settings.worktrees.submodules && repo.facts().has_submodules;
-            Ok::<_, ToolError>(if submodules { repo.submodules_init(path)? } else { Vec::new() })
+            let left = if submodules { repo.submodules_init(path)? } else { Vec::new() };
+            worktree_provision::provide(engine, &repo, path)?;
+            Ok::<_, ToolError>(left)
         })
         .await?;
     if !left.is_empty() {
         tracing::warn!(id = %agent.id, ?left, "submodules stay empty: the project has no copy of them");
     }
+    worktree_provision::set_up(engine, agent, Path::new(&worktree.path)).await?;
     engine.point(Point::WorktreeMade);
     let (id, now, teller) = (agent.id, engine.now(), agent.clone());
     let was_there = worktree.state == WorktreeState::There;

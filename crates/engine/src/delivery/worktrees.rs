@@ -1,9 +1,10 @@
 //! Worktrees as people and programs see them, and the wait for one that is taken away.
 
 use std::path::Path;
+use std::thread;
 use std::time::Duration;
 
-use host::git::Repo;
+use host::git::{GitError, Repo};
 use model::review::WorktreeState;
 use model::{AgentId, OutboxJobId};
 use serde::Deserialize;
@@ -20,6 +21,8 @@ use crate::delivery::service::Delivery;
 
 /// Commits are counted up to here.
 const MOST_COMMITS: usize = 1000;
+/// Worktrees that are looked at at the same time.
+const LOOKERS: usize = 8;
 /// Uncommitted files listed.
 const MOST_FILES: usize = 100;
 
@@ -74,20 +77,12 @@ impl Delivery {
                 let items = items.collect::<Result<Vec<_>, ToolError>>()?;
                 Ok::<_, ToolError>(Page { items, next: page.next })
             })?;
-            let mut there = page
-                .items
-                .iter_mut()
-                .filter(|worktree| worktree.state == WorktreeState::There)
-                .peekable();
-            if there.peek().is_some() {
+            let there = |worktree: &&mut WorktreeView| worktree.state == WorktreeState::There;
+            let mut there: Vec<&mut WorktreeView> = page.items.iter_mut().filter(there).collect();
+            if !there.is_empty() {
                 // Without a repository the record is all there is.
                 let repo = engine.repo(&engine.options.project);
-                for worktree in there {
-                    worktree.git = Some(match &repo {
-                        Ok(repo) => look(repo, worktree),
-                        Err(error) => problem(error),
-                    });
-                }
+                look_at_all(repo.as_ref(), &mut there);
             }
             Ok(Worktrees { worktrees: page.items, next_cursor: page.next })
         })
@@ -125,6 +120,23 @@ impl Delivery {
     }
 }
 
+/// Looks at many worktrees, several at a time: each is a few processes, which wait for the disk.
+fn look_at_all(repo: Result<&Repo, &GitError>, worktrees: &mut [&mut WorktreeView]) {
+    let share = worktrees.len().div_ceil(LOOKERS).max(1);
+    thread::scope(|scope| {
+        for part in worktrees.chunks_mut(share) {
+            scope.spawn(move || {
+                for worktree in part {
+                    worktree.git = Some(match repo {
+                        Ok(repo) => look(repo, worktree),
+                        Err(error) => problem(error),
+                    });
+                }
+            });
+        }
+    });
+}
+
 /// Looks at one worktree. What git cannot say of it is no reason not to show the others.
 fn look(repo: &Repo, worktree: &WorktreeView) -> WorktreeGit {
     let state = match repo.state(Path::new(&worktree.path)) {
@@ -142,17 +154,17 @@ fn look(repo: &Repo, worktree: &WorktreeView) -> WorktreeGit {
     view.files = files;
     if let (Some(target), Some(head)) = (&worktree.target, &view.head) {
         let target = format!("refs/heads/{target}");
-        let counted = repo
-            .log(&target, head, MOST_COMMITS)
-            .and_then(|ahead| Ok((ahead.len(), repo.log(head, &target, MOST_COMMITS)?.len())));
-        match counted {
-            Ok((ahead, behind)) => (view.ahead, view.behind) = (Some(ahead), Some(behind)),
+        match repo.ahead_behind(&target, head) {
+            Ok((ahead, behind)) => {
+                view.ahead = Some(ahead.min(MOST_COMMITS));
+                view.behind = Some(behind.min(MOST_COMMITS));
+            }
             Err(error) => view.problem = Some(error.to_string()),
         }
     }
     view
 }
 
-fn problem(error: &host::git::GitError) -> WorktreeGit {
+fn problem(error: &GitError) -> WorktreeGit {
     WorktreeGit { problem: Some(error.to_string()), ..WorktreeGit::default() }
 }

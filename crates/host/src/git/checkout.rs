@@ -14,6 +14,9 @@ const MAX_POINTER_BYTES: u64 = 16 << 10;
 /// Name of the file in a worktree's git directory that says whose worktree it is.
 const HOME_POINTER: &str = "adjutant-home";
 
+/// Name of the file in a worktree's git directory that says that its set-up has run.
+const SET_UP: &str = "adjutant-set-up";
+
 /// A working tree of a repository, the main one or a linked one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkout {
@@ -60,6 +63,19 @@ impl Checkout {
         match noted.strip_prefix("..") {
             Ok(beside) => Some(self.common.parent()?.join(beside)),
             Err(_) => Some(noted).filter(|path| path.is_absolute()),
+        }
+    }
+
+    /// Returns whether the project's set-up has run in this worktree.
+    pub fn is_set_up(&self) -> bool {
+        self.git_dir.join(SET_UP).exists()
+    }
+
+    /// Notes that the project's set-up has run in this linked worktree.
+    pub fn mark_set_up(&self) -> Result<(), FileError> {
+        match self.name {
+            Some(_) => files::write(&self.git_dir.join(SET_UP), "", Mode::Private),
+            None => Ok(()),
         }
     }
 

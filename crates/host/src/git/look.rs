@@ -4,6 +4,7 @@ use std::path::Path;
 
 use model::Timestamp;
 
+use super::branch::is_plain;
 use super::command::{GitInvocation, split, text};
 use super::repo::Tree;
 use super::snapshot::IndexCopy;
@@ -170,6 +171,29 @@ impl Repo {
             Some((hash.to_owned(), subject.to_owned()))
         };
         Ok(split(&output).filter_map(commit).collect())
+    }
+
+    /// Counts the commits that `head` has and `target` lacks, and the other way round.
+    pub fn ahead_behind(&self, target: &str, head: &str) -> Result<(usize, usize), GitError> {
+        for rev in [target, head] {
+            if !is_plain(rev) {
+                return Err(GitError::NoSuchRevision(rev.to_owned()));
+            }
+        }
+        let order = self.git()?.args(["rev-list", "--left-right", "--count"]);
+        let order = order.arg(format!("{target}...{head}")).arg("--");
+        let answer = match order.ask() {
+            Ok(answer) => text(&answer),
+            Err(error) => {
+                // Perhaps there is no such commit: then that is what to say.
+                self.commit(target)?;
+                self.commit(head)?;
+                return Err(error);
+            }
+        };
+        let mut counts = answer.split_whitespace().filter_map(|count| count.parse().ok());
+        let behind = counts.next().unwrap_or_default();
+        Ok((counts.next().unwrap_or_default(), behind))
     }
 
     /// The whole message of a commit.

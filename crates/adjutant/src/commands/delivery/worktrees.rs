@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use futures_util::{StreamExt as _, stream};
 use model::review::WorktreeState;
 use serde_json::json;
 use wire::worktrees::{Agreement, PrunedWorktree, WorktreeGit, WorktreeView, Worktrees};
@@ -18,6 +19,8 @@ use crate::terminal::render::{Page, bad, bold, count, dim, good, line, name, odd
 
 /// Exit code if git and the record do not agree.
 const DISAGREEMENT: u8 = 5;
+/// Worktrees that are removed at the same time.
+const MAX_CONCURRENT_REMOVALS: usize = 8;
 /// Maximum number of uncommitted files listed.
 const MAX_FILES: usize = 5;
 
@@ -43,12 +46,20 @@ async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
             );
         }
         let root = app.home().ok().map(|home| home.root);
-        worktrees.iter().map(|worktree| summary(worktree, root.as_deref())).collect()
+        let folders = KnownFolders { project: root.as_deref(), user: app.env.user_home.as_deref() };
+        worktrees.iter().map(|worktree| summary(worktree, folders)).collect()
     })?)
 }
 
+/// Folders whose paths people need not read in full.
+#[derive(Debug, Clone, Copy, Default)]
+struct KnownFolders<'a> {
+    project: Option<&'a Path>,
+    user: Option<&'a Path>,
+}
+
 /// A worktree, and the state of the work in it.
-fn summary(worktree: &WorktreeView, root: Option<&Path>) -> String {
+fn summary(worktree: &WorktreeView, folders: KnownFolders<'_>) -> String {
     let mut page = Page::default();
     let nothing = WorktreeGit::default();
     let git = worktree.git.as_ref().unwrap_or(&nothing);
@@ -69,7 +80,7 @@ fn summary(worktree: &WorktreeView, root: Option<&Path>) -> String {
             page.line(format_args!("  {}", dim(format!("stood at {}", abbreviated(head)))));
         }
     } else {
-        page.line(format_args!("  {}", dim(shortened(&worktree.path, root))));
+        page.line(format_args!("  {}", dim(shortened(&worktree.path, folders))));
     }
     let files: Vec<String> = git.files.iter().take(MAX_FILES).map(|file| line(file)).collect();
     if !files.is_empty() {
@@ -101,10 +112,15 @@ fn git_state(git: &WorktreeGit) -> String {
     if facts.is_empty() { bad("git cannot read it") } else { facts.join(", ") }
 }
 
-/// A path as seen from the project.
-fn shortened(path: &str, root: Option<&Path>) -> String {
-    let inside = root.and_then(|root| Path::new(path).strip_prefix(root).ok());
-    line(&inside.map_or_else(|| path.to_owned(), |inside| inside.display().to_string()))
+/// A path as seen from the project, or from the user's own folder.
+fn shortened(path: &str, folders: KnownFolders<'_>) -> String {
+    let below = |folder: Option<&Path>| Path::new(path).strip_prefix(folder?).ok();
+    let shown = match (below(folders.project), below(folders.user)) {
+        (Some(inside), _) => inside.display().to_string(),
+        (None, Some(inside)) => format!("~/{}", inside.display()),
+        (None, None) => path.to_owned(),
+    };
+    line(&shown)
 }
 
 async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
@@ -118,9 +134,12 @@ async fn prune(app: &App, args: PruneArgs) -> Result<(), Trouble> {
     let mut pruned: Vec<Answer<PrunedWorktree>> = Vec::new();
     let mut trouble = None;
     let progress = Progress::steps(app, "removing worktrees", many(&agents));
-    for agent in &agents {
-        let path = format!("/api/worktrees/{}/prune", escaped(agent));
-        match steady.client().post(&path, &json!({})).await {
+    let client = steady.client();
+    let paths = agents.iter().map(|agent| format!("/api/worktrees/{}/prune", escaped(agent)));
+    let answers = paths.map(|path| async move { client.post(&path, &json!({})).await });
+    let mut answers = stream::iter(answers).buffered(MAX_CONCURRENT_REMOVALS);
+    while let Some(answer) = answers.next().await {
+        match answer {
             Ok(answer) => pruned.push(answer),
             // The others are removed all the same; the last error is reported at the end.
             Err(error) => {
@@ -191,11 +210,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_inside_the_project_is_short() {
-        let root = Path::new("/srv/shop");
-        assert_eq!(shortened("/srv/shop/.adjutant/x", Some(root)), ".adjutant/x");
-        assert_eq!(shortened("/else/where", Some(root)), "/else/where");
-        assert_eq!(shortened("/else/where", None), "/else/where");
+    fn a_path_inside_the_project_or_the_users_folder_is_short() {
+        let (project, user) = (Some(Path::new("/home/me/shop")), Some(Path::new("/home/me")));
+        let folders = KnownFolders { project, user };
+        assert_eq!(shortened("/home/me/shop/.adjutant/x", folders), ".adjutant/x");
+        assert_eq!(shortened("/home/me/data/x", folders), "~/data/x");
+        assert_eq!(shortened("/else/where", folders), "/else/where");
+        assert_eq!(shortened("/else/where", KnownFolders::default()), "/else/where");
     }
 
     #[test]

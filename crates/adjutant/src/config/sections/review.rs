@@ -1,11 +1,9 @@
-//! Reviews, worktrees, GitHub, the office, and the command that a branch must pass.
+//! Reviews, GitHub, the office, and the command that a branch must pass.
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-use engine::settings::{
-    CheckSettings, GithubSettings, OfficeSettings, ReviewSettings, WorktreeSettings,
-};
+use engine::settings::{CheckSettings, GithubSettings, OfficeSettings, ReviewSettings};
 use model::review::{OnApproval, ReviewRequired};
 use serde::de::{Deserializer, Error as _};
 use serde::ser::Error as _;
@@ -79,32 +77,6 @@ impl From<&Review> for ReviewSettings {
             on_approval,
             squash,
         }
-    }
-}
-
-/// Worktree settings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
-pub(crate) struct Worktrees {
-    /// The categories whose agents get one of their own, where their role does not decide
-    pub(crate) fresh: Vec<String>,
-    /// True if commits to files reserved by others are refused
-    pub(crate) guard: bool,
-    /// True if submodules are checked out
-    pub(crate) submodules: bool,
-}
-
-impl Default for Worktrees {
-    fn default() -> Self {
-        let WorktreeSettings { fresh, guard, submodules } = WorktreeSettings::default();
-        Self { fresh, guard, submodules }
-    }
-}
-
-impl From<&Worktrees> for WorktreeSettings {
-    fn from(worktrees: &Worktrees) -> Self {
-        let Worktrees { fresh, guard, submodules } = worktrees.clone();
-        Self { fresh, guard, submodules }
     }
 }
 

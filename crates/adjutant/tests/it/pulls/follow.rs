@@ -101,7 +101,7 @@ async fn the_worktree_of_an_agent_that_has_ended_goes_when_its_work_is_in_and_th
     let coder = draft(&stage.world, "coder", "deliver").await;
     assert_eq!(ended(&stage.world, &coder).await, "succeeded");
     stage.settled().await;
-    let worktree = stage.world.home().join("worktrees").join(&coder);
+    let worktree = stage.world.worktrees().join(&coder);
     assert!(worktree.is_dir(), "it stays while the pull request is open");
     let head = stage.git(&format!("git rev-parse adjutant/{coder}")).await;
     stage.github.set_pull_state(1, PullState::Merged);
@@ -129,7 +129,7 @@ async fn a_closed_pull_request_is_told_to_a_person_if_its_author_has_ended() {
     let subjects: Vec<&Value> =
         inbox["mails"].as_array().unwrap().iter().map(|mail| &mail["subject"]).collect();
     assert!(subjects.contains(&&json!("Pull request #1 was closed and not merged")), "{inbox}");
-    assert!(stage.world.home().join("worktrees").join(&coder).is_dir(), "the work may go on");
+    assert!(stage.world.worktrees().join(&coder).is_dir(), "the work may go on");
     stage.in_order().await;
 }
 

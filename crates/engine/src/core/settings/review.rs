@@ -1,4 +1,4 @@
-//! Settings of what surrounds an agent's work: reviews, worktrees, GitHub, the office, the check.
+//! Settings of what surrounds an agent's work: reviews, GitHub, the office, the check.
 
 use model::review::{OnApproval, ReviewRequired};
 
@@ -31,27 +31,6 @@ impl Default for ReviewSettings {
             required: ReviewRequired::Person,
             on_approval: None,
             squash: false,
-        }
-    }
-}
-
-/// Worktree settings.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorktreeSettings {
-    /// The categories whose agents get one of their own, where their role does not decide
-    pub fresh: Vec<String>,
-    /// True if commits to files reserved by others are refused
-    pub guard: bool,
-    /// True if submodules are checked out
-    pub submodules: bool,
-}
-
-impl Default for WorktreeSettings {
-    fn default() -> Self {
-        Self {
-            fresh: vec!["coding".to_owned(), "worker".to_owned()],
-            guard: false,
-            submodules: true,
         }
     }
 }

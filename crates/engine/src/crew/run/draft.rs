@@ -385,9 +385,12 @@ fn directory(
     let Some(given) = draft.cwd.clone() else {
         return Ok(role.and_then(|role| role.cwd.clone()));
     };
-    let escapes = Path::new(&given).components().any(|part| part == Component::ParentDir)
-        || (Path::new(&given).is_absolute()
-            && !Path::new(&given).starts_with(&cx.settings.project));
+    let path = Path::new(&given);
+    // An agent names its own worktree by its whole path.
+    let folders = [Some(&cx.settings.project), cx.settings.worktrees.folder.as_ref()];
+    let is_inside = folders.into_iter().flatten().any(|folder| path.starts_with(folder));
+    let escapes = path.components().any(|part| part == Component::ParentDir)
+        || (path.is_absolute() && !is_inside);
     if escapes && !cx.caller.by_operator {
         return Err(ToolError::invalid(format!("`{given}` is outside of the project")));
     }

@@ -207,9 +207,12 @@ impl Keeper {
         orders: mpsc::UnboundedReceiver<Order>,
         shutdown: CancellationToken,
     ) -> Result<Option<Self>, Leave> {
-        let placed = match (engine.hooks.prepare_place)(engine, agent, run).await {
-            Ok(agent) => agent,
-            Err(error) => {
+        // A project's set-up may take minutes; the next server hears how it ended.
+        let preparing = (engine.hooks.prepare_place)(engine, agent, run);
+        let placed = match shutdown.run_until_cancelled(preparing).await {
+            None => return Err(Leave::Shutdown),
+            Some(Ok(agent)) => agent,
+            Some(Err(error)) => {
                 end::never_started(engine, agent, &launch::LaunchError::of(error)).await?;
                 return Ok(None);
             }

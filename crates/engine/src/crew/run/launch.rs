@@ -15,6 +15,7 @@ use super::wish::{Confinement, Wish};
 use crate::call::cx::{Caller, task_of};
 use crate::call::toolsets::TOOLSETS;
 use crate::core::error::ToolError;
+use crate::core::handle::Core;
 use crate::core::machine::{directory_of, folder_of};
 use crate::core::settings::{Role, Runner, Sandbox, Settings};
 use crate::crew::context::{self, MailTools, PromptParts};
@@ -86,7 +87,7 @@ fn work_directory(engine: &Crew, agent: &Agent, wish: &Wish) -> Result<PathBuf, 
             host::inside::folder(&[Path::new(&worktree.path), project], &directory)
         }
         _ if wish.confinement == Confinement::Project => {
-            host::inside::folder(&[project], &directory)
+            host::inside::folder(&[project, &engine.worktrees()], &directory)
         }
         _ if directory.is_dir() => return Ok(directory),
         _ => return Err(unfit("it is no folder")),
@@ -355,6 +356,9 @@ fn spec(
     ] {
         set(&mut environment, name, &value);
     }
+    if let Some((name, value)) = engine.port_variable(&brief.directory) {
+        set(&mut environment, &name, &value);
+    }
     let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
     let path = path.unwrap_or_default();
     let find = |name: &str| host::program::find(name, &path, &brief.directory);
@@ -388,10 +392,16 @@ fn set(environment: &mut Vec<(String, String)>, name: &str, value: &str) {
 }
 
 /// The arguments with which bubblewrap runs a program: it sees everything but the operator's secrets.
-fn sandboxed(engine: &Crew, program: &Path, arguments: Vec<String>) -> Vec<String> {
+pub(crate) fn sandboxed(engine: &Core, program: &Path, arguments: Vec<String>) -> Vec<String> {
     let secrets = engine.options.secrets.display().to_string();
     let wrapped = ["--dev-bind", "/", "/", "--tmpfs", &secrets, "--unshare-pid", "--proc", "/proc"];
     let mut all: Vec<String> = wrapped.map(str::to_owned).into();
+    let worktrees = engine.worktrees();
+    if worktrees.starts_with(&engine.options.secrets) {
+        // The user's folders for data and state may be one, and agents work in one of them.
+        let worktrees = worktrees.display().to_string();
+        all.extend(["--bind-try".to_owned(), worktrees.clone(), worktrees]);
+    }
     all.extend(["--die-with-parent".into(), "--".into(), program.display().to_string()]);
     all.extend(arguments);
     all

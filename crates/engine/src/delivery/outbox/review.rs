@@ -85,6 +85,7 @@ fn fork(engine: &Core, wish: &ReviewWish) -> Result<Fork, ToolError> {
         return Err(ToolError::conflict("there is nothing to review: you have committed nothing")
             .hint("commit your work first, with `git commit` or the tool `git_commit`"));
     }
+    engine.make_worktrees_folder()?;
     let path = engine.worktree_path(wish.reviewer);
     repo.worktree_add(&path, &review_branch_of(wish.reviewer), &commit)?;
     crate::delivery::worktree_setup::point_to_home(engine, &path)?;

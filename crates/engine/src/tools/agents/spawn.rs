@@ -217,9 +217,9 @@ impl<A: SpawnArgs> Ask for SpawnOne<A> {
     type Ticket = AgentId;
     const INSPECTS: bool = true;
 
-    fn inspect(project: &Path, args: &A) -> Result<(), ToolError> {
+    fn inspect(folders: &[&Path], args: &A) -> Result<(), ToolError> {
         let Some(given) = args.working_directory() else { return Ok(()) };
-        match host::inside::folder(&[project], Path::new(given)) {
+        match host::inside::folder(folders, Path::new(given)) {
             Ok(_) => Ok(()),
             Err(error) => {
                 Err(ToolError::invalid(format!("`working_directory`: `{given}`: {error}"))

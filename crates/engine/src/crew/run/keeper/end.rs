@@ -39,9 +39,16 @@ pub(super) async fn never_started(
     if let Some(cause) = std::error::Error::source(error) {
         reason = format!("{reason}: {cause}");
     }
+    let id = agent.id;
+    let run = engine.store.read(|tx| tx.run_get(id)).map_err(ToolError::from)?;
+    let mut outcome = Outcome::Failed;
+    // Somebody ended it while its place was made ready.
+    if let Some(stop) = run.and_then(|run| run.stop) {
+        (outcome, reason) = (stop.outcome, stop.reason);
+    }
     let result = result::read_result(None, &reason, None);
     let account = Figures::Nothing;
-    let ending = Ending { outcome: Outcome::Failed, reason, result, account, left_work: false };
+    let ending = Ending { outcome, reason, result, account, left_work: false };
     close(engine, (agent.id, agent.attempt), ending, Lasted::default()).await
 }
 

@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use host::run::{EndCause, ExitRecord, Handover, RunFolder, RunStatus, Spec, Stdin};
+use host::git::Checkout;
+use host::run::{EndCause, ExitRecord, Handover, RunFolder, Spec, Stdin};
 use model::{MergeId, OutboxJobId};
 use tokio_util::sync::CancellationToken;
 
@@ -11,9 +12,11 @@ use super::{Job, Notes, Trial};
 use crate::call::identity::hash_token;
 use crate::core::error::{Code, ToolError};
 use crate::core::handle::Core;
-use crate::core::settings::{CheckSettings, Settings};
+use crate::core::settings::{CheckSettings, Sandbox, Settings};
 use crate::delivery::outbox::{JobError, Point, note};
 use crate::delivery::supervised::{self, Heard};
+use crate::delivery::worktree_provision::{self, SetupRun};
+use crate::delivery::worktree_setup::point_to_home;
 
 /// A check that is lost so often is not begun again.
 const LOST: u32 = 3;
@@ -53,9 +56,22 @@ pub(super) async fn check(
         return Ok(Checked::Passed);
     };
     while notes.lost <= LOST {
+        let setup = setup_run(engine, job, notes.check + 1);
+        // A server before us may have left one under way in the same worktree.
+        worktree_provision::end_runs(engine, &setup).await?;
         let (target, merged) = (job.merge.target.clone(), trial.merged.clone());
         let place = engine.outside(move |engine| scratch(engine, &target, &merged)).await?;
         engine.point(Point::MergeTried);
+        if let Some(command) = &settings.worktrees.setup {
+            let setup = SetupRun { worktree: top_of(&place), ..setup };
+            let ran = worktree_provision::run_setup(engine, &setup, command, shutdown).await;
+            match ran {
+                Ok(None) => {}
+                Ok(Some(failure)) => return Ok(Checked::Failed(failure.reason, failure.output)),
+                Err(_) if shutdown.is_cancelled() => return Err(JobError::Leave),
+                Err(error) => return Err(error.into()),
+            }
+        }
         notes.check += 1;
         note(engine, errand, notes).await?;
         if let Some(why) = begin(engine, (job, notes.check), (&settings, wanted), place).await? {
@@ -73,6 +89,24 @@ pub(super) async fn check(
     ))
 }
 
+/// The set-up before one run of the check. What a merge brings may need another one than the last, so that it runs
+/// for each.
+fn setup_run(engine: &Core, job: &Job, number: u32) -> SetupRun {
+    let agent = job.merge.agent.map_or_else(|| job.merge.id.to_string(), |agent| agent.to_string());
+    SetupRun {
+        agent,
+        task: job.task.slug.clone(),
+        runs: engine.runs_dir().join(job.merge.id.to_string()).join(format!("before-{number}")),
+        worktree: PathBuf::new(),
+        sandbox: Sandbox::None,
+    }
+}
+
+/// The top of the worktree around a folder.
+fn top_of(place: &Path) -> PathBuf {
+    Checkout::around(place).map_or_else(|| place.to_owned(), |checkout| checkout.top)
+}
+
 /// The folder of one run of the check.
 fn folder(engine: &Core, (merge, number): (MergeId, u32)) -> RunFolder {
     let home = engine.options.state.join("runs").join(merge.to_string());
@@ -84,14 +118,24 @@ fn folder(engine: &Core, (merge, number): (MergeId, u32)) -> RunFolder {
 fn scratch(engine: &Core, target: &str, merged: &str) -> Result<PathBuf, JobError> {
     let repo = engine.repo(&engine.options.project)?;
     let name: String = hash_token(target).chars().take(12).collect();
-    let path = engine.worktrees().join(format!("merge-{name}"));
+    engine.make_worktrees_folder()?;
+    let name = format!("merge-{name}");
+    let path = engine.worktrees().join(&name);
+    for before in engine.worktree_folders().into_iter().map(|folder| folder.join(&name)) {
+        // Made before worktrees were somewhere else; nobody works in it.
+        if before != path && before.exists() {
+            repo.worktree_remove(&before)?;
+        }
+    }
     repo.worktree_add_detached(&path, merged)?;
+    point_to_home(engine, &path)?;
     if engine.settings().worktrees.submodules && repo.facts().has_submodules {
         let left = repo.submodules_init(&path)?;
         if !left.is_empty() {
             tracing::warn!(?left, "submodules stay empty: the project has no copy of them");
         }
     }
+    worktree_provision::provide(engine, &repo, &path)?;
     let project = engine.options.project.canonicalize().unwrap_or_default();
     let top = repo.facts().top.as_deref();
     let inside = top.and_then(|top| project.strip_prefix(top).ok()).unwrap_or(Path::new(""));
@@ -142,13 +186,15 @@ fn spec(
     environment.push(("ADJUTANT_AGENT_ID".to_owned(), agent));
     environment.push(("ADJUTANT_TASK".to_owned(), job.task.slug.clone()));
     environment.push(("ADJUTANT_HOME".to_owned(), engine.options.home.display().to_string()));
+    environment.extend(engine.port_variable(&directory));
     let (name, arguments) =
         wanted.command.split_first().ok_or_else(|| "`check` names no program".to_owned())?;
     let program = host::program::find(name, &path.unwrap_or_default(), &directory);
     let program = program.ok_or_else(|| {
         format!(
-            "`{name}`, which `check` in the configuration names, is not there; install it or mend the \
-             configuration, then put this back into the queue"
+            "`{name}`, which `check` in the configuration names, is neither in `{}` nor on the PATH; install \
+             it or mend the configuration, then put this back into the queue",
+            directory.display()
         )
     })?;
     Ok(Spec {
@@ -199,18 +245,7 @@ async fn give_up(
     if run.1 == 0 || !folder.path().is_dir() {
         return Ok(());
     }
-    if folder.standing().map_err(ToolError::internal)? == RunStatus::Running {
-        let killed = match folder.connect().await {
-            Ok(mut control) => control.kill("the branch has moved").await,
-            Err(error) => Err(error),
-        };
-        // What it runs may have taken its socket away.
-        if killed.is_err() {
-            let folder = folder.clone();
-            let asked = move || folder.terminate_supervisor().map_err(ToolError::internal);
-            engine.outside(move |_| asked()).await?;
-        }
-    }
+    supervised::stop(engine, &folder, "the branch has moved").await?;
     end_of(&folder, shutdown).await.map(drop)
 }
 

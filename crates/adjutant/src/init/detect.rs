@@ -1,0 +1,217 @@
+//! What kind of project a folder holds, and what its worktrees and its check need.
+
+use std::fs;
+use std::path::Path;
+
+/// Settings that fit a project, each with the reason that is written beside it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ProjectSettings {
+    /// Kind of project, as `npm`
+    pub(crate) kind: &'static str,
+    /// Set-up of a new worktree
+    pub(crate) setup: Option<(String, &'static str)>,
+    /// Check before a merge
+    pub(crate) check: Option<(String, &'static str)>,
+    /// Patterns of ignored files to copy
+    pub(crate) copy: Vec<&'static str>,
+}
+
+const INSTALLS: &str = "A new worktree has no node_modules: git ignores it.";
+const CHECKED: &str = "Merged work must pass the project's own tests.";
+
+/// Looks at the files at the top of a project. A kind that is not known has no settings.
+pub(crate) fn detect(root: &Path) -> ProjectSettings {
+    let has = |name: &str| root.join(name).is_file();
+    let mut found = if has("Cargo.toml") {
+        cargo()
+    } else if has("package.json") {
+        node(root)
+    } else if has("pyproject.toml") || has("requirements.txt") {
+        python(root)
+    } else if has("go.mod") {
+        go()
+    } else {
+        ProjectSettings::default()
+    };
+    if has(".env") {
+        found.copy.push(".env");
+    }
+    found
+}
+
+fn cargo() -> ProjectSettings {
+    let check = Some(("cargo test".to_owned(), CHECKED));
+    ProjectSettings { kind: "Cargo", check, ..ProjectSettings::default() }
+}
+
+fn go() -> ProjectSettings {
+    let check = Some(("go test ./...".to_owned(), CHECKED));
+    ProjectSettings { kind: "Go", check, ..ProjectSettings::default() }
+}
+
+fn node(root: &Path) -> ProjectSettings {
+    let has = |name: &str| root.join(name).is_file();
+    let package = package(root);
+    let (kind, setup, test) = if has("pnpm-lock.yaml") {
+        ("pnpm", "pnpm install --frozen-lockfile --prefer-offline", "pnpm test")
+    } else if has("yarn.lock") && has(".yarnrc.yml") {
+        ("yarn", "yarn install --immutable", "yarn test")
+    } else if has("yarn.lock") {
+        ("yarn", "yarn install --frozen-lockfile --prefer-offline", "yarn test")
+    } else if has("package-lock.json") || has("npm-shrinkwrap.json") {
+        ("npm", "npm ci --prefer-offline --no-audit --no-fund", "npm test")
+    } else {
+        ("npm", "npm install --no-package-lock --prefer-offline --no-audit --no-fund", "npm test")
+    };
+    let needs = ["dependencies", "devDependencies", "workspaces"];
+    let has_any = needs.iter().any(|key| !package[key].is_null());
+    // What `npm init` writes only says that there is no test.
+    let tests =
+        package["scripts"]["test"].as_str().is_some_and(|test| !test.contains("no test specified"));
+    ProjectSettings {
+        kind,
+        setup: has_any.then(|| (setup.to_owned(), INSTALLS)),
+        check: tests.then(|| (test.to_owned(), CHECKED)),
+        copy: Vec::new(),
+    }
+}
+
+fn package(root: &Path) -> serde_json::Value {
+    let text = fs::read(root.join("package.json")).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
+}
+
+fn python(root: &Path) -> ProjectSettings {
+    const WHY: &str =
+        "A new worktree has no .venv: git ignores it. A link to yours would test your own files.";
+    let has = |name: &str| root.join(name).is_file();
+    let project = fs::read_to_string(root.join("pyproject.toml")).unwrap_or_default();
+    let venv = |install: &str| {
+        format!("sh -c 'python3 -m venv .venv && .venv/bin/pip install -q {install}'")
+    };
+    let (kind, setup, run) = if has("uv.lock") {
+        ("uv", "uv sync".to_owned(), "uv run pytest")
+    } else if has("poetry.lock") || project.contains("[tool.poetry") {
+        ("Poetry", "poetry install".to_owned(), "poetry run pytest")
+    } else if has("requirements.txt") {
+        ("pip", venv("-r requirements.txt"), ".venv/bin/python -m pytest")
+    } else {
+        ("pip", venv("-e ."), ".venv/bin/python -m pytest")
+    };
+    let is_tested = root.join("tests").is_dir() || project.contains("pytest");
+    let check = is_tested.then(|| (run.to_owned(), CHECKED));
+    ProjectSettings { kind, setup: Some((setup, WHY)), check, copy: Vec::new() }
+}
+
+/// The configuration with a project's settings in the place of the defaults, and the reasons beside them.
+pub(crate) fn fitted(config: &str, found: &ProjectSettings) -> String {
+    let mut text = config.to_owned();
+    let mut set = |line: &str, with: String, why: &str| {
+        let indent: String = line.chars().take_while(|c| *c == ' ').collect();
+        let kind = if found.kind.is_empty() { String::new() } else { format!("{}: ", found.kind) };
+        text = text.replacen(
+            &format!("\n{line}\n"),
+            &format!("\n{indent}# {kind}{why}\n{indent}{with}\n"),
+            1,
+        );
+    };
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    if let Some((setup, why)) = &found.setup {
+        set("  setup: null", format!("setup: {}", quoted(setup)), why);
+    }
+    if let Some((check, why)) = &found.check {
+        set("check: null", format!("check: {}", quoted(check)), why);
+    }
+    if !found.copy.is_empty() {
+        let why = "Git ignores it, and a new worktree would not have it.";
+        set("  copy: []", format!("copy: [{}]", found.copy.join(", ")), why);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use crate::init::CONFIG;
+
+    fn project(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            fs::create_dir_all(dir.path().join(name).parent().unwrap()).unwrap();
+            fs::write(dir.path().join(name), text).unwrap();
+        }
+        dir
+    }
+
+    /// The kind, the set-up and the check that are written for these files.
+    fn written(files: &[(&str, &str)]) -> (&'static str, Vec<String>, Vec<String>) {
+        let dir = project(files);
+        let found = detect(dir.path());
+        let config = Config::parse("config.yaml", &fitted(CONFIG, &found)).unwrap();
+        let words = |command: Option<crate::config::CheckCommand>| {
+            command.map(|check| check.0).unwrap_or_default()
+        };
+        (found.kind, words(config.worktrees.setup), words(config.check))
+    }
+
+    #[test]
+    fn each_kind_of_project_gets_its_own_set_up_and_check() {
+        const NODE: &str = r#"{"devDependencies": {"jest": "1"}, "scripts": {"test": "jest"}}"#;
+        for (files, kind, setup, check) in [
+            (&[("Cargo.toml", "")][..], "Cargo", "", "cargo test"),
+            (&[("go.mod", "")], "Go", "", "go test ./..."),
+            (
+                &[("package.json", NODE), ("package-lock.json", "")],
+                "npm",
+                "npm ci --prefer-offline --no-audit --no-fund",
+                "npm test",
+            ),
+            (
+                &[("package.json", NODE), ("pnpm-lock.yaml", "")],
+                "pnpm",
+                "pnpm install --frozen-lockfile --prefer-offline",
+                "pnpm test",
+            ),
+            (
+                &[("package.json", NODE), ("yarn.lock", "")],
+                "yarn",
+                "yarn install --frozen-lockfile --prefer-offline",
+                "yarn test",
+            ),
+            (&[("package.json", "{}")], "npm", "", ""),
+            (&[("package.json", "not json")], "npm", "", ""),
+            (
+                &[("pyproject.toml", "[project]"), ("uv.lock", ""), ("tests/test_a.py", "")],
+                "uv",
+                "uv sync",
+                "uv run pytest",
+            ),
+            (&[("pyproject.toml", "[tool.poetry]")], "Poetry", "poetry install", ""),
+            (&[("README.md", "")], "", "", ""),
+        ] {
+            let (found, set, checked) = written(files);
+            assert_eq!(
+                (found, set.join(" ").as_str(), checked.join(" ").as_str()),
+                (kind, setup, check),
+                "{files:?}"
+            );
+        }
+        let (kind, setup, check) = written(&[("requirements.txt", "pytest"), ("tests/a", "")]);
+        assert_eq!((kind, setup.len(), setup[0].as_str()), ("pip", 3, "sh"));
+        assert!(setup[2].contains("pip install -q -r requirements.txt"), "{setup:?}");
+        assert_eq!(check, [".venv/bin/python", "-m", "pytest"]);
+    }
+
+    #[test]
+    fn an_env_file_is_copied_and_every_line_has_its_reason() {
+        let dir = project(&[("Cargo.toml", ""), (".env", "A=1")]);
+        let text = fitted(CONFIG, &detect(dir.path()));
+        assert_eq!(Config::parse("c", &text).unwrap().worktrees.copy, [".env"]);
+        assert!(text.contains("  # Cargo: Git ignores it"), "{text}");
+        assert!(text.contains(
+            "# Cargo: Merged work must pass the project's own tests.\ncheck: \"cargo test\"\n"
+        ));
+        assert_eq!(fitted(CONFIG, &ProjectSettings::default()), CONFIG);
+    }
+}

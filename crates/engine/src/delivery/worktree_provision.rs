@@ -1,0 +1,329 @@
+//! Makes a new worktree a place in which the project runs: ignored files of the project's own checkout as copies or
+//! links, a range of ports, and the project's set-up command.
+//!
+//! Everything may be repeated: what is there stays, a range is kept, and a set-up that was begun before is heard to
+//! its end.
+
+use std::path::{Path, PathBuf};
+
+use host::git::{Checkout, IgnoredEntry, Repo};
+use host::provision::{LeftOut, Provisioner};
+use host::run::{EndCause, ExitRecord, Handover, RunFolder, Spec, Stdin};
+use model::AgentId;
+use store::Agent;
+use tokio_util::sync::CancellationToken;
+
+use crate::core::error::{Code, ToolError};
+use crate::core::handle::Core;
+use crate::core::settings::{Sandbox, SetupSettings};
+use crate::crew::run::sandboxed;
+use crate::delivery::supervised::{self, Heard};
+
+/// Patterns of files that are copied, in the project's folder; Claude Code reads it too.
+const INCLUDE_FILE: &str = ".worktreeinclude";
+/// Upper bound on its size.
+const MAX_INCLUDE_BYTES: u64 = 64 << 10;
+/// Runs of the set-up that may be lost before it counts as failed.
+const MAX_LOST: u32 = 3;
+/// Lines of the set-up's output in an error.
+const LAST_LINES: usize = 10;
+
+/// One worktree that is being made ready, and for whom.
+#[derive(Debug, Clone)]
+pub(crate) struct SetupRun {
+    /// Name in `ADJUTANT_AGENT_ID`
+    pub(crate) agent: String,
+    /// Slug of the task
+    pub(crate) task: String,
+    /// Folder below which its runs are kept, as `setup-1`
+    pub(crate) runs: PathBuf,
+    /// Top of the worktree
+    pub(crate) worktree: PathBuf,
+    /// Sandbox of the agent
+    pub(crate) sandbox: Sandbox,
+}
+
+/// Puts ignored files into a worktree and claims its ports. Blocks.
+pub(crate) fn provide(engine: &Core, repo: &Repo, worktree: &Path) -> Result<(), ToolError> {
+    let unusable = |error: host::ports::PortsError| {
+        ToolError::new(Code::ExternalError, format!("the worktree has no ports: {error}"))
+    };
+    host::ports::claim(&engine.ports_folder(), &real(worktree)).map_err(unusable)?;
+    let settings = engine.settings();
+    let project = &engine.options.project;
+    let mut copies = settings.worktrees.copy.clone();
+    copies.extend(included(project));
+    let links = &settings.worktrees.link;
+    if copies.is_empty() && links.is_empty() {
+        return Ok(());
+    }
+    let Some(checkout) = Checkout::around(project) else { return Ok(()) };
+    let mut provisioner = Provisioner::new(&checkout.top, worktree).map_err(ToolError::internal)?;
+    link(repo, (project, worktree), links, &provisioner)?;
+    let entries = usable(repo.ignored_matching(project, &copies)?, &provisioner);
+    let ignored = repo.ignores(worktree, &entries)?;
+    for entry in chosen(&entries, &ignored) {
+        provisioner.copy(&entry.path).map_err(|error| refused("copied", entry, &error))?;
+    }
+    Ok(())
+}
+
+fn link(
+    repo: &Repo,
+    (project, worktree): (&Path, &Path),
+    patterns: &[String],
+    provisioner: &Provisioner,
+) -> Result<(), ToolError> {
+    let entries = usable(repo.ignored_matching(project, patterns)?, provisioner);
+    let plain: Vec<IgnoredEntry> =
+        entries.iter().map(|entry| IgnoredEntry { is_folder: false, ..entry.clone() }).collect();
+    // A rule such as `node_modules/` ignores the folder and not a link in its place, which would be committed.
+    let (as_link, as_folder) = (repo.ignores(worktree, &plain)?, repo.ignores(worktree, &entries)?);
+    for entry in chosen(&entries, &as_link) {
+        provisioner.link(&entry.path).map_err(|error| refused("linked", entry, &error))?;
+    }
+    let rest: Vec<bool> = as_link.iter().zip(&as_folder).map(|(link, dir)| !link && *dir).collect();
+    for entry in chosen(&entries, &rest) {
+        provisioner.link_entries(&entry.path).map_err(|error| refused("linked", entry, &error))?;
+    }
+    Ok(())
+}
+
+/// The entries that have a place in the worktree.
+fn usable(entries: Vec<IgnoredEntry>, provisioner: &Provisioner) -> Vec<IgnoredEntry> {
+    let is_usable = |entry: &IgnoredEntry| match provisioner.left_out(&entry.path) {
+        None => true,
+        Some(LeftOut::Exists) => false,
+        Some(reason) => {
+            tracing::warn!(path = %entry.path.display(), %reason, "not put into the worktree");
+            false
+        }
+    };
+    entries.into_iter().filter(is_usable).collect()
+}
+
+/// The entries that the worktree's own rules ignore; others would be committed with the agent's work.
+fn chosen<'a>(
+    entries: &'a [IgnoredEntry],
+    ignored: &'a [bool],
+) -> impl Iterator<Item = &'a IgnoredEntry> {
+    entries.iter().zip(ignored).filter(|(_, ignored)| **ignored).map(|(entry, _)| entry)
+}
+
+fn refused(done: &str, entry: &IgnoredEntry, error: &host::provision::ProvisionError) -> ToolError {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+    let message = format!(
+        "`{}` could not be {done} into the worktree: {error}{}",
+        entry.path.display(),
+        cause.unwrap_or_default()
+    );
+    ToolError::new(Code::ExternalError, message)
+        .hint("make room on the disk, or change `worktrees.copy` and `worktrees.link`")
+}
+
+/// The patterns of the include file.
+fn included(project: &Path) -> Vec<String> {
+    let Ok(found) = host::inside::read(project, Path::new(INCLUDE_FILE), MAX_INCLUDE_BYTES) else {
+        return Vec::new();
+    };
+    let text = String::from_utf8_lossy(&found.bytes).into_owned();
+    let lines = text.lines().map(|line| line.trim_end_matches([' ', '\r']));
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Runs the set-up in an agent's new worktree, once. A wish to end the agent ends it.
+pub(crate) async fn set_up(engine: &Core, agent: &Agent, worktree: &Path) -> Result<(), ToolError> {
+    let settings = engine.settings();
+    let Some(wanted) = settings.worktrees.setup.as_ref() else { return Ok(()) };
+    let checkout = Checkout::around(worktree);
+    if checkout.as_ref().is_none_or(Checkout::is_set_up) {
+        return Ok(());
+    }
+    let id = agent.id;
+    let task = engine.store.read(|tx| crate::call::cx::task_of(tx, agent.task))?;
+    let run = SetupRun {
+        agent: id.to_string(),
+        task: task.map(|task| task.slug).unwrap_or_default(),
+        runs: engine.runs_dir().join(id.to_string()),
+        worktree: worktree.to_owned(),
+        sandbox: settings.role_of(&agent.role).map_or(Sandbox::None, |role| role.sandbox),
+    };
+    let stopped = stop_wished(engine, id);
+    let never = CancellationToken::new();
+    let failed = tokio::select! {
+        ran = run_setup(engine, &run, wanted, &never) => ran?,
+        stopped = stopped => {
+            stopped?;
+            end_runs(engine, &run).await?;
+            return Err(ToolError::wrong_state("it was stopped while its worktree was set up"));
+        }
+    };
+    if let Some(failure) = failed {
+        return Err(ToolError::new(Code::ExternalError, failure.in_full())
+            .hint("mend `worktrees.setup` in the configuration"));
+    }
+    let marked = move || match checkout {
+        Some(checkout) => checkout.mark_set_up().map_err(ToolError::internal),
+        None => Ok(()),
+    };
+    engine.outside(move |_| marked()).await
+}
+
+/// Waits until somebody wants the agent to end.
+async fn stop_wished(engine: &Core, id: AgentId) -> Result<(), ToolError> {
+    let mut last = engine.store.last_event();
+    loop {
+        last.borrow_and_update();
+        let run = engine.store.read(|tx| tx.run_get(id))?;
+        if run.is_none_or(|run| run.stop.is_some()) {
+            return Ok(());
+        }
+        if last.changed().await.is_err() {
+            return std::future::pending().await;
+        }
+    }
+}
+
+/// A set-up that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SetupFailure {
+    /// What failed, where and how
+    pub(crate) reason: String,
+    /// End of its output
+    pub(crate) output: String,
+}
+
+impl SetupFailure {
+    fn in_full(&self) -> String {
+        let lines: Vec<&str> = self.output.lines().filter(|line| !line.trim().is_empty()).collect();
+        let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
+        if last.is_empty() {
+            return format!("{}, and said nothing", self.reason);
+        }
+        format!("{}; its last lines:\n{}\n", self.reason, last.join("\n"))
+    }
+}
+
+/// Runs the set-up to its end, or hears one that was begun before. Gives why it failed.
+pub(crate) async fn run_setup(
+    engine: &Core,
+    run: &SetupRun,
+    wanted: &SetupSettings,
+    shutdown: &CancellationToken,
+) -> Result<Option<SetupFailure>, ToolError> {
+    let spec = match spec(engine, run, wanted) {
+        Ok(spec) => spec,
+        Err(reason) => return Ok(Some(SetupFailure { reason, output: String::new() })),
+    };
+    let place = spec.directory.clone();
+    for number in 1..=MAX_LOST {
+        let folder = RunFolder::open(run.runs.join(format!("setup-{number}")));
+        if !folder.path().is_dir() {
+            let (path, spec) = (folder.path().to_owned(), spec.clone());
+            let begun = engine
+                .outside(move |engine| {
+                    let folder = RunFolder::create(path, &spec).map_err(ToolError::internal)?;
+                    folder
+                        .start(&engine.options.adjutant, &Handover::new(&spec.environment))
+                        .map_err(ToolError::internal)
+                })
+                .await;
+            // An error means that the supervisor is gone; its folder tells the rest.
+            drop(begun?.ready().await);
+        }
+        let exit = match supervised::end_of(&folder, shutdown).await? {
+            Heard::Ended(exit) => exit,
+            Heard::Lost => continue,
+            Heard::Leaving => {
+                let message = "the server ends while a worktree is set up";
+                return Err(ToolError::new(Code::TransientError, message));
+            }
+        };
+        let tail = move |_: &Core| supervised::tail(&folder).map_err(ToolError::internal);
+        let output = engine.outside(tail).await?;
+        return Ok(judge(&exit, wanted, &place).map(|reason| SetupFailure { reason, output }));
+    }
+    let reason = format!("the set-up {} was killed again and again", shown(wanted, &place));
+    Ok(Some(SetupFailure { reason, output: String::new() }))
+}
+
+/// Ends every run of a set-up that is still under way.
+pub(crate) async fn end_runs(engine: &Core, run: &SetupRun) -> Result<(), ToolError> {
+    for number in 1..=MAX_LOST {
+        let folder = RunFolder::open(run.runs.join(format!("setup-{number}")));
+        supervised::stop(engine, &folder, "nobody waits for it any more").await?;
+    }
+    Ok(())
+}
+
+fn shown(wanted: &SetupSettings, place: &Path) -> String {
+    format!("`{}` in `{}`", wanted.command.join(" "), place.display())
+}
+
+fn judge(exit: &ExitRecord, wanted: &SetupSettings, place: &Path) -> Option<String> {
+    let failed = |how: String| Some(format!("the set-up {} {how}", shown(wanted, place)));
+    match (exit.ended, exit.code, exit.signal) {
+        (EndCause::Exited, Some(0), _) => None,
+        (EndCause::Exited, Some(code), _) => failed(format!("ended with {code}")),
+        (EndCause::Exited, None, Some(signal)) => failed(format!("was ended by signal {signal}")),
+        (EndCause::Exited, None, None) => failed("ended, and nobody knows how".to_owned()),
+        (EndCause::TimedOut, ..) => failed(format!(
+            "did not end within {} seconds (`worktrees.setupTimeout`)",
+            wanted.timeout_s
+        )),
+        (EndCause::NotStarted, ..) => failed(format!(
+            "could not be started: {}",
+            exit.why.as_deref().unwrap_or("nobody knows why")
+        )),
+        (EndCause::Stopped, ..) => failed("was stopped".to_owned()),
+    }
+}
+
+fn spec(engine: &Core, run: &SetupRun, wanted: &SetupSettings) -> Result<Spec, String> {
+    let checkout = Checkout::around(&engine.options.project);
+    let project = real(&engine.options.project);
+    let inside = checkout.and_then(|one| Some(project.strip_prefix(one.top).ok()?.to_owned()));
+    let directory = run.worktree.join(inside.unwrap_or_default());
+    let mut environment = engine.options.agent_environment.clone();
+    environment.retain(|(name, _)| !name.to_ascii_uppercase().contains("TOKEN"));
+    let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
+    let path = path.unwrap_or_default();
+    // Whoever calls us from within is an agent without a token, and never the operator.
+    for (name, value) in [
+        ("ADJUTANT_AGENT_ID", run.agent.clone()),
+        ("ADJUTANT_TASK", run.task.clone()),
+        ("ADJUTANT_HOME", engine.options.home.display().to_string()),
+    ] {
+        environment.push((name.to_owned(), value));
+    }
+    environment.extend(engine.port_variable(&run.worktree));
+    let missing = |name: &str| {
+        let place = directory.display();
+        format!("`{name}`, which `worktrees.setup` names, is neither in `{place}` nor on the PATH")
+    };
+    let (name, arguments) =
+        wanted.command.split_first().ok_or("`worktrees.setup` names no program")?;
+    let mut program = host::program::find(name, &path, &directory).ok_or_else(|| missing(name))?;
+    let mut arguments = arguments.to_vec();
+    if run.sandbox == Sandbox::Bwrap {
+        let wrapper =
+            host::program::find("bwrap", &path, &directory).ok_or_else(|| missing("bwrap"))?;
+        arguments = sandboxed(engine, &program, arguments);
+        program = wrapper;
+    }
+    let limits = &engine.settings().limits;
+    Ok(Spec {
+        program,
+        arguments,
+        environment,
+        directory,
+        stdin: Stdin::Closed,
+        time_limit_ms: Some(u64::from(wanted.timeout_s) * 1000),
+        grace_ms: limits.grace_ms,
+        max_output_bytes: limits.max_output_bytes,
+    })
+}
