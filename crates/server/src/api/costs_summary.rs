@@ -1,4 +1,4 @@
-//! CostSummary of spending, and the budgets of a lineage.
+//! Summary of spending, and the budgets of a lineage.
 
 use std::sync::Arc;
 

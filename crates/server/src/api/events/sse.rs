@@ -9,7 +9,6 @@ use std::fmt::Write as _;
 
 use axum::body::{Body, Bytes};
 use axum::response::Response;
-use engine::ToolError;
 use futures_util::stream;
 use http::HeaderName;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
@@ -60,9 +59,7 @@ fn chunk(news: News) -> Option<(Bytes, bool)> {
         News::Nothing => (":\n\n".to_owned(), true),
         // Whoever comes back hears what there is to hear.
         News::End(End::Server | End::Token) => return None,
-        News::End(End::Record(error)) => {
-            (named("failed", None, &body(&ToolError::from(error))), false)
-        }
+        News::End(End::Record(error)) => (named("failed", None, &body(&error)), false),
         News::End(End::Removed(error)) => (named("failed", None, &body(&error)), false),
     };
     Some((text.into(), goes_on))
