@@ -20,7 +20,7 @@ const LAST: u16 = 32_000;
 const MAX_PATH: u64 = 16 << 10;
 /// Attempts to take the lock, and the pause between two of them.
 const ATTEMPTS: u32 = 500;
-const PAUSE: Duration = Duration::from_millis(10);
+const RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// Why a worktree has no ports.
 #[derive(Debug, thiserror::Error)]
@@ -88,7 +88,7 @@ fn lock(path: &Path) -> Result<files::Lock, PortsError> {
         if let Some(lock) = files::lock(path)? {
             return Ok(lock);
         }
-        thread::sleep(PAUSE);
+        thread::sleep(RETRY_DELAY);
     }
     Err(PortsError::Busy)
 }

@@ -8,12 +8,13 @@ use crate::tree::Tree;
 /// Where the check applies.
 const FOLDER: &str = "crates/adjutant/src/";
 
-/// Files that read JSON of others: MCP messages, settings of MCP clients, JSON schemas.
-const FOREIGN_JSON: [&str; 5] = [
+/// Files that read JSON of others: MCP messages, settings of MCP clients, JSON schemas, `package.json`.
+const FOREIGN_JSON: [&str; 6] = [
     "bridge/link.rs",
     "bridge/message.rs",
     "commands/call/mcp/client.rs",
     "commands/call/tool.rs",
+    "init/detect.rs",
     "scripted_agent/mcp.rs",
 ];
 

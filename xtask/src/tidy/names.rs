@@ -35,9 +35,9 @@ struct Allowance {
 
 /// The crates that are not done yet; every other one has none.
 const LEFT: [Allowance; 3] = [
-    Allowance { name: "engine", vague_names: 68, tuple_parameters: 109 },
-    Allowance { name: "server", vague_names: 43, tuple_parameters: 6 },
-    Allowance { name: "adjutant", vague_names: 51, tuple_parameters: 23 },
+    Allowance { name: "engine", vague_names: 66, tuple_parameters: 109 },
+    Allowance { name: "server", vague_names: 12, tuple_parameters: 2 },
+    Allowance { name: "adjutant", vague_names: 36, tuple_parameters: 12 },
 ];
 
 /// The findings in one crate, as `file:line: name`.

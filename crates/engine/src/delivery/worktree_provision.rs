@@ -59,7 +59,8 @@ pub(crate) fn provide(engine: &Core, repo: &Repo, worktree: &Path) -> Result<(),
     }
     let Some(checkout) = Checkout::around(project) else { return Ok(()) };
     let mut provisioner = Provisioner::new(&checkout.top, worktree).map_err(ToolError::internal)?;
-    link(repo, (project, worktree), links, &provisioner)?;
+    let checkouts = Checkouts { project, worktree };
+    link(repo, checkouts, links, &provisioner)?;
     let entries = usable(repo.ignored_matching(project, &copies)?, &provisioner);
     let ignored = repo.ignores(worktree, &entries)?;
     for entry in chosen(&entries, &ignored) {
@@ -68,9 +69,16 @@ pub(crate) fn provide(engine: &Core, repo: &Repo, worktree: &Path) -> Result<(),
     Ok(())
 }
 
+/// The project's own checkout, and the worktree that is made ready.
+#[derive(Clone, Copy)]
+struct Checkouts<'a> {
+    project: &'a Path,
+    worktree: &'a Path,
+}
+
 fn link(
     repo: &Repo,
-    (project, worktree): (&Path, &Path),
+    Checkouts { project, worktree }: Checkouts<'_>,
     patterns: &[String],
     provisioner: &Provisioner,
 ) -> Result<(), ToolError> {

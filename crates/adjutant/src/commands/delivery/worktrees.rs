@@ -211,10 +211,10 @@ mod tests {
 
     #[test]
     fn a_path_inside_the_project_or_the_users_folder_is_short() {
-        let (project, user) = (Some(Path::new("/home/me/shop")), Some(Path::new("/home/me")));
+        let (project, user) = (Some(Path::new("/users/me/shop")), Some(Path::new("/users/me")));
         let folders = KnownFolders { project, user };
-        assert_eq!(shortened("/home/me/shop/.adjutant/x", folders), ".adjutant/x");
-        assert_eq!(shortened("/home/me/data/x", folders), "~/data/x");
+        assert_eq!(shortened("/users/me/shop/.adjutant/x", folders), ".adjutant/x");
+        assert_eq!(shortened("/users/me/data/x", folders), "~/data/x");
         assert_eq!(shortened("/else/where", folders), "/else/where");
         assert_eq!(shortened("/else/where", KnownFolders::default()), "/else/where");
     }
