@@ -111,6 +111,8 @@ fn what_makes_no_sense_is_refused_with_its_line() {
     for text in ["check: 3.5", "check: {a: 1}", "check: true", "worktrees:\n  guard: maybe"] {
         assert!(refused(text).0.starts_with("config.yaml:"), "{}", refused(text).0);
     }
+    let (said, _) = refused("worktrees:\n  path: ' '");
+    assert!(said.contains("must name a folder"), "{said}");
 }
 
 #[test]
