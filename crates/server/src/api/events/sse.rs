@@ -59,8 +59,9 @@ fn chunk(news: News) -> Option<(Bytes, bool)> {
         News::Nothing => (":\n\n".to_owned(), true),
         // Whoever comes back hears what there is to hear.
         News::End(End::Server | End::Token) => return None,
-        News::End(End::Record(error)) => (named("failed", None, &body(&error)), false),
-        News::End(End::Removed(error)) => (named("failed", None, &body(&error)), false),
+        News::End(End::Record(error) | End::Removed(error)) => {
+            (named("failed", None, &body(&error)), false)
+        }
     };
     Some((text.into(), goes_on))
 }
