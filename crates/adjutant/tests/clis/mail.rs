@@ -1,7 +1,7 @@
 //! Mail reaches a running agent in the middle of its turn.
 
 use serde_json::{Value, json};
-use testkit::llm::{Asked, Script, Turn};
+use testkit::llm::{ModelRequest, Script, Turn};
 
 use crate::crowd::{Crowd, wait_for};
 
@@ -33,7 +33,7 @@ async fn mail_reaches_a_running_acp_agent_in_mid_turn() {
 
 /// Mails an agent that runs one command after the other, and returns the mail's id and the first request after that
 /// in which its model hears of it.
-async fn notice(role: &str, shell: &str, wait: impl Fn(&str) -> Value) -> (String, Asked) {
+async fn notice(role: &str, shell: &str, wait: impl Fn(&str) -> Value) -> (String, ModelRequest) {
     let step = |number: usize| Turn::call(shell, wait(&format!("go-{number}")));
     let script = Script::new((0..STEPS).map(step)).then_always(Turn::text("Done."));
     let crowd = Crowd::gather([("waits", script)]).await;
