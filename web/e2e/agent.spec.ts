@@ -96,7 +96,7 @@ scene('what it was told, its calls and its mail stand in tabs, and the address k
   const { id } = await fencing(stage);
   await page.goto(`${stage.url}/agents/${short(id)}?tab=prompt`);
   const prompt = page.getByRole('region', { name: 'Prompt and context' });
-  await prompt.getByText('Everything it was told first').waitFor();
+  await prompt.getByText('Complete initial context').waitFor();
   await prompt.getByText('# Your Tools').waitFor();
   await page.getByRole('tab', { name: /^Calls/ }).click();
   await page.getByRole('link', { name: /send .*done/ }).waitFor();

@@ -120,7 +120,7 @@ scene('tools are told with how they did', async (at) => {
   expect(await row('system__log_decision').getByRole('cell').first().textContent()).toBe('4');
   await row('mail__read').getByLabel('failed').waitFor();
   await row('epic__create').getByLabel('denied').waitFor();
-  await row('system__log_decision').getByRole('img', { name: /^half under .* 95% under/ }).waitFor();
+  await row('system__log_decision').getByRole('img', { name: /^median .* 95th percentile/ }).waitFor();
   await row('Bash').getByText("agents' own").waitFor();
   await row('epic__create').getByRole('link').click();
   await page.getByRole('table', { name: 'Calls' }).getByText('denied').waitFor();

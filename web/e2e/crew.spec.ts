@@ -54,7 +54,7 @@ scene('an agent is started from the page, watched in the tree, and killed', asyn
   const dialog = page.getByRole('dialog', { name: 'Start agent' });
   await dialog.getByLabel('Role').selectOption('hand');
   await dialog.getByText('Does what it is told').waitFor();
-  await dialog.getByLabel('What it is to do').fill('hold');
+  await dialog.getByLabel('Instructions').fill('hold');
   await dialog.getByLabel('Time limit, minutes').fill('30');
   await dialog.getByLabel('Budget, dollars').fill('4');
   await checkAccessible(page);
@@ -91,7 +91,7 @@ scene('an agent is started from the page, watched in the tree, and killed', asyn
 scene('what cannot be started says why, and what is wrong stands at its field', async ({ page }) => {
   await page.getByRole('button', { name: 'Start agent' }).first().click();
   const dialog = page.getByRole('dialog', { name: 'Start agent' });
-  await dialog.getByLabel('What it is to do').fill('hold');
+  await dialog.getByLabel('Instructions').fill('hold');
   await dialog.getByLabel('Budget, dollars').fill('much');
   await dialog.getByRole('button', { name: 'Start agent' }).click();
   await dialog.getByText('“much” is not a budget: write a number above 0.').waitFor();

@@ -70,13 +70,13 @@ scene('the server is killed under the open page, which comes back and misses not
   await complete(at, first);
 
   await stage.kill();
-  await page.getByText('The server is away.').waitFor();
+  await page.getByText('The server is not reachable.').waitFor();
   await page.getByText(/Agents keep running\. As of event/).waitFor();
   await stage.write('go', '');
   await stage.start();
   await make(at, 'Made before the page is back');
   await page.getByText(/^(\d+ events? caught up, none lost|Nothing happened meanwhile)\.$/).waitFor();
-  await page.getByText('The server is away.').waitFor({ state: 'detached' });
+  await page.getByText('The server is not reachable.').waitFor({ state: 'detached' });
   expect(await stage.ended(agent)).toBe('succeeded');
   await complete(at, first);
   await page.getByText('Back.').waitFor({ state: 'detached' });
@@ -87,7 +87,7 @@ scene('what happens while the line is cut is caught up, and the page says how mu
   await page.getByText(/^event \d/).waitFor();
   const first = await stage.lastEvent();
   await stage.stop();
-  await page.getByText('The server is away.').waitFor();
+  await page.getByText('The server is not reachable.').waitFor();
   await checkAccessible(page);
   await page.getByRole('button', { name: 'Now' }).click();
   await page.getByText(/next try in \d+ s/).waitFor();
@@ -105,7 +105,7 @@ scene('an orderly end and the next start are followed, too', { before: noteEvent
   await at.page.getByText(/^event \d/).waitFor();
   for (let round = 0; round < 3; round += 1) {
     await at.stage.stop();
-    await at.page.getByText('The server is away.').waitFor();
+    await at.page.getByText('The server is not reachable.').waitFor();
     await at.stage.start();
     await make(at, `Round ${round}`);
     await at.page.getByText('Back.').waitFor();
@@ -138,7 +138,7 @@ scene('who came by a read-only link sees everything and can do nothing', { as: '
 
 scene('without a link the page shows how to get one, and nothing else', { as: 'nobody', noise: [/401/] }, async ({ page, stage }) => {
   await page.goto(`${stage.url}/crew`);
-  await page.getByRole('heading', { name: 'This page opens by a link' }).waitFor();
+  await page.getByRole('heading', { name: 'This page opens with a link' }).waitFor();
   await checkAccessible(page);
   // The link lets this tab in, and stays in it after a reload though the code is gone from the address.
   await page.goto(await stage.link());

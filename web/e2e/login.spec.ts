@@ -29,7 +29,7 @@ scene('a link works once, and says so the second time', { as: 'nobody', noise: R
 
 scene('a tab without a link is told how to get in, at any address and width', { as: 'nobody', width: 390 }, async ({ page, stage }) => {
   await page.goto(`${stage.url}/agents/sp_0000000000000001`);
-  await page.getByRole('heading', { name: 'This page opens by a link' }).waitFor();
+  await page.getByRole('heading', { name: 'This page opens with a link' }).waitFor();
   expect(page.url()).toBe(`${stage.url}/agents/sp_0000000000000001`);
   await checkAccessible(page);
 });

@@ -164,7 +164,7 @@ scene('a letter is written to an agent, and found among all agents', async ({ pa
   await dialog.waitFor({ state: 'detached' });
   await page.getByRole('radio', { name: 'All agents' }).click();
   await page.getByRole('button', { name: /A word/ }).click();
-  await page.getByText('These letters are not yours to answer.').waitFor();
+  await page.getByText('You cannot answer this mail.').waitFor();
   await page.getByLabel('Filter letters').fill('mind the');
   await page.getByRole('button', { name: /A word/ }).waitFor();
   await page.getByLabel('Filter letters').fill('no such words');

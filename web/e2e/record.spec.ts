@@ -94,7 +94,7 @@ scene('what is looked for is typed, suggested, and stands in the address', async
   await box(page).fill('nothing like it');
   await box(page).press('Enter');
   await page.getByRole('heading', { name: /^Nothing fits/ }).waitFor();
-  await page.getByRole('button', { name: 'Look at everything' }).click();
+  await page.getByRole('button', { name: 'Show all calls' }).click();
   await expect.poll(() => rows(page).count()).toBeGreaterThan(9);
 
   await box(page).fill('since:soon ');

@@ -130,7 +130,7 @@ scene('work is sent back with what is to be changed', async ({ page, stage }) =>
   await page.goto(`${stage.url}/reviews/${number}`);
   await page.getByRole('heading', { name: 'Send me back' }).waitFor();
   await page.keyboard.press('r');
-  await page.getByText('Say what is to be changed, then send it back.').waitFor();
+  await page.getByText('Describe the changes, then send the work back.').waitFor();
   await page.getByLabel('Why, or what to change').fill('Write two, not one.');
   await page.getByRole('button', { name: 'Send back' }).click();
   await expect.poll(() => state(stage, number)).toBe('PENDING');
@@ -145,7 +145,7 @@ scene('a check is watched while it runs, and what fails it is told with its comm
   await page.getByRole('button', { name: 'Approve and queue' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Approve and queue' }).click();
   await expect.poll(() => existsSync(join(stage.home, 'checking'))).toBe(true);
-  await train(page).getByText('Being tried').waitFor({ state: 'attached' });
+  await train(page).getByText('Trial merge').waitFor({ state: 'attached' });
   await train(page).getByText(/looking at/).waitFor();
   await train(page).getByText(/Take your time/).click();
   await page.getByLabel('What the check says').getByText(/looking at/).waitFor();

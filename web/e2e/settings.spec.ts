@@ -35,7 +35,7 @@ scene('a limit is changed after it passed the check', async ({ page, stage }) =>
   const depth = page.getByLabel('Depth', { exact: true });
   const save = page.getByRole('button', { name: 'Save' });
   expect(await save.isDisabled()).toBe(true);
-  await page.getByText('Nothing is changed.').waitFor();
+  await page.getByText('There are no changes.').waitFor();
   await checkAccessible(page);
 
   await depth.fill('-1');
@@ -43,18 +43,18 @@ scene('a limit is changed after it passed the check', async ({ page, stage }) =>
   expect(await save.isDisabled()).toBe(true);
 
   await depth.fill('5');
-  await page.getByText('It passes the check.').waitFor();
+  await page.getByText('The check passed.').waitFor();
   const pane = page.getByRole('complementary', { name: 'What will be written' });
   await pane.getByText('depth: 5').waitFor();
   await checkAccessible(page);
   expect(await readFile(config(stage), 'utf8')).not.toContain('depth: 5');
   await save.click();
-  await page.getByText('Saved, and in force').waitFor();
+  await page.getByText('Saved and in force').waitFor();
   await expect.poll(() => readFile(config(stage), 'utf8')).toContain('  depth: 5\n');
-  await page.getByText('Nothing is changed.').waitFor();
+  await page.getByText('There are no changes.').waitFor();
   // Back to the default: the key leaves the file.
   await page.getByRole('button', { name: 'Default: 3' }).click();
-  await page.getByText('It passes the check.').waitFor();
+  await page.getByText('The check passed.').waitFor();
   await save.click();
   await expect.poll(() => readFile(config(stage), 'utf8')).not.toContain('depth:');
 });
@@ -62,7 +62,7 @@ scene('a limit is changed after it passed the check', async ({ page, stage }) =>
 scene('a file that somebody else has changed is not overwritten', { noise: [/409/] }, async ({ page, stage }) => {
   await page.goto(`${stage.url}/settings/limits`);
   await page.getByLabel('Running', { exact: true }).fill('4');
-  await page.getByText('It passes the check.').waitFor();
+  await page.getByText('The check passed.').waitFor();
   const text = await readFile(config(stage), 'utf8');
   await writeFile(config(stage), text.replace('children: 16', 'children: 15'));
   await page.getByRole('button', { name: 'Save' }).click();
@@ -70,7 +70,7 @@ scene('a file that somebody else has changed is not overwritten', { noise: [/409
   expect(await readFile(config(stage), 'utf8')).toContain('children: 15');
   await page.getByRole('button', { name: 'Read the file again' }).click();
   await expect.poll(() => page.getByLabel('Children', { exact: true }).inputValue()).toBe('15');
-  await page.getByText('It passes the check.').waitFor();
+  await page.getByText('The check passed.').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   await expect.poll(() => readFile(config(stage), 'utf8')).toContain('running: 4');
 });
@@ -83,7 +83,7 @@ scene('a role is written, and what is wrong with it is said', async ({ page, sta
   await page.getByText('unknown category `codng`').first().waitFor();
   expect(await page.getByRole('button', { name: 'Save' }).isDisabled()).toBe(true);
   await text.fill(`${before}\nLeave the docs alone.\n`);
-  await page.getByText('It passes the check.').waitFor();
+  await page.getByText('The check passed.').waitFor();
   await checkAccessible(page);
   await page.getByRole('button', { name: 'Save' }).click();
   await expect.poll(() => readFile(join(stage.home, 'roles/coder.md'), 'utf8')).toContain('Leave the docs alone.');
@@ -91,14 +91,14 @@ scene('a role is written, and what is wrong with it is said', async ({ page, sta
   await page.getByRole('button', { name: 'New role' }).click();
   await page.getByLabel('Name').fill('scribe');
   await page.getByRole('button', { name: 'Begin' }).click();
-  await page.getByText('It passes the check.').waitFor();
+  await page.getByText('The check passed.').waitFor();
   await page.getByRole('button', { name: 'Save' }).click();
   await expect.poll(async () => (await stage.get('/api/settings'))['roles']).toEqual(expect.arrayContaining([expect.objectContaining({ name: 'scribe' })]));
 });
 
 scene('the table says who may use what', async ({ page, stage }) => {
   await page.goto(`${stage.url}/settings/permissions`);
-  const table = page.getByRole('region', { name: 'Which category may use which tool' });
+  const table = page.getByRole('region', { name: 'Tools that each category may use' });
   await table.getByRole('button', { name: 'task', exact: true }).click();
   const create = table.getByRole('row', { name: /^create/ });
   await create.waitFor();
@@ -122,7 +122,7 @@ scene('what a webhook did not take is sent again from here', async ({ page, stag
   await page.getByText('It took the test: 204').waitFor();
   await page.getByRole('button', { name: /^Retry task.created/ }).click();
   await page.getByRole('button', { name: '0 given up, 0 waiting' }).waitFor();
-  await page.getByText('Nothing was given up.').waitFor();
+  await page.getByText('No failed messages.').waitFor();
   expect(receiver.got.filter((kind) => kind === 'task.created')).toHaveLength(2);
 });
 

@@ -51,7 +51,7 @@ scene('keys go everywhere, tell of themselves, and can be turned off', async ({ 
   }
   await page.keyboard.press('?');
   const keys = page.getByRole('dialog', { name: 'Keys' });
-  await keys.getByRole('checkbox', { name: 'Single keys act' }).uncheck();
+  await keys.getByRole('checkbox', { name: 'Single-key shortcuts' }).uncheck();
   await page.keyboard.press('Escape');
   await expect.poll(() => keys.count()).toBe(0);
   await page.keyboard.press('?');

@@ -95,7 +95,7 @@ scene('a drop that may not be says why, and the card goes back', { noise: [/409/
   // What can be done about it stands beside it.
   await page.getByRole('button', { name: 'Complete without a review…' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Why it counts as done').fill('It came another way.');
+  await dialog.getByLabel('Reason').fill('It came another way.');
   await dialog.getByRole('button', { name: 'Complete' }).click();
   await column(page, 'Done').locator(`a[data-number="${digits(made)}"]`).waitFor();
   await expect.poll(() => columnOf(stage, made)).toBe('done');
@@ -169,7 +169,7 @@ scene('a task is given to an agent, and its history tells of it', async ({ page,
   expect(await panel.getByText('Mind the fence.').count()).toBeGreaterThan(0);
   await panel.getByLabel('Priority').selectOption('0');
   await panel.getByText('priority changed from 2 to 0 by the operator').waitFor();
-  await panel.getByText('All of it').click();
+  await panel.getByText('Show all').click();
   await panel.getByText('Original Request').waitFor();
   await checkAccessible(page);
   // The card shows who has it; the agent's own word moves it.

@@ -34,8 +34,8 @@ export function App() {
         <Route path="/costs" component={Costs} />
         <Route path="/settings/:part?" component={Settings} />
         <Route>
-          <Page name="Nothing here">
-            <Empty title="There is no such page">The address leads nowhere. The rail at the left leads everywhere.</Empty>
+          <Page name="Page not found">
+            <Empty title="There is no such page">There is no page at this address. Choose one in the rail at the left.</Empty>
           </Page>
         </Route>
       </Switch>

@@ -68,7 +68,7 @@ function refusal(status: number, body: unknown): ApiError {
   const details = isRecord(error['details']) ? error['details'] : {};
   return new ApiError(
     text(error['code'], 'INTERNAL_ERROR'),
-    text(error['message'], `The server answered ${status} without saying why.`),
+    text(error['message'], `The server answered ${status} without a reason.`),
     status,
     suggestions,
     details,

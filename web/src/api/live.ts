@@ -100,10 +100,10 @@ class Live {
       const response = await request(path, { signal: abort.signal, headers: { Accept: 'text/event-stream' } });
       if (response.status === 410) {
         this.#begin();
-        throw new ApiError('GONE', 'Events were removed that this page has not heard.', 410);
+        throw new ApiError('GONE', 'Events that this page has not received were removed.', 410);
       }
       if (!response.ok || response.body === null) {
-        throw new ApiError('AWAY', 'The stream of events did not open.', response.status);
+        throw new ApiError('AWAY', 'The event stream did not open.', response.status);
       }
       this.#pause = FIRST_PAUSE;
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

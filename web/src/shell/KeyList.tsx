@@ -8,13 +8,13 @@ const KEYS: readonly { readonly where: string; readonly keys: readonly (readonly
   {
     where: 'Everywhere',
     keys: [
-      ['⌘K, Ctrl K', 'Palette: search, go, act, use a tool'],
+      ['⌘K, Ctrl K', 'Palette: search, navigate, act, call a tool'],
       ['/', 'Filter'],
       ['n', 'Start an agent'],
       ['N', 'New task'],
       ['t', 'Light or dark'],
       ['?', 'This list'],
-      ['g n', 'Next that needs you'],
+      ['g n', 'Next item that needs you'],
       ...PAGES.map((page) => [`g ${page.key}`, page.name] as const),
     ],
   },
@@ -34,16 +34,16 @@ const KEYS: readonly { readonly where: string; readonly keys: readonly (readonly
       ['m', 'Write to it'],
       ['a', 'Attach'],
       ['x', 'Kill'],
-      ['X', 'Kill it and all it started'],
+      ['X', 'Kill it and all agents it started'],
       ['f', 'Follow the stream'],
     ],
   },
   {
     where: 'Mail and reviews',
     keys: [
-      ['1–9', 'Take an offered answer'],
+      ['1–9', 'Choose an offered answer'],
       ['⌘↵, Ctrl ↵', 'Send'],
-      ['e', 'Done with it'],
+      ['e', 'Mark as done'],
       ['[ ]', 'Previous and next file'],
       ['v', 'Seen'],
       ['c', 'Comment'],
@@ -65,7 +65,7 @@ export function SingleKeys({ className }: { readonly className: string | undefin
           setOn(event.target.checked);
         }}
       />
-      Single keys act
+      Single-key shortcuts
     </label>
   );
 }

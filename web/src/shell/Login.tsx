@@ -10,11 +10,11 @@ interface Words {
 }
 
 const WORDS: Readonly<Record<Absence, Words>> = {
-  none: { title: 'This page opens by a link', text: 'Each tab needs its own. Run this where Adjutant runs:' },
+  none: { title: 'This page opens with a link', text: 'Each tab needs its own link. Run this in the project:' },
   used: { title: 'This link has been used', text: 'A link works once. For a new one, run:' },
-  late: { title: 'This link has ended', text: 'A link to act waits ten minutes, one to look as long as its maker chose. For a new one, run:' },
-  unknown: { title: 'This link does not work', text: 'It was taken back, or is for another project, or was not copied whole. For a new one, run:' },
-  busy: { title: 'Too many wrong links were tried', text: 'Wait a few seconds and try yours again.' },
+  late: { title: 'This link has ended', text: 'An operator link is valid for ten minutes, a read-only link as long as its creator chose. For a new one, run:' },
+  unknown: { title: 'This link does not work', text: 'It was revoked, belongs to another project, or was copied incompletely. For a new one, run:' },
+  busy: { title: 'Too many invalid links', text: 'Wait a few seconds and try again.' },
   away: { title: 'The server does not answer', text: 'Your link is not used yet. Try again, or start the server and ask for a new link:' },
   ended: { title: 'Your session has expired', text: 'Its 30 days are over, or its link was revoked. For a new link, run:' },
   left: { title: 'You are logged out', text: 'The token of this tab is void. To come back, run:' },
@@ -36,7 +36,7 @@ export function Login({ absence }: { readonly absence: Absence }) {
       {absence !== 'busy' && <Copy text="adjutant open" />}
       {absence === 'used' && (
         <>
-          <p className="dim">If it was not you who used it, put everybody out:</p>
+          <p className="dim">If you did not use it, end all sessions:</p>
           <Copy text="adjutant open --revoke all" />
         </>
       )}

@@ -102,7 +102,7 @@ function Box({ words, onWords, commands, onRun }: BoxProps) {
       <div ref={list} id={`${id}-list`} role="listbox" aria-label="Results" className={css.list} tabIndex={-1}>
         {commands.length === 0 && (
           <div role="option" aria-selected="false" aria-disabled="true" className={css.empty}>
-            Nothing is called so. Try a role, a task's number or title, or a tool.
+            No match. Try a role, a task's number or title, or a tool.
           </div>
         )}
         {commands.map((command, place) => (

@@ -86,7 +86,7 @@ function Foot({ overview }: { readonly overview: Overview | undefined }) {
         type="button"
         className={css.line}
         disabled={notifications === 'blocked'}
-        title={notifications === 'blocked' ? 'This browser forbids notifications for this page' : 'Tell me of mail, approvals and failures'}
+        title={notifications === 'blocked' ? 'This browser forbids notifications for this page' : 'Notify me of mail, approvals and failures'}
         onClick={() => void toggleNotifications()}
       >
         {notifications === 'on' ? <Bell size={12} aria-hidden="true" /> : <BellOff size={12} aria-hidden="true" />}

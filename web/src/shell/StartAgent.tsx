@@ -58,7 +58,7 @@ export function StartAgent({ start, onClose }: { readonly start: StartWith; read
     try {
       const { agentId, role } = await post<StartedRun>('/api/runs', runOf(form, resume));
       const why = await whyNot(agentId);
-      if (why !== null) throw new ApiError('NOT_STARTED', why, 0, ['What is missing can be looked for with `adjutant doctor`.'], { agentId });
+      if (why !== null) throw new ApiError('NOT_STARTED', why, 0, ['Run `adjutant doctor` to find what is missing.'], { agentId });
       toast(`${role} ${shortId(agentId)} was started`);
       onClose();
       if (location === '/crew') go(`/crew?agent=${agentId}`);
@@ -82,7 +82,7 @@ export function StartAgent({ start, onClose }: { readonly start: StartWith; read
     <Dialog title={resume === null ? 'Start agent' : `Resume ${shortId(resume)}`} onClose={onClose} foot={foot}>
       <form id="start-agent" className={css.form} onSubmit={(event) => void submit(event)}>
         {resume === null && (
-          <Field label="Role" help={chosen?.description ?? 'What it is told first, what it may do, and who plays it. A bare prompt needs none.'} error={of('role')}>
+          <Field label="Role" help={chosen?.description ?? 'The role sets the instructions, permissions and kind of the agent. It is optional.'} error={of('role')}>
             {(control) => (
               <select {...control} value={form.role} onChange={(event) => set({ role: event.target.value })}>
                 <option value="">No role</option>
@@ -96,7 +96,7 @@ export function StartAgent({ start, onClose }: { readonly start: StartWith; read
             )}
           </Field>
         )}
-        <Field label={resume === null ? 'What it is to do' : 'What it is to do next'} error={of('prompt')}>
+        <Field label={resume === null ? 'Instructions' : 'Next instructions'} error={of('prompt')}>
           {(control) => (
             <textarea
               {...control}

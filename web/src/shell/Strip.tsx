@@ -12,7 +12,7 @@ function Away({ last, retryAt }: { readonly last: number; readonly retryAt: numb
   return (
     <div className={`${css.strip} ${css.away}`} role="status">
       <Unplug size={14} aria-hidden="true" />
-      <b>The server is away.</b>
+      <b>The server is not reachable.</b>
       <span className="grow">
         Agents keep running. As of event {count(Math.max(0, last))}; {seconds === 0 ? 'trying now.' : `next try in ${seconds} s.`}
       </span>
@@ -33,7 +33,7 @@ export function Strip() {
       <div className={`${css.strip} ${css.back}`} role="status">
         <CircleCheck size={14} aria-hidden="true" />
         <b>Back.</b>
-        <span className="grow">{caughtUp === 0 ? 'Nothing happened meanwhile.' : `${plural(caughtUp, 'event')} caught up, none lost.`}</span>
+        <span className="grow">{caughtUp === 0 ? 'No events were missed.' : `${plural(caughtUp, 'event')} received, none lost.`}</span>
       </div>
     );
   }

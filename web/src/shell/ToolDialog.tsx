@@ -19,7 +19,7 @@ export function ToolDialog({ name, input, onClose }: Props) {
   if (tool === undefined) {
     return (
       <Dialog title={name} onClose={onClose}>
-        <p>There is no such tool, or you may not use it.</p>
+        <p>This tool does not exist, or you may not use it.</p>
       </Dialog>
     );
   }
@@ -100,7 +100,7 @@ function Input({ name, schema, required, written, error, onChange }: InputProps)
           const choices = control === 'yesno' ? ['yes', 'no'] : choicesOf(schema);
           return (
             <select {...props}>
-              <option value="">{required ? 'Choose' : 'As usual'}</option>
+              <option value="">{required ? 'Choose' : 'Default'}</option>
               {choices.map((choice) => (
                 <option key={choice}>{choice}</option>
               ))}
@@ -109,7 +109,7 @@ function Input({ name, schema, required, written, error, onChange }: InputProps)
         }
         if (control === 'number') return <input type="number" {...props} />;
         if (control === 'line') return <input {...props} />;
-        return <textarea rows={control === 'text' ? 4 : 3} placeholder={control === 'lines' ? 'One a line' : control === 'json' ? 'JSON' : undefined} {...props} />;
+        return <textarea rows={control === 'text' ? 4 : 3} placeholder={control === 'lines' ? 'One per line' : control === 'json' ? 'JSON' : undefined} {...props} />;
       }}
     </Field>
   );

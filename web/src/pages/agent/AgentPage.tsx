@@ -46,12 +46,12 @@ function usePanes({ story, agent }: Shown, narrow: boolean) {
   const diff = useDiff(id, over);
   const [view, setView] = useParam<View>('diff', 'unified');
   const name = `${nameOf(story.row)} ${story.row.short}`;
-  const teach = 'Messages, calls and what programs print stand here as they come.';
+  const teach = 'Messages, calls and program output appear here as they arrive.';
   const draw = (tab: Name): ReactNode => {
     switch (tab) {
       case 'stream':
         if (agent.kind === 'enlisted') {
-          return <Empty title="Somebody else runs it">What it says is not known here, only its calls of our tools: they stand under “Calls”.</Empty>;
+          return <Empty title="Somebody else runs it">Its output is not available here. Its calls of Adjutant's tools are listed under “Calls”.</Empty>;
         }
         return <Stream id={id} name={name} start={agent.startedAt} reader={reader} reading={reading} following={following} now={<Now row={story.row} />} teach={teach} />;
       case 'prompt':

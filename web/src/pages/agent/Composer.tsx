@@ -17,9 +17,9 @@ const LISTENING = new Set(['claude', 'codex', 'acp']);
 export function placeholder(row: CrewRow): string {
   const who = `Write to ${nameOf(row)} ${row.short}`;
   if (row.state === 'waiting_review') return `${who}. It is woken when the review ends.`;
-  if (row.state === 'queued') return `${who}. It reads it when its turn has come.`;
-  if (row.state === 'limited') return `${who}. It reads it when its model answers again.`;
-  return row.state === 'running' && LISTENING.has(row.kind) ? who : `${who}. It comes as mail.`;
+  if (row.state === 'queued') return `${who}. It reads your message when it starts.`;
+  if (row.state === 'limited') return `${who}. It reads your message when its model is available again.`;
+  return row.state === 'running' && LISTENING.has(row.kind) ? who : `${who}. It receives your message as mail.`;
 }
 
 /** Types to one that listens; else, or where it does not take it, writes a letter. Says which it was. */
@@ -55,7 +55,7 @@ export function Composer({ row, field, onSent }: Props) {
     if (row.kind === 'enlisted') return null;
     return (
       <div className={`${css.box} ${css.over}`}>
-        <span className="grow">It is over. Another can go on with its conversation.</span>
+        <span className="grow">This agent has ended. Another agent can continue its conversation.</span>
         <Button icon={<Play size={14} aria-hidden="true" />} onClick={() => openStart({ resume: row.id })}>
           Resume
         </Button>

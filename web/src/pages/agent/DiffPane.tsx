@@ -44,7 +44,7 @@ export function DiffPane({ query, view }: { readonly query: UseQueryResult<Agent
   if (diff.files.length === 0) {
     return (
       <Empty title={diff.why === null ? 'Nothing changed yet' : 'Nothing to compare'}>
-        {diff.why === null ? 'What it writes in its worktree is shown here as it writes it, committed or not.' : `${diff.why[0]?.toUpperCase() ?? ''}${diff.why.slice(1)}.`}
+        {diff.why === null ? 'Changes in its worktree are shown here as they happen, committed or not.' : `${diff.why[0]?.toUpperCase() ?? ''}${diff.why.slice(1)}.`}
       </Empty>
     );
   }
@@ -56,8 +56,8 @@ export function DiffPane({ query, view }: { readonly query: UseQueryResult<Agent
     });
   const words = [
     diff.uncommitted && 'Some of this is not committed yet.',
-    diff.truncated && 'It is very much: files that are not shown say so.',
-    diff.rescued !== null && `What it had left uncommitted is on ${diff.rescued}.`,
+    diff.truncated && 'The diff is very large; files that are not shown are marked.',
+    diff.rescued !== null && `Uncommitted changes were saved on ${diff.rescued}.`,
   ].filter((word) => word !== false);
   return (
     <>

@@ -57,13 +57,13 @@ function useMore({ story, agent, onAsk }: HeadProps): readonly MenuItem[] {
   const acts = actsOf(row);
   const copy = (text: string, what: string) => void navigator.clipboard?.writeText(text).then(() => toast(`${what} copied`));
   const items: MenuItem[] = [
-    { label: 'Copy its id', onSelect: () => copy(row.id, 'The id is') },
+    { label: 'Copy the agent id', onSelect: () => copy(row.id, 'The id is') },
     { label: 'Copy the command that shows its output', onSelect: () => copy(`adjutant logs ${row.id} -f`, 'The command is') },
     { label: 'Its calls in the record', onSelect: () => go(`/record?q=${encodeURIComponent(`agent:${row.id}`)}`) },
   ];
   if (story.branch !== null) items.push({ label: 'Its reviews', onSelect: () => go(`/reviews/${row.id}`) });
-  if (agent.resumedFrom !== null) items.push({ label: 'Whose conversation it goes on with', onSelect: () => go(`/agents/${agent.resumedFrom}`) });
-  if (!readOnly && acts.abandon) items.push({ label: 'Give up its work…', danger: true, onSelect: () => onAsk('abandon') });
+  if (agent.resumedFrom !== null) items.push({ label: 'Open the agent whose conversation it continues', onSelect: () => go(`/agents/${agent.resumedFrom}`) });
+  if (!readOnly && acts.abandon) items.push({ label: 'Abandon its work…', danger: true, onSelect: () => onAsk('abandon') });
   if (!readOnly && row.kind === 'enlisted' && !isOver(row.state)) {
     const discharge = () => post(`/api/agents/${row.id}/discharge`).then(() => toast(`${nameOf(row)} ${row.short} was discharged`), (error: Error) => toast(error.message));
     items.push({ label: 'Discharge, and void its token', danger: true, onSelect: () => void discharge() });

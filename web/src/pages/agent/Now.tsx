@@ -43,7 +43,7 @@ export function Now({ row }: { readonly row: CrewRow }) {
     case 'waiting_review':
       return (
         <div className={css.now}>
-          <p>Waits for review{row.review === null ? '' : ` ${row.review.iteration} of ${row.review.max}`}. Its place is free for others meanwhile.</p>
+          <p>Waits for review{row.review === null ? '' : ` ${row.review.iteration} of ${row.review.max}`}. It does not occupy a slot meanwhile.</p>
           {row.review !== null && row.review.reviewerId !== null && <Reviewer id={row.review.reviewerId} />}
         </div>
       );
@@ -66,7 +66,7 @@ export function Now({ row }: { readonly row: CrewRow }) {
     case 'limited':
       return (
         <div className={css.now}>
-          <p>Its model does not answer{row.limitedUntil === null ? '' : ` until ${time(row.limitedUntil)}`}; it goes on by itself.</p>
+          <p>Its model does not answer{row.limitedUntil === null ? '' : ` until ${time(row.limitedUntil)}`}; it continues automatically.</p>
         </div>
       );
     case 'queued':

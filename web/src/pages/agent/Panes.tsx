@@ -20,21 +20,21 @@ import css from './Panes.module.css';
 
 export function PromptPane({ story, agent }: { readonly story: AgentStory; readonly agent: AgentDetails }) {
   if (agent.prompt === null) {
-    return <Empty title="Somebody else runs it">Adjutant did not start it, so what it was told is not known here. What it does with our tools stands under “Calls”.</Empty>;
+    return <Empty title="Somebody else runs it">Adjutant did not start this agent, so its prompt is not available here. Its calls of Adjutant's tools are listed under “Calls”.</Empty>;
   }
   return (
     <div className={`scroll ${css.pane}`} tabIndex={0} role="region" aria-label="Prompt and context">
       <section className={css.section}>
-        <h3>What it was asked</h3>
+        <h3>Prompt</h3>
         <Markdown text={agent.prompt} />
       </section>
       <section className={css.section}>
         <h3>
-          Everything it was told first
+          Complete initial context
           {story.context !== null && <Copy text={story.context} label="copy" />}
         </h3>
         {story.context === null ? (
-          <p className="mid">{agent.state === 'queued' ? 'It is put together when its turn has come: its role, the project, its task, its mail, and what it was asked.' : 'It is not kept: its run folder is gone, or nothing was said to it yet.'}</p>
+          <p className="mid">{agent.state === 'queued' ? 'The context is built when the agent starts: its role, the project, its task, its mail and the prompt.' : 'The context is not available: the run folder was removed, or the agent has not started yet.'}</p>
         ) : (
           <Code text={story.context} />
         )}
@@ -56,7 +56,7 @@ export function CallsPane({ id }: { readonly id: string }) {
   if (calls.error !== null) return <Problem error={calls.error} title="Its calls could not be read" onRetry={() => void calls.refetch()} />;
   if (calls.data === undefined) return <Skeleton rows={12} height={29} />;
   const rows = calls.data.pages.flatMap((page) => page.rows);
-  if (rows.length === 0) return <Empty title="No calls yet">Each use of our tools stands here with its input, its answer and how long it took. Its own tools, such as a shell, stand in the stream.</Empty>;
+  if (rows.length === 0) return <Empty title="No calls yet">Each call of Adjutant's tools is listed here with its input, answer and duration. The agent's own tools, such as a shell, appear in the stream.</Empty>;
   return (
     <div className={`scroll ${css.rows}`}>
       {rows.map((row) => (
@@ -87,7 +87,7 @@ export function MailPane({ id }: { readonly id: string }) {
   if (mail.error !== null) return <Problem error={mail.error} title="Its mail could not be read" onRetry={() => void mail.refetch()} />;
   if (mail.data === undefined) return <Skeleton rows={6} height={44} />;
   const letters = mail.data.pages.flatMap((page) => page.letters);
-  if (letters.length === 0) return <Empty title="No mail yet">What it writes to others and what others write to it stands here. Below you can write to it.</Empty>;
+  if (letters.length === 0) return <Empty title="No mail yet">Mail from and to this agent is listed here. Write to it below.</Empty>;
   return (
     <div className={`scroll ${css.rows}`}>
       {letters.map((letter) => (
@@ -133,7 +133,7 @@ function Points({ title, points }: { readonly title: string; readonly points: re
 export function ResultPane({ agent }: { readonly agent: AgentDetails }) {
   const { result } = agent;
   if (!isOver(agent.state)) {
-    return <Empty title="It is not over yet">What it says of its own work stands here when it ends: what it did, what it changed, what is wrong and what it wants to know.</Empty>;
+    return <Empty title="It is not over yet">The agent's result appears here when it ends: a summary, its changes, its issues and its questions.</Empty>;
   }
   return (
     <div className={`scroll ${css.pane}`} tabIndex={0} role="region" aria-label="Result">
@@ -155,14 +155,14 @@ export function ResultPane({ agent }: { readonly agent: AgentDetails }) {
           <Json value={result.structured} />
         </section>
       )}
-      {result === null && <p className="mid">It left no result.</p>}
+      {result === null && <p className="mid">It ended without a result.</p>}
     </div>
   );
 }
 
 export function ChildrenPane({ story }: { readonly story: AgentStory }) {
   const { children, counts } = story;
-  if (children.length === 0) return <Empty title="It started nobody">Agents that it starts stand here, each with what it does and what it costs.</Empty>;
+  if (children.length === 0) return <Empty title="It started no agents">Agents that it starts are listed here with their activity and cost.</Empty>;
   return (
     <div className={`scroll ${css.rows}`}>
       {children.map((child) => (

@@ -72,7 +72,7 @@ function Out({ text, cut, err = false, onWhole }: OutProps) {
         <div className={css.fold}>
           <span className="tiny dim">{count(cut)} bytes were left out here.</span>
           <Button small look="quiet" disabled={busy} onClick={whole}>
-            Read all of it
+            Show all
           </Button>
         </div>
       )}
@@ -171,7 +171,7 @@ function content({ id, step, onWhole }: Props): ReactNode {
 /** What it was told first is long and stands in a tab of its own; here its end is enough, where the task is. */
 function lastOf(text: string): string {
   const { text: shown, left } = lastLines(text, 30, 12);
-  return left === 0 ? text : `*… ${left} lines before, all of it under “Prompt and context”*\n\n${shown}`;
+  return left === 0 ? text : `*… ${left} earlier lines; see “Prompt and context” for the complete text*\n\n${shown}`;
 }
 
 /** One step of the stream. */

@@ -130,7 +130,7 @@ export function Stream({ id, name, start, reader, reading, following, now, teach
             </Button>
           </div>
         )}
-        {steps.length === 0 && <Empty title={reading.open ? 'Nothing said yet' : 'It said nothing'}>{teach}</Empty>}
+        {steps.length === 0 && <Empty title={reading.open ? 'No output yet' : 'No output'}>{teach}</Empty>}
         <div className={css.all} style={{ height: size }}>
           {virtual.getVirtualItems().map((item) => {
             const step = steps[item.index];

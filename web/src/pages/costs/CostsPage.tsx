@@ -83,7 +83,7 @@ export default function CostsPage() {
         <Segmented label="Unit" value={unit} choices={[{ value: 'money', label: 'Money' }, { value: 'tokens', label: 'Tokens' }]} onChange={setUnit} />
         <Segmented label="Cut by" value={by} choices={CUTS.map((value) => ({ value, label: `By ${value}` }))} onChange={setCut} />
         <span className="grow" />
-        <span className={`${css.source} dim tiny`}>costs as the agents report them, else by the table of prices</span>
+        <span className={`${css.source} dim tiny`}>costs as agents report them, otherwise computed from the price table</span>
         <Button icon={<Download size={12} aria-hidden="true" />} disabled={data === undefined || nothing} onClick={() => data !== undefined && save(`costs-by-${by}.csv`, 'text/csv', seriesCsv(data))}>
           CSV
         </Button>
@@ -105,9 +105,9 @@ export default function CostsPage() {
                 {data !== undefined && <SeriesTable series={data} unit={unit} visible={asTable} />}
                 {nothing && !asTable && (
                   <div className={css.empty}>
-                    <p className="strong">Nothing was spent {WORDS[span.name]}</p>
-                    <p className="mid">Agents report what they use, and it is drawn here by the hour.</p>
-                    <Copy text="adjutant draft --role coder 'Mend the parser'" />
+                    <p className="strong">No spending {WORDS[span.name]}</p>
+                    <p className="mid">The usage that agents report is shown here by the hour.</p>
+                    <Copy text="adjutant draft --role coder 'Fix the parser'" />
                   </div>
                 )}
               </div>

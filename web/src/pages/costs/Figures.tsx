@@ -58,7 +58,7 @@ export function Figures({ summary, span, limitUsd }: Props) {
           </>
         }
       >
-        {rateUsd > 0 && today ? `${money(byMidnight)} by midnight if it stays` : rateUsd > 0 ? 'in the last hour' : 'nothing in the last hour'}
+        {rateUsd > 0 && today ? `${money(byMidnight)} by midnight at this rate` : rateUsd > 0 ? 'in the last hour' : 'nothing in the last hour'}
       </Figure>
       <Figure name="Tokens" value={short(tokens.all)}>
         {tokens.read > 0 ? `${percent(tokens.cached, tokens.read)} read from cache` : none}

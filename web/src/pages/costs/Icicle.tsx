@@ -23,14 +23,14 @@ function told(node: LineageAgent): string {
 export function Icicle({ lineage }: { readonly lineage: Lineage }) {
   const [ref, width] = useWidth<HTMLDivElement>(420);
   const { root, truncated } = lineage;
-  if (root === null) return <p className="dim small">Nobody was started yet: a lineage shows here what each may spend, and has.</p>;
+  if (root === null) return <p className="dim small">No agent was started yet. A lineage shows the budget and spending of each agent.</p>;
   const boxes = icicle(root, width, LEVELS);
   const rows = Math.max(...boxes.map((box) => box.level)) + 1;
   return (
     <section aria-label="Budget of a lineage">
       <div className={css.head}>
-        <h2 className="cut">{root.capUsd === null ? `What the ${root.role} spent` : `Where the ${root.role}'s ${money(root.capUsd)} is`}</h2>
-        <span className="dim tiny">width given, shade spent</span>
+        <h2 className="cut">{root.capUsd === null ? `What the ${root.role} spent` : `Distribution of the ${root.role}'s ${money(root.capUsd)}`}</h2>
+        <span className="dim tiny">width: budget, shade: spent</span>
       </div>
       <div ref={ref} className={css.boxes} style={{ height: rows * ROW }}>
         {boxes.map(({ node, level, x, width: wide, spent }) => (
@@ -49,7 +49,7 @@ export function Icicle({ lineage }: { readonly lineage: Lineage }) {
           </Link>
         ))}
       </div>
-      {truncated && <p className="dim tiny">The first 300 agents of it.</p>}
+      {truncated && <p className="dim tiny">Only the first 300 agents are shown.</p>}
     </section>
   );
 }

@@ -39,7 +39,7 @@ export function ToolsTable({ used, words }: { readonly used: ToolFigures; readon
   return (
     <section className={css.tools} aria-label="Tools">
       <table className={css.table}>
-        <caption className="sr-only">Tools and how they were used {words}</caption>
+        <caption className="sr-only">Use of tools {words}</caption>
         <thead>
           <tr>
             <th scope="col">Tool</th>
@@ -47,8 +47,8 @@ export function ToolsTable({ used, words }: { readonly used: ToolFigures; readon
             <th scope="col" className={css.left}>Over time</th>
             <th scope="col">Failed</th>
             <th scope="col" className={css.left}>Time, 1 ms to 100 s</th>
-            <th scope="col">Half under</th>
-            <th scope="col">95% under</th>
+            <th scope="col">Median</th>
+            <th scope="col">95th percentile</th>
           </tr>
         </thead>
         <tbody>
@@ -59,7 +59,7 @@ export function ToolsTable({ used, words }: { readonly used: ToolFigures; readon
               </th>
               <td>{count(tool.calls)}</td>
               <td className={css.left}>
-                <Spark values={tool.spark} label={`${count(tool.spark.at(-1) ?? 0)} in the last part of the time`} />
+                <Spark values={tool.spark} label={`${count(tool.spark.at(-1) ?? 0)} in the last interval`} />
               </td>
               <td>
                 <Bad failed={tool.failed} denied={tool.denied} />

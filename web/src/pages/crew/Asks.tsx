@@ -2,6 +2,7 @@ import { callTool, post } from '../../api/client';
 import { Confirm } from '../../parts/Confirm';
 import { Copy } from '../../parts/Copy';
 import { Dialog } from '../../parts/Dialog';
+import { plural } from '../../parts/format';
 import { Skeleton } from '../../parts/Skeleton';
 import { toast } from '../../parts/toast';
 import { useWhole, type Asking } from './Dock';
@@ -41,14 +42,14 @@ function Kill({ row, onClose, onDone }: Omit<Props, 'what'>) {
 
 function Abandon({ row, onClose, onDone }: Omit<Props, 'what'>) {
   const abandon = async () => {
-    const { branch } = await post<Abandoned>(`/api/reviews/${row.id}/abandon`, { reason: 'given up on the page' });
+    const { branch } = await post<Abandoned>(`/api/reviews/${row.id}/abandon`, { reason: 'abandoned on the page' });
     onDone([row.id]);
-    toast(branch === null ? `${nameOf(row)} ${row.short} was given up` : `Given up; its work is kept on ${branch}`);
+    toast(branch === null ? `${nameOf(row)} ${row.short} was abandoned` : `Abandoned; its work is kept on ${branch}`);
   };
   return (
-    <Confirm title={`Give up the work of ${nameOf(row)} ${row.short}?`} verb="Abandon" onConfirm={abandon} onClose={onClose}>
+    <Confirm title={`Abandon the work of ${nameOf(row)} ${row.short}?`} verb="Abandon" onConfirm={abandon} onClose={onClose}>
       <ul className={css.lines}>
-        <li>It ends, with {row.liveBelow === 0 ? 'nobody' : row.liveBelow} below it, and so does whoever reviews its work.</li>
+        <li>It ends{row.liveBelow === 0 ? '' : `, with the ${plural(row.liveBelow, 'live agent')} below it`}. The reviewer of its work ends too.</li>
         <li>Its worktree is removed. Its commits stay on its branch; uncommitted changes are kept on a rescue branch.</li>
       </ul>
     </Confirm>
@@ -59,7 +60,7 @@ function Attach({ row, onClose }: { readonly row: CrewRow; readonly onClose: () 
   const { data } = useWhole(row.id);
   return (
     <Dialog title={`Attach to ${nameOf(row)} ${row.short}`} onClose={onClose}>
-      <p className="mid">Run this in a terminal in the project. It shows its stream, and what you type goes to it where its kind listens.</p>
+      <p className="mid">Run this in a terminal in the project. It shows the agent's stream and sends your input to the agent if its kind supports that.</p>
       <p>
         <Copy text={`adjutant attach ${row.id}`} />
       </p>

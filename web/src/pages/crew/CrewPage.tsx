@@ -70,7 +70,7 @@ function Nothing({ crew, standing, q, onClear }: { readonly crew: Crew; readonly
       commands={['adjutant demo', 'adjutant run -p "…"']}
       action={readOnly ? undefined : <Button look="primary" onClick={() => openStart()}>Start agent</Button>}
     >
-      Agents that you start, and all that they start, are shown here as a tree, live. `adjutant demo` plays a small crew without a model.
+      Agents that you start, and all that they start, are shown here as a live tree. `adjutant demo` runs a small crew without a model.
     </Empty>
   );
 }

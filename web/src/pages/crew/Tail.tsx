@@ -27,9 +27,9 @@ export function Tail({ id, kind, over }: { readonly id: string; readonly kind: s
     const element = box.current;
     if (element !== null && atEnd.current) element.scrollTop = element.scrollHeight;
   }, [lines]);
-  if (kind === 'enlisted') return <p className={css.none}>Somebody else runs it: what it says is not heard here. Its calls stand in the record.</p>;
+  if (kind === 'enlisted') return <p className={css.none}>This agent runs elsewhere, so its output is not available here. Its calls are in the record.</p>;
   if (error !== null && lines === null) return <Problem error={error} title="Its stream could not be read" />;
-  if (lines !== null && lines.length === 0) return <p className={css.none}>{over ? 'It said nothing.' : 'It has not said anything yet.'}</p>;
+  if (lines !== null && lines.length === 0) return <p className={css.none}>{over ? 'No output.' : 'It has printed nothing yet.'}</p>;
   return (
     <div
       ref={box}

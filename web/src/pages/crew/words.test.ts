@@ -11,7 +11,7 @@ describe('what an agent does now', () => {
     const asks = { mailId: 'mail_1', subject: 'Which lock?', since: '2026-11-15T14:00:00Z' };
     expect(doingOf(row('a', { state: 'waiting_input', asks }))).toEqual({ tool: null, text: '“Which lock?”', asks: true });
     const limitedUntil = '2026-11-15T14:40:00.000Z';
-    expect(doingOf(row('a', { state: 'limited', model: 'sonnet', limitedUntil })).text).toBe(`sonnet limit, resumes itself at ${time(limitedUntil)}`);
+    expect(doingOf(row('a', { state: 'limited', model: 'sonnet', limitedUntil })).text).toBe(`sonnet limit, resumes automatically at ${time(limitedUntil)}`);
     expect(doingOf(row('a', { doing: { tool: 'Bash', text: 'cargo test' } }))).toEqual({ tool: 'Bash', text: 'cargo test', asks: false });
     expect(doingOf(row('a', { state: 'failed', reason: 'exit 2' })).text).toBe('exit 2');
     expect(doingOf(row('a')).text).toBe('');

@@ -24,7 +24,7 @@ export function doingOf(row: CrewRow): Doing {
     case 'waiting_review':
       return plain(reviewWords(row));
     case 'limited':
-      return plain(`${row.model ?? row.kind} limit, resumes itself${row.limitedUntil === null ? '' : ` at ${time(row.limitedUntil)}`}`);
+      return plain(`${row.model ?? row.kind} limit, resumes automatically${row.limitedUntil === null ? '' : ` at ${time(row.limitedUntil)}`}`);
     default:
       if (row.doing !== null) return { ...row.doing, asks: false };
       return plain(row.reason ?? '');
@@ -91,8 +91,8 @@ export function killWords(row: CrewRow): KillWords {
   const below = row.liveBelow;
   const all = below + 1;
   const lines = [
-    below === 0 ? 'It ends now: asked politely first, then by force.' : `It and the ${plural(below, 'live agent')} below it end, the deepest first.`,
-    'What they committed stays on their branches, and what is uncommitted is kept on a rescue branch.',
+    below === 0 ? 'It is asked to end first, then ended by force.' : `It and the ${plural(below, 'live agent')} below it end, the deepest first.`,
+    'Commits stay on their branches; uncommitted changes are saved on a rescue branch.',
   ];
   const { spent, cap } = spentOf(row);
   if (cap !== null) {

@@ -66,7 +66,7 @@ export function Compose({ to, onClose }: { readonly to: string; readonly onClose
           if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send();
         }}
       >
-        <Field label="To" error={wrong('toAgentId')} help={live.length === 0 && to === '' ? 'Nobody is there to write to: start an agent first.' : undefined}>
+        <Field label="To" error={wrong('toAgentId')} help={live.length === 0 && to === '' ? 'There is no agent to write to. Start one first.' : undefined}>
           {(control) => (
             <select {...control} value={chosen} onChange={(event) => setAgent(event.target.value)}>
               {to !== '' && !live.some((one) => one.id === to) && <option value={to}>{shortId(to)}</option>}

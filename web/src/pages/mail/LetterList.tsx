@@ -75,10 +75,10 @@ function ThreadRow({ row, box, selected, onOpen }: { readonly row: Row; readonly
 }
 
 const EMPTY: Readonly<Record<Box, readonly [string, string]>> = {
-  me: ['Nothing needs you', 'Agents write to you when they ask something, want leave to use a tool, or cannot go on. It all lands here, and you answer here.'],
-  agents: ['No letters between agents', 'Agents write to each other with the mail tools. You can read along here.'],
-  alerts: ['No alerts', 'When a critical tool fails, or a merge is held, you are told here.'],
-  sent: ['You have written nothing yet', 'What you answer and send is kept here.'],
+  me: ['Nothing needs you', 'Agents write to you when they have a question, need permission for a tool or cannot continue. Read and answer their mail here.'],
+  agents: ['No mail between agents', 'Agents write to each other with the mail tools. You can read their mail here.'],
+  alerts: ['No alerts', 'You are notified here when a critical tool fails or a merge is held.'],
+  sent: ['No sent mail yet', 'Your replies and messages are listed here.'],
 };
 
 export function LetterList({ list, box, q, selected, onOpen, onClear }: Props) {
@@ -111,7 +111,7 @@ export function LetterList({ list, box, q, selected, onOpen, onClear }: Props) {
     if (q !== '') {
       return (
         <Empty title="No letter fits" action={<Button onClick={onClear}>Clear the filter</Button>}>
-          None of these letters says “{q}”.
+          No mail matches “{q}”.
         </Empty>
       );
     }

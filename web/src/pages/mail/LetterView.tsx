@@ -41,7 +41,7 @@ function Settled({ letter }: { readonly letter: ThreadLetter }) {
   const { settled } = letter;
   if (settled === null) {
     if (letter.needsAnswer || !letter.to.human || (letter.kind !== 'question' && letter.kind !== 'permission')) return null;
-    return <p className={`small dim ${css.settled}`}>{nameOf(letter.from)} has ended: nobody waits for an answer any more.</p>;
+    return <p className={`small dim ${css.settled}`}>{nameOf(letter.from)} has ended; no answer is needed.</p>;
   }
   const Icon = settled.allowed === false ? CircleX : CircleCheck;
   const word = settled.allowed === null ? 'Answered' : settled.allowed ? 'Allowed' : 'Denied';
@@ -72,12 +72,12 @@ export function LetterView({ letter, open, taken, onTake }: Props) {
         ) : (
           <>
             <p>
-              It asks whether it may use <code>{request.tool}</code> with:
+              It asks for permission to use <code>{request.tool}</code> with:
             </p>
             <pre className={css.input}>{request.input}</pre>
           </>
         )}
-        {letter.cut && <p className="small dim">Only the beginning is shown: the thread is very long.</p>}
+        {letter.cut && <p className="small dim">Only the beginning of this long thread is shown.</p>}
         {offers.length > 0 && onTake !== null && <Offers offers={offers} taken={taken} onTake={onTake} />}
         <Settled letter={letter} />
       </div>

@@ -97,7 +97,7 @@ export default function MailPage() {
           <div className={css.nothing}>
             {list.ready && list.rows.length > 0 && (
               <Empty title="Choose a letter">
-                The arrow keys move, <kbd>e</kbd> marks what is open as read.
+                The arrow keys move the selection, <kbd>e</kbd> marks what is open as read.
               </Empty>
             )}
           </div>

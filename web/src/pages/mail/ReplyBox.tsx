@@ -28,11 +28,11 @@ interface Props {
 /** Where an answer goes, and when it is heard. */
 export function whither(thread: Thread, other: Person): { readonly text: string; readonly at: 'once' | 'later' } {
   if (other.state !== null && isOver(other.state)) {
-    return { text: `${nameOf(other)} has ended: the answer goes to its task's next agent, else back to you.`, at: 'later' };
+    return { text: `${nameOf(other)} has ended: the answer goes to the next agent of its task, or back to you.`, at: 'later' };
   }
   const behind = thread.waitsBehind.length > 0 ? ` ${plural(thread.waitsBehind.length, 'task waits', 'tasks wait')} with it.` : '';
   if (thread.wakes) return { text: `Wakes ${other.short ?? nameOf(other)} at once.${behind}`, at: 'once' };
-  return { text: `${nameOf(other)} reads it when it next looks into its inbox.${behind}`, at: 'later' };
+  return { text: `${nameOf(other)} reads it when it next checks its inbox.${behind}`, at: 'later' };
 }
 
 export function ReplyBox({ thread, asked, taken, task, onSent, onWrite }: Props) {
@@ -54,7 +54,7 @@ export function ReplyBox({ thread, asked, taken, task, onSent, onWrite }: Props)
   if (replyTo === null) {
     return (
       <div className={css.foot}>
-        <p className="small dim grow">These letters are not yours to answer.</p>
+        <p className="small dim grow">You cannot answer this mail.</p>
         <Button icon={<PenLine size={14} aria-hidden="true" />} onClick={() => onWrite(agentId)}>
           Write to {nameOf(other)}
         </Button>
@@ -84,11 +84,11 @@ export function ReplyBox({ thread, asked, taken, task, onSent, onWrite }: Props)
   const { text, at } = whither(thread, other);
   const permission = asked?.kind === 'permission';
   const placeholder = permission
-    ? 'A reason, if you like'
+    ? 'Reason (optional)'
     : taken !== null
-      ? 'Add a word (optional)'
+      ? 'Add a comment (optional)'
       : asked !== null && asked.options.length > 0
-        ? 'Take an answer above, or write your own'
+        ? 'Choose an answer above, or write your own'
         : `Answer ${nameOf(other)}`;
   return (
     <div className={css.foot}>

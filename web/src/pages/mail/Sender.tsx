@@ -23,7 +23,7 @@ export function useSender(id: string | null): UseQueryResult<CrewRow> {
     queryFn: async ({ signal }) => {
       const { rows } = await get<CrewRows>('/api/crew/rows', { ids: id }, signal);
       const [row] = rows;
-      if (row === undefined) throw new Error('There is no such agent any more.');
+      if (row === undefined) throw new Error('This agent no longer exists.');
       return row;
     },
     enabled: id !== null,
@@ -150,7 +150,7 @@ export function Sender({ person, row, asked, waitsBehind }: Props) {
       {waitsBehind.length > 0 && (
         <>
           <h3 className={css.title}>
-            <Lock size={12} aria-hidden="true" /> What waits with it
+            <Lock size={12} aria-hidden="true" /> Also waiting
           </h3>
           <ul className={css.lines}>
             {waitsBehind.map((task) => (
@@ -166,7 +166,7 @@ export function Sender({ person, row, asked, waitsBehind }: Props) {
       {(data.doing !== null || calls.length > 0) && (
         <>
           <h3 className={css.title}>
-            <Activity size={12} aria-hidden="true" /> Last it did
+            <Activity size={12} aria-hidden="true" /> Last activity
           </h3>
           <ul className={`mono ${css.lines}`}>
             {calls.toReversed().map((call) => (

@@ -38,7 +38,7 @@ export function ChainMark({ onOpen }: { readonly onOpen: (number: number) => voi
     return (
       <span className={css.mark} data-state="running" role="status">
         <LoaderCircle size={14} aria-hidden="true" className={css.spin} />
-        <span>{checking ? 'Following the whole chain' : `Checking the chain, ${count(data.rows)} of ${count(data.of)}`}</span>
+        <span>{checking ? 'Checking the whole chain' : `Checking the chain, ${count(data.rows)} of ${count(data.of)}`}</span>
       </span>
     );
   }

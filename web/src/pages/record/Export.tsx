@@ -21,7 +21,7 @@ export function Export({ params }: { readonly params: Params }) {
     try {
       const found = await collect(params, setRows);
       save('record.jsonl', 'application/x-ndjson', found.text);
-      toast(found.left ? `The first ${count(found.rows)} calls were written; the command line writes all` : `${count(found.rows)} calls were written`);
+      toast(found.left ? `The first ${count(found.rows)} calls were exported; use the command line for all` : `${count(found.rows)} calls were exported`);
     } catch (caught) {
       setError(caught);
     } finally {
@@ -45,7 +45,7 @@ export function Export({ params }: { readonly params: Params }) {
       />
       {error !== null && (
         <div className={css.trouble}>
-          <Problem title="Nothing was written" error={error} onRetry={() => void run()} />
+          <Problem title="Export failed" error={error} onRetry={() => void run()} />
         </div>
       )}
     </>

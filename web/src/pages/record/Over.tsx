@@ -46,7 +46,7 @@ export function Over({ params, frame, since, until, onChoose, onClear }: Props) 
       {data === undefined ? <div className={css.room} /> : <HistogramPlot key={data.buckets.length} {...{ histogram: data, since, until, onChoose, onClear }} />}
       <dl className={css.figures}>
         <dt>Calls</dt>
-        <dd title={data?.estimate === true ? 'So many calls that a part of them stands for all' : undefined}>{counted === null ? '' : about + count(counted.calls)}</dd>
+        <dd title={data?.estimate === true ? 'Estimated from a sample, because there are very many calls' : undefined}>{counted === null ? '' : about + count(counted.calls)}</dd>
         <dt data-state="failed">
           <CircleX size={12} aria-hidden="true" />
           Failed

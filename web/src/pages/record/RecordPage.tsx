@@ -102,8 +102,8 @@ export default function RecordPage() {
         ) : !list.ready ? (
           <Skeleton rows={20} height={29} />
         ) : nothing ? (
-          <Empty title={q === '' ? 'The record is empty' : `Nothing fits ${q}`} action={<Button onClick={() => setQ('')}>Look at everything</Button>} commands={['adjutant audit']}>
-            Every call of a tool is written down here: who, what, how it went, and at which commit.
+          <Empty title={q === '' ? 'The record is empty' : `No call matches ${q}`} action={<Button onClick={() => setQ('')}>Show all calls</Button>} commands={['adjutant audit']}>
+            Every tool call is recorded here with its caller, input, outcome and commit.
           </Empty>
         ) : (
           <RecordTable list={list} news={news} selected={selected} onOpen={open} onNews={() => setTurn(turn + 1)} />

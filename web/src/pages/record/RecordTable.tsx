@@ -69,12 +69,12 @@ function Row({ row, selected, onOpen }: { readonly row: RecordRow; readonly sele
 function Foot({ list }: { readonly list: RecordList }) {
   if (list.searching) return <p className={css.foot}>Looking…</p>;
   const { searchedTo, more } = list;
-  if (searchedTo === null || more === null) return <p className={css.foot}>That is all there is.</p>;
+  if (searchedTo === null || more === null) return <p className={css.foot}>End of the record.</p>;
   return (
     <p className={css.foot}>
       Looked back to {count(searchedTo.number)}, {time(searchedTo.at)}.
       <Button small onClick={more}>
-        Look further back
+        Load older calls
       </Button>
     </p>
   );

@@ -2,9 +2,9 @@
 
 /** What can be asked for by name, and what it means in a word. */
 export const KEYS = {
-  since: 'from when on: 15m, 1h, 7d or a time',
+  since: 'start: 15m, 1h, 7d or a time',
   until: 'before when: the same',
-  tool: 'a tool; * stands for anything',
+  tool: 'a tool; * matches any characters',
   agent: 'an id, the end of one, a role, or operator',
   outcome: 'done, failed or denied',
   task: 'TAS-12, a slug or an id',
@@ -126,15 +126,15 @@ export function ask({ terms, words }: Parsed, now: number): Asked {
       case 'since':
       case 'until':
         times[key] = timeOf(value, now);
-        if (times[key] === null) problems.push(`${key}:${value} is no time. Write 15m, 1h, 7d, 14:05 or 2026-11-15T14:05.`);
+        if (times[key] === null) problems.push(`${key}:${value} is not a time. Write 15m, 1h, 7d, 14:05 or 2026-11-15T14:05.`);
         break;
       case 'outcome':
         if (OUTCOMES.includes(value)) params.outcome = value;
-        else problems.push(`outcome:${value} is none. There are done, failed and denied.`);
+        else problems.push(`outcome:${value} is unknown. Use done, failed or denied.`);
         break;
       case 'commit':
         if (/^[0-9a-f]{4,64}$/i.test(value)) params.commit = value;
-        else problems.push(`commit:${value} is no beginning of a hash: four hex digits or more.`);
+        else problems.push(`commit:${value} is not an abbreviated hash. Write at least four hex digits.`);
         break;
       case 'tool':
         params.tool = toolOf(value);

@@ -88,7 +88,7 @@ function Shown({ diff, look, reviews }: { readonly diff: AgentDiff; readonly loo
                 type="button"
                 className={css.chip}
                 aria-pressed={seen.has(file.path)}
-                title={seen.has(file.path) ? 'Seen; click to look at it again' : 'Click when you have seen it'}
+                title={seen.has(file.path) ? 'Marked as seen; click to unmark' : 'Mark as seen'}
                 onClick={() => toggle(file.path)}
               >
                 {seen.has(file.path) && <Check size={12} aria-hidden="true" />}
@@ -103,7 +103,7 @@ function Shown({ diff, look, reviews }: { readonly diff: AgentDiff; readonly loo
           {done} of {plural(paths.length, 'file')} seen
         </span>
       </div>
-      {diff.truncated && <p className={css.warning}>The changes are too long to be shown whole: look at the branch itself for the rest.</p>}
+      {diff.truncated && <p className={css.warning}>The diff is too long to be shown completely. See the branch for the rest.</p>}
       <div className={css.diff}>
         <Diff
           patch={diff.patch}

@@ -24,7 +24,7 @@ const ITEM: Readonly<Record<Item['kind'], { readonly icon: LucideIcon; readonly 
 /** Shapes and words of the train; the colour is that of the agent's state with the same meaning. */
 export const STATION: Readonly<Record<Look, { readonly icon: LucideIcon; readonly state: string; readonly word: string }>> = {
   merged: { icon: CircleCheck, state: 'succeeded', word: 'Merged' },
-  checking: { icon: CirclePlay, state: 'running', word: 'Being tried' },
+  checking: { icon: CirclePlay, state: 'running', word: 'Trial merge' },
   next: { icon: CircleDashed, state: 'queued', word: 'Next' },
   queued: { icon: CircleDashed, state: 'queued', word: 'Queued' },
   held: { icon: TriangleAlert, state: 'failed', word: 'Held' },
@@ -111,7 +111,7 @@ export function DeskList({ groups, stations, selected, more, onOpen }: Props) {
           </ul>
         </section>
       ))}
-      {groups.length === 0 && <p className={`dim ${css.none}`}>Nothing waits to be looked at.</p>}
+      {groups.length === 0 && <p className={`dim ${css.none}`}>Nothing to review.</p>}
       {more !== null && (
         <div className={css.more}>
           <Button small onClick={more}>
@@ -124,7 +124,7 @@ export function DeskList({ groups, stations, selected, more, onOpen }: Props) {
           <GitMerge size={12} aria-hidden="true" /> {stations.length === 0 ? 'Merge queue' : `Merge queue into ${targetsOf(stations)}`}
         </h2>
         {stations.length === 0 ? (
-          <p className={`dim ${css.none}`}>What you approve is merged here, one after the other, once the project's check has passed.</p>
+          <p className={`dim ${css.none}`}>Approved work is merged here one at a time, after the project's check passes.</p>
         ) : (
           <ul>
             {stations.map((station) => (

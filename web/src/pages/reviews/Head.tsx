@@ -69,7 +69,7 @@ export function BranchFact({ branch, target, behind }: { readonly branch: string
     <Fact icon={GitBranch}>
       <code>{branch}</code>
       {target !== null && (
-        <span title={target}>{behind === null || behind === 0 ? ` goes into ${targetName(target)}` : ` is ${behind} behind ${targetName(target)}`}</span>
+        <span title={target}>{behind === null || behind === 0 ? ` merges into ${targetName(target)}` : ` is ${behind} behind ${targetName(target)}`}</span>
       )}
     </Fact>
   );

@@ -96,7 +96,7 @@ function Decide({ coder, story, onDone }: { readonly coder: Coder; readonly stor
       </Foot>
       {asking === 'abandon' && (
         <Confirm
-          title={`Give up the work of ${who}?`}
+          title={`Abandon the work of ${who}?`}
           verb="Abandon it"
           onClose={() => setAsking(null)}
           onConfirm={async () => {

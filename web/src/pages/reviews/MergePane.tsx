@@ -105,11 +105,11 @@ function Shown({ merge, onBack }: { readonly merge: WatchedMerge; readonly onBac
         </Fact>
       </Head>
       <div className={`scroll ${css.body}`}>
-        {error !== null && <Problem error={error} title="It could not be put back into the queue" />}
+        {error !== null && <Problem error={error} title="Failed to return it to the queue" />}
         {merge.reason !== null && <p className={css.reason}>{merge.reason}</p>}
-        {merge.state === 'sent_back' && <p className="mid">Whoever did it was told, and goes on from its branch; the task waits to be handed in again.</p>}
+        {merge.state === 'sent_back' && <p className="mid">Its agent received the reason and continues on its branch. The task returns here when it is submitted again.</p>}
         <Places merge={merge} />
-        {merge.state === 'merging' && merge.checking == null && <p className="mid">It is tried on a scratch worktree, where nobody else works.</p>}
+        {merge.state === 'merging' && merge.checking == null && <p className="mid">The merge is tried in a separate worktree.</p>}
         {merge.checking != null && (
           <>
             <p className="mid">
@@ -120,7 +120,7 @@ function Shown({ merge, onBack }: { readonly merge: WatchedMerge; readonly onBac
                 </>
               )}
             </p>
-            <Output title="What the check says" text={merge.checking.output.join('\n')} />
+            <Output title="Output of the check" text={merge.checking.output.join('\n')} />
           </>
         )}
         {merge.checkOutput !== null && <Output title="The end of what the check said" text={merge.checkOutput} />}

@@ -71,13 +71,13 @@ export default function ReviewsPage() {
           {id === null && desk.ready && (
             <div className={css.nothing}>
               {items.length === 0 ? (
-                <Empty title="Nothing waits to be looked at" commands={['adjutant reviews --all']}>
-                  What an agent changes that you start waits here for your approval when it is done. A coder can ask for a review before, with the
-                  tool <code>request_review</code>. What was merged last is at the left.
+                <Empty title="Nothing to review" commands={['adjutant reviews --all']}>
+                  Finished work of the agents that you start waits here for your approval. A coder can ask for a review earlier with the
+                  tool <code>request_review</code>. The latest merges are listed at the left.
                 </Empty>
               ) : (
-                <Empty title="Choose what to look at">
-                  <kbd>j</kbd> and <kbd>k</kbd> move, <kbd>[</kbd> and <kbd>]</kbd> go from file to file, <kbd>v</kbd> marks one as seen.
+                <Empty title="Choose an item">
+                  <kbd>j</kbd> and <kbd>k</kbd> move, <kbd>[</kbd> and <kbd>]</kbd> move between files, <kbd>v</kbd> marks one as seen.
                 </Empty>
               )}
             </div>

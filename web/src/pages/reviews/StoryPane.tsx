@@ -22,7 +22,7 @@ export function StoryPane({ id, onBack }: { readonly id: string; readonly onBack
       <Head title={data.task?.title ?? who} number={data.task?.number} look={look} onLook={setLook} pull={data.pullRequest} onBack={onBack}>
         <Fact icon={Eye}>
           {last === undefined
-            ? 'nobody looked at it yet'
+            ? 'not reviewed yet'
             : `${plural(data.reviews.length, 'review')}; ${last.reviewerRole ?? 'reviewer'} ${shortId(last.reviewerId)} ${verdictOf(last)}`}
         </Fact>
         {data.branch !== null && <BranchFact branch={data.branch} target={null} behind={null} />}

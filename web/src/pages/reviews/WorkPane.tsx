@@ -59,7 +59,7 @@ function Facts({ task, story }: { readonly task: ReviewQueueTask; readonly story
           collides with {overlap.slug} in {(overlap.conflicts ?? []).map((conflict) => conflict.file).join(', ')}
         </Fact>
       ))}
-      {touches.length > 0 && <Fact icon={GitMerge}>changes the same files as {touches.map((overlap) => overlap.slug).join(', ')}, and fits</Fact>}
+      {touches.length > 0 && <Fact icon={GitMerge}>changes the same files as {touches.map((overlap) => overlap.slug).join(', ')}, without conflict</Fact>}
       {task.uncommitted.length > 0 && <Fact icon={FileWarning}>{plural(task.uncommitted.length, 'file is', 'files are')} not committed, and no part of it</Fact>}
       {lastMerge !== null && lastMerge.state === 'sent_back' && (
         <Fact icon={Undo2}>
@@ -102,7 +102,7 @@ function Decide({ task, onDone }: { readonly task: ReviewQueueTask; readonly onD
   const [missing, setMissing] = useState(false);
   const { worker } = task;
   const goesOn = worker !== null && !isOver(worker.state);
-  const who = worker === null ? 'whoever takes it next' : `${worker.role} ${shortId(worker.id)}`;
+  const who = worker === null ? 'the next agent' : `${worker.role} ${shortId(worker.id)}`;
   const sendBack = async () => {
     if (reason.trim() === '') {
       setMissing(true);
@@ -130,14 +130,14 @@ function Decide({ task, onDone }: { readonly task: ReviewQueueTask; readonly onD
       <Problem error={error} title="It could not be sent back" />
     ) : missing && reason.trim() === '' ? (
       <p role="alert" className="small">
-        Say what is to be changed, then send it back.
+        Describe the changes, then send the work back.
       </p>
     ) : null;
   return (
     <>
       <Foot
         label="Why, or what to change"
-        placeholder={goesOn ? `Say what to change. Goes to ${who} by mail, and to the task's remarks.` : `Say what to change. ${who === 'whoever takes it next' ? 'Whoever takes it next' : `${who} has ended: whoever takes it next`} reads it among the task's remarks.`}
+        placeholder={goesOn ? `Describe the changes. ${who} receives them by mail, and they become a comment on the task.` : `Describe the changes. ${worker === null ? '' : `${who} has ended. `}The next agent reads them in the task's comments.`}
         value={reason}
         maxLength={100_000}
         onChange={setReason}
@@ -162,15 +162,15 @@ function Decide({ task, onDone }: { readonly task: ReviewQueueTask; readonly onD
           }}
         >
           {task.branch === null ? (
-            <p>It has no branch of its own, so that nothing is merged and it is done at once.</p>
+            <p>It has no branch of its own, so nothing is merged and the task completes at once.</p>
           ) : (
             <p>
               {plural(task.changedFiles, 'file')}, {plural(task.additions, 'new line')} and {plural(task.deletions, 'line')} gone are merged into{' '}
-              <code>{targetName(task.target ?? '')}</code> when their turn comes, after the project's check.
+              <code>{targetName(task.target ?? '')}</code> when their turn comes and the project's check passes.
             </p>
           )}
           {goesOn && <p>{who} ends once that is done.</p>}
-          {task.mergesCleanly === false && <p>It does not merge as it is, and will be sent back with the {plural(task.conflicts.length, 'conflict')}.</p>}
+          {task.mergesCleanly === false && <p>It does not merge cleanly and will be sent back with the {plural(task.conflicts.length, 'conflict')}.</p>}
         </Confirm>
       )}
     </>

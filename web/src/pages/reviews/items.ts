@@ -23,7 +23,7 @@ function approveItem(task: ReviewQueueTask): Item {
 }
 
 function limitItem(coder: Coder): Item {
-  const line = [coder.task?.number ?? shortId(coder.coderId), `${coder.iterations} of ${coder.maxIterations} rounds used: lift or end`].join(', ');
+  const line = [coder.task?.number ?? shortId(coder.coderId), `${coder.iterations} of ${coder.maxIterations} reviews used: allow more or end`].join(', ');
   return { kind: 'limit', id: coder.coderId, title: coder.task?.title ?? `${coder.role} ${shortId(coder.coderId)}`, line, coder };
 }
 

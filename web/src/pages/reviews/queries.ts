@@ -109,7 +109,7 @@ export function useActs(): Acts {
           sent_back: `was sent back: ${answer.reason ?? ''}`,
           held: `is held: ${answer.reason ?? ''}`,
           queued: 'is in the queue',
-          completed: 'is done; it had no branch to be merged',
+          completed: 'is done; it had no branch to merge',
         }[answer.status];
         toast(`${task.number} ${word}`);
         await told();
@@ -121,7 +121,7 @@ export function useActs(): Acts {
     },
     sendBack: async (task, feedback) => {
       const answer = await callTool<{ readonly agentId: string | null }>('mcp__supervisor__request_changes', { taskId: task.id, feedback });
-      toast(answer.agentId === null ? `${task.number} is sent back; nobody works on it now` : `${task.number} is sent back, and goes on`);
+      toast(answer.agentId === null ? `${task.number} was sent back; no agent works on it now` : `${task.number} was sent back; its agent continues`);
       await told();
     },
     allowMore: async (coder) => {
@@ -131,7 +131,7 @@ export function useActs(): Acts {
     },
     abandon: async (coder, reason) => {
       await post(`/api/reviews/${coder}/abandon`, reason === '' ? {} : { reason });
-      toast('Given up; what it committed stays on its branch');
+      toast('Abandoned; its commits stay on its branch');
       await told();
     },
     openPull: async (coder, title, description) => {

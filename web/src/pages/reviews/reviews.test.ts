@@ -82,7 +82,7 @@ describe('the list', () => {
       ['With a reviewer', ['sp_7']],
       ['With a supervisor', ['sp_2']],
     ]);
-    expect(groups[0]?.items.map((item) => item.line)).toEqual(['TAS-1, 3 files, 2 rounds', 'TAS-9, 3 of 3 rounds used: lift or end']);
+    expect(groups[0]?.items.map((item) => item.line)).toEqual(['TAS-1, 3 files, 2 rounds', 'TAS-9, 3 of 3 reviews used: allow more or end']);
   });
 
   it('shows again what was sent back and handed in once more', () => {

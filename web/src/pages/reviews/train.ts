@@ -21,7 +21,7 @@ export const shortCommit = (commit: string): string => commit.slice(0, 7);
 /** What failed, in short. */
 export function whatFailed(merge: Merge): string {
   if (merge.conflicts.length > 0) return plural(merge.conflicts.length, 'file does not fit', 'files do not fit');
-  return merge.reason ?? 'nobody said why';
+  return merge.reason ?? 'no reason given';
 }
 
 function lookOf(merge: Merge): Look {

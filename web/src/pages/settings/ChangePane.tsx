@@ -36,12 +36,12 @@ function Mark({ standing, changes }: { readonly standing: Standing; readonly cha
 function Change({ path, check, changes }: Pick<Props, 'path' | 'check' | 'changes'>) {
   const { checked } = check;
   if (check.error !== null) return <Problem error={check.error} title="The change could not be checked" onRetry={check.again} />;
-  if (changes > 0 && checked === null) return <p className={css.later}>What will be written stands here once it can be checked.</p>;
+  if (changes > 0 && checked === null) return <p className={css.later}>The new content appears here once it can be checked.</p>;
   if (changes === 0 || checked === null) {
     return (
-      <Empty title="Nothing is changed" commands={['adjutant config get', 'adjutant reload']}>
-        What you change is checked while you type. The lines of <code>{path}</code> that will be written stand here before you save them; comments and
-        order stay as they are.
+      <Empty title="No changes" commands={['adjutant config get', 'adjutant reload']}>
+        Changes are checked while you type. The lines of <code>{path}</code> that will change appear here before you save. Comments and
+        order are kept.
       </Empty>
     );
   }

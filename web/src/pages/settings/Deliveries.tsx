@@ -16,9 +16,9 @@ import type { Deliveries, Delivery, DeliveryState, Webhook } from '../../api/typ
 import css from './WebhooksPart.module.css';
 
 const NOTHING: Readonly<Record<DeliveryState, string>> = {
-  dead: 'Nothing was given up.',
-  pending: 'Nothing waits.',
-  delivered: 'Nothing was taken yet. The last 200 are kept.',
+  dead: 'No failed messages.',
+  pending: 'No queued messages.',
+  delivered: 'No delivered messages yet. The last 200 are kept.',
 };
 
 function Next({ at }: { readonly at: string | null }) {
@@ -49,7 +49,7 @@ function Row({ one, readOnly, onRetry }: { readonly one: Delivery; readonly read
         )}
       </div>
       {one.lastError !== null && <p className={css.problem}>{one.lastError}</p>}
-      {open && <Json value={one.body} label={`What is sent of event ${one.eventNumber}`} />}
+      {open && <Json value={one.body} label={`Body sent for event ${one.eventNumber}`} />}
     </li>
   );
 }
@@ -75,7 +75,7 @@ export function Deliveries({ hook, readOnly, onChanged }: Props) {
   const retry = useMutation({
     mutationFn: (one: Delivery) => post(`${path}/${one.id}/retry`),
     onSuccess: async (_, one) => {
-      toast(`${one.kind}, event ${count(one.eventNumber)}, is sent again`);
+      toast(`${one.kind}, event ${count(one.eventNumber)}, is queued again`);
       await client.invalidateQueries({ queryKey: ['webhooks'] });
       onChanged();
     },

@@ -33,9 +33,9 @@ export function KeyField({ view, typed, error, readOnly, onType }: Props) {
   const help = (
     <>
       {view.description} <code title={view.key}>{view.key}</code>
-      {kind === 'list' && ' One a line.'}
+      {kind === 'list' && ' One per line.'}
       {kind === 'json' && ' As JSON.'}
-      {view.atStart && ' Counts from the next start of the server.'}
+      {view.atStart && ' Takes effect when the server is restarted.'}
       {view.decidedBy !== null && (
         <>
           {' '}

@@ -44,7 +44,7 @@ export function KeysForm({ keys, part, form, search = false }: Props) {
       )}
       {sections.length === 0 && (
         <Empty title="No setting is called so" action={<Button onClick={() => setWanted('')}>Clear</Button>}>
-          Nothing here fits “{wanted}”.
+          No setting matches “{wanted}”.
         </Empty>
       )}
       {sections.map((section) => (

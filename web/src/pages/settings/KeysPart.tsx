@@ -7,7 +7,7 @@ export function KeysPart() {
     <div className={css.part}>
       <section className={css.block} aria-label="Single keys">
         <SingleKeys className={css.check} />
-        <p className="small mid">Off, only keys with ⌘ or Ctrl do something. This is kept in this browser.</p>
+        <p className="small mid">If this is off, only shortcuts with ⌘ or Ctrl work. The setting is stored in this browser.</p>
       </section>
       <KeyList sectionClass={css.block} listClass={css.keys} />
     </div>

@@ -6,8 +6,8 @@ import type { KeyView } from '../../api/types';
 import css from './Simple.module.css';
 
 const WORDS = {
-  on: 'This browser tells you of mail for you, approvals that wait and what failed, while you look elsewhere.',
-  off: 'This browser tells you nothing by itself.',
+  on: 'This browser notifies you of mail, pending approvals and failures while the page is in the background.',
+  off: 'This browser shows no notifications.',
   blocked: 'This browser does not allow notifications for this page. Allow them in its settings for this site first.',
 } as const;
 

@@ -67,9 +67,9 @@ export function PermissionsPart({ settings, form }: { readonly settings: Setting
   return (
     <div className={css.permissions}>
       <p className="mid">
-        Every tool that an agent may use is allowed by its category or its role; a pattern that denies wins. An agent is not shown what it may not use.
+        Every tool that an agent may use is allowed by its category or its role; a pattern that denies wins. An agent does not see tools that it may not use.
       </p>
-      <div className={`scroll ${css.box}`} role="region" aria-label="Which category may use which tool" tabIndex={0}>
+      <div className={`scroll ${css.box}`} role="region" aria-label="Tools that each category may use" tabIndex={0}>
         <table className={css.table}>
           <thead>
             <tr>
@@ -111,7 +111,7 @@ export function PermissionsPart({ settings, form }: { readonly settings: Setting
             </div>
             <div>
               <dt>May start</dt>
-              <dd>{category.mayDraft.length === 0 ? 'nobody' : category.mayDraft.join(', ')}</dd>
+              <dd>{category.mayDraft.length === 0 ? 'none' : category.mayDraft.join(', ')}</dd>
             </div>
           </dl>
           <KeysForm keys={[...own, ...shared]} part="permissions" form={form} />

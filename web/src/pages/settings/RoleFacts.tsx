@@ -12,7 +12,7 @@ function budgetOf({ budget }: EffectiveRole): string {
     budget.agents === null ? null : `${count(budget.agents)} agents`,
     budget.seconds === null ? null : span(budget.seconds * 1000),
   ].filter((part) => part !== null);
-  return parts.length === 0 ? 'as whoever starts it' : parts.join(', ');
+  return parts.length === 0 ? 'as its parent' : parts.join(', ');
 }
 
 /** Tools by toolset: `mail 4, task 2`. */
@@ -37,12 +37,12 @@ export function RoleFacts({ sum }: { readonly sum: EffectiveRole }) {
     ['May be silent for', seconds(sum.inactivity, 'no limit of its own')],
     ['May spend', budgetOf(sum)],
     ['Its own tools', sum.ownTools === null ? 'all' : sum.ownTools.join(', ') || 'none'],
-    ...(sum.ownToolsDenied.length === 0 ? [] : [['But not', sum.ownToolsDenied.join(', ')] as const]),
+    ...(sum.ownToolsDenied.length === 0 ? [] : [['Except', sum.ownToolsDenied.join(', ')] as const]),
     ['Adjutant’s tools', toolsetsOf(sum.tools).map(([set, many]) => `${set} ${many}`).join(', ') || 'none'],
   ];
   return (
-    <section aria-label="What it comes to">
-      <h3>What it comes to</h3>
+    <section aria-label="Resulting settings">
+      <h3>Resulting settings</h3>
       <dl className={css.facts}>
         {facts.map(([name, value]) => (
           <div key={name}>

@@ -26,13 +26,13 @@ interface Props {
 
 /** What a new role begins with. */
 export function beginning(name: string): string {
-  return `---\nname: ${name}\ncategory: worker\ndescription: What it is for, in a line.\n---\n\nSay what whoever plays this role is to do, and how.\n`;
+  return `---\nname: ${name}\ncategory: worker\ndescription: One-line description.\n---\n\nDescribe what an agent in this role does, and how.\n`;
 }
 
 function NewRole({ taken, onMake, onClose }: { readonly taken: readonly string[]; readonly onMake: (name: string) => void; readonly onClose: () => void }) {
   const [name, setName] = useState('');
   const fits = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name);
-  const error = name === '' ? null : taken.includes(name) ? 'There is a role of that name.' : fits ? null : 'Letters, digits, “-”, “_” and “.”.';
+  const error = name === '' ? null : taken.includes(name) ? 'A role with this name exists.' : fits ? null : 'Letters, digits, “-”, “_” and “.”.';
   const foot = (
     <Button look="primary" disabled={!fits || error !== null} onClick={() => onMake(name)}>
       Begin
@@ -40,7 +40,7 @@ function NewRole({ taken, onMake, onClose }: { readonly taken: readonly string[]
   );
   return (
     <Dialog title="New role" onClose={onClose} foot={foot}>
-      <Field label="Name" error={error} help="Nothing is written before you save it.">
+      <Field label="Name" error={error} help="The file is written when you save it.">
         {(control) => (
           <input
             {...control}
@@ -110,8 +110,8 @@ export function RolesPart({ roles, selected, draft, problems, readOnly, onSelect
         <div className={css.role}>
           {role !== null && !role.isOwn && (
             <p className="small mid">
-              This is Claude Code’s own role (<code>{role.path}</code>). Saved here, a file in <code>.adjutant/roles</code> stands in for it; the other
-              stays as it is.
+              This is Claude Code’s own role (<code>{role.path}</code>). If you save it here, a file in <code>.adjutant/roles</code> overrides it;
+              the original is unchanged.
             </p>
           )}
           <Field

@@ -72,7 +72,7 @@ function Whole({ settings, part }: { readonly settings: SettingsView; readonly p
     // The answer may take a while, and whatever was typed meanwhile is not saved yet.
     setRole((now) => leftOf({ draft: NONE, role: now }, kept, true).role);
     setDraft((now) => leftOf({ draft: now, role: null }, kept, false).draft);
-    toast(saved.reloaded.warnings.length === 0 ? 'Saved, and in force' : `Saved. Odd: ${saved.reloaded.warnings[0]}`);
+    toast(saved.reloaded.warnings.length === 0 ? 'Saved and in force' : `Saved. Warning: ${saved.reloaded.warnings[0]}`);
   });
   const changes = isRole ? Number(role !== null && role.text !== file?.text) : draft.size;
   const standing = standingOf({ changes, errors: isRole ? NO_ERRORS : wish.errors, busy: save.isPending }, check);
@@ -134,7 +134,7 @@ function Whole({ settings, part }: { readonly settings: SettingsView; readonly p
         </Link>
         <h2>{name}</h2>
         {withFile && !isRole && broken.length > 0 && (
-          <Problem error={new Error(broken[0]?.message ?? '')} title={`${path}${broken[0]?.line == null ? '' : `, line ${broken[0].line}`}: the file as it stands cannot be used`} />
+          <Problem error={new Error(broken[0]?.message ?? '')} title={`${path}${broken[0]?.line == null ? '' : `, line ${broken[0].line}`}: the file cannot be used in its current state`} />
         )}
         {body()}
       </section>

@@ -24,9 +24,9 @@ const SNIPPET = `webhooks:
 
 /** Shape and word of each standing; the colour is that of the agent's state with the same meaning. */
 const LOOK: Readonly<Record<WebhookStatus, { readonly icon: LucideIcon; readonly state: string; readonly word: string }>> = {
-  ok: { icon: CircleCheck, state: 'succeeded', word: 'Takes everything' },
+  ok: { icon: CircleCheck, state: 'succeeded', word: 'Receives all events' },
   new: { icon: CircleDashed, state: 'queued', word: 'Nothing sent yet' },
-  failing: { icon: Hourglass, state: 'limited', word: 'The last was not taken' },
+  failing: { icon: Hourglass, state: 'limited', word: 'The last message was rejected' },
   held: { icon: TriangleAlert, state: 'failed', word: 'Held' },
   disabled: { icon: CircleX, state: 'failed', word: 'Disabled' },
 };
@@ -85,11 +85,11 @@ function Hook({ hook, open, readOnly, onOpen }: { readonly hook: Webhook; readon
             )}
             {hook.state === 'disabled' && (
               <>
-                <Button small look="primary" disabled={act.isPending} onClick={() => act.mutate({ what: 'enable', body: {}, done: `${hook.name} goes on where it stopped` })}>
+                <Button small look="primary" disabled={act.isPending} onClick={() => act.mutate({ what: 'enable', body: {}, done: `${hook.name} continues where it stopped` })}>
                   Enable
                 </Button>
-                <Button small disabled={act.isPending} onClick={() => act.mutate({ what: 'enable', body: { skipMissed: true }, done: `${hook.name} goes on from now` })}>
-                  Enable, skip what it missed
+                <Button small disabled={act.isPending} onClick={() => act.mutate({ what: 'enable', body: { skipMissed: true }, done: `${hook.name} continues with new events` })}>
+                  Enable and skip missed events
                 </Button>
               </>
             )}
@@ -99,7 +99,7 @@ function Hook({ hook, open, readOnly, onOpen }: { readonly hook: Webhook; readon
           {sent !== undefined && (
             <span data-state={sent.ok ? 'succeeded' : 'failed'} className={css.mark}>
               {sent.ok ? <CircleCheck size={12} aria-hidden="true" /> : <CircleX size={12} aria-hidden="true" />}
-              {sent.ok ? `It took the test: ${sent.status}, ${took(sent.millis)}` : `It did not take the test: ${sent.error}`}
+              {sent.ok ? `The endpoint accepted the test: ${sent.status}, ${took(sent.millis)}` : `The endpoint rejected the test: ${sent.error}`}
             </span>
           )}
         </span>
@@ -126,7 +126,7 @@ export function WebhooksPart({ readOnly }: { readonly readOnly: boolean }) {
     <div className={css.webhooks}>
       {hooks.length === 0 ? (
         <Empty title="No webhook yet" commands={['adjutant config path', 'adjutant reload']}>
-          A webhook tells another program what happens: signed, in order, tried again until it is taken. Name one in the file:
+          A webhook sends events to another program: signed, in order, retried until accepted. Add one to the file:
         </Empty>
       ) : (
         <ul aria-label="Webhooks">
@@ -140,7 +140,7 @@ export function WebhooksPart({ readOnly }: { readonly readOnly: boolean }) {
         <pre tabIndex={0} aria-label="An example for config.yaml">{SNIPPET}</pre>
         <Copy text={SNIPPET} label="Copy these lines" />
         <p className="small dim">
-          The key is a variable of the server’s environment; it is never shown here. Addresses are cut short, because paths often are secrets.
+          The key is a variable of the server’s environment; it is never shown here. Addresses are shortened, because paths often contain secrets.
         </p>
       </details>
     </div>

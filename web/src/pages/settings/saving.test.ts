@@ -8,12 +8,12 @@ const check = (change: Partial<Check> = {}): Check => ({ checked: checked(), sta
 const form = (changes = 1, errors: [string, string][] = [], busy = false) => ({ changes, errors: new Map(errors), busy });
 
 test('only what passed the check as it stands can be saved', () => {
-  expect(standingOf(form(), check())).toEqual({ can: true, reason: 'It passes the check.' });
+  expect(standingOf(form(), check())).toEqual({ can: true, reason: 'The check passed.' });
   expect(standingOf(form(), check({ stale: true }))).toEqual({ can: false, reason: 'Checking…' });
   expect(standingOf(form(), check({ checked: null }))).toEqual({ can: false, reason: 'Checking…' });
-  expect(standingOf(form(0), check()).reason).toBe('Nothing is changed.');
-  expect(standingOf(form(), check({ checked: checked({ diff: '' }) })).reason).toBe('The file says so already.');
-  expect(standingOf(form(), check({ error: new Error('away') })).reason).toBe('It could not be checked.');
+  expect(standingOf(form(0), check()).reason).toBe('There are no changes.');
+  expect(standingOf(form(), check({ checked: checked({ diff: '' }) })).reason).toBe('The file already has this value.');
+  expect(standingOf(form(), check({ error: new Error('away') })).reason).toBe('The check failed.');
   expect(standingOf(form(1, [], true), check()).can).toBe(false);
 });
 

@@ -37,14 +37,14 @@ export function standingOf(form: Asked, { checked, stale, error }: Check): Stand
   if (form.busy) return no('Saving…');
   const [first] = form.errors;
   if (first !== undefined) return no(`${first[0]}: ${first[1]}`);
-  if (form.changes === 0) return no('Nothing is changed.');
-  if (error !== null) return no('It could not be checked.');
+  if (form.changes === 0) return no('There are no changes.');
+  if (error !== null) return no('The check failed.');
   if (checked === null || stale) return no('Checking…');
   const problem = checked.problems[0];
   if (!checked.ok) {
     const where = problem?.key ?? (problem?.line == null ? '' : `line ${problem.line}`);
-    return no(`${where}${where === '' ? '' : ': '}${problem?.message ?? 'It does not pass the check.'}`);
+    return no(`${where}${where === '' ? '' : ': '}${problem?.message ?? 'The check failed.'}`);
   }
-  if (checked.diff === '') return no('The file says so already.');
-  return { can: true, reason: 'It passes the check.' };
+  if (checked.diff === '') return no('The file already has this value.');
+  return { can: true, reason: 'The check passed.' };
 }

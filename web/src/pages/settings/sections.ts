@@ -3,12 +3,12 @@ import type { KeyView } from '../../api/types';
 
 export const PARTS = [
   { id: 'general', name: 'General', about: 'The server, models, agents, reviews, GitHub' },
-  { id: 'limits', name: 'Limits', about: 'How deep, how many, how long' },
-  { id: 'budget', name: 'Budget', about: 'What may be spent, and what tokens cost' },
-  { id: 'roles', name: 'Roles', about: 'Prompts, and how whoever plays them is run' },
-  { id: 'permissions', name: 'Permissions', about: 'Which category may use which tool' },
-  { id: 'webhooks', name: 'Webhooks', about: 'Programs that are told of events' },
-  { id: 'notifications', name: 'Notifications', about: 'What this browser shows, and Slack' },
+  { id: 'limits', name: 'Limits', about: 'Depth, number and duration' },
+  { id: 'budget', name: 'Budget', about: 'Spending caps and token prices' },
+  { id: 'roles', name: 'Roles', about: 'Prompts, and how agents in each role run' },
+  { id: 'permissions', name: 'Permissions', about: 'Tools that each category may use' },
+  { id: 'webhooks', name: 'Webhooks', about: 'Programs that receive events' },
+  { id: 'notifications', name: 'Notifications', about: 'Browser notifications and Slack' },
   { id: 'keys', name: 'Keys', about: 'The keyboard' },
 ] as const;
 

@@ -65,7 +65,7 @@ function jsonOf(text: string): Read {
   try {
     return { value: JSON.parse(text) };
   } catch {
-    return { error: 'This is not JSON: names and words need double quotes.' };
+    return { error: 'This is not JSON: names and strings need double quotes.' };
   }
 }
 

@@ -31,7 +31,7 @@ export function Assign({ row, onClose }: { readonly row: TaskRow; readonly onClo
       await callTool('mcp__task__assign', { taskId: name(row.number), agentId: agent });
       void client.invalidateQueries({ queryKey: ['board'] });
       void client.invalidateQueries({ queryKey: ['task', row.number] });
-      toast(`${name(row.number)} is given to ${shortId(agent)}.`);
+      toast(`${name(row.number)} is assigned to ${shortId(agent)}.`);
       onClose();
     } catch (problem) {
       setError(problem);
@@ -52,10 +52,10 @@ export function Assign({ row, onClose }: { readonly row: TaskRow; readonly onClo
   );
   const list = agents.data?.agents ?? [];
   return (
-    <Dialog title={`Who does ${name(row.number)}?`} onClose={onClose} foot={foot}>
-      <p className="mid">It becomes the agent's current task. What somebody has begun is first moved back to Ready.</p>
+    <Dialog title={`Assign ${name(row.number)}`} onClose={onClose} foot={foot}>
+      <p className="mid">It becomes the agent's current task. A task in progress is first moved back to Ready.</p>
       {agents.error !== null && <Problem error={agents.error} title="The agents could not be read" onRetry={() => void agents.refetch()} />}
-      <Field label="Agent" help={list.length === 0 ? 'Nobody is there: start an agent for it.' : 'Those that have not ended'}>
+      <Field label="Agent" help={list.length === 0 ? 'There is no live agent. Start one for this task.' : 'Live agents'}>
         {(control) => (
           <select {...control} value={agent} onChange={(event) => setAgent(event.target.value)} disabled={list.length === 0}>
             <option value="">choose one</option>

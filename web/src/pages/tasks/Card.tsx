@@ -70,7 +70,7 @@ export const Card = memo(function Card({ row, acts, selected, current, menuOpen,
       </a>
       {!acts.readOnly && (
         <Menu
-          label={`What to do with ${name(row.number)}`}
+          label={`Actions for ${name(row.number)}`}
           items={menuOpen ? acts.menu(row) : []}
           open={menuOpen}
           onOpenChange={(open) => acts.setMenu(open ? row.number : null)}

@@ -59,10 +59,10 @@ export function Facts({ task, readOnly }: { readonly task: TaskDetails; readonly
       <dd>
         <Priority task={task} readOnly={readOnly} />
       </dd>
-      <dt>{task.column === 'ready' || task.column === 'blocked' ? 'Given to' : 'Claimed by'}</dt>
+      <dt>{task.column === 'ready' || task.column === 'blocked' ? 'Assigned to' : 'Claimed by'}</dt>
       <dd>
         {agent === null ? (
-          <span className="dim">nobody</span>
+          <span className="dim">no agent</span>
         ) : (
           <Link href={`/agents/${agent.id}`} className={css.agent ?? ''}>
             <StateIcon state={agent.state} /> {agent.role} <span className={css.number}>{agent.short}</span>

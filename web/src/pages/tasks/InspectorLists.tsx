@@ -201,7 +201,7 @@ export function Context({ task }: { readonly task: TaskDetails }) {
         </p>
       )}
       <details className={css.context} onToggle={(event) => setOpen(event.currentTarget.open)}>
-        <summary>All of it</summary>
+        <summary>Show all</summary>
         {open && (
           <div>
             <Markdown text={task.context} />

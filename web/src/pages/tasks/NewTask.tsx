@@ -45,7 +45,7 @@ export function NewTask({ epic: chosen, onClose, onMade }: Props) {
         ...(needs.trim() === '' ? {} : { dependsOn: taskNames(needs) }),
       });
       void client.invalidateQueries({ queryKey: ['board'] });
-      toast(`${made.number} is there.`);
+      toast(`${made.number} was created.`);
       onMade(Number(made.number.replace(/^TAS-/, '')));
     } catch (problem) {
       setError(problem);
@@ -76,7 +76,7 @@ export function NewTask({ epic: chosen, onClose, onMade }: Props) {
         <Field label="Title" help="What is to be done, in a line" error={wrong('title')}>
           {(control) => <input {...control} autoFocus maxLength={300} value={title} onChange={(event) => setTitle(event.target.value)} />}
         </Field>
-        <Field label="Description" help="What whoever does it must know" error={wrong('description')}>
+        <Field label="Description" help="Everything that an agent needs to do it" error={wrong('description')}>
           {(control) => <textarea {...control} rows={5} maxLength={100_000} value={description} onChange={(event) => setDescription(event.target.value)} />}
         </Field>
         <div className={css.pair}>

@@ -76,7 +76,7 @@ export default function TaskGraph({ filter, selected, href, onOpen }: Props) {
     return query.error === null ? <Skeleton rows={10} height={44} /> : <Problem error={query.error} title="The graph could not be read" onRetry={() => void query.refetch()} />;
   }
   if (graph.nodes.length === 0) {
-    return <Empty title="Nothing waits for anything">A task that needs another is drawn here, to the right of what must be done first. Say what a task waits for when you write it, or in its panel.</Empty>;
+    return <Empty title="No dependencies">A task that depends on another is drawn to the right of it. Set dependencies when you create a task, or in its panel.</Empty>;
   }
   const places = new Map(drawn.nodes.map((place) => [place.number, place]));
   return (
@@ -97,7 +97,7 @@ export default function TaskGraph({ filter, selected, href, onOpen }: Props) {
         onPointerUp={() => (drag.current = null)}
         onPointerCancel={() => (drag.current = null)}
       >
-        <svg width="100%" height="100%" role="group" aria-label={`${graph.nodes.length} tasks and what they wait for`}>
+        <svg width="100%" height="100%" role="group" aria-label={`${graph.nodes.length} tasks and their dependencies`}>
           <defs>
             <marker id="graph-tip" viewBox="0 0 6 6" refX="5" refY="3" markerUnits="userSpaceOnUse" markerWidth="8" markerHeight="8" orient="auto">
               <path d="M0 0 6 3 0 6z" className={css.tip} />

@@ -94,7 +94,7 @@ export default function TasksPage() {
   } else if (all === 0 && filtered) {
     main = (
       <Empty
-        title={q === '' ? 'This epic has no tasks yet' : `No task fits “${q}”`}
+        title={q === '' ? 'This epic has no tasks yet' : `No task matches “${q}”`}
         action={
           <Button
             onClick={() => {
@@ -106,13 +106,13 @@ export default function TasksPage() {
           </Button>
         }
       >
-        Words are looked for in titles, slugs, epics and roles; TAS-12 is a task, p0 to p4 a priority.
+        Search covers titles, slugs, epics and roles. TAS-12 finds a task, p0 to p4 a priority.
       </Empty>
     );
   } else if (empty) {
     main = (
       <Empty title="No tasks" action={readOnly ? undefined : newTask} commands={['adjutant tasks add "Write the tests"']}>
-        Agents add them with task-add, and everyone you start gets one. Or write one: somebody claims it, or you give it to an agent.
+        Agents add tasks with task-add, and each agent that you start gets one. You can also create one for an agent to claim, or assign it.
       </Empty>
     );
   } else if (view === 'graph') {
@@ -161,10 +161,10 @@ export default function TasksPage() {
         {view === 'board' && (
           <span className={css.legend}>
             <Spline size={12} aria-hidden="true" />
-            lines: what the selected task waits for, and what waits for it
+            lines: dependencies of the selected task, and tasks that depend on it
           </span>
         )}
-        {board?.truncated === true && <span className="small dim">The first 500 that fit</span>}
+        {board?.truncated === true && <span className="small dim">The first 500 matches</span>}
         {!readOnly && !empty && newTask}
       </div>
       {phone && view === 'board' && board !== undefined && all > 0 && (

@@ -24,7 +24,7 @@ test('what was not begun is moved by the session, which may skip steps', () => {
 
 test('what waits for others cannot be made ready by hand', () => {
   const task: TaskRow = { ...row(5, 'blocked'), needs: [{ number: 1, done: true }, { number: 3, done: false }] };
-  expect(wayTo(task, 'ready')).toEqual({ kind: 'none', why: 'TAS-5 waits for TAS-3. It becomes ready by itself when that is done or cancelled.' });
+  expect(wayTo(task, 'ready')).toEqual({ kind: 'none', why: 'TAS-5 waits for TAS-3. It becomes ready automatically when they are completed or cancelled.' });
   expect(way(task, 'inProgress').tool).toBe('mcp__session__task-update');
 });
 
@@ -47,6 +47,6 @@ test('a reason goes with what is held up, where one is given', () => {
 test('who moves what an agent works on is told that it goes on', () => {
   const agent: TaskAgent = { id: 'sp_1', short: 'k20wm', role: 'coder', state: 'running', since: '', limitedUntil: null, asks: null, review: null };
   const task: TaskRow = { ...row(4, 'inProgress'), storedState: 'in_progress', agent };
-  expect(way(task, 'ready').told).toBe('TAS-4 moved to Ready. coder k20wm goes on until it is told or killed.');
+  expect(way(task, 'ready').told).toBe('TAS-4 moved to Ready. coder k20wm continues until it receives an instruction or is killed.');
   expect(way({ ...task, agent: { ...agent, state: 'lost' } }, 'ready').told).toBe('TAS-4 moved to Ready.');
 });

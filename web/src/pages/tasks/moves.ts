@@ -46,7 +46,7 @@ function office(row: TaskRow, status: string, told: string, asks: Question | nul
 /** What is said of a task that an agent goes on with. */
 function goesOn(row: TaskRow): string {
   const live = row.agent !== null && ['starting', 'running', 'waiting_review', 'waiting_input', 'limited'].includes(row.agent.state);
-  return live ? ` ${row.agent.role} ${row.agent.short} goes on until it is told or killed.` : '';
+  return live ? ` ${row.agent.role} ${row.agent.short} continues until it receives an instruction or is killed.` : '';
 }
 
 /** Completes a task without a review. */
@@ -55,9 +55,9 @@ export function force(row: TaskRow): Way {
     kind: 'way',
     tool: 'mcp__supervisor__force_complete_task',
     input: (reason) => ({ taskId: name(row.number), reason }),
-    asks: { title: `Complete ${name(row.number)} without merging anything?`, label: 'Why it counts as done', verb: 'Complete', needed: true },
+    asks: { title: `Complete ${name(row.number)} without a merge?`, label: 'Reason', verb: 'Complete', needed: true },
     atOnce: true,
-    told: `${name(row.number)} is completed. Its branch stays as it is.`,
+    told: `${name(row.number)} is completed. Its branch is unchanged.`,
   };
 }
 
@@ -65,7 +65,7 @@ export function force(row: TaskRow): Way {
 export const cancel = (row: TaskRow): Way => session(row, 'cancelled', `${name(row.number)} is cancelled.${goesOn(row)}`);
 
 /** Gives what was given to an agent back to everybody. */
-export const takeBack = (row: TaskRow): Way => office(row, 'PENDING', `${name(row.number)} is given to nobody.`);
+export const takeBack = (row: TaskRow): Way => office(row, 'PENDING', `${name(row.number)} is unassigned.`);
 
 /** How a task gets to a column; nothing where it stands there. */
 export function wayTo(row: TaskRow, to: ColumnName): Way | NoWay | null {
@@ -76,7 +76,7 @@ export function wayTo(row: TaskRow, to: ColumnName): Way | NoWay | null {
     case 'ready': {
       if (begun) return session(row, 'remaining', moved + goesOn(row));
       const open = row.needs.filter((need) => !need.done).map((need) => name(need.number));
-      return { kind: 'none', why: `${name(row.number)} waits for ${open.join(', ')}. It becomes ready by itself when that is done or cancelled.` };
+      return { kind: 'none', why: `${name(row.number)} waits for ${open.join(', ')}. It becomes ready automatically when they are completed or cancelled.` };
     }
     case 'inProgress':
       if (row.column !== 'inReview') return session(row, 'in_progress', moved);
@@ -84,13 +84,13 @@ export function wayTo(row: TaskRow, to: ColumnName): Way | NoWay | null {
         kind: 'way',
         tool: 'mcp__supervisor__request_changes',
         input: (feedback) => ({ taskId: name(row.number), feedback }),
-        asks: { title: `Send ${name(row.number)} back?`, label: 'What is to be changed', verb: 'Send back', needed: true },
+        asks: { title: `Send ${name(row.number)} back?`, label: 'Changes to make', verb: 'Send back', needed: true },
         atOnce: true,
         told: `${name(row.number)} was sent back.`,
       };
     case 'blocked':
       if (!begun) return session(row, 'blocked', moved);
-      return office(row, 'BLOCKED', moved + goesOn(row), { title: `Hold ${name(row.number)} up?`, label: 'By what (may stay empty)', verb: 'Block', needed: false });
+      return office(row, 'BLOCKED', moved + goesOn(row), { title: `Block ${name(row.number)}?`, label: 'Reason (optional)', verb: 'Block', needed: false });
     case 'inReview':
       return office(row, 'REVIEW', moved);
     case 'done':
@@ -101,7 +101,7 @@ export function wayTo(row: TaskRow, to: ColumnName): Way | NoWay | null {
         input: () => ({ taskId: name(row.number) }),
         asks: null,
         atOnce: false,
-        told: `${name(row.number)} is approved. It is done when its branch is merged.`,
+        told: `${name(row.number)} is approved. It completes when its branch is merged.`,
       };
   }
 }

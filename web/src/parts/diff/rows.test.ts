@@ -62,7 +62,7 @@ test('a folded file is its head; one that the patch does not reach says so', () 
   ]);
   expect(files.map((file) => file.path)).toEqual(['a.rs', 'huge.json']);
   const folded = rowsOf(files, 'unified', (file) => file.path === 'huge.json');
-  expect(folded.map((row) => (row.kind === 'word' ? row.text : row.kind))).toEqual(['file', 'file', 'Too large to be shown here.']);
+  expect(folded.map((row) => (row.kind === 'word' ? row.text : row.kind))).toEqual(['file', 'file', 'Too large to show.']);
   const noted = rowsOf(files, 'unified', () => true, (path) => path === 'a.rs');
   expect(noted[1]?.kind).toBe('note');
 });
@@ -73,8 +73,8 @@ test('what is not a text, only renamed, or only its mode says that', () => {
     const row = rowsOf(shownFiles(patch(head)), 'split', () => true)[1];
     return row?.kind === 'word' ? row.text : row?.kind;
   };
-  expect(word('Binary files a/x and b/x differ')).toContain('Not a text');
+  expect(word('Binary files a/x and b/x differ')).toContain('Binary file');
   expect(word('old mode 100644\nnew mode 100755')).toBe('Only its mode 100644 → 100755.');
   expect(word('rename from w\nrename to x')).toBe('Only its name: w → x.');
-  expect(word('new file mode 100644')).toBe('A new file, and empty.');
+  expect(word('new file mode 100644')).toBe('New empty file.');
 });

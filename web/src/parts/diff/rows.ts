@@ -45,12 +45,12 @@ export function shownFiles(patch: string, known: readonly KnownFile[] = []): rea
 
 /** What stands in the place of lines, where there are none to show. */
 function word(file: ShownFile): string | null {
-  if (file.patch === null) return 'Too large to be shown here.';
-  if (file.binary) return 'Not a text: there is nothing to compare.';
+  if (file.patch === null) return 'Too large to show.';
+  if (file.binary) return 'Binary file.';
   if (file.patch.hunks.length > 0) return null;
   if (file.patch.mode !== null) return `Only its ${file.patch.mode}.`;
   if (file.status === 'renamed' || file.status === 'copied') return `Only its name: ${file.oldPath ?? ''} → ${file.path}.`;
-  return file.status === 'added' ? 'A new file, and empty.' : file.status === 'deleted' ? 'An empty file, gone.' : 'No line differs.';
+  return file.status === 'added' ? 'New empty file.' : file.status === 'deleted' ? 'Deleted empty file.' : 'No line changed.';
 }
 
 /** Lines that stand for each other: those that are gone, and what came in their place. */
@@ -99,7 +99,7 @@ export function rowsOf(files: readonly ShownFile[], view: View, isOpen: (file: S
     const said = word(file);
     if (said !== null) rows.push({ kind: 'word', file, text: said });
     for (const hunk of file.patch?.hunks ?? []) rows.push(...hunkRows(file, hunk, view));
-    if (file.patch?.noEnd === true) rows.push({ kind: 'word', file, text: 'There is no line end at the end of the file.' });
+    if (file.patch?.noEnd === true) rows.push({ kind: 'word', file, text: 'No newline at the end of the file.' });
     return rows;
   });
 }

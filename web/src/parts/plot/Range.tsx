@@ -18,7 +18,7 @@ const place = logarithmic(AXIS, [4, WIDTH - 4]);
 export function Range({ p50, p95 }: Props) {
   const [half, most] = [place(p50), place(p95)];
   return (
-    <svg width={WIDTH} height={14} role="img" aria-label={`half under ${took(p50)}, 95% under ${took(p95)}`} className={css.range}>
+    <svg width={WIDTH} height={14} role="img" aria-label={`median ${took(p50)}, 95th percentile ${took(p95)}`} className={css.range}>
       <line x1={0} x2={WIDTH} y1={7} y2={7} className={css.axis} />
       <line x1={half} x2={most} y1={7} y2={7} className={css.span} />
       <circle cx={half} cy={7} r={3.5} />
