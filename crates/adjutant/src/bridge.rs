@@ -153,7 +153,7 @@ async fn pump(input: impl AsyncRead + Unpin, link: Arc<Link>) -> io::Result<()> 
     streams.cancel();
     requests.close();
     if timeout(FINISH, requests.wait()).await.is_err() {
-        tracing::warn!(left = requests.len(), "requests were still under way at the end");
+        tracing::warn!(left = requests.len(), "client disconnected with requests in flight");
     }
     stop.cancel();
     requests.wait().await;

@@ -1,8 +1,7 @@
 //! The command line's grammar. The doc comments are the help.
 
 mod automation;
-mod call;
-pub(crate) mod complete;
+pub(crate) mod call;
 mod crew;
 mod delivery;
 mod groups;
@@ -25,6 +24,7 @@ pub(crate) use self::call::open::{OpenArgs, ShareArgs};
 pub(crate) use self::call::record::{
     AuditArgs, AuditListArgs, AuditVerb, DecisionsArgs, EventsArgs,
 };
+use self::call::tool::ToolArgs;
 pub(crate) use self::crew::{
     AttachArgs, AwaitArgs, BoundArgs, CostsArgs, DischargeArgs, EnlistArgs, KillArgs, LogsArgs,
     PsArgs, ResumeArgs, RunArgs,
@@ -39,7 +39,6 @@ pub(crate) use self::tasks::{
     EpicArgs, EpicVerb, MailArgs, MailVerb, TaskAddArgs, TasksArgs, TasksVerb,
 };
 pub(crate) use self::upkeep::{BackupArgs, CleanArgs, RestoreArgs};
-use crate::commands::call::tool::ToolArgs;
 
 /// Run coding agents as a supervised crew
 ///

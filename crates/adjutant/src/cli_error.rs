@@ -393,7 +393,7 @@ mod tests {
         assert_eq!(hints(missing, task, &[]), ["`adjutant tasks` lists them"]);
         let near = "did you mean `TAS-8`?";
         assert_eq!(hints(missing, task, &[near]), [near]);
-        let tool = "`list_agents` lists those that have not ended";
+        let tool = "`list_agents` lists live agents ended";
         let agent = "there is no agent `sp_0000000000000000`";
         let listed = hints("AGENT_NOT_FOUND", agent, &[tool]);
         assert_eq!(listed, ["`adjutant ps --all` lists them"]);

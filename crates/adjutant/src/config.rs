@@ -1,12 +1,11 @@
 //! The configuration: typed, with a default for every key. Flags win over the environment, the
 //! environment over the file, the file over the defaults.
 
-mod describe;
+pub(crate) mod describe;
 pub(crate) mod edit;
 pub(crate) mod file;
 pub(crate) mod key;
-mod overlay;
-pub(crate) mod page;
+pub(crate) mod overlay;
 mod permissions;
 mod sections;
 

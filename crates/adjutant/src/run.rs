@@ -5,20 +5,17 @@ use std::panic::{UnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use engine::Code;
-use tokio::runtime::{Builder, Runtime};
 
 use crate::app::App;
-use crate::cli::complete;
 use crate::cli::{self, Cli, Command, McpArgs};
 use crate::cli_error::Trouble;
+use crate::commands::setup::complete;
 use crate::environment::Environment;
-use crate::terminal::render::{Render, plain};
+use crate::runtime::one_thread;
+use crate::terminal::render::Render;
+use crate::terminal::usage::refused;
 use crate::{commands, demo, logging, scripted_agent};
-
-/// More threads than this serve nobody better.
-const MOST_THREADS: usize = 4;
 
 /// Exits as after any other bug where something panics, which has said so on stderr.
 pub(crate) fn guarded(run: impl FnOnce() -> ExitCode + UnwindSafe) -> ExitCode {
@@ -56,29 +53,6 @@ pub(crate) fn run(arguments: Vec<OsString>) -> ExitCode {
             trouble.exit()
         }
     }
-}
-
-/// Handles a usage error or a request for help.
-pub(crate) fn refused(error: &clap::Error, render: Render) -> Result<(), Trouble> {
-    let help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-    if help || !render.is_json() {
-        // Nobody may be reading, as in `adjutant --help | head -1`.
-        drop(error.print());
-        return if help { Ok(()) } else { Err(Trouble::said(2)) };
-    }
-    let text = plain(&error.to_string());
-    let text = text.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-    let near =
-        [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue];
-    let near = near.into_iter().filter_map(|kind| error.get(kind)).flat_map(|found| match found {
-        ContextValue::String(one) => vec![one.clone()],
-        ContextValue::Strings(several) => several.clone(),
-        _ => Vec::new(),
-    });
-    let trouble = near.fold(Trouble::usage(text), |trouble, near| {
-        trouble.hint(format!("did you mean `{near}`?"))
-    });
-    Err(trouble.hint("`--help` shows what can be typed"))
 }
 
 fn perform(app: &App, command: Command) -> Result<(), Trouble> {
@@ -175,20 +149,6 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         | Command::Demo(_)
         | Command::Play(_) => Ok(()),
     }
-}
-
-/// A runtime for a command: it only waits for answers.
-pub(crate) fn one_thread() -> Result<Runtime, Trouble> {
-    Ok(Builder::new_current_thread().enable_all().build()?)
-}
-
-/// A runtime for a server.
-pub(crate) fn threads() -> Result<Runtime, Trouble> {
-    let many = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-    Ok(Builder::new_multi_thread()
-        .worker_threads(many.clamp(2, MOST_THREADS))
-        .enable_all()
-        .build()?)
 }
 
 #[cfg(test)]

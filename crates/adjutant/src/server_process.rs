@@ -5,7 +5,6 @@
 //! only to the process that holds the lock.
 
 pub(crate) mod connect;
-pub(crate) mod serve;
 mod watch;
 
 use std::io;
@@ -158,7 +157,7 @@ async fn listen_only_within(
         }
         if !std::mem::replace(&mut said, true) {
             tracing::warn!(
-                "agents run that know only port {port}, and it is taken; waiting for it"
+                "port {port} is taken, and running agents know no other; waiting for it"
             );
         }
     }
@@ -199,7 +198,7 @@ pub(crate) enum Claim {
     Theirs(ServerFile),
 }
 
-/// The right to serve a home, held until it is given up or the process ends.
+/// The right to serve a home, held until it is abandoned or the process ends.
 #[derive(Debug)]
 pub(crate) struct Ownership {
     server_file: PathBuf,

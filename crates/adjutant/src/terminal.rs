@@ -1,4 +1,4 @@
-//! Output for people at a terminal: what is printed, and the line that moves.
+//! Output for people at a terminal, and errors about what they typed.
 
-pub(crate) mod progress;
 pub(crate) mod render;
+pub(crate) mod usage;

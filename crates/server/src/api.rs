@@ -19,6 +19,7 @@ mod mcp_config;
 pub(crate) mod merge_queue;
 pub(crate) mod operations;
 pub(crate) mod overview;
+pub(crate) mod paging;
 pub(crate) mod plans;
 pub(crate) mod record;
 mod redaction;
@@ -39,20 +40,11 @@ use axum::middleware::Next;
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
-use engine::ToolError;
 use http::Method;
-use model::Cursor;
-use schemars::JsonSchema;
-use serde::Deserialize;
 
 use crate::answer::json_response;
-use crate::server::Shared;
+use crate::shared::Shared;
 use crate::{auth, openapi};
-
-/// A page has so many items unless told otherwise.
-const PAGE: u32 = 100;
-/// A page never has more.
-const LONGEST_PAGE: u32 = 1000;
 
 /// All routes under `/api`.
 pub(crate) fn routes(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
@@ -171,38 +163,4 @@ fn acts() -> Router<Arc<Shared>> {
         .route("/api/snapshot", post(clean::snapshot))
         .route("/api/reload", post(running::reload))
         .route("/api/shutdown", post(running::shutdown))
-}
-
-/// Page of a list.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct ListQuery {
-    /// Those that are over or gone, too
-    #[serde(default)]
-    all: bool,
-    /// Only those after this cursor
-    #[serde(default)]
-    after: Cursor,
-    /// Page size, at most 1000
-    limit: Option<u32>,
-}
-
-/// Page of a list, newest first.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(crate) struct NewestQuery {
-    /// `nextCursor` of the page before
-    after: Option<Cursor>,
-    /// Page size, at most 1000
-    limit: Option<u32>,
-}
-
-/// Page size, bounded.
-fn page_limit(asked: Option<u32>) -> Result<u32, ToolError> {
-    match asked {
-        None => Ok(PAGE),
-        Some(limit @ 1..=LONGEST_PAGE) => Ok(limit),
-        Some(_) => Err(ToolError::invalid(format!("`limit` must be from 1 to {LONGEST_PAGE}"))
-            .detail("field", "limit")),
-    }
 }

@@ -21,7 +21,7 @@ use crate::answer::{Answer, BODY_LIMIT, Refusal};
 use crate::connections::LetIn;
 use crate::page;
 use crate::proof;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Routes without a token, beside the page's own files: health,
 pub(crate) const HEALTH: &str = "/healthz";

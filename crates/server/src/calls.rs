@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::registry::Entry;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Header with the idempotency key.
 pub(crate) const KEY: HeaderName = HeaderName::from_static("idempotency-key");

@@ -16,7 +16,7 @@ use wire::tools::ExecuteRequest;
 use crate::answer::{Refusal, add_headers, body, json_response, read_json, status_of};
 use crate::calls::{self, Wish};
 use crate::registry::Mount;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn execute(
     State(shared): State<Arc<Shared>>,

@@ -22,6 +22,7 @@ mod page;
 mod proof;
 mod registry;
 mod server;
+mod shared;
 
 pub use activity::Activity;
 pub use app::{App, Reload};

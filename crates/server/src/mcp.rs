@@ -8,3 +8,4 @@ mod resources;
 pub(crate) mod sessions;
 mod short;
 pub(crate) mod subscriptions;
+mod visit;

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::answer::Answer;
 use crate::registry::Entry;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// The upper bounds of the histogram of durations, in microseconds.
 const BOUNDS: [u64; 10] =

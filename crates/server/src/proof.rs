@@ -9,7 +9,7 @@ use serde::Deserialize;
 use wire::server::ServerProof;
 
 use crate::answer::Answer;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Where the proof is asked for. It needs no token: it is what comes before one.
 pub(crate) const PROOF: &str = "/healthz/proof";

@@ -20,7 +20,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::activity::Count;
 use crate::answer::Refusal;
-use crate::api::events::Tail;
+use crate::api::events::tail::Tail;
 use crate::app::App;
 use crate::connections::{self, ConnectionLimits};
 use crate::guard::Guard;
@@ -30,6 +30,7 @@ use crate::mcp::sessions::{self, Sessions};
 use crate::mcp::subscriptions::{self, Subscriptions};
 use crate::metrics::Metrics;
 use crate::registry::{Mount, no_toolset};
+use crate::shared::Shared;
 use crate::{api, auth, execute, metrics, page, proof};
 
 /// Time for waiting calls to notice that the server ends.
@@ -37,36 +38,12 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 /// Time for open connections to close once the server ends.
 const LAST_CONNECTIONS: Duration = Duration::from_secs(5);
 
-/// State shared by all requests.
-pub(crate) struct Shared {
-    pub(crate) app: App,
-    pub(crate) guard: Guard,
-    pub(crate) metrics: Metrics,
-    /// Requests that are not answered yet; a stream nobody asked a question on is not one of them
-    pub(crate) answers: Count,
-    pub(crate) sessions: Sessions,
-    pub(crate) subscriptions: Subscriptions,
-    /// The newest events, for all who follow
-    pub(crate) tail: Tail,
-    /// Ends the streams; cancelled a moment after the server was told to end, so that what waits can
-    /// still be answered
-    pub(crate) streams: CancellationToken,
-    /// Owns what runs beside the requests
-    pub(crate) tasks: TaskTracker,
-}
-
 /// A server that is not listening yet.
 #[derive(Debug)]
 pub struct Server {
     shared: Arc<Shared>,
     router: Router<Arc<Shared>>,
     limits: ConnectionLimits,
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared").field("app", &self.app).finish_non_exhaustive()
-    }
 }
 
 /// The production router. It must be made inside a runtime, for it follows the events from now on.
@@ -153,7 +130,7 @@ impl Server {
         shutdown.cancel();
         shared.tasks.close();
         if timeout(LAST_CONNECTIONS, shared.tasks.wait()).await.is_err() {
-            tracing::warn!("some calls were still running when the server ended");
+            tracing::warn!("calls were still running when the server stopped");
         }
         Ok(())
     }

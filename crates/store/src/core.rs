@@ -1,6 +1,7 @@
 //! The record itself: the handle over the database, its one writer, its readers, events, rows and pages.
 
 pub(crate) mod amount;
+pub(crate) mod chain;
 pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod exact;
@@ -9,6 +10,7 @@ pub(crate) mod migrate;
 pub(crate) mod page;
 pub(crate) mod reader;
 pub(crate) mod row;
+pub(crate) mod tool_use_counts;
 pub(crate) mod tx;
 pub(crate) mod wal;
 pub(crate) mod writer;

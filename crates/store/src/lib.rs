@@ -25,7 +25,7 @@ use tokio::sync::watch;
 
 pub use automation::loops::{Loop, LoopMessage, LoopOrder};
 pub use automation::plans::{NewPlan, Plan, PlanStep, PlanTurn};
-pub use call::audit::{AuditDraft, AuditFilter, AuditRow, ChainVerification, verify_chain};
+pub use call::audit::{AuditFilter, AuditRow, ChainVerification, verify_chain};
 pub use call::audit_cut::{AuditCheckpoint, AuditCut, CHECKPOINT_TOOL, verify_archived};
 pub use call::audit_search::{
     AuditAround, AuditBody, AuditCall, AuditCallerFilter, AuditCount, AuditOutcomeFilter,
@@ -34,12 +34,14 @@ pub use call::audit_search::{
 pub use call::idempotency::{IdempotencyLookup, KeyedCall};
 pub use call::mcp_session::McpSession;
 pub use call::role_snapshot::{LiveRole, RoleSnapshot};
-pub use call::tool_use::{RoleToolUse, ToolUse};
+pub use call::tool_use::RoleToolUse;
 pub use call::web_access::{NewPass, Pass, PassKind, Rights};
+pub use core::chain::AuditDraft;
 pub use core::error::StoreError;
 pub use core::event::{Event, EventDraft, EventFilter, EventSearch, EventSpan, EventStep};
 pub use core::migrate::{SCHEMA_VERSION, check_database, schema_version};
 pub use core::page::Page;
+pub use core::tool_use_counts::ToolUse;
 pub use core::tx::Tx;
 pub use core::writer::WriterState;
 pub use crew::agent::{Agent, AgentPage, NewAgent};

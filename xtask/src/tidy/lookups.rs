@@ -12,8 +12,8 @@ const FOLDER: &str = "crates/adjutant/src/";
 const FOREIGN_JSON: [&str; 6] = [
     "bridge/link.rs",
     "bridge/message.rs",
+    "cli/call/tool.rs",
     "commands/call/mcp/client.rs",
-    "commands/call/tool.rs",
     "init/detect.rs",
     "scripted_agent/mcp.rs",
 ];

@@ -10,27 +10,73 @@ use crate::tidy::Findings;
 use crate::tree::Tree;
 
 /// Crates whose rooms stand in an order, each with its rooms from the lowest to the highest.
-const ROOMS: &[(&str, &[&str])] = &[(
-    "engine",
-    &[
-        "core",
-        "mail",
-        "call",
-        "tasks",
-        "crew",
-        "delivery",
-        "automation",
-        "tools",
-        "notify",
-        "views",
-        "upkeep",
+const ROOMS: &[(&str, &[&str])] = &[
+    (
+        "store",
+        &[
+            "core",
+            "mail",
+            "call",
+            "tasks",
+            "crew",
+            "delivery",
+            "automation",
+            "notify",
+            "views",
+            "upkeep",
+            "lib",
+        ],
+    ),
+    (
         "engine",
-        "lib",
-    ],
-)];
+        &[
+            "core",
+            "mail",
+            "call",
+            "tasks",
+            "crew",
+            "delivery",
+            "automation",
+            "tools",
+            "notify",
+            "views",
+            "upkeep",
+            "engine",
+            "lib",
+        ],
+    ),
+    (
+        "adjutant",
+        &[
+            "environment",
+            "logging",
+            "runtime",
+            "yaml",
+            "home",
+            "client",
+            "server_process",
+            "bridge",
+            "cli_error",
+            "terminal",
+            "init",
+            "config",
+            "crew",
+            "serve",
+            "cli",
+            "app",
+            "doctor",
+            "backup",
+            "scripted_agent",
+            "commands",
+            "demo",
+            "run",
+            "main",
+        ],
+    ),
+];
 
 /// Crates whose modules may form no ring larger than [`MAX_RING`].
-const RINGED: &[&str] = &["engine", "store"];
+const RINGED: &[&str] = &["store", "engine", "server", "adjutant"];
 
 /// Modules that may use each other in a ring.
 const MAX_RING: usize = 4;

@@ -133,7 +133,7 @@ impl Link {
     pub(super) fn new(at: Where, path: String, out: mpsc::Sender<Bytes>) -> Self {
         let client = connect::locate(&at).unwrap_or_else(|error| {
             // The first message will say so to the client.
-            tracing::warn!(%error, "no server can be located");
+            tracing::warn!(%error, "could not locate the server; retrying");
             None
         });
         let server = client.map(|client| Server { client, generation: 0 });
@@ -179,7 +179,7 @@ impl Link {
         };
         self.state().under_way.remove(&key(message.id.as_ref()));
         if let Err(failure) = delivered {
-            tracing::warn!(error = &failure as &dyn std::error::Error, "a request failed");
+            tracing::warn!(error = &failure as &dyn std::error::Error, "request failed");
             let id = message.id.unwrap_or_default();
             self.say(failure.answer(&id)).await;
         }
@@ -189,7 +189,7 @@ impl Link {
     pub(super) async fn notify(&self, message: &Message) -> bool {
         let delivered = self.deliver(message).await.inspect_err(|failure| {
             let error = failure as &dyn std::error::Error;
-            tracing::warn!(error, method = message.method, "a notification was lost");
+            tracing::warn!(error, method = message.method, "notification lost");
         });
         delivered.is_ok()
     }
@@ -223,7 +223,7 @@ impl Link {
             session.put(&mut headers);
             let ended = server.client.send(Method::DELETE, &self.path, headers, Bytes::new());
             if let Err(error) = ended.await {
-                tracing::debug!(%error, "the session was not ended");
+                tracing::debug!(%error, "failed to close the session");
             }
         }
     }
@@ -400,7 +400,7 @@ impl Link {
         if !is_lost(&self.state()) {
             return Ok(());
         }
-        tracing::info!("the server has forgotten the session; a new one is made");
+        tracing::info!("the server no longer knows the session; opening a new one");
         let initialized =
             Bytes::from_static(br#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
         let subscriptions: Vec<Bytes> = self.state().subscriptions.values().cloned().collect();

@@ -7,6 +7,7 @@ pub(crate) mod delivery;
 pub(crate) mod epics;
 pub(crate) mod mail;
 pub(crate) mod notify;
+pub(crate) mod progress;
 pub(crate) mod reconnect;
 pub(crate) mod server_process;
 pub(crate) mod setup;

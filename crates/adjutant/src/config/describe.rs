@@ -15,23 +15,23 @@ const CHOICES: [(&str, &[&str]); 5] = [
 
 /// A key, as the file explains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Described {
+pub(crate) struct Described {
     /// Its name, as `limits.depth`
-    pub(super) key: String,
+    pub(crate) key: String,
     /// Purpose
-    pub(super) words: String,
+    pub(crate) words: String,
 }
 
 impl Described {
     /// The words that it may be, if they are a few.
-    pub(super) fn choices(&self) -> &'static [&'static str] {
+    pub(crate) fn choices(&self) -> &'static [&'static str] {
         let found = CHOICES.iter().find(|(key, _)| *key == self.key);
         found.map(|(_, choices)| *choices).unwrap_or_default()
     }
 }
 
 /// Every key that has a value, in the order of the file. What stands in a map that people fill is one key.
-pub(super) fn keys() -> &'static [Described] {
+pub(crate) fn keys() -> &'static [Described] {
     static KEYS: LazyLock<Vec<Described>> = LazyLock::new(|| read(init::CONFIG));
     &KEYS
 }

@@ -12,7 +12,7 @@ use crate::environment::Environment;
 use crate::yaml::{self, Problem};
 
 /// Lays the environment and then the flags over a configuration.
-pub(super) fn apply(
+pub(crate) fn apply(
     config: &Config,
     env: &Environment,
     flags: &[Flag<'_>],
@@ -29,7 +29,7 @@ pub(super) fn apply(
 }
 
 /// The variable that decides a key, or a part of it, whatever the file says.
-pub(super) fn decider(config: &Config, env: &Environment, key: &str) -> Option<String> {
+pub(crate) fn decider(config: &Config, env: &Environment, key: &str) -> Option<String> {
     let (said, _) = said(config, env);
     said.into_iter()
         .rfind(|said| within(&said.path, key) || within(key, &said.path))
@@ -82,7 +82,7 @@ fn said(config: &Config, env: &Environment) -> (Vec<Said>, Vec<String>) {
 }
 
 /// Every key that holds a value, with its value now.
-pub(super) fn leaves(config: &Config) -> Vec<(String, Value)> {
+pub(crate) fn leaves(config: &Config) -> Vec<(String, Value)> {
     fn walk(path: &str, value: Value, into: &mut Vec<(String, Value)>) {
         match value {
             Value::Object(fields) if !fields.is_empty() => {
@@ -101,7 +101,7 @@ pub(super) fn leaves(config: &Config) -> Vec<(String, Value)> {
 }
 
 /// The variable that sets a key.
-pub(super) fn variable(path: &str) -> String {
+pub(crate) fn variable(path: &str) -> String {
     path.chars().fold("ADJUTANT_".to_owned(), |mut name, c| {
         if c.is_ascii_uppercase() {
             name.push('_');

@@ -11,7 +11,7 @@ use super::{Check, which};
 use crate::client::{Answer, Client, Named};
 use crate::environment::Environment;
 use crate::home::Home;
-use crate::run;
+use crate::runtime;
 use crate::terminal::render::line;
 
 /// Time limit for a git query.
@@ -76,7 +76,7 @@ pub(super) fn agreement(home: &Home, env: &Environment) -> Option<Check> {
 fn ask(url: &str, token: &str) -> Result<Answer<Agreement>, String> {
     let client = Client::proving(url, token, Named::ByFile).map_err(|error| error.to_string())?;
     let compared = async { timeout(COMPARE_TIMEOUT, client.get("/api/worktrees/check")).await };
-    let runtime = run::one_thread().map_err(|trouble| trouble.message().to_owned())?;
+    let runtime = runtime::one_thread().map_err(|error| error.to_string())?;
     match runtime.block_on(compared) {
         Ok(answer) => answer.map_err(|error| error.to_string()),
         Err(late) => Err(late.to_string()),
@@ -88,7 +88,7 @@ pub(super) fn is_ours(home: &Home, env: &Environment, url: &str) -> bool {
     let Ok(Some(token)) = home.operator_token(env) else { return true };
     let proved = || {
         let client = Client::proving(url, &token, Named::ByFile).ok()?;
-        run::one_thread().ok()?.block_on(client.prove()).ok()
+        runtime::one_thread().ok()?.block_on(client.prove()).ok()
     };
     proved().is_some()
 }

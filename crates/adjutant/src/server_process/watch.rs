@@ -59,7 +59,7 @@ async fn keep_up(serve: &Launch, server_files: &[PathBuf]) -> Result<(), WatchEr
             Next::GiveUp => return Err(WatchError::Ended(Ending(exit))),
             Next::Restart(pause) => {
                 let exit = Ending(exit);
-                tracing::warn!(pid, %exit, "the server crashed and is started again");
+                tracing::warn!(pid, %exit, "the server crashed; restarting it");
                 tokio::select! {
                     () = sleep(pause) => {}
                     () = signals.asked() => return Ok(()),

@@ -16,9 +16,10 @@ use model::AgentId;
 use wire::agent_details::AgentList;
 use wire::enlist::{DischargeRequest, DischargedAgent, EnlistRequest, EnlistedAgent};
 
-use super::{LONGEST_PAGE, ListQuery, mcp_config, page_limit};
+use super::mcp_config;
+use super::paging::{ListQuery, MAX_PAGE, page_limit};
 use crate::answer::{Answer, Input, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn enlist(
     State(shared): State<Arc<Shared>>,
@@ -63,7 +64,7 @@ pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,
     Params(asked): Params<ListQuery>,
 ) -> Answer<Json<AgentList>> {
-    let limit = page_limit(asked.limit.or(Some(LONGEST_PAGE)))?;
+    let limit = page_limit(asked.limit.or(Some(MAX_PAGE)))?;
     let (scope, after) = (ListScope::from(asked.all), asked.after.number());
     Ok(Json(shared.app.engine.agents(scope, after, limit).await?))
 }

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use wire::audit::{AuditCalls, ChainVerificationView};
 use wire::record::AuditQuery;
 
-use super::page_limit;
+use super::paging::page_limit;
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn audit(
     State(shared): State<Arc<Shared>>,

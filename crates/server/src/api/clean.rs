@@ -10,7 +10,7 @@ use model::Age;
 use wire::cleanup::{CleanPart, CleanReport, CleanupRequest, SnapshotFile};
 
 use crate::answer::{Answer, Input};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Age from which on things go, where none is given.
 const OLDER_THAN: Age = Age::days(30);

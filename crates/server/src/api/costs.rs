@@ -11,7 +11,7 @@ use wire::costs::Costs;
 use wire::usage::ToolUsage;
 
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Query for costs.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use wire::costs::CostSeries;
 
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Query for costs over time.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use wire::usage::ToolFigures;
 
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Over which time.
 #[derive(Debug, Deserialize, JsonSchema)]

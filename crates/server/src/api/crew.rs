@@ -10,9 +10,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use wire::crew::{Crew, CrewRows, Roles};
 
-use super::page_limit;
+use super::paging::page_limit;
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Rows refreshed at once.
 const MOST_ROWS: usize = 200;

@@ -9,9 +9,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use wire::decisions::DecisionLog;
 
-use super::page_limit;
+use super::paging::page_limit;
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Query for decision-log entries.
 #[derive(Debug, Deserialize, JsonSchema)]

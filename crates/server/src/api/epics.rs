@@ -8,9 +8,9 @@ use engine::{ListScope, ToolError};
 use model::EpicId;
 use wire::epics::{EpicRow, Epics};
 
-use super::{ListQuery, page_limit};
+use super::paging::{ListQuery, page_limit};
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,

@@ -2,7 +2,7 @@
 
 mod follow;
 mod sse;
-mod tail;
+pub(crate) mod tail;
 pub(crate) mod ws;
 
 use std::sync::Arc;
@@ -21,11 +21,9 @@ use serde::Deserialize;
 use tokio::time::Instant;
 use wire::event::EventPage;
 
-use super::page_limit;
+use super::paging::page_limit;
 use crate::answer::{Answer, Params, Refusal};
-use crate::server::Shared;
-
-pub(crate) use tail::Tail;
+use crate::shared::Shared;
 
 /// Nobody waits longer in one request.
 const LONGEST_WAIT: u64 = 240;

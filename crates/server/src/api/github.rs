@@ -11,7 +11,7 @@ use http::header::{HeaderMap, HeaderName};
 use wire::server::{GithubHookOutcome, GithubHookStatus};
 
 use crate::answer::{Answer, read_bytes};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 const EVENT: HeaderName = HeaderName::from_static("x-github-event");
 const SIGNATURE: HeaderName = HeaderName::from_static("x-hub-signature-256");

@@ -13,9 +13,9 @@ use serde::Deserialize;
 
 use wire::login::{CreatedLink, LinkList, LinkRequest, LoginRequest, RevokedLinks, TabSession};
 
-use super::page_limit;
+use super::paging::page_limit;
 use crate::answer::{Answer, Input, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn log_in(
     State(shared): State<Arc<Shared>>,

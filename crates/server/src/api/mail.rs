@@ -12,9 +12,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use wire::mail::{LetterBox, Letters, Thread};
 
-use super::page_limit;
+use super::paging::page_limit;
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// No search is for longer words.
 const LONGEST_SEARCH: usize = 200;
@@ -64,7 +64,7 @@ pub(crate) async fn thread(
 ) -> Answer<Json<Thread>> {
     let id: MailId = id.parse().map_err(|error| {
         ToolError::invalid(format!("{error}"))
-            .hint("`GET /api/mail` lists the letters there are")
+            .hint("`GET /api/mail` lists mail")
             .detail("field", "id")
     })?;
     Ok(Json(shared.app.engine.thread(id).await?))

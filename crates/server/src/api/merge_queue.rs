@@ -10,9 +10,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use wire::merges::{Merges, ReviewDesk, WatchedMerge};
 
-use super::page_limit;
+use super::paging::page_limit;
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Page of merges to list.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -85,7 +85,7 @@ pub(crate) async fn retry(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ReviewQueueQuery {
-    /// Only those of this epic
+    /// Only tasks of this epic
     epic_id: Option<EpicId>,
     /// `nextCursor` of the page before
     cursor: Option<String>,

@@ -14,7 +14,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 
 fn agents() -> Vec<Operation> {
     vec![
-        Operation::get("agents", "/api/agents", "List agents").query::<super::ListQuery>().answers::<wire::agent_details::AgentList>(),
+        Operation::get("agents", "/api/agents", "List agents").query::<super::paging::ListQuery>().answers::<wire::agent_details::AgentList>(),
         Operation::post("agents", "/api/agents", "Enlist an agent that somebody else runs").body::<wire::enlist::EnlistRequest>().creates::<wire::enlist::EnlistedAgent>(),
         Operation::get("agents", "/api/agents/{id}", "Show one agent").part("id", "The agent: its id, four or more digits of its beginning or its end, or `last`").answers::<wire::agent_details::AgentDetails>(),
         Operation::get("agents", "/api/agents/{id}/diff", "Show what an agent changed").about("Its branch against the branch it is meant for, and while its worktree is there also what is not committed. Of one without a worktree of its own there is nothing to show, and `why` says so.").part("id", "The agent, as for `/api/agents/{id}`").answers::<wire::agents::AgentDiff>(),
@@ -33,7 +33,7 @@ fn agents() -> Vec<Operation> {
 fn tasks() -> Vec<Operation> {
     vec![
         Operation::get("tasks", "/api/board", "Show the board: how many tasks each column has, and the first of them").query::<super::tasks::BoardQuery>().answers::<wire::tasks::Board>(),
-        Operation::get("tasks", "/api/epics", "List epics with how far they are, oldest first").query::<super::ListQuery>().answers::<wire::epics::Epics>(),
+        Operation::get("tasks", "/api/epics", "List epics with how far they are, oldest first").query::<super::paging::ListQuery>().answers::<wire::epics::Epics>(),
         Operation::get("tasks", "/api/epics/{id}", "Show one epic with how far it is").part("id", "The epic").answers::<wire::epics::EpicRow>(),
         Operation::get("tasks", "/api/tasks", "List tasks, by priority and then by number; a column of what is done, the newest first").query::<super::tasks::TasksQuery>().answers::<wire::tasks::Tasks>(),
         Operation::get("tasks", "/api/tasks/graph", "Show what waits for what: up to 500 tasks, the open ones first, and what stands beside them").query::<super::tasks::TaskGraphQuery>().answers::<wire::tasks::TaskGraph>(),
@@ -62,12 +62,12 @@ fn reviews() -> Vec<Operation> {
         Operation::get("reviews", "/api/merge-queue", "List approved work").query::<super::merge_queue::MergesQuery>().answers::<wire::merges::Merges>(),
         Operation::get("reviews", "/api/merge-queue/{id}", "Show one piece of approved work").part("id", "The merge").answers::<wire::merges::WatchedMerge>(),
         Operation::post("reviews", "/api/merge-queue/{id}/retry", "Try to merge again what is held").part("id", "The merge").answers::<wire::merges::WatchedMerge>(),
-        Operation::get("reviews", "/api/reviews", "List reviews, and on the first page the agents that have had all theirs").query::<super::ListQuery>().answers::<wire::reviews::Reviews>(),
+        Operation::get("reviews", "/api/reviews", "List reviews, and on the first page the agents that have had all theirs").query::<super::paging::ListQuery>().answers::<wire::reviews::Reviews>(),
         Operation::get("reviews", "/api/reviews/{id}", "Show all reviews of an agent's work").part("id", "The agent that did the work or that looks at it, as for `/api/agents/{id}`; or a task by id, number or slug").answers::<wire::reviews::ReviewStory>(),
         Operation::post("reviews", "/api/reviews/{id}/abandon", "Give an agent's work up; what it did is kept on branches").part("id", "The agent, as for `/api/agents/{id}`").body::<wire::reviews::AbandonRequest>().answers::<wire::reviews::AbandonedWork>(),
         Operation::post("reviews", "/api/reviews/{id}/allow-more", "Allow an agent more reviews than usual").part("id", "The agent, as for `/api/agents/{id}`").body::<wire::reviews::AllowReviewsRequest>().answers::<wire::reviews::AllowedReviews>(),
         Operation::get("reviews", "/api/tasks/review-queue", "List the tasks that wait for approval, with what git says of their branches").query::<super::merge_queue::ReviewQueueQuery>().answers::<wire::merges::ReviewDesk>(),
-        Operation::get("reviews", "/api/worktrees", "List worktrees").query::<super::ListQuery>().answers::<wire::worktrees::Worktrees>(),
+        Operation::get("reviews", "/api/worktrees", "List worktrees").query::<super::paging::ListQuery>().answers::<wire::worktrees::Worktrees>(),
         Operation::get("reviews", "/api/worktrees/check", "Compare git and the record").answers::<wire::worktrees::Agreement>(),
         Operation::post("reviews", "/api/worktrees/{id}/prune", "Take the worktree of an agent that has ended away, and keep what is in it").part("id", "The agent, as for `/api/agents/{id}`").answers::<wire::worktrees::PrunedWorktree>(),
     ]
@@ -76,7 +76,7 @@ fn reviews() -> Vec<Operation> {
 fn plans() -> Vec<Operation> {
     vec![
         Operation::get("plans", "/api/plans", "List the plans, newest first")
-            .query::<super::NewestQuery>()
+            .query::<super::paging::NewestQuery>()
             .answers::<wire::plans::Plans>(),
         Operation::post(
             "plans",
@@ -113,7 +113,7 @@ fn plans() -> Vec<Operation> {
 fn loops() -> Vec<Operation> {
     vec![
         Operation::get("loops", "/api/loops", "List the loops, newest first")
-            .query::<super::NewestQuery>()
+            .query::<super::paging::NewestQuery>()
             .answers::<wire::loops::LoopList>(),
         Operation::post(
             "loops",
@@ -204,7 +204,7 @@ fn slack() -> Vec<Operation> {
             "/api/slack/threads",
             "List the threads in Slack that are tasks here, newest first",
         )
-        .query::<super::NewestQuery>()
+        .query::<super::paging::NewestQuery>()
         .answers::<wire::slack::SlackThreads>(),
     ]
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use wire::overview::Overview;
 
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Start of the current day.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -11,9 +11,9 @@ use wire::plans::{PlanView, Plans};
 
 use wire::plans::{PlanRequest, ResumePlanRequest};
 
-use super::{NewestQuery, page_limit};
+use super::paging::{NewestQuery, page_limit};
 use crate::answer::{Answer, Input, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,

@@ -7,9 +7,9 @@ use axum::extract::{Path, State};
 use engine::ToolError;
 use wire::record::{AuditQuery, CallHistogram, HistogramQuery, RecordedCall, Records};
 
-use super::page_limit;
+use super::paging::page_limit;
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,

@@ -11,9 +11,9 @@ use wire::reviews::{
     AbandonRequest, AbandonedWork, AllowReviewsRequest, AllowedReviews, ReviewStory, Reviews,
 };
 
-use super::{ListQuery, page_limit};
+use super::paging::{ListQuery, page_limit};
 use crate::answer::{Answer, Input, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,

@@ -11,7 +11,7 @@ use wire::server::{ReloadReport, ServerStatus};
 
 use crate::answer::Answer;
 use crate::app::reload_event;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn status(
     State(shared): State<Arc<Shared>>,

@@ -22,7 +22,7 @@ use wire::runs::{
 
 use super::agents::id_of;
 use crate::answer::{Answer, Input, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Nobody waits longer for output in one request.
 pub(super) const LONGEST_WAIT: u64 = 60;

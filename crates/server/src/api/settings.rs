@@ -20,7 +20,7 @@ use wire::settings::{
 use crate::answer::{Answer, Input};
 use crate::app::reload_event;
 use crate::files::{FileChange, Files};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// As many keys are changed at once.
 const MOST_CHANGES: usize = 200;

@@ -8,9 +8,9 @@ use model::Cursor;
 
 use wire::slack::{RetriedSlackMessages, SlackStatus, SlackThreads};
 
-use super::{NewestQuery, page_limit};
+use super::paging::{NewestQuery, page_limit};
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn status(State(shared): State<Arc<Shared>>) -> Answer<Json<SlackStatus>> {
     Ok(Json(shared.app.engine.slack_status().await?))

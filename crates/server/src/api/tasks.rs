@@ -10,9 +10,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use wire::tasks::{Board, TaskDetails, TaskGraph, TaskHistory, Tasks};
 
-use super::page_limit;
+use super::paging::page_limit;
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// A column has so many tasks at first unless told otherwise.
 const FIRST: u32 = 25;
@@ -21,7 +21,7 @@ const FIRST: u32 = 25;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct BoardQuery {
-    /// Only those of this epic
+    /// Only tasks of this epic
     epic: Option<EpicId>,
     /// Only those of this session
     session: Option<String>,
@@ -48,7 +48,7 @@ pub(crate) async fn board(
 pub(crate) struct TasksQuery {
     /// Only of this column: `blocked`, `ready`, `inProgress`, `inReview` or `done`
     column: Option<String>,
-    /// Only those of this epic
+    /// Only tasks of this epic
     epic: Option<EpicId>,
     /// Only those of this session
     session: Option<String>,
@@ -144,7 +144,7 @@ pub(crate) async fn history(
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct TaskGraphQuery {
-    /// Only those of this epic, and what stands beside them
+    /// Only tasks of this epic, and what stands beside them
     epic: Option<EpicId>,
     /// Only those of this session, and what stands beside them
     session: Option<String>,

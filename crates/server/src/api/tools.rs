@@ -9,7 +9,7 @@ use engine::Principal;
 use wire::tools::{ToolEntry, ToolList};
 
 use crate::answer::Answer;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn list(
     State(shared): State<Arc<Shared>>,

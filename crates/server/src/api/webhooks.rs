@@ -15,9 +15,9 @@ use wire::webhooks::{
     Webhooks,
 };
 
-use super::page_limit;
+use super::paging::page_limit;
 use crate::answer::{Answer, Input, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn list(State(shared): State<Arc<Shared>>) -> Answer<Json<Webhooks>> {
     Ok(Json(Webhooks { webhooks: shared.app.engine.webhooks().await? }))
@@ -53,7 +53,7 @@ pub(crate) async fn retry(
 ) -> Answer<Json<DeliveryView>> {
     let id: DeliveryId = id.parse().map_err(|error| {
         ToolError::invalid(format!("{error}"))
-            .hint("`adjutant webhooks dead` lists those that were given up")
+            .hint("`adjutant webhooks dead` lists failed messages")
             .detail("field", "id")
     })?;
     Ok(Json(shared.app.engine.webhook_retry(&name, id).await?))

@@ -8,9 +8,9 @@ use axum::extract::{Path, State};
 use engine::{ListScope, ToolError};
 use wire::worktrees::{Agreement, PrunedWorktree, Worktrees};
 
-use super::{ListQuery, page_limit};
+use super::paging::{ListQuery, page_limit};
 use crate::answer::{Answer, Params};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Nobody waits longer until a worktree is gone.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -22,23 +22,15 @@ use tokio_util::sync::CancellationToken;
 use crate::answer::{Answer, BODY_LIMIT, Refusal, read_bytes};
 use crate::mcp::sessions::{OPENER, OpenRequest, SessionRecord};
 use crate::mcp::short;
+use crate::mcp::visit::Visit;
 use crate::registry::Mount;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
 /// Keep-alive interval of a stream.
 const PING: Duration = Duration::from_secs(15);
-
-/// Origin of a request, for the handler behind `rmcp`.
-#[derive(Debug, Clone)]
-pub(crate) struct Visit {
-    pub(crate) principal: Principal,
-    pub(crate) mount: Mount,
-    /// Cancelled when the older era's client has left its stream, of which `rmcp` does not tell
-    pub(crate) left: Option<CancellationToken>,
-}
 
 /// Route of a request: past `rmcp` or through it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,11 +22,11 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use crate::calls::{self, Wish};
-use crate::mcp::endpoint::Visit;
 use crate::mcp::sessions::OPENER;
 use crate::mcp::subscriptions::{self, Client, Listening};
+use crate::mcp::visit::Visit;
 use crate::mcp::{listing, prompts, resources};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 type Answer<T> = Result<T, ErrorData>;
 type Context = RequestContext<RoleServer>;
@@ -86,7 +86,7 @@ fn agreeable(request: &InitializeRequestParams) -> InitializeRequestParams {
 fn visit(context: &Context) -> Answer<&Visit> {
     let parts = context.extensions.get::<Parts>();
     parts.and_then(|parts| parts.extensions.get::<Visit>()).ok_or_else(|| {
-        tracing::error!("a request reached MCP without passing the gate");
+        tracing::error!("request reached MCP without authentication; refusing it");
         ErrorData::internal_error("nobody asks", None)
     })
 }

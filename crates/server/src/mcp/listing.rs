@@ -3,9 +3,9 @@
 use engine::ToolError;
 use rmcp::model::{CacheScope, ListToolsResult};
 
-use crate::mcp::endpoint::Visit;
+use crate::mcp::visit::Visit;
 use crate::registry;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Lifetime of a cached list: permissions change when the operator reloads them.
 pub(super) const FRESH_MILLIS: u64 = 5_000;

@@ -8,9 +8,9 @@ use rmcp::model::{
     PromptMessage, Role,
 };
 
-use crate::mcp::endpoint::Visit;
 use crate::mcp::listing::FRESH_MILLIS;
-use crate::server::Shared;
+use crate::mcp::visit::Visit;
+use crate::shared::Shared;
 
 pub(super) fn list(shared: &Shared, visit: &Visit) -> Result<ListPromptsResult, ToolError> {
     let caller = shared.app.engine.caller(visit.principal, None)?;

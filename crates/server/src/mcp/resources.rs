@@ -7,7 +7,7 @@ use rmcp::model::{
 };
 
 use crate::mcp::listing::FRESH_MILLIS;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(super) fn list(
     shared: &Shared,

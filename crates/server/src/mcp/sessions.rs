@@ -16,7 +16,7 @@ use rmcp::transport::streamable_http_server::session::{
 use tokio::sync::{Semaphore, SemaphorePermit, mpsc};
 use tokio::time::{Instant, interval_at};
 
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Longer than any call waits. A session that was idle for longer leaves the memory, and comes back
 /// from the record when its client does.

@@ -17,7 +17,7 @@ use crate::answer::json_response;
 use crate::calls::{self, Wish};
 use crate::mcp::handler::failed;
 use crate::registry::{Entry, Mount};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");

@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use wire::event::EventView;
 
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Events read per step.
 const BATCH: u32 = 256;
@@ -262,7 +262,7 @@ pub(crate) async fn follow(shared: Arc<Shared>) {
         let kind = (!somebody).then_some(EventKind::AgentFinished);
         match catch_up(&shared, seen, kind).await {
             Ok(told) => seen = target.max(told),
-            Err(error) => tracing::error!(%error, "events could not be followed"),
+            Err(error) => tracing::error!(%error, "failed to follow events"),
         }
         if !somebody {
             tokio::time::sleep(LULL).await;

@@ -179,7 +179,7 @@ async fn a_visitor_may_look_at_everything_and_do_nothing() {
             assert!(!matches!(status.as_u16(), 401 | 403 | 405), "{what}");
         } else {
             assert_eq!(status, StatusCode::FORBIDDEN, "{what}");
-            assert_eq!(body["message"], "this link only lets you look", "{what}");
+            assert_eq!(body["message"], "this link is read-only", "{what}");
         }
     }
 }

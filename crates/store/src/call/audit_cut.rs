@@ -9,9 +9,8 @@ use model::Timestamp;
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
-use crate::call::audit::{
-    self, AuditDraft, AuditRow, COLUMNS, Chain, ChainVerification, ROWS_PER_BLOCK,
-};
+use crate::call::audit::{self, AuditRow, COLUMNS, ChainVerification, ROWS_PER_BLOCK};
+use crate::core::chain::{AuditDraft, Chain};
 use crate::core::error::StoreError;
 use crate::core::row::RowReader;
 use crate::core::tx::Tx;

@@ -3,28 +3,13 @@
 //! A call is counted in the commit that records it. What the operations of a commit counted is added up
 //! first, so that it costs one row an agent and a tool, however many calls share the commit.
 
-use std::collections::BTreeMap;
-
 use model::{AgentId, Timestamp};
 use rusqlite::{Row, params};
 
-use crate::call::audit::AuditDraft;
 use crate::core::error::StoreError;
 use crate::core::row::RowReader;
+use crate::core::tool_use_counts::{ToolUse, ToolUseCounts};
 use crate::core::tx::Tx;
-
-/// Usage of one tool.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ToolUse {
-    /// Its name: the canonical one, or an agent's own for its own tools
-    pub tool: String,
-    /// Number of calls
-    pub calls: u64,
-    /// Number of failed calls
-    pub errors: u64,
-    /// Total duration, in microseconds
-    pub micros: u64,
-}
 
 /// Usage of one tool by all agents of a role.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,49 +18,6 @@ pub struct RoleToolUse {
     pub role: String,
     /// Usage
     pub used: ToolUse,
-}
-
-/// Counts that are not yet written.
-#[derive(Debug, Default)]
-pub(crate) struct ToolUseCounts(BTreeMap<AgentId, Vec<ToolUse>>);
-
-impl ToolUseCounts {
-    pub(crate) const fn new() -> Self {
-        Self(BTreeMap::new())
-    }
-
-    /// Counts a recorded call. What the operator does in an agent's name is not the agent's doing.
-    pub(crate) fn count(&mut self, call: &AuditDraft) {
-        if let Some(agent) = call.agent.filter(|_| !call.by_operator) {
-            let micros = u64::try_from(call.duration_micros).unwrap_or(0);
-            self.add(agent, &call.tool, [1, u64::from(call.code.is_some()), micros]);
-        }
-    }
-
-    fn add(&mut self, agent: AgentId, tool: &str, [calls, errors, micros]: [u64; 3]) {
-        let uses = self.0.entry(agent).or_default();
-        match uses.iter_mut().find(|used| used.tool == tool) {
-            Some(used) => {
-                used.calls += calls;
-                used.errors += errors;
-                used.micros += micros;
-            }
-            None => uses.push(ToolUse { tool: tool.to_owned(), calls, errors, micros }),
-        }
-    }
-
-    /// Takes over what an operation counted.
-    pub(crate) fn take_over(&mut self, other: Self) {
-        if self.0.is_empty() {
-            *self = other;
-            return;
-        }
-        for (agent, uses) in other.0 {
-            for used in uses {
-                self.add(agent, &used.tool, [used.calls, used.errors, used.micros]);
-            }
-        }
-    }
 }
 
 fn read(cells: &mut RowReader<'_>) -> Result<ToolUse, StoreError> {

@@ -11,9 +11,6 @@ use rusqlite::{OptionalExtension as _, params};
 
 use crate::core::error::StoreError;
 use crate::core::tx::Tx;
-use crate::crew::run::Run;
-use crate::mail::message::Mail;
-use crate::tasks::task::Task;
 
 /// Longest time that an exact text is kept.
 pub(crate) const KEPT_SECONDS: i64 = 24 * 60 * 60;
@@ -86,7 +83,12 @@ impl Tx<'_> {
     }
 
     /// The exact text where it is still kept, else the text as it is.
-    fn exact(&self, subject: &str, field: Field, text: String) -> Result<String, StoreError> {
+    pub(crate) fn exact(
+        &self,
+        subject: &str,
+        field: Field,
+        text: String,
+    ) -> Result<String, StoreError> {
         // Only a redacted text can have an exact one, so that most cost no look-up.
         if !text.contains(REDACTION_MARK) {
             return Ok(text);
@@ -95,34 +97,6 @@ impl Tx<'_> {
             self.statement("SELECT text FROM exact_text WHERE subject = $1 AND field = $2")?;
         let found = statement.query_row(params![subject, field.name()], |row| row.get(0));
         Ok(found.optional()?.unwrap_or(text))
-    }
-
-    /// A mail as it was written, for its recipient.
-    pub fn mail_exact(&self, mut mail: Mail) -> Result<Mail, StoreError> {
-        let id = mail.id.to_string();
-        mail.subject = self.exact(&id, Field::Subject, mail.subject)?;
-        mail.body = self.exact(&id, Field::Body, mail.body)?;
-        Ok(mail)
-    }
-
-    /// A task as it was written, for the agent that works on it.
-    pub fn task_exact(&self, mut task: Task) -> Result<Task, StoreError> {
-        let id = task.id.to_string();
-        task.title = self.exact(&id, Field::Title, task.title)?;
-        task.description = task
-            .description
-            .map(|description| self.exact(&id, Field::Description, description))
-            .transpose()?;
-        Ok(task)
-    }
-
-    /// Restores an agent's exact prompts, for that agent.
-    pub fn run_exact(&self, agent: AgentId, mut run: Run) -> Result<Run, StoreError> {
-        let id = agent.to_string();
-        run.prompt = self.exact(&id, Field::Prompt, run.prompt)?;
-        run.next_prompt =
-            run.next_prompt.map(|prompt| self.exact(&id, Field::NextPrompt, prompt)).transpose()?;
-        Ok(run)
     }
 
     /// The text of a loop's message as it was written, for the agent that is told.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::call::audit::Chain;
+use crate::core::chain::Chain;
 use crate::core::error::StoreError;
 use crate::core::tx::{Tx, connect};
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, ErrorCode, OptionalExtension as _, Params, Row};
 
-use crate::call::audit::Chain;
-use crate::call::tool_use::ToolUseCounts;
+use crate::core::chain::Chain;
 use crate::core::error::StoreError;
+use crate::core::tool_use_counts::ToolUseCounts;
 
 /// One transaction on the record.
 #[derive(Debug)]

@@ -13,10 +13,10 @@ use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
-use crate::call::audit::{AuditDraft, Chain};
-use crate::call::tool_use::ToolUseCounts;
+use crate::core::chain::{AuditDraft, Chain};
 use crate::core::error::StoreError;
 use crate::core::guard::FileGuard;
+use crate::core::tool_use_counts::ToolUseCounts;
 use crate::core::tx::Tx;
 use crate::core::wal::WalBound;
 
@@ -293,7 +293,7 @@ impl WriterThread {
             }
             // Where the files were replaced during the commit, it may stand nevertheless.
             self.chain = Chain::load(&self.connection).unwrap_or(before);
-            tracing::error!(error = %error, source = ?error, "a commit failed; nothing of it was kept");
+            tracing::error!(error = %error, source = ?error, "commit failed; all its operations were rolled back");
         }
         if committed.is_err() && !batch.rows.is_empty() {
             // They join the next commit that holds.

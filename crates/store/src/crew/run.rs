@@ -188,6 +188,15 @@ pub(crate) fn read_tokens(cells: &mut RowReader<'_>) -> Result<Tokens, StoreErro
 }
 
 impl Tx<'_> {
+    /// Restores an agent's exact prompts, for that agent.
+    pub fn run_exact(&self, agent: AgentId, mut run: Run) -> Result<Run, StoreError> {
+        let id = agent.to_string();
+        run.prompt = self.exact(&id, Field::Prompt, run.prompt)?;
+        run.next_prompt =
+            run.next_prompt.map(|prompt| self.exact(&id, Field::NextPrompt, prompt)).transpose()?;
+        Ok(run)
+    }
+
     /// Records what an agent is asked.
     pub fn run_insert(&mut self, new: &NewRun) -> Result<(), StoreError> {
         let id = new.agent.to_string();

@@ -116,6 +116,14 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Mail, StoreError> {
 }
 
 impl Tx<'_> {
+    /// A mail as it was written, for its recipient.
+    pub fn mail_exact(&self, mut mail: Mail) -> Result<Mail, StoreError> {
+        let id = mail.id.to_string();
+        mail.subject = self.exact(&id, Field::Subject, mail.subject)?;
+        mail.body = self.exact(&id, Field::Body, mail.body)?;
+        Ok(mail)
+    }
+
     /// Puts a letter into an inbox.
     pub fn mail_insert(&mut self, new: &NewMail, now: Timestamp) -> Result<(), StoreError> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM mail", [])?;

@@ -192,6 +192,17 @@ fn content_key(title: &str, state: TaskStateName) -> Option<String> {
 }
 
 impl Tx<'_> {
+    /// A task as it was written, for the agent that works on it.
+    pub fn task_exact(&self, mut task: Task) -> Result<Task, StoreError> {
+        let id = task.id.to_string();
+        task.title = self.exact(&id, Field::Title, task.title)?;
+        task.description = task
+            .description
+            .map(|description| self.exact(&id, Field::Description, description))
+            .transpose()?;
+        Ok(task)
+    }
+
     /// Records a new task.
     pub fn task_insert(&mut self, new: &NewTask, now: Timestamp) -> Result<Task, StoreError> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM task", [])?;

@@ -18,8 +18,8 @@ use crate::app::{App, query};
 use crate::cli::{AuditListArgs, AuditVerb};
 use crate::cli_error::Trouble;
 use crate::client::{Answer, Client, ClientError, ListPage};
+use crate::commands::progress::Progress;
 use crate::commands::reconnect::Steady;
-use crate::terminal::progress::Progress;
 use crate::terminal::render::{bad, cell, count, counted, dim, good, line, name, shown, table};
 
 /// Page size.

@@ -14,8 +14,8 @@ use super::run::AgentOutcome;
 use crate::app::App;
 use crate::cli::AttachArgs;
 use crate::cli_error::Trouble;
+use crate::commands::progress::Progress;
 use crate::commands::reconnect::Steady;
-use crate::terminal::progress::Progress;
 use crate::terminal::render::{dim, odd, plain};
 
 /// Retry delay for input to an agent that is starting.

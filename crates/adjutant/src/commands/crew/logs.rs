@@ -19,8 +19,8 @@ use super::transcript::TranscriptWriter;
 use crate::app::App;
 use crate::cli::LogsArgs;
 use crate::cli_error::Trouble;
+use crate::commands::progress::Progress;
 use crate::commands::reconnect::Steady;
-use crate::terminal::progress::Progress;
 use crate::terminal::render::{dim, print_raw, print_raw_aside, print_text};
 
 /// Seconds that a request waits for more output.

@@ -27,9 +27,9 @@ use crate::cli::{AwaitArgs, BoundArgs, KillArgs, ResumeArgs, RunArgs};
 use crate::cli_error::Trouble;
 use crate::client::{Answer, Client};
 use crate::commands::call::tool::text_or_stdin;
+use crate::commands::progress::Progress;
 use crate::commands::reconnect::Steady;
 use crate::server_process::connect;
-use crate::terminal::progress::Progress;
 use crate::terminal::render::{
     Page, bad, bold, dim, dollars, good, is_terminal, line, name, odd, print_json, print_text,
     quoted, span, tokens,

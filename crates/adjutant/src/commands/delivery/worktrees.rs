@@ -13,8 +13,8 @@ use crate::cli::{PruneArgs, WorktreesArgs, WorktreesVerb};
 use crate::cli_error::Trouble;
 use crate::client::Answer;
 use crate::commands::crew::run::many;
+use crate::commands::progress::Progress;
 use crate::commands::reconnect::Steady;
-use crate::terminal::progress::Progress;
 use crate::terminal::render::{Page, bad, bold, count, dim, good, line, name, odd, short};
 
 /// Exit code if git and the record do not agree.

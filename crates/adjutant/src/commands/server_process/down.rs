@@ -18,9 +18,9 @@ use crate::cli_error::Trouble;
 use crate::client::{Answer, Client};
 use crate::commands::crew::agents::live;
 use crate::commands::crew::run::{kill_all, many};
+use crate::commands::progress::Progress;
 use crate::server_process::connect::{self, Where};
 use crate::server_process::{self, Down, Patience};
-use crate::terminal::progress::Progress;
 use crate::terminal::render::{count, dim, line, name};
 
 /// Time limit for asking a server about its agents; one that hangs is ended anyway.

@@ -15,15 +15,15 @@ use crate::app::{App, now};
 use crate::cli::{Background, UpArgs};
 use crate::cli_error::Trouble;
 use crate::client::{Answer, ClientError};
+use crate::commands::progress::Progress;
 use crate::config::Config;
 use crate::home::moving::{self, Moved};
 use crate::home::{Home, ServerFile};
 use crate::logging;
-use crate::run;
+use crate::runtime;
+use crate::serve::{self, Stage};
 use crate::server_process::connect::{self, Where};
-use crate::server_process::serve::{self, Stage};
 use crate::server_process::{self, Bound, Claim, ClaimError, Ownership, Port};
-use crate::terminal::progress::Progress;
 use crate::terminal::render::{age, bold, counted, dim, good, line, name, odd};
 
 /// Interval at which a server looks whether its files are still there.
@@ -52,10 +52,10 @@ pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), Trouble> {
         Some(Background::Keeper) => keep(app, args, &home),
         Some(Background::Needed) => {
             process::own_session()?;
-            run::threads()?.block_on(serve_home(app, &stage, &config, args.background))
+            runtime::threads()?.block_on(serve_home(app, &stage, &config, args.background))
         }
         None | Some(Background::Kept) => {
-            run::threads()?.block_on(serve_home(app, &stage, &config, args.background))
+            runtime::threads()?.block_on(serve_home(app, &stage, &config, args.background))
         }
     }
 }
@@ -79,7 +79,7 @@ fn place(app: &App, how: &str, args: &UpArgs) -> Result<Where, Trouble> {
 fn detach(app: &App, args: &UpArgs, home: &Home, wanted: u16) -> Result<(), Trouble> {
     let at = place(app, "keeper", args)?;
     let old = server_process::remembered(&home.address_file())?;
-    let runtime = run::threads()?;
+    let runtime = runtime::threads()?;
     let progress = Progress::waiting(app, "waiting for the server");
     let (before, server) = runtime.block_on(async {
         let before = connect::running(&at).await?;
@@ -128,7 +128,7 @@ async fn serve_home(
     background: Option<Background>,
 ) -> Result<(), Trouble> {
     if let Err(error) = process::raise_open_files() {
-        tracing::warn!(%error, "fewer can wait at once: the number of open files stays as it is");
+        tracing::warn!(%error, "could not raise the limit of open files; fewer connections are possible");
     }
     let at = Where { url_override: None, ..app.place(&[])? };
     if stage.home.wanted_state_dir().is_none() {
@@ -201,8 +201,8 @@ fn settle(
                 stage.home = home;
             }
             Moved::Later => {
-                let why = "agents run from it; the next start without any moves it";
-                tracing::warn!(from = %from.display(), to = %to.display(), "the state stays where it is: {why}");
+                let why = "agents are running; the next start without agents moves it";
+                tracing::warn!(from = %from.display(), to = %to.display(), "state not moved: {why}");
             }
             Moved::Busy => return Err(ClaimError::Stuck { lock: to.join("server.lock") }.into()),
         },
@@ -227,11 +227,11 @@ async fn guard(record: &Record, ownership: &Ownership, file: &ServerFile) -> Rec
     loop {
         look.tick().await;
         if let Err(error) = record.check_files() {
-            tracing::error!(%error, "the server ends: what it would write would be lost");
+            tracing::error!(%error, "state files were replaced; stopping, because changes would be lost");
             return error;
         }
         if let Err(error) = ownership.copy(file) {
-            tracing::debug!(%error, "the copy of server.json is missing and could not be written");
+            tracing::debug!(%error, "failed to restore the copy of server.json");
         }
     }
 }

@@ -76,7 +76,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, state: &State, paint: Paint) {
     head(frame, state, parts.head, paint);
     if let Link::Away(since) = state.link {
         let text = format!(
-            " ! The server is away for {}; agents keep running. As of event {}. Looking for it…",
+            " ! The server is not reachable for {}; agents keep running. As of event {}. Looking for it…",
             span(state.now.millis_since(since)),
             state.last_event
         );

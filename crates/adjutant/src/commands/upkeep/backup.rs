@@ -11,7 +11,7 @@ use crate::backup::{self, Backup, Places};
 use crate::cli::BackupArgs;
 use crate::cli_error::Trouble;
 use crate::client::Answer;
-use crate::terminal::progress::Progress;
+use crate::commands::progress::Progress;
 use crate::terminal::render::{count, good};
 
 /// A copy of the record that is removed with this value.

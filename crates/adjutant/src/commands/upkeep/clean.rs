@@ -6,7 +6,7 @@ use crate::app::App;
 use crate::cli::CleanArgs;
 use crate::cli_error::Trouble;
 use crate::client::Answer;
-use crate::terminal::progress::Progress;
+use crate::commands::progress::Progress;
 use crate::terminal::render::{dim, line, table};
 
 /// Cleans, or shows what would be removed.

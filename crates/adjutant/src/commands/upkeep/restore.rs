@@ -12,8 +12,8 @@ use crate::app::{App, now};
 use crate::backup::{self, Places, Swap};
 use crate::cli::RestoreArgs;
 use crate::cli_error::Trouble;
+use crate::commands::progress::Progress;
 use crate::home::{Home, moving};
-use crate::terminal::progress::Progress;
 use crate::terminal::render::{dim, good, name};
 
 /// Restores a home.

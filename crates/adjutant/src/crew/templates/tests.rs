@@ -191,9 +191,9 @@ fn a_name_must_be_a_tools_and_free() {
     assert_eq!(
         problems,
         [
-            ".adjutant/templates/Bad-Name.md: the name `Bad-Name` must be a small letter and up to 40 small \
+            ".adjutant/templates/Bad-Name.md: the name `Bad-Name` must begin with a lower-case letter, then up to 40 lower-case \
              letters, digits or `_`",
-            ".adjutant/templates/spawn_claude.md: there is a tool `spawn_claude` already",
+            ".adjutant/templates/spawn_claude.md: a tool `spawn_claude` already exists",
         ]
     );
 }

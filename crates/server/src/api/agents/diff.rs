@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use wire::agents::AgentDiff;
 
 use crate::answer::Answer;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn diff(
     State(shared): State<Arc<Shared>>,

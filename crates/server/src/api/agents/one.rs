@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use wire::agent_details::AgentDetails;
 
 use crate::answer::Answer;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn show(
     State(shared): State<Arc<Shared>>,

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use wire::agents::AgentStory;
 
 use crate::answer::Answer;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 pub(crate) async fn story(
     State(shared): State<Arc<Shared>>,

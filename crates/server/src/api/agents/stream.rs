@@ -14,7 +14,7 @@ use wire::agents::AgentStream;
 
 use crate::answer::{Answer, Params};
 use crate::api::runs::{AT_LAST, BYTES, LONGEST_WAIT, MOST_BYTES, SOON, wrong};
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Nobody wants to begin further before the end.
 const LONGEST_TAIL: usize = 5000;

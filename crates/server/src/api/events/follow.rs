@@ -17,7 +17,7 @@ use super::tail::Told;
 use super::{Wanted, removed};
 use crate::activity::Counted;
 use crate::answer::Answer;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Keep-alive interval of a stream.
 const BEAT: Duration = Duration::from_secs(15);

@@ -20,7 +20,7 @@ use super::follow::{End, Follow, News};
 use super::{EventStreamQuery, wanted};
 use crate::answer::{Answer, Params, Refusal};
 use crate::auth::WS_PROTOCOL;
-use crate::server::Shared;
+use crate::shared::Shared;
 
 /// Whoever sends more than this is not even read.
 const LONGEST: usize = 4096;
@@ -132,7 +132,7 @@ fn farewell(end: &End) -> CloseFrame {
         End::Server => frame(close_code::AWAY, "the server ends; come back with `after`"),
         End::Token => frame(close_code::POLICY, "the token is not valid any more"),
         End::Record(error) => {
-            tracing::error!(%error, "events could not be read");
+            tracing::error!(%error, "failed to read events");
             frame(close_code::ERROR, "the record cannot be read; the server's log says why")
         }
         End::Removed(_) => frame(

@@ -57,7 +57,7 @@ pub(super) fn read_file(app: &App, file: &Path) -> Result<String, Trouble> {
 /// The plan that a text is, or why it is none and what one looks like.
 pub(super) fn parse(file: &Path, text: &str) -> Result<ParsedPlan, Trouble> {
     model::plan::read(text).map_err(|error| {
-        let trouble = Trouble::usage(format!("`{}` is no plan: {error}", file.display()));
+        let trouble = Trouble::usage(format!("`{}` is not a plan: {error}", file.display()));
         if error.line.is_some() {
             return trouble.hint("`adjutant plan run --help` describes the format");
         }

@@ -8,13 +8,14 @@ use clap::Args as _;
 use serde_json::json;
 use wire::tools::ToolList;
 
-use super::{ToolCommand, ToolRequest, call, command_of, unknown};
+use super::{call, unknown};
 use crate::app::{self, App};
 use crate::cli::Global;
+use crate::cli::call::tool::{ToolCommand, ToolRequest, command_of};
 use crate::cli_error::Trouble;
 use crate::client::{Answer, Client, ClientError};
-use crate::run::refused;
 use crate::server_process::connect;
+use crate::terminal::usage::refused;
 
 /// The tools that the server has beside the built-in ones.
 async fn ask(client: &Client) -> Result<Vec<ToolCommand>, ClientError> {

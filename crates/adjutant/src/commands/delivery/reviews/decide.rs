@@ -16,8 +16,8 @@ use crate::cli_error::Trouble;
 use crate::client::Answer;
 use crate::commands::call::tool::text_or_stdin;
 use crate::commands::delivery::merge_queue;
+use crate::commands::progress::Progress;
 use crate::commands::reconnect::Steady;
-use crate::terminal::progress::Progress;
 use crate::terminal::render::{bold, dim, good, line, name, print_json, print_text};
 
 /// Poll interval for a merge.

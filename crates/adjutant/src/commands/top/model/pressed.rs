@@ -16,7 +16,7 @@ use super::{
 };
 
 /// Where nothing can be done without the server.
-const AWAY: &str = "The server is away; nothing was done.";
+const AWAY: &str = "The server is not reachable; nothing was done.";
 
 impl State {
     pub(super) fn pressed(&mut self, key: KeyEvent) -> Vec<Effect> {
@@ -469,7 +469,7 @@ impl State {
             return None;
         }
         if self.link != Link::Live {
-            writing.phase = Phase::Failed("The server is away; your draft is kept.".to_owned());
+            writing.phase = Phase::Failed("The server is not reachable; your draft is kept.".to_owned());
             return None;
         }
         let text = writing.editor.text();

@@ -153,7 +153,7 @@ fn a_server_that_is_away_is_told_of_and_what_was_known_stays() {
     state.update(Message::Tick(NOW.after_seconds(4)));
     let seen = drawn(&state);
     assert!(
-        seen.contains("The server is away for 4s; agents keep running. As of event 48213"),
+        seen.contains("The server is not reachable for 4s; agents keep running. As of event 48213"),
         "{seen}"
     );
     assert!(seen.contains("├ coder 7f3ka"), "{seen}");

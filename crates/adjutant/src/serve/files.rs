@@ -14,13 +14,13 @@ use wire::settings::{
     CheckedChange, ConfigView, FileProblem, FilesView, KeyChange, KeyView, RoleChange, RoleFile,
 };
 
-use super::describe::{self, Described};
-use super::edit::{self, Written};
-use super::file::{self, TextFile};
-use super::{Config, hide, key, overlay};
+use super::Stage;
 use crate::cli_error::Trouble;
+use crate::config::describe::{self, Described};
+use crate::config::edit::{self, Written};
+use crate::config::file::{self, TextFile};
+use crate::config::{Config, hide, key, overlay};
 use crate::crew::roles::{self, files};
-use crate::server_process::serve::Stage;
 use crate::yaml::{self, Problem};
 
 /// Context lines around a change.

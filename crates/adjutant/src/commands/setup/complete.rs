@@ -17,7 +17,7 @@ use crate::cli::{Cli, Global, Shell};
 use crate::client::Answer;
 use crate::crew::roles;
 use crate::environment::Environment;
-use crate::run;
+use crate::runtime;
 use crate::server_process::connect;
 use crate::terminal::render::{self, line, print_raw};
 
@@ -210,7 +210,7 @@ fn role_names(app: &App) -> Vec<CompletionCandidate> {
 /// Answer of the server, if it is up and quick.
 fn ask<T: DeserializeOwned>(app: &App, path: &str) -> Option<Answer<T>> {
     let client = connect::locate(&app.place(&[]).ok()?).ok()??;
-    let runtime = run::one_thread().ok()?;
+    let runtime = runtime::one_thread().ok()?;
     runtime.block_on(async { timeout(ANSWER_TIMEOUT, client.get(path)).await.ok()?.ok() })
 }
 

@@ -1,4 +1,6 @@
-//! One server from its start to its end: the record, the engine, the mirror, the faces, in order.
+//! One server from its start to its end: opens the record, then starts the engine, the mirror and the interfaces.
+
+mod files;
 
 use std::io;
 use std::net::IpAddr;
@@ -17,13 +19,13 @@ use tokio_util::task::TaskTracker;
 use wire::server::ReloadReport;
 
 use crate::cli_error::Trouble;
-use crate::config::page::Editor;
 use crate::config::{Config, Flag, Told};
 use crate::crew::roles;
 use crate::crew::templates;
 use crate::environment::Environment;
 use crate::home::{Home, ServerFile, good};
 use crate::server_process::{self, Bound};
+use files::Editor;
 
 /// Home to serve, with its options.
 #[derive(Debug, Clone)]
@@ -243,7 +245,7 @@ impl Ready {
             let now = i64::try_from(engine.elapsed().as_millis()).unwrap_or(i64::MAX);
             let last = Arc::new(AtomicI64::new(now));
             server_process::idle(last, Clock::System, limit, is_busy).await;
-            tracing::info!("nobody needs the server any more");
+            tracing::info!("no client or agent needs the server; stopping");
             shutdown.cancel();
         };
         let stop = self.shutdown.clone();
