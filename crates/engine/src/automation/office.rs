@@ -28,9 +28,9 @@ const ORCHESTRATOR: &str = "orchestrator";
 pub(crate) struct Health {
     /// Health
     pub(crate) status: HealthStatus,
-    /// Minutes since its last sign of life
+    /// Minutes since its last activity
     pub(crate) minutes: i64,
-    /// Why it is so, where that is not plain
+    /// Explanation, if needed
     pub(crate) reason: Option<String>,
 }
 
@@ -44,7 +44,7 @@ impl Health {
                 let reason = format!("{}: {reason}", agent.state.name());
                 return health(HealthStatus::Ended, Some(reason));
             }
-            AgentState::Queued => Some("it waits for a free place".to_owned()),
+            AgentState::Queued => Some("it waits for a free slot".to_owned()),
             AgentState::Limited { until } => Some(format!("its model answers again at {until}")),
             AgentState::WaitingReview => Some("it waits for a review".to_owned()),
             AgentState::WaitingInput => Some("it waits for a person's answer".to_owned()),
@@ -55,7 +55,7 @@ impl Health {
         match waits {
             Some(reason) => health(HealthStatus::Healthy, Some(reason)),
             None if is_late => {
-                let reason = format!("no call and no output of it for {minutes} minutes");
+                let reason = format!("no call and no output for {minutes} minutes");
                 health(HealthStatus::Silent, Some(reason))
             }
             None => health(HealthStatus::Healthy, None),
@@ -78,17 +78,17 @@ pub(crate) fn find_supervisor(tx: &Tx<'_>, id: AgentId) -> Result<Agent, ToolErr
     if agent.category == SUPERVISOR {
         return Ok(agent);
     }
-    let error = format!("agent `{id}` is no supervisor: its category is `{}`", agent.category);
+    let error = format!("agent `{id}` is not a supervisor: its category is `{}`", agent.category);
     Err(ToolError::invalid(error)
         .detail("field", "agentId")
-        .hint("`list_supervisors` lists those that have not ended"))
+        .hint("`list_supervisors` lists live supervisors"))
 }
 
 /// An epic that can be worked on.
 pub(crate) fn open_epic(tx: &Tx<'_>, id: EpicId) -> Result<Epic, ToolError> {
     let epic = crate::tasks::epic::find_epic(tx, id)?;
     if !is_open(&epic) {
-        let error = format!("the epic `{id}` is {}: nobody needs to lead it", epic.state.name());
+        let error = format!("the epic `{id}` is {}: it needs no supervisor", epic.state.name());
         return Err(ToolError::conflict(error).detail("state", epic.state.name()));
     }
     Ok(epic)

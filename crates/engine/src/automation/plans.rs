@@ -72,7 +72,7 @@ fn coordinator_role<'s>(settings: &'s Settings, name: &str) -> Result<&'s Role, 
     let may = settings.policy.get(&role.category).is_some_and(|own| !own.may_draft.is_empty());
     if !may {
         let error = format!(
-            "the role `{name}` cannot run a plan: its category `{}` may start nobody",
+            "the role `{name}` cannot run a plan: its category `{}` may not start agents",
             role.category
         );
         return Err(ToolError::conflict(error).hint(named));

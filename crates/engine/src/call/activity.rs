@@ -34,7 +34,7 @@ pub(crate) struct Activity {
     pub(crate) tool: Option<String>,
     /// When its calls were, oldest first
     pub(crate) calls: VecDeque<Span>,
-    /// When it was last heard of
+    /// Time of its last activity
     at: i64,
 }
 

@@ -33,7 +33,7 @@ impl Caller {
     pub fn agent(&self) -> Result<&Agent, ToolError> {
         self.agent.as_ref().ok_or_else(|| {
             ToolError::wrong_state("the operator is not an agent")
-                .hint("name the agent to act as: `--as <agent>`, or `agentId` in the request")
+                .hint("name the agent to act as with `--as <agent>`, or `agentId` in the request")
         })
     }
 

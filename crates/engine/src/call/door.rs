@@ -158,8 +158,8 @@ impl Calls {
 
 /// Error for a viewer that tries to act.
 pub fn read_only() -> ToolError {
-    ToolError::denied("this link only lets you look")
-        .hint("ask the operator, whose link from `adjutant open` may act too")
+    ToolError::denied("this link is read-only")
+        .hint("ask the operator for an operator link from `adjutant open`")
 }
 
 /// Finds out who calls. An agent that has ended is nobody any more.
@@ -174,8 +174,8 @@ fn resolve(
         (Principal::Agent(id), None) => (id, false),
         (Principal::Agent(id), Some(other)) if id == other => (id, false),
         (Principal::Agent(_), Some(other)) => {
-            return Err(ToolError::denied(format!("this token is not agent `{other}`'s"))
-                .hint("leave `agentId` out: the token says who you are"));
+            return Err(ToolError::denied(format!("this token does not belong to agent `{other}`"))
+                .hint("omit `agentId`: the token identifies you"));
         }
         (Principal::Viewer, _) => return Err(read_only()),
     };
@@ -510,7 +510,7 @@ impl Passage {
             tracing::error!(
                 tool = tool.name,
                 causes = unwritten.causes(),
-                "a failure was not recorded"
+                "failed to record a failed call"
             );
         }
         Failure { error, agent, tool: tool.name }

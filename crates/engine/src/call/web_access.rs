@@ -103,7 +103,7 @@ impl Calls {
     pub async fn log_in(&self, code: &str) -> Result<LoggedIn, ToolError> {
         let (now, elapsed) = (self.now(), self.options.clock.elapsed());
         if !self.guesses.with(elapsed, |bucket| bucket.fill(GUESSES, elapsed)) {
-            let message = format!("more than {GUESSES} wrong codes in a minute");
+            let message = format!("more than {GUESSES} invalid codes in a minute");
             return Err(ToolError::new(Code::RateLimited, message).hint("wait a few seconds"));
         }
         let token = host::random::secret("adjtab_").map_err(ToolError::internal)?;
@@ -213,13 +213,13 @@ fn enter(
     };
     let link = tx.pass_by_hash(code)?.filter(|pass| pass.kind == PassKind::Link);
     let Some(link) = link else {
-        return refused("unknown", "this link is not one of this server's, or was taken back");
+        return refused("unknown", "this link is unknown to this server, or was revoked");
     };
     if link.uses_left == Some(0) {
-        return refused("used", "this link has been used; it works once");
+        return refused("used", "this link was already used; it works once");
     }
     if link.expires_at <= now {
-        return refused("ended", "this link has ended");
+        return refused("ended", "this link has expired");
     }
     let whole = now.after_seconds(TAB_SECONDS);
     let expires_at = match link.rights {

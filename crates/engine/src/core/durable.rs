@@ -23,5 +23,5 @@ pub(crate) fn decode<T: DeserializeOwned>(
 pub(crate) fn damaged(row: impl Display, column: &str, error: impl Display) -> ToolError {
     let message = format!("the record of {row} is damaged: its {column} cannot be read ({error})");
     ToolError::new(Code::InternalError, message)
-        .hint("begin it again, or restore a backup with `adjutant restore`")
+        .hint("start it again, or restore a backup with `adjutant restore`")
 }

@@ -144,12 +144,12 @@ impl ToolError {
     /// Something is wrong inside. The caller learns a number under which the log tells more.
     pub fn internal(source: impl Error + Send + Sync + 'static) -> Self {
         let incident = IncidentId::from_bits(host::random::bits().unwrap_or_default());
-        let message = format!("Adjutant failed inside; the server's log has more under {incident}");
+        let message = format!("internal error in Adjutant; see the server's log for {incident}");
         let error = Self {
             source: Some(Box::new(source)),
             ..Self::new(Code::InternalError, message).detail("incident", incident.to_string())
         };
-        tracing::error!(%incident, causes = error.causes(), "a call failed inside");
+        tracing::error!(%incident, causes = error.causes(), "call failed with an internal error");
         error
     }
 

@@ -99,12 +99,12 @@ impl Core {
     /// A place between two steps of an effect on the outside, where tests let the server die or panic.
     pub(crate) fn point(&self, point: Point) {
         if self.options.crash_at == Some(point) {
-            tracing::warn!(%point, "dies here because it was told to");
+            tracing::warn!(%point, "exiting at a crash point, as configured");
             host::process::die();
         }
         let is_told =
             self.options.panic_at == Some(point) && !self.has_panicked.swap(true, Ordering::SeqCst);
-        assert!(!is_told, "told to panic at {point}");
+        assert!(!is_told, "panic requested at {point}");
     }
 
     /// Monotonic time; use it for ages kept in memory, because the wall clock may be set back.

@@ -34,7 +34,7 @@ impl Core {
             let which = if agents == 1 { "agent" } else { "agents" };
             if settings.last_good_roles.contains_key(&role) {
                 warnings.push(format!(
-                    "role `{role}` cannot be read any more; {agents} live {which} of it: the last good rules apply"
+                    "role `{role}` cannot be read; {agents} live {which} use the last good version"
                 ));
             } else if !is_bare(&role, &kind) {
                 warnings.push(format!(

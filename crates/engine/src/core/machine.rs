@@ -120,7 +120,7 @@ impl Core {
             let message =
                 format!("the folder of worktrees `{shown}` cannot be used: {}", error.source);
             ToolError::new(Code::ExternalError, message).hint(format!(
-                "make `{shown}` a folder that you can write, or name another with `worktrees.path`"
+                "make `{shown}` a writable folder, or set another with `worktrees.path`"
             ))
         })
     }

@@ -34,6 +34,6 @@ pub(crate) fn task_of(tx: &Tx<'_>, id: Option<TaskId>) -> Result<Option<Task>, S
 pub(crate) fn find_agent(tx: &Tx<'_>, id: AgentId) -> Result<Agent, ToolError> {
     tx.agent_get(id)?.ok_or_else(|| {
         ToolError::new(Code::AgentNotFound, format!("there is no agent `{id}`"))
-            .hint("`list_agents` lists those that have not ended")
+            .hint("`list_agents` lists live agents ended")
     })
 }

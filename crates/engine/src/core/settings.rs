@@ -220,7 +220,7 @@ pub struct Role {
     pub name: String,
     /// Its category
     pub category: String,
-    /// Its name for people
+    /// Its slug
     pub display_name: Option<String>,
     /// Purpose
     pub description: Option<String>,

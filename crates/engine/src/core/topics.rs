@@ -215,7 +215,7 @@ impl Follower {
             }
             Err(error) => {
                 // Everybody looks for themselves, and so nothing is missed.
-                tracing::warn!(error, "events could not be read for those who wait");
+                tracing::warn!(error, "failed to read events; waking every waiting call");
                 self.hub.ring_all();
                 self.seen = until;
             }

@@ -20,7 +20,7 @@ use crate::tasks::task_change;
 /// Request to enlist an agent.
 #[derive(Debug, Clone)]
 pub struct Recruit {
-    /// In which role
+    /// Role
     pub role: String,
     /// For which task
     pub task: Option<TaskRef>,
@@ -167,7 +167,7 @@ fn leave(
     agent.state = agent
         .state
         .apply(end, now)
-        .map_err(|_| ToolError::wrong_state(format!("agent `{id}` has ended already")))?;
+        .map_err(|_| ToolError::wrong_state(format!("agent `{id}` has already ended")))?;
     tx.agent_advance(id, &agent.state, now)?;
     tx.dispatch_end(id, "completed", Some(&json!({ "summary": reason }).to_string()), now)?;
     tx.mcp_session_delete_of(&id.to_string())?;

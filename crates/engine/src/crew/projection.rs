@@ -11,6 +11,7 @@ use wire::event::{AgentFinished, EventData};
 
 use crate::core::error::ToolError;
 use crate::core::redact::redact;
+use crate::crew::result::AgentResult;
 
 /// Decides whether a reader may be shown what became of an agent.
 pub(crate) type IsShown<'a> = &'a dyn Fn(AgentId) -> Result<bool, ToolError>;
@@ -195,15 +196,14 @@ pub(crate) fn task_file(tx: &Tx<'_>, task: &Task) -> Result<Value, ToolError> {
         .dispatch_list(task.number)?
         .into_iter()
         .map(|dispatch| {
-            let result: Option<Value> =
-                dispatch.result.as_deref().and_then(|text| serde_json::from_str(text).ok());
-            json!({
+            let result = AgentResult::decode(dispatch.result.as_deref(), dispatch.agent)?;
+            Ok(json!({
                 "agentId": dispatch.agent, "role": dispatch.role,
                 "startedAt": dispatch.started_at, "completedAt": dispatch.ended_at,
                 "status": dispatch.status, "result": result,
-            })
+            }))
         })
-        .collect();
+        .collect::<Result<_, ToolError>>()?;
     Ok(json!({
         "slug": task.slug, "id": task.id, "number": format!("TAS-{}", task.number),
         "created": task.created_at, "state": task.state.name(),

@@ -4,11 +4,14 @@ mod find;
 mod schema;
 
 use host::agent::{EndReport, EndReportStatus};
+use model::AgentId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub(crate) use schema::{load_schema_file, parse_schema};
 
+use crate::core::durable;
+use crate::core::error::ToolError;
 use crate::crew::context::{CUT, clip, tail};
 
 /// Bytes kept of an agent's last message.
@@ -93,6 +96,12 @@ pub(crate) struct AgentResult {
 }
 
 impl AgentResult {
+    /// Decodes the result that is kept with an agent's run or with its work on a task; `None` if it has none yet.
+    pub(crate) fn decode(kept: Option<&str>, agent: AgentId) -> Result<Option<Self>, ToolError> {
+        let row = format_args!("agent `{agent}`");
+        kept.map(|text| durable::decode(text, row, "result")).transpose()
+    }
+
     /// Tells what really changed where the agent said nothing about it.
     pub(crate) fn complete(&mut self, changes: Vec<String>) {
         if self.changes.is_empty() {
@@ -135,7 +144,7 @@ pub(crate) fn read_result(
     match (&value, schema) {
         (Some(value), Some(schema)) => result.problems = schema::check(schema, value),
         (None, Some(_)) => {
-            result.problems.push("a JSON value was asked for, and its last words have none".into());
+            result.problems.push("a JSON value was requested, but its last message has none".into());
         }
         (_, None) => {}
     }
@@ -162,7 +171,7 @@ impl AgentResult {
             Some((name, None)) if asked == Asked::Result => {
                 let name = clip(name, 100);
                 self.problems.push(format!(
-                    "its status `{name}` is none of success, partial, failed and blocked"
+                    "its status `{name}` is not one of success, partial, failed and blocked"
                 ));
             }
             _ => {}

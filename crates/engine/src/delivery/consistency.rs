@@ -96,13 +96,13 @@ impl Record {
                 found.push(differs(&review.reviewer, "its review is open and it has ended"));
             }
             if self.live.get(&review.coder) != Some(&true) {
-                found.push(differs(&review.coder, "it is reviewed and does not wait for it"));
+                found.push(differs(&review.coder, "it has an open review but does not wait for it"));
             }
         }
         for (agent, _) in self.live.iter().filter(|(_, waits)| **waits) {
             let open = self.reviews.iter().filter(|review| !review.state.is_over());
             if !open.map(|review| review.coder).any(|coder| coder == *agent) {
-                found.push(differs(agent, "it waits for a review and there is none"));
+                found.push(differs(agent, "it waits for a review, but none is open"));
             }
         }
         found
@@ -122,7 +122,7 @@ impl Record {
                 }
                 WorktreeState::Gone if path.exists() || known => {
                     found
-                        .push(differs(&worktree.agent, "its worktree should be gone and is there"));
+                        .push(differs(&worktree.agent, "its worktree still exists, but should be removed"));
                 }
                 WorktreeState::There | WorktreeState::Gone | WorktreeState::Wanted => {}
             }
@@ -175,6 +175,6 @@ impl Record {
         commits.sort_unstable();
         commits.dedup();
         let lost = repo.unreachable_from_branches(&commits)?;
-        Ok(lost.into_iter().map(|commit| differs(&commit, "no branch reaches it")).collect())
+        Ok(lost.into_iter().map(|commit| differs(&commit, "no branch contains it")).collect())
     }
 }

@@ -53,7 +53,7 @@ impl From<GitHubError> for ToolError {
 
 /// Nobody gave us a token. Whoever calls a tool may not use it here, and only the operator can change that.
 fn no_token() -> ToolError {
-    ToolError::denied("the server has no GitHub token, so nobody can open anything on GitHub")
+    ToolError::denied("the server has no GitHub token")
         .hint(
             "the operator sets the variable that `github.tokenVariable` names (`GITHUB_TOKEN`, unless it was \
              changed) and starts the server again",

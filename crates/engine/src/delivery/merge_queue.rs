@@ -33,22 +33,22 @@ pub(crate) struct Handed {
     pub(crate) task: Task,
     /// Author of the work
     pub(crate) worker: Option<Agent>,
-    /// The branch it is on, where that is on record
+    /// Branch, where that is on record
     branch: Option<String>,
     /// Where it was done, as it is on record
     dir: Option<PathBuf>,
-    /// The branch it is meant for, where that is on record
+    /// Target branch, where that is on record
     target: Option<String>,
 }
 
 /// Work that was handed in, as git knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// The branch it is on
+    /// Branch
     pub(crate) branch: String,
     /// Where that stands
     pub(crate) head: String,
-    /// The branch it is meant for
+    /// Target branch
     pub(crate) target: String,
     /// Where that stands, or would begin; none where it is gone
     pub(crate) target_head: Option<String>,
@@ -106,11 +106,11 @@ impl Handed {
                 .hint(format!(
                     "if its commits are still there, `git branch {branch} COMMIT` makes it again"
                 ))
-                .hint("`request_changes` has it done again; `force_complete_task` does without it")
+                .hint("`request_changes` returns it to an agent; `force_complete_task` completes it without the branch")
         })?;
         let target = self.target.clone().or(here).ok_or_else(|| {
-            ToolError::conflict(format!("nobody knows which branch {number} is meant for"))
-                .hint("check a branch out in the project, and try again")
+            ToolError::conflict(format!("the target branch of {number} is unknown"))
+                .hint("check out a branch in the project, then try again")
         })?;
         if target == branch {
             return Ok(None);

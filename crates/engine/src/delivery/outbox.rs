@@ -100,7 +100,7 @@ pub(crate) fn outcome<A: DeserializeOwned>(
 ) -> Result<Option<A>, ToolError> {
     let errand = tx.outbox_job_get(id)?;
     let errand =
-        errand.ok_or_else(|| ToolError::not_found(format!("there is no errand `{id}`")))?;
+        errand.ok_or_else(|| ToolError::not_found(format!("there is no outbox job `{id}`")))?;
     if let Some(error) = &errand.error {
         return Err(ToolError::recalled(error));
     }
@@ -109,14 +109,26 @@ pub(crate) fn outcome<A: DeserializeOwned>(
 }
 
 /// Decodes the parameters of an outbox job.
-fn wish_of<W: DeserializeOwned>(errand: &OutboxJob) -> Result<W, JobError> {
-    durable::decode(&errand.wish, row_of(errand), "wish").map_err(JobError::Never)
+pub(crate) fn decode_wish<W: DeserializeOwned>(errand: &OutboxJob) -> Result<W, ToolError> {
+    durable::decode(&errand.wish, row_of(errand), "wish")
 }
 
 /// Decodes the notes of an outbox job.
-fn notes_of<N: DeserializeOwned>(errand: &OutboxJob) -> Result<Option<N>, JobError> {
+pub(crate) fn decode_notes<N: DeserializeOwned>(
+    errand: &OutboxJob,
+) -> Result<Option<N>, ToolError> {
     let decode = |text| durable::decode(text, row_of(errand), "notes");
-    errand.notes.as_deref().map(decode).transpose().map_err(JobError::Never)
+    errand.notes.as_deref().map(decode).transpose()
+}
+
+/// The parameters of a job that is run: one that cannot be decoded is never tried again.
+fn wish_of<W: DeserializeOwned>(errand: &OutboxJob) -> Result<W, JobError> {
+    decode_wish(errand).map_err(JobError::Never)
+}
+
+/// The notes of a job that is run: one that cannot be decoded is never tried again.
+fn notes_of<N: DeserializeOwned>(errand: &OutboxJob) -> Result<Option<N>, JobError> {
+    decode_notes(errand).map_err(JobError::Never)
 }
 
 fn row_of(errand: &OutboxJob) -> String {

@@ -161,7 +161,7 @@ pub(crate) fn ended(
 ) -> Result<(), ToolError> {
     if let Some(review) = tx.review_open_of(agent.id)? {
         conclude(tx, &review, (ReviewState::Undone, false), now)?;
-        let reason = format!("the agent whose work it reviewed, {}, has ended", agent.id);
+        let reason = format!("the author of the reviewed work, {}, has ended", agent.id);
         let wish = StopRequest { outcome: Outcome::Killed, reason };
         stop::stop_tree(tx, settings, review.reviewer, &wish, now)?;
     }

@@ -52,7 +52,7 @@ pub(crate) async fn end_of(
             }
             RunStatus::Gone => {
                 let ended = folder.sweep().map_err(ToolError::internal)?;
-                tracing::info!(folder = %folder.path().display(), ended, "a command was lost");
+                tracing::info!(folder = %folder.path().display(), ended, "command ended without a record of its exit");
                 return Ok(Heard::Lost);
             }
         }

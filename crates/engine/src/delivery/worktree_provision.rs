@@ -103,7 +103,7 @@ fn usable(entries: Vec<IgnoredEntry>, provisioner: &Provisioner) -> Vec<IgnoredE
         None => true,
         Some(LeftOut::Exists) => false,
         Some(reason) => {
-            tracing::warn!(path = %entry.path.display(), %reason, "not put into the worktree");
+            tracing::warn!(path = %entry.path.display(), %reason, "file or folder not provided to the worktree");
             false
         }
     };
@@ -172,7 +172,7 @@ pub(crate) async fn set_up(engine: &Core, agent: &Agent, worktree: &Path) -> Res
     };
     if let Some(failure) = failed {
         return Err(ToolError::new(Code::ExternalError, failure.in_full())
-            .hint("mend `worktrees.setup` in the configuration"));
+            .hint("fix `worktrees.setup` in the configuration"));
     }
     let marked = move || match checkout {
         Some(checkout) => checkout.mark_set_up().map_err(ToolError::internal),
@@ -210,7 +210,7 @@ impl SetupFailure {
         let lines: Vec<&str> = self.output.lines().filter(|line| !line.trim().is_empty()).collect();
         let last = lines.get(lines.len().saturating_sub(LAST_LINES)..).unwrap_or_default();
         if last.is_empty() {
-            return format!("{}, and said nothing", self.reason);
+            return format!("{}, without output", self.reason);
         }
         format!("{}; its last lines:\n{}\n", self.reason, last.join("\n"))
     }
@@ -247,7 +247,7 @@ pub(crate) async fn run_setup(
             Heard::Ended(exit) => exit,
             Heard::Lost => continue,
             Heard::Leaving => {
-                let message = "the server ends while a worktree is set up";
+                let message = "the server stopped while a worktree was set up";
                 return Err(ToolError::new(Code::TransientError, message));
             }
         };
@@ -263,7 +263,7 @@ pub(crate) async fn run_setup(
 pub(crate) async fn end_runs(engine: &Core, run: &SetupRun) -> Result<(), ToolError> {
     for number in 1..=MAX_LOST {
         let folder = RunFolder::open(run.runs.join(format!("setup-{number}")));
-        supervised::stop(engine, &folder, "nobody waits for it any more").await?;
+        supervised::stop(engine, &folder, "its agent no longer needs it").await?;
     }
     Ok(())
 }
@@ -278,14 +278,14 @@ fn judge(exit: &ExitRecord, wanted: &SetupSettings, place: &Path) -> Option<Stri
         (EndCause::Exited, Some(0), _) => None,
         (EndCause::Exited, Some(code), _) => failed(format!("ended with {code}")),
         (EndCause::Exited, None, Some(signal)) => failed(format!("was ended by signal {signal}")),
-        (EndCause::Exited, None, None) => failed("ended, and nobody knows how".to_owned()),
+        (EndCause::Exited, None, None) => failed("ended without an exit code".to_owned()),
         (EndCause::TimedOut, ..) => failed(format!(
             "did not end within {} seconds (`worktrees.setupTimeout`)",
             wanted.timeout_s
         )),
         (EndCause::NotStarted, ..) => failed(format!(
             "could not be started: {}",
-            exit.why.as_deref().unwrap_or("nobody knows why")
+            exit.why.as_deref().unwrap_or("no reason is known")
         )),
         (EndCause::Stopped, ..) => failed("was stopped".to_owned()),
     }

@@ -315,7 +315,7 @@ async fn want(engine: &Core, agent: &Agent, origin: Origin) -> Result<Worktree, 
                 tx.task_set_worktree(task.id, &new.path, &new.branch, now)?;
             }
             let worktree = tx.worktree_of(agent.id)?;
-            worktree.ok_or_else(|| ToolError::not_found("its worktree is not on record"))
+            worktree.ok_or_else(|| ToolError::not_found("its worktree is missing from the record"))
         })
         .await?;
     engine.point(Point::WorktreeWanted);
@@ -345,7 +345,7 @@ async fn make(engine: &Core, agent: &Agent, worktree: Worktree) -> Result<Agent,
         })
         .await?;
     if !left.is_empty() {
-        tracing::warn!(id = %agent.id, ?left, "submodules stay empty: the project has no copy of them");
+        tracing::warn!(id = %agent.id, ?left, "submodules left empty: the project has no local copy");
     }
     worktree_provision::set_up(engine, agent, Path::new(&worktree.path)).await?;
     engine.point(Point::WorktreeMade);
@@ -412,7 +412,7 @@ pub(crate) struct Work {
     pub(crate) dir: PathBuf,
     /// The commit it began from, where Adjutant made the place
     pub(crate) base: Option<String>,
-    /// The branch it is meant for, where that is known
+    /// Target branch, where that is known
     pub(crate) target: Option<String>,
 }
 
@@ -437,7 +437,7 @@ pub(crate) fn work_of(engine: &Core, agent: AgentId) -> Result<Work, ToolError> 
 /// That no branch is checked out where an agent works, and how one is.
 pub(crate) fn no_branch() -> ToolError {
     ToolError::conflict("no branch is checked out where you work")
-        .hint("check your branch out again: `git switch -`, or `git switch -c <name>`")
+        .hint("check out your branch again: `git switch -`, or `git switch -c <name>`")
 }
 
 /// That an agent has no worktree, and how it would have one.

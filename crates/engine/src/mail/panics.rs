@@ -60,7 +60,7 @@ pub async fn watch_service(
 ) {
     let Err(error) = service.await else { return };
     let Some(message) = message_of(error) else { return };
-    let next = "the server ends; one in the background starts again".to_owned();
+    let next = "the server stops; one in the background is restarted".to_owned();
     let report = PanicReport { agent: None, doing: format!("running {name}"), message, next };
     let report = self::report(&engine, report);
     if tokio::time::timeout(REPORT_TIMEOUT, report).await.is_err() {
@@ -86,7 +86,7 @@ fn record(tx: &mut Tx<'_>, panic: &PanicReport, now: Timestamp) -> Result<(), To
     let message = crate::core::redact::redact(message.chars().take(1_000).collect());
     let found = agent.map(|id| tx.agent_get(id)).transpose()?.flatten();
     if let Some(agent) = &found {
-        let warning = format!("Adjutant failed inside while {doing}: {message}; {next}");
+        let warning = format!("Adjutant had an internal error while {doing}: {message}; {next}");
         let data = EventData::AgentWarned(AgentWarned { warning });
         tx.event_append(now, &EventDraft { agent: Some(agent.id), task: agent.task, data })?;
     }
@@ -94,9 +94,9 @@ fn record(tx: &mut Tx<'_>, panic: &PanicReport, now: Timestamp) -> Result<(), To
     if !tx.escalation_claim(*agent, ESCALATED_AS, since, now)? {
         return Ok(());
     }
-    let subject = format!("Adjutant failed inside while {doing}");
+    let subject = format!("Adjutant had an internal error while {doing}");
     let body = format!(
-        "{message}\n\n{next}. This is a fault in Adjutant and not in your project; the server's log has more.",
+        "{message}\n\n{next}. This is a bug in Adjutant, not in your project. See the server's log for details.",
     );
     let task = found.and_then(|agent| agent.task);
     let to = Recipient::Human;

@@ -75,7 +75,7 @@ impl Notifications {
             missing.push(unset(&slack.app_token_variable));
         }
         if slack.users.is_empty() {
-            missing.push("`slack.users` names nobody who may give orders".to_owned());
+            missing.push("`slack.users` is empty: no user may give orders".to_owned());
         }
         missing
     }

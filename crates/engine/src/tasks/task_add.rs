@@ -12,7 +12,7 @@ use crate::core::redact::redact;
 /// Fields of a new task.
 #[derive(Debug, Default)]
 pub(crate) struct TaskDraft {
-    /// Its name for people; made from the title where absent
+    /// Its slug; made from the title where absent
     pub(crate) slug: Option<String>,
     pub(crate) title: String,
     pub(crate) description: Option<String>,
@@ -33,7 +33,7 @@ pub(crate) fn add(cx: &mut WriteCx<'_, '_>, draft: TaskDraft) -> Result<Task, To
         Some(slug) if cx.tx.task_slug_exists(&slug)? => {
             return Err(ToolError::conflict(format!("the slug `{slug}` is taken"))
                 .detail("slug", slug)
-                .hint("choose another, or leave `slug` out"));
+                .hint("choose another, or omit `slug`"));
         }
         Some(slug) => slug,
         None => {

@@ -45,7 +45,7 @@ pub(crate) fn own_only(cx: &WriteCx<'_, '_>, task: &Task) -> Result<(), ToolErro
         return Ok(());
     }
     Err(ToolError::denied(format!(
-        "{} is not yours: you may only touch your own tasks",
+        "{} is not your task: you may only change your own tasks",
         TaskRef::Number(task.number)
     )))
 }

@@ -43,7 +43,7 @@ pub const RESOURCE_TEMPLATES: &[(&str, &str, &str, &str)] = &[
     (
         "agents://task/{taskSlug}",
         "task",
-        "One task: the request, earlier work, remarks",
+        "One task: the request, earlier work, comments",
         "text/markdown",
     ),
 ];
@@ -112,7 +112,7 @@ impl ResourceName {
             CONTEXT => Ok(Self::Context),
             IAC_LOG => Ok(Self::IacLog),
             _ => Err(ToolError::not_found(format!("there is no resource `{uri}`"))
-                .hint("`resources/list` and `resources/templates/list` say what there is")),
+                .hint("`resources/list` and `resources/templates/list` list the resources")),
         }
     }
 
@@ -155,7 +155,7 @@ pub(crate) fn resource_list(
     let mut all = Vec::new();
     calls.store.read(|tx| {
         if caller.may(&settings, LIST_AGENTS) {
-            let description = "Who is at work, and the last runs";
+            let description = "Live agents and recent runs";
             all.push(info(CONTEXT.into(), "context".into(), description, "text/markdown"));
             let description = "The log of runs";
             all.push(info(IAC_LOG.into(), "iac-log".into(), description, "text/markdown"));

@@ -28,9 +28,9 @@ pub const TOOLSET: &str = "agents";
 struct Besides {
     /// Include the project context (default true)
     include_context: Option<bool>,
-    /// Answer at once with the `spawn_id`
+    /// Return at once with the `spawn_id`
     r#async: Option<bool>,
-    /// Write mail to the caller when it is over
+    /// Send mail to the caller when it ends
     notify_on_complete: Option<bool>,
     /// Budget in dollars
     max_cost_usd: Option<f64>,
@@ -44,11 +44,11 @@ pub fn name_problem(name: &str) -> Option<String> {
         return None;
     }
     if !is_name(name) {
-        let message = "must be a small letter and up to 40 small letters, digits or `_`";
+        let message = "must begin with a lower-case letter, then up to 40 lower-case letters, digits or `_`";
         return Some(format!("the name `{name}` {message}"));
     }
     let is_taken = TOOLS.iter().any(|tool| tool.joined() == name);
-    is_taken.then(|| format!("there is a tool `{name}` already"))
+    is_taken.then(|| format!("a tool `{name}` already exists"))
 }
 
 /// Every tool there is under these settings, in the order in which lists show them: the templates follow the other

@@ -6,7 +6,6 @@ use model::agent::AgentState;
 use model::money::Usd;
 use model::review::InstanceStatus;
 use model::{AgentId, TaskRef, Timestamp};
-use serde_json::{Map, Value};
 use store::{Agent, AgentPage, Budget, Review, Run, StoreError, Tx};
 use wire::agent_details::{
     AgentBudget, AgentDetails, AgentList, AgentTokens, AgentView, AgentWorktree, BudgetAmounts,
@@ -16,6 +15,8 @@ use wire::agents::AgentResultView;
 
 use crate::core::error::ToolError;
 use crate::core::scope::ListScope;
+use crate::crew::result::AgentResult;
+use crate::crew::run::Wish;
 use crate::views::service::Views;
 
 /// Number of agents that have not ended.
@@ -51,10 +52,7 @@ fn agent_view(tx: &Tx<'_>, agent: &Agent, run: Option<&Run>) -> Result<AgentView
 
 /// The model that answers, else the one that was asked for.
 fn model_of(run: &Run) -> Option<String> {
-    run.model.clone().or_else(|| {
-        let options: Value = serde_json::from_str(&run.wish).ok()?;
-        options["model"].as_str().map(str::to_owned)
-    })
+    run.model.clone().or_else(|| Wish::shown(&run.wish).model)
 }
 
 /// The reviews that an agent has to do with, first to last.
@@ -95,7 +93,8 @@ fn whole_agent(tx: &Tx<'_>, agent: Agent, now: Timestamp) -> Result<AgentDetails
         await_status: agent.state.name().awaited(),
         tokens: AgentTokens { input: tokens.read(), output: tokens.output },
         budget,
-        result: run.as_ref().and_then(|run| result_of(run.result.as_deref()?)),
+        result: AgentResult::decode(run.as_ref().and_then(|run| run.result.as_deref()), agent.id)?
+            .map(AgentResultView::from),
         resumed_from: run.as_ref().and_then(|run| run.resumed_from),
         deadline_at: run.as_ref().and_then(|run| run.deadline_at),
         duration_ms,
@@ -114,15 +113,6 @@ fn duration(agent: &Agent, run: Option<&Run>, now: Timestamp) -> i64 {
         None => Some(agent.created_at),
     };
     began.map_or(0, |began| agent.ended_at().unwrap_or(now).millis_since(began))
-}
-
-/// The result as `await_agent` gives it. Lists that an older row lacks are empty.
-fn result_of(kept: &str) -> Option<AgentResultView> {
-    let mut kept: Map<String, Value> = serde_json::from_str(kept).ok()?;
-    for list in ["changes", "issues", "questions"] {
-        kept.entry(list).or_insert_with(|| Vec::<Value>::new().into());
-    }
-    serde_json::from_value(kept.into()).ok()
 }
 
 fn budget_view(budget: &Budget, ran_seconds: u64) -> AgentBudget {

@@ -27,7 +27,7 @@ const MOST_ROWS: usize = 100;
 /// Query for the board.
 #[derive(Debug, Clone, Default)]
 pub struct BoardWish {
-    /// Only those of this epic
+    /// Only tasks of this epic
     pub epic: Option<EpicId>,
     /// Only those of this session
     pub session: Option<String>,
@@ -53,7 +53,7 @@ impl BoardWish {
                 "`q` has {} words and {length} characters; the limits are {MOST_WORDS} and {LONGEST_SEARCH}",
                 words.len()
             ))
-            .hint("look for fewer words")
+            .hint("search for fewer words")
             .detail("field", "q"));
         }
         for word in words {

@@ -81,7 +81,7 @@ impl Automation {
     pub async fn loop_start(&self, start: LoopStart) -> Result<LoopView, ToolError> {
         check_name(&start.name).map_err(|error| {
             ToolError::invalid(error.to_string())
-                .hint("choose another name, as `auth`")
+                .hint("choose another name, for example `auth`")
                 .detail("field", "name")
         })?;
         let name = start.name.clone();
@@ -105,7 +105,7 @@ impl Automation {
             _ if row.is_live() => return Err(running(&row)),
             state => {
                 return Err(ToolError::conflict(format!("the loop `{name}` is over: {state}"))
-                    .hint(format!("give it more to do: `adjutant loop {name} --iterations 5`")));
+                    .hint(format!("continue it with more iterations: `adjutant loop {name} --iterations 5`")));
             }
         }
         let settings = self.settings();
@@ -139,7 +139,7 @@ impl Automation {
     pub async fn loop_say(&self, name: &str, body: String) -> Result<LoopMessageView, ToolError> {
         bounded("text", &body, LONGEST_MESSAGE)?;
         if body.trim().is_empty() {
-            return Err(ToolError::invalid("`text` must say something").detail("field", "text"));
+            return Err(ToolError::invalid("`text` is empty").detail("field", "text"));
         }
         let row = self.find_loop(name)?;
         let (engine, session) = (self.clone(), row.session);
@@ -147,7 +147,7 @@ impl Automation {
             let now = engine.now();
             if tx.loop_messages_waiting_count(&session)? >= MOST_WAITING {
                 return Err(ToolError::conflict(format!(
-                    "{MOST_WAITING} messages wait for the next agent of `{session}` already"
+                    "`{session}` already has {MOST_WAITING} messages waiting; that is the limit"
                 )));
             }
             let message = tx.loop_message_insert(&session, "operator", &body, now)?;
@@ -194,7 +194,7 @@ impl Automation {
                 Ok(Some(text)) => change.spec = Some(text),
                 // What was read before is as good as ever.
                 Ok(None) | Err(_) => {
-                    tracing::warn!(path, "the specification is not there any more");
+                    tracing::warn!(path, "specification file of a loop is gone");
                 }
             }
         }
@@ -205,9 +205,9 @@ impl Automation {
                 .await?;
             let text = read.ok_or_else(|| {
                 ToolError::not_found(format!(
-                    "there is no file `{file}`, which `loop.template` names"
+                    "`loop.template` names `{file}`, which does not exist"
                 ))
-                .hint("`adjutant loop template` prints the one built in, to begin with")
+                .hint("`adjutant loop template` prints the built-in one as a start")
             })?;
             change.template = Some(text);
         }
@@ -331,7 +331,7 @@ fn record(
 fn running(row: &Loop) -> ToolError {
     let name = &row.session;
     ToolError::conflict(format!(
-        "the loop `{name}` runs already: iteration {}",
+        "the loop `{name}` is already running: iteration {}",
         row.iteration_about()
     ))
     .hint(format!("see it with `adjutant loop follow {name}`"))
@@ -355,7 +355,7 @@ fn order(
     let before = known.map(|row| &row.order);
     let spec = change.spec.clone().or_else(|| before.map(|order| order.spec.clone()));
     let spec = spec.filter(|spec| !spec.trim().is_empty()).ok_or_else(|| {
-        ToolError::invalid("a new loop needs a specification that says something")
+        ToolError::invalid("a new loop needs a specification that is not empty")
             .hint("name its file: `--spec FILE`")
             .detail("field", "spec")
     })?;
@@ -369,7 +369,7 @@ fn order(
     bounded("template", template.as_deref().unwrap_or_default(), LONGEST_TEXT)?;
     if let Some(wrong) = template.as_deref().and_then(|text| unknown(text, &VARIABLES)) {
         let message =
-            format!("the template has a variable `{{{{{}}}}}`, which there is not", wrong.name);
+            format!("the template has a variable `{{{{{}}}}}`, which is unknown", wrong.name);
         let error = ToolError::invalid(message).detail("field", "template");
         return Err(match wrong.near {
             Some(near) => error.hint(format!("did you mean `{{{{{near}}}}}`?")),
@@ -383,7 +383,7 @@ fn order(
     }
     if change.budget.is_some_and(|usd| Usd::check_dollars(usd).is_err() || usd <= 0.0) {
         return Err(
-            ToolError::invalid("`budget` must be more than nothing").detail("field", "budget")
+            ToolError::invalid("`budget` must be greater than 0").detail("field", "budget")
         );
     }
     let role = change.role.clone().or_else(|| before.map(|order| order.role.clone()));
@@ -416,7 +416,7 @@ fn look(engine: &Core, order: &LoopOrder, given: Option<&str>) -> Result<(), Too
     let project = &engine.options.project;
     let dir = order.cwd.as_ref().map_or_else(|| project.clone(), |cwd| project.join(cwd));
     if !dir.is_dir() {
-        let message = format!("`{}`, where the loop should work, is no folder", dir.display());
+        let message = format!("the folder of the loop, `{}`, is not a folder", dir.display());
         let error = ToolError::invalid(message).detail("field", "cwd");
         return Err(if given.is_some() {
             error

@@ -27,7 +27,7 @@ pub(super) async fn begin(engine: &Core, row: &Loop) -> Result<Step, ToolError> 
         Err(error) if error.is_transient() => Err(error),
         // Nobody but a person can mend this: the role is gone, the prompt is too long.
         Err(error) => {
-            let mut why = format!("its next agent cannot be made: {}", error.message);
+            let mut why = format!("its next agent cannot be created: {}", error.message);
             for hint in &error.suggestions {
                 why = format!("{why}; {hint}");
             }
@@ -65,7 +65,7 @@ fn next(tx: &mut Tx<'_>, engine: &Core, row: &mut Loop, now: Timestamp) -> Resul
     if !tx.iteration_begin(&row.session, number, id, now)? {
         let session = &row.session;
         return Err(ToolError::conflict(format!(
-            "iteration {number} of session `{session}` is there already"
+            "iteration {number} of session `{session}` already exists"
         )));
     }
     let wish = Draft {

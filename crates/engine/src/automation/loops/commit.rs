@@ -90,7 +90,7 @@ pub(super) async fn uncommitted(engine: &Core, row: &Loop) -> Vec<String> {
         })
         .await;
     found.unwrap_or_else(|error| {
-        tracing::debug!(message = error.message, "a loop's folder cannot be looked at");
+        tracing::debug!(message = error.message, "failed to read the changes in a loop's folder");
         Vec::new()
     })
 }
@@ -98,10 +98,10 @@ pub(super) async fn uncommitted(engine: &Core, row: &Loop) -> Vec<String> {
 /// Refuses a folder in which iterations cannot be committed one by one.
 pub(super) fn can_commit(engine: &Core, dir: &Path) -> Result<(), ToolError> {
     let refused = |message: String| {
-        ToolError::conflict(message).hint("leave `--commit` out, or commit what is there first")
+        ToolError::conflict(message).hint("omit `--commit`, or commit your changes first")
     };
     if !host::git::is_around(dir) {
-        return Err(refused(format!("`{}` is in no git repository", dir.display())));
+        return Err(refused(format!("`{}` is not in a git repository", dir.display())));
     }
     let state = engine.repo(dir)?.state(dir)?;
     if let Some(what) = &state.in_progress {
@@ -111,7 +111,7 @@ pub(super) fn can_commit(engine: &Core, dir: &Path) -> Result<(), ToolError> {
         let files = [state.staged, state.unstaged, state.untracked].concat();
         let first: Vec<&str> = files.iter().take(5).map(String::as_str).collect();
         let message = format!(
-            "there is uncommitted work in `{}`, which the first commit would take along: {}",
+            "`{}` has uncommitted changes, which the first commit would include: {}",
             dir.display(),
             first.join(", ")
         );

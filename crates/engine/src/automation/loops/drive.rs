@@ -86,7 +86,7 @@ async fn step(
         Phase::Opening => Some(Moment::SessionStart),
         Phase::Before => Some(Moment::PreIteration).filter(|_| !planning && row.wish.is_none()),
         Phase::Erring => {
-            let about = About { error: failure(&row), ..About::default() };
+            let about = About { error: failure(&row)?, ..About::default() };
             return around(engine, &row, (Some(Moment::OnError), &about), shutdown).await;
         }
         Phase::After => Some(Moment::PostIteration).filter(|_| !planning),
@@ -96,9 +96,8 @@ async fn step(
 }
 
 /// Failure of the last iteration, one line.
-fn failure(row: &Loop) -> Option<String> {
-    let recovery: Recovery = serde_json::from_str(row.recovery.as_deref()?).ok()?;
-    Some(recovery.reason)
+fn failure(row: &Loop) -> Result<Option<String>, ToolError> {
+    Ok(Recovery::of(row)?.map(|recovery| recovery.reason))
 }
 
 /// Runs the next hook of a phase or, where there is none left, goes on to the next phase.
@@ -235,7 +234,7 @@ async fn working(
     }
     let agent = row.agent.map(|id| engine.store.read(|tx| tx.agent_get(id))).transpose()?.flatten();
     let Some(agent) = agent else {
-        let message = format!("the agent of iteration {} is not on record", row.iteration);
+        let message = format!("the agent of iteration {} is missing from the record", row.iteration);
         return Err(ToolError::internal(std::io::Error::other(message)));
     };
     let AgentState::Ended { outcome, reason, .. } = agent.state else { return Ok(Step::Wait) };
@@ -307,7 +306,7 @@ fn judge(
     let end = IterationEnd { outcome: outcome.state(), reason: reason.to_owned(), spent };
     tx.iteration_end(&row.session, row.iteration, &end, now)?;
     let result = run.and_then(|run| run.result);
-    let said = result.and_then(|it| serde_json::from_str::<AgentResult>(&it).ok());
+    let said = AgentResult::decode(result.as_deref(), agent)?;
     let last_words = cut(said.map(|said| said.summary).unwrap_or_default(), WORDS);
     row.recovery = if outcome == Outcome::Succeeded {
         None
@@ -432,8 +431,8 @@ async fn decided(
 /// That a loop has had as many iterations as it may.
 pub(super) fn had(iterations: u32) -> String {
     match iterations {
-        1 => "it had its 1 iteration".to_owned(),
-        many => format!("it had its {many} iterations"),
+        1 => "it reached its limit of 1 iteration".to_owned(),
+        many => format!("it reached its limit of {many} iterations"),
     }
 }
 

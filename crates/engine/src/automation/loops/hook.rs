@@ -87,7 +87,7 @@ pub(super) async fn run(
         Heard::Ended(exit) => exit,
         Heard::Leaving => return Ok(Came::Leaving),
         Heard::Lost if ours => {
-            let why = format!("`{}` was lost: nobody saw it end", words(hook));
+            let why = format!("`{}` was lost: its end was not recorded", words(hook));
             return Ok(Came::To(Some(why), String::new()));
         }
         Heard::Lost => return Ok(Came::ToNothing),
@@ -110,15 +110,15 @@ fn judge(exit: &ExitRecord, hook: &HookSettings) -> Option<String> {
         (EndCause::Exited, None, Some(signal)) => {
             Some(format!("`{name}` was ended by signal {signal}"))
         }
-        (EndCause::Exited, None, None) => Some(format!("`{name}` ended, and nobody knows how")),
+        (EndCause::Exited, None, None) => Some(format!("`{name}` ended without an exit code")),
         (EndCause::TimedOut, ..) => {
             Some(format!("`{name}` did not end within {} seconds", hook.timeout_s))
         }
         (EndCause::NotStarted, ..) => Some(format!(
             "`{name}` could not be started: {}",
-            exit.why.as_deref().unwrap_or("nobody knows why")
+            exit.why.as_deref().unwrap_or("no reason is known")
         )),
-        (EndCause::Stopped, ..) => Some(format!("somebody stopped `{name}`")),
+        (EndCause::Stopped, ..) => Some(format!("`{name}` was stopped")),
     }
 }
 
@@ -154,9 +154,9 @@ fn spec(
         let name = format!("ADJUTANT_{}", name.to_ascii_uppercase());
         environment.push((name, value.replace('\0', "\u{fffd}")));
     }
-    let (name, arguments) = command.split_first().ok_or("the hook names no program")?;
+    let (name, arguments) = command.split_first().ok_or("the hook has no program")?;
     let program = host::program::find(name, &path.unwrap_or_default(), &directory)
-        .ok_or_else(|| format!("`{name}`, which a hook names, is not there"))?;
+        .ok_or_else(|| format!("the program `{name}` of a hook was not found"))?;
     Ok(Spec {
         program,
         arguments: arguments.to_vec(),

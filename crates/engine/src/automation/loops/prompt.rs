@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use store::{Iteration, Loop, LoopMessage, Note, TaskFilter, Tx};
 
 use super::template::{self, BUILT_IN, PLANNING};
+use crate::core::durable;
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 
@@ -36,6 +37,15 @@ pub(crate) struct Recovery {
     pub(super) last_words: String,
     /// The files that it left uncommitted
     pub(super) uncommitted: Vec<String>,
+}
+
+impl Recovery {
+    /// Decodes the failure that is kept with a loop; `None` if its last iteration went well.
+    pub(super) fn of(row: &Loop) -> Result<Option<Self>, ToolError> {
+        let name = format_args!("loop `{}`", row.session);
+        let decode = |text| durable::decode(text, name, "recovery");
+        row.recovery.as_deref().map(decode).transpose()
+    }
 }
 
 /// A prompt, and the words that are in it.
@@ -82,7 +92,7 @@ pub(super) fn compose(
     });
     let (told, delivers) = words(tx.loop_messages_waiting(session, MESSAGES)?, number);
     let mut text = String::new();
-    if let Some(recovery) = row.recovery.as_deref().and_then(|it| serde_json::from_str(it).ok()) {
+    if let Some(recovery) = Recovery::of(row)? {
         text.push_str(&recovered(&recovery, &told));
     }
     text.push_str(body.trim());

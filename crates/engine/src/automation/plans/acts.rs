@@ -37,7 +37,7 @@ pub struct PlanWish {
     pub text: String,
     /// Name; derived from its title if absent
     pub name: Option<String>,
-    /// In which role it is run; the configuration's where absent
+    /// Role it is run; the configuration's where absent
     pub role: Option<String>,
     /// As which kind; the role's where absent
     pub kind: Option<String>,
@@ -83,7 +83,7 @@ impl Automation {
                     "the plan `{name}` does not run: it is {}",
                     plan.state.name()
                 ))
-                .hint(format!("`adjutant plan status {name}` shows where it stands"))
+                .hint(format!("`adjutant plan status {name}` shows its state"))
                 .detail("state", plan.state.name()));
             }
             let reason = "stopped by the operator".to_owned();
@@ -107,7 +107,7 @@ impl Automation {
             let cap = resumable(tx, &plan, dollars(budget)?)?;
             let before = find_agent(tx, plan.coordinator)?;
             let next =
-                Successor { before: &before, tries: 1, cap, why: "a person goes on with it" };
+                Successor { before: &before, tries: 1, cap, why: "resumed by a person" };
             succeed(tx, &settings, &plan, next, engine.now())?;
             let input = json!({ "name": name, "budget": budget });
             record(tx, &engine, "operator__plan_resume", (&plan, input))?;
@@ -134,7 +134,7 @@ fn record(
 fn dollars(given: Option<f64>) -> Result<Option<Usd>, ToolError> {
     let Some(usd) = given else { return Ok(None) };
     if !(usd.is_finite() && usd > 0.0 && usd <= 1e6) {
-        return Err(ToolError::invalid(format!("`budget`: {usd} is no amount of dollars"))
+        return Err(ToolError::invalid(format!("`budget`: {usd} is not an amount of dollars"))
             .detail("field", "budget"));
     }
     Ok(Some(Usd::from_dollars(usd)))
@@ -163,7 +163,7 @@ fn resumable(tx: &Tx<'_>, plan: &Plan, more: Option<Usd>) -> Result<Option<Usd>,
         let cap = plan.cap.unwrap_or_default();
         return Err(ToolError::conflict(format!("the budget of `{name}`, {cap}, is used up"))
             .hint(format!(
-                "say how much more it may cost: `adjutant plan resume {name} --budget 5`"
+                "allow more: `adjutant plan resume {name} --budget 5`"
             ))
             .detail("state", plan.state.name()));
     }
@@ -178,9 +178,9 @@ fn begin(
     now: Timestamp,
 ) -> Result<Plan, ToolError> {
     let read = model::plan::read(&wish.text).map_err(|error| {
-        ToolError::invalid(format!("`{}` is no plan: {error}", wish.path))
-            .hint("a plan has headings as `## Step 1: Write the notes`, or is a numbered list")
-            .hint("`adjutant plan check FILE` shows what is read")
+        ToolError::invalid(format!("`{}` is not a plan: {error}", wish.path))
+            .hint("a plan has headings such as `## Step 1: Write the notes`, or is a numbered list")
+            .hint("`adjutant plan check FILE` shows the parsed steps")
             .detail("line", error.line)
     })?;
     let hash = hash_token(&wish.text);
@@ -279,10 +279,10 @@ fn refuse_twice(tx: &Tx<'_>, wish: &PlanWish, hash: &str) -> Result<(), ToolErro
     if let Some(plan) = runs {
         let name = &plan.name;
         return Err(ToolError::conflict(format!(
-            "`{}` runs already, as the plan `{name}`",
+            "`{}` is already running as the plan `{name}`",
             wish.path
         ))
-        .hint(format!("`adjutant plan status {name}` shows where it stands"))
+        .hint(format!("`adjutant plan status {name}` shows its state"))
         .detail("plan", name.clone()));
     }
     let Some(plan) = same.filter(|_| wish.again == Again::No && wish.name.is_none()) else {
@@ -290,12 +290,12 @@ fn refuse_twice(tx: &Tx<'_>, wish: &PlanWish, hash: &str) -> Result<(), ToolErro
     };
     let (name, state) = (&plan.name, plan.state.name());
     let error =
-        ToolError::conflict(format!("this plan was run already, as `{name}`: it is {state}"))
+        ToolError::conflict(format!("this plan was already run as `{name}`: it is {state}"))
             .detail("plan", name.clone())
             .detail("state", state);
     let error = match plan.state {
         PlanState::Completed => error,
-        _ => error.hint(format!("`adjutant plan resume {name}` goes on with it")),
+        _ => error.hint(format!("`adjutant plan resume {name}` continues it")),
     };
     Err(error.hint("`--again` runs it once more from its beginning, with new tasks"))
 }
@@ -307,7 +307,7 @@ fn refuse_unknown_roles(settings: &Settings, steps: &[ParsedStep]) -> Result<(),
                 error.message =
                     format!("line {}: step {}: {}", step.line, step.number, error.message);
                 error
-                    .hint("name a role that is there, or leave the line with `Role:` out")
+                    .hint("name an existing role, or remove the line with `Role:`")
                     .detail("line", step.line)
             })?;
         }
@@ -320,7 +320,7 @@ fn free_name(tx: &Tx<'_>, wish: &PlanWish, title: &str) -> Result<String, ToolEr
     if let Some(name) = &wish.name {
         if !model::slug::is_slug(name) {
             return Err(ToolError::invalid(format!(
-                "`name`: `{name}` is no name of a plan (expected lower case, digits and inner hyphens)"
+                "`name`: `{name}` is not a valid plan name (expected lower case, digits and inner hyphens)"
             ))
             .detail("field", "name"));
         }

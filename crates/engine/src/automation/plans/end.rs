@@ -60,7 +60,7 @@ pub(crate) fn ended(
         }
         PlanAction::Over(PlanState::Failed) => {
             let why = format!(
-                "{} coordinators in a row got it no further, the last: {reason}; {open} still open",
+                "{} coordinators in a row made no progress, the last: {reason}; {open} still open",
                 plan.tries
             );
             over(tx, settings, (&plan, agent.id), (PlanState::Failed, &why), now)
@@ -97,7 +97,7 @@ fn another(
         Err(error) if error.is_transient() => Err(error),
         // An end cannot be refused. Who could mend it is told.
         Err(error) => {
-            let why = format!("{why}; and nobody could take over: {}", error.message);
+            let why = format!("{why}; and no successor could be started: {}", error.message);
             over(tx, settings, (plan, before.id), (PlanState::Failed, &why), now)
         }
     }
@@ -133,7 +133,7 @@ fn over(
     });
     tell(tx, (plan, coordinator), data, now)?;
     if state != PlanState::Completed {
-        let reason = format!("the plan {} is over: {why}", plan.name);
+        let reason = format!("the plan {} has ended: {why}", plan.name);
         let stop = StopRequest { outcome: model::agent::Outcome::Killed, reason };
         stop_tree(tx, settings, coordinator, &stop, now)?;
     }
@@ -160,7 +160,7 @@ fn write(
     };
     let body = format!(
         "The plan `{}` ({}) goes no further: {why}.\n\n`adjutant plan status {}` shows where it stands, \
-         `{how}` goes on with it.",
+         `{how}` continues it.",
         plan.name, plan.title, plan.name
     );
     let subject = format!("Plan Stopped: {}", plan.name);

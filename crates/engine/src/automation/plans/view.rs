@@ -74,7 +74,8 @@ impl From<Asked> for PlanQuestion {
 }
 
 fn coordinator(tx: &Tx<'_>, agent: Agent) -> Result<CoordinatorView, ToolError> {
-    let standing = Standing { run: tx.run_get(agent.id)?, agent };
+    let run = tx.run_get(agent.id)?;
+    let standing = Standing::new(agent, run)?;
     let (agent_id, state) = (standing.agent.id, standing.state());
     Ok(CoordinatorView { agent_id, state, reason: standing.reason() })
 }
@@ -107,7 +108,8 @@ fn step(tx: &Tx<'_>, stages: &[Stage], stage: &Stage) -> Result<PlanStepView, To
 /// Last result of a task.
 pub(super) fn last_result(tx: &Tx<'_>, task: i64) -> Result<Option<AgentResult>, ToolError> {
     let dispatches = tx.dispatch_newest(task, LAST)?;
-    Ok(dispatches.into_iter().find_map(|dispatch| serde_json::from_str(&dispatch.result?).ok()))
+    let last = dispatches.into_iter().find(|dispatch| dispatch.result.is_some());
+    last.map_or(Ok(None), |last| AgentResult::decode(last.result.as_deref(), last.agent))
 }
 
 /// The first line of what somebody wrote, so far.

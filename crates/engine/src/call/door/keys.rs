@@ -42,9 +42,9 @@ impl Passage {
             IdempotencyLookup::With(text) => Ok(Some(Output { text })),
             IdempotencyLookup::Otherwise { tool } => {
                 let what = if tool == call.tool { "other input" } else { "another tool" };
-                let message = format!("the key `{}` came with {what} before", call.key);
+                let message = format!("the key `{}` was used before with {what}", call.key);
                 Err(ToolError::conflict(message)
-                    .hint("give every call a key of its own; only the same call may come again"))
+                    .hint("use a new key for each call; only a repetition of the same call may reuse one"))
             }
         }
     }

@@ -60,7 +60,7 @@ impl Passage {
         if let Some(report) = &progress.report
             && report.try_send(self.began.elapsed()).is_err()
         {
-            tracing::trace!("the caller has enough reports to read");
+            tracing::trace!("progress report dropped: the caller has unread ones");
         }
     }
 }

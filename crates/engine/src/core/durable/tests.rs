@@ -7,6 +7,7 @@ use store::{AgentPage, EventFilter, WorktreePage};
 
 use super::*;
 use crate::automation::loops::prompt::Recovery;
+use crate::crew::result::AgentResult;
 use crate::crew::run::{Wish, notes};
 use crate::delivery::merge_queue::Details;
 use crate::delivery::outbox::{commit, feedback, issues, merge, pull, rebase, review};
@@ -53,7 +54,27 @@ golden! {
     "loop_recovery": Recovery,
     "merge_details": Details,
     "run_notes": notes::Notes,
+    "run_result": AgentResult,
     "run_wish": Wish,
+}
+
+/// Results are kept as text by runs and by the work on tasks; rows of the first versions have no lists.
+#[test]
+fn a_result_is_decoded_or_names_its_agent() {
+    let agent: model::AgentId = "sp_0123456789abcdef".parse().unwrap();
+    let read = |kept| AgentResult::decode(Some(kept), agent);
+    let old = read(r#"{"status":"success","summary":"done"}"#).unwrap().unwrap();
+    assert_eq!((old.summary.as_str(), old.changes.len(), old.text.as_str()), ("done", 0, ""));
+    assert_eq!(AgentResult::decode(None, agent).unwrap(), None);
+    for damaged in ["", "{}", r#"{"status":"glad","summary":"done"}"#, r#"{"summary":"#] {
+        let message = read(damaged).unwrap_err().message;
+        assert!(
+            message.starts_with(
+                "the record of agent `sp_0123456789abcdef` is damaged: its result cannot be read"
+            ),
+            "{message}"
+        );
+    }
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use std::fmt::Write as _;
 
 use model::{TaskRef, Timestamp};
-use serde_json::Value;
 use store::{Dispatch, Task, Tx};
 
 use super::{CUT, clip, quote};
 use crate::core::error::ToolError;
+use crate::crew::result::AgentResult;
 
 /// Number of recent comments and notes included.
 const RECENT: u32 = 50;
@@ -96,7 +96,7 @@ fn needed(tx: &Tx<'_>, task: &Task) -> Result<String, ToolError> {
         let last = tx.dispatch_newest(number, LAST)?;
         let last = last.iter().find_map(|dispatch| Some((dispatch, dispatch.result.as_ref()?)));
         if let Some((dispatch, result)) = last {
-            entry.push_str(&previous_work(dispatch, result));
+            entry.push_str(&previous_work(dispatch, result)?);
         }
         if text.len() + entry.len() > NEEDS {
             _ = write!(text, "\n{CUT} `get_task_context` tells of TAS-{number} `{}`\n", need.slug);
@@ -113,7 +113,7 @@ fn entries(tx: &Tx<'_>, task: &Task) -> Result<(Vec<Entry>, [u64; 3]), ToolError
     for dispatch in tx.dispatch_list(task.number)? {
         if let Some(result) = &dispatch.result {
             let at = dispatch.ended_at.unwrap_or(dispatch.started_at);
-            entries.push(Entry { section: WORK, at, text: previous_work(&dispatch, result) });
+            entries.push(Entry { section: WORK, at, text: previous_work(&dispatch, result)? });
         }
     }
     let mut earlier = [0; 3];
@@ -157,24 +157,23 @@ fn keep_newest(entries: &mut Vec<Entry>, budget: usize) -> [(usize, usize); 3] {
     left_out
 }
 
-fn previous_work(dispatch: &Dispatch, result: &str) -> String {
+fn previous_work(dispatch: &Dispatch, result: &str) -> Result<String, ToolError> {
     let status = dispatch.status.as_deref().unwrap_or("running");
-    let result: Value = serde_json::from_str(result).unwrap_or_default();
+    let result = AgentResult::decode(Some(result), dispatch.agent)?;
     let mut said = String::new();
-    if let Some(summary) = result["summary"].as_str() {
+    if let Some(result) = result {
         // Writing to a String cannot fail.
-        _ = writeln!(said, "Summary: {}", clip(summary, ENTRY / 2));
-    }
-    for (field, title) in [("changes", "Changes"), ("issues", "Issues"), ("questions", "Questions")]
-    {
-        let Some(items) = result[field].as_array().filter(|items| !items.is_empty()) else {
-            continue;
-        };
-        _ = write!(said, "\n{title}:\n");
-        for item in items {
-            let item = item.as_str().map_or_else(|| item.to_string(), str::to_owned);
-            _ = writeln!(said, "- {item}");
+        _ = writeln!(said, "Summary: {}", clip(&result.summary, ENTRY / 2));
+        let lists = [result.changes, result.issues, result.questions];
+        for (title, items) in ["Changes", "Issues", "Questions"].into_iter().zip(lists) {
+            if items.is_empty() {
+                continue;
+            }
+            _ = write!(said, "\n{title}:\n");
+            for item in items {
+                _ = writeln!(said, "- {item}");
+            }
         }
     }
-    format!("\n**{}** ({status})\n\n{}", dispatch.role, quote(&clip(&said, ENTRY)))
+    Ok(format!("\n**{}** ({status})\n\n{}", dispatch.role, quote(&clip(&said, ENTRY))))
 }

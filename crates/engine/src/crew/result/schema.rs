@@ -80,7 +80,7 @@ pub(super) fn load_schema(project: &Path, given: &str) -> Result<Value, ToolErro
     match survey {
         Ok(_) => Ok(schema),
         Err(why) => Err(refuse(format!("{name} cannot be used: {why}"))
-            .hint("it must be a JSON Schema that refers only to itself, as in `#/$defs/…`")),
+            .hint("it must be a JSON Schema whose references stay within it, as in `#/$defs/…`")),
     }
 }
 
@@ -96,7 +96,7 @@ fn read(project: &Path, given: &str) -> Result<String, String> {
     let is_private =
         |part: Component<'_>| matches!(part.as_os_str().to_str(), Some(".adjutant" | ".git"));
     if found.path.components().any(is_private) {
-        return Err("it lies in a folder that is not for schemas".to_owned());
+        return Err("it is in a folder where schemas are not allowed".to_owned());
     }
     if found.size > BYTES {
         return Err(format!("it is larger than {BYTES} bytes"));
@@ -113,7 +113,7 @@ pub(super) fn check(schema: &Value, value: &Value) -> Vec<String> {
     };
     let effort = survey.weight.saturating_mul(size(value));
     if effort > EFFORT {
-        return vec!["the value is too large to be held against its schema".to_owned()];
+        return vec!["the value is too large to validate".to_owned()];
     }
     match build(schema) {
         Ok(validator) if validator.is_valid(value) => return Vec::new(),
@@ -133,7 +133,7 @@ pub(super) fn check(schema: &Value, value: &Value) -> Vec<String> {
         }
     }
     if problems.is_empty() {
-        problems.push("the value does not fit its schema".to_owned());
+        problems.push("the value does not match its schema".to_owned());
     }
     problems
 }
@@ -203,7 +203,7 @@ impl<'a> Surveyor<'a> {
     /// Number of rules of a schema. `at` is its position in the root schema.
     fn weigh(&mut self, schema: &'a Value, at: &str, depth: usize) -> Result<u64, String> {
         if depth > DEPTH {
-            return Err(format!("its rules are nested more than {DEPTH} deep"));
+            return Err(format!("its rules are nested more than {DEPTH} levels deep"));
         }
         let Value::Object(fields) = schema else { return Ok(1) };
         let mut weight = 1_u64;
@@ -254,7 +254,7 @@ impl<'a> Surveyor<'a> {
     fn follow(&mut self, to: &'a str, at: &str, depth: usize) -> Result<u64, String> {
         let shown = clip(to, 100);
         let Some(place) = to.strip_prefix('#').and_then(decoded) else {
-            return Err(format!("it refers to `{shown}`; other places are never asked"));
+            return Err(format!("it refers to `{shown}`; external references are not supported"));
         };
         if self.open.contains(&to) {
             self.loops.push(at.to_owned());

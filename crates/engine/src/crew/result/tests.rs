@@ -135,7 +135,7 @@ fn common_words_for_a_status_are_understood_and_others_noted() {
     }
     let result = read(r#"{"status": "marvellous", "summary": "s"}"#);
     assert_eq!(result.status, Status::Success, "as the kind says");
-    let noted = "its status `marvellous` is none of success, partial, failed and blocked";
+    let noted = "its status `marvellous` is not one of success, partial, failed and blocked";
     assert_eq!(result.problems, [noted]);
 }
 
@@ -273,7 +273,7 @@ mod schemas {
                 "\"name\" is a required property",
             ]
         );
-        let missing = "a JSON value was asked for, and its last words have none";
+        let missing = "a JSON value was requested, but its last message has none";
         assert_eq!(problems(&person(), "I forgot"), [missing]);
     }
 
@@ -315,7 +315,7 @@ mod schemas {
         fs::write(dir.join(".adjutant/runs/spec.json"), "{\"token\": \"adjag_x\"}").unwrap();
         symlink(".adjutant/runs/spec.json", dir.join("token.json")).unwrap();
         let outside = "it lies outside the project";
-        let private = "it lies in a folder that is not for schemas";
+        let private = "it is in a folder where schemas are not allowed";
         for (given, why) in [
             ("../out.json", format!("`../out.json`: {outside}")),
             ("link.json", format!("`link.json`: {outside}")),
@@ -347,7 +347,7 @@ mod schemas {
             assert_eq!(
                 message,
                 format!(
-                    "`structured_output`: the schema cannot be used: it refers to `{to}`; other places are never asked"
+                    "`structured_output`: the schema cannot be used: it refers to `{to}`; external references are not supported"
                 )
             );
         }
@@ -423,7 +423,7 @@ mod schemas {
         assert_eq!(problems(&tree, &deep(json!({"n": 1}))), Vec::<String>::new());
         assert_eq!(problems(&tree, r#"{"n": "x"}"#), ["`/n`: value is not of type \"integer\""]);
         // Deeper mistakes are found and not explained.
-        let generic = "the value does not fit its schema";
+        let generic = "the value does not match its schema";
         assert_eq!(problems(&tree, &deep(json!({"n": "x"}))), [generic]);
         for endless in
             [json!({"$ref": "#"}), json!({"allOf": [{"$ref": "#"}, {"not": {"$ref": "#"}}]})]
@@ -449,7 +449,7 @@ mod schemas {
         let large = json!(vec![0; 100_000]).to_string();
         assert_eq!(
             problems(&flat, &large),
-            ["the value is too large to be held against its schema"]
+            ["the value is too large to validate"]
         );
     }
 }

@@ -82,7 +82,7 @@ fn enrol(
         )));
     }
     if draft.prompt.trim().is_empty() {
-        return Err(ToolError::invalid("`prompt` must say something"));
+        return Err(ToolError::invalid("`prompt` is empty"));
     }
     let role = draft.role.as_deref().map(|name| find_role(settings, name)).transpose()?;
     let category = role.map_or("worker", |role| role.category.as_str()).to_owned();
@@ -202,14 +202,14 @@ fn may_start(cx: &WriteCx<'_, '_>, category: &str, above: &[Agent]) -> Result<()
     if children >= i64::from(limits.children) {
         return Err(ToolError::new(
             Code::ChildLimitExceeded,
-            format!("you have {children} agents that have not ended, and no more are allowed"),
+            format!("you have {children} live agents, which is the limit"),
         )
         .detail("limit", limits.children)
         .hint("wait for some of them with `await_agent`"));
     }
     for agent in above {
         if cx.tx.run_get(agent.id)?.is_some_and(|run| run.stop.is_some()) {
-            return Err(ToolError::wrong_state("you are being ended, with all that you start"));
+            return Err(ToolError::wrong_state("you are being ended, and may not start agents"));
         }
         let Some(budget) = cx.tx.budget_get(agent.id)? else { continue };
         let used_up = [
@@ -270,7 +270,7 @@ fn resumable(cx: &WriteCx<'_, '_>, id: AgentId, kind: &str) -> Result<(Agent, St
     }
     let conversation = cx.tx.run_get(id)?.and_then(|run| run.conversation);
     let conversation = conversation.ok_or_else(|| {
-        ToolError::wrong_state(format!("agent `{id}` never began a conversation"))
+        ToolError::wrong_state(format!("agent `{id}` has no conversation to resume"))
             .hint("start a new agent on the same task instead")
     })?;
     Ok((agent, conversation))
@@ -290,7 +290,7 @@ fn leads(
         None => Ok(Some(epic)),
         Some(other) => {
             Err(ToolError::conflict(format!("the epic `{epic}` has a supervisor: `{}`", other.id))
-                .hint("`check_supervisor_health` says how it is, `recover_supervisor` replaces it")
+                .hint("`check_supervisor_health` checks it, `recover_supervisor` replaces it")
                 .detail("agentId", other.id.to_string())
                 .detail("epicId", epic.to_string()))
         }
@@ -392,7 +392,7 @@ fn directory(
     let escapes = path.components().any(|part| part == Component::ParentDir)
         || (path.is_absolute() && !is_inside);
     if escapes && !cx.caller.by_operator {
-        return Err(ToolError::invalid(format!("`{given}` is outside of the project")));
+        return Err(ToolError::invalid(format!("`{given}` is outside the project")));
     }
     Ok(Some(given))
 }

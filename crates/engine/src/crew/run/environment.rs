@@ -198,7 +198,7 @@ pub(super) fn forget_values(engine: &Crew) {
         match RunFolder::open(&folder).forget_values() {
             Ok(had_values) => cleaned += u32::from(had_values),
             Err(error) => {
-                tracing::error!(%error, folder = %folder.display(), "environment values not removed");
+                tracing::error!(%error, folder = %folder.display(), "failed to remove environment values");
             }
         }
     }

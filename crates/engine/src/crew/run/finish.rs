@@ -60,11 +60,11 @@ pub(crate) enum Figures {
 
 impl Ending {
     /// The end of an agent whose process has ended before: with the result it had then, if all went well.
-    pub(crate) fn of_parked(stop: &StopRequest, run: &Run) -> Self {
+    pub(crate) fn of_parked(stop: &StopRequest, run: &Run) -> Result<Self, ToolError> {
         let before = run.result.as_deref().filter(|_| stop.outcome == Outcome::Succeeded);
-        let before = before.and_then(|result| serde_json::from_str(result).ok());
+        let before = AgentResult::decode(before, run.agent)?;
         let ending = Self::of(stop);
-        Self { result: before.unwrap_or(ending.result), ..ending }
+        Ok(Self { result: before.unwrap_or(ending.result), ..ending })
     }
 
     /// The end of somebody who was stopped before anything came of it.

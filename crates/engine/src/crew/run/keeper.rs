@@ -176,12 +176,16 @@ pub(crate) async fn keep(
             Err(leave) => Err(leave),
         };
         match done {
-            Ok(()) => break tracing::debug!(%id, "its keeper is done"),
-            Err(Leave::Shutdown) => break tracing::debug!(%id, "goes on without us"),
-            Err(Leave::Fenced) => break tracing::info!(%id, "another attempt is in its place"),
+            Ok(()) => break tracing::debug!(%id, "stopped supervising agent"),
+            Err(Leave::Shutdown) => {
+                break tracing::debug!(%id, "detached from agent; server is shutting down");
+            }
+            Err(Leave::Fenced) => {
+                break tracing::info!(%id, "stopped supervising agent: a newer attempt replaced it");
+            }
             Err(Leave::Broken(error)) => {
                 let (message, causes) = (&error.message, error.causes());
-                tracing::error!(%id, message, causes, "lost sight of an agent; looks again");
+                tracing::error!(%id, message, causes, "lost connection to agent; reattaching");
             }
         }
         if shutdown.run_until_cancelled(tokio::time::sleep(AGAIN)).await.is_none() {
@@ -192,7 +196,7 @@ pub(crate) async fn keep(
         match engine.store.read(|tx| Ok::<_, ToolError>((tx.agent_get(id)?, tx.run_get(id)?))) {
             Ok((Some(agent), Some(run))) if agent.ended_at().is_none() => found = (agent, run),
             Ok(_) => break,
-            Err(error) => tracing::error!(%id, message = error.message, "it cannot be looked up"),
+            Err(error) => tracing::error!(%id, message = error.message, "failed to look up agent"),
         }
     }
     engine.keepers.forget(id);
@@ -269,7 +273,7 @@ impl Keeper {
         let (memory, damage) = match Memory::of(engine, (agent, run), kind) {
             Ok(memory) => (memory, None),
             Err(RecallError::Damaged(error)) => {
-                tracing::error!(id = %agent.id, message = error.message, "an agent is ended");
+                tracing::error!(id = %agent.id, message = error.message, "saved state of agent is damaged; ending it");
                 (Memory::in_place_of_damaged(engine, (agent, run), kind)?, Some(error.message))
             }
             Err(RecallError::Failed(error)) => return Err(Leave::Broken(error)),

@@ -90,7 +90,7 @@ fn work_directory(engine: &Crew, agent: &Agent, wish: &Wish) -> Result<PathBuf, 
             host::inside::folder(&[project, &engine.worktrees()], &directory)
         }
         _ if directory.is_dir() => return Ok(directory),
-        _ => return Err(unfit("it is no folder")),
+        _ => return Err(unfit("it is not a folder")),
     };
     inside.map(|_| directory.clone()).map_err(|error| unfit(&error.to_string()))
 }

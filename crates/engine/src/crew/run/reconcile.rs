@@ -81,10 +81,10 @@ async fn look(engine: &Core, id: AgentId) -> Result<Found, ToolError> {
     });
     let (standing, never) = looked.await?;
     if never {
-        tracing::info!(%id, "was to be started and never was");
+        tracing::info!(%id, "agent was never started; queued again");
         return Ok(Found::NeverStarted);
     }
-    tracing::info!(%id, ?standing, "is taken up");
+    tracing::info!(%id, ?standing, "agent re-adopted");
     Ok(run.map_or(Found::Waiting, |run| Found::Kept(Box::new((agent, run)))))
 }
 

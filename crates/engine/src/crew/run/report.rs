@@ -120,7 +120,7 @@ fn charge_one(
         OnCap::Warn if budget.warned => Ok(()),
         OnCap::Warn => {
             tx.budget_warned(agent.id)?;
-            warn(tx, agent, &format!("its budget of {cap} is used up; it goes on"), now)
+            warn(tx, agent, &format!("its budget of {cap} is used up; it continues"), now)
         }
     }
 }

@@ -55,7 +55,7 @@ pub(super) fn left_work(core: &Core, worktree: &Worktree) -> bool {
         })
     };
     looked().unwrap_or_else(|error| {
-        tracing::warn!(agent = %worktree.agent, message = error.message, "git did not say whether an agent left work");
+        tracing::warn!(agent = %worktree.agent, message = error.message, "failed to check for uncommitted work");
         true
     })
 }

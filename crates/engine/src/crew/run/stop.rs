@@ -50,7 +50,7 @@ fn stop_one(
         }
         (AgentState::WaitingReview, Some(run)) => {
             tx.run_stop(agent.id, stop)?;
-            finish::finish(tx, settings, agent, &Ending::of_parked(stop, &run), now)
+            finish::finish(tx, settings, agent, &Ending::of_parked(stop, &run)?, now)
         }
         _ if agent.kind == "enlisted" => {
             finish::finish(tx, settings, agent, &Ending::of(stop), now)

@@ -39,10 +39,10 @@ pub(crate) async fn open(engine: &Core, agent: &Agent) {
             let noted =
                 engine.store.write(move |tx| tx.agent_set_tmux(agent, Some(&session))).await;
             if let Err(error) = noted {
-                tracing::warn!(%agent, %error, "its terminal is not on record");
+                tracing::warn!(%agent, %error, "failed to record the terminal of an agent");
             }
         }
-        Err(why) => tracing::warn!(%id, why, "no terminal could be opened"),
+        Err(why) => tracing::warn!(%id, why, "failed to open a terminal"),
     }
 }
 
@@ -53,7 +53,7 @@ pub(crate) async fn close(engine: &Core, agent: &Agent) {
         let arguments = ["kill-session", "-t", &format!("={}", agent.id)].map(OsString::from);
         // It closes by itself when the agent ends, so that it may be gone.
         if let Err(why) = run(engine, arguments.into()).await {
-            tracing::debug!(id = %agent.id, why, "its terminal was closed already");
+            tracing::debug!(id = %agent.id, why, "terminal was already closed");
         }
     }
 }
@@ -63,7 +63,7 @@ async fn run(engine: &Core, arguments: Vec<OsString>) -> Result<(), String> {
     let directory = engine.options.project.clone();
     let path = engine.operator_path().to_string_lossy();
     let program = host::program::find("tmux", &path, &directory).ok_or_else(|| {
-        "`tmux` is not there; install it, or take `tmux` out of the role".to_owned()
+        "`tmux` was not found; install it, or remove `tmux` from the role".to_owned()
     })?;
     let limit = Duration::from_millis(engine.settings().limits.tool_timeout_ms);
     let launch = Launch { program, arguments, environment, directory };

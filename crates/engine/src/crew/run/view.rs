@@ -26,13 +26,22 @@ pub(crate) struct Standing {
     pub(crate) agent: Agent,
     /// Its run; one that somebody else runs has none
     pub(crate) run: Option<Run>,
+    /// Its result, once it has ended
+    result: Option<AgentResult>,
 }
 
 impl Standing {
     /// Status of an agent.
     pub(crate) fn of(tx: &Tx<'_>, id: AgentId) -> Result<Self, ToolError> {
-        let agent = find_agent(tx, id)?;
-        Ok(Self { run: tx.run_get(id)?, agent })
+        Self::new(find_agent(tx, id)?, tx.run_get(id)?)
+    }
+
+    /// Decodes what is kept of an agent.
+    pub(crate) fn new(agent: Agent, run: Option<Run>) -> Result<Self, ToolError> {
+        let is_over = matches!(agent.state, AgentState::Ended { .. });
+        let kept = run.as_ref().filter(|_| is_over).and_then(|run| run.result.as_deref());
+        let result = AgentResult::decode(kept, agent.id)?;
+        Ok(Self { agent, run, result })
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -47,7 +56,7 @@ impl Standing {
         self.state().awaited()
     }
 
-    /// Why it ended, or until when it is limited.
+    /// Reason of its end, or the time until which it is limited.
     pub(crate) fn reason(&self) -> Option<String> {
         match &self.agent.state {
             AgentState::Ended { reason, .. } => Some(reason.clone()),
@@ -58,8 +67,7 @@ impl Standing {
 
     /// Result, once it has ended.
     pub(crate) fn result(&self) -> Option<AgentResult> {
-        let text = self.run.as_ref().filter(|_| self.is_over())?.result.as_deref()?;
-        serde_json::from_str(text).ok()
+        self.result.clone()
     }
 
     pub(crate) fn cost(&self) -> Option<Usd> {
@@ -117,6 +125,6 @@ pub(crate) fn within_reach(
     if is_within_reach(tx, settings, caller, id)? {
         return Ok(standing);
     }
-    Err(ToolError::denied(format!("agent `{id}` is none of those you started"))
+    Err(ToolError::denied(format!("you did not start agent `{id}`"))
         .hint("`list_agents` lists them"))
 }

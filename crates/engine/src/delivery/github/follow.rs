@@ -126,12 +126,12 @@ fn write_to(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let (what, next) = match state {
-        PullState::Open => ("was opened again", "It waits to be merged."),
+        PullState::Open => ("was opened again", "It waits for its merge."),
         PullState::Merged => {
-            ("was merged", "Your work is in, and there is nothing left to do for it.")
+            ("was merged", "Your work was merged; nothing is left to do.")
         }
         PullState::Closed => {
-            ("was closed and not merged", "Read there why before you go on with it.")
+            ("was closed and not merged", "Read the reason there before you continue.")
         }
     };
     let subject = format!("Pull request #{} {what}", pull.pull);
@@ -159,7 +159,7 @@ impl Delivery {
     ) -> Result<Hearing, ToolError> {
         let secret = self.options.github.webhook.as_deref().filter(|secret| !secret.is_empty());
         let secret = secret.ok_or_else(|| {
-            ToolError::not_found("GitHub's messages are not taken: there is no key to know them by").hint(
+            ToolError::not_found("GitHub webhooks are not accepted: no key is set").hint(
                 "set the variable that `github.webhookSecretVariable` names (`GITHUB_WEBHOOK_SECRET`, unless it \
                  was changed) to the webhook's secret, and start the server again",
             )
@@ -252,7 +252,10 @@ async fn ask(engine: &Core, open: Vec<PullRequest>) -> Option<Timestamp> {
     let github = match super::client(engine) {
         Ok(github) => github,
         Err(error) => {
-            tracing::warn!(message = error.message, "pull requests cannot be followed");
+            tracing::warn!(
+                message = error.message,
+                "no GitHub client; pull requests are not followed"
+            );
             return None;
         }
     };
@@ -268,7 +271,7 @@ async fn ask(engine: &Core, open: Vec<PullRequest>) -> Option<Timestamp> {
             Ok(found) if found.state == pull.state => {}
             Ok(found) => note(engine, pull, found.state).await,
             Err(error) => {
-                tracing::info!(%repository, number = pull.pull, %error, "could not be asked for");
+                tracing::info!(%repository, number = pull.pull, %error, "failed to query pull request");
                 if error.is_transient() {
                     return error.retry_at();
                 }
@@ -295,7 +298,7 @@ async fn note(engine: &Core, seen: PullRequest, state: PullState) {
         tracing::error!(
             number,
             causes = error.causes(),
-            "what became of it could not be written down"
+            "failed to record the state of a pull request"
         );
     }
 }

@@ -21,13 +21,13 @@ use crate::tasks::task_change::{self, Mover};
 
 /// Note on a task that was sent back and has no agent.
 pub(crate) const NOBODY_WORKS: &str =
-    "Nobody works on it now, so it is pending; whoever takes it goes on from its branch.";
+    "No agent works on it now, so it is pending; the next agent continues from its branch.";
 
 /// The errands about merges that are not over.
 fn open(tx: &Tx<'_>) -> Result<Vec<(OutboxJobId, MergeWish)>, ToolError> {
     let open =
         tx.outbox_jobs_open()?.into_iter().filter(|errand| errand.kind == OutboxJobKind::Merge);
-    Ok(open.filter_map(|one| Some((one.id, serde_json::from_str(&one.wish).ok()?))).collect())
+    open.map(|one| Ok((one.id, outbox::decode_wish(&one)?))).collect()
 }
 
 /// The errand that is to find out what was approved of a task, and the merge that comes of it.
@@ -116,8 +116,8 @@ pub(crate) fn take_out(
     };
     if merge.state == MergeState::Merging {
         let number = TaskRef::Number(task.number);
-        return Err(ToolError::conflict(format!("{number} is being merged at this moment"))
-            .hint("wait for what comes of it: `get_review_queue`")
+        return Err(ToolError::conflict(format!("{number} is being merged now"))
+            .hint("wait for the outcome with `get_review_queue`")
             .detail("mergeId", merge.id.to_string()));
     }
     // Its errand finds it like this, and ends.

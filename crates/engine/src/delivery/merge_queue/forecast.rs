@@ -20,7 +20,7 @@ const FILES: usize = 100;
 pub(super) struct Branch {
     /// The task it belongs to
     pub(super) task: TaskId,
-    /// Its name for people
+    /// Its slug
     pub(super) slug: String,
     /// The commit that is to be merged
     pub(super) commit: String,

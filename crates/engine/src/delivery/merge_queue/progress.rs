@@ -4,13 +4,14 @@ use host::run::{RunFolder, Stream};
 use model::MergeId;
 use model::redact::{REDACTION_MARK, is_key_line};
 use model::review::MergeState;
-use serde_json::Value;
 use wire::merges::{CheckingView, WatchedMerge};
 
 use super::errand_of;
 use super::queue::one_view;
 use crate::core::error::ToolError;
 use crate::core::redact::LineRedactor;
+use crate::delivery::outbox;
+use crate::delivery::outbox::merge::Notes;
 use crate::delivery::service::Delivery;
 
 /// Number of last lines shown.
@@ -40,11 +41,10 @@ impl Delivery {
         let notes = self.store.read(|tx| {
             let errand =
                 errand_of(tx, merge)?.map(|id| tx.outbox_job_get(id)).transpose()?.flatten();
-            Ok::<_, ToolError>(errand.and_then(|errand| errand.notes))
+            let notes = errand.map(|errand| outbox::decode_notes::<Notes>(&errand)).transpose()?;
+            Ok::<_, ToolError>(notes.flatten())
         })?;
-        let notes: Value =
-            notes.and_then(|notes| serde_json::from_str(&notes).ok()).unwrap_or_default();
-        let number = notes["check"].as_u64().unwrap_or_default();
+        let number = notes.map_or(0, |notes| notes.check());
         if number == 0 {
             return Ok(None);
         }

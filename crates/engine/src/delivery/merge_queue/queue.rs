@@ -208,7 +208,7 @@ fn look_at_branch(
         reviewed.uncommitted = open.into_iter().take(FILES).collect();
     }
     let Some(target_head) = target_head else {
-        return Err(ToolError::not_found(format!("the branch `{target}` is gone")));
+        return Err(ToolError::not_found(format!("the branch `{target}` does not exist any more")));
     };
     let diff = repo.diff(&target_head, &head, 0)?;
     reviewed.changed_files = u64::try_from(diff.files.len()).unwrap_or(u64::MAX);

@@ -55,7 +55,7 @@ pub(crate) struct Details {
     /// The end of what the check said
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) check_output: Option<String>,
-    /// Files that are in the way
+    /// Conflicting files
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) files: Vec<String>,
 }

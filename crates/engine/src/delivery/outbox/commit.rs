@@ -89,7 +89,7 @@ fn plan(engine: &Core, agent: AgentId) -> Result<Notes, ToolError> {
     if !work.dir.is_dir() {
         let message = format!("your worktree `{}` is gone", work.dir.display());
         return Err(
-            ToolError::wrong_state(message).hint("what was committed in it is on its branch")
+            ToolError::wrong_state(message).hint("its commits are on its branch")
         );
     }
     let repo = engine.repo(&work.dir)?;

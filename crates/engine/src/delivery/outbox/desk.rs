@@ -144,9 +144,9 @@ async fn panicked(engine: &Delivery, errand: &OutboxJob, message: String) {
     let (id, kind, is_last) = (errand.id, errand.kind, errand.tries >= RETRIES);
     let delay = panics::restart_delay(errand.tries);
     let next = if is_last {
-        "it is given up".to_owned()
+        "it is abandoned".to_owned()
     } else {
-        format!("it is tried again in {} s", delay.as_secs())
+        format!("it is retried in {} s", delay.as_secs())
     };
     let doing = format!("running the outbox job `{kind}` {id}");
     panics::report(engine, PanicReport { agent: errand.agent, doing, message, next }).await;
@@ -176,7 +176,7 @@ pub(super) async fn run(engine: &Delivery, errand: OutboxJob, shutdown: &Cancell
         Err(JobError::Leave) => Ok(()),
         Err(JobError::Until(due)) => later(engine, &errand, due).await,
         Err(JobError::Again(error)) if errand.tries < RETRIES => {
-            tracing::info!(%id, %kind, message = error.message, "is tried again");
+            tracing::info!(%id, %kind, message = error.message, "outbox job failed; retrying soon");
             let (id, due) = (errand.id, soon(engine));
             engine
                 .store
@@ -192,9 +192,9 @@ pub(super) async fn run(engine: &Delivery, errand: OutboxJob, shutdown: &Cancell
         }
     };
     if let Err(error) = written {
-        tracing::error!(%id, %kind, message = error.message, causes = error.causes(), "goes on later");
+        tracing::error!(%id, %kind, message = error.message, causes = error.causes(), "failed to record outbox job; rescheduling it");
         if let Err(error) = later(engine, &errand, soon(engine)).await {
-            tracing::error!(%id, causes = error.causes(), "and could not be put off");
+            tracing::error!(%id, causes = error.causes(), "failed to reschedule outbox job");
         }
     }
 }
@@ -266,7 +266,7 @@ async fn give_up(
     errand: &OutboxJob,
     error: &ToolError,
 ) -> Result<(), ToolError> {
-    tracing::info!(id = %errand.id, kind = %errand.kind, message = error.message, "cannot be done");
+    tracing::info!(id = %errand.id, kind = %errand.kind, message = error.message, "outbox job failed; undoing it");
     match errand.kind {
         OutboxJobKind::Review => super::review::undo(engine, errand, error).await?,
         OutboxJobKind::Merge => super::merge::undo(engine, errand, error).await?,

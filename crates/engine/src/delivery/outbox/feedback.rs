@@ -113,7 +113,7 @@ pub(super) async fn run(
     let settings = engine.settings();
     match landed {
         Landing::NotNow(why) if wish.told => {
-            tracing::debug!(coder = %wish.coder, why, "feedback waits to be merged");
+            tracing::debug!(coder = %wish.coder, why, "feedback not merged yet; retrying");
             Err(JobError::Until(engine.now().after_millis(PATIENCE_MS)))
         }
         landed => {
@@ -254,7 +254,7 @@ fn merged_tree(repo: &Repo, (ours, theirs): (&str, &str), text: &[u8]) -> Result
 /// Why nothing can be merged into a worktree now.
 fn hindrance(state: &TreeState) -> Option<String> {
     if let Some(doing) = &state.in_progress {
-        return Some(format!("a {doing} is under way"));
+        return Some(format!("a {doing} is in progress"));
     }
     if !state.staged.is_empty() {
         return Some(format!("{} files are staged", state.staged.len()));
@@ -356,7 +356,7 @@ fn said(
 ) -> Result<(), ToolError> {
     let current = tx.review_by(wish.reviewer)?;
     if current.is_none_or(|review| review.state.is_over()) {
-        return Err(ToolError::wrong_state("this review is over already"));
+        return Err(ToolError::wrong_state("this review has already ended"));
     }
     tx.feedback_insert(&Feedback {
         id: wish.id,

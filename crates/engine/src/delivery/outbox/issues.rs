@@ -105,7 +105,7 @@ fn so_far(setback: JobError, created: &[Created]) -> JobError {
     let told = |error: ToolError| match created {
         [] => error,
         created => error
-            .hint("those in `created` are open; the same call again goes on after them")
+            .hint("the issues in `created` are open; repeat the call to open the rest")
             .detail("created", json!(created)),
     };
     match setback {
@@ -163,7 +163,7 @@ fn read(
         })
         .collect();
     if issues.is_empty() {
-        return Err(refused("it has no section that is an issue and not done").hint(
+        return Err(refused("it has no open section").hint(
             "each section under `## ` is one, or under `### ` below a heading `## Issues`; those marked `[x]`, `✅` \
              or `(done)` are not",
         ));

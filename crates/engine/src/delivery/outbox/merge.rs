@@ -72,6 +72,13 @@ pub(crate) struct Notes {
     lost: u32,
 }
 
+impl Notes {
+    /// Number of the last check that was begun; 0 before the first.
+    pub(crate) const fn check(&self) -> u32 {
+        self.check
+    }
+}
+
 /// Outcome of an approval.
 #[derive(Debug, Clone)]
 enum Verdict {

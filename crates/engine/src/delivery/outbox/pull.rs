@@ -39,7 +39,7 @@ pub(crate) struct PullWish {
     pub(crate) title: String,
     /// Text
     pub(crate) description: String,
-    /// The branch it is meant for; the usual one, if none is named
+    /// Target branch; the usual one, if none is named
     pub(crate) base: Option<String>,
     /// Requesting agent; `None` for the operator
     pub(crate) caller: Option<AgentId>,
@@ -88,7 +88,7 @@ pub(super) async fn open_as(
 ) -> Result<Ending, JobError> {
     engine.point(Point::PullAsked);
     let owner = wish.agent.or(wish.caller).ok_or_else(|| {
-        ToolError::wrong_state("a pull request is somebody's, and nobody is named")
+        ToolError::wrong_state("a pull request needs an agent")
             .hint("name the agent to act as: `--as <agent>`")
     })?;
     let asked = wish.clone();
@@ -158,10 +158,10 @@ fn own_branch(
     if wish.caller == agent && !state.is_clean() {
         let open = [state.staged, state.unstaged, state.untracked].concat();
         let message =
-            format!("a pull request has what is committed, and {} files are not", open.len());
+            format!("{} files are not committed, and a pull request contains only commits", open.len());
         return Err(JobError::Never(
             ToolError::conflict(message)
-                .hint("commit what belongs to the work, and remove or ignore the rest")
+                .hint("commit the files that belong to the work, and remove or ignore the rest")
                 .detail("files", open),
         ));
     }
@@ -169,8 +169,8 @@ fn own_branch(
 }
 
 fn gone(branch: &str) -> ToolError {
-    ToolError::conflict(format!("the branch `{branch}` is not there any more"))
-        .hint("if its commits are: `git branch <name> <commit>` makes it again")
+    ToolError::conflict(format!("the branch `{branch}` does not exist any more"))
+        .hint("if its commits still exist, `git branch <name> <commit>` restores it")
 }
 
 /// The branch that the pull request is meant for.
@@ -198,7 +198,7 @@ async fn base(
         }
     };
     if !Repo::is_valid_branch_name(&base) {
-        let error = ToolError::invalid(format!("`{base}` is no name of a branch"));
+        let error = ToolError::invalid(format!("`{base}` is not a branch name"));
         return Err(error.detail("field", "base_branch").into());
     }
     // To push the branch that everybody works from is not to ask whether one may.
@@ -206,7 +206,7 @@ async fn base(
         let branch = &source.branch;
         return Err(JobError::Never(
             ToolError::conflict(format!(
-                "`{branch}` is where work goes to, not where it comes from"
+                "`{branch}` is a target branch and cannot be the source of a pull request"
             ))
             .hint("a pull request needs a branch of its own: `git switch -c <name>`"),
         ));
@@ -270,8 +270,8 @@ fn is_nothing(repo: &Repo, base: &str, head: &str) -> Result<bool, GitError> {
 }
 
 fn nothing(base: &str) -> ToolError {
-    ToolError::conflict("there is nothing to open a pull request for")
-        .hint(format!("commit something that `{base}` does not have"))
+    ToolError::conflict("there are no commits for a pull request")
+        .hint(format!("commit changes that `{base}` does not have"))
 }
 
 fn push(engine: &Core, source: &Source, commit: String) -> Result<(), JobError> {

@@ -74,7 +74,7 @@ fn plan(engine: &Core, wish: &RebaseWish) -> Result<Notes, ToolError> {
             "your worktree `{}` is gone",
             work.dir.display()
         ))
-        .hint("what was committed in it is on its branch"));
+        .hint("its commits are on its branch"));
     }
     let repo = engine.repo(&work.dir)?;
     let state = repo.state(&work.dir)?;
@@ -92,9 +92,9 @@ fn plan(engine: &Core, wish: &RebaseWish) -> Result<Notes, ToolError> {
 /// The branch that the work is put on, and where it stands.
 fn onto(repo: &Repo, wish: &RebaseWish, work: &Work) -> Result<(String, String), ToolError> {
     let name = wish.onto.clone().or_else(|| work.target.clone()).ok_or_else(|| {
-        ToolError::invalid("it is not known what your work is meant for")
+        ToolError::invalid("the target branch of your work is unknown")
             .detail("field", "onto")
-            .hint("say with `onto` which branch to put it on")
+            .hint("pass the branch to rebase onto as `onto`")
     })?;
     for reference in [format!("refs/heads/{name}"), format!("refs/remotes/{name}")] {
         if let Some(commit) = repo.resolve(&reference)? {
@@ -110,7 +110,7 @@ fn onto(repo: &Repo, wish: &RebaseWish, work: &Work) -> Result<(String, String),
 fn advised(error: GitError, onto: &str) -> ToolError {
     match error {
         GitError::Conflict(_) => ToolError::from(error)
-            .hint("nothing was changed: your branch and your files are as they were")
+            .hint("nothing was changed in your branch and files")
             .hint(format!(
                 "in your worktree run `git rebase {onto}`, mend each file that is named, `git add` it, and \
                  `git rebase --continue`; then check your work again"

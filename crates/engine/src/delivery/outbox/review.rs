@@ -65,7 +65,7 @@ fn fork(engine: &Core, wish: &ReviewWish) -> Result<Fork, ToolError> {
     let mut state = repo.state(&work.dir)?;
     if wish.at_end && !state.is_clean() {
         // Nobody works there any more, so that what was left is all there will be.
-        let about = format!("Work that {} left uncommitted", wish.coder);
+        let about = format!("Uncommitted work of {}", wish.coder);
         repo.commit_all(&work.dir, &about, &ourselves(engine.now()))?;
         state = repo.state(&work.dir)?;
     }
@@ -74,15 +74,15 @@ fn fork(engine: &Core, wish: &ReviewWish) -> Result<Fork, ToolError> {
     if !state.is_clean() {
         let open = [state.staged, state.unstaged, state.untracked].concat();
         return Err(ToolError::conflict(format!(
-            "a reviewer sees what is committed, and {} files are not",
+            "{} files are not committed, and a reviewer sees only commits",
             open.len()
         ))
         .hint("call `git_commit` with a message: it commits everything in your worktree to your branch")
-        .hint("remove or ignore first what does not belong to the work")
+        .hint("remove or ignore files that do not belong to the work first")
         .detail("files", open));
     }
     if work.base.as_deref() == Some(commit.as_str()) && !wish.at_end {
-        return Err(ToolError::conflict("there is nothing to review: you have committed nothing")
+        return Err(ToolError::conflict("there is nothing to review: you have no commits")
             .hint("commit your work first, with `git commit` or the tool `git_commit`"));
     }
     engine.make_worktrees_folder()?;
@@ -94,7 +94,7 @@ fn fork(engine: &Core, wish: &ReviewWish) -> Result<Fork, ToolError> {
         Ok(files) => files.unwrap_or_default(),
         // Without it the reviewer asks git itself.
         Err(error) => {
-            tracing::debug!(%error, "git did not say what a review is about");
+            tracing::debug!(%error, "failed to read the subject of a review from git");
             Vec::new()
         }
     };
@@ -192,7 +192,7 @@ fn values(
 ) -> Result<Map<String, Value>, ToolError> {
     let task = task_of(tx, coder.task)?;
     let task = task.map_or_else(
-        || "It has no task on record.".to_owned(),
+        || "It has no task.".to_owned(),
         |task| {
             let more = task.description.map(|text| format!("\n\n{text}")).unwrap_or_default();
             format!("{} ({}){more}", task.title, task.slug)
@@ -206,10 +206,10 @@ fn values(
     let or = |text: Option<String>, none: &str| text.unwrap_or_else(|| none.to_owned());
     let values = json!({
         "coder": coder.id, "task": task, "branch": fork.branch, "commit": fork.commit,
-        "target": or(fork.target.clone(), "no branch that is known"),
+        "target": or(fork.target.clone(), "no known branch"),
         "iteration": iteration, "max_iterations": max,
         "message": or(wish.message.clone(), "Nothing."),
-        "instructions": or(wish.instructions.clone(), "The author asks for nothing in particular."),
+        "instructions": or(wish.instructions.clone(), "The author gave no instructions."),
         "changes": if fork.changes.is_empty() { "Ask git." } else { fork.changes.as_str() },
         "feedback": if before.is_empty() { "Nothing.".to_owned() } else { before.join("\n\n") },
     });

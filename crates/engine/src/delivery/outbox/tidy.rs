@@ -31,7 +31,7 @@ struct Tidied {
 /// Keeps what is in a worktree safe, and takes it away if nobody wants it.
 pub(super) async fn run(engine: &Core, errand: &OutboxJob) -> Result<Ending, JobError> {
     engine.point(Point::TidyAsked);
-    let id = errand.agent.ok_or_else(|| ToolError::invalid("a worktree is somebody's"))?;
+    let id = errand.agent.ok_or_else(|| ToolError::invalid("a worktree needs an agent"))?;
     let found =
         engine.store.read(|tx| Ok::<_, ToolError>(tx.worktree_of(id)?.zip(tx.agent_get(id)?)))?;
     // Somebody may have gone on in it, and then it is not ours to look after.
@@ -99,7 +99,7 @@ fn tidy(engine: &Core, agent: &Agent, worktree: &Worktree) -> Result<Tidied, Job
     let succeeded = matches!(agent.state, AgentState::Ended { outcome: Outcome::Succeeded, .. });
     let on_branch = state.branch.as_deref() == Some(&worktree.branch);
     if succeeded && on_branch && !worktree.unwanted && !state.is_clean() {
-        let about = format!("Work that {} left uncommitted", agent.id);
+        let about = format!("Uncommitted work of {}", agent.id);
         match repo.commit_all(path, &about, &ourselves(at)) {
             Ok(_) => state = repo.state(path)?,
             // In the middle of something, it stays as it is.
@@ -111,7 +111,7 @@ fn tidy(engine: &Core, agent: &Agent, worktree: &Worktree) -> Result<Tidied, Job
     if !(worktree.unwanted || untouched) {
         return Ok(Tidied { head: state.head, ..Tidied::default() });
     }
-    let about = format!("Work that was left uncommitted in the worktree of {}", agent.id);
+    let about = format!("Uncommitted work in the worktree of {}", agent.id);
     let branch = rescue_branch_of(agent.id);
     let rescued = repo.rescue(path, &branch, &about, &ourselves(at))?;
     engine.point(Point::TidyRescued);

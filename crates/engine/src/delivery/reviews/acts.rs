@@ -28,7 +28,7 @@ impl Delivery {
         let (engine, settings) = (self.clone(), self.settings());
         self.store
             .write(move |tx| {
-                not_ended(tx, coder, "`adjutant resume` goes on with its work as a new agent")?;
+                not_ended(tx, coder, "`adjutant resume` continues its work as a new agent")?;
                 tx.review_allow(coder, more)?;
                 let (iterations, _, limits) = super::history(tx, &settings, coder)?;
                 let max = limits.max_iterations + limits.more;
@@ -50,7 +50,7 @@ impl Delivery {
         let reason = reason.to_owned();
         self.store
             .write(move |tx| {
-                not_ended(tx, coder, "`adjutant worktrees prune` takes its worktree away")?;
+                not_ended(tx, coder, "`adjutant worktrees prune` removes its worktree")?;
                 super::abandon(tx, &settings, coder, &reason, clock.now())?;
                 let worktree = tx.worktree_of(coder)?;
                 let output = json!({

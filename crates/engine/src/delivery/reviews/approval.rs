@@ -67,12 +67,12 @@ pub(crate) fn record(
     let merges = follows == OnApproval::Merge;
     let next = match &handed_in {
         Some(task) if merges => format!("{} is merged now.", TaskRef::Number(task.number)),
-        Some(task) => format!("{} waits for a person to merge it.", TaskRef::Number(task.number)),
-        None => "Go on with what is left of your task.".to_owned(),
+        Some(task) => format!("{} waits until a person merges it.", TaskRef::Number(task.number)),
+        None => "Continue with the rest of your task.".to_owned(),
     };
     let word = Word {
         subject: format!("Review {}: approved", review.iteration),
-        body: format!("{}\n\n{next} There is nothing left to change.", words.trim_end()),
+        body: format!("{}\n\n{next} No changes are requested.", words.trim_end()),
     };
     close(
         tx,

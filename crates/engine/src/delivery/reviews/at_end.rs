@@ -73,7 +73,7 @@ pub(crate) fn note_no_reviewer(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let Some(task) = task_of(tx, agent.task)? else { return Ok(()) };
-    let text = format!("No reviewer looked at the work of {}: {why}", agent.id);
+    let text = format!("The review of {} ended without a verdict: {why}", agent.id);
     task_change::remark(tx, &task, &text, (Some(agent.id), now))?;
     Ok(())
 }

@@ -231,7 +231,7 @@ fn coder_of(tx: &Tx<'_>, whose: &Whose) -> Result<AgentId, ToolError> {
     let holder = task.state.claim().map(|claim| claim.holder);
     let who = worktree.map(|worktree| worktree.agent).or(holder).or(task.assigned_agent);
     who.ok_or_else(|| {
-        ToolError::not_found(format!("nobody has worked on the task `{}` yet", task.slug))
+        ToolError::not_found(format!("no agent has worked on the task `{}` yet", task.slug))
             .hint("`adjutant reviews --all` lists all reviews")
     })
 }

@@ -21,8 +21,7 @@ const MAX_WORDS: usize = 50_000;
 pub(super) fn last_words(tx: &Tx<'_>, reviewer: &Agent) -> Result<Option<String>, ToolError> {
     let AgentState::Ended { outcome, reason, .. } = &reviewer.state else { return Ok(None) };
     let result = tx.run_get(reviewer.id)?.and_then(|run| run.result);
-    let Some(result) = result.and_then(|text| serde_json::from_str::<AgentResult>(&text).ok())
-    else {
+    let Some(result) = AgentResult::decode(result.as_deref(), reviewer.id)? else {
         return Ok(None);
     };
     let mut parts = Vec::new();

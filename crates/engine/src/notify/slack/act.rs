@@ -51,7 +51,12 @@ pub(super) async fn one(engine: &Notifications) -> Result<bool, ToolError> {
     if error.is_transient() || error.code == Code::InternalError {
         return Err(error);
     }
-    tracing::info!(channel = due.channel, ts = due.ts, message = error.message, "not done");
+    tracing::info!(
+        channel = due.channel,
+        ts = due.ts,
+        message = error.message,
+        "slack message not processed; the sender was told why"
+    );
     let (own, settings) = (engine.clone(), engine.settings());
     let refused = engine.store.write(move |tx| refuse(tx, &own, &settings, (&due, &error)));
     refused.await?;
@@ -99,7 +104,7 @@ fn refuse(
 ) -> Result<(), ToolError> {
     let Some((first, text)) = take(tx, due)? else { return Ok(()) };
     let batch = Batch { engine, settings, now: engine.now(), first, text };
-    let mut said = vec![format!("I cannot do that: {}", error.message)];
+    let mut said = vec![format!("This failed: {}", error.message)];
     said.extend(error.suggestions.iter().cloned());
     batch.answer(tx, said.join("\n"))?;
     if command(&batch.text).is_none() {

@@ -54,7 +54,7 @@ pub(super) async fn run(engine: Notifications, shutdown: CancellationToken) {
                     SELDOM
                 }
                 Over::Broken(why) => {
-                    tracing::warn!(why, "no connection to Slack");
+                    tracing::warn!(why, "slack connection failed; reconnecting");
                     now.problem = Some(why);
                     failures += 1;
                     jittered(retry_delay_seconds(failures - 1))
@@ -154,13 +154,16 @@ impl Heard<'_> {
                     return Over::Broken("Socket Mode is turned off for the app".to_owned());
                 }
                 Ok(Some(Frame::Disconnect(reason))) => {
-                    tracing::info!(reason, "Slack asks for a new connection");
+                    tracing::info!(reason, "slack requested a new connection");
                     return Over::Refresh;
                 }
                 Ok(Some(Frame::Said(id, said))) => {
                     // Not kept is not acknowledged: Slack tells it again.
                     if let Err(error) = self.keep(*said).await {
-                        tracing::error!(causes = error.causes(), "not kept");
+                        tracing::error!(
+                            causes = error.causes(),
+                            "failed to record a slack message; slack will send it again"
+                        );
                         return Over::Broken("the record could not be written".to_owned());
                     }
                     socket.acknowledge(&id).await
@@ -183,14 +186,17 @@ impl Heard<'_> {
             now.connected_at = Some(own.now());
             now.problem = None;
         }
-        tracing::info!(team = self.identity.team, "connected to Slack");
+        tracing::info!(team = self.identity.team, "connected to slack");
         // What waits for Slack to be there again need not wait any longer.
         let hurried = self.engine.store.write(move |tx| {
             tx.slack_out_hurry(own.now())?;
             Ok::<_, ToolError>(())
         });
         if let Err(error) = hurried.await {
-            tracing::error!(causes = error.causes(), "what waits for Slack waits on");
+            tracing::error!(
+                causes = error.causes(),
+                "failed to hurry waiting slack messages; they keep their retry time"
+            );
         }
         self.engine.slack_state.to_say.notify_one();
     }
@@ -211,7 +217,7 @@ impl Heard<'_> {
     /// Reads what was said while nobody listened.
     async fn catch_up(&self) {
         if let Err(error) = self.read_missed().await {
-            tracing::warn!(causes = error.causes(), "what was missed in Slack was not read");
+            tracing::warn!(causes = error.causes(), "failed to read missed slack messages");
         }
     }
 
@@ -254,7 +260,7 @@ impl Heard<'_> {
             Ok(read) => read,
             Err(error) => {
                 // One channel that we were taken out of does not keep us from the others.
-                tracing::warn!(channel, %error, "what was missed in a channel was not read");
+                tracing::warn!(channel, %error, "failed to read missed messages of a channel");
                 return Ok(None);
             }
         };
@@ -263,7 +269,10 @@ impl Heard<'_> {
             self.keep(said).await?;
         }
         if read.cut {
-            tracing::warn!(channel, "so much was missed in a channel that not all of it was read");
+            tracing::warn!(
+                channel,
+                "too many missed messages in a channel; the oldest were not read"
+            );
             return Ok(None);
         }
         Ok(newest)
@@ -286,7 +295,11 @@ fn keep(
         MessageAction::Ignore => return Ok(false),
         MessageAction::Stranger => {
             let user = said.user.as_deref().unwrap_or_default();
-            tracing::info!(user, channel = said.channel, "somebody else spoke to us in Slack");
+            tracing::info!(
+                user,
+                channel = said.channel,
+                "ignored a slack message: its author may not give orders"
+            );
             return Ok(false);
         }
     }

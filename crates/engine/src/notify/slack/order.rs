@@ -88,12 +88,12 @@ fn ask(
         _ = writeln!(roles, "- `{}`{}", role.name, about.unwrap_or_default());
     }
     if roles.is_empty() {
-        return batch.answer(tx, "There is no role yet: write one into `roles/`.".to_owned());
+        return batch.answer(tx, "There is no role yet. Add one to `roles/`.".to_owned());
     }
     let name = batch.settings.roles.keys().next().map_or("", String::as_str);
     batch.answer(
         tx,
-        format!("Who is to do that? Reply in this thread with one of them, as `{name}`:\n{roles}"),
+        format!("Which role? Reply in this thread with one of these, for example `{name}`:\n{roles}"),
     )
 }
 
@@ -196,7 +196,7 @@ fn reply(
         return Ok(());
     }
     let text = format!(
-        "That went to `{}` as the answer to *{}*. {others} more of this thread wait for an answer.",
+        "Sent to `{}` as the answer to *{}*. {others} more questions in this thread wait for an answer.",
         agent.role, mail.subject
     );
     batch.answer(tx, text)

@@ -152,7 +152,7 @@ async fn note(
                 tx.slack_out_reschedule(out.number, &words, Some(begun), due)?;
             }
             SlackError::Refused { .. } | SlackError::Address | SlackError::OddToken => {
-                tracing::warn!(error = words, channel = out.what.channel, "Slack did not take it");
+                tracing::warn!(error = words, channel = out.what.channel, "slack rejected message");
                 tx.slack_out_end(&out, Some(&words), now)?;
             }
         }

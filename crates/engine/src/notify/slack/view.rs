@@ -95,7 +95,7 @@ impl Notifications {
         let missing = self.slack_missing(&self.settings());
         if let Some(first) = missing.first() {
             return Err(ToolError::conflict(format!("Slack is off: {first}"))
-                .hint("`adjutant slack status` says what is missing"));
+                .hint("`adjutant slack status` shows what is missing"));
         }
         let engine = self.clone();
         let retried = self.store.write(move |tx| {

@@ -33,7 +33,7 @@ impl Notifications {
         Err(match nearest(name, known) {
             Some(near) => error.hint(format!("did you mean `{near}`?")).detail("nearest", near),
             None => {
-                error.hint("`adjutant webhooks` lists them; they are named in the configuration")
+                error.hint("`adjutant webhooks` lists them; add one in the configuration")
             }
         })
     }
@@ -49,13 +49,13 @@ impl Notifications {
         let view = self.store.write(move |tx| {
             let missing = || {
                 ToolError::not_found(format!("there is no message `{id}` to `{}`", hook.name))
-                    .hint("`adjutant webhooks dead` lists those that were given up")
+                    .hint("`adjutant webhooks dead` lists failed messages")
             };
             let delivery = tx.delivery_get(&hook.name, id)?.ok_or_else(missing)?;
             if !tx.delivery_retry(&delivery, engine.now())? {
                 let state = delivery.state.name();
-                return Err(ToolError::conflict(format!("`{id}` was not given up: it is {state}"))
-                    .hint("only messages that were given up are sent again")
+                return Err(ToolError::conflict(format!("`{id}` has not failed: it is {state}"))
+                    .hint("only failed messages can be retried")
                     .detail("state", state));
             }
             let input = json!({ "webhook": hook.name, "deliveryId": id });
@@ -102,7 +102,7 @@ impl Notifications {
         let (id, at) = (fresh(DeliveryId::from_bits)?, self.now());
         let data = json!({
             "number": null, "project": self.project_name(), "agentId": null, "taskId": null,
-            "details": { "webhook": name, "message": "Adjutant was asked to try this webhook." },
+            "details": { "webhook": name, "message": "This is a test of this webhook." },
         });
         let content = Content { kind: "webhook.test", at, data };
         let begun = Instant::now();
@@ -152,7 +152,7 @@ impl Notifications {
         let row = self.store.read(|tx| tx.webhook_get(name))?;
         if row.is_some_and(|row| row.disabled_at.is_some()) {
             return Err(ToolError::conflict(format!("the webhook `{name}` is disabled"))
-                .hint(format!("go on with it first: `adjutant webhooks enable {name}`")));
+                .hint(format!("enable it first: `adjutant webhooks enable {name}`")));
         }
         Ok(hook)
     }
@@ -169,7 +169,7 @@ pub enum Resume {
 
 fn cannot_send(name: &str, problem: &str) -> ToolError {
     ToolError::conflict(format!("nothing can be sent to `{name}`: {problem}"))
-        .hint("set it where the server is started, and start the server again")
+        .hint("set it in the server's environment, then restart the server")
 }
 
 fn record(

@@ -59,14 +59,14 @@ pub(super) async fn send(
             tracing::error!(
                 webhook = hook.name,
                 causes = error.causes(),
-                "no message could be made"
+                "failed to create webhook messages"
             );
             pause(shutdown).await;
             return None;
         }
     };
     let (id, name) = (delivery.id, hook.name.as_str());
-    tracing::debug!(webhook = name, %id, ?verdict, error = tried.error, "tried");
+    tracing::debug!(webhook = name, %id, ?verdict, error = tried.error, "webhook delivery attempted");
     let until = match verdict {
         AttemptVerdict::Again { seconds, .. } => spread(engine.now(), seconds),
         AttemptVerdict::Taken | AttemptVerdict::Dead | AttemptVerdict::Gone => engine.now(),
@@ -86,7 +86,7 @@ pub(super) async fn send(
             Ok(()) => break,
             // The message is sent again then: the receiver knows it by its id.
             Err(error) => {
-                tracing::error!(webhook = name, %id, causes = error.causes(), "not written down");
+                tracing::error!(webhook = name, %id, causes = error.causes(), "failed to record a webhook attempt");
                 pause(shutdown).await;
             }
         }
@@ -114,7 +114,7 @@ async fn attempt(
     let event = engine.store.read(|tx| event_of(tx, delivery.event))?;
     let Some(event) = event else {
         // Somebody took the event out of the record by hand; there is nothing to tell.
-        let error = Some("the event is not in the record any more".to_owned());
+        let error = Some("the event was removed from the record".to_owned());
         return Ok(Outcome {
             verdict: AttemptVerdict::Dead,
             tried: DeliveryAttempt { status: None, error },

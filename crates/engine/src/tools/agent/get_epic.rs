@@ -12,7 +12,7 @@ use crate::tools::epic::epic_view;
 
 /// Get the epic that you work in
 ///
-/// A worker's epic is its task's; others stand in an epic themselves.
+/// A worker's epic is the epic of its task; supervisors and orchestrators have one of their own.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {}

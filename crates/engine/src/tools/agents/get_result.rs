@@ -15,7 +15,7 @@ use crate::tools::agents::spawn::look_at_spawned;
 
 /// Get the result of a previously spawned agent by ID
 ///
-/// With `waitSeconds` it waits for an agent that still runs.
+/// With `waitSeconds` it waits for an agent that is still running.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {

@@ -16,9 +16,9 @@ use crate::crew::run::view::Standing;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// At most so many (default 200)
+    /// Maximum number of entries (default 200)
     limit: Option<Limit>,
-    /// Go on from `next_cursor` of the page before
+    /// `next_cursor` of the previous page
     cursor: Option<PageCursor>,
 }
 
@@ -38,7 +38,7 @@ impl Read for ListRunning {
         let mut agents = Vec::new();
         for agent in page.items {
             let Some(run) = cx.tx.run_get(agent.id)? else { continue };
-            let standing = Standing { agent, run: Some(run) };
+            let standing = Standing::new(agent, Some(run))?;
             agents.push(RunningAgent {
                 spawn_id: standing.agent.id,
                 model: standing.model(),

@@ -90,7 +90,7 @@ impl Spawn {
     pub(crate) fn start(self, cx: &mut WriteCx<'_, '_>) -> Result<AgentId, ToolError> {
         if !TIMEOUT.contains(&self.timeout) {
             return Err(ToolError::invalid(format!(
-                "`timeout` is {}, and must be from {} to {} seconds",
+                "`timeout` is {}; it must be from {} to {} seconds",
                 self.timeout,
                 TIMEOUT.start(),
                 TIMEOUT.end()
@@ -224,7 +224,7 @@ impl<A: SpawnArgs> Ask for SpawnOne<A> {
             Err(error) => {
                 Err(ToolError::invalid(format!("`working_directory`: `{given}`: {error}"))
                     .detail("field", "working_directory")
-                    .hint("name a folder inside the project, relative to its root"))
+                    .hint("pass a folder inside the project, relative to its root"))
             }
         }
     }

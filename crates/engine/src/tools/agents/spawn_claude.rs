@@ -10,9 +10,9 @@ use super::spawn::{
 
 /// Spawn a Claude sub-agent to perform a task
 ///
-/// Context from PRD.md, PLAN.md, and CLAUDE.md is automatically injected. Use this for code analysis,
-/// research, or complex tasks requiring reasoning. Waits up to 240 seconds; an agent that still runs
-/// then is answered with its `spawn_id`, and `get_result` goes on waiting.
+/// Context from PRD.md, PLAN.md, and CLAUDE.md is automatically injected. Use this for code
+/// analysis, research, or complex tasks requiring reasoning. Waits up to 240 seconds; for an agent
+/// that is still running then, the answer has its `spawn_id`, and `get_result` continues to wait.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -31,9 +31,9 @@ pub(crate) struct Args {
     include_context: Option<bool>,
     /// Path to a JSON schema for structured output, or the schema itself
     structured_output: Option<SchemaText>,
-    /// Answer at once with the `spawn_id`
+    /// Return at once with the `spawn_id`
     r#async: Option<bool>,
-    /// Write mail to the caller when it is over
+    /// Send mail to the caller when it ends
     notify_on_complete: Option<bool>,
     /// Budget in dollars
     max_cost_usd: Option<f64>,

@@ -8,8 +8,8 @@ use super::spawn::{Patience, Prompt, SchemaText, Spawn, SpawnArgs, SpawnOne, Too
 
 /// Spawn a Codex agent for code execution tasks
 ///
-/// Best for running tests, builds, and scripts. Waits up to 240 seconds; an agent that still runs then
-/// is answered with its `spawn_id`, and `get_result` goes on waiting.
+/// Best for running tests, builds, and scripts. Waits up to 240 seconds; for an agent that is still
+/// running then, the answer has its `spawn_id`, and `get_result` continues to wait.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -17,7 +17,7 @@ pub(crate) struct Args {
     prompt: Prompt,
     /// Model to use (default: Codex's own)
     model: Option<Line<200>>,
-    /// Tools available; Codex decides itself, this is only recorded
+    /// Tools available; recorded only, because Codex decides itself
     tools: Option<Tools>,
     /// Timeout in seconds, from 30 to 1800 (default 120)
     #[schemars(range(min = 30, max = 1800))]
@@ -28,9 +28,9 @@ pub(crate) struct Args {
     include_context: Option<bool>,
     /// Path to a JSON schema for structured output, or the schema itself
     structured_output: Option<SchemaText>,
-    /// Answer at once with the `spawn_id`
+    /// Return at once with the `spawn_id`
     r#async: Option<bool>,
-    /// Write mail to the caller when it is over
+    /// Send mail to the caller when it ends
     notify_on_complete: Option<bool>,
     /// Budget in dollars
     max_cost_usd: Option<f64>,

@@ -25,16 +25,17 @@ const MOST: usize = 16;
 
 /// Spawn several Claude sub-agents at once, and wait for all of them
 ///
-/// Each takes what `spawn_claude` takes. Waits up to 240 seconds; those that still run then are
-/// answered as `running`, and `get_result` goes on waiting. All are started, or none.
+/// Each has the parameters of `spawn_claude`. Waits up to 240 seconds; agents that are still
+/// running then have the status `running`, and `get_result` continues to wait. Either all are
+/// started or none.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
     /// The agents, at most 16
     agents: Items<spawn_claude::Args, 1, MOST>,
-    /// Also add up their answers, costs and tokens
+    /// Also return the sum of their answers, costs and tokens
     aggregate_results: Option<bool>,
-    /// Answer at once with the ids
+    /// Return at once with the ids
     r#async: Option<bool>,
 }
 

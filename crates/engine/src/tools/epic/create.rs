@@ -25,7 +25,7 @@ pub(crate) struct Args {
     description: Option<Text<100_000>>,
     /// Its issue in Linear; no two epics share one
     linear_issue_id: Option<Line<200>>,
-    /// Where that issue can be seen
+    /// URL of that issue
     linear_issue_url: Option<Line<2000>>,
 }
 
@@ -43,7 +43,7 @@ impl Write for Create {
             && let Some(other) = cx.tx.epic_by_linear(issue)?
         {
             return Err(ToolError::conflict(format!(
-                "the issue `{issue}` has an epic already: `{}`",
+                "the issue `{issue}` already has an epic: `{}`",
                 other.id
             ))
             .detail("epicId", other.id.to_string()));

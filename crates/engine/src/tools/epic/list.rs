@@ -15,9 +15,9 @@ use crate::tools::epic::epic_view;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// At most so many (default 50)
+    /// Maximum number of entries (default 50)
     limit: Option<Limit>,
-    /// Go on from `nextCursor` of the page before
+    /// `nextCursor` of the previous page
     cursor: Option<PageCursor>,
 }
 

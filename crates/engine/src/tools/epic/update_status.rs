@@ -19,7 +19,7 @@ use crate::tools::epic::epic_view;
 pub(crate) struct Args {
     /// The epic
     epic_id: EpicId,
-    /// Where it is to go
+    /// New state
     status: EpicState,
 }
 

@@ -13,19 +13,19 @@ use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
 use crate::tools::files::reservation_view;
 
-/// List who has reserved which files
+/// List file reservations
 ///
-/// Those whose time is over are not listed.
+/// Expired reservations are not listed.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
     /// Only this agent's
     agent_id: Option<AgentId>,
-    /// Only those that cover this file, given relative to the root of the project; not a pattern
+    /// Only reservations that cover this file; a path relative to the root of the project, not a pattern
     path: Option<Line<4000>>,
-    /// At most so many (default 100)
+    /// Maximum number of entries (default 100)
     limit: Option<Limit>,
-    /// Go on from `nextCursor` of the page before
+    /// `nextCursor` of the previous page
     cursor: Option<PageCursor>,
 }
 

@@ -14,7 +14,8 @@ use crate::tools::items::Items;
 
 /// Release files that you have reserved
 ///
-/// Without `paths` and `ids` all that you hold. A pattern must be the one that was reserved.
+/// Without `paths` and `ids` it releases all your reservations. A pattern must be given as it was
+/// reserved.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
@@ -49,7 +50,7 @@ impl Write for Release {
             (None, Some(_)) => {}
             (None, None) => {
                 let own = cx.caller.agent.as_ref().ok_or_else(|| {
-                    ToolError::invalid("the operator holds no files: give `ids` or `paths`")
+                    ToolError::invalid("the operator holds no reservations: pass `ids` or `paths`")
                         .hint("`mcp__files__list_reservations` lists what agents hold")
                 })?;
                 chosen = cx.tx.reservations_of(own.id)?;
@@ -73,8 +74,8 @@ impl Write for Release {
 /// The reservation of that id, if the caller may release it.
 fn releasable(cx: &WriteCx<'_, '_>, id: ReservationId) -> Result<Reservation, ToolError> {
     let held = cx.tx.reservation_get(id)?.ok_or_else(|| {
-        ToolError::not_found(format!("there is no reservation `{id}`, or its time is over"))
-            .hint("`mcp__files__list_reservations` lists those that hold")
+        ToolError::not_found(format!("there is no reservation `{id}`, or it has expired"))
+            .hint("`mcp__files__list_reservations` lists those in force")
     })?;
     match cx.caller.id() {
         Some(caller) if caller != held.agent => Err(ToolError::denied(format!(

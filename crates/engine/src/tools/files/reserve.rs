@@ -27,16 +27,17 @@ const LISTED: usize = 50;
 
 /// Reserve files that you are about to edit
 ///
-/// Others cannot reserve what overlaps until the time is over, you release it, or you end; where the
-/// guard is on they cannot commit it either. All of the patterns are reserved, or none. Reserving the
-/// same pattern again renews it. Nobody is kept from reading or writing the files.
+/// Other agents cannot reserve overlapping patterns until the reservation expires, you release it,
+/// or you end; if the commit guard is on, they cannot commit those files either. Either all
+/// patterns are reserved or none. Reserving the same pattern again renews it. A reservation does
+/// not prevent reading or writing.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
     /// Patterns relative to the root of the project: `src/lib.rs`, `src` (a folder with all in it),
     /// `src/*.rs`, `src/**/*.rs`, `{a,b}/?[0-9].txt`
     paths: Items<PathGlob, 1, 50>,
-    /// For how long (default 3600)
+    /// Duration in seconds (default 3600)
     seconds: Option<Seconds>,
     /// Purpose, shown to agents that want the same files
     reason: Option<Line<300>>,
@@ -176,7 +177,7 @@ fn refusal(mut taken: Vec<ReservationConflict>) -> ToolError {
         )
     });
     let more =
-        if count > 1 { format!("; there are {} more such", count - 1) } else { String::new() };
+        if count > 1 { format!("; and {} more", count - 1) } else { String::new() };
     let holders: Vec<String> = holders.iter().take(5).map(|holder| format!("`{holder}`")).collect();
     let error = ToolError::conflict(format!("{first}{more}; nothing was reserved"))
         .detail("conflicts", json!(taken))
@@ -201,7 +202,7 @@ fn refuse_too_many(
         return Ok(());
     }
     Err(ToolError::conflict(format!(
-        "you would hold {count} reservations, and {MOST} is the most; nothing was reserved"
+        "you would hold {count} reservations; the limit is {MOST}; nothing was reserved"
     ))
-    .hint("release some with `mcp__files__release`, or reserve whole folders, as `src/**`"))
+    .hint("release some with `mcp__files__release`, or reserve whole folders, such as `src/**`"))
 }

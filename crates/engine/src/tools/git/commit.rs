@@ -20,9 +20,9 @@ const MAX_WAIT: u32 = 120;
 
 /// Commit your work
 ///
-/// Commits everything that is uncommitted in your worktree to your branch, in your name: changed, new
-/// and deleted files, but not ignored ones. Use it where your sandbox keeps `.git` read-only; elsewhere
-/// `git commit` does the same. With nothing to commit it changes nothing.
+/// Commits all uncommitted changes in your worktree to your branch, in your name: changed, new and
+/// deleted files, but not ignored ones. Use it if your sandbox keeps `.git` read-only; otherwise
+/// `git commit` does the same. Without changes it does nothing.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
@@ -50,7 +50,7 @@ impl Ask for Commit {
         if message.trim().is_empty() {
             return Err(ToolError::invalid("`message` is empty")
                 .detail("field", "message")
-                .hint("say in one line what the commit changes"));
+                .hint("describe the change in one line"));
         }
         let in_review = cx.tx.outbox_job_open_of(OutboxJobKind::Review, agent.id)?.is_some();
         if in_review || agent.state == AgentState::WaitingReview {

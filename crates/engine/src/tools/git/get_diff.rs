@@ -20,11 +20,11 @@ const COMMITS: usize = 100;
 /// Maximum number of files listed.
 const FILES: usize = 1000;
 
-/// Show what an agent changed
+/// Show the changes of an agent
 ///
-/// Your own work by default, or what you review, against the branch it is meant for: what a pull request would
-/// show. Work of others that you started, or that belongs to your epic if you lead or review it, by `agentId` or
-/// `taskId`. What is not committed is shown with `uncommitted`.
+/// Shows your own work by default, or the work that you review, compared with its target branch, as
+/// a pull request would. `agentId` or `taskId` selects the work of agents that you started, or of
+/// your epic if you lead or review it. `uncommitted` adds uncommitted changes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
@@ -32,12 +32,12 @@ pub(crate) struct Args {
     agent_id: Option<AgentId>,
     /// The work on this task: an id, a slug or a number (`TAS-12`)
     task_id: Option<TaskRef>,
-    /// Against which branch or commit, instead of the one it is meant for
+    /// Branch or commit to compare with (default: its target branch)
     base: Option<Line<300>>,
-    /// Also show what is not committed
+    /// Also show uncommitted changes
     #[serde(default)]
     uncommitted: bool,
-    /// At most so many bytes of each patch (default 100000)
+    /// Maximum size of each patch in bytes (default 100000)
     max_bytes: Option<MaxBytes>,
 }
 
@@ -159,7 +159,7 @@ fn head_of(repo: &Repo, work: &Work) -> Result<(String, Option<String>), ToolErr
             "the worktree of agent `{}` is gone, and so is `{branch}`",
             work.agent
         ))
-        .hint("`git branch --list 'adjutant/*'` lists the branches that there are")
+        .hint("`git branch --list 'adjutant/*'` lists the existing branches")
     })?;
     Ok((head, work.branch.clone()))
 }
@@ -175,9 +175,9 @@ fn base_of(
     if let Some(name) = given {
         let found = repo.resolve(&name)?;
         let found = found.ok_or_else(|| {
-            ToolError::not_found(format!("`{name}` is no branch and no commit"))
+            ToolError::not_found(format!("`{name}` is neither a branch nor a commit"))
                 .detail("field", "base")
-                .hint("leave `base` out to compare with what the work is meant for")
+                .hint("omit `base` to compare with the target branch")
         })?;
         return Ok((found, name));
     }
@@ -200,9 +200,9 @@ fn base_of(
             return Ok((found, name));
         }
     }
-    Err(ToolError::new(Code::InvalidInput, "it is not known what this work is meant for")
+    Err(ToolError::new(Code::InvalidInput, "the target branch of this work is unknown")
         .detail("field", "base")
-        .hint("say with `base` against which branch or commit"))
+        .hint("pass a branch or commit as `base`"))
 }
 
 fn changed(files: Vec<DiffFile>) -> Vec<ChangedFile> {

@@ -18,15 +18,15 @@ use crate::delivery::worktree_setup::no_place;
 /// Longest wait of the caller.
 const WAIT: u32 = 120;
 
-/// Put your commits on top of what others did
+/// Rebase your commits onto the work of others
 ///
-/// Rebases your branch in your worktree onto the branch it is meant for, or onto another one. Commit or remove
-/// what is uncommitted first. Where your changes do not fit, nothing is changed, and the answer names the files
-/// and lines.
+/// Rebases your branch in your worktree onto its target branch, or onto another one. Commit or
+/// discard uncommitted changes first. If there are conflicts, nothing is changed, and the answer
+/// lists the files and lines.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// Onto which branch, instead of the one your work is meant for
+    /// Branch to rebase onto (default: your target branch)
     onto: Option<Line<300>>,
 }
 
@@ -58,9 +58,9 @@ impl Ask for Rebase {
         let in_review = cx.tx.outbox_job_open_of(OutboxJobKind::Review, agent.id)?.is_some();
         if in_review || agent.state == AgentState::WaitingReview {
             return Err(ToolError::wrong_state(
-                "your work is being reviewed: it must stay as it is",
+                "your work is in review and must not change",
             )
-            .hint("wait for the feedback, and rebase then"));
+            .hint("wait for the feedback, then rebase"));
         }
         let onto = args.onto.as_ref().map(ToString::to_string);
         let wish = RebaseWish { agent: agent.id, onto };

@@ -23,7 +23,7 @@ pub(super) struct Work {
     pub(super) head: Option<String>,
     /// Where the branch stood when the folder was taken away
     pub(super) last: Option<String>,
-    /// The branch it is meant for
+    /// Target branch
     pub(super) target: Option<String>,
     /// The commit it began from
     pub(super) base: Option<String>,
@@ -53,7 +53,7 @@ pub(super) fn find(
         }
         (None, None) => {
             let own = cx.caller.agent().map_err(|error| {
-                error.hint("or say whose work is meant: `agentId`, or `taskId`")
+                error.hint("or select the work with `agentId` or `taskId`")
             })?;
             match cx.tx.review_by(own.id)? {
                 Some(review) => of_review(cx, &review),
@@ -103,7 +103,7 @@ fn who_did(tx: &Tx<'_>, task: &Task) -> Result<Agent, ToolError> {
     let who = tree.flatten().map(|tree| tree.agent).or(holder);
     let who = who.ok_or_else(|| {
         let number = TaskRef::Number(task.number);
-        ToolError::wrong_state(format!("nobody has worked on {number}: there is nothing to show"))
+        ToolError::wrong_state(format!("no agent has worked on {number}: there is nothing to show"))
     })?;
     find_agent(tx, who)
 }

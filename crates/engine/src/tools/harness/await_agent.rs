@@ -15,10 +15,10 @@ use crate::crew::run::view::{Standing, within_reach};
 /// Default wait, in seconds.
 const WAIT: u32 = 100;
 
-/// Wait until an agent is over, and get its result
+/// Wait until an agent ends, and get its result
 ///
-/// Answers with `status: "running"` when the wait runs out: call again to go on waiting. A result can
-/// be asked for again at any time.
+/// Returns `status: "running"` when the wait times out: call again to continue waiting. The result
+/// of an ended agent can be requested at any time.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
@@ -61,7 +61,7 @@ impl Wait for AwaitAgent {
             let above = cx.tx.agent_ancestors(own)?;
             if own.id == args.agent_id || above.iter().any(|above| above.id == args.agent_id) {
                 return Err(ToolError::invalid(
-                    "you cannot wait for yourself or for who waits for you: neither would ever end",
+                    "you cannot wait for yourself or for an agent that waits for you: neither would ever end",
                 ));
             }
         }

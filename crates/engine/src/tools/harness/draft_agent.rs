@@ -11,18 +11,19 @@ use crate::core::error::ToolError;
 use crate::crew::run::draft::draft;
 use crate::crew::run::{Draft, Drafted};
 
-/// Start an agent in a role, and go on without waiting for it
+/// Start an agent in a role, without waiting for its result
 ///
-/// Answers as soon as the agent is recorded; it runs when a place is free. Wait for it with
-/// `await_agent`, end it with `kill_agent`. Without `taskSlug` it works on your own task, or on a new one.
+/// Returns as soon as the agent is recorded; it runs when a slot is free. Wait for it with
+/// `await_agent`, end it with `kill_agent`. Without `taskSlug` it works on your own task, or on a
+/// new one if you have none.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// The role it plays
+    /// Role
     role: Line<100>,
     /// Prompt
     prompt: Text<4_000_000>,
-    /// The task it is for: a slug, a number (`TAS-12`) or an id
+    /// Its task: a slug, a number (`TAS-12`) or an id
     task_slug: Option<TaskRef>,
 }
 

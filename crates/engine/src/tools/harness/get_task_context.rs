@@ -10,7 +10,7 @@ use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
 use crate::crew::context::task_context;
 
-/// Get what is known about a task: the request, earlier work, remarks and notes
+/// Get the context of a task: request, earlier work, comments and notes
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {

@@ -19,7 +19,8 @@ const PATIENCE: u32 = 60;
 
 /// End an agent and everything it started
 ///
-/// Answers when it is gone: asked politely first, then by force. Agents that it started end too.
+/// Returns when the agent has ended. It is asked to end first, then ended by force. Agents that it
+/// started end too.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
@@ -81,7 +82,7 @@ impl Ask for KillAgent {
             }),
             (true, false) => Look::NotYet(KilledAgent {
                 success: false,
-                message: format!("agent {id} is being ended and not yet gone; call again"),
+                message: format!("agent {id} is still ending; call again"),
             }),
         })
     }

@@ -16,9 +16,9 @@ use crate::core::error::ToolError;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// At most so many (default 200)
+    /// Maximum number of entries (default 200)
     limit: Option<Limit>,
-    /// Go on from `nextCursor` of the page before
+    /// `nextCursor` of the previous page
     cursor: Option<PageCursor>,
 }
 

@@ -16,18 +16,17 @@ use crate::tools::mail::mail_view;
 
 /// List mail in your inbox
 ///
-/// Oldest first. With `waitSeconds` the call waits until there is unread mail, or answers with what
-/// there is when the time is up.
+/// Oldest first. With `waitSeconds` the call waits until there is unread mail or the time is up.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
     /// Also list mail that has been read (default false)
     include_read: Option<bool>,
-    /// Wait so many seconds for unread mail, up to 240 (default 0)
+    /// Seconds to wait for unread mail, up to 240 (default 0)
     wait_seconds: Option<WaitSeconds>,
-    /// At most so many letters (default 50)
+    /// Maximum number of mails (default 50)
     limit: Option<Limit>,
-    /// Go on from `nextCursor` of the page before
+    /// `nextCursor` of the previous page
     cursor: Option<PageCursor>,
 }
 

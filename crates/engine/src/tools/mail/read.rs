@@ -12,11 +12,11 @@ use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
 use crate::tools::mail::mail_view;
 
-/// Read a letter and mark it as read
+/// Read a mail and mark it as read
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// The letter to read
+    /// Id of the mail
     mail_id: MailId,
 }
 

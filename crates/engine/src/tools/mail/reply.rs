@@ -11,13 +11,13 @@ use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
 
-/// Reply to a letter that you received
+/// Reply to a mail that you received
 ///
-/// The answer goes to whoever wrote it, under the same subject with `Re: ` before it.
+/// The reply goes to the author of the mail. Its subject is the same, with `Re: ` before it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// The letter to answer
+    /// Id of the mail to reply to
     original_mail_id: MailId,
     /// Text
     body: Text<100_000>,

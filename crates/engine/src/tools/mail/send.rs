@@ -13,8 +13,8 @@ use crate::core::error::ToolError;
 
 /// Send mail to another agent or to the human
 ///
-/// Name exactly one recipient: `toAgentId`, or `toHuman: true`. Mail to an agent that has ended goes
-/// to its task's next agent, else to the human.
+/// Pass exactly one recipient: `toAgentId`, or `toHuman: true`. Mail to an agent that has ended is
+/// forwarded to the next agent of its task, otherwise to the human.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
@@ -49,7 +49,7 @@ impl Write for Send {
             }
             (Some(_), true) => {
                 return Err(ToolError::invalid(
-                    "`toAgentId` and `toHuman` exclude each other: name one recipient",
+                    "pass `toAgentId` or `toHuman`, not both",
                 ));
             }
         };

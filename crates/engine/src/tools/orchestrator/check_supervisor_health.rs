@@ -13,10 +13,10 @@ use crate::call::tool::{Probe, Tool};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 
-/// Check whether a supervisor shows signs of life
+/// Check the health of a supervisor
 ///
-/// Calls and output are signs of life. Who waits for another agent, for mail, a review, a person, a free place
-/// or its model is healthy too.
+/// A supervisor is healthy if it makes calls or prints output. One that waits for another agent,
+/// mail, a review, a person, a free slot or its model is healthy too.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {

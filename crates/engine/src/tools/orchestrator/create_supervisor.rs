@@ -15,8 +15,8 @@ use crate::tasks::epic::find_epic;
 
 /// Start a supervisor for an epic
 ///
-/// It is told the epic, its tasks and how to work. An epic has one supervisor at a time; a planned epic is
-/// in progress from then on. Answers as soon as the supervisor is recorded.
+/// Its prompt has the epic, its tasks and instructions. An epic has one supervisor at a time; a
+/// planned epic moves to in progress. Returns as soon as the supervisor is recorded.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {

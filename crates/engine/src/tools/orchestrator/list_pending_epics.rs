@@ -12,15 +12,15 @@ use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
 use crate::tools::epic::get::epic_task_counts;
 
-/// List the epics that are open and have no supervisor
+/// List open epics without a supervisor
 ///
-/// `create_supervisor` starts one.
+/// Start one with `create_supervisor`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// At most so many (default 50)
+    /// Maximum number of entries (default 50)
     limit: Option<Limit>,
-    /// Go on from `nextCursor` of the page before
+    /// `nextCursor` of the previous page
     cursor: Option<PageCursor>,
 }
 

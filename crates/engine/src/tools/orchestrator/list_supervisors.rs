@@ -17,16 +17,16 @@ use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::tools::epic::get::epic_task_counts;
 
-/// List the supervisors that have not ended, and how each is
+/// List live supervisors and their health
 ///
-/// Calls, output and waiting for others are signs of life. One that is not healthy is replaced with
-/// `recover_supervisor`.
+/// A supervisor is healthy if it makes calls, prints output or waits for something. Replace one
+/// that is not with `recover_supervisor`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// At most so many (default 100)
+    /// Maximum number of entries (default 100)
     limit: Option<Limit>,
-    /// Go on from `nextCursor` of the page before
+    /// `nextCursor` of the previous page
     cursor: Option<PageCursor>,
 }
 

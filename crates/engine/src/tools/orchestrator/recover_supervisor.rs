@@ -20,19 +20,20 @@ const PATIENCE: u32 = 60;
 /// A call may wait for four minutes, of which the record knows nothing until it is over.
 const LEAST_MINUTES: u32 = 5;
 
-/// Replace a supervisor that is lost
+/// Replace a lost supervisor
 ///
-/// It is ended with all its workers, what they were at is PENDING again (what is in REVIEW stays), and another
-/// supervisor is started for the epic once it is gone; the human gets a letter. For one that has ended only the
-/// other one is started. Refused where it is healthy, unless `force` is set, and after three times in ten minutes.
+/// Ends the supervisor with all its workers, returns their tasks to PENDING (tasks in REVIEW stay),
+/// and starts another supervisor for the epic; the human receives mail. For a supervisor that has
+/// already ended only the new one is started. Refused for a healthy supervisor unless `force` is
+/// set, and after three recoveries in ten minutes.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
     /// The supervisor
     agent_id: AgentId,
-    /// Why, for the record and the letter
+    /// Reason, for the record and the mail to the human
     reason: Option<Line<1000>>,
-    /// Also where it is healthy
+    /// Replace it even if it is healthy
     #[serde(default)]
     force: bool,
 }
@@ -111,7 +112,7 @@ impl Ask for RecoverSupervisor {
             message,
         };
         if !Standing::of(cx.tx, old)?.is_over() {
-            let message = format!("{old} is being ended and not yet gone; call again");
+            let message = format!("{old} is still ending; call again");
             return Ok(Look::NotYet(answer(None, RecoveryStatus::Pending, message)));
         }
         match recover::successor(cx.tx, old)? {
@@ -120,9 +121,9 @@ impl Ask for RecoverSupervisor {
                 Ok(Look::Settled(answer(Some(new), RecoveryStatus::Recovered, message)))
             }
             None => Err(ToolError::conflict(format!(
-                "{old} is gone, and another supervisor could not be started"
+                "{old} has ended, but no other supervisor could be started"
             ))
-            .hint("the human has a letter with the reason; then `create_supervisor` starts one")),
+            .hint("the human received the reason by mail; `create_supervisor` starts another")),
         }
     }
 }
@@ -154,10 +155,10 @@ fn may_replace(
         return Ok(());
     }
     let how = health.reason.unwrap_or_else(|| {
-        format!("it was heard of {} minutes ago, and {threshold} may pass", health.minutes)
+        format!("it was active {} minutes ago; the limit is {threshold} minutes", health.minutes)
     });
     Err(ToolError::conflict(format!("supervisor `{}` is healthy: {how}", old.id))
-        .hint("write to it, or set `force` to replace it nevertheless")
+        .hint("write to it, or set `force` to replace it anyway")
         .detail("minutesSinceHeartbeat", health.minutes)
         .detail("thresholdMinutes", threshold))
 }

@@ -21,10 +21,10 @@ const WAIT: u32 = 240;
 
 /// Open issues on GitHub, from a list or from a plan
 ///
-/// A plan is a document in Markdown: each section under `## ` is an issue, or, where there is a heading
-/// `## Issues`, each section under `### ` below it. The heading is the title, a line `Labels: a, b` names
-/// labels, the rest is the text. What is marked as done (`[x]`, `✅`, `(done)`) is left out. Asking for the
-/// same issues again opens none a second time.
+/// A plan is a Markdown document: each section under `## ` is an issue, or, if there is a heading
+/// `## Issues`, each section under `### ` below it. The heading is the title, a line `Labels: a, b`
+/// sets labels, the rest is the body. Sections marked as done (`[x]`, `✅`, `(done)`) are skipped.
+/// Another call with the same issues opens none twice.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -43,7 +43,7 @@ pub(crate) struct Item {
     title: Line<TITLE>,
     /// Body in Markdown
     body: Option<Text<BODY>>,
-    /// Its labels; those that do not exist yet are made
+    /// Labels; missing ones are created
     labels: Option<Items<Line<LABEL>, 0, LABELS>>,
 }
 
@@ -74,7 +74,7 @@ impl Ask for CreateIssues {
 
     fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Ticket, ToolError> {
         if args.issues.is_some() == args.document.is_some() {
-            return Err(ToolError::invalid("give either `issues` or `document`")
+            return Err(ToolError::invalid("pass either `issues` or `document`")
                 .hint("`document` is the path of a plan in Markdown, each section an issue"));
         }
         let clean = |text: &str| crate::core::redact::redact(text.to_owned());

@@ -19,9 +19,9 @@ const WAIT: u32 = 120;
 
 /// Open a pull request on GitHub
 ///
-/// It has what is committed on your branch; if you review somebody's work, it is the author's branch, and
-/// opening it approves the work and ends your review. Asking again gives the same pull request, with what was
-/// committed since.
+/// It contains the commits of your branch. If you are a reviewer, it contains the author's branch;
+/// opening it approves the work and ends your review. Another call returns the same pull request,
+/// updated with later commits.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     title: Line<256>,
     /// Description in Markdown: the change and its reason
     description: Text<65_536>,
-    /// The branch it is meant for; the repository's default branch if none is named
+    /// Target branch; the repository's default branch if none is named
     base_branch: Option<Line<250>>,
 }
 
@@ -61,8 +61,8 @@ impl Ask for CreatePullRequest {
                 (review.coder, Some(review.branch))
             }
             Some(_) => {
-                return Err(ToolError::wrong_state("your review is over: you have said your word")
-                    .hint("the author opens the pull request, or asks for another review"));
+                return Err(ToolError::wrong_state("your review has ended: you already gave your verdict")
+                    .hint("the author opens the pull request or requests another review"));
             }
             None => {
                 let has_place = caller.cwd.is_some() || cx.tx.worktree_of(caller.id)?.is_some();

@@ -19,10 +19,10 @@ use crate::delivery::worktree_setup::no_place;
 /// Longest wait for the reviewer, in seconds.
 const WAIT: u32 = 120;
 
-/// Ask for a review of your committed work
+/// Request a review of your committed work
 ///
-/// A reviewer starts in a worktree forked from your branch, and you wait for it: end your turn, or wait
-/// for mail. Its feedback comes as `REVIEW_FEEDBACK.md` in your worktree and as a letter. The number of
+/// A reviewer starts in a worktree forked from your branch. Wait for it: end your turn, or wait for
+/// mail. Its feedback arrives as `REVIEW_FEEDBACK.md` in your worktree and as mail. The number of
 /// reviews is limited.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -69,7 +69,7 @@ impl Ask for RequestReview {
         }
         let under_way = cx.tx.outbox_job_open_of(OutboxJobKind::Review, coder.id)?.is_some();
         if under_way || coder.state == AgentState::WaitingReview {
-            return Err(ToolError::wrong_state("your work is being reviewed already")
+            return Err(ToolError::wrong_state("your work is already in review")
                 .hint("end your turn, or wait for mail: `list_inbox` with `waitSeconds`"));
         }
         if coder.state != AgentState::Running {

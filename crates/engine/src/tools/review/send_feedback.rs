@@ -16,10 +16,11 @@ use crate::tools::items::Items;
 /// Longest wait for the feedback to be delivered, in seconds.
 const WAIT: u32 = 120;
 
-/// Tell the author of the work you review what you think of it
+/// Send your review to the author
 ///
-/// Your words are written to `REVIEW_FEEDBACK.md` and merged into the author's worktree. With `approved` nothing is
-/// written there, and the work goes on to whoever merges it. That is the end of your review: stop after this call.
+/// Your feedback is written to `REVIEW_FEEDBACK.md` and merged into the author's worktree. With
+/// `approved` no file is written, and the work is ready to be merged. This ends your review: stop
+/// after this call.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -63,16 +64,16 @@ impl Ask for SendFeedback {
     fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Ticket, ToolError> {
         let reviewer = cx.caller.agent()?.id;
         let review = cx.tx.review_by(reviewer)?.ok_or_else(|| {
-            ToolError::wrong_state("you review nobody's work")
+            ToolError::wrong_state("you have no review")
                 .hint("write to an agent with the tool `send` of the toolset `mail`")
         })?;
         let waiting = cx.tx.outbox_job_open_of(OutboxJobKind::Feedback, review.coder)?;
         if review.state.is_over() || waiting.is_some_and(|open| open.caller == Some(reviewer)) {
-            return Err(ToolError::wrong_state("your review is over: you have said your word")
-                .hint("stop here; what is left to say goes by mail"));
+            return Err(ToolError::wrong_state("your review has ended: you already gave your verdict")
+                .hint("stop here; send further remarks by mail"));
         }
         if args.feedback.trim().is_empty() {
-            return Err(ToolError::invalid("`feedback` must say something"));
+            return Err(ToolError::invalid("`feedback` is empty"));
         }
         let id = fresh(FeedbackId::from_bits)?;
         let items = args.actionable_items.as_ref().map(Items::as_slice).unwrap_or_default();

@@ -12,7 +12,7 @@ use crate::core::error::ToolError;
 
 /// Record a summary of the current iteration
 ///
-/// An iteration has one summary: the last one given counts.
+/// An iteration has one summary; a later one replaces it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {

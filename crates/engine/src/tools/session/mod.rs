@@ -66,10 +66,10 @@ fn begin(cx: &mut WriteCx<'_, '_>, task: &mut Task) -> Result<Option<Claim>, Too
     if let Some(other) = begun.filter(|other| *other != task.number) {
         let other = TaskRef::Number(other).to_string();
         let message = format!(
-            "iteration {number} has begun {other} already, and an iteration begins one task"
+            "iteration {number} has already begun {other}; an iteration works on one task"
         );
         return Err(ToolError::conflict(message)
-            .hint("finish that one, or set it to `blocked` and say why in a note")
+            .hint("finish it, or set it to `blocked` with a note that explains why")
             .hint("then sum up with `iteration-summary` and end: the next iteration takes another")
             .detail("task", other));
     }

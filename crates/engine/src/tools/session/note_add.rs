@@ -12,9 +12,9 @@ use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
 use crate::tools::items::Items;
 
-/// Add one or more notes for those who come after you
+/// Add one or more notes for later agents
 ///
-/// All are added or none.
+/// Either all are added or none.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {

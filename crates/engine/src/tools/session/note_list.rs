@@ -17,12 +17,12 @@ use crate::core::error::ToolError;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// Only those of this type
+    /// Only notes of this type
     #[serde(rename = "type")]
     kind: Option<OrEmpty<NoteType>>,
-    /// At most so many (default 100)
+    /// Maximum number of entries (default 100)
     limit: Option<Limit>,
-    /// Go on from `nextCursor` of the page before
+    /// `nextCursor` of the previous page
     cursor: Option<PageCursor>,
 }
 

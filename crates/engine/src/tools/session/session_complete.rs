@@ -17,7 +17,7 @@ const NAMED: u32 = 20;
 
 /// Mark the session as complete
 ///
-/// Refused while tasks are remaining or in progress. A new task opens it again.
+/// Refused while tasks are remaining or in progress. Adding a task reopens it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {}

@@ -18,7 +18,8 @@ use crate::tools::session::session_task;
 
 /// Add one or more tasks
 ///
-/// All are added or none. Content that an open task of the session has already is refused.
+/// Either all are added or none. A task with the same content as an open task of the session is
+/// refused.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
@@ -32,11 +33,11 @@ pub(crate) struct Args {
 struct Item {
     /// Description
     content: Text<4000>,
-    /// Where it stands (default `remaining`)
+    /// Status (default `remaining`)
     status: Option<OrEmpty<SessionStatus>>,
     /// Priority: 0 is the most urgent, 4 the least (default 2)
     priority: Option<OrEmpty<Priority>>,
-    /// The tasks that must be done before it: one, several with commas, or a list
+    /// Tasks that it depends on: one, several with commas, or a list
     depends_on: Option<DependsOn>,
 }
 
@@ -53,7 +54,7 @@ impl Write for TaskAdd {
         let in_a_loop = cx.caller.agent.as_ref().is_some_and(|agent| agent.session.is_some());
         if !in_a_loop && !cx.caller.may(cx.settings, "mcp__task__create") {
             return Err(ToolError::denied(
-                "outside a loop `task-add` needs the right to `mcp__task__create`",
+                "outside a loop `task-add` needs permission for `mcp__task__create`",
             ));
         }
         let items = args.tasks.into_inner();
@@ -81,7 +82,7 @@ fn add_one(cx: &mut WriteCx<'_, '_>, item: Item) -> Result<SessionTask, ToolErro
     let session = cx.caller.session();
     if let Some(same) = cx.tx.task_with_title(session, &draft.title)? {
         let number = format!("TAS-{}", same.number);
-        let message = format!("an open task of session `{session}` says the same: {number}");
+        let message = format!("session `{session}` already has an open task with this content: {number}");
         return Err(ToolError::conflict(message).detail("task", number));
     }
     let mut task = add(cx, draft)?;

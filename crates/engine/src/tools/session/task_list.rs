@@ -18,11 +18,11 @@ use crate::tools::session::session_task;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// Only those of this status
+    /// Only tasks with this status
     status: Option<OrEmpty<SessionStatus>>,
-    /// At most so many (default 200)
+    /// Maximum number of entries (default 200)
     limit: Option<Limit>,
-    /// Go on from `nextCursor` of the page before
+    /// `nextCursor` of the previous page
     cursor: Option<PageCursor>,
 }
 

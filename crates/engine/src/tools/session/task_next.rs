@@ -10,13 +10,13 @@ use crate::call::cx::{WriteCx, task_for};
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
 
-/// Get the next task: the unblocked one of the first priority, oldest first
+/// Get the next task: the oldest unblocked one of the highest priority
 ///
-/// With `claim` it is yours from now on: nobody else gets it, and it is your current task.
+/// With `claim` it becomes yours and your current task; no other agent gets it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Args {
-    /// Take it at once (default false)
+    /// Claim it at once (default false)
     claim: Option<bool>,
 }
 

@@ -23,13 +23,13 @@ use crate::tools::session::session_task;
 pub(crate) struct Args {
     /// The task: its number (`TAS-12`), id or slug
     id: TaskRef,
-    /// Where it is to go
+    /// New state
     status: Option<OrEmpty<SessionStatus>>,
     /// Priority: 0 is the most urgent, 4 the least
     priority: Option<OrEmpty<Priority>>,
-    /// More tasks that must be done before it: one, several with commas, or a list
+    /// Further tasks that it depends on: one, several with commas, or a list
     depends_on: Option<DependsOn>,
-    /// The number that came with your claim: refused if the claim is not yours any more
+    /// Number of your claim: the update is refused if the claim is no longer yours
     claim: Option<i64>,
 }
 
@@ -89,7 +89,7 @@ fn fence(task: &Task, claim: i64) -> Result<(), ToolError> {
         return Ok(());
     }
     Err(ToolError::conflict(format!(
-        "work reported under an old claim: {} has been given up or taken since claim {claim}",
+        "the claim {claim} is outdated: {} was released or claimed by another agent since",
         TaskRef::Number(task.number)
     ))
     .detail("claim", task.claim_number)

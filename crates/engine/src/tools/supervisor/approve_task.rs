@@ -22,12 +22,13 @@ use crate::delivery::outbox::{self, NewJob};
 /// Longest wait for the merge and its check, in seconds.
 const WAIT: u32 = 240;
 
-/// Approve a task in `REVIEW`, and have its branch merged
+/// Approve a task in `REVIEW`, and merge its branch
 ///
-/// Approves the branch as it is now. It is merged when its turn comes, after the project's check,
-/// and then the task is `COMPLETED` and whoever did it ends. What does not fit is sent back to whoever did it with
-/// the files and lines, or with what the check said. `held` waits for a person, or for you to approve it again.
-/// `queued` goes on without you: the same call waits for it again.
+/// Approves the branch in its current state. It is merged when its turn comes and the project's
+/// check passes; then the task is `COMPLETED` and its agent ends. Work that does not merge or fails
+/// the check is sent back to its agent with the conflicting files and lines, or with the output of
+/// the check. `held` means that a person must act, or that you must approve it again. `queued`
+/// means that the merge continues without you: call again to wait for it.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {

@@ -26,8 +26,9 @@ const NAMED: u32 = 200;
 
 /// Open the pull request of an epic on GitHub
 ///
-/// It has what was merged into the epic's branch, `adjutant/epic/<id>`. All tasks of the epic must be `COMPLETED` or
-/// `FAILED`. Asking again gives the same pull request, with what was merged since.
+/// It contains what was merged into the epic's branch, `adjutant/epic/<id>`. All tasks of the epic
+/// must be `COMPLETED` or `FAILED`. Another call returns the same pull request, updated with later
+/// merges.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
@@ -61,7 +62,7 @@ impl Ask for CreateEpicPr {
     fn begin(cx: &mut WriteCx<'_, '_>, args: &Args) -> Result<Ticket, ToolError> {
         let own = cx.caller.agent.as_ref().and_then(|agent| agent.epic);
         let id = args.epic_id.or(own).ok_or_else(|| {
-            ToolError::invalid("you have no epic of your own: `epicId` must name one")
+            ToolError::invalid("you have no epic of your own: pass `epicId`")
                 .detail("field", "epicId")
         })?;
         let epic = find_epic(cx.tx, id)?;
@@ -139,15 +140,15 @@ fn over(cx: &WriteCx<'_, '_>, epic: &Epic) -> Result<Vec<Task>, ToolError> {
         };
         let named: Vec<String> = open.iter().map(tell).collect();
         return Err(ToolError::conflict(format!(
-            "not all tasks of the epic are over: {}",
+            "the epic has open tasks: {}",
             named.join(", ")
         ))
-        .hint("approve them, cancel them, or declare them done with `force_complete_task`")
+        .hint("approve them, cancel them, or complete them with `force_complete_task`")
         .detail("tasks", named));
     }
     let tasks = list(Vec::new())?.items;
     if tasks.is_empty() {
-        return Err(ToolError::conflict("the epic has no tasks, so there is nothing to open"));
+        return Err(ToolError::conflict("the epic has no tasks, so there is no pull request to open"));
     }
     Ok(tasks)
 }

@@ -16,16 +16,17 @@ use crate::core::error::ToolError;
 use crate::delivery::merge_queue::{self, worker_of};
 use crate::tasks::task_change;
 
-/// Declare a task `COMPLETED` without merging anything
+/// Declare a task `COMPLETED` without a merge
 ///
-/// For work that is not needed any more or came another way. Nothing is merged and nothing is lost: the branch
-/// stays as it is. Whoever works on it ends. The reason is logged as a decision.
+/// Use it for work that is no longer needed or was done in another way. Nothing is merged or lost:
+/// the branch is unchanged. The agent that works on the task ends. The reason is logged as a
+/// decision.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
     /// The task: its id, slug or number (`TAS-12`)
     task_id: TaskRef,
-    /// Why it counts as done
+    /// Reason
     reason: Text<10_000>,
 }
 
@@ -43,7 +44,7 @@ impl Write for ForceCompleteTask {
     fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<ForcedTask, ToolError> {
         let mut task = led_task(cx.tx, cx.caller, &args.task_id)?;
         if args.reason.trim().is_empty() {
-            return Err(ToolError::invalid("`reason` must say something").detail("field", "reason"));
+            return Err(ToolError::invalid("`reason` is empty").detail("field", "reason"));
         }
         let number = TaskRef::Number(task.number);
         let state = task.state.name();
@@ -60,11 +61,11 @@ impl Write for ForceCompleteTask {
         let title = format!("{number} was completed by force");
         let data = EventData::DecisionLogged(DecisionLogged { log_id, title });
         cx.tell(Some(task.id), data)?;
-        let reason = format!("its task was completed without it: {}", args.reason);
+        let reason = format!("its task was completed by force: {}", args.reason);
         let stop = StopRequest { outcome: Outcome::Killed, reason };
         let who = (worker.as_ref(), &task);
         merge_queue::retire(cx.tx, cx.settings, who, (&stop, None), cx.now)?;
-        tracing::warn!(task = %task.id, was = state.stored(), "completed by force");
+        tracing::warn!(task = %task.id, was = state.stored(), "task completed by force");
         Ok(ForcedTask {
             task_id: task.id,
             state: task.state.name().office(),

@@ -14,19 +14,19 @@ use crate::core::handle::Core;
 use crate::delivery::merge_queue::{ReviewScope, Waiting, look_at};
 use crate::tasks::epic::find_epic;
 
-/// See what waits to be approved, and what was approved and waits to be merged
+/// List work that waits for approval, and approved work that waits to be merged
 ///
-/// For each task in `REVIEW`: its branch, how much it changes, whether it could be merged now, and which of the
-/// others touch the same files, with the lines that would be in conflict. Approve those first that are in the
-/// fewest others' way.
+/// For each task in `REVIEW`: its branch, the size of its changes, whether it merges cleanly now,
+/// and the other branches that change the same files, with the conflicting lines. Approve first the
+/// work that conflicts with the fewest others.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// Only tasks of this epic; your own epic's by default, and all where you have none
+    /// Only tasks of this epic; by default your own epic's, or all if you have none
     epic_id: Option<EpicId>,
-    /// At most so many tasks (default 50)
+    /// Maximum number of tasks (default 50)
     limit: Option<Limit>,
-    /// Go on from `nextCursor` of the page before
+    /// `nextCursor` of the previous page
     cursor: Option<PageCursor>,
 }
 

@@ -20,12 +20,12 @@ fn leads(tx: &Tx<'_>, caller: &Caller, epic: Option<EpicId>) -> Result<(), ToolE
         return Ok(());
     }
     if agent.epic.is_some() {
-        return Err(ToolError::denied("that is not of your epic, and its own supervisor decides"));
+        return Err(ToolError::denied("that task is not in your epic; its own supervisor decides"));
     }
     let other = epic.map(|epic| tx.agent_supervising(epic)).transpose()?.flatten();
     match other.filter(|other| other.id != agent.id) {
         Some(other) => {
-            let message = format!("that is of an epic which agent `{}` leads", other.id);
+            let message = format!("that task is in an epic led by agent `{}`", other.id);
             Err(ToolError::denied(message)
                 .hint("write to it with the tool `send` of the toolset `mail`"))
         }

@@ -15,10 +15,10 @@ use crate::delivery::outbox::merge::in_review;
 use crate::mail::letter::Word;
 use crate::tasks::task_change;
 
-/// Send a task in `REVIEW` back, with what is to be changed
+/// Send a task in `REVIEW` back, with the requested changes
 ///
-/// Whoever did it goes on and is written to. Where that agent has ended, the task is `PENDING`, and the next one
-/// goes on from its branch and reads your words among the task's remarks.
+/// Its agent continues and receives the changes by mail. If that agent has ended, the task is
+/// `PENDING`; the next agent continues from its branch and reads your text in the task's comments.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
@@ -41,18 +41,18 @@ impl Write for RequestChanges {
         let mut task = led_task(cx.tx, cx.caller, &args.task_id)?;
         if args.feedback.trim().is_empty() {
             return Err(
-                ToolError::invalid("`feedback` must say something").detail("field", "feedback")
+                ToolError::invalid("`feedback` is empty").detail("field", "feedback")
             );
         }
         in_review(&task)?;
-        merge_queue::take_out(cx.tx, &task, "changes were asked for", cx.now)?;
+        merge_queue::take_out(cx.tx, &task, "changes were requested", cx.now)?;
         let by = (cx.caller.id(), cx.now);
         task_change::remark(cx.tx, &task, &format!("Changes requested:\n\n{}", args.feedback), by)?;
         let worker = worker_of(cx.tx, &task)?;
         let live = merge_queue::hold_back(cx.tx, &mut task, by)?;
         let number = TaskRef::Number(task.number);
         let next = if live.is_some() {
-            "Hand it in again with `update_status` and `REVIEW` when that is done."
+            "Submit it again with `update_status` and `REVIEW` when you are done."
         } else {
             NOBODY_WORKS
         };

@@ -12,13 +12,13 @@ use crate::core::error::ToolError;
 
 /// Log a decision or another event worth remembering
 ///
-/// It joins the record of every call, where people find it with `adjutant decisions`.
+/// It is stored in the record of calls; people list decisions with `adjutant decisions`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
     /// Decision, one line
     title: Line<500>,
-    /// Why, and what follows
+    /// Reason and consequences
     #[expect(dead_code, reason = "the record keeps the whole input")]
     body: Text<100_000>,
 }

@@ -11,9 +11,9 @@ use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
 use crate::tasks::{task_change, task_hold};
 
-/// Remark on a task
+/// Comment on a task
 ///
-/// Whoever works on it later reads it.
+/// Agents that work on the task later read the comment.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {

@@ -14,13 +14,13 @@ use crate::tasks::{task_change, task_hold};
 
 /// Assign a task to an agent
 ///
-/// It becomes the agent's current task. A task that somebody has begun cannot be assigned.
+/// It becomes the agent's current task. A task that an agent has begun cannot be assigned.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
     /// The task: its id, slug or number (`TAS-12`)
     task_id: TaskRef,
-    /// The agent to give it to
+    /// Agent to assign it to
     agent_id: AgentId,
 }
 
@@ -39,7 +39,7 @@ impl Write for Assign {
         let agent = find_agent(cx.tx, args.agent_id)?;
         if agent.ended_at().is_some() {
             return Err(ToolError::wrong_state(format!("agent `{}` has ended", agent.id))
-                .hint("`list_agents` lists those that have not"));
+                .hint("`list_agents` lists live agents"));
         }
         let by = (cx.caller.id(), cx.now);
         task_change::apply(cx.tx, &mut task, TaskMove::Assign { to: agent.id }, by)?;

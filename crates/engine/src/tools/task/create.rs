@@ -17,7 +17,7 @@ use crate::tools::items::Items;
 
 /// Create a task
 ///
-/// Nobody has it yet: `assign` gives it to an agent, `task-next` with `claim` takes it. Titles may
+/// A new task has no agent: `assign` gives it to one, `task-next` with `claim` takes it. Titles may
 /// repeat; ids, slugs and numbers are unique.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -30,9 +30,9 @@ pub(crate) struct Args {
     epic_id: Option<EpicId>,
     /// Priority: 0 is the most urgent, 4 the least (default 2)
     priority: Option<Priority>,
-    /// The tasks that must be done before it: ids, slugs or numbers (`TAS-12`)
+    /// Tasks that it depends on: ids, slugs or numbers (`TAS-12`)
     depends_on: Option<Items<TaskRef, 0, 100>>,
-    /// Its name for people: lower case, digits and hyphens (made from the title by default)
+    /// Its slug: lower case, digits and hyphens (made from the title by default)
     slug: Option<Line<80>>,
 }
 

@@ -12,16 +12,16 @@ use crate::call::tool::{Read, Tool};
 use crate::core::error::ToolError;
 use crate::tasks::view::task_view;
 
-/// Get a task with its remarks and who worked on it
+/// Get a task with its comments and the agents that worked on it
 ///
-/// The last 50 remarks come first. Where there are more, `earlierComments` says how many and
+/// The answer has the last 50 comments. If there are more, `earlierComments` has their number, and
 /// `commentsCursor` gets the 50 before.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
     /// The task: its id, slug or number (`TAS-12`)
     task_id: TaskRef,
-    /// Earlier remarks: `commentsCursor` of the answer before
+    /// `commentsCursor` of the previous answer, for earlier comments
     comments_cursor: Option<PageCursor>,
 }
 

@@ -15,19 +15,19 @@ use crate::core::error::ToolError;
 use crate::tasks::epic::find_epic;
 use crate::tasks::view::task_view;
 
-/// List tasks, oldest first unless told otherwise
+/// List tasks, oldest first by default
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
-    /// Only those in this state; `FAILED` includes the cancelled
+    /// Only tasks in this state; `FAILED` includes cancelled ones
     state: Option<OfficeState>,
-    /// Only those of this epic
+    /// Only tasks of this epic
     epic_id: Option<EpicId>,
     /// True to list the newest first
     newest_first: Option<bool>,
-    /// At most so many (default 50)
+    /// Maximum number of entries (default 50)
     limit: Option<Limit>,
-    /// Go on from `nextCursor` of the page before
+    /// `nextCursor` of the previous page
     cursor: Option<PageCursor>,
 }
 

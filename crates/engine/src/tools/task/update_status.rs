@@ -23,9 +23,9 @@ use crate::tasks::view::task_view;
 pub(crate) struct Args {
     /// The task: its id, slug or number (`TAS-12`); your own by default
     task_id: Option<TaskRef>,
-    /// Where it is to go
+    /// New state
     status: OfficeState,
-    /// Why; kept with `BLOCKED` and `FAILED`
+    /// Reason; stored with `BLOCKED` and `FAILED`
     reason: Option<Text<4000>>,
 }
 
@@ -54,9 +54,9 @@ impl Write for UpdateStatus {
                 return task_view(cx.tx, task);
             }
             OfficeState::Assigned => {
-                return Err(ToolError::invalid("`status`: a task is ASSIGNED to somebody")
+                return Err(ToolError::invalid("`status`: `ASSIGNED` needs an agent")
                     .detail("field", "status")
-                    .hint("`mcp__task__assign` takes the task and the agent"));
+                    .hint("use `mcp__task__assign` with the task and the agent"));
             }
             OfficeState::Pending => release(&task)?,
             OfficeState::Review => TaskMove::Submit,

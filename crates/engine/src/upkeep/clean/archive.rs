@@ -129,7 +129,7 @@ fn fill(
         if verdict.broken.is_some() || !in_order {
             let number = verdict.broken.map_or(next + 1, |(number, _)| number);
             let said = format!("the audit chain is broken at row {number}; nothing was cut");
-            return Err(ToolError::conflict(said).hint("`adjutant audit verify` says more"));
+            return Err(ToolError::conflict(said).hint("`adjutant audit verify` shows details"));
         }
         for row in &rows {
             let line = line_of(row);

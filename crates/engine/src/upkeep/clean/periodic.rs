@@ -44,7 +44,7 @@ impl Cleaner {
                 Ok(report) => {
                     for part in report.parts.iter().filter(|part| part.removed > 0) {
                         let name = part.part.name();
-                        tracing::info!(part = name, removed = part.removed, "cleaned");
+                        tracing::info!(part = name, removed = part.removed, "removed old data");
                     }
                 }
             }

@@ -47,8 +47,8 @@ pub(in crate::views) fn find(tx: &Tx<'_>, name: &str) -> Result<Agent, ToolError
         && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
     if !is_part {
         let shown: String = name.chars().take(80).collect();
-        let error = ToolError::invalid(format!("`{shown}` names no agent"));
-        let advice = "give an id, four or more digits of its beginning or its end, or `last`";
+        let error = ToolError::invalid(format!("`{shown}` is not an agent"));
+        let advice = "pass an id, at least four digits of its beginning or its end, or `last`";
         return Err(error.hint(advice).detail("field", "id"));
     }
     let mut found = fitting(tx, &digits)?;
@@ -57,7 +57,7 @@ pub(in crate::views) fn find(tx: &Tx<'_>, name: &str) -> Result<Agent, ToolError
         (Some(only), true) => Ok(only),
         (Some(newest), false) => {
             let several = found.len() + 1;
-            let error = ToolError::invalid(format!("`{name}` fits {several} agents"));
+            let error = ToolError::invalid(format!("`{name}` matches {several} agents"));
             let newest_first = std::iter::once(&newest).chain(found.iter().rev());
             Err(newest_first.take(MAX_MATCHES_LISTED).fold(
                 error.detail("field", "id"),

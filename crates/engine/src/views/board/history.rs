@@ -102,7 +102,7 @@ impl Names<'_> {
                     Some(id) => self.name(Some(id))?,
                     None => "an agent".to_owned(),
                 };
-                format!("given to {to} by {who}")
+                format!("assigned to {to} by {who}")
             }
             Some(EventData::TaskCommented(added)) => {
                 comment = self.tx.comment_get(added.comment_id)?.map(|comment| comment.body);
@@ -134,14 +134,14 @@ impl Names<'_> {
         });
         if from == to {
             let otherwise = match earlier {
-                Some(_) => "what it waits for was changed",
-                None => "its priority or what it waits for was changed",
+                Some(_) => "dependencies changed",
+                None => "its priority or dependencies changed",
             };
             let what = raised.unwrap_or_else(|| otherwise.to_owned());
             return Ok(format!("{what} by {who}"));
         }
         let mut text = match self.ended_then(event, to)? {
-            Some(outcome) => format!("{who} ended, {outcome}: free again"),
+            Some(outcome) => format!("{who} ended, {outcome}: released"),
             None => moved((from, to), event.agent, who),
         };
         if let Some(reason) = &change.reason {
@@ -178,13 +178,13 @@ fn moved((from, to): (TaskStateName, TaskStateName), by: Option<AgentId>, who: &
         (TaskStateName::InProgress, Some(_)) => match from {
             TaskStateName::Pending | TaskStateName::Assigned => format!("claimed by {who}"),
             TaskStateName::Review => format!("sent back from review by {who}"),
-            _ => format!("taken up again by {who}"),
+            _ => format!("reopened by {who}"),
         },
-        (TaskStateName::Review, Some(_)) => format!("handed in for review by {who}"),
+        (TaskStateName::Review, Some(_)) => format!("submitted for review by {who}"),
         (TaskStateName::Completed, _) => format!("completed by {who}"),
         (TaskStateName::Cancelled, _) => format!("cancelled by {who}"),
-        (TaskStateName::Failed, _) => format!("declared failed by {who}"),
-        (TaskStateName::Blocked, _) => format!("held up by {who}"),
+        (TaskStateName::Failed, _) => format!("marked failed by {who}"),
+        (TaskStateName::Blocked, _) => format!("blocked by {who}"),
         _ => format!("moved from {} to {} by {who}", words(from), words(to)),
     }
 }

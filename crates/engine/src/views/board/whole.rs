@@ -1,7 +1,6 @@
 //! One task, whole: its row, its text, what stands beside it, who worked on it, and what happened.
 
 use model::task::TaskRef;
-use serde_json::Value;
 use store::{Comment, Dispatch, Tx};
 use wire::tasks::{TaskComment, TaskDetails, TaskDispatch, TaskLink};
 
@@ -11,6 +10,7 @@ use crate::call::cx::find_task;
 use crate::core::error::ToolError;
 use crate::core::names::short;
 use crate::crew::context::task_context;
+use crate::crew::result::AgentResult;
 use crate::delivery::reviews::view::pull_request_view;
 use crate::views::service::Views;
 
@@ -89,9 +89,7 @@ fn comment(tx: &Tx<'_>, comment: Comment) -> Result<TaskComment, ToolError> {
 }
 
 fn dispatch(tx: &Tx<'_>, dispatch: Dispatch) -> Result<TaskDispatch, ToolError> {
-    let result = dispatch.result.as_deref().map(serde_json::from_str::<Value>);
-    let result = result.and_then(Result::ok).unwrap_or_default();
-    let summary = result["summary"].as_str();
+    let result = AgentResult::decode(dispatch.result.as_deref(), dispatch.agent)?;
     Ok(TaskDispatch {
         short: short(dispatch.agent),
         cost_usd: tx.agent_cost(dispatch.agent)?.map(model::money::Usd::dollars),
@@ -100,6 +98,6 @@ fn dispatch(tx: &Tx<'_>, dispatch: Dispatch) -> Result<TaskDispatch, ToolError> 
         status: dispatch.status.unwrap_or_else(|| "running".to_owned()),
         started_at: dispatch.started_at,
         ended_at: dispatch.ended_at,
-        summary: summary.map(|text| text.chars().take(SUMMARY).collect()),
+        summary: result.map(|result| result.summary.chars().take(SUMMARY).collect()),
     })
 }

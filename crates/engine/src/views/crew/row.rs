@@ -6,7 +6,6 @@ use std::sync::Arc;
 use model::agent::{AgentState, Outcome};
 use model::money::Usd;
 use model::{AgentId, Timestamp};
-use serde_json::Value;
 use store::{Agent, AgentDetails, Tx};
 use wire::crew::{
     CrewActivity, CrewBudget, CrewEpic, CrewQuestion, CrewReview, CrewRow, CrewTask, LaneSegment,
@@ -18,6 +17,7 @@ use crate::call::activity::{Activity, Span, SpanKind, one_line};
 use crate::core::error::ToolError;
 use crate::core::names::short;
 use crate::core::settings::Settings;
+use crate::crew::result::AgentResult;
 use crate::crew::run::Wish;
 use crate::views::service::Views;
 
@@ -63,7 +63,7 @@ impl<'a> Look<'a> {
     /// An agent as a row.
     pub(super) fn row(&self, agent: Agent) -> Result<CrewRow, ToolError> {
         let glance = self.tx.agent_details(agent.id)?.ok_or_else(|| {
-            ToolError::internal(std::io::Error::other("an agent vanished while it was looked at"))
+            ToolError::internal(std::io::Error::other("an agent disappeared while it was read"))
         })?;
         let did = self.engine.activity.of(agent.id);
         let wish = glance.wish.as_deref().map(Wish::shown);
@@ -165,9 +165,12 @@ fn deadline(agent: &Agent, glance: &AgentDetails, wish: Option<&Wish>) -> Option
 /// Last activity; for an ended agent, its result.
 fn doing(agent: &Agent, glance: &AgentDetails, did: Option<Activity>) -> Option<CrewActivity> {
     if let AgentState::Ended { outcome, reason, .. } = &agent.state {
-        let result = glance.result.as_deref();
-        let result = result.and_then(|kept| serde_json::from_str::<Value>(kept).ok());
-        let summary = result.and_then(|result| result["summary"].as_str().map(one_line));
+        // A list shows its other rows too: a damaged result is said in place of its summary.
+        let result = AgentResult::decode(glance.result.as_deref(), agent.id);
+        let summary = match result {
+            Ok(result) => result.map(|result| one_line(&result.summary)),
+            Err(error) => Some(one_line(&error.message)),
+        };
         // Who was stopped says in its last words what it was at, and not what happened to it.
         let (first, other) = match outcome {
             Outcome::Succeeded => (summary.unwrap_or_default(), one_line(reason)),

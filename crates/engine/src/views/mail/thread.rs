@@ -126,7 +126,7 @@ impl Views {
 fn thread(engine: &Views, tx: &Tx<'_>, id: MailId) -> Result<Thread, ToolError> {
     if tx.mail_get(id)?.is_none() {
         return Err(ToolError::not_found(format!("there is no mail `{id}`"))
-            .hint("`GET /api/mail` lists the letters there are"));
+            .hint("`GET /api/mail` lists mail"));
     }
     let mut reading = Reading::new(tx);
     let root = reading.root(id)?;

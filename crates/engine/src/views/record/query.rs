@@ -111,7 +111,7 @@ fn tool(text: &str) -> Result<String, ToolError> {
     let text = bounded("tool", text)?;
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*' | '.');
     if !text.chars().all(fits) {
-        return Err(bad("tool", "is no tool: letters, digits, `_`, `-` and `*` only"));
+        return Err(bad("tool", "is not a tool: letters, digits, `_`, `-` and `*` only"));
     }
     Ok(text.to_owned())
 }

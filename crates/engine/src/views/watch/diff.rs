@@ -69,15 +69,15 @@ fn look(engine: &Core, work: Work) -> Result<AgentDiff, ToolError> {
     let Work { worktree, merge, is_pulled, is_guest } = work;
     let Some(tree) = worktree else {
         return Ok(nothing(if is_guest {
-            "it works in a folder that others may change too, so what is its own cannot be told"
+            "it works in a shared folder, so its own changes cannot be determined"
         } else {
-            "it has no worktree of its own: it works in the project itself, or its turn has not come"
+            "it has no worktree of its own: it works in the project itself, or has not started"
         }));
     };
     let dir = engine.project().join(&tree.path);
     let is_there = tree.state == WorktreeState::There && dir.is_dir();
     if tree.state == WorktreeState::Wanted && !is_there {
-        let why = "its worktree is about to be made";
+        let why = "its worktree is about to be created";
         return Ok(AgentDiff { branch: Some(tree.branch), ..nothing(why) });
     }
     let repo = match engine.repo(if is_there { &dir } else { engine.project() }) {
@@ -91,7 +91,7 @@ fn look(engine: &Core, work: Work) -> Result<AgentDiff, ToolError> {
         return Ok(with_names(view, tree));
     }
     let Some(head) = head_of(&repo, &tree, is_there.then_some(&*dir))? else {
-        let why = format!("its worktree is gone, and so is its branch `{}`", tree.branch);
+        let why = format!("its worktree and its branch `{}` were removed", tree.branch);
         return Ok(with_names(nothing(why), tree));
     };
     let base = base_of(&repo, &tree, (&head, is_pulled))?;

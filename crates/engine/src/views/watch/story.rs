@@ -54,7 +54,7 @@ impl Views {
         let known = self.store.scan(move |tx| Known::of(tx, id, now)).await?;
         let mut rows = self.crew_rows(vec![id], Some(LIFE)).await?.rows;
         let mut row = rows.pop().ok_or_else(|| {
-            ToolError::internal(std::io::Error::other("an agent vanished while it was looked at"))
+            ToolError::internal(std::io::Error::other("an agent disappeared while it was read"))
         })?;
         let wish = CrewWish {
             parent: Some(id),
@@ -164,7 +164,7 @@ fn mark(id: AgentId, event: &Event) -> Option<StoryMark> {
         }
         EventData::AgentAsked(asked) => (
             "question",
-            format!("asks for {}", asked.tool),
+            format!("requests {}", asked.tool),
             Some(format!("/mail/{}", asked.mail_id)),
         ),
         EventData::AgentWarned(warned) => ("warning", warned.warning, None),
@@ -217,7 +217,7 @@ fn context(engine: &Core, agent: &Agent) -> Option<String> {
     let mut whole = redact(parts.join("\n\n---\n\n"));
     if whole.len() > CONTEXT {
         whole.truncate(boundary(&whole, CONTEXT));
-        whole.push_str("\n\n… (the rest is left out here)");
+        whole.push_str("\n\n… (the rest is omitted)");
     }
     Some(whole).filter(|whole| !whole.trim().is_empty())
 }

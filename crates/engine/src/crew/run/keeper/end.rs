@@ -135,7 +135,7 @@ impl Keeper {
         if standing == RunStatus::Gone {
             let folder = self.folder.clone();
             let swept = tokio::task::spawn_blocking(move || folder.sweep()).await;
-            tracing::warn!(id = %self.agent.id, ?swept, "its supervisor died");
+            tracing::warn!(id = %self.agent.id, ?swept, "supervisor of agent died");
         }
         let run =
             self.engine.store.read(|tx| tx.run_get(self.agent.id)).map_err(ToolError::from)?;
@@ -159,7 +159,7 @@ impl Keeper {
         let (outcome, reason) = match outcome {
             Outcome::Succeeded if !result.problems.is_empty() => (
                 Outcome::Failed,
-                format!("its result does not fit the schema: {}", result.problems.join("; ")),
+                format!("its result does not match the schema: {}", result.problems.join("; ")),
             ),
             outcome => (outcome, reason),
         };
@@ -262,8 +262,8 @@ impl Keeper {
             });
             match changes.await {
                 Ok(Ok(changes)) => result.complete(changes),
-                Ok(Err(error)) => tracing::debug!(%error, "git did not say what changed"),
-                Err(error) => tracing::debug!(%error, "git did not say what changed"),
+                Ok(Err(error)) => tracing::debug!(%error, "failed to read changes from git"),
+                Err(error) => tracing::debug!(%error, "failed to read changes from git"),
             }
         }
         result

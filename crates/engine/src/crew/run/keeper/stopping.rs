@@ -134,8 +134,8 @@ impl Keeper {
         let folder = self.folder.clone();
         match tokio::task::spawn_blocking(move || folder.terminate_supervisor()).await {
             Ok(Ok(found)) => tracing::info!(%id, found, "supervisor asked to end by a signal"),
-            Ok(Err(error)) => tracing::error!(%id, %error, "supervisor not signalled"),
-            Err(error) => tracing::error!(%id, %error, "supervisor not signalled"),
+            Ok(Err(error)) => tracing::error!(%id, %error, "failed to signal supervisor"),
+            Err(error) => tracing::error!(%id, %error, "failed to signal supervisor"),
         }
         Ok(())
     }
@@ -153,8 +153,8 @@ impl Keeper {
             Ok(Ok((killed, count))) => {
                 tracing::warn!(%id, ?killed, count, "supervisor and its processes ended by force");
             }
-            Ok(Err(error)) => tracing::error!(%id, %error, "processes of agent not ended"),
-            Err(error) => tracing::error!(%id, %error, "processes of agent not ended"),
+            Ok(Err(error)) => tracing::error!(%id, %error, "failed to end processes of agent"),
+            Err(error) => tracing::error!(%id, %error, "failed to end processes of agent"),
         }
         Ok(())
     }

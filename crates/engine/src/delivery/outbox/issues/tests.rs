@@ -47,8 +47,8 @@ async fn a_plan_that_is_none_is_refused_with_the_reason() {
         fs::write(engine.options.project.join("P"), content).unwrap();
         read(&engine, None, "P").unwrap_err().message
     };
-    assert!(refused(b"Only prose.\n").contains("no section that is an issue"));
-    assert!(refused(b"## All (done)\n").contains("no section that is an issue"));
+    assert!(refused(b"Only prose.\n").contains("it has no open section"));
+    assert!(refused(b"## All (done)\n").contains("it has no open section"));
     assert!(refused(b"## \xff\n").contains("UTF-8"));
     let many: Vec<String> = (0..51).map(|n| format!("## {n}\n")).collect();
     assert!(refused(many.concat().as_bytes()).contains("51 issues; the limit is 50"));

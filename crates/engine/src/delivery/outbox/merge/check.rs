@@ -132,7 +132,7 @@ fn scratch(engine: &Core, target: &str, merged: &str) -> Result<PathBuf, JobErro
     if engine.settings().worktrees.submodules && repo.facts().has_submodules {
         let left = repo.submodules_init(&path)?;
         if !left.is_empty() {
-            tracing::warn!(?left, "submodules stay empty: the project has no copy of them");
+            tracing::warn!(?left, "submodules left empty: the project has no local copy");
         }
     }
     worktree_provision::provide(engine, &repo, &path)?;
@@ -257,14 +257,14 @@ fn judge(exit: &ExitRecord, wanted: &CheckSettings, output: String) -> Option<Ch
         (EndCause::Exited, Some(0), _) => Some(Checked::Passed),
         (EndCause::Exited, Some(code), _) => failed(format!("ended with {code}")),
         (EndCause::Exited, None, Some(signal)) => failed(format!("was ended by signal {signal}")),
-        (EndCause::Exited, None, None) => failed("ended, and nobody knows how".to_owned()),
+        (EndCause::Exited, None, None) => failed("ended without an exit code".to_owned()),
         (EndCause::TimedOut, ..) => {
             failed(format!("did not end within {} seconds", wanted.timeout_s))
         }
         (EndCause::NotStarted, ..) => Some(Checked::Impossible(format!(
             "the check `{name}` could not be started: {}; mend `check` in the configuration, then put \
              this back into the queue",
-            exit.why.as_deref().unwrap_or("nobody knows why")
+            exit.why.as_deref().unwrap_or("no reason is known")
         ))),
         (EndCause::Stopped, ..) => None,
     }

@@ -108,7 +108,7 @@ fn sent_back(
     let text = format!("Not merged: {reason}.{found}");
     task_change::remark(tx, &task, &text, by)?;
     let next = if live.is_some() {
-        format!("{advice} Then hand it in again with `update_status` and `REVIEW`.")
+        format!("{advice} Then submit it again with `update_status` and `REVIEW`.")
     } else {
         format!("{NOBODY_WORKS} {advice}")
     };

@@ -57,7 +57,7 @@ pub(super) fn plan(engine: &Core, job: &Job, known: Option<&str>) -> Result<Step
     let (target, commit) = (&job.merge.target, &job.merge.commit);
     let Some(from) = target_head(&repo, job)? else {
         return Ok(held(format!(
-            "the branch `{target}` is gone; make it again with `git branch`, then put this back into \
+            "the branch `{target}` does not exist any more; make it again with `git branch`, then put this back into \
              the queue"
         )));
     };
@@ -225,7 +225,7 @@ pub(super) fn in_the_way(engine: &Core, job: &Job) -> Result<Vec<InTheWay>, Tool
             Ok(conflicts) => found.push(InTheWay { task: handed.task.id, conflicts }),
             // Whoever approves it hears of that.
             Err(error) => {
-                tracing::debug!(task = %handed.task.id, message = error.message, "is skipped");
+                tracing::debug!(task = %handed.task.id, message = error.message, "skipped a task during the trial merge");
             }
         }
     }

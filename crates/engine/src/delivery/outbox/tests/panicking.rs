@@ -44,9 +44,9 @@ async fn an_outbox_job_that_panicked_is_reported_and_tried_again() {
         yard.until(|| !yard.warnings(agent.id).is_empty()).await;
         assert!(dir.exists());
         let warning = &yard.warnings(agent.id)[0];
-        assert!(warning.contains("it is tried again in 1 s"), "{warning}");
+        assert!(warning.contains("it is retried in 1 s"), "{warning}");
         let letters = yard.letters();
-        assert!(letters[0].starts_with("Adjutant failed inside while running"), "{letters:?}");
+        assert!(letters[0].starts_with("Adjutant had an internal error while running"), "{letters:?}");
         let due = || {
             let open = yard.engine.store.read(|tx| tx.outbox_jobs_open()).unwrap();
             open.iter().all(|errand| errand.tries == 1)
@@ -78,9 +78,9 @@ async fn an_agent_whose_keeper_panicked_is_started_again() {
     yard.until(|| found().ended_at().is_some()).await;
     assert_eq!(found().attempt, 2);
     let warning = &yard.warnings(id)[0];
-    assert!(warning.contains("told to panic at worktree.wanted"), "{warning}");
+    assert!(warning.contains("panic requested at worktree.wanted"), "{warning}");
     assert!(warning.contains("supervision starts again in 1 s"), "{warning}");
-    assert_eq!(yard.letters()[0], format!("Adjutant failed inside while supervising agent {id}"));
+    assert_eq!(yard.letters()[0], format!("Adjutant had an internal error while supervising agent {id}"));
     end.cancel();
     tasks.close();
     tasks.wait().await;
@@ -95,7 +95,7 @@ async fn a_service_that_panics_is_reported_and_ends_the_server() {
     let service = tasks.spawn(async { panic!("nobody expected this") });
     crate::watch_service(yard.engine.core(), "the outbox", service, move || end.cancel()).await;
     assert!(ended.is_cancelled());
-    assert_eq!(yard.letters(), ["Adjutant failed inside while running the outbox"]);
+    assert_eq!(yard.letters(), ["Adjutant had an internal error while running the outbox"]);
     // One that ends, as all do when the server is told to, is no fault.
     let service = tasks.spawn(std::future::ready(()));
     crate::watch_service(yard.engine.core(), "it", service, || is_over = true).await;
