@@ -75,7 +75,7 @@ scene('the server is killed under the open page, which comes back and misses not
   await stage.write('go', '');
   await stage.start();
   await make(at, 'Made before the page is back');
-  await page.getByText(/^(\d+ events? caught up, none lost|Nothing happened meanwhile)\.$/).waitFor();
+  await page.getByText(/^(\d+ events? received, none lost|No events were missed)\.$/).waitFor();
   await page.getByText('The server is not reachable.').waitFor({ state: 'detached' });
   expect(await stage.ended(agent)).toBe('succeeded');
   await complete(at, first);
@@ -96,7 +96,7 @@ scene('what happens while the line is cut is caught up, and the page says how mu
   for (let n = 0; n < 20; n += 1) await make(at, `Task ${n}`);
   const behind = (await stage.lastEvent()) - first;
   await context.setOffline(false);
-  await page.getByText(`${behind} events caught up, none lost.`).waitFor();
+  await page.getByText(`${behind} events received, none lost.`).waitFor();
   await complete(at, first);
 });
 

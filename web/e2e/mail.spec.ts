@@ -123,7 +123,7 @@ scene('a thread grows while it is open, and the letters stand in order', async (
   const said = await page.locator('article').allInnerTexts();
   expect(said.map((text) => /May I\?|Yes\.|Thank you\./.exec(text)?.[0])).toEqual(['May I?', 'Yes.', 'Thank you.']);
   expect(await over(stage, agent)).toMatchObject({ result: { summary: 'Yes.' } });
-  await page.getByText(/has ended: the answer goes to its task's next agent/).waitFor();
+  await page.getByText(/has ended: the answer goes to the next agent of its task/).waitFor();
 });
 
 scene('new letters wait behind a button while somebody reads, and `e` marks as read', async ({ page, stage }) => {

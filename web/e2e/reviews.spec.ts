@@ -189,7 +189,7 @@ scene('an agent that has had its reviews is told, and the limit is lifted', asyn
   const limited = async () => (await stage.get<{ limited: { coderId: string }[] }>('/api/reviews')).limited.length;
   await expect.poll(limited, { timeout: 60_000 }).toBe(1);
   await page.goto(`${stage.url}/reviews`);
-  await page.getByRole('button', { name: /3 of 3 rounds used: lift or end/ }).click();
+  await page.getByRole('button', { name: /3 of 3 reviews used: allow more or end/ }).click();
   await page.getByText('3 of 3 rounds used, 3 failed; after 5 failed ones it is abandoned').waitFor();
   // What the reviewer said of a file stands under it, the rest at the end.
   await page.getByText('In feature.txt the last line is lost.').first().waitFor();

@@ -44,7 +44,7 @@ scene('a limit is changed after it passed the check', async ({ page, stage }) =>
 
   await depth.fill('5');
   await page.getByText('The check passed.').waitFor();
-  const pane = page.getByRole('complementary', { name: 'What will be written' });
+  const pane = page.getByRole('complementary', { name: 'Preview' });
   await pane.getByText('depth: 5').waitFor();
   await checkAccessible(page);
   expect(await readFile(config(stage), 'utf8')).not.toContain('depth: 5');
@@ -115,11 +115,11 @@ scene('what a webhook did not take is sent again from here', async ({ page, stag
   await page.getByText('it answered with 500: out of order').first().waitFor();
   expect(await page.content()).not.toContain('hidden-path');
   await page.getByRole('button', { name: 'Test' }).click();
-  await page.getByText('It did not take the test').waitFor();
+  await page.getByText('The endpoint rejected the test').waitFor();
   await checkAccessible(page);
   receiver.status = 204;
   await page.getByRole('button', { name: 'Test' }).click();
-  await page.getByText('It took the test: 204').waitFor();
+  await page.getByText('The endpoint accepted the test: 204').waitFor();
   await page.getByRole('button', { name: /^Retry task.created/ }).click();
   await page.getByRole('button', { name: '0 given up, 0 waiting' }).waitFor();
   await page.getByText('No failed messages.').waitFor();

@@ -21,7 +21,7 @@ pub struct Age(i64);
 
 /// Text that is not an age.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not an age: write a number with s, m, h, d or w, as `30d`, at most 36525d")]
+#[error("`{0}` is not an age: write a number with s, m, h, d or w, such as `30d`, at most 36525d")]
 pub struct InvalidAge(String);
 
 impl Age {

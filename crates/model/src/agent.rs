@@ -87,9 +87,9 @@ pub enum AgentEvent {
 
 /// Something that cannot happen to an agent in its state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("an agent that is {from} cannot be told `{event:?}`")]
+#[error("an agent that is {from} cannot receive `{event:?}`")]
 pub struct IllegalEvent {
-    /// Where it stands
+    /// State
     pub from: AgentStateName,
     /// The refused event
     pub event: AgentEvent,

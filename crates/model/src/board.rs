@@ -16,9 +16,9 @@ pub enum Column {
     Blocked,
     /// Anybody may begin it
     Ready,
-    /// Being worked on
+    /// In progress
     InProgress,
-    /// Done, to be looked at
+    /// Waiting for review
     InReview,
     /// Nothing more is to be done: completed, failed or cancelled
     Done,

@@ -17,7 +17,7 @@ pub struct Cursor(i64);
 
 /// A value that is no position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("is not a position: it must be a whole number from 0 to {}", i64::MAX)]
+#[error("is not a cursor: it must be a whole number from 0 to {}", i64::MAX)]
 pub struct InvalidCursor;
 
 impl Cursor {

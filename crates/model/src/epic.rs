@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub enum EpicState {
     /// Being thought out
     Planning,
-    /// Being worked on
+    /// In progress
     InProgress,
     /// Held up
     Blocked,
@@ -24,7 +24,7 @@ pub enum EpicState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an epic in {} cannot become {}", from.name(), to.name())]
 pub struct IllegalEpicMove {
-    /// Where it stands
+    /// State
     pub from: EpicState,
     /// Where it was to go
     pub to: EpicState,

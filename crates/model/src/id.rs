@@ -108,7 +108,7 @@ ids! {
     /// A group of tasks.
     EpicId = "epic_", "an epic id";
     /// A job of the outbox.
-    OutboxJobId = "err_", "an errand id";
+    OutboxJobId = "err_", "an outbox job id";
     /// Feedback of a reviewer.
     FeedbackId = "fb_", "a feedback id";
     /// An internal failure, as reported to callers.

@@ -49,25 +49,25 @@ pub enum BadPathGlob {
     #[error("holds the control character U+{:04X}, which is not allowed here", u32::from(*.0))]
     Control(char),
     /// It begins at the root of the file system.
-    #[error("`{0}` is absolute; give it relative to the root of the project, as `src/lib.rs`")]
+    #[error("`{0}` is absolute; pass it relative to the root of the project, such as `src/lib.rs`")]
     Absolute(String),
     /// One of its parts is nothing, `.` or `..`.
-    #[error("`{0}` has an empty part, `.` or `..` in it; give it as git does, as `src/lib.rs`")]
+    #[error("`{0}` has an empty part, `.` or `..` in it; write it as git does, such as `src/lib.rs`")]
     Part(String),
     /// A list or a class has no end.
     #[error("`{0}` is not closed; write `\\{0}` for the character itself")]
     Open(char),
     /// A class has nothing in it, a slash, or a range that ends before it begins.
-    #[error("`{0}` is not a class of characters, as `[a-z]`; write `\\[` for the character itself")]
+    #[error("`{0}` is not a character class such as `[a-z]`; write `\\[` for the character itself")]
     Class(String),
     /// A backslash stands before what needs none.
-    #[error("`\\` only takes one of `*?[]{{}},\\` for itself; folders are separated by `/`")]
+    #[error("`\\` may only precede one of `*?[]{{}},\\` for itself; folders are separated by `/`")]
     Escape,
     /// `**` has company.
     #[error("`**` must stand alone between slashes, as in `src/**/*.rs`")]
     Deep,
     /// It fits nothing that a file can be called.
-    #[error("no file can be called `{0}`")]
+    #[error("`{0}` is not a valid file name")]
     Nothing(String),
 }
 

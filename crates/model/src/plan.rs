@@ -187,7 +187,7 @@ fn step<'a>(
             step.role = Some(role.trim_matches('`').to_owned());
         } else if let Some(said) = says("budget") {
             step.budget = Some(budget(said).ok_or_else(|| {
-                PlanError::at(number, format!("`{said}` is no amount of dollars, as `2.50`"))
+                PlanError::at(number, format!("`{said}` is not an amount of dollars such as `2.50`"))
             })?);
         } else if let Some(said) = says("status") {
             let said = said.trim_end_matches('.').to_lowercase();
@@ -251,7 +251,7 @@ fn named(steps: &[ParsedStep], own: usize, said: &str) -> Result<Vec<u32>, Strin
             let near = nearest(&word, titles).filter(|_| find::reference(&word).is_none());
             let near = near.map(|near| format!("; did you mean `{near}`?"));
             return Err(format!(
-                "{asks} depends on `{word}`, and there is no such step{}",
+                "{asks} depends on `{word}`, which is not a step{}",
                 near.unwrap_or_default()
             ));
         };

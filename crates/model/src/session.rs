@@ -37,7 +37,7 @@ pub enum BadName {
     )]
     Form,
     /// It means something else
-    #[error("`{0}` means something else, so that no loop can be called so")]
+    #[error("`{0}` is reserved and cannot be the name of a loop")]
     Reserved(String),
 }
 

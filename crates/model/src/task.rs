@@ -143,15 +143,15 @@ impl IllegalMove {
         let why = match (self.from, self.to, self.standing) {
             (T::Completed, _, _) => "completed is final",
             (T::InProgress | T::Blocked | T::Review, T::Assigned | T::Pending, _) => {
-                "an agent has begun it; it is free again when that agent ends"
+                "an agent has begun it; it is released when that agent ends"
             }
             (T::Failed, T::Assigned | T::Pending, _) => {
-                "a failed task is tried again by the agent that moves it to in_progress"
+                "an agent retries a failed task by moving it to in_progress"
             }
             (_, T::Completed, EpicMembership::InEpic) => {
                 return ": it belongs to an epic and is completed through review".to_owned();
             }
-            (T::Pending | T::Assigned, T::Review | T::Completed, _) => "nobody has begun it",
+            (T::Pending | T::Assigned, T::Review | T::Completed, _) => "no agent has begun it",
             _ => "",
         };
         match (why, self.first_step()) {

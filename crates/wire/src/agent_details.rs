@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct AgentList {
     /// The agents, oldest first
     pub agents: Vec<AgentView>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<i64>,
 }

@@ -62,7 +62,7 @@ pub struct ChangedFileView {
 pub struct CommitView {
     /// Its hash
     pub hash: String,
-    /// When it was made
+    /// When it was created
     pub at: Timestamp,
     /// The first line of its message
     pub subject: String,
@@ -104,7 +104,7 @@ pub struct AgentStory {
 pub struct AgentCrumb {
     /// Agent id
     pub id: AgentId,
-    /// In which role
+    /// Role
     pub role: String,
 }
 
@@ -158,7 +158,7 @@ pub struct ClaimView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentPullRequest {
-    /// Where it can be read
+    /// Path or URL
     pub url: String,
     /// Its number there
     pub number: u64,
@@ -257,7 +257,7 @@ pub struct AgentResultView {
     pub issues: Vec<String>,
     /// Questions
     pub questions: Vec<String>,
-    /// Its result as a value, where it gave one
+    /// Structured result, if it returned one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structured: Option<Value>,
 }
@@ -284,9 +284,9 @@ pub struct AgentStatusAnswer {
     pub role: String,
     /// Your current state
     pub state: OfficeStatus,
-    /// The same, as it is stored
+    /// State as stored in the record
     pub agent_state: AgentStateName,
-    /// Why, where there is a reason
+    /// Reason, if there is one
     pub reason: Option<String>,
     /// Your epic
     pub current_epic_id: Option<EpicId>,
@@ -294,22 +294,22 @@ pub struct AgentStatusAnswer {
     pub current_task_id: Option<TaskId>,
     /// The terminal in which you can be watched
     pub tmux_session_name: Option<String>,
-    /// When you last did something
+    /// Time of your last activity
     pub last_active_at: Timestamp,
-    /// When you were recorded
+    /// When you were created
     pub created_at: Timestamp,
-    /// When you last changed
+    /// Time of your last state change
     pub updated_at: Timestamp,
 }
 
 /// The agents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunningAgents {
-    /// Those that have not ended, oldest first
+    /// Live agents, oldest first
     pub agents: Vec<RunningAgent>,
     /// Number of entries in this answer
     pub count: usize,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,
 }
@@ -321,7 +321,7 @@ pub struct RunningAgent {
     pub spawn_id: AgentId,
     /// Its model
     pub model: Option<String>,
-    /// When it began
+    /// Start time
     pub started_at: Timestamp,
     /// Running time in seconds
     pub elapsed_seconds: i64,
@@ -334,9 +334,9 @@ pub struct RunningAgent {
 pub struct SpawnedAgent {
     /// The agent, for `get_result`
     pub spawn_id: AgentId,
-    /// `running` until it is over; then how it ended
+    /// `running` until it ends; then its outcome
     pub status: AwaitStatus,
-    /// The state as it is recorded
+    /// State as stored in the record
     pub state: AgentStateName,
     /// True if it succeeded; absent while it runs
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -344,7 +344,7 @@ pub struct SpawnedAgent {
     /// Its answer
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// Its answer as a value, where it gave one
+    /// Structured result, if it returned one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub structured_output: Option<Value>,
     /// Why it failed
@@ -365,7 +365,7 @@ pub struct SpawnedAgent {
 /// The agents.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpawnedAgents {
-    /// Each as `spawn_claude` answers it, in the order asked for
+    /// Answer of `spawn_claude` for each, in the requested order
     pub agents: Vec<SpawnedAgent>,
     /// Number of agents
     pub count: usize,
@@ -398,11 +398,11 @@ pub struct SpawnAggregate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AwaitedAgent {
-    /// `running` until it is over; then how it ended
+    /// `running` until it ends; then its outcome
     pub status: AwaitStatus,
-    /// The state as it is recorded
+    /// State as stored in the record
     pub state: AgentStateName,
-    /// Why it ended, or until when it is limited
+    /// Reason of its end, or the time until which it is limited
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Result
@@ -438,7 +438,7 @@ pub struct KilledAgent {
 pub struct AgentLines {
     /// The agents, oldest first
     pub agents: Vec<AgentLine>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,
 }
@@ -453,8 +453,8 @@ pub struct AgentLine {
     pub role: String,
     /// Current task
     pub task_slug: Option<String>,
-    /// When it began
+    /// Start time
     pub started_at: Timestamp,
-    /// Where it stands
+    /// State
     pub state: AgentStateName,
 }

@@ -100,7 +100,7 @@ pub struct CostSeries {
 pub struct CostSeriesKey {
     /// Its name
     pub key: String,
-    /// Its name for people
+    /// Its slug
     pub label: String,
     /// Spending in the whole period
     #[serde(flatten)]

@@ -79,7 +79,7 @@ pub struct CrewRow {
 pub struct CrewTask {
     /// Its number
     pub number: i64,
-    /// Its name for people
+    /// Its slug
     pub slug: String,
     /// Title
     pub title: String,
@@ -121,7 +121,7 @@ pub struct CrewQuestion {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrewReview {
-    /// For which time
+    /// Number of the review, from 1
     pub iteration: u32,
     /// Maximum number of reviews
     pub max: u32,
@@ -212,7 +212,7 @@ pub struct Crew {
     pub rows: Vec<CrewRow>,
     /// Number of agents left out because they ended more than ten minutes ago, if requested
     pub past: i64,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     pub next_cursor: Option<i64>,
 }
 
@@ -230,7 +230,7 @@ pub struct CrewRows {
 pub struct RoleSummary {
     /// Its name
     pub name: String,
-    /// Its name for people
+    /// Its slug
     pub display_name: Option<String>,
     /// Purpose
     pub description: Option<String>,

@@ -22,7 +22,7 @@ pub struct LoggedDecision {
 pub struct DecisionLog {
     /// The entries, oldest first
     pub decisions: Vec<Decision>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<i64>,
 }

@@ -15,7 +15,7 @@ pub struct ColumnCounts {
     pub blocked: i64,
     /// Anybody may begin them
     pub ready: i64,
-    /// Being worked on
+    /// In progress
     pub in_progress: i64,
     /// To be looked at
     pub in_review: i64,
@@ -60,7 +60,7 @@ pub struct EpicRow {
     pub title: String,
     /// Description
     pub description: Option<String>,
-    /// Where it stands
+    /// State
     pub state: EpicState,
     /// Number of its tasks by column
     pub counts: ColumnCounts,
@@ -72,7 +72,7 @@ pub struct EpicRow {
     pub cost_usd: Option<f64>,
     /// Supervising agent; null if there is none
     pub supervisor_id: Option<AgentId>,
-    /// When it was made
+    /// When it was created
     pub created_at: Timestamp,
     /// When it last changed
     pub updated_at: Timestamp,
@@ -84,7 +84,7 @@ pub struct EpicRow {
 pub struct Epics {
     /// The epics, oldest first
     pub epics: Vec<EpicRow>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     pub next_cursor: Option<i64>,
 }
 
@@ -96,15 +96,15 @@ pub struct EpicView {
     pub id: EpicId,
     /// Its issue in Linear
     pub linear_issue_id: Option<String>,
-    /// Where that issue can be seen
+    /// URL of that issue
     pub linear_issue_url: Option<String>,
     /// Title
     pub title: String,
     /// Description
     pub description: Option<String>,
-    /// Where it stands
+    /// State
     pub state: EpicState,
-    /// When it was made
+    /// When it was created
     pub created_at: Timestamp,
     /// When it last changed
     pub updated_at: Timestamp,
@@ -127,19 +127,19 @@ pub struct EpicAnswer {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub struct EpicTaskCounts {
-    /// Free to be claimed
+    /// Free to claim
     pub pending: i64,
-    /// Given to an agent that has not begun
+    /// Assigned to an agent that has not begun
     pub assigned: i64,
-    /// Being worked on
+    /// In progress
     pub in_progress: i64,
-    /// Done, to be looked at
+    /// Waiting for review
     pub review: i64,
     /// Held up
     pub blocked: i64,
     /// Done
     pub completed: i64,
-    /// Given up or cancelled
+    /// Failed or cancelled
     pub failed: i64,
 }
 
@@ -164,7 +164,7 @@ impl EpicTaskCounts {
 pub struct EpicsAnswer {
     /// The epics
     pub epics: Vec<EpicView>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,
 }

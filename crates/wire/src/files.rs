@@ -15,7 +15,7 @@ pub struct ReservationView {
     pub pattern: String,
     /// Owner
     pub agent_id: AgentId,
-    /// In which role that agent works
+    /// Role that agent works
     pub role: String,
     /// Reason
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +30,7 @@ pub struct ReservationView {
 pub struct Reservations {
     /// The reservations, oldest first
     pub reservations: Vec<ReservationView>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,
 }
@@ -49,7 +49,7 @@ pub struct ReleasedFiles {
 pub struct ReservedFiles {
     /// The reservations, in the order of the patterns
     pub reservations: Vec<ReservationView>,
-    /// Always empty: where somebody else holds a file, nothing is reserved and the error lists them
+    /// Always empty: if another agent holds a file, nothing is reserved and the error lists the conflicts
     pub conflicts: Vec<ReservationConflict>,
 }
 
@@ -57,13 +57,13 @@ pub struct ReservedFiles {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReservationConflict {
-    /// The pattern that was asked for
+    /// Requested pattern
     pub pattern: String,
-    /// The agent that holds files of it
+    /// Agent that holds the conflicting reservation
     pub held_by: AgentId,
     /// That agent's role
     pub role: String,
-    /// The pattern by which it holds them
+    /// Pattern of that reservation
     pub held_pattern: String,
     /// Until when
     pub expires_at: Timestamp,

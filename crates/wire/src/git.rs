@@ -12,11 +12,11 @@ pub struct DiffAnswer {
     pub agent_id: AgentId,
     /// The commit that it is compared with
     pub base: String,
-    /// The branch that commit is of, or the name that was given
+    /// Branch of that commit, or the name that was given
     pub base_name: String,
     /// The commit that is shown
     pub head: String,
-    /// Its branch; null where none is checked out
+    /// Branch; null if none is checked out
     pub branch: Option<String>,
     /// True if its worktree was removed and its branch is shown
     pub worktree_gone: bool,
@@ -75,9 +75,9 @@ pub struct UncommittedChanges {
 pub struct RebaseAnswer {
     /// Your branch; null while it is not done
     pub branch: Option<String>,
-    /// The commit it stands at now
+    /// Current head commit
     pub head: Option<String>,
-    /// The branch it was put on
+    /// Branch that it was rebased onto
     pub onto: Option<String>,
     /// True if the branch moved
     pub moved: bool,
@@ -104,7 +104,7 @@ pub enum RebaseStatus {
 pub struct CommitAnswer {
     /// Your branch; null while it is not done
     pub branch: Option<String>,
-    /// The commit it stands at now
+    /// Current head commit
     pub head: Option<String>,
     /// False if there was nothing to commit
     pub committed: bool,

@@ -60,7 +60,7 @@ pub struct CreatedLink {
 pub struct LinkList {
     /// The links, oldest first
     pub links: Vec<LinkView>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PassId>,
 }
@@ -78,7 +78,7 @@ pub struct LinkView {
     pub uses_left: Option<u32>,
     /// Number of open tabs
     pub tabs: u32,
-    /// When it was made
+    /// When it was created
     pub created_at: Timestamp,
     /// When it expires
     pub expires_at: Timestamp,

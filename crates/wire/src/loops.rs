@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 pub struct LoopTaskCounts {
     /// Not begun
     pub remaining: i64,
-    /// Being worked on
+    /// In progress
     pub in_progress: i64,
     /// Held up
     pub blocked: i64,
     /// Done
     pub completed: i64,
-    /// Not wanted any more
+    /// No longer needed
     pub cancelled: i64,
 }
 
@@ -69,7 +69,7 @@ pub struct LoopView {
     pub created_at: Timestamp,
     /// When it last changed
     pub updated_at: Timestamp,
-    /// When it was over
+    /// When it ended
     pub ended_at: Option<Timestamp>,
 }
 
@@ -93,9 +93,9 @@ pub struct IterationView {
     pub commit: Option<String>,
     /// Cost in dollars
     pub cost_usd: Option<f64>,
-    /// When it began
+    /// Start time
     pub started_at: Timestamp,
-    /// When it was over
+    /// When it ended
     pub ended_at: Option<Timestamp>,
 }
 
@@ -160,7 +160,7 @@ pub struct LoopDetails {
 pub struct LoopList {
     /// The loops, newest first
     pub loops: Vec<LoopView>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<i64>,
 }

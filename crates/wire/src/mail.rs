@@ -226,7 +226,7 @@ pub struct InboxAnswer {
     pub unread_count: i64,
     /// The letters
     pub mails: Vec<MailView>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,
 }

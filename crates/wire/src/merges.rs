@@ -39,15 +39,15 @@ pub struct MergeView {
     pub id: MergeId,
     /// The task
     pub task_id: TaskId,
-    /// Its name for people
+    /// Its slug
     pub slug: String,
     /// Its number: `TAS-12`
     pub number: TaskRef,
     /// Title of the task
     pub title: String,
-    /// The branch it is on
+    /// Branch
     pub branch: String,
-    /// The branch it goes into
+    /// Target branch
     pub target: String,
     /// The commit that was approved
     pub commit: String,
@@ -55,15 +55,15 @@ pub struct MergeView {
     pub merged_commit: Option<String>,
     /// Current state
     pub state: MergeState,
-    /// Its place among those that wait for the same branch, from 1; null where it does not wait
+    /// Position in the queue of its target branch, from 1; null if it does not wait
     pub position: Option<u32>,
-    /// Why it was sent back or is held
+    /// Reason why it was sent back or is held
     pub reason: Option<String>,
     /// Conflicts
     pub conflicts: Vec<ConflictView>,
-    /// The end of what the check said, where it was not passed
+    /// End of the check's output, if the check failed
     pub check_output: Option<String>,
-    /// Files that are in the way
+    /// Conflicting files
     pub files: Vec<String>,
     /// Author of the work
     pub agent_id: Option<AgentId>,
@@ -71,7 +71,7 @@ pub struct MergeView {
     pub approved_by: Option<AgentId>,
     /// When it was approved
     pub created_at: Timestamp,
-    /// When it was over
+    /// When it ended
     pub ended_at: Option<Timestamp>,
 }
 
@@ -107,7 +107,7 @@ pub struct Merges {
     /// Those that were over last, newest first; only where they were asked for
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub over: Vec<MergeView>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<i64>,
 }
@@ -118,7 +118,7 @@ pub struct Merges {
 pub struct BranchOverlap {
     /// Its task
     pub task_id: TaskId,
-    /// Its task's name for people
+    /// Slug of its task
     pub slug: String,
     /// The files that both change
     pub files: Vec<String>,
@@ -132,7 +132,7 @@ pub struct BranchOverlap {
 pub struct ReviewedPullRequest {
     /// Its number
     pub number: u64,
-    /// Where it can be read
+    /// Path or URL
     pub url: String,
     /// Current state
     pub state: model::review::PullState,
@@ -145,11 +145,11 @@ pub struct ReviewedTask {
     /// The task
     #[serde(flatten)]
     pub task: TaskView,
-    /// The branch it was done on; null where it has none of its own
+    /// Branch of the work; null if it has none of its own
     pub branch: Option<String>,
-    /// Where that stands: what is approved by approving now
+    /// Head of that branch: the commit that an approval covers
     pub commit: Option<String>,
-    /// The branch it is meant for
+    /// Target branch
     pub target: Option<String>,
     /// Number of changed files
     pub changed_files: u64,
@@ -157,7 +157,7 @@ pub struct ReviewedTask {
     pub additions: u64,
     /// Number of removed lines
     pub deletions: u64,
-    /// Files that lie uncommitted where it was done, and are no part of what is approved
+    /// Uncommitted files in its worktree; an approval does not cover them
     pub uncommitted: Vec<String>,
     /// Its pull request
     pub pull_request: Option<ReviewedPullRequest>,
@@ -167,7 +167,7 @@ pub struct ReviewedTask {
     pub merges_cleanly: Option<bool>,
     /// Conflicts
     pub conflicts: Vec<ConflictView>,
-    /// Why git cannot say more of it
+    /// Reason if git cannot read it
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
@@ -180,7 +180,7 @@ pub struct ReviewQueueAnswer {
     pub tasks: Vec<ReviewedTask>,
     /// Approved work that is not merged yet, in order
     pub queue: Vec<MergeView>,
-    /// Where the next page of tasks begins, if there is one
+    /// Cursor of the next page of tasks, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,
 }
@@ -227,7 +227,7 @@ pub struct ReviewDesk {
     pub tasks: Vec<ReviewDeskTask>,
     /// Approved work that is not merged yet, in order
     pub queue: Vec<MergeView>,
-    /// Where the next page of tasks begins, if there is one
+    /// Cursor of the next page of tasks, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,
 }
@@ -238,20 +238,20 @@ pub struct ReviewDesk {
 pub struct ApprovedTask {
     /// The task
     pub task_id: TaskId,
-    /// Its way into the branch; null where there is nothing to merge
+    /// Id of the merge; null if there is nothing to merge
     pub merge_id: Option<MergeId>,
     /// Current state
     pub status: ApprovalStatus,
     /// The commit by which it was merged
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// Why it was sent back or is held
+    /// Reason why it was sent back or is held
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Conflicts
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<ConflictView>,
-    /// The end of what the check said, where it was not passed
+    /// End of the check's output, if the check failed
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check_output: Option<String>,
 }

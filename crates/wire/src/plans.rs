@@ -42,7 +42,7 @@ pub struct PlanView {
     /// The plan in a line
     #[serde(flatten)]
     pub row: PlanRow,
-    /// In which role it is run
+    /// Role it is run
     pub role: String,
     /// Its own task, beside those of its steps
     pub task_slug: String,
@@ -90,7 +90,7 @@ pub struct PlanStepView {
     pub reason: Option<String>,
     /// The steps that must be done before it
     pub depends_on: Vec<u32>,
-    /// In which role it is to be done, where the plan says so
+    /// Role it is to be done, where the plan says so
     pub role: Option<String>,
     /// Budget of the step in dollars, if the plan sets one
     pub budget_usd: Option<f64>,
@@ -136,7 +136,7 @@ pub struct PlanQuestion {
 pub struct Plans {
     /// The plans, newest first
     pub plans: Vec<PlanRow>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<i64>,
 }

@@ -119,7 +119,7 @@ pub struct RecordedCall {
     /// The call as it stands in lists
     #[serde(flatten)]
     pub row: RecordRow,
-    /// When it began
+    /// Start time
     pub started_at: Timestamp,
     /// Category and depth of the caller; null for the operator
     pub standing: Option<CallerRank>,
@@ -198,7 +198,7 @@ pub struct NeighbourCall {
     pub number: i64,
     /// Tool name
     pub tool: String,
-    /// When it began
+    /// Start time
     pub started_at: Timestamp,
     /// When it was answered
     pub at: Timestamp,

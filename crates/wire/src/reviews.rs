@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub struct ReviewTask {
     /// Its number: `TAS-12`
     pub number: TaskRef,
-    /// Its name for people
+    /// Its slug
     pub slug: String,
     /// Title
     pub title: String,
@@ -47,7 +47,7 @@ pub struct PullRequestView {
     pub repository: String,
     /// Its number there
     pub number: u64,
-    /// Where it can be read
+    /// Path or URL
     pub url: String,
     /// Current state
     pub state: PullState,
@@ -69,7 +69,7 @@ pub struct ReviewView {
     pub task_slug: Option<String>,
     /// The coder's task
     pub task: Option<ReviewTask>,
-    /// For which time
+    /// Number of the review, from 1
     pub iteration: u32,
     /// Maximum number of reviews
     pub max_iterations: u32,
@@ -95,7 +95,7 @@ pub struct ReviewView {
     pub tmux_session: Option<String>,
     /// When it was asked for
     pub created_at: Timestamp,
-    /// When it was over
+    /// When it ended
     pub ended_at: Option<Timestamp>,
 }
 
@@ -154,7 +154,7 @@ pub struct Reviews {
     pub limited: Vec<CoderView>,
     /// The reviews, oldest first
     pub reviews: Vec<ReviewView>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<i64>,
 }
@@ -172,7 +172,7 @@ pub enum ActionStatus {
 /// Issues that are open.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CreatedIssues {
-    /// The issues, in the order in which they were asked for; empty while they are being opened
+    /// The issues, in the requested order; empty while they are being opened
     pub issues: Vec<CreatedIssue>,
     /// Progress of the request
     pub status: ActionStatus,
@@ -211,13 +211,13 @@ pub struct CreatedPullRequest {
 pub struct RequestedReview {
     /// The reviewer
     pub review_instance_id: AgentId,
-    /// The tmux session in which it can be watched; null where its role has none
+    /// Its tmux session; null if its role has none
     pub session_name: Option<String>,
-    /// Where it looks; null while that is being made
+    /// Its worktree; null while it is being created
     pub worktree_path: Option<String>,
     /// The branch that is reviewed
     pub branch_name: Option<String>,
-    /// For which time
+    /// Number of the review, from 1
     pub review_iteration: Option<u32>,
     /// Your status now
     pub instance_status: InstanceStatus,
@@ -237,7 +237,7 @@ pub struct SentFeedback {
     pub target_instance_id: AgentId,
     /// Your own end: your work is done, and you are ended soon
     pub cleanup_status: &'static str,
-    /// `merge` or `mail`; null while it is on its way
+    /// `merge` or `mail`; null until it is delivered
     pub delivered_by: Option<String>,
     /// Progress of the request
     pub status: ActionStatus,

@@ -13,11 +13,11 @@ pub struct SessionTask {
     pub id: TaskRef,
     /// Description
     pub content: String,
-    /// Where it stands
+    /// State
     pub status: SessionStatus,
     /// Priority: 0 is the most urgent, 4 the least
     pub priority: Priority,
-    /// The tasks that must be done before it
+    /// Tasks that it depends on
     pub depends_on: Vec<TaskRef>,
 }
 
@@ -33,7 +33,7 @@ pub struct RecordedSummary {
 /// Added entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AddedNotes {
-    /// The notes, in the order in which they came
+    /// The notes, in the given order
     pub notes: Vec<AddedNote>,
     /// Number of entries
     pub count: usize,
@@ -55,7 +55,7 @@ pub struct AddedNote {
 pub struct SessionNotes {
     /// The notes
     pub notes: Vec<SessionNote>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,
 }
@@ -71,7 +71,7 @@ pub struct SessionNote {
     pub kind: NoteType,
     /// Text
     pub content: String,
-    /// The iteration in which it was written
+    /// Iteration in which it was written
     pub iteration: u32,
     /// Author; null for the human
     pub agent_id: Option<AgentId>,
@@ -91,7 +91,7 @@ pub struct CompletedSession {
 /// Added entries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AddedTasks {
-    /// The tasks, in the order in which they came
+    /// The tasks, in the given order
     pub tasks: Vec<SessionTask>,
     /// Number of entries
     pub count: usize,
@@ -102,17 +102,17 @@ pub struct AddedTasks {
 pub struct SessionTasks {
     /// Not begun
     pub remaining: Vec<SessionTask>,
-    /// Being worked on
+    /// In progress
     pub in_progress: Vec<SessionTask>,
     /// Held up
     pub blocked: Vec<SessionTask>,
     /// Done
     pub completed: Vec<SessionTask>,
-    /// Not wanted any more
+    /// No longer needed
     pub cancelled: Vec<SessionTask>,
     /// Number of entries in this answer
     pub count: usize,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(rename = "nextCursor", skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,
 }
@@ -133,9 +133,9 @@ impl SessionTasks {
 /// The next task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NextTask {
-    /// The task; null where none is ready
+    /// The task; null if none is ready
     pub task: Option<NextTaskItem>,
-    /// The number of your claim: `task-update` takes it, and refuses work under an old one
+    /// Number of your claim; `task-update` takes it and refuses updates under an old one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim: Option<i64>,
 }
@@ -149,7 +149,7 @@ pub struct NextTaskItem {
     pub content: String,
     /// Priority: 0 is the most urgent, 4 the least
     pub priority: Priority,
-    /// Where it stands
+    /// State
     pub status: SessionStatus,
     /// Description, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -38,7 +38,7 @@ pub struct RoleView {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "RoleSum")]
 pub struct EffectiveRole {
-    /// Its name for people
+    /// Its slug
     pub display_name: Option<String>,
     /// Purpose
     pub description: Option<String>,

@@ -58,7 +58,7 @@ pub struct SlackFailureView {
     pub text: String,
     /// Slack's error
     pub error: String,
-    /// When it was made
+    /// When it was created
     pub created_at: Timestamp,
 }
 
@@ -90,7 +90,7 @@ pub struct SlackThreadView {
 pub struct SlackThreads {
     /// The threads, newest first
     pub threads: Vec<SlackThreadView>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<i64>,
 }

@@ -31,17 +31,17 @@ pub struct SupervisorHealth {
     pub is_healthy: bool,
     /// Health
     pub status: HealthStatus,
-    /// When it was last heard of
+    /// Time of its last activity
     pub last_active_at: Timestamp,
     /// Minutes since that time
     pub minutes_since_heartbeat: i64,
-    /// After how many minutes of silence it counts as lost
+    /// Minutes of silence after which it counts as lost
     pub threshold_minutes: u32,
     /// Current state
     pub state: OfficeStatus,
-    /// The same, as it is stored
+    /// State as stored in the record
     pub agent_state: AgentStateName,
-    /// Why it is so, where that is not plain
+    /// Explanation, if needed
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -56,7 +56,7 @@ pub struct CreatedSupervisor {
     pub role: String,
     /// The epic it leads
     pub epic_id: EpicId,
-    /// Where that stands now
+    /// Its current state
     pub epic_state: EpicState,
 }
 
@@ -66,7 +66,7 @@ pub struct CreatedSupervisor {
 pub struct PendingEpics {
     /// The epics, oldest first
     pub epics: Vec<PendingEpic>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,
 }
@@ -79,9 +79,9 @@ pub struct PendingEpic {
     pub epic_id: EpicId,
     /// Title
     pub title: String,
-    /// Where it stands
+    /// State
     pub state: EpicState,
-    /// When it was made
+    /// When it was created
     pub created_at: Timestamp,
     /// Number of its tasks by state
     pub tasks: EpicTaskCounts,
@@ -93,7 +93,7 @@ pub struct PendingEpic {
 pub struct Supervisors {
     /// The supervisors, oldest first
     pub supervisors: Vec<SupervisorRow>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,
 }
@@ -110,13 +110,13 @@ pub struct SupervisorRow {
     pub epic_title: Option<String>,
     /// Current state
     pub state: OfficeStatus,
-    /// The same, as it is stored
+    /// State as stored in the record
     pub agent_state: AgentStateName,
-    /// When it was last heard of
+    /// Time of its last activity
     pub last_active_at: Timestamp,
-    /// True if it shows signs of life or waits with a reason
+    /// True if it is active or waits for something
     pub is_healthy: bool,
-    /// Minutes since its last sign of life
+    /// Minutes since its last activity
     pub minutes_since_heartbeat: i64,
     /// Number of live agents below it
     pub workers: usize,

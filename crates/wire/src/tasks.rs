@@ -19,7 +19,7 @@ pub struct TaskRow {
     pub id: TaskId,
     /// Its number: 12 for `TAS-12`
     pub number: i64,
-    /// Its name for people
+    /// Its slug
     pub slug: String,
     /// Title, one line
     pub title: String,
@@ -35,7 +35,7 @@ pub struct TaskRow {
     pub session: String,
     /// The epic it belongs to
     pub epic: Option<EpicName>,
-    /// The tasks that must be done before it
+    /// Tasks that it depends on
     pub needs: Vec<TaskNeed>,
     /// Number of tasks that wait for it
     pub needed_by: i64,
@@ -133,7 +133,7 @@ pub struct BoardColumn {
     pub count: i64,
     /// The first of them, by priority and then by number; what is done, the newest first
     pub tasks: Vec<TaskRow>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     pub next_cursor: Option<String>,
 }
 
@@ -143,7 +143,7 @@ pub struct BoardColumn {
 pub struct Tasks {
     /// The tasks
     pub tasks: Vec<TaskRow>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     pub next_cursor: Option<String>,
     /// True if more tasks match than were searched
     pub truncated: bool,
@@ -157,7 +157,7 @@ pub struct GraphNode {
     pub number: i64,
     /// Title
     pub title: String,
-    /// Where it stands
+    /// State
     pub state: TaskStateName,
     /// In which column
     pub column: Column,
@@ -211,7 +211,7 @@ pub struct HistoryEntry {
 pub struct TaskHistory {
     /// The newest first
     pub history: Vec<HistoryEntry>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     pub next_cursor: Option<i64>,
 }
 
@@ -247,7 +247,7 @@ pub struct TaskDetails {
     pub history: Vec<HistoryEntry>,
     /// Where the history goes on, if it does
     pub history_cursor: Option<i64>,
-    /// The branch it is done on
+    /// Branch of the work
     pub branch_name: Option<String>,
     /// Its pull request, where it was opened from here
     pub pull_request: Option<PullRequestView>,
@@ -255,7 +255,7 @@ pub struct TaskDetails {
     pub pr_url: Option<String>,
     /// Context for the next agent, as Markdown
     pub context: String,
-    /// When it was made
+    /// When it was created
     pub created_at: Timestamp,
 }
 
@@ -267,7 +267,7 @@ pub struct TaskLink {
     pub number: i64,
     /// Title
     pub title: String,
-    /// Where it stands
+    /// State
     pub state: TaskStateName,
     /// In which column
     pub column: Column,
@@ -297,7 +297,7 @@ pub struct TaskDispatch {
     pub agent_id: AgentId,
     /// The end of its id
     pub short: String,
-    /// In which role
+    /// Role
     pub role: String,
     /// Final status; `running` until it ends
     pub status: String,
@@ -315,7 +315,7 @@ pub struct TaskDispatch {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskContext {
-    /// Markdown; what others wrote in it is quoted
+    /// Markdown; texts of others are quoted
     pub context: String,
 }
 
@@ -325,7 +325,7 @@ pub struct TaskContext {
 pub struct TaskLines {
     /// The tasks, newest first
     pub tasks: Vec<TaskLine>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,
 }
@@ -336,13 +336,13 @@ pub struct TaskLines {
 pub struct TaskLine {
     /// Its slug
     pub slug: String,
-    /// When it was made
+    /// When it was created
     pub created: Timestamp,
     /// Description
     pub description: String,
     /// Number of agents that worked on it
     pub dispatch_count: i64,
-    /// Where it stands
+    /// State
     pub state: TaskStateName,
 }
 
@@ -352,7 +352,7 @@ pub struct TaskLine {
 pub struct TaskView {
     /// Its id
     pub id: TaskId,
-    /// Its name for people
+    /// Its slug
     pub slug: String,
     /// Its number: `TAS-12`
     pub number: TaskRef,
@@ -360,25 +360,25 @@ pub struct TaskView {
     pub title: String,
     /// Description
     pub description: Option<String>,
-    /// Where it stands
+    /// State
     pub state: OfficeState,
-    /// The same as it is stored, which tells cancelled from failed
+    /// State as stored, which distinguishes cancelled from failed
     pub stored_state: TaskStateName,
     /// Priority: 0 is the most urgent, 4 the least
     pub priority: Priority,
-    /// The tasks that must be done before it
+    /// Tasks that it depends on
     pub depends_on: Vec<TaskId>,
     /// The epic it belongs to
     pub epic_id: Option<EpicId>,
-    /// The agent it was last given to
+    /// Agent it was last assigned to
     pub assigned_agent_id: Option<AgentId>,
-    /// Where its files are
+    /// Path of its files
     pub worktree_path: Option<String>,
-    /// The branch it is done on
+    /// Branch of the work
     pub branch_name: Option<String>,
     /// Its pull request
     pub pr_url: Option<String>,
-    /// When it was made
+    /// When it was created
     pub created_at: Timestamp,
     /// When it last changed
     pub updated_at: Timestamp,
@@ -391,12 +391,12 @@ pub struct TaskAnswer {
     /// The task
     #[serde(flatten)]
     pub task: TaskView,
-    /// The last 50 remarks, or the last 50 before the cursor, oldest first
+    /// Last 50 comments, or the last 50 before the cursor, oldest first
     pub comments: Vec<CommentLine>,
     /// Number of earlier comments not in this answer; absent if there are none
     #[serde(skip_serializing_if = "Option::is_none")]
     pub earlier_comments: Option<u64>,
-    /// Where the earlier remarks go on; absent where there are none
+    /// Cursor of earlier comments; absent if there are none
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comments_cursor: Option<PageCursor>,
     /// The agents that worked on it, in order
@@ -423,7 +423,7 @@ pub struct CommentLine {
 pub struct DispatchLine {
     /// Agent id
     pub agent_id: AgentId,
-    /// In which role
+    /// Role
     pub role: String,
     /// Final status; `running` until it ends
     pub status: String,
@@ -439,7 +439,7 @@ pub struct DispatchLine {
 pub struct TasksAnswer {
     /// The tasks
     pub tasks: Vec<TaskView>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,
 }
@@ -462,7 +462,7 @@ pub struct AddedComment {
 pub struct ForcedTask {
     /// The task
     pub task_id: TaskId,
-    /// Where it stands now
+    /// Current state
     pub state: OfficeState,
     /// Its branch, which was not merged
     pub branch_name: Option<String>,
@@ -476,10 +476,10 @@ pub struct ForcedTask {
 pub struct ReturnedTask {
     /// The task
     pub task_id: TaskId,
-    /// Where it stands now
+    /// Current state
     pub state: OfficeState,
     /// Agent that continues it; null if there is none yet
     pub agent_id: Option<AgentId>,
-    /// Its branch, on which the work goes on
+    /// Branch on which the work continues
     pub branch_name: Option<String>,
 }

@@ -108,7 +108,7 @@ pub struct DeliveryView {
     pub last_status: Option<u32>,
     /// Error of the last attempt
     pub last_error: Option<String>,
-    /// When it was made
+    /// When it was created
     pub created_at: Timestamp,
     /// When it was accepted or given up
     pub ended_at: Option<Timestamp>,
@@ -149,7 +149,7 @@ pub struct Webhooks {
 pub struct Deliveries {
     /// The messages, newest first
     pub deliveries: Vec<DeliveryView>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<i64>,
 }

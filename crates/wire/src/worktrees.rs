@@ -85,7 +85,7 @@ pub struct PrunedWorktree {
 pub struct Worktrees {
     /// The worktrees, oldest first
     pub worktrees: Vec<WorktreeView>,
-    /// Where the next page begins, if there is one
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<i64>,
 }

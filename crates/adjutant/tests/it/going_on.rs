@@ -259,7 +259,7 @@ say '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result
     let unfit = spawn("unfit").await;
     assert_eq!((&unfit["success"], &unfit["state"]), (&json!(false), &json!("failed")), "{unfit}");
     let why = reason(&world, unfit["spawn_id"].as_str().unwrap()).await;
-    assert!(why.starts_with("its result does not fit the schema"), "{why}");
+    assert!(why.starts_with("its result does not match the schema"), "{why}");
 }
 
 #[tokio::test]

@@ -235,7 +235,7 @@ async fn the_planning_has_three_tools_and_a_worker_begins_one_task() {
       - call: task-update
         with: {{id: TAS-2, status: in_progress}}
         fails: CONFLICT
-        expect: {{message: 'iteration 1 has begun TAS-1 already, and an iteration begins one task'}}
+        expect: {{message: 'iteration 1 has already begun TAS-1; an iteration works on one task'}}
       - call: session-complete
         fails: CONFLICT
       - call: note-add

@@ -290,7 +290,7 @@ async fn who_waits_for_its_turn_can_be_taken_out_and_who_has_it_cannot() {
     let second = second.await.unwrap().unwrap();
     assert_eq!(
         (&second["status"], &second["reason"]),
-        (&json!("sent_back"), &json!("changes were asked for"))
+        (&json!("sent_back"), &json!("changes were requested"))
     );
     assert_eq!(task(&world, "second").await["state"], "PENDING");
     assert_eq!(checks(&world).len(), 1);

@@ -376,5 +376,5 @@ async fn without_supervisors_the_command_line_says_what_to_do() {
     until_is(&world, &worker, "succeeded").await;
     let wrong = world.run(&["supervisors", "recover", &worker]).await.unwrap();
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
-    assert!(wrong.stderr.contains("is no supervisor"), "{wrong:?}");
+    assert!(wrong.stderr.contains("is not a supervisor"), "{wrong:?}");
 }

@@ -296,10 +296,10 @@ async fn what_cannot_be_opened_is_refused_with_the_reason_and_nothing_is_pushed(
     stage.git(&format!("cd '{dir}' && git checkout -q work")).await;
 
     let error = refused(json!({ "title": "x", "description": "y", "base_branch": "work" })).await;
-    assert_eq!(error["message"], "`work` is where work goes to, not where it comes from");
+    assert_eq!(error["message"], "`work` is a target branch and cannot be the source of a pull request");
     stage.git("git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/work").await;
     let error = refused(wish()).await;
-    assert_eq!(error["message"], "`work` is where work goes to, not where it comes from");
+    assert_eq!(error["message"], "`work` is a target branch and cannot be the source of a pull request");
     stage.git("git remote set-head origin -d").await;
     let error = refused(json!({ "title": "x", "description": "y", "base_branch": "a..b" })).await;
     assert_eq!((&error["code"], &error["field"]), (&json!("INVALID_INPUT"), &json!("base_branch")));
@@ -310,14 +310,14 @@ async fn what_cannot_be_opened_is_refused_with_the_reason_and_nothing_is_pushed(
         (&error["code"], &error["tool_name"]),
         (&json!("CONFLICT"), &json!("create_pull_request"))
     );
-    assert_eq!(error["message"], "there is nothing to open a pull request for");
+    assert_eq!(error["message"], "there are no commits for a pull request");
     // The reviewer's file alone is nothing either.
     stage
         .git(&format!(
             "cd '{dir}' && echo x > REVIEW_FEEDBACK.md && git add -A && git commit -q -m F"
         ))
         .await;
-    assert_eq!(refused(wish()).await["message"], "there is nothing to open a pull request for");
+    assert_eq!(refused(wish()).await["message"], "there are no commits for a pull request");
     stage.commit("work", "two").await;
 
     stage.git("git remote rename origin elsewhere").await;
@@ -335,7 +335,7 @@ async fn what_cannot_be_opened_is_refused_with_the_reason_and_nothing_is_pushed(
         refused(json!({ "title": "x", "description": "y", "base_branch": "release" })).await;
     assert_eq!(error["message"], "o/r has no branch `release` to merge into", "{error}");
     stage.github.branch("o", "r", "work", testkit::github::Branch::Even);
-    assert_eq!(refused(wish()).await["message"], "there is nothing to open a pull request for");
+    assert_eq!(refused(wish()).await["message"], "there are no commits for a pull request");
     assert_eq!(stage.github.pulls(), []);
     stage.git(&format!("git worktree remove --force '{dir}' && git branch -q -D work")).await;
     stage.in_order().await;
@@ -388,7 +388,7 @@ async fn a_merged_pull_request_is_not_opened_again_but_newer_work_is() {
     stage.github.set_pull_state(1, PullState::Merged);
     stage.git("git push -q origin work:main").await;
     let error = http.call(TOOL, wish()).await.unwrap().unwrap_err();
-    assert_eq!(error["message"], "there is nothing to open a pull request for");
+    assert_eq!(error["message"], "there are no commits for a pull request");
     stage.commit("work", "two").await;
     let second = http.call(TOOL, wish()).await.unwrap().unwrap();
     assert_eq!((&first["pr_number"], &second["pr_number"]), (&json!(1), &json!(2)));

@@ -186,7 +186,7 @@ async fn wrong_names_are_refused_with_what_to_type_instead() {
     assert!(error.contains("did you mean `fix-the-parser`?"), "{error}");
     let error = world.run(&["review", "show", "fix-the-parser"]).await.unwrap();
     assert_eq!(error.code, Some(4));
-    assert!(error.stderr.contains("nobody has worked on the task"), "{}", error.stderr);
+    assert!(error.stderr.contains("no agent has worked on the task"), "{}", error.stderr);
     let number = task["number"].as_str().unwrap();
     let error = world.run(&["review", "approve", number]).await.unwrap();
     assert_eq!(error.code, Some(5), "{}", error.stderr);

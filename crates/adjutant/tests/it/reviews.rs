@@ -185,7 +185,7 @@ scenarios:
     steps:
       - call: request_review
         fails: CONFLICT
-        expect: {message: 'there is nothing to review: you have committed nothing'}
+        expect: {message: 'there is nothing to review: you have no commits'}
       - call: send_feedback
         with: {feedback: me, feedback_type: needs_work}
         fails: PERMISSION_DENIED

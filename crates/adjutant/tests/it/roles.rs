@@ -59,7 +59,7 @@ async fn a_broken_or_missing_role_gives_its_agents_nothing_more() {
     ];
     for (when, front) in broken {
         role(&world, "guard", &front);
-        assert!(reload(&world).await.contains("last good rules"), "{when}");
+        assert!(reload(&world).await.contains("use the last good version"), "{when}");
         holds(&http, &both, when).await;
     }
     fs::remove_file(&file).unwrap();

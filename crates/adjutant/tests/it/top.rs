@@ -275,7 +275,7 @@ async fn it_says_that_the_server_is_away_and_goes_on_with_the_next() {
     let pane = Pane::top(&world, (80, 24)).await;
     pane.until_has("└ hand").await;
     server.stop().await.unwrap();
-    let seen = pane.until_has("The server is away").await;
+    let seen = pane.until_has("The server is not reachable").await;
     assert!(seen.contains("└ hand"), "what was known stays\n{seen}");
     // Nothing is done meanwhile.
     pane.keys("x y").await;
@@ -286,7 +286,7 @@ async fn it_says_that_the_server_is_away_and_goes_on_with_the_next() {
     pane.until(|seen| line(seen, "└ hand").contains("and more")).await;
     // After a crash it brings a server back itself.
     server.kill().await.unwrap();
-    pane.until_has("The server is away").await;
+    pane.until_has("The server is not reachable").await;
     pane.until(|seen| !seen.contains("is away")).await;
     fs::write(world.project().join("end"), "").unwrap();
     pane.until(|seen| line(seen, "└ hand").contains("✓ done")).await;

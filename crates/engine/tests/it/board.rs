@@ -159,7 +159,7 @@ async fn a_history_says_what_changed_and_by_whom() {
             format!("given to worker {short} by the operator"),
             "priority changed from 1 to 0 by the operator".to_owned(),
             "comment by the operator".to_owned(),
-            "what it waits for was changed by the operator".to_owned(),
+            "dependencies changed by the operator".to_owned(),
             "priority changed from 2 to 1 by the operator".to_owned(),
             "created by the operator".to_owned(),
         ]
@@ -278,7 +278,7 @@ async fn a_move_that_is_refused_says_why_and_what_to_do() {
     let refusal = world.refused(Who::Operator, UPDATE, review, "CONFLICT").await;
     assert_eq!(
         refusal.message(),
-        "a task that is pending cannot become review: nobody has begun it; move it to in_progress first"
+        "a task that is pending cannot become review: no agent has begun it; move it to in_progress first"
     );
     let done = json!({ "id": name(number), "status": "completed" });
     let refusal = world.refused(Who::Operator, SESSION, done, "CONFLICT").await;

@@ -219,7 +219,7 @@ async fn nobody_holds_more_than_can_be_compared() {
         world.ok(ada, RESERVE, json!({ "paths": paths })).await;
     }
     let refusal = world.refused(ada, RESERVE, json!({ "paths": ["x"] }), "CONFLICT").await;
-    assert!(refusal.message().contains("501 reservations, and 500 is the most"));
+    assert!(refusal.message().contains("501 reservations; the limit is 500"));
     let renewed = format!("*{}0", "a".repeat(480));
     world.ok(ada, RESERVE, json!({ "paths": [renewed] })).await;
     reserve(&world, bob, &["src/**", "docs/*.md"]).await;

@@ -112,7 +112,7 @@ async fn reviewers_of_an_epic_see_the_work_on_its_tasks() {
     world.ok(Who::Operator, "mcp__task__create", task).await;
     let by_task = json!({ "taskId": "t" });
     let refusal = world.refused(Who::Operator, DIFF, by_task.clone(), "INVALID_AGENT_STATE").await;
-    assert!(refusal.message().contains("nobody has worked on TAS-1"), "{refusal:?}");
+    assert!(refusal.message().contains("no agent has worked on TAS-1"), "{refusal:?}");
     let worker = world.enlist_for("worker", "t".parse().unwrap()).await;
     let dir = project.worktree(worker, Some("main")).await;
     let start = json!({ "taskId": "t", "status": "IN_PROGRESS" });

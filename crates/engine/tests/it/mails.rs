@@ -81,7 +81,7 @@ async fn a_letter_has_one_recipient() {
         (json!({}), "Must specify either `toAgentId` or `toHuman: true`"),
         (
             json!({ "toAgentId": agent, "toHuman": true }),
-            "`toAgentId` and `toHuman` exclude each other: name one recipient",
+            "pass `toAgentId` or `toHuman`, not both",
         ),
         (json!({ "toHuman": false }), "Must specify either `toAgentId` or `toHuman: true`"),
     ] {

@@ -92,7 +92,7 @@ async fn a_visitor_calls_no_tool() {
     assert_eq!(refused.code, Code::PermissionDenied);
     let agent = world.enlist("worker").await;
     let refused = world.engine.caller(Principal::Viewer, Some(agent)).unwrap_err();
-    assert_eq!(refused.message, "this link only lets you look");
+    assert_eq!(refused.message, "this link is read-only");
 }
 
 #[tokio::test]

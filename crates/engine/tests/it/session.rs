@@ -59,7 +59,7 @@ async fn a_batch_is_added_whole_or_not_at_all() {
         (
             json!([item("a"), item("b"), item(" A ")]),
             "CONFLICT",
-            "`tasks[2]`: an open task of session `default` says the same: TAS-1",
+            "`tasks[2]`: session `default` already has an open task with this content: TAS-1",
         ),
         (
             json!([item("a"), { "content": "b", "depends_on": "TAS-9" }]),
@@ -230,7 +230,7 @@ async fn work_under_an_old_claim_is_refused() {
     world.refused(worker, UPDATE, report(1), "CONFLICT").await;
     assert_eq!(world.ok(next, NEXT, json!({ "claim": true })).await["claim"], 2);
     let refusal = world.refused(worker, UPDATE, report(1), "CONFLICT").await;
-    assert!(refusal.message().starts_with("work reported under an old claim"));
+    assert!(refusal.message().starts_with("the claim "));
     let done = json!({ "id": "TAS-1", "status": "completed", "claim": 2 });
     for _ in 0..2 {
         world.ok(next, UPDATE, done.clone()).await;

@@ -119,7 +119,7 @@ async fn who_has_no_worktree_is_told_why_there_is_nothing() {
     let project = Project::with(LINES);
     let guest = enlisted(&project.world, None).await;
     let view = diff(&project, guest).await;
-    assert!(view.why.unwrap().contains("a folder that others may change too"));
+    assert!(view.why.unwrap().contains("it works in a shared folder"));
     assert_eq!((view.branch, view.files.len(), view.patch), (None, 0, String::new()));
     let nobody = project.world.engine.agent_diff(AgentId::from_bits(1)).await.unwrap_err();
     assert_eq!(nobody.code.name(), "AGENT_NOT_FOUND");

@@ -101,16 +101,16 @@ fn what_is_no_pattern_is_refused_with_the_reason() {
         ("a\nb", "U+000A"),
         ("src/{a,b", "`{` is not closed; write `\\{`"),
         ("src/[ab", "`[` is not closed"),
-        ("[]", "`[]` is not a class"),
-        ("[z-a]", "is not a class"),
-        ("[a/b]", "is not a class"),
+        ("[]", "`[]` is not a character class"),
+        ("[z-a]", "is not a character class"),
+        ("[a/b]", "is not a character class"),
         ("src\\lib.rs", "folders are separated by `/`"),
         ("a\\", "folders are separated by `/`"),
         ("src/**.rs", "`**` must stand alone"),
         ("a**", "`**` must stand alone"),
         ("{a,**}/b", "`**` must stand alone"),
         ("x{**,b}", "`**` must stand alone"),
-        ("{,}", "no file can be called `{,}`"),
+        ("{,}", "`{,}` is not a valid file name"),
     ] {
         assert!(refused(pattern).contains(says), "{pattern}: {}", refused(pattern));
     }

@@ -108,7 +108,7 @@ pub struct WorkBudget(u64);
 
 /// The work was more than allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("these patterns are too many or too intricate to be compared")]
+#[error("these patterns are too many or too complex to compare")]
 pub struct WorkLimitExceeded;
 
 impl WorkBudget {

@@ -29,7 +29,7 @@ fn by_headings(lines: &[Line<'_>], rank: usize) -> Result<Vec<StepHeading>, Plan
         is_open = false;
         let Some((number, title)) = numbered(says).filter(|_| own == rank) else {
             if own == rank && looks_like_a_step(says) {
-                let problem = format!("`{says}` has no number of its own, as `Step 3: Title`");
+                let problem = format!("`{says}` needs a number, such as `Step 3: Title`");
                 return Err(PlanError::at(index + 1, problem));
             }
             continue;
@@ -40,7 +40,7 @@ fn by_headings(lines: &[Line<'_>], rank: usize) -> Result<Vec<StepHeading>, Plan
         }
         if let Some(last) = found.last().filter(|last| last.number >= number) {
             let (before, line) = (last.number, last.first + 1);
-            let problem = format!("step {number} stands after step {before} (line {line})");
+            let problem = format!("step {number} follows step {before} (line {line})");
             return Err(PlanError::at(index + 1, format!("{problem}: number them in their order")));
         }
         is_open = true;
@@ -77,13 +77,13 @@ fn by_items(lines: &[Line<'_>]) -> Result<Vec<StepHeading>, PlanError> {
         let written = item.number.unwrap_or(number);
         if written <= 1 && before > 1 {
             let problem =
-                "a second list begins: steps are one list, or headings as `## Step 3: Title`";
+                "a second list begins: steps are one list, or headings such as `## Step 3: Title`";
             return Err(PlanError::at(index + 1, problem));
         }
         before = written;
         let title = clean(item.says);
         if title.is_empty() {
-            return Err(PlanError::at(index + 1, "the step says nothing"));
+            return Err(PlanError::at(index + 1, "the step is empty"));
         }
         let next = items.get(place + 1).map_or(lines.len(), |(next, _)| *next);
         found.push(StepHeading {

@@ -134,11 +134,11 @@ fn what_is_wrong_is_told_with_its_line() {
         ("```\n## Step 1: x\n```\n", "there is no step in it"),
         (
             "## Step 1: A\n## Step 2: B\nDepends on: 7\n",
-            "line 3: step 2 depends on `7`, and there is no such step",
+            "line 3: step 2 depends on `7`, which is not a step",
         ),
         (
             "## Step 1: Build\n## Step 2: B\nDepends on: buidl\n",
-            "line 3: step 2 depends on `buidl`, and there is no such step; did you mean `Build`?",
+            "line 3: step 2 depends on `buidl`, which is not a step; did you mean `Build`?",
         ),
         (
             "## Step 1: A\nAfter: 3\n## Step 2: B\nAfter: 1\n## Step 3: C\nAfter: 2\n",
@@ -151,23 +151,23 @@ fn what_is_wrong_is_told_with_its_line() {
         ),
         (
             "## Step 2: A\n## Step 1: B\n",
-            "line 2: step 1 stands after step 2 (line 1): number them in their order",
+            "line 2: step 1 follows step 2 (line 1): number them in their order",
         ),
         (
             "## Step 2: A\n## Step 2: B\n",
-            "line 2: step 2 stands after step 2 (line 1): number them in their order",
+            "line 2: step 2 follows step 2 (line 1): number them in their order",
         ),
         (
             "## Step 1: A\n## Step 2a: B\n",
-            "line 2: `Step 2a: B` has no number of its own, as `Step 3: Title`",
+            "line 2: `Step 2a: B` needs a number, such as `Step 3: Title`",
         ),
-        ("## Step 1: A\nBudget: much\n", "line 2: `much` is no amount of dollars, as `2.50`"),
-        ("## Step 1: A\nBudget: -1\n", "line 2: `-1` is no amount of dollars, as `2.50`"),
+        ("## Step 1: A\nBudget: much\n", "line 2: `much` is not an amount of dollars such as `2.50`"),
+        ("## Step 1: A\nBudget: -1\n", "line 2: `-1` is not an amount of dollars such as `2.50`"),
         (
             "1. a\n2. b\n\n1. c\n",
-            "line 4: a second list begins: steps are one list, or headings as `## Step 3: Title`",
+            "line 4: a second list begins: steps are one list, or headings such as `## Step 3: Title`",
         ),
-        ("- [ ] \n", "line 1: the step says nothing"),
+        ("- [ ] \n", "line 1: the step is empty"),
     ] {
         assert_eq!(wrong(plan), problem, "{plan}");
     }

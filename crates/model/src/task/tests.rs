@@ -162,7 +162,7 @@ fn a_refused_move_says_what_to_do() {
     let handed_in = TaskState::Pending.apply(TaskMove::Submit, EpicMembership::Alone).unwrap_err();
     assert_eq!(
         handed_in.to_string(),
-        "a task that is pending cannot become review: nobody has begun it; move it to in_progress first"
+        "a task that is pending cannot become review: no agent has begun it; move it to in_progress first"
     );
 }
 

@@ -12,11 +12,11 @@ use crate::board::Column;
 pub enum TaskStateName {
     /// Nobody has it
     Pending,
-    /// Given to an agent that has not begun
+    /// Assigned to an agent that has not begun
     Assigned,
-    /// Being worked on
+    /// In progress
     InProgress,
-    /// Done, to be looked at
+    /// Waiting for review
     Review,
     /// Held up
     Blocked,
@@ -24,7 +24,7 @@ pub enum TaskStateName {
     Completed,
     /// Tried and given up
     Failed,
-    /// Not wanted any more
+    /// No longer needed
     Cancelled,
 }
 

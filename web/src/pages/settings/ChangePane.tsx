@@ -1,4 +1,4 @@
-// What will be written, and the button that writes it.
+// Preview, and the button that writes it.
 import { CircleAlert, CircleCheck, CircleX, LoaderCircle } from 'lucide-react';
 import { useState, type ReactNode } from 'react';
 import { Button } from '../../parts/Button';
@@ -106,8 +106,8 @@ export function ChangePane(props: Props) {
     );
   }
   return (
-    <aside className={css.pane} aria-label="What will be written" data-changes={changes > 0}>
-      <h2 className={css.title}>What will be written</h2>
+    <aside className={css.pane} aria-label="Preview" data-changes={changes > 0}>
+      <h2 className={css.title}>Preview</h2>
       <div className={css.body}>
         <Change {...props} />
       </div>
@@ -118,7 +118,7 @@ export function ChangePane(props: Props) {
       )}
       {acts}
       {open && (
-        <Dialog title="What will be written" form="sheet" onClose={() => setOpen(false)}>
+        <Dialog title="Preview" form="sheet" onClose={() => setOpen(false)}>
           <div className={css.sheet}>
             <Change {...props} />
           </div>

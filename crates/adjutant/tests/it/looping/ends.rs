@@ -106,7 +106,7 @@ async fn only_a_clean_repository_is_committed_to() {
     let start = ["loop", "house", "--spec", "SPEC.md", "--commit"];
     let bare = world.run(&start).await.unwrap();
     assert_eq!(bare.code, Some(5), "{bare:?}");
-    assert!(bare.stderr.contains("in no git repository"), "{}", bare.stderr);
+    assert!(bare.stderr.contains("is not in a git repository"), "{}", bare.stderr);
     repository(&world).await;
     fs::write(world.project().join("mine.txt"), "x").unwrap();
     let dirty = world.run(&start).await.unwrap();
@@ -142,7 +142,7 @@ async fn what_cannot_be_a_loop_is_refused_with_what_to_do() {
         (&["loop", "house", "--spec", "empty.md"], 2, "needs a specification"),
         (&["loop", "a/b", "--spec", "SPEC.md"], 2, "name"),
         (&["loop", "a\u{7}b", "--spec", "SPEC.md"], 2, "name"),
-        (&["loop", "default", "--spec", "SPEC.md"], 2, "means something else"),
+        (&["loop", "default", "--spec", "SPEC.md"], 2, "is reserved and cannot be the name of a loop"),
         (&["loop", "house", "--spec", "SPEC.md", "--role", "buildr"], 4, "did you mean `builder`?"),
         (&["loop", "house", "--spec", "SPEC.md", "--agent", "clod"], 2, "no kind of agent `clod`"),
         (
@@ -150,7 +150,7 @@ async fn what_cannot_be_a_loop_is_refused_with_what_to_do() {
             2,
             "did you mean `{{iteration}}`?",
         ),
-        (&["loop", "house", "--spec", "SPEC.md", "--cwd", "nowhere"], 2, "is no folder"),
+        (&["loop", "house", "--spec", "SPEC.md", "--cwd", "nowhere"], 2, "is not a folder"),
         (&["loop", "house", "--spec", "SPEC.md", "--budget", "-1"], 2, ""),
         (&["loop", "status", "house"], 4, "no loop `house`"),
         (&["loop", "say", "house", "x"], 4, "no loop `house`"),

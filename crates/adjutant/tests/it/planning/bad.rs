@@ -24,7 +24,7 @@ async fn what_is_no_plan_is_refused_with_its_line_and_nothing_is_made() {
         ("PLAN.md", 2, "`PLAN.md` is no plan: it is empty"),
         ("prose.md", 2, "there is no step in it"),
         ("cycle.md", 2, "line 4: step 2 → step 1 → step 2: each would wait for the other"),
-        ("unknown.md", 2, "line 2: step 1 depends on `7`, and there is no such step"),
+        ("unknown.md", 2, "line 2: step 1 depends on `7`, which is not a step"),
         ("twice.md", 2, "line 2: `a` is the title of a step on line 1 too"),
         ("huge.md", 2, "it is 400000 bytes; the limit is 262144"),
         ("binary.md", 2, "it is not text"),
@@ -60,12 +60,12 @@ async fn what_cannot_be_done_with_a_plan_is_said() {
         (
             &["plan", "run", "PLAN.md", "--role", "hand"],
             5,
-            "its category `worker` may start nobody",
+            "its category `worker` may not start agents",
         ),
         (&["plan", "run", "PLAN.md", "--role", "hnad"], 4, "did you mean `hand`?"),
         (&["plan", "run", "PLAN.md", "--agent", "robot"], 2, "no kind of agent `robot`"),
-        (&["plan", "run", "PLAN.md", "--budget", "0"], 2, "is no amount of dollars"),
-        (&["plan", "run", "PLAN.md", "--name", "No Name"], 2, "is no name of a plan"),
+        (&["plan", "run", "PLAN.md", "--budget", "0"], 2, "is not an amount of dollars"),
+        (&["plan", "run", "PLAN.md", "--name", "No Name"], 2, "is not a valid plan name"),
     ] {
         let ran = world.run(typed).await.unwrap();
         assert_eq!(ran.code, Some(code), "{typed:?}: {ran:?}");

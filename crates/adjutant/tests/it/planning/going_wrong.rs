@@ -238,7 +238,7 @@ async fn a_plan_that_nobody_gets_any_further_fails_and_the_human_is_told() {
     let id = inbox["mails"][0]["id"].as_str().unwrap();
     let letter = answer(&world, &["mail", "read", id]).await;
     let body = letter["body"].as_str().unwrap();
-    assert!(body.contains("2 coordinators in a row got it no further"), "{body}");
+    assert!(body.contains("2 coordinators in a row made no progress"), "{body}");
     assert!(body.contains("`adjutant plan resume plan`"), "{body}");
     // Whoever goes on begins to count anew.
     assert_eq!(world.run(&["plan", "resume", "plan"]).await.unwrap().code, Some(1));

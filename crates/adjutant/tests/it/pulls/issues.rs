@@ -100,7 +100,7 @@ async fn what_is_wrong_with_issues_is_said_before_one_is_opened() {
     let http = as_agent(&server, &planner);
     let refused = async |input: Value| http.call(TOOL, input).await.unwrap().unwrap_err();
     for input in [json!({}), json!({ "issues": [{ "title": "x" }], "document": "PLAN.md" })] {
-        assert_eq!(refused(input).await["message"], "give either `issues` or `document`");
+        assert_eq!(refused(input).await["message"], "pass either `issues` or `document`");
     }
     let error = refused(json!({ "document": "../secret.md" })).await;
     assert_eq!((&error["code"], &error["field"]), (&json!("INVALID_INPUT"), &json!("document")));

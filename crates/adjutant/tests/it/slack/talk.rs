@@ -72,7 +72,7 @@ async fn where_nothing_decides_it_asks_and_takes_the_answer() {
     let _server = world.up().await.unwrap();
     let ts = slack.say("D1", USER, "Do the thing");
     let said = until_said(&slack, &ts, 1).await;
-    assert!(said[0].contains("Who is to do that?") && said[0].contains("`mender`"), "{said:?}");
+    assert!(said[0].contains("Which role?") && said[0].contains("`mender`"), "{said:?}");
     slack.reply("D1", &ts, USER, "what?");
     until_said(&slack, &ts, 2).await;
     assert!(ran(&world).is_empty());

@@ -124,7 +124,7 @@ async fn changes_wait_for_the_next_worker_where_there_is_none_and_take_what_is_h
     let merge = held["mergeId"].as_str().unwrap().parse().unwrap();
     let merge = project.world.engine.store().read(|tx| tx.merge_get(merge)).unwrap().unwrap();
     assert_eq!(merge.state.name(), "sent_back");
-    assert_eq!(merge.reason.as_deref(), Some("changes were asked for"));
+    assert_eq!(merge.reason.as_deref(), Some("changes were requested"));
     project.settled().await;
 }
 
@@ -184,7 +184,7 @@ async fn an_epics_pull_request_waits_until_all_its_tasks_are_over() {
     assert!(refused.message().contains("no tasks"), "{}", refused.body);
     let work = project.begun("Add it", Some(epic), None).await;
     let refused = project.world.refused(boss, EPIC_PR, json!({}), "CONFLICT").await;
-    assert_eq!(refused.message(), "not all tasks of the epic are over: TAS-1 (in_progress)");
+    assert_eq!(refused.message(), "the epic has open tasks: TAS-1 (in_progress)");
     let work = project.hand_in(work, "new.txt", "new\n").await;
     project.world.ok(boss, APPROVE, json!({ "taskId": work.task })).await;
     // All is over, and then it is GitHub that is missing.

@@ -82,7 +82,7 @@ async fn only_what_was_given_up_is_sent_again() {
     let engine = &stage.world.engine;
     let sent = stage.deliveries(None).await[0].id;
     let error = engine.webhook_retry("it", sent).await.unwrap_err();
-    assert_eq!(error.message, format!("`{sent}` was not given up: it is delivered"));
+    assert_eq!(error.message, format!("`{sent}` has not failed: it is delivered"));
     let unknown = DeliveryId::from_bits(1);
     let error = engine.webhook_retry("it", unknown).await.unwrap_err();
     assert_eq!(error.code.name(), "RESOURCE_NOT_FOUND");
