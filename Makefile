@@ -1,23 +1,23 @@
-# The few commands. What is longer than three lines is Rust in `xtask`, or a step of `tools/setup`.
+# Commands for development. Anything longer than three lines is Rust in `xtask` or a step of `tools/setup`.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 
-# One target directory and two jobs: the builds share what they made, and fit a small machine.
+# One target directory and two jobs: builds share their output and fit a small machine.
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
 export CARGO_BUILD_JOBS ?= 2
 export PATH := $(CURDIR)/.tools/bin:$(PATH):$(HOME)/.cargo/bin
 
 debug := $(CARGO_TARGET_DIR)/debug
-# Whom a release is for: this machine.
+# Target of a release: this machine.
 TARGET = $(shell PATH='$(PATH)' rustc -vV | sed -n 's/^host: //p')
 say = @printf '\n==> %s\n' '$(1)'
 
 .PHONY: help setup setup-clis build fmt-check clippy tidy generated deny check tests e2e pictures test test-clis fix generate bench demo walk release
 
-help: ## Say what there is
+help: ## List the commands
 	@sed -nE 's/^([a-z-]+):.* ## (.*)/  make \1\t\2/p' Makefile | expand -t 18
 
 setup: ## Install what the tests need and the machine lacks, into .tools/
@@ -28,7 +28,7 @@ setup-clis: setup ## Install the real command lines for test-clis (over 1 GB), i
 	@tools/setup-clis
 
 test: setup check tests e2e ## Everything that continuous integration runs
-	$(call say,all is well)
+	$(call say,all checks passed)
 
 check: fmt-check clippy tidy generated deny ## Formatting, lints, tidiness, and that generated files are current
 
@@ -53,13 +53,13 @@ generated: build
 	$(call say,generated files: cargo xtask generate --check)
 	@$(debug)/xtask generate --check
 
-# Advisories change with the day and not with the code, so the workflow asks for them: cargo deny check advisories.
+# Advisories change without the code, so the workflow checks them: cargo deny check advisories.
 deny:
 	$(call say,licences and sources: cargo deny)
 	@cargo deny --version >/dev/null 2>&1 || { echo 'cargo-deny is missing: run make setup'; exit 1; }
 	@cargo deny --locked check bans licenses sources
 
-# Doctests are run only where there are some: to look for them in vain takes a minute.
+# Doctests run only if there are some: searching in vain takes a minute.
 tests: build
 	$(call say,tests)
 	@if cargo nextest --version >/dev/null 2>&1; then \
@@ -69,7 +69,7 @@ tests: build
 	fi
 	@if grep -rqE '^ *//[/!] ```($$|rust)' crates/*/src; then cargo test --workspace --locked --doc; fi
 
-# The binary carries the page, so it must be built first; what the page needs to be tested came with that.
+# The binary contains the page, so it must be built first; that installs what the page's tests need.
 e2e: build ## Test the page: its logic, then all of it in Chromium over the real server
 	$(call say,the page: types and logic; then all of it in Chromium)
 	@npm --prefix web run --silent build
@@ -80,12 +80,12 @@ pictures: build ## Take the pictures of every page, light and dark, into docs/pi
 	$(call say,pictures of the page)
 	@ADJUTANT_BIN=$(debug)/adjutant npm --prefix web run --silent pictures
 
-# One after the other: each test runs several large programs.
+# Serial: each test runs several large programs.
 test-clis: setup-clis ## Run agents with real Claude Code, Codex and ACP, against a scripted model
 	$(call say,tests with real command lines)
 	@cargo test --locked --package adjutant --test clis -- --test-threads 1
 
-fix: ## Format, and mend what the lints can mend
+fix: ## Format, and apply the fixes of the lints
 	@cargo clippy --workspace --all-targets --fix --allow-dirty --allow-staged
 	@cargo fmt --all
 
@@ -98,15 +98,15 @@ bench: ## Measure, beside a bare axum and a bare rmcp (ARGS=--quick for a smoke 
 	@cargo build --profile dist --locked --package adjutant --package bench
 	@$(CARGO_TARGET_DIR)/dist/bench $(ARGS)
 
-walk: build ## Do the README's tour word for word (INSTALL=1: with what cargo install makes)
+walk: build ## Run the README's tour word for word (INSTALL=1: with the installed binary)
 	$(call say,the newcomer's walk)
 	@binary=$(debug)/adjutant; if [ -n "$(INSTALL)" ]; then binary=$(CARGO_TARGET_DIR)/installed/bin/adjutant; \
 	  cargo install --quiet --locked --path crates/adjutant --root $(CARGO_TARGET_DIR)/installed; fi; tools/walk $$binary
 
-# What has no page is refused: at once where that is wished, and at the end where npm failed.
+# A release without a page is refused: at once if it is skipped, at the end if npm failed.
 release: build ## Make one self-contained binary with the page inside, in dist/
 	$(call say,release: building with every optimisation)
-	@[ "$${ADJUTANT_PAGE:-}" != skip ] || { echo 'a release has a page: unset ADJUTANT_PAGE'; exit 1; }
+	@[ "$${ADJUTANT_PAGE:-}" != skip ] || { echo 'a release needs the page: unset ADJUTANT_PAGE'; exit 1; }
 	@cargo build --profile dist --locked --package adjutant
 	@$(debug)/xtask release $(CARGO_TARGET_DIR)/dist/adjutant $(TARGET)
 
