@@ -11,6 +11,7 @@ mod call;
 mod core;
 mod crew;
 mod delivery;
+mod ledger;
 mod mail;
 mod notify;
 mod tasks;

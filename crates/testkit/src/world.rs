@@ -239,6 +239,7 @@ impl Drop for World {
     fn drop(&mut self) {
         end_server(&self.home());
         end_agents(&self.home());
+        expect_equal_replica(&self.state_dir().join("server.log"));
         // Commands that ran side by side may each have started a server, and the last of them may
         // only now find the home free: where the path is gone it gives up.
         let gone = self.dir.path().join("gone");
@@ -275,6 +276,15 @@ fn end_server(home: &Path) {
         drop(std::fs::remove_file(&file));
         drop(host::process::kill(pid));
     }
+}
+
+/// Fails the test if a server in the background ended because its replica differed: a debug build replays what it
+/// writes into a second database, and its log alone says so.
+fn expect_equal_replica(log: &Path) {
+    let log = std::fs::read_to_string(log).unwrap_or_default();
+    let difference = log.lines().find(|line| line.contains("the replica differs from the log"));
+    // A test that has failed already says why itself.
+    assert!(difference.is_none() || std::thread::panicking(), "{difference:?}");
 }
 
 async fn ran(mut command: Command) -> Result<CommandOutput> {

@@ -69,7 +69,8 @@ impl Tx<'_> {
     ) -> Result<(), StoreError> {
         self.execute(
             "DELETE FROM answered WHERE (principal, key) IN (
-                SELECT principal, key FROM answered WHERE at < $1 ORDER BY at LIMIT $2)",
+                SELECT principal, key FROM answered WHERE at < $1
+                ORDER BY at, principal, key LIMIT $2)",
             params![now.after_seconds(-KEPT_SECONDS).as_millis(), MAX_KEYS_SWEPT],
         )?;
         self.execute(

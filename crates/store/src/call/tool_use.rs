@@ -41,24 +41,17 @@ impl Tx<'_> {
             return Ok(());
         }
         let stored = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let mut add = self.statement(
-            "INSERT INTO tool_use (agent_id, tool, calls, errors, micros)
+        let add = "INSERT INTO tool_use (agent_id, tool, calls, errors, micros)
              VALUES ($1, $2, $3, $4, $5)
              ON CONFLICT (agent_id, tool) DO UPDATE SET
                 calls = tool_use.calls + excluded.calls,
                 errors = tool_use.errors + excluded.errors,
-                micros = tool_use.micros + excluded.micros",
-        )?;
+                micros = tool_use.micros + excluded.micros";
         for (agent, uses) in &uses.0 {
             let agent = agent.to_string();
             for ToolUse { tool, calls, errors, micros } in uses {
-                add.execute(params![
-                    agent,
-                    tool,
-                    stored(*calls),
-                    stored(*errors),
-                    stored(*micros)
-                ])?;
+                let (calls, errors, micros) = (stored(*calls), stored(*errors), stored(*micros));
+                self.execute(add, params![agent, tool, calls, errors, micros])?;
             }
         }
         Ok(())

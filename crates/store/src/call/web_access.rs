@@ -174,8 +174,8 @@ impl Tx<'_> {
     /// Voids a link and the tabs that came by it, or all there are. Answers with how many tabs that were.
     pub fn link_revoke(&mut self, link: Option<PassId>) -> Result<usize, StoreError> {
         let Some(link) = link.map(|link| link.to_string()) else {
-            let tabs = self.execute("DELETE FROM pass WHERE kind = 'tab'", [])?;
-            self.execute("DELETE FROM pass", [])?;
+            let tabs = self.execute("DELETE FROM pass WHERE kind = 'tab'", &[])?;
+            self.execute("DELETE FROM pass", &[])?;
             return Ok(tabs);
         };
         let tabs = self.execute("DELETE FROM pass WHERE link_id = $1", params![link])?;

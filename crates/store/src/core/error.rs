@@ -47,6 +47,14 @@ pub enum StoreError {
         /// Description of the file found there
         why: String,
     },
+    /// A replica does not have the state that the log makes.
+    #[error("the replica differs from the log at entry {seq}: {why}")]
+    Diverged {
+        /// Number of the entry
+        seq: i64,
+        /// The difference
+        why: String,
+    },
     /// The writer has ended.
     #[error("the store is closed")]
     Stopped,
@@ -64,6 +72,7 @@ impl StoreError {
             | Self::Corrupt(_)
             | Self::Open { .. }
             | Self::Replaced { .. }
+            | Self::Diverged { .. }
             | Self::Stopped => false,
         }
     }
@@ -79,6 +88,7 @@ impl StoreError {
             Self::Corrupt(what) => Self::Corrupt(what.clone()),
             Self::Open { path, source } => Self::Open { path: path.clone(), source: copy(source) },
             Self::Replaced { path, why } => Self::Replaced { path: path.clone(), why: why.clone() },
+            Self::Diverged { seq, why } => Self::Diverged { seq: *seq, why: why.clone() },
             Self::Stopped => Self::Stopped,
         }
     }

@@ -136,7 +136,8 @@ impl Tx<'_> {
         self.execute("DELETE FROM exact_text WHERE at < $1", params![before])?;
         let swept = self.execute(
             "DELETE FROM answered WHERE (principal, key) IN (
-                SELECT principal, key FROM answered WHERE at < $1 ORDER BY at LIMIT $2)",
+                SELECT principal, key FROM answered WHERE at < $1
+                ORDER BY at, principal, key LIMIT $2)",
             params![before, MAX_ANSWERS_SWEPT],
         )?;
         Ok(i64::try_from(swept).is_ok_and(|swept| swept == MAX_ANSWERS_SWEPT))

@@ -21,6 +21,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0011_exact_text.sql"),
     include_str!("../../migrations/0012_last_good.sql"),
     include_str!("../../migrations/0013_squash.sql"),
+    include_str!("../../migrations/0014_slack_order.sql"),
 ];
 
 /// The newest schema that this Adjutant knows.

@@ -4,11 +4,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{CachedStatement, Connection, ErrorCode, OptionalExtension as _, Params, Row};
+use rusqlite::{
+    CachedStatement, Connection, ErrorCode, OptionalExtension as _, Params, Row, ToSql,
+};
 
 use crate::core::chain::Chain;
 use crate::core::error::StoreError;
+<<<<<<< HEAD
 use crate::core::tool_use_counts::ToolUseCounts;
+=======
+use crate::ledger::write_log::WriteLog;
+>>>>>>> d5aa11e (store: note what is written and check that a replay makes the same state)
 
 /// One transaction on the record.
 #[derive(Debug)]
@@ -18,21 +24,59 @@ pub struct Tx<'a> {
     pub(crate) chain: Chain,
     /// Tool use counted by the operation; kept only if it succeeds.
     pub(crate) uses: ToolUseCounts,
+    /// Notes of what was written, where somebody replays it; kept only if the operation succeeds.
+    log: Option<&'a mut WriteLog>,
 }
 
 impl<'a> Tx<'a> {
+    /// A transaction that only reads, or whose writes nobody replays.
     pub(crate) const fn new(connection: &'a Connection, chain: Chain) -> Self {
-        Self { connection, chain, uses: ToolUseCounts::new() }
+        Self::recording(connection, chain, None)
     }
 
+    /// A transaction whose writes are noted, if there is a log.
+    pub(crate) const fn recording(
+        connection: &'a Connection,
+        chain: Chain,
+        log: Option<&'a mut WriteLog>,
+    ) -> Self {
+        Self { connection, chain, uses: ToolUseCounts::new(), log }
+    }
+
+    /// Prepares a statement that reads.
     pub(crate) fn statement(&self, sql: &str) -> Result<CachedStatement<'a>, StoreError> {
-        // PostgreSQL numbers its parameters `$1`; to SQLite that is a name, and `?1` the number.
-        Ok(self.connection.prepare_cached(&sql.replace('$', "?"))?)
+        let statement = prepare(self.connection, sql)?;
+        debug_assert!(statement.readonly(), "it writes, and nobody would note it: {sql}");
+        Ok(statement)
     }
 
     /// Runs a statement and says how many rows it changed.
-    pub(crate) fn execute(&mut self, sql: &str, params: impl Params) -> Result<usize, StoreError> {
-        Ok(self.statement(sql)?.execute(params)?)
+    pub(crate) fn execute(
+        &mut self,
+        sql: &str,
+        values: &[&dyn ToSql],
+    ) -> Result<usize, StoreError> {
+        let changed = prepare(self.connection, sql)?.execute(values)?;
+        if let Some(log) = &mut self.log {
+            log.note(sql, values, changed as u64)?;
+        }
+        Ok(changed)
+    }
+
+    /// Runs a statement that writes at most one row and returns it.
+    pub(crate) fn execute_returning<T>(
+        &mut self,
+        sql: &str,
+        values: &[&dyn ToSql],
+        read: impl FnOnce(&Row<'_>) -> Result<T, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        let mut statement = prepare(self.connection, sql)?;
+        let found = statement.query_row(values, |row| Ok(read(row))).optional()?;
+        if let Some(log) = &mut self.log {
+            // SQLite makes all changes before it returns the first row, and counts them when the statement is reset.
+            log.note(sql, values, self.connection.changes())?;
+        }
+        found.transpose()
     }
 
     /// Reads the one row there is at the most.
@@ -67,6 +111,15 @@ impl<'a> Tx<'a> {
     pub(crate) fn number(&self, sql: &str, params: impl Params) -> Result<i64, StoreError> {
         Ok(self.statement(sql)?.query_row(params, |row| row.get(0))?)
     }
+}
+
+/// Prepares a statement, or takes it from the cache.
+pub(crate) fn prepare<'c>(
+    connection: &'c Connection,
+    sql: &str,
+) -> Result<CachedStatement<'c>, StoreError> {
+    // PostgreSQL numbers its parameters `$1`; to SQLite that is a name, and `?1` the number.
+    Ok(connection.prepare_cached(&sql.replace('$', "?"))?)
 }
 
 /// Opens a connection with the settings that every one of ours has.

@@ -3,7 +3,7 @@
 //! One failure does not touch its neighbours: then all are run again, with a savepoint each. Answers go
 //! out after the commit, and so does the news of the last event.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -19,6 +19,10 @@ use crate::core::guard::FileGuard;
 use crate::core::tool_use_counts::ToolUseCounts;
 use crate::core::tx::Tx;
 use crate::core::wal::WalBound;
+use crate::ledger::determinism::refuse_unrepeatable;
+#[cfg(debug_assertions)]
+use crate::ledger::replica::ReplicaCheck;
+use crate::ledger::write_log::WriteLog;
 
 /// At most so many operations share a commit: the first of them has waited long enough.
 const MAX_BATCH_OPERATIONS: usize = 512;
@@ -142,6 +146,9 @@ where
 impl Writer {
     pub(crate) fn start(mut connection: Connection, guard: FileGuard) -> Result<Self, StoreError> {
         let chain = Chain::load(&connection)?;
+        if cfg!(debug_assertions) {
+            refuse_unrepeatable(&mut connection)?;
+        }
         let wal = WalBound::of(&mut connection)?;
         let (jobs, inbox) = channel();
         let (event_sender, last_event) = watch::channel(chain.last_event());
@@ -150,9 +157,20 @@ impl Writer {
         let thread = {
             let (rows, heartbeat) = (Arc::clone(&rows), Arc::clone(&heartbeat));
             let work = move || {
-                let (last_event, uses) = (event_sender, ToolUseCounts::new());
-                WriterThread { connection, chain, uses, last_event, rows, wal, guard, heartbeat }
-                    .work(&inbox);
+                let writer = WriterThread {
+                    connection,
+                    chain,
+                    uses: ToolUseCounts::new(),
+                    log: cfg!(debug_assertions).then(WriteLog::default),
+                    #[cfg(debug_assertions)]
+                    replica: ReplicaCheck::default(),
+                    last_event: event_sender,
+                    rows,
+                    wal,
+                    guard,
+                    heartbeat,
+                };
+                writer.work(&inbox);
             };
             std::thread::Builder::new().name("store-writer".into()).spawn(work).map_err(
                 |error| StoreError::Corrupt(format!("could not start the writer: {error}")),
@@ -203,8 +221,31 @@ impl Writer {
         drop(self.jobs.send(WriterMessage::Stop));
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
+            let ended = tokio::task::spawn_blocking(move || thread.join()).await;
             // A writer that panicked has nothing left to flush.
-            drop(tokio::task::spawn_blocking(move || thread.join()).await);
+            if cfg!(debug_assertions)
+                && let Ok(Err(panic)) = ended
+            {
+                resume_unwind(panic);
+            }
+        }
+    }
+}
+
+/// Waits for the last comparison with the replica, so that a difference fails the test that made it.
+#[cfg(debug_assertions)]
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.jobs.send(WriterMessage::Stop));
+        let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        // The last handle may be that of an operation, and this thread the writer itself.
+        let is_other =
+            |thread: &JoinHandle<()>| thread.thread().id() != std::thread::current().id();
+        if let Some(thread) = thread.filter(is_other)
+            && let Err(panic) = thread.join()
+            && !std::thread::panicking()
+        {
+            resume_unwind(panic);
         }
     }
 }
@@ -214,6 +255,10 @@ struct WriterThread {
     chain: Chain,
     /// Tool use counted by the operations of the current commit
     uses: ToolUseCounts,
+    /// Notes of the current commit, where somebody replays them
+    log: Option<WriteLog>,
+    #[cfg(debug_assertions)]
+    replica: ReplicaCheck,
     last_event: watch::Sender<i64>,
     rows: Arc<UnawaitedRows>,
     wal: WalBound,
@@ -245,6 +290,15 @@ impl CommitBatch {
 
 impl WriterThread {
     fn work(mut self, inbox: &Receiver<WriterMessage>) {
+        self.take_turns(inbox);
+        #[cfg(debug_assertions)]
+        {
+            let compared = self.replica.compare(&self.connection);
+            expect_equal(compared);
+        }
+    }
+
+    fn take_turns(&mut self, inbox: &Receiver<WriterMessage>) {
         while let Some(first) = self.next(inbox) {
             let mut batch = CommitBatch::default();
             batch.add(first);
@@ -293,7 +347,13 @@ impl WriterThread {
             }
             // Where the files were replaced during the commit, it may stand nevertheless.
             self.chain = Chain::load(&self.connection).unwrap_or(before);
+<<<<<<< HEAD
             tracing::error!(error = %error, source = ?error, "commit failed; all its operations were rolled back");
+=======
+            #[cfg(debug_assertions)]
+            self.replica.forget();
+            tracing::error!(error = %error, source = ?error, "a commit failed; nothing of it was kept");
+>>>>>>> d5aa11e (store: note what is written and check that a replay makes the same state)
         }
         if committed.is_err() && !batch.rows.is_empty() {
             // They join the next commit that holds.
@@ -316,6 +376,8 @@ impl WriterThread {
     fn try_commit(&mut self, batch: &mut CommitBatch) -> Result<(), StoreError> {
         let before = self.chain;
         self.guard.check()?;
+        #[cfg(debug_assertions)]
+        self.replica.before(&self.connection)?;
         self.begin(batch)?;
         // Nearly all operations succeed, so they are tried without a savepoint each. If one fails,
         // all are run again: that they can be is their contract.
@@ -325,8 +387,11 @@ impl WriterThread {
             self.begin(batch)?;
             self.run_apart(batch)?;
         }
-        Tx::new(&self.connection, self.chain).tool_use_write(&self.uses)?;
+        Tx::recording(&self.connection, self.chain, self.log.as_mut())
+            .tool_use_write(&self.uses)?;
         self.run_sql("COMMIT")?;
+        #[cfg(debug_assertions)]
+        self.check_replica();
         // They must not be written a second time.
         batch.rows.clear();
         // What was written while the file lost its name is lost with it.
@@ -340,7 +405,12 @@ impl WriterThread {
 
     fn begin(&mut self, batch: &CommitBatch) -> Result<(), StoreError> {
         self.run_sql("BEGIN IMMEDIATE")?;
-        let mut tx = Tx::new(&self.connection, self.chain);
+        #[cfg(debug_assertions)]
+        self.replica.begun(&self.connection)?;
+        if let Some(log) = &mut self.log {
+            log.clear();
+        }
+        let mut tx = Tx::recording(&self.connection, self.chain, self.log.as_mut());
         tx.audit_append_all(&batch.rows)?;
         // Not added: what an earlier try counted came to nothing.
         (self.chain, self.uses) = (tx.chain, tx.uses);
@@ -350,7 +420,7 @@ impl WriterThread {
     /// Runs the operations until one fails, and says whether none did.
     fn run_together(&mut self, batch: &mut CommitBatch) -> bool {
         batch.jobs.iter_mut().all(|job| {
-            let mut tx = Tx::new(&self.connection, self.chain);
+            let mut tx = Tx::recording(&self.connection, self.chain, self.log.as_mut());
             let kept = job.run(&mut tx);
             self.chain = tx.chain;
             self.uses.take_over(tx.uses);
@@ -362,15 +432,39 @@ impl WriterThread {
     fn run_apart(&mut self, batch: &mut CommitBatch) -> Result<(), StoreError> {
         for job in &mut batch.jobs {
             self.run_sql("SAVEPOINT operation")?;
-            let mut tx = Tx::new(&self.connection, self.chain);
+            let mark = self.log.as_ref().map(WriteLog::mark);
+            let mut tx = Tx::recording(&self.connection, self.chain, self.log.as_mut());
             if job.run(&mut tx) {
                 self.chain = tx.chain;
                 self.uses.take_over(tx.uses);
             } else {
                 self.run_sql("ROLLBACK TO operation")?;
+                if let (Some(log), Some(mark)) = (&mut self.log, mark) {
+                    log.rewind(mark);
+                }
             }
             self.run_sql("RELEASE operation")?;
         }
         Ok(())
+    }
+
+    /// Replays the commit into the replica of a debug build.
+    #[cfg(debug_assertions)]
+    fn check_replica(&mut self) {
+        if let Some(log) = &self.log {
+            let entry = log.entry(self.chain.audit, &self.chain.hash, self.chain.last_event());
+            let replayed = self.replica.committed(&self.connection, &entry);
+            expect_equal(replayed);
+        }
+    }
+}
+
+/// Ends the writer of a debug build whose replica differs. A database that cannot be read, such as one that a test
+/// damages, is not a difference.
+#[cfg(debug_assertions)]
+fn expect_equal(checked: Result<(), StoreError>) {
+    if let Err(error) = checked {
+        assert!(!matches!(error, StoreError::Diverged { .. }), "{error}");
+        tracing::warn!(%error, "replica not compared");
     }
 }

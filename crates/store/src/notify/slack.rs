@@ -351,9 +351,11 @@ impl Tx<'_> {
 
     /// Notes for whom an agent works.
     pub fn slack_order_insert(&mut self, new: &SlackOrder) -> Result<(), StoreError> {
+        let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM slack_order", [])?;
         self.execute(
-            "INSERT INTO slack_order (agent, thread, ts, user_id, mark) VALUES ($1, $2, $3, $4, $5)",
-            params![new.agent.to_string(), new.thread, new.ts, new.user, new.mark],
+            "INSERT INTO slack_order (agent, thread, ts, user_id, mark, number)
+             VALUES ($1, $2, $3, $4, $5, $6)",
+            params![new.agent.to_string(), new.thread, new.ts, new.user, new.mark, number],
         )?;
         Ok(())
     }
@@ -367,7 +369,7 @@ impl Tx<'_> {
     /// The agents of a thread, the newest first.
     pub fn slack_orders(&self, thread: i64) -> Result<Vec<SlackOrder>, StoreError> {
         let sql = format!(
-            "SELECT {ORDER} FROM slack_order WHERE thread = $1 ORDER BY rowid DESC LIMIT 100"
+            "SELECT {ORDER} FROM slack_order WHERE thread = $1 ORDER BY number DESC LIMIT 100"
         );
         self.all(&sql, params![thread], order)
     }

@@ -243,7 +243,7 @@ impl Tx<'_> {
         )?;
         let changed = self.execute(
             "UPDATE slack_out SET state = 'pending', attempts = 0, ended_at = NULL WHERE state = 'dead'",
-            [],
+            &[],
         )?;
         for (channel, thread) in lines {
             self.slack_out_next_in_line(&channel, &thread, now)?;

@@ -71,7 +71,7 @@ impl Tx<'_> {
         now: Timestamp,
     ) -> Result<ReservationId, StoreError> {
         let agent = new.agent.to_string();
-        let renewed = self.one(
+        let renewed = self.execute_returning(
             "UPDATE reservation SET expires_at = $3, reason = COALESCE($4, reason)
              WHERE agent_id = $1 AND pattern = $2 RETURNING id",
             params![agent, new.pattern, new.expires_at.as_millis(), new.reason],

@@ -157,7 +157,7 @@ impl Tx<'_> {
         self.execute(
             "DELETE FROM delivery WHERE number IN (
                 SELECT number FROM delivery WHERE state = 'delivered' AND ended_at < $1
-                ORDER BY ended_at LIMIT $2)",
+                ORDER BY ended_at, number LIMIT $2)",
             params![before.as_millis(), limit],
         )
     }
@@ -175,7 +175,8 @@ impl Tx<'_> {
     ) -> Result<usize, StoreError> {
         self.execute(
             "DELETE FROM answered WHERE (principal, key) IN (
-                SELECT principal, key FROM answered WHERE at < $1 ORDER BY at LIMIT $2)",
+                SELECT principal, key FROM answered WHERE at < $1
+                ORDER BY at, principal, key LIMIT $2)",
             params![before.as_millis(), limit],
         )
     }

@@ -15,6 +15,7 @@ mod mails;
 mod migrate;
 mod office;
 mod plans;
+mod replay;
 mod reservations;
 mod retention;
 mod slack;

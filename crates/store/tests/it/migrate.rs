@@ -50,7 +50,7 @@ fn a_file_that_is_no_database_is_said_so() {
 }
 
 /// The schema before reports of use were bounded.
-const UNBOUNDED: [&str; 8] = [
+pub(crate) const UNBOUNDED: [&str; 8] = [
     include_str!("../../migrations/0001_begin.sql"),
     include_str!("../../migrations/0002_run.sql"),
     include_str!("../../migrations/0003_review.sql"),

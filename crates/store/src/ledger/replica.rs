@@ -1,0 +1,208 @@
+//! The check of debug builds: every store replays each of its commits into a second database, which must stay equal.
+//!
+//! So every test of the workspace, also one that runs the program, tests that the log makes the same state. The
+//! replica reads rows without a wished-for order backwards, so that a statement that depends on one shows.
+//! All tables are compared at commits 1, 2, 4, 8, … and when the store is closed. A difference ends the writer.
+
+use rusqlite::Connection;
+use rusqlite::types::Value;
+
+use crate::core::error::StoreError;
+use crate::ledger::entry::LogEntry;
+use crate::ledger::replay::replay;
+
+/// A second database beside the writer's, in memory.
+#[derive(Debug, Default)]
+pub(crate) struct ReplicaCheck {
+    replica: Option<Replica>,
+    commits: u64,
+}
+
+#[derive(Debug)]
+struct Replica {
+    connection: Connection,
+    /// `PRAGMA data_version` of the writer's connection: it changes when somebody else writes to the file
+    version: i64,
+}
+
+impl ReplicaCheck {
+    /// Prepares for a commit, before its transaction begins. A replica that is missing is copied from the database.
+    pub(crate) fn before(&mut self, database: &Connection) -> Result<(), StoreError> {
+        if self.replica.is_none() {
+            let version = data_version(database)?;
+            self.replica = Some(Replica { connection: copy(database)?, version });
+        }
+        Ok(())
+    }
+
+    /// Looks, inside of the transaction, whether another connection has written: a test that tampers with the file,
+    /// or a shell. Then the replica is copied anew before the next commit.
+    pub(crate) fn begun(&mut self, database: &Connection) -> Result<(), StoreError> {
+        let version = data_version(database)?;
+        self.replica.take_if(|replica| replica.version != version);
+        Ok(())
+    }
+
+    /// Gives the replica up, because nobody knows whether a commit that failed stands.
+    pub(crate) fn forget(&mut self) {
+        self.replica = None;
+    }
+
+    /// Replays a commit, and compares now and then.
+    pub(crate) fn committed(
+        &mut self,
+        database: &Connection,
+        entry: &[u8],
+    ) -> Result<(), StoreError> {
+        let Some(replica) = &self.replica else { return Ok(()) };
+        self.commits += 1;
+        let seq = self.commits.cast_signed();
+        replica.connection.execute_batch("BEGIN")?;
+        replay(&replica.connection, seq, &LogEntry::decode(entry)?)?;
+        replica.connection.execute_batch("COMMIT")?;
+        if self.commits.is_power_of_two() {
+            self.compare(database)?;
+        }
+        Ok(())
+    }
+
+    /// Compares all tables, unless somebody else has written to the file.
+    pub(crate) fn compare(&mut self, database: &Connection) -> Result<(), StoreError> {
+        self.begun(database)?;
+        let Some(replica) = &self.replica else { return Ok(()) };
+        database.execute_batch("BEGIN")?;
+        let difference = first_difference(database, &replica.connection);
+        database.execute_batch("COMMIT")?;
+        match difference? {
+            Some(why) => Err(StoreError::Diverged { seq: self.commits.cast_signed(), why }),
+            None => Ok(()),
+        }
+    }
+}
+
+fn data_version(database: &Connection) -> Result<i64, rusqlite::Error> {
+    database.query_row("PRAGMA data_version", [], |row| row.get(0))
+}
+
+fn copy(database: &Connection) -> Result<Connection, rusqlite::Error> {
+    let mut copy = Connection::open_in_memory()?;
+    rusqlite::backup::Backup::new(database, &mut copy)?.step(-1)?;
+    copy.set_prepared_statement_cache_capacity(256);
+    copy.pragma_update(None, "reverse_unordered_selects", "ON")?;
+    Ok(copy)
+}
+
+/// The first table in which two databases differ, and one row of it.
+pub(crate) fn first_difference(
+    one: &Connection,
+    other: &Connection,
+) -> Result<Option<String>, StoreError> {
+    let tables = "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%' ORDER BY name";
+    if let Some(row) = differing_row(one, other, tables)? {
+        return Ok(Some(format!("the schemas differ: {row}")));
+    }
+    let mut names =
+        one.prepare("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY 1")?;
+    let names = names.query_map([], |row| row.get::<_, String>(0))?;
+    for name in names {
+        let name = name?;
+        let columns = one.prepare(&format!("SELECT * FROM \"{name}\""))?.column_count();
+        let order = (1..=columns).map(|column| column.to_string()).collect::<Vec<_>>().join(", ");
+        let rows = format!("SELECT * FROM \"{name}\" ORDER BY {order}");
+        if let Some(row) = differing_row(one, other, &rows)? {
+            return Ok(Some(format!("table `{name}` differs: {row}")));
+        }
+    }
+    Ok(None)
+}
+
+/// The first row that a query gives from only one of two databases.
+fn differing_row(
+    one: &Connection,
+    other: &Connection,
+    sql: &str,
+) -> Result<Option<String>, StoreError> {
+    let (mut left, mut right) = (one.prepare(sql)?, other.prepare(sql)?);
+    let columns = left.column_count();
+    let (mut left, mut right) = (left.query([])?, right.query([])?);
+    loop {
+        let read = |row: Option<&rusqlite::Row<'_>>| {
+            row.map(|row| (0..columns).map(|at| row.get::<_, Value>(at)).collect()).transpose()
+        };
+        let left: Option<Vec<Value>> = read(left.next()?)?;
+        let right: Option<Vec<Value>> = read(right.next()?)?;
+        if left != right {
+            return Ok(Some(format!("{left:?} is {right:?} in the replica")));
+        }
+        if left.is_none() {
+            return Ok(None);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::params;
+
+    use super::*;
+    use crate::call::audit::Chain;
+    use crate::core::tx::Tx;
+    use crate::ledger::write_log::WriteLog;
+
+    /// A database with a replica, and the name of a session that both have.
+    fn checked() -> (Connection, ReplicaCheck) {
+        let database = Connection::open_in_memory().unwrap();
+        crate::core::migrate::migrate(&database).unwrap();
+        write(&database, "INSERT INTO slack_channel (channel, seen) VALUES ('C1', '1')");
+        let mut check = ReplicaCheck::default();
+        check.before(&database).unwrap();
+        (database, check)
+    }
+
+    fn write(database: &Connection, sql: &str) -> Vec<u8> {
+        let mut log = WriteLog::default();
+        let mut tx = Tx::recording(database, Chain::default(), Some(&mut log));
+        tx.execute(sql, params![]).unwrap();
+        log.entry(0, &[b'0'; 64], 0)
+    }
+
+    #[test]
+    fn a_commit_is_replayed() {
+        let (database, mut check) = checked();
+        for seen in 2..20 {
+            let entry = write(&database, &format!("UPDATE slack_channel SET seen = '{seen}'"));
+            check.committed(&database, &entry).unwrap();
+        }
+        check.compare(&database).unwrap();
+    }
+
+    #[test]
+    fn a_row_that_only_one_has_is_noticed_by_the_next_write_to_it() {
+        let (database, mut check) = checked();
+        let replica = &check.replica.as_ref().unwrap().connection;
+        replica.execute("DELETE FROM slack_channel", []).unwrap();
+        let entry = write(&database, "UPDATE slack_channel SET seen = '2' WHERE channel = 'C1'");
+        let error = check.committed(&database, &entry).unwrap_err();
+        assert!(error.to_string().contains("changed 0 rows instead of 1"), "{error}");
+    }
+
+    #[test]
+    fn a_row_with_another_value_is_noticed_by_the_comparison() {
+        let (database, mut check) = checked();
+        let replica = &check.replica.as_ref().unwrap().connection;
+        replica.execute("UPDATE slack_channel SET seen = '9'", []).unwrap();
+        let error = check.compare(&database).unwrap_err();
+        assert!(matches!(error, StoreError::Diverged { .. }), "{error:?}");
+        assert!(error.to_string().contains("slack_channel"), "{error}");
+    }
+
+    #[test]
+    fn a_statement_that_depends_on_an_undefined_order_is_noticed() {
+        let (database, mut check) = checked();
+        let add = "INSERT INTO slack_channel (channel, seen) VALUES ('C2', '1'), ('C3', '1')";
+        check.committed(&database, &write(&database, add)).unwrap();
+        let any = "DELETE FROM slack_channel WHERE channel IN
+                    (SELECT channel FROM slack_channel WHERE seen = '1' LIMIT 1)";
+        check.committed(&database, &write(&database, any)).unwrap_err();
+    }
+}
