@@ -1,7 +1,8 @@
 //! Makes the page from `web/` with npm, and a Rust file that carries it.
 //!
 //! What the page was made from is remembered beside it, so that npm runs only when that has changed. Where npm
-//! is missing or fails, the build goes on without a page and says so.
+//! is missing or fails, the build goes on without a page and says so. A packaged crate has the finished page in
+//! `page/` and needs no npm.
 #![expect(clippy::disallowed_methods, reason = "this is how a build script acts")]
 
 use std::error::Error;
@@ -29,9 +30,12 @@ const SOURCES: [&str; 8] = [
 ];
 /// Beside the page's files: the hash of what they were made from.
 const STAMP: &str = ".stamp";
+/// The finished page, inside a packaged crate.
+const PACKAGED: &str = "page";
 
 fn main() -> Done<()> {
-    let root = PathBuf::from(env("CARGO_MANIFEST_DIR")?).join("../..");
+    let manifest = PathBuf::from(env("CARGO_MANIFEST_DIR")?);
+    let (root, packaged) = (manifest.join("../.."), manifest.join(PACKAGED));
     let (web, out) = (root.join("web"), PathBuf::from(env("OUT_DIR")?));
     // Not `web/dist`, which is whoever's who works on the page.
     let dist = out.join("dist");
@@ -43,7 +47,12 @@ fn main() -> Done<()> {
     // For whoever works on the server alone and does not want to wait for npm.
     let wanted = std::env::var_os("ADJUTANT_PAGE").is_none_or(|page| page != "skip");
     let mut files = Vec::new();
-    if wanted && web.join("package.json").exists() {
+    if wanted && packaged.exists() {
+        // Two folders up may be anything, even a page of somebody else's.
+        println!("cargo:rerun-if-changed={}", packaged.display());
+        copy(&packaged, &dist)?;
+        files = found(&dist)?;
+    } else if wanted && web.join("package.json").exists() {
         match make(&root, &web, &dist) {
             Ok(()) => files = found(&dist)?,
             Err(why) => warn(&format!(
@@ -63,6 +72,21 @@ fn warn(text: &str) {
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
         println!("cargo:warning={line}");
     }
+}
+
+/// Copies a folder over another, which may be there from a build before.
+fn copy(from: &Path, to: &Path) -> Done<()> {
+    if to.exists() {
+        fs::remove_dir_all(to)?;
+    }
+    let mut files = Vec::new();
+    walk(from, &mut files)?;
+    for file in files {
+        let copied = to.join(file.strip_prefix(from)?);
+        fs::create_dir_all(copied.parent().unwrap_or(to))?;
+        fs::copy(&file, copied)?;
+    }
+    Ok(())
 }
 
 /// Makes the page, unless it is made from what is there now.

@@ -29,4 +29,5 @@ pub use app::{App, Reload};
 pub use connections::ConnectionLimits;
 pub use files::{FileChange, Files};
 pub use openapi::document as openapi_document;
+pub use page::{PageFile, built_page};
 pub use server::{Server, router};

@@ -76,6 +76,28 @@ const GUARDS: [(HeaderName, &str); 6] = [
     ),
 ];
 
+/// A file of the built page.
+#[derive(Debug)]
+pub struct PageFile {
+    /// Path below the root of the page
+    pub path: String,
+    /// Content
+    pub bytes: &'static [u8],
+}
+
+/// Files of the built page with their compressed forms, for a crate that is packaged with the page.
+/// A build without the page has none.
+pub fn built_page() -> Vec<PageFile> {
+    let page_file = |path: &str, bytes| PageFile { path: path.to_owned(), bytes };
+    let mut files = Vec::new();
+    for file in built::FILES {
+        let path = file.path.trim_start_matches('/');
+        files.push(page_file(path, file.plain));
+        files.extend(file.gzip.map(|bytes| page_file(&format!("{path}.gz"), bytes)));
+    }
+    files
+}
+
 fn files() -> &'static [File] {
     if built::FILES.is_empty() { MISSING } else { built::FILES }
 }
