@@ -139,6 +139,26 @@ scene('work is sent back with what is to be changed', async ({ page, stage }) =>
   expect(context).toContain('Write two, not one.');
 });
 
+scene('work without an epic is looked at, sent back, done again and approved', async ({ page, stage }) => {
+  await stage.cli('run', '--role', 'hand', 'change');
+  const { tasks } = await stage.tool<{ tasks: { number: string }[] }>('mcp__task__list', { newestFirst: true, limit: 1 });
+  const number = tasks[0]?.number ?? 'none';
+  await page.goto(`${stage.url}/reviews/${number}`);
+  await page.getByText('line twenty').first().waitFor();
+  await page.getByLabel('Why, or what to change').fill('Add a file, please.');
+  await page.getByRole('button', { name: 'Send back' }).click();
+  await expect.poll(() => state(stage, number)).toBe('PENDING');
+  await stage.cli('run', '--role', 'hand', '--task', number, 'add asked.txt for');
+  await expect.poll(() => state(stage, number)).toBe('REVIEW');
+  await page.goto(`${stage.url}/reviews/${number}`);
+  await page.getByText('asked.txt').first().waitFor();
+  await page.getByRole('button', { name: 'Approve and queue' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve and queue' }).click();
+  await expect.poll(() => state(stage, number)).toBe('COMPLETED');
+  expect(await stage.git('show', 'main:asked.txt')).toBe('for');
+  expect(await stage.git('show', 'main:lines.txt')).toMatch(/^line twenty$/m);
+});
+
 scene('a check is watched while it runs, and what fails it is told with its commit', async ({ page, stage }) => {
   const slow = await handed(stage, 'Take your time', 'add slow.txt slow');
   await page.goto(`${stage.url}/reviews/${slow}`);

@@ -259,6 +259,11 @@ impl Home {
         Ok(state.join("adjutant").join(name).join("operator.token"))
     }
 
+    /// Where the command line notes which mail it has shown to the operator.
+    pub(crate) fn shown_mail_file(&self, env: &Environment) -> Result<PathBuf, HomeError> {
+        Ok(self.operator_token_file(env)?.with_file_name("mail.shown"))
+    }
+
     /// Where the operator's secrets are, which a sandbox hides.
     pub(crate) fn secrets(&self, env: &Environment) -> Result<PathBuf, HomeError> {
         let token = self.operator_token_file(env)?;

@@ -339,6 +339,11 @@ impl AgentType {
     pub fn human() -> Self {
         Self("HUMAN".to_owned())
     }
+
+    /// The type of Adjutant itself, which writes mail too.
+    pub fn system() -> Self {
+        Self("SYSTEM".to_owned())
+    }
 }
 
 impl fmt::Display for AgentType {

@@ -150,6 +150,7 @@ fn acts() -> Router<Arc<Shared>> {
         .route("/api/loops/{name}/resume", post(loops::resume))
         .route("/api/loops/{name}/stop", post(loops::stop))
         .route("/api/loops/{name}/say", post(loops::say))
+        .route("/api/worktrees/settle", post(worktrees::settle))
         .route("/api/worktrees/{id}/prune", post(worktrees::prune))
         .route("/api/merge-queue/{id}/retry", post(merge_queue::retry))
         .route("/api/slack/retry", post(slack::retry))

@@ -58,7 +58,7 @@ pub use delivery::pull::{GithubIssue, PullRequest};
 pub use delivery::review::{Feedback, NewReview, Review, ReviewChange, ReviewPage};
 pub use delivery::worktree::{NewWorktree, Worktree, WorktreePage};
 pub use mail::list::{MailLine, Mailbox};
-pub use mail::message::{Inbox, Mail, NewMail, Recipient};
+pub use mail::message::{Inbox, Mail, NewMail, Recipient, Sender};
 pub use notify::slack::{SlackMessage, SlackOrder, SlackThread};
 pub use notify::slack_out::{NewSlackOut, SlackAct, SlackOut};
 pub use notify::webhook::{DeliveryAttempt, Webhook};
@@ -76,6 +76,7 @@ pub use views::board::{
 };
 pub use views::crew::{AgentDetails, CrewPageOrder, CrewStateFilter, LiveAgent};
 pub use views::task_story::EpicPage;
+pub use views::totals::RecordTotals;
 
 use core::guard::FileGuard;
 use core::reader::Readers;

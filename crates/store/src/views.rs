@@ -5,3 +5,4 @@ pub(crate) mod board;
 pub(crate) mod crew;
 pub(crate) mod needs;
 pub(crate) mod task_story;
+pub(crate) mod totals;

@@ -57,6 +57,9 @@ pub struct PersonView {
     pub state: Option<AgentStateName>,
     /// True for the human
     pub human: bool,
+    /// True if Adjutant itself wrote the mail; the agent is then the one that it is about
+    #[serde(default)]
+    pub system: bool,
 }
 
 /// A letter in a list.
@@ -214,6 +217,12 @@ pub struct SentMail {
     pub mail_id: MailId,
     /// When it was written
     pub timestamp: Timestamp,
+    /// Agent that received it; null is the human
+    #[serde(default)]
+    pub to_agent_id: Option<AgentId>,
+    /// Where it went, if the agent that it was for has ended
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// An inbox.
@@ -226,6 +235,10 @@ pub struct InboxAnswer {
     pub unread_count: i64,
     /// The letters
     pub mails: Vec<MailView>,
+    /// Cursor after the last of them, on the last page after all mail: with it and `waitSeconds` a call waits for mail
+    /// that comes later
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_cursor: Option<PageCursor>,
     /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<PageCursor>,

@@ -64,6 +64,9 @@ pub struct StartedRun {
     pub role: String,
     /// Current task
     pub task_slug: String,
+    /// What whoever started it should know, such as that it works in the project itself
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// A part of an agent's output.

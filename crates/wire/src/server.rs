@@ -27,8 +27,25 @@ pub struct ServerStatus {
     pub waiting: usize,
     /// Number of calls answered since the start
     pub calls: u64,
+    /// Numbers of rows on record
+    #[serde(default)]
+    pub record: RecordCounts,
     /// True if the caller is the operator
     pub operator: bool,
+}
+
+/// Numbers of rows on record.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RecordCounts {
+    /// Tasks
+    pub tasks: u64,
+    /// Agents, live and ended
+    pub agents: u64,
+    /// Messages
+    pub mails: u64,
+    /// Calls, without those that were moved into archives
+    pub calls: u64,
 }
 
 /// Outcome of a reload.

@@ -131,7 +131,7 @@ pub struct BoardColumn {
     pub name: Column,
     /// Number of tasks
     pub count: i64,
-    /// The first of them, by priority and then by number; what is done, the newest first
+    /// The first of them, by priority and then the newest first; what is done, only the newest first
     pub tasks: Vec<TaskRow>,
     /// Cursor of the next page, if there is one
     pub next_cursor: Option<String>,

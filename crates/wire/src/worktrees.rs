@@ -98,6 +98,17 @@ pub struct Disagreement {
     pub about: String,
     /// Description of the problem
     pub what: String,
+    /// True if `worktrees check --settle` accepts it: a commit that the user removed
+    #[serde(default)]
+    pub can_settle: bool,
+}
+
+/// Commits whose loss was accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SettledCommits {
+    /// The commits
+    pub commits: Vec<String>,
 }
 
 /// Result of comparing git with the record.

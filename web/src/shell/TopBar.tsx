@@ -17,7 +17,7 @@ function Pulse() {
   const { usd, limitUsd } = data.today;
   return (
     <div className={css.pulse}>
-      <span title="limits.running">
+      <span title="Places are limits.running. An agent that waits for others, and one that you run yourself, takes none.">
         {max <= MOST_SLOTS && (
           <span className={css.slots} aria-hidden="true">
             {Array.from({ length: max }, (_, slot) => (
@@ -25,10 +25,7 @@ function Pulse() {
             ))}
           </span>
         )}
-        <b>
-          {used} of {max}
-        </b>{' '}
-        running{queued > 0 && `, ${queued} queued`}
+        <b>{data.agents.running}</b> running, {used} of {max} places{queued > 0 && `, ${queued} queued`}
       </span>
       <span>
         <b>{money(usd)}</b> {limitUsd !== null && `of ${money(limitUsd)} `}today

@@ -160,7 +160,7 @@ pub(crate) struct EnlistArgs {
 /// `discharge`.
 #[derive(Debug, Args)]
 pub(crate) struct DischargeArgs {
-    /// Agent: its id, at least four first or last digits of it, or `last`
+    /// Agent: its id, at least four first or last digits of it, or `last` for the newest enlisted agent
     #[arg(value_name = "AGENT")]
     pub(crate) agent: String,
     /// Record this reason

@@ -124,8 +124,16 @@ Uncommitted changes are first committed to a rescue branch.")]
     /// Check that git and the record agree; exits with 5 if they do not
     #[command(after_help = "\
 Example:
-  adjutant worktrees check")]
-    Check,
+  adjutant worktrees check
+  adjutant worktrees check --settle
+
+--settle is for commits that you removed yourself, for example with git reset: it
+changes nothing in git, and they are not reported again.")]
+    Check {
+        /// Accept that commits which no branch reaches any more are gone
+        #[arg(long)]
+        settle: bool,
+    },
 }
 
 /// `worktrees prune`.

@@ -72,7 +72,7 @@ pub(crate) struct MailArgs {
     /// Include mail that has been read
     #[arg(long, short)]
     pub(crate) all: bool,
-    /// Wait this many seconds for mail, up to 240
+    /// Wait this many seconds for new mail, up to 240
     #[arg(long, value_name = "SECONDS")]
     pub(crate) wait: Option<u32>,
     /// Action

@@ -451,3 +451,35 @@ fn money_is_finite_and_not_negative_wherever_the_file_has_some() {
         }
     }
 }
+
+#[test]
+fn the_manual_names_only_keys_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut pages = vec![root.join("README.md")];
+    // The reference is made of the program, and events have names of this form too.
+    let mut folders =
+        ["how-to", "explanation", "tutorial"].map(|name| root.join("docs").join(name)).to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            match entry.extension() {
+                None => folders.push(entry),
+                Some(kind) if kind == "md" => pages.push(entry),
+                Some(_) => {}
+            }
+        }
+    }
+    let sections = "server|limits|agents|review|worktrees|retention|office|models|slack";
+    let named = regex_lite::Regex::new(&format!(r"`((?:{sections})\.[A-Za-z_]+)`")).unwrap();
+    let is_file =
+        |name: &str| [".json", ".log", ".lock", ".md"].iter().any(|end| name.ends_with(end));
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for (_, [name]) in named.captures_iter(&text).map(|found| found.extract()) {
+            let below = format!("{name}.");
+            let is_key = describe::keys()
+                .iter()
+                .any(|known| known.key == name || known.key.starts_with(&below));
+            assert!(is_key || is_file(name), "{}: `{name}`", page.display());
+        }
+    }
+}

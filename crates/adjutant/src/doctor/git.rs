@@ -9,6 +9,7 @@ use wire::worktrees::Agreement;
 
 use super::{Check, which};
 use crate::client::{Answer, Client, Named};
+use crate::commands::delivery::worktrees::SETTLE;
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::runtime;
@@ -69,7 +70,15 @@ pub(super) fn agreement(home: &Home, env: &Environment) -> Option<Check> {
         listed.map(|one| format!("{}: {}", line(&one.about), line(&one.what))).collect();
     let more = if all.len() > MAX_LISTED { ", …" } else { "" };
     let message = format!("git and the record do not agree: {}{more}", told.join(", "));
-    Some(Check::warn("agreement", message, "`adjutant worktrees check` lists everything"))
+    let next = if all.iter().any(|one| one.can_settle) {
+        format!(
+            "if you removed the commits yourself, for example with `git reset`, run `{SETTLE}`; `git branch NAME \
+             COMMIT` brings one back"
+        )
+    } else {
+        "`adjutant worktrees check` lists everything".to_owned()
+    };
+    Some(Check::warn("agreement", message, next))
 }
 
 /// Has the server compare, once it has proved that it is this home's.

@@ -37,6 +37,7 @@ pages! {
     how_to_completions => "docs/how-to/completions.md",
     how_to_connect_claude_code => "docs/how-to/connect-claude-code.md",
     how_to_connect_codex => "docs/how-to/connect-codex.md",
+    how_to_first_hour => "docs/how-to/first-hour.md",
     how_to_install => "docs/how-to/install.md",
     how_to_install_in_a_client => "docs/how-to/install-in-a-client.md",
     how_to_keep_house => "docs/how-to/keep-house.md",

@@ -17,6 +17,7 @@ mod events;
 mod exit_codes;
 mod faces;
 mod files;
+mod first_hour;
 mod floods;
 mod going_on;
 mod governance;

@@ -127,8 +127,9 @@ async fn where_there_is_nothing_the_way_to_something_is_shown() {
     is done. A coder can ask for a review before, with the tool request_review.
     ");
     insta::assert_snapshot!(text(&world, &["worktrees"]).await, @r"
-    No worktrees; `adjutant worktrees --all` lists those that were.
-    In a git repository, an agent whose role has worktree: fresh gets one.
+    No worktrees yet.
+    In a git repository with a commit, an agent whose role has worktree: fresh
+    or a category in worktrees.fresh gets one.
     ");
     insta::assert_snapshot!(text(&world, &["merge-queue"]).await, @r"
     Nothing to merge; `adjutant merge-queue --all` lists what was.

@@ -151,7 +151,7 @@ pub(crate) fn ended(
          with `adjutant supervisors recover {}`.",
         agent.id, epic.id, epic.title, agent.id, agent.id,
     );
-    letter::send(tx, Letter::from(agent, to, subject, body), now)?;
+    letter::send(tx, Letter::about(agent, to, subject, body), now)?;
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! Context of a tool call: caller, time, settings and record.
 
 use model::{AgentId, TaskId, Timestamp};
-use store::{Agent, EventDraft, Session, StoreError, Task, Tx};
+use store::{Agent, EventDraft, Sender, Session, StoreError, Task, Tx};
 use wire::event::EventData;
 
 use crate::call::tool::ToolDef;
@@ -51,6 +51,12 @@ impl Caller {
     /// The iteration of its session in which it works.
     pub(crate) fn iteration_of(&self, session: &Session) -> u32 {
         self.agent.as_ref().and_then(|agent| agent.iteration).unwrap_or(session.iteration)
+    }
+
+    /// The sender of mail that it writes.
+    pub(crate) fn sender(&self) -> Sender {
+        let agent = self.agent.as_ref();
+        agent.map_or(Sender::Human, |agent| Sender::Agent(agent.id, agent.category.clone()))
     }
 
     /// True if it may use a tool.

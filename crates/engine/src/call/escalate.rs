@@ -50,7 +50,7 @@ pub(crate) fn escalate(
         body["message"].as_str().unwrap_or_default(),
     );
     for (to, subject) in letters {
-        letter::send(tx, Letter::from(agent, to, subject, text.clone()), now)?;
+        letter::send(tx, Letter::about(agent, to, subject, text.clone()), now)?;
     }
     Ok(())
 }

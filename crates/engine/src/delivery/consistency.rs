@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use host::git::{Repo, going};
 use model::agent::AgentState;
 use model::review::{MergeState, WorktreeState};
+use serde_json::json;
 use store::{AgentPage, Merge, MergePage, Page, Review, ReviewPage, Tx, Worktree, WorktreePage};
 use wire::worktrees::Disagreement;
 
@@ -28,6 +29,8 @@ struct Record {
     reviews: Vec<Review>,
     merges: Vec<Merge>,
     feedback: Vec<store::Feedback>,
+    /// Commits whose loss a person has accepted
+    lost: HashSet<String>,
     /// Agents that have not ended, and whether they wait for a review
     live: BTreeMap<model::AgentId, bool>,
     /// Agents whose worktree is being made, merged or removed; they are not judged
@@ -50,6 +53,29 @@ impl Delivery {
         }
     }
 
+    /// Accepts that the commits which no branch reaches are gone, as after a `git reset` by the user. Changes nothing in
+    /// git.
+    pub async fn settle_lost_commits(&self) -> Result<Vec<String>, ToolError> {
+        let compared = self.clone();
+        let found = tokio::task::spawn_blocking(move || compared.disagreements()).await;
+        let found = found.map_err(ToolError::internal)??;
+        let lost = found.into_iter().filter(|one| one.can_settle).map(|one| one.about);
+        let lost: Vec<String> = lost.collect();
+        let output = json!({ "commits": lost });
+        let row = self.operator_row("operator__settle", None, "{}".to_owned(), &output);
+        let (commits, now) = (lost.clone(), self.now());
+        self.store
+            .write(move |tx| {
+                for commit in &commits {
+                    tx.lost_commit_settle(commit, now)?;
+                }
+                tx.audit_append(&row)?;
+                Ok::<_, ToolError>(())
+            })
+            .await?;
+        Ok(lost)
+    }
+
     fn differences(&self) -> Result<Vec<Disagreement>, ToolError> {
         let record = self.store.read(Record::of)?;
         let mut found = record.reviews_in_order();
@@ -67,7 +93,7 @@ impl Delivery {
 }
 
 fn differs(about: &impl ToString, what: &str) -> Disagreement {
-    Disagreement { about: about.to_string(), what: what.to_owned() }
+    Disagreement { about: about.to_string(), what: what.to_owned(), can_settle: false }
 }
 
 impl Record {
@@ -76,6 +102,7 @@ impl Record {
             worktrees: Page::all(|after| tx.worktree_page(WorktreePage::All, after, ROWS))?,
             reviews: Page::all(|after| tx.review_page(ReviewPage::All, after, ROWS))?,
             merges: Page::all(|after| tx.merge_page(MergePage::All, after, ROWS))?,
+            lost: tx.lost_commits()?,
             ..Self::default()
         };
         for agent in Page::all(|after| tx.agent_page(AgentPage::Live, after, ROWS))? {
@@ -163,18 +190,33 @@ impl Record {
         Ok(found)
     }
 
-    /// Checks that commits recorded as merged or rescued are reachable.
+    /// Checks that commits recorded as merged or rescued are reachable, apart from those whose loss was accepted.
     fn commits_there(&self, repo: &Repo) -> Result<Vec<Disagreement>, ToolError> {
-        let mut commits: Vec<String> = Vec::new();
-        commits.extend(self.feedback.iter().filter_map(|said| said.commit.clone()));
-        commits.extend(self.worktrees.iter().filter_map(|tree| tree.head.clone()));
-        for merge in self.merges.iter().filter(|merge| merge.state == MergeState::Merged) {
-            commits.push(merge.commit.clone());
-            commits.extend(merge.merged.clone());
+        let mut commits: BTreeMap<&str, String> = BTreeMap::new();
+        for (commit, said) in
+            self.feedback.iter().filter_map(|said| Some((said.commit.as_ref()?, said)))
+        {
+            commits.insert(commit, format!("it brought feedback to {}", said.coder));
         }
-        commits.sort_unstable();
-        commits.dedup();
-        let lost = repo.unreachable_from_branches(&commits)?;
-        Ok(lost.into_iter().map(|commit| differs(&commit, "no branch contains it")).collect())
+        for (head, tree) in
+            self.worktrees.iter().filter_map(|tree| Some((tree.head.as_ref()?, tree)))
+        {
+            commits.insert(head, format!("it was the work of {}", tree.agent));
+        }
+        for merge in self.merges.iter().filter(|merge| merge.state == MergeState::Merged) {
+            let (branch, target) = (&merge.branch, &merge.target);
+            let about = format!("it merged `{branch}` into `{target}`");
+            commits.insert(&merge.commit, about.clone());
+            commits.extend(merge.merged.as_deref().map(|merged| (merged, about)));
+        }
+        let named: Vec<String> = commits.keys().map(|commit| (*commit).to_owned()).collect();
+        let mut lost = repo.unreachable_from_branches(&named)?;
+        lost.retain(|commit| !self.lost.contains(commit));
+        let found = lost.iter().map(|commit| {
+            let about = commits.get(commit.as_str()).map(String::as_str).unwrap_or_default();
+            let what = format!("no branch contains it; {about}");
+            Disagreement { can_settle: true, ..differs(commit, &what) }
+        });
+        Ok(found.collect())
     }
 }

@@ -10,7 +10,9 @@ mod words;
 use model::agent::{AgentEvent, AgentState, Outcome};
 use model::review::{FeedbackType, OutboxJobKind, ReviewLimits, ReviewState};
 use model::{AgentId, Timestamp};
-use store::{Agent, EventDraft, Recipient, Review, ReviewChange, ReviewPage, StopRequest, Tx};
+use store::{
+    Agent, EventDraft, Recipient, Review, ReviewChange, ReviewPage, Sender, StopRequest, Tx,
+};
 use wire::event::{EventData, ReviewEnded};
 
 pub(crate) use at_end::{ask_at_end, note_no_reviewer};
@@ -116,7 +118,11 @@ fn wake(
         return Ok(());
     }
     let reviewer = tx.agent_get(review.reviewer)?;
-    let from = reviewer.map(|reviewer| (reviewer.id, reviewer.category));
+    let has_said = closing.feedback.is_some() || closing.state == ReviewState::Approved;
+    let from = match reviewer {
+        Some(reviewer) if has_said => Sender::Agent(reviewer.id, reviewer.category),
+        _ => Sender::System(Some(review.reviewer)),
+    };
     let to = Recipient::Agent(coder.id);
     let (subject, body) = (word.subject.clone(), word.body.clone());
     let letter = Letter { from, to, subject, body, reply_to: None, task: coder.task };

@@ -9,7 +9,7 @@ use model::review::{OutboxJobKind, WorktreeState};
 use model::{AgentId, Timestamp};
 use serde_json::json;
 use store::{Agent, AgentPage, EventDraft, NewWorktree, Run, Tx, Worktree};
-use wire::event::{EventData, WorktreeChanged};
+use wire::event::{AgentWarned, EventData, WorktreeChanged};
 use wire::merges::ConflictView;
 
 use crate::call::cx::task_of;
@@ -19,6 +19,7 @@ use crate::core::point::Point;
 use crate::core::settings;
 use crate::crew::run::{Claims, Wish};
 use crate::delivery::merge_queue::conflict_view;
+use crate::delivery::service::Delivery;
 use crate::delivery::worktree_provision;
 
 /// The beginning of the names of all our branches.
@@ -75,9 +76,7 @@ impl From<GitError> for ToolError {
 enum Place {
     /// A given folder, or the project
     Given,
-    /// A worktree of its own, where there is a repository with a commit
-    FreshIfThere,
-    /// A worktree of its own, whatever it takes
+    /// A worktree of its own; the project where there is no repository with a commit
     Fresh,
     /// Its parent's folder
     Parent,
@@ -91,7 +90,7 @@ fn place(settings: &settings::Settings, agent: &Agent) -> Place {
     match role.worktree {
         Some(settings::Worktree::Parent) => Place::Parent,
         Some(settings::Worktree::Fresh) if !elsewhere => Place::Fresh,
-        None if usual && !elsewhere => Place::FreshIfThere,
+        None if usual && !elsewhere => Place::Fresh,
         Some(settings::Worktree::None | settings::Worktree::Fresh) | None => Place::Given,
     }
 }
@@ -104,29 +103,75 @@ pub(crate) async fn prepare(engine: &Core, agent: &Agent, run: &Run) -> Result<A
     }
     match place(&engine.settings(), agent) {
         Place::Given => Ok(agent.clone()),
-        Place::FreshIfThere if !is_repository_around(engine).await? => Ok(agent.clone()),
         Place::Parent => in_parents(engine, agent).await,
-        wanted => {
+        Place::Fresh => {
+            if let Some(why) = no_worktrees(engine).await? {
+                warn_in_project(engine, agent, &why).await?;
+                return Ok(agent.clone());
+            }
             if let Some(before) = worked_before(engine, agent)? {
                 settled(engine, before).await?;
             }
             let project = engine.options.project.clone();
             let (finder, wish) = (agent.clone(), Wish::of(run)?);
             let origin =
-                engine.outside(move |engine| origin(engine, &project, (&finder, &wish))).await;
-            match origin {
-                Ok(origin) => {
-                    let worktree = want(engine, agent, origin).await?;
-                    make(engine, agent, worktree).await
-                }
-                Err(error)
-                    if wanted == Place::FreshIfThere && error.code == Code::InvalidAgentState =>
-                {
-                    Ok(agent.clone())
-                }
-                Err(error) => Err(error),
-            }
+                engine.outside(move |engine| origin(engine, &project, (&finder, &wish))).await?;
+            let worktree = want(engine, agent, origin).await?;
+            make(engine, agent, worktree).await
         }
+    }
+}
+
+/// Why no worktree can be made of the project: it is not in a repository, or nothing is committed yet.
+async fn no_worktrees(engine: &Core) -> Result<Option<String>, ToolError> {
+    let look = |engine: &Core| {
+        let project = &engine.options.project;
+        if !host::git::is_around(project) {
+            return Ok(Some("the project is not in a git repository".to_owned()));
+        }
+        if host::git::checked_out(project).is_some() {
+            return Ok(None);
+        }
+        match engine.repo(project).and_then(|repo| repo.resolve("HEAD")) {
+            Ok(Some(_)) => Ok(None),
+            Ok(None) => Ok(Some("the repository has no commit yet".to_owned())),
+            Err(error @ GitError::NotARepository { .. }) => Ok(Some(error.to_string())),
+            Err(error) => Err(ToolError::from(error)),
+        }
+    };
+    engine.outside(look).await
+}
+
+/// Tells that an agent works in the project itself although its role has worktrees, and why; once.
+async fn warn_in_project(engine: &Core, agent: &Agent, why: &str) -> Result<(), ToolError> {
+    if agent.attempt > 1 {
+        return Ok(());
+    }
+    let warning = in_project(why);
+    let data = EventData::AgentWarned(AgentWarned { warning });
+    let event = EventDraft { agent: Some(agent.id), task: agent.task, data };
+    let now = engine.now();
+    engine
+        .store
+        .write(move |tx| {
+            tx.event_append(now, &event)?;
+            Ok(())
+        })
+        .await
+}
+
+fn in_project(why: &str) -> String {
+    format!("works in the project itself, without a worktree or a review: {why}")
+}
+
+impl Delivery {
+    /// Note for who starts an agent that will work in the project itself although its role has worktrees.
+    pub async fn in_project_note(&self, id: AgentId) -> Result<Option<String>, ToolError> {
+        let agent = self.store.read(|tx| crate::call::cx::find_agent(tx, id))?;
+        if place(&self.settings(), &agent) != Place::Fresh {
+            return Ok(None);
+        }
+        Ok(no_worktrees(self).await?.map(|why| in_project(&why)))
     }
 }
 
@@ -187,11 +232,6 @@ pub(crate) async fn settled(engine: &Core, before: AgentId) -> Result<(), ToolEr
         }
     };
     tokio::time::timeout(patience, looked).await.unwrap_or(Ok(()))
-}
-
-/// Returns whether the project lies in a repository, as far as its files tell.
-async fn is_repository_around(engine: &Core) -> Result<bool, ToolError> {
-    engine.outside(|engine| Ok(host::git::is_around(&engine.options.project))).await
 }
 
 /// Records that an agent works where its parent does, so that its directory is known while it lives.

@@ -1,7 +1,7 @@
 //! Letters that Adjutant itself writes, or that somebody writes through it.
 
-use model::{AgentId, MailId, TaskId, Timestamp};
-use store::{Agent, EventDraft, Inbox, NewMail, Recipient, Tx};
+use model::{MailId, TaskId, Timestamp};
+use store::{Agent, EventDraft, Inbox, Mail, NewMail, Recipient, Sender, Tx};
 use wire::event::{EventData, MailSent};
 
 use crate::core::error::ToolError;
@@ -19,8 +19,8 @@ pub(crate) struct Word {
 /// A letter: what it says, and to whom.
 #[derive(Debug, Clone)]
 pub(crate) struct Letter {
-    /// Sender and its category; `None` for the human
-    pub(crate) from: Option<(AgentId, String)>,
+    /// Sender
+    pub(crate) from: Sender,
     /// To whom
     pub(crate) to: Recipient,
     /// Subject
@@ -34,10 +34,20 @@ pub(crate) struct Letter {
 }
 
 impl Letter {
-    /// A letter from an agent.
-    pub(crate) fn from(agent: &Agent, to: Recipient, subject: String, body: String) -> Self {
-        let from = Some((agent.id, agent.category.clone()));
+    /// A letter from Adjutant itself about an agent, which a reply goes to.
+    pub(crate) fn about(agent: &Agent, to: Recipient, subject: String, body: String) -> Self {
+        let from = Sender::System(Some(agent.id));
         Self { from, to, subject, body, reply_to: None, task: agent.task }
+    }
+}
+
+/// The sender of a letter as an agent is told of it.
+pub(crate) fn sender_name(mail: &Mail) -> String {
+    match mail.from {
+        Some(about) if mail.is_system => format!("Adjutant itself, about {about}"),
+        None if mail.is_system => "Adjutant itself".to_owned(),
+        Some(from) => from.to_string(),
+        None => "the human".to_owned(),
     }
 }
 
@@ -55,7 +65,7 @@ pub(crate) fn send(tx: &mut Tx<'_>, letter: Letter, now: Timestamp) -> Result<Ma
 pub(crate) fn post(tx: &mut Tx<'_>, letter: Letter, now: Timestamp) -> Result<MailId, ToolError> {
     let id = fresh(MailId::from_bits)?;
     let Letter { from, to, subject, body, reply_to, task } = letter;
-    let sender = from.as_ref().map(|(agent, _)| *agent);
+    let sender = from.agent();
     let mail = NewMail { id, from, to, subject, body, reply_to };
     tx.mail_insert(&mail, now)?;
     let data = EventData::MailSent(MailSent {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use model::{AgentId, Timestamp};
-use store::{EventDraft, Recipient, Tx};
+use store::{EventDraft, Recipient, Sender, Tx};
 use tokio::task::{JoinError, JoinHandle};
 use wire::event::{AgentWarned, EventData};
 
@@ -98,9 +98,10 @@ fn record(tx: &mut Tx<'_>, panic: &PanicReport, now: Timestamp) -> Result<(), To
     let body = format!(
         "{message}\n\n{next}. This is a bug in Adjutant, not in your project. See the server's log for details.",
     );
+    let from = Sender::System(found.as_ref().map(|agent| agent.id));
     let task = found.and_then(|agent| agent.task);
     let to = Recipient::Human;
-    letter::send(tx, Letter { from: None, to, subject, body, reply_to: None, task }, now)?;
+    letter::send(tx, Letter { from, to, subject, body, reply_to: None, task }, now)?;
     Ok(())
 }
 

@@ -6,12 +6,13 @@ use model::agent::AgentState;
 use model::money::Usd;
 use model::review::InstanceStatus;
 use model::{AgentId, TaskRef, Timestamp};
-use store::{Agent, AgentPage, Budget, Review, Run, StoreError, Tx};
+use store::{Agent, AgentPage, Budget, RecordTotals, Review, Run, StoreError, Tx};
 use wire::agent_details::{
     AgentBudget, AgentDetails, AgentList, AgentTokens, AgentView, AgentWorktree, BudgetAmounts,
     RelationKind, ReviewRelation,
 };
 use wire::agents::AgentResultView;
+use wire::server::RecordCounts;
 
 use crate::core::error::ToolError;
 use crate::core::scope::ListScope;
@@ -161,6 +162,13 @@ impl Views {
     pub async fn agent_details(&self, name: String) -> Result<AgentDetails, ToolError> {
         let now = self.now();
         self.store.scan(move |tx| whole_agent(tx, find::find(tx, &name)?, now)).await
+    }
+
+    /// Counts what is on record.
+    pub fn record_counts(&self) -> Result<RecordCounts, ToolError> {
+        let totals = self.store.read(|tx| tx.record_totals())?;
+        let RecordTotals { tasks, agents, mails, calls } = totals;
+        Ok(RecordCounts { tasks, agents, mails, calls })
     }
 
     /// Counts the agents that have not ended.

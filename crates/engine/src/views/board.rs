@@ -102,15 +102,15 @@ fn cut(
         .iter()
         .filter(|card| slice.column.is_none_or(|column| card.column() == column))
         .collect();
-    if slice.column == Some(Column::Done) {
+    let newest_first = matches!(slice.column, None | Some(Column::Done));
+    if newest_first {
         cards.sort_by_key(|card| std::cmp::Reverse(card.number));
     } else {
         cards.sort_by_key(|card| card.mark());
     }
     let seen = after.map_or(0, |after| {
-        let is_seen = |card: &&&BoardCard| match slice.column {
-            Some(Column::Done) => card.number >= after.number(),
-            _ => card.mark() <= after,
+        let is_seen = |card: &&&BoardCard| {
+            if newest_first { card.number >= after.number() } else { card.mark() <= after }
         };
         cards.iter().take_while(is_seen).count()
     });
@@ -153,7 +153,7 @@ impl Views {
         looking.await
     }
 
-    /// A page of tasks: a column's, or all by priority and then by number.
+    /// A page of tasks: a column's, or all, the newest first.
     pub async fn board_page(&self, wish: BoardWish, slice: BoardSlice) -> Result<Tasks, ToolError> {
         let settings = self.settings();
         let after = slice.after.as_deref().map(mark_of).transpose()?;

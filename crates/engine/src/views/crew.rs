@@ -8,6 +8,8 @@ mod row;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
+
 use model::AgentId;
 use store::{Agent, CrewPageOrder, CrewStateFilter, Page, Tx};
 use wire::crew::{Crew, CrewRows, RoleSummary, Roles};
@@ -231,14 +233,24 @@ fn roots(
     until: model::Timestamp,
     (after, limit): (i64, u32),
 ) -> Result<Page<Agent>, ToolError> {
-    let mut found = tx.crew_roots_ended_after(until)?;
-    found.extend(live.ended_above(tx, None)?);
-    found.retain(|agent| agent.number > after);
-    let mut numbers: Vec<(i64, AgentId)> =
-        found.iter().map(|agent| (agent.number, agent.id)).collect();
-    numbers.extend(live.roots().filter(|(number, _)| *number > after));
-    numbers.sort_unstable();
-    numbers.dedup();
+    let with_live = live.ended_above(tx, None)?;
+    let with_live = with_live.iter().map(|agent| (agent.number, agent.id));
+    // Whoever lives or has live ones below comes first, the oldest first; then who ended, the newest first.
+    let mut first: Vec<(i64, AgentId)> = live.roots().chain(with_live).collect();
+    first.sort_unstable();
+    first.dedup();
+    let ended = tx.crew_roots_ended_after(until)?.into_iter();
+    let known: HashSet<(i64, AgentId)> = first.iter().copied().collect();
+    let ended = ended.map(|agent| (agent.number, agent.id)).filter(|one| !known.contains(one));
+    let mut ended: Vec<(i64, AgentId)> = ended.collect();
+    ended.sort_unstable_by_key(|(number, _)| std::cmp::Reverse(*number));
+    let in_first = first.iter().any(|(number, _)| *number == after);
+    if after != 0 && !in_first {
+        first.clear();
+        ended.retain(|(number, _)| *number < after);
+    }
+    first.retain(|(number, _)| *number > after);
+    let mut numbers = [first, ended].concat();
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
     let more = numbers.len() > wanted;
     numbers.truncate(wanted);

@@ -38,12 +38,16 @@ pub struct LetterWish {
 }
 
 /// Kind of a mail, from its text and the record.
-fn kind_of(permission: Option<&String>, subject: &str, body: &str) -> LetterKind {
+fn kind_of(
+    permission: Option<&String>,
+    is_system: bool,
+    (subject, body): (&str, &str),
+) -> LetterKind {
     if permission.is_some() {
         LetterKind::Permission
     } else if asking::is_alert(subject) {
         LetterKind::Alert
-    } else if asking::is_question(subject, body) {
+    } else if !is_system && asking::is_question(subject, body) {
         LetterKind::Question
     } else {
         LetterKind::Letter
@@ -73,7 +77,14 @@ impl<'a> Reading<'a> {
     fn person(&mut self, who: Option<AgentId>) -> Result<PersonView, ToolError> {
         let Some(id) = who else {
             let (role, short, state) = (None, None, None);
-            return Ok(PersonView { agent_id: None, role, short, state, human: true });
+            return Ok(PersonView {
+                agent_id: None,
+                role,
+                short,
+                state,
+                human: true,
+                system: false,
+            });
         };
         let agent = self.agent(id)?;
         Ok(PersonView {
@@ -82,7 +93,14 @@ impl<'a> Reading<'a> {
             short: Some(short(id)),
             state: agent.map(|agent| agent.state.name()),
             human: false,
+            system: false,
         })
+    }
+
+    /// The sender of a mail; Adjutant itself is neither the human nor the agent that it writes about.
+    fn sender(&mut self, from: Option<AgentId>, is_system: bool) -> Result<PersonView, ToolError> {
+        let person = self.person(from)?;
+        Ok(PersonView { human: person.human && !is_system, system: is_system, ..person })
     }
 
     fn is_live(&mut self, id: AgentId) -> Result<bool, ToolError> {
@@ -107,7 +125,8 @@ impl<'a> Reading<'a> {
     }
 
     fn letter(&mut self, line: MailLine) -> Result<LetterView, ToolError> {
-        let kind = kind_of(line.permission.as_ref(), &line.subject, &both_ends(&line));
+        let text = both_ends(&line);
+        let kind = kind_of(line.permission.as_ref(), line.is_system, (&line.subject, &text));
         let waits = kind.asks() && line.to == Recipient::Human && !line.answered;
         let needs_answer = match line.from {
             Some(from) if waits => self.is_live(from)?,
@@ -116,7 +135,7 @@ impl<'a> Reading<'a> {
         Ok(LetterView {
             id: line.id,
             thread_id: self.root(line.id)?,
-            from: self.person(line.from)?,
+            from: self.sender(line.from, line.is_system)?,
             to: self.person(line.to.agent())?,
             preview: preview(&line.head),
             subject: line.subject,
@@ -160,7 +179,7 @@ impl LetterWish {
             Some(LetterBox::Alerts) => {
                 line.to == Recipient::Human && asking::is_alert(&line.subject)
             }
-            Some(LetterBox::Sent) => line.from.is_none(),
+            Some(LetterBox::Sent) => line.from.is_none() && !line.is_system,
         };
         let about = self
             .agent

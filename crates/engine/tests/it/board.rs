@@ -104,7 +104,7 @@ async fn pages_join_also_where_words_are_looked_for() {
                 None => break,
             }
         }
-        assert_eq!(seen, [1, 4, 7, 2, 5, 3, 6], "`{words}`: by priority, then by number");
+        assert_eq!(seen, [7, 4, 1, 5, 2, 6, 3], "`{words}`: by priority, then the newest first");
     }
 }
 

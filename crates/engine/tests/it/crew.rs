@@ -141,6 +141,23 @@ async fn of_ten_thousand_a_page_gives_its_limit_and_pages_join() {
 }
 
 #[tokio::test]
+async fn live_agents_come_first_and_then_the_newest_that_ended() {
+    let world = World::new();
+    for (number, parent) in [(1, None), (2, None), (3, None), (4, Some(3)), (5, None), (6, None)] {
+        add(&world, member(number, parent, u32::from(parent.is_some()))).await;
+    }
+    let now = world.engine.now();
+    // The third has ended too, and has a live one below it.
+    for ended in [1, 3, 5] {
+        become_(&world, ended, over(Outcome::Succeeded, now)).await;
+    }
+    for limit in [1, 2, 100] {
+        let order = pages(&world, CrewWish { limit, ..wish() }).await;
+        assert_eq!(order, ids([2, 3, 6, 5, 1]), "{limit} at once");
+    }
+}
+
+#[tokio::test]
 async fn of_ten_thousand_flat_lists_are_cut_too() {
     let world = World::new();
     large(&world).await;

@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+use engine::views::LetterWish;
 use engine::{Call, Principal, Progress};
+use model::MailId;
 use model::event::EventKind;
 use serde_json::{Value, json};
+use store::{NewMail, Recipient, Sender};
+use wire::mail::LetterBox;
 
 use crate::support::{Who, World};
 
@@ -107,7 +111,7 @@ async fn the_human_has_an_inbox_and_answers() {
     let read = json!({ "originalMailId": mail["id"], "body": "Done" });
     world.ask(agent, "mcp__mail__reply", read).await.unwrap();
     let human = world.ask(Who::Operator, "mcp__mail__list_inbox", json!({})).await.unwrap();
-    assert_eq!(human["unreadCount"], 2);
+    assert_eq!(human["unreadCount"], 1, "what was answered was read");
 }
 
 #[tokio::test]
@@ -119,6 +123,97 @@ async fn mail_to_an_ended_agent_reaches_the_human() {
     send(&world, a, input).await;
     let human = world.ask(Who::Operator, "mcp__mail__list_inbox", json!({})).await.unwrap();
     assert_eq!(human["mails"][0]["subject"], "late");
+}
+
+#[tokio::test]
+async fn a_reply_marks_the_mail_as_read_and_tells_of_it_once() {
+    let world = World::new();
+    let agent = world.enlist("worker").await;
+    let mail = json!({ "toHuman": true, "subject": "Q", "body": "May I?" });
+    let sent = send(&world, agent, mail).await;
+    for body in ["Yes", "Yes!"] {
+        let reply = json!({ "originalMailId": sent["mailId"], "body": body });
+        world.ask(Who::Operator, "mcp__mail__reply", reply).await.unwrap();
+    }
+    let inbox = world.ask(Who::Operator, "mcp__mail__list_inbox", json!({})).await.unwrap();
+    assert_eq!(inbox["unreadCount"], 0);
+    assert_eq!(world.told(EventKind::MailRead).len(), 1);
+}
+
+#[tokio::test]
+async fn an_answer_to_an_ended_agent_says_where_it_went() {
+    let world = World::new();
+    let (first, second) = (world.enlist("worker").await, world.enlist("worker").await);
+    let mail = json!({ "toHuman": true, "subject": "Q", "body": "May I?" });
+    let sent = send(&world, first, mail).await;
+    let reply = json!({ "originalMailId": sent["mailId"], "body": "Yes" });
+    let answered = world.ask(Who::Operator, "mcp__mail__reply", reply.clone()).await.unwrap();
+    assert_eq!((&answered["toAgentId"], answered.get("note")), (&json!(first), None));
+    world.discharge(first).await;
+    let answered = world.ask(Who::Operator, "mcp__mail__reply", reply).await.unwrap();
+    let note = answered["note"].as_str().unwrap();
+    assert!(note.contains(&format!("{first} has ended")), "{note}");
+    assert!(note.contains("the human's inbox"), "{note}");
+    assert_eq!(answered["toAgentId"], Value::Null);
+    let late = json!({ "toAgentId": first, "subject": "late", "body": "b" });
+    assert!(send(&world, second, late).await["note"].is_string());
+}
+
+#[tokio::test]
+async fn mail_of_adjutant_itself_says_so() {
+    let world = World::new();
+    let agent = world.enlist("worker").await;
+    let subject = "Agent ended";
+    let mail = NewMail {
+        id: MailId::from_bits(7),
+        from: Sender::System(Some(agent)),
+        to: Recipient::Human,
+        subject: subject.to_owned(),
+        body: "What now?".to_owned(),
+        reply_to: None,
+    };
+    let nobody = NewMail { id: MailId::from_bits(8), from: Sender::System(None), ..mail.clone() };
+    let now = world.clock.now();
+    let store = world.engine.store();
+    store.write(move |tx| tx.mail_insert(&mail, now)).await.unwrap();
+    store.write(move |tx| tx.mail_insert(&nobody, now)).await.unwrap();
+    let inbox = world.ask(Who::Operator, "mcp__mail__list_inbox", json!({})).await.unwrap();
+    let [about, alone] = [&inbox["mails"][0], &inbox["mails"][1]];
+    assert_eq!((&about["fromAgentType"], &about["fromAgentId"]), (&json!("SYSTEM"), &json!(agent)));
+    assert_eq!((&alone["fromAgentType"], &alone["fromAgentId"]), (&json!("SYSTEM"), &Value::Null));
+    let wish = |of| LetterWish { of, agent: None, text: None, before: None, limit: 10 };
+    let letters = world.engine.letters(wish(None)).await.unwrap().letters;
+    for letter in &letters {
+        assert!(letter.from.system && !letter.from.human, "{letter:?}");
+        assert!(!letter.needs_answer, "Adjutant asks nothing: {letter:?}");
+    }
+    let sent = world.engine.letters(wish(Some(LetterBox::Sent))).await.unwrap();
+    assert_eq!(sent.letters, [], "the human wrote none of them");
+    // An answer goes to the agent that it is about; where there is none, nobody would read it.
+    let reply = |id: &Value| json!({ "originalMailId": id, "body": "Go on" });
+    let answered = world.ask(Who::Operator, "mcp__mail__reply", reply(&about["id"])).await.unwrap();
+    assert_eq!(answered["toAgentId"], json!(agent));
+    let refused = world.ask(Who::Operator, "mcp__mail__reply", reply(&alone["id"])).await;
+    assert_eq!(refused.unwrap_err().body["code"], "CONFLICT");
+}
+
+#[tokio::test]
+async fn a_wait_with_the_end_of_a_list_is_for_what_comes_later() {
+    let world = World::new();
+    let agent = world.enlist("worker").await;
+    let mail = |subject: &str| json!({ "toHuman": true, "subject": subject, "body": "b" });
+    send(&world, agent, mail("old")).await;
+    let listed = world.ask(Who::Operator, "mcp__mail__list_inbox", json!({})).await.unwrap();
+    let input = json!({ "cursor": listed["endCursor"], "waitSeconds": 240 });
+    let waiting = world.ask(Who::Operator, "mcp__mail__list_inbox", input);
+    let sending = async {
+        tokio::task::yield_now().await;
+        send(&world, agent, mail("new")).await;
+    };
+    let (came, ()) = tokio::join!(waiting, sending);
+    let came = came.unwrap();
+    assert_eq!((&came["count"], &came["mails"][0]["subject"]), (&json!(1), &json!("new")));
+    assert_eq!(came["unreadCount"], 2);
 }
 
 #[tokio::test]

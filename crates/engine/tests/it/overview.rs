@@ -7,7 +7,7 @@ use model::review::{MergeState, ReviewState};
 use model::{AgentId, MailId, MergeId, TaskId, TaskRef, Timestamp};
 use serde_json::{Value, json};
 use store::{
-    MergeChange, NewMail, NewMerge, NewReview, Question, Recipient, ReviewChange, Spend,
+    MergeChange, NewMail, NewMerge, NewReview, Question, Recipient, ReviewChange, Sender, Spend,
     SpendAmount, Tx,
 };
 use wire::overview::Overview;
@@ -153,7 +153,7 @@ async fn a_wish_for_leave_and_a_letter_of_trouble_need_a_person() {
         tx.question_insert(&question, now)?;
         let new = NewMail {
             id: mail,
-            from: Some((agent, "worker".into())),
+            from: Sender::Agent(agent, "worker".into()),
             to: Recipient::Human,
             subject: "May worker use Bash?".into(),
             body: "b".into(),

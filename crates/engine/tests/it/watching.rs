@@ -1,7 +1,7 @@
 //! One agent, watched: what it changed, in a real repository, and its story.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::Recruit;
 use host::git::head;
@@ -147,25 +147,20 @@ async fn remove(project: &Project, dir: &Path, id: AgentId) {
     project.world.engine.store().write(gone).await.unwrap();
 }
 
-#[tokio::test]
-async fn after_its_worktree_is_gone_the_branch_tells_and_after_a_merge_what_was_merged() {
-    let project = Project::with(LINES);
-    let world = &project.world;
+/// An agent with a task and a worktree, in which it has committed a file.
+async fn worker_with_commit(project: &Project) -> (AgentId, PathBuf, String) {
     let task = json!({ "title": "Change the lines", "slug": "change" });
-    world.ok(Who::Operator, "mcp__task__create", task).await;
-    let id = world.enlist_for("worker", "change".parse().unwrap()).await;
+    project.world.ok(Who::Operator, "mcp__task__create", task).await;
+    let id = project.world.enlist_for("worker", "change".parse().unwrap()).await;
     let dir = project.worktree(id, Some("main")).await;
     let head = commit(&dir, "new.txt", "a\n", "Add it");
-    fs::write(dir.join("open.txt"), "not committed").unwrap();
-    remove(&project, &dir, id).await;
-    let view = diff(&project, id).await;
-    assert_eq!((files(&view), view.uncommitted), (vec!["added new.txt +1 -0".to_owned()], false));
+    (id, dir, head)
+}
 
-    commit(&project.root, "others.txt", "x\n", "What others did");
-    git(&project.root, &["merge", "-q", "--no-ff", "-m", "Merge it", &head]);
-    let merged = git(&project.root, &["rev-parse", "HEAD"]);
+/// Records that an agent's commit was merged, and by which commit.
+async fn record_merge(world: &World, id: AgentId, (commit, merged): (String, String)) {
     let agent = world.engine.store().read(|tx| tx.agent_get(id)).unwrap().unwrap();
-    let (now, merge, commit) = (world.engine.now(), MergeId::from_bits(9), merged.clone());
+    let (now, merge) = (world.engine.now(), MergeId::from_bits(9));
     let record = move |tx: &mut store::Tx<'_>| {
         let new = NewMerge {
             id: merge,
@@ -174,14 +169,51 @@ async fn after_its_worktree_is_gone_the_branch_tells_and_after_a_merge_what_was_
             approved_by: None,
             branch: format!("adjutant/{id}"),
             target: "main".to_owned(),
-            commit: head.clone(),
+            commit: commit.clone(),
             squash: false,
         };
         tx.merge_insert(&new, now)?;
-        let change = MergeChange { merged: Some(&commit), ..MergeChange::default() };
+        let change = MergeChange { merged: Some(&merged), ..MergeChange::default() };
         tx.merge_set(merge, MergeState::Merged, change, now)
     };
     world.engine.store().write(record).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_merged_is_shown_also_while_the_worktree_is_there() {
+    let project = Project::with(LINES);
+    let world = &project.world;
+    let (id, dir, head) = worker_with_commit(&project).await;
+    commit(&project.root, "others.txt", "x\n", "What others did");
+    git(&project.root, &["merge", "-q", "--no-ff", "-m", "Merge it", &head]);
+    let merged = git(&project.root, &["rev-parse", "HEAD"]);
+    record_merge(world, id, (head, merged)).await;
+    let view = diff(&project, id).await;
+    assert_eq!((files(&view), view.uncommitted), (vec!["added new.txt +1 -0".to_owned()], false));
+    fs::write(dir.join("open.txt"), "not committed\n").unwrap();
+    let view = diff(&project, id).await;
+    assert_eq!(files(&view), ["added new.txt +1 -0", "added open.txt +1 -0"]);
+    assert!(view.uncommitted);
+    fs::remove_file(dir.join("open.txt")).unwrap();
+    commit(&dir, "later.txt", "b\n", "Go on");
+    let view = diff(&project, id).await;
+    assert_eq!(files(&view), ["added later.txt +1 -0"], "what comes after the merge is new");
+}
+
+#[tokio::test]
+async fn after_its_worktree_is_gone_the_branch_tells_and_after_a_merge_what_was_merged() {
+    let project = Project::with(LINES);
+    let world = &project.world;
+    let (id, dir, head) = worker_with_commit(&project).await;
+    fs::write(dir.join("open.txt"), "not committed").unwrap();
+    remove(&project, &dir, id).await;
+    let view = diff(&project, id).await;
+    assert_eq!((files(&view), view.uncommitted), (vec!["added new.txt +1 -0".to_owned()], false));
+
+    commit(&project.root, "others.txt", "x\n", "What others did");
+    git(&project.root, &["merge", "-q", "--no-ff", "-m", "Merge it", &head]);
+    let merged = git(&project.root, &["rev-parse", "HEAD"]);
+    record_merge(world, id, (head, merged.clone())).await;
     git(&project.root, &["branch", "-D", &format!("adjutant/{id}")]);
     let view = diff(&project, id).await;
     assert_eq!(files(&view), ["added new.txt +1 -0"], "and not what others did");

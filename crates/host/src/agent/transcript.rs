@@ -185,9 +185,7 @@ impl JsonReader {
             return words.and_then(TranscriptEntry::told).into_iter().collect();
         }
         let Some(value) = value else { return self.unread(line) };
-        // Newer versions say things that we do not know; a glance at them is better than silence.
-        let glance = || TranscriptEntry::new(EntryKind::System, notes::clip(&line.text, 300));
-        (self.entries)(&value).unwrap_or_else(|| vec![glance()])
+        (self.entries)(&value).unwrap_or_else(|| vec![unknown(&value)])
     }
 
     /// A line that is no JSON: it is for people, or too long to have been kept whole.
@@ -200,6 +198,16 @@ impl JsonReader {
             None => TranscriptEntry::new(EntryKind::Output, line.text.as_str()),
         }]
     }
+}
+
+/// A message of a newer version, by its name alone: what is for programs is not shown to people.
+fn unknown(value: &Value) -> TranscriptEntry {
+    let name = ["type", "method"].iter().find_map(|key| value[*key].as_str());
+    let words = match name {
+        Some(name) => format!("reports `{}`", notes::clip(name, 60)),
+        None => "reports something unknown".to_owned(),
+    };
+    TranscriptEntry::new(EntryKind::System, words)
 }
 
 pub(super) fn object(text: &str) -> Option<Value> {

@@ -21,6 +21,11 @@ pub fn is_alive(pid: u32) -> bool {
     }
 }
 
+/// True for a process that was stopped by a signal and can be continued. Known on Linux only.
+pub fn is_stopped(pid: u32) -> bool {
+    pid_of(pid).and_then(state_of).is_some_and(|state| matches!(state, 'T' | 't'))
+}
+
 /// Asks a process to end; one that is gone already is no error.
 pub fn terminate(pid: u32) -> io::Result<()> {
     signal(pid, Signal::TERM)
@@ -89,12 +94,17 @@ pub(crate) fn pid_of(pid: u32) -> Option<Pid> {
     Pid::from_raw(i32::try_from(pid).ok()?)
 }
 
+/// The state of a process, in the kernel's letter, where the kernel says it.
+fn state_of(pid: Pid) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    // The name in brackets may itself hold brackets and spaces.
+    stat.rsplit(')').next()?.trim_start().chars().next()
+}
+
 /// True for a zombie.
 fn has_ended(pid: Pid) -> bool {
-    if let Ok(stat) = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())) {
-        // The name in brackets may itself hold brackets and spaces.
-        let state = stat.rsplit(')').next().and_then(|rest| rest.trim_start().chars().next());
-        return matches!(state, Some('Z' | 'X'));
+    if let Some(state) = state_of(pid) {
+        return matches!(state, 'Z' | 'X');
     }
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     matches!(waitid(WaitId::Pid(pid), look), Ok(Some(_)))

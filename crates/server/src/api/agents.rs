@@ -50,7 +50,10 @@ pub(crate) async fn discharge(
     Path(id): Path<String>,
     Input(asked): Input<DischargeRequest>,
 ) -> Answer<Json<DischargedAgent>> {
-    let id = id_of(&id)?;
+    let id = match id.as_str() {
+        "last" => shared.app.engine.last_enlisted()?,
+        id => id_of(id)?,
+    };
     let reason = asked.reason.unwrap_or_else(|| "discharged".to_owned());
     if reason.chars().count() > 2000 {
         let error = ToolError::new(Code::InvalidInput, "`reason` is longer than 2000 characters");

@@ -18,7 +18,7 @@ fn agents() -> Vec<Operation> {
         Operation::post("agents", "/api/agents", "Enlist an agent that somebody else runs").body::<wire::enlist::EnlistRequest>().creates::<wire::enlist::EnlistedAgent>(),
         Operation::get("agents", "/api/agents/{id}", "Show one agent").part("id", "The agent: its id, four or more digits of its beginning or its end, or `last`").answers::<wire::agent_details::AgentDetails>(),
         Operation::get("agents", "/api/agents/{id}/diff", "Show what an agent changed").about("Its branch against the branch it is meant for, and while its worktree is there also what is not committed. Of one without a worktree of its own there is nothing to show, and `why` says so.").part("id", "The agent, as for `/api/agents/{id}`").answers::<wire::agents::AgentDiff>(),
-        Operation::post("agents", "/api/agents/{id}/discharge", "Discharge an agent and void its token").part("id", "The agent").body::<wire::enlist::DischargeRequest>().answers::<wire::enlist::DischargedAgent>(),
+        Operation::post("agents", "/api/agents/{id}/discharge", "Discharge an agent and void its token").part("id", "The agent, or `last` for the newest enlisted agent").body::<wire::enlist::DischargeRequest>().answers::<wire::enlist::DischargedAgent>(),
         Operation::post("agents", "/api/agents/{id}/input", "Type a line to a running agent").part("id", "The agent").body::<wire::runs::InputRequest>().answers::<wire::runs::InputOutcome>(),
         Operation::get("agents", "/api/agents/{id}/output", "Read an agent's output, and wait for more").part("id", "The agent").query::<super::runs::OutputQuery>().answers::<wire::runs::AgentOutput>(),
         Operation::get("agents", "/api/agents/{id}/story", "Tell an agent's story").about("Who stands above it, how it stood from when to when, what happened to it, what it spent and what it was given.").part("id", "The agent, as for `/api/agents/{id}`").answers::<wire::agents::AgentStory>(),
@@ -35,7 +35,7 @@ fn tasks() -> Vec<Operation> {
         Operation::get("tasks", "/api/board", "Show the board: how many tasks each column has, and the first of them").query::<super::tasks::BoardQuery>().answers::<wire::tasks::Board>(),
         Operation::get("tasks", "/api/epics", "List epics with how far they are, oldest first").query::<super::paging::ListQuery>().answers::<wire::epics::Epics>(),
         Operation::get("tasks", "/api/epics/{id}", "Show one epic with how far it is").part("id", "The epic").answers::<wire::epics::EpicRow>(),
-        Operation::get("tasks", "/api/tasks", "List tasks, by priority and then by number; a column of what is done, the newest first").query::<super::tasks::TasksQuery>().answers::<wire::tasks::Tasks>(),
+        Operation::get("tasks", "/api/tasks", "List tasks, the newest first; of a column of what is not done, by priority first").query::<super::tasks::TasksQuery>().answers::<wire::tasks::Tasks>(),
         Operation::get("tasks", "/api/tasks/graph", "Show what waits for what: up to 500 tasks, the open ones first, and what stands beside them").query::<super::tasks::TaskGraphQuery>().answers::<wire::tasks::TaskGraph>(),
         Operation::get("tasks", "/api/tasks/{ref}", "Show one task: its text, what stands beside it, who worked on it, what happened, and what the next agent is told").part("ref", "The task: its id, number or slug").answers::<wire::tasks::TaskDetails>(),
         Operation::get("tasks", "/api/tasks/{ref}/history", "List what happened to a task, the newest first").part("ref", "The task: its id, number or slug").query::<super::tasks::TaskHistoryQuery>().answers::<wire::tasks::TaskHistory>(),
@@ -69,6 +69,7 @@ fn reviews() -> Vec<Operation> {
         Operation::get("reviews", "/api/tasks/review-queue", "List the tasks that wait for approval, with what git says of their branches").query::<super::merge_queue::ReviewQueueQuery>().answers::<wire::merges::ReviewDesk>(),
         Operation::get("reviews", "/api/worktrees", "List worktrees").query::<super::paging::ListQuery>().answers::<wire::worktrees::Worktrees>(),
         Operation::get("reviews", "/api/worktrees/check", "Compare git and the record").answers::<wire::worktrees::Agreement>(),
+        Operation::post("reviews", "/api/worktrees/settle", "Accept that commits on record which no branch reaches are gone").answers::<wire::worktrees::SettledCommits>(),
         Operation::post("reviews", "/api/worktrees/{id}/prune", "Take the worktree of an agent that has ended away, and keep what is in it").part("id", "The agent, as for `/api/agents/{id}`").answers::<wire::worktrees::PrunedWorktree>(),
     ]
 }

@@ -29,6 +29,7 @@ pub(crate) async fn status(
         running: live.running,
         waiting: live.waiting,
         calls: shared.metrics.calls(),
+        record: app.engine.record_counts()?,
         operator: principal == Principal::Operator,
     }))
 }

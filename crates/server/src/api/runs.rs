@@ -43,7 +43,8 @@ pub(crate) async fn start(
     let engine = &shared.app.engine;
     let draft = draft_of(engine, asked)?;
     let (agent_id, role, task_slug) = engine.draft(draft).await?;
-    Ok((StatusCode::CREATED, Json(StartedRun { agent_id, role, task_slug })))
+    let note = engine.in_project_note(agent_id).await?;
+    Ok((StatusCode::CREATED, Json(StartedRun { agent_id, role, task_slug, note })))
 }
 
 fn draft_of(engine: &Engine, asked: RunRequest) -> Result<Draft, ToolError> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::{ListScope, ToolError};
-use wire::worktrees::{Agreement, PrunedWorktree, Worktrees};
+use wire::worktrees::{Agreement, PrunedWorktree, SettledCommits, Worktrees};
 
 use super::paging::{ListQuery, page_limit};
 use crate::answer::{Answer, Params};
@@ -45,4 +45,9 @@ pub(crate) async fn check(State(shared): State<Arc<Shared>>) -> Answer<Json<Agre
     let compared = tokio::task::spawn_blocking(move || engine.disagreements()).await;
     let disagreements = compared.map_err(ToolError::internal)??;
     Ok(Json(Agreement { ok: disagreements.is_empty(), disagreements }))
+}
+
+pub(crate) async fn settle(State(shared): State<Arc<Shared>>) -> Answer<Json<SettledCommits>> {
+    let commits = shared.app.engine.settle_lost_commits().await?;
+    Ok(Json(SettledCommits { commits }))
 }

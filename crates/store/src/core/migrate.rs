@@ -22,6 +22,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0012_last_good.sql"),
     include_str!("../../migrations/0013_squash.sql"),
     include_str!("../../migrations/0014_slack_order.sql"),
+    include_str!("../../migrations/0015_lost_commit.sql"),
+    include_str!("../../migrations/0016_task_board.sql"),
 ];
 
 /// The newest schema that this Adjutant knows.

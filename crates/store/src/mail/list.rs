@@ -30,8 +30,10 @@ pub struct MailLine {
     pub number: i64,
     /// Its id
     pub id: MailId,
-    /// Sender; `None` for the human
+    /// Sender, or the agent that a mail of Adjutant itself is about; `None` for the human
     pub from: Option<AgentId>,
+    /// True if Adjutant itself wrote it
+    pub is_system: bool,
     /// To whom
     pub to: Recipient,
     /// Subject
@@ -56,7 +58,7 @@ pub struct MailLine {
 
 /// Four thousand characters of each end are enough to see whether it asks something.
 const MAIL_LINE_COLUMNS: &str =
-    "m.number, m.id, m.from_agent_id, m.recipient, m.subject, substr(m.body, 1, 4000),
+    "m.number, m.id, m.from_agent_id, COALESCE(m.from_category, '') = ':system', m.recipient, m.subject, substr(m.body, 1, 4000),
     CASE WHEN length(m.body) > 4000 THEN substr(m.body, length(m.body) - 3999) ELSE '' END,
     m.reply_to, m.created_at, m.read_at,
     (SELECT COUNT(*) FROM mail AS r WHERE r.reply_to = m.id),
@@ -69,6 +71,7 @@ fn line(row: &Row<'_>) -> Result<MailLine, StoreError> {
         number: cells.get()?,
         id: cells.parse()?,
         from: cells.parse_opt()?,
+        is_system: cells.get()?,
         to: cells.named(Recipient::parse)?,
         subject: cells.get()?,
         head: cells.get()?,

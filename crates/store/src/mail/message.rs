@@ -43,13 +43,45 @@ impl Recipient {
     }
 }
 
+/// Author of a mail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sender {
+    /// The human
+    Human,
+    /// An agent, with its category
+    Agent(AgentId, String),
+    /// Adjutant itself, about an agent if there is one; a reply goes to that agent
+    System(Option<AgentId>),
+}
+
+/// Category by which mail of Adjutant itself is stored. No category has a colon.
+const SYSTEM: &str = ":system";
+
+impl Sender {
+    /// The agent that wrote the mail, or that it is about.
+    pub const fn agent(&self) -> Option<AgentId> {
+        match self {
+            Self::Agent(id, _) | Self::System(Some(id)) => Some(*id),
+            Self::Human | Self::System(None) => None,
+        }
+    }
+
+    fn category(&self) -> Option<&str> {
+        match self {
+            Self::Human => None,
+            Self::Agent(_, category) => Some(category),
+            Self::System(_) => Some(SYSTEM),
+        }
+    }
+}
+
 /// A letter to be.
 #[derive(Debug, Clone)]
 pub struct NewMail {
     /// Its id
     pub id: MailId,
-    /// Sender and its category; `None` for the human
-    pub from: Option<(AgentId, String)>,
+    /// Sender
+    pub from: Sender,
     /// To whom
     pub to: Recipient,
     /// Subject
@@ -67,10 +99,12 @@ pub struct Mail {
     pub number: i64,
     /// Its id
     pub id: MailId,
-    /// Sender; `None` for the human
+    /// Sender, or the agent that a mail of Adjutant itself is about; `None` for the human
     pub from: Option<AgentId>,
     /// Type of the sender
     pub from_type: AgentType,
+    /// True if Adjutant itself wrote it
+    pub is_system: bool,
     /// To whom
     pub to: Recipient,
     /// Subject
@@ -99,13 +133,19 @@ pub(crate) const COLUMNS: &str = "number, id, from_agent_id, from_category, reci
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Mail, StoreError> {
     let mut cells = RowReader::of(row);
+    let (number, id, from) = (cells.get()?, cells.parse()?, cells.parse_opt()?);
+    let category: Option<String> = cells.get()?;
+    let is_system = category.as_deref() == Some(SYSTEM);
     Ok(Mail {
-        number: cells.get()?,
-        id: cells.parse()?,
-        from: cells.parse_opt()?,
-        from_type: cells
-            .get::<Option<String>>()?
-            .map_or_else(AgentType::human, |category| AgentType::of_category(&category)),
+        number,
+        id,
+        from,
+        from_type: match category {
+            Some(_) if is_system => AgentType::system(),
+            Some(category) => AgentType::of_category(&category),
+            None => AgentType::human(),
+        },
+        is_system,
         to: cells.named(Recipient::parse)?,
         subject: cells.get()?,
         body: cells.get()?,
@@ -137,8 +177,8 @@ impl Tx<'_> {
             params![
                 number,
                 id,
-                new.from.as_ref().map(|(id, _)| id.to_string()),
-                new.from.as_ref().map(|(_, category)| category),
+                new.from.agent().map(|id| id.to_string()),
+                new.from.category(),
                 new.to.stored(),
                 subject,
                 body,
@@ -207,6 +247,15 @@ impl Tx<'_> {
         self.number(
             "SELECT COUNT(*) FROM mail WHERE recipient = $1 AND read_at IS NULL",
             params![of.stored()],
+        )
+    }
+
+    /// The number of the newest mail of an inbox.
+    pub fn mail_inbox_end(&self, of: Recipient) -> Result<Option<i64>, StoreError> {
+        self.one(
+            "SELECT number FROM mail WHERE recipient = $1 ORDER BY number DESC LIMIT 1",
+            params![of.stored()],
+            |row| RowReader::of(row).get(),
         )
     }
 

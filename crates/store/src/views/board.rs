@@ -1,6 +1,7 @@
 //! The board: tasks by column, in pages, with their counts. A task of any age or number is found through an index;
 //! only words that somebody looks for are searched in all of them, and then for a bounded number.
 
+use std::cmp::Ordering;
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
@@ -72,11 +73,23 @@ impl BoardCard {
     }
 }
 
-/// Where a page of the board ends: by priority, then by number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+/// Where a page of the board ends. Marks are in the order of the board: by priority, then the newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BoardMark {
     priority: u8,
     number: i64,
+}
+
+impl Ord for BoardMark {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.priority.cmp(&other.priority).then(other.number.cmp(&self.number))
+    }
+}
+
+impl PartialOrd for BoardMark {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 impl BoardMark {
@@ -113,9 +126,9 @@ impl FromStr for BoardMark {
 /// Part of the board to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BoardPart {
-    /// All of it, by priority and then by number
+    /// All of it, the newest first
     All,
-    /// One column in the same order; what is done, the newest first
+    /// One column by priority, then the newest first; what is done, only the newest first
     Column(Column),
 }
 
@@ -276,16 +289,16 @@ impl Tx<'_> {
         after: Option<BoardMark>,
         limit: u32,
     ) -> Result<BoardPage, StoreError> {
-        let newest_first = part == BoardPart::Column(Column::Done);
+        let newest_first = matches!(part, BoardPart::All | BoardPart::Column(Column::Done));
         let (from, order) = if newest_first {
             ("t.number < $2", "t.number DESC")
         } else {
-            ("(t.priority, t.number) > ($1, $2)", "t.priority, t.number")
+            // The first part is for the index.
+            ("t.priority >= $1 AND (t.priority > $1 OR t.number < $2)", "t.priority, t.number DESC")
         };
-        let (priority, number) = match (after, newest_first) {
-            (Some(mark), _) => (i64::from(mark.priority), mark.number),
-            (None, true) => (0, i64::MAX),
-            (None, false) => (-1, 0),
+        let (priority, number) = match after {
+            Some(mark) => (i64::from(mark.priority), mark.number),
+            None => (0, i64::MAX),
         };
         let mut cards = Vec::new();
         // A query a state: each is a walk along an index, and few rows are left to be sorted here.
@@ -354,7 +367,7 @@ impl Tx<'_> {
         Ok((counts, waiting))
     }
 
-    /// The tasks in which the words are found: the open ones first, each by priority and then by number.
+    /// The tasks in which the words are found: the open ones first, each by priority and then the newest first.
     pub fn board_search(&self, filter: &BoardFilter) -> Result<TaskSearchResult, StoreError> {
         let mut cards: Vec<BoardCard> = Vec::new();
         for states in [
@@ -363,7 +376,7 @@ impl Tx<'_> {
         ] {
             let sql = format!(
                 "SELECT {COLUMNS} FROM task AS t WHERE t.state IN ({states}){}
-                 ORDER BY t.priority, t.number LIMIT $3",
+                 ORDER BY t.priority, t.number DESC LIMIT $3",
                 filter.condition()
             );
             let mut statement = self.statement(&sql)?;
@@ -385,7 +398,7 @@ impl Tx<'_> {
         )
     }
 
-    /// The first tasks that are open and wait for others or are waited for, by priority and then by number.
+    /// The first tasks that are open and wait for others or are waited for, by priority and then the newest first.
     pub fn board_linked(
         &self,
         filter: &BoardFilter,
@@ -396,7 +409,7 @@ impl Tx<'_> {
             let sql = format!(
                 "SELECT {COLUMNS} FROM task AS t WHERE t.state = '{}' AND (t.needs > 0 OR EXISTS (
                     SELECT 1 FROM task_dependency AS w WHERE w.needs_number = t.number)){}
-                 ORDER BY t.priority, t.number LIMIT $3",
+                 ORDER BY t.priority, t.number DESC LIMIT $3",
                 state.stored(),
                 filter.condition()
             );

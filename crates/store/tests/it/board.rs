@@ -82,12 +82,12 @@ async fn every_task_stands_in_one_column_and_counts_agree_with_pages() {
         .unwrap();
     let filter = BoardFilter::default();
     let column = |name| walk(&store, &filter, BoardPart::Column(name), 2);
-    assert_eq!(column(Column::Blocked), [5, 9, 10]);
-    assert_eq!(column(Column::Ready), [1, 2, 11, 12]);
+    assert_eq!(column(Column::Blocked), [10, 9, 5]);
+    assert_eq!(column(Column::Ready), [12, 11, 2, 1]);
     assert_eq!(column(Column::InProgress), [3]);
     assert_eq!(column(Column::InReview), [4]);
     assert_eq!(column(Column::Done), [8, 7, 6], "the newest first");
-    assert_eq!(walk(&store, &filter, BoardPart::All, 5), (1..=12).collect::<Vec<_>>());
+    assert_eq!(walk(&store, &filter, BoardPart::All, 5), (1..=12).rev().collect::<Vec<_>>());
     let (counts, waiting) = store.read(|tx| tx.board_counts(&filter)).unwrap();
     assert_eq!(waiting, 2);
     assert_eq!(counts.iter().map(|(_, count)| count).sum::<i64>(), 12);
@@ -110,7 +110,7 @@ async fn words_are_found_in_titles_roles_and_numbers() {
         let found = store.read(|tx| tx.board_search(&filter)).unwrap();
         found.cards.iter().map(|card| card.number).collect::<Vec<_>>()
     };
-    assert_eq!(found(&["TASK"]), [1, 2, 3]);
+    assert_eq!(found(&["TASK"]), [3, 2, 1]);
     assert_eq!(found(&["task", "2"]), [2]);
     assert_eq!(found(&["TAS-3"]), [3]);
     assert_eq!(found(&["worker"]), [2], "the role of who has it");

@@ -3,7 +3,7 @@
 use model::{AgentId, MailId, TaskId};
 use serde_json::json;
 use store::{
-    EventDraft, Inbox, NewMail, NewNote, NewRun, NewTask, Recipient, Store, StoreError, Tx,
+    EventDraft, Inbox, NewMail, NewNote, NewRun, NewTask, Recipient, Sender, Store, StoreError, Tx,
 };
 use wire::event::{AgentWarned, EventData};
 
@@ -43,7 +43,7 @@ fn write_everywhere(tx: &mut Tx<'_>) -> Result<(), StoreError> {
         tx.mail_insert(
             &NewMail {
                 id: MailId::from_bits(bits),
-                from: None,
+                from: Sender::Human,
                 to,
                 subject: said(),
                 body: said(),

@@ -2,7 +2,7 @@
 
 use model::agent::{AgentEvent, AgentState, Outcome};
 use model::{AgentId, MailId};
-use store::{Mailbox, NewMail, Question, Recipient, Store};
+use store::{Mailbox, NewMail, Question, Recipient, Sender, Store};
 
 use crate::support::{NOW, add_task, agent, open};
 
@@ -27,7 +27,7 @@ async fn mail(
     let id = MailId::from_bits(bits);
     let new = NewMail {
         id,
-        from: from.map(|from| (from, "worker".to_owned())),
+        from: from.map_or(Sender::Human, |from| Sender::Agent(from, "worker".to_owned())),
         to,
         subject: format!("Mail {bits}"),
         body: format!("It says {bits}"),
@@ -70,7 +70,7 @@ async fn of_a_long_letter_both_ends_are_read() {
     let body = format!("begin{}end", "ü".repeat(50_000));
     let new = NewMail {
         id: MailId::from_bits(1),
-        from: None,
+        from: Sender::Human,
         to: Recipient::Human,
         subject: "s".to_owned(),
         body,

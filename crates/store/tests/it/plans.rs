@@ -3,7 +3,9 @@
 use model::agent::{AgentState, Outcome};
 use model::money::Usd;
 use model::{AgentId, PlanState, TaskId};
-use store::{BudgetCaps, NewAgent, NewMail, NewPlan, PlanStep, PlanTurn, Recipient, Spend, Store};
+use store::{
+    BudgetCaps, NewAgent, NewMail, NewPlan, PlanStep, PlanTurn, Recipient, Sender, Spend, Store,
+};
 
 use crate::support::{NOW, agent, open};
 
@@ -137,7 +139,7 @@ async fn letters_to_the_human_are_a_plans_if_its_crew_wrote_them() {
     let write = |bits: u64, from: Option<AgentId>, to: Recipient, reply_to: Option<u64>| {
         let new = NewMail {
             id: model::MailId::from_bits(bits),
-            from: from.map(|from| (from, "worker".to_owned())),
+            from: from.map_or(Sender::Human, |from| Sender::Agent(from, "worker".to_owned())),
             to,
             subject: "?".to_owned(),
             body: "?".to_owned(),

@@ -11,7 +11,7 @@ import { Problem } from '../../parts/Problem';
 import { Skeleton } from '../../parts/Skeleton';
 import { StateIcon, StateMark, isOver } from '../../parts/State';
 import { nameOf } from '../crew/words';
-import type { Person } from '../../api/types';
+import { nameOf as personOf } from '../mail/threads';
 import { OutcomeMark } from '../record/OutcomeMark';
 import { useAgentMail, useCalls } from './queries';
 import type { AgentDetails, AgentStory } from '../../api/types';
@@ -80,7 +80,6 @@ export function CallsPane({ id }: { readonly id: string }) {
   );
 }
 
-const person = (one: Person): string => (one.human ? 'you' : `${one.role ?? 'agent'} ${one.short ?? ''}`.trim());
 
 export function MailPane({ id }: { readonly id: string }) {
   const mail = useAgentMail(id);
@@ -95,7 +94,7 @@ export function MailPane({ id }: { readonly id: string }) {
           <span className="cut">
             <span className={letter.needsAnswer ? 'strong' : undefined}>{letter.subject}</span>{' '}
             <span className="dim">
-              {person(letter.from)} to {person(letter.to)}
+              {personOf(letter.from)} to {personOf(letter.to)}
             </span>
           </span>
           <At at={letter.createdAt} />

@@ -8,13 +8,20 @@ const names = (items: readonly Item[]) => items.map((item) => `${'.'.repeat(item
 /** lead with coder (with a reviewer) and an ended tester; a triage beside it. */
 function crew() {
   let tree = withLevel(EMPTY, ROOT, list([row('lead', { children: 2, liveBelow: 2 }), row('triage')]));
-  tree = withLevel(tree, 'lead', list([row('coder', { parentId: 'lead', children: 1, liveBelow: 1 }), row('tester', { parentId: 'lead', state: 'succeeded' })]));
+  tree = withLevel(tree, 'lead', list([row('coder', { parentId: 'lead', children: 1, liveBelow: 1 }), row('tester', { parentId: 'lead', state: 'succeeded', finishedAt: '2026-11-15T14:01:00.000Z' })]));
   return withLevel(tree, 'coder', list([row('reviewer', { parentId: 'coder' })]));
 }
 
 describe('flatten', () => {
   it('unfolds who has live ones below, at first', () => {
     expect(names(flatten(crew(), false))).toEqual(['lead', '.coder', '..reviewer', '.tester', 'triage']);
+  });
+
+  it('has the live ones first, and those with live ones below', () => {
+    const over = { state: 'succeeded', finishedAt: '2026-11-15T14:01:00.000Z' } as const;
+    const rows = [row('old', over), row('one'), row('kept', { ...over, liveBelow: 1 }), row('two')];
+    const tree = withLevel(EMPTY, ROOT, list(rows));
+    expect(tree.levels.get(ROOT)?.ids).toEqual(['one', 'kept', 'two', 'old']);
   });
 
   it('tells each row its place among its like', () => {
@@ -66,9 +73,9 @@ describe('patches', () => {
     expect(tree.rows.get('coder')?.state).toBe('failed');
   });
 
-  it('puts a new one at the end of its level', () => {
+  it('puts a new one behind the live ones of its level, before those that have ended', () => {
     const tree = withPatch(crew(), [row('scout', { parentId: 'lead' }), row('new')], false);
-    expect(names(flatten(tree, false))).toEqual(['lead', '.coder', '..reviewer', '.tester', '.scout', 'triage', 'new']);
+    expect(names(flatten(tree, false))).toEqual(['lead', '.coder', '..reviewer', '.scout', '.tester', 'triage', 'new']);
   });
 
   it('holds new roots back while the reader is further down, and shows them when asked', () => {

@@ -43,9 +43,22 @@ function withLevels(tree: Tree, parent: string, level: Level): Tree {
   return { ...tree, levels: new Map(tree.levels).set(parent, level) };
 }
 
+const isLive = (row: CrewRow | undefined): boolean => row !== undefined && (row.finishedAt === null || row.liveBelow > 0);
+
+/** The live ones first, each part in its order. */
+function liveFirst(rows: readonly CrewRow[]): readonly CrewRow[] {
+  return [...rows.filter((row) => isLive(row)), ...rows.filter((row) => !isLive(row))];
+}
+
+/** A level with new ones: behind the last that lives, before those that have ended. */
+function joined(tree: Tree, level: Level, fresh: readonly string[]): Level {
+  const at = level.ids.findLastIndex((id) => isLive(tree.rows.get(id))) + 1;
+  return { ...level, ids: [...level.ids.slice(0, at), ...fresh, ...level.ids.slice(at)] };
+}
+
 /** A level came: its first page. */
 export function withLevel(tree: Tree, parent: string, list: CrewList): Tree {
-  const ids = list.rows.map((row) => row.id);
+  const ids = liveFirst(list.rows).map((row) => row.id);
   const level = { ids, next: list.nextCursor, past: list.past, pastIds: [], pastNext: null };
   const next = withLevels(withRows(tree, list.rows), parent, level);
   // Where nobody else is, there is no reason to fold them away.
@@ -70,7 +83,7 @@ export function withPast(tree: Tree, parent: string, list: CrewList): Tree {
   return withLevels(withRows(tree, list.rows), parent, { ...level, pastIds, pastNext: list.nextCursor });
 }
 
-/** Rows came again, or for the first time. Who is new joins the end of its level; `hold` keeps new roots back. */
+/** Rows came again, or for the first time. Who is new joins the live ones of its level; `hold` keeps new roots back. */
 export function withPatch(tree: Tree, rows: readonly CrewRow[], hold: boolean): Tree {
   const fresh = rows.filter((row) => !tree.rows.has(row.id));
   let next = withRows(tree, rows);
@@ -80,7 +93,7 @@ export function withPatch(tree: Tree, rows: readonly CrewRow[], hold: boolean): 
     const level = next.levels.get(parent);
     if (level === undefined || level.next !== null) continue;
     if (parent === ROOT && hold) held.push(row.id);
-    else next = withLevels(next, parent, { ...level, ids: [...level.ids, row.id] });
+    else next = withLevels(next, parent, joined(next, level, [row.id]));
   }
   return held.length === 0 ? next : { ...next, held: [...next.held, ...held] };
 }
@@ -89,7 +102,7 @@ export function withPatch(tree: Tree, rows: readonly CrewRow[], hold: boolean): 
 export function withHeld(tree: Tree): Tree {
   const level = tree.levels.get(ROOT);
   if (level === undefined || tree.held.length === 0) return { ...tree, held: [] };
-  return { ...withLevels(tree, ROOT, { ...level, ids: [...level.ids, ...tree.held] }), held: [] };
+  return { ...withLevels(tree, ROOT, joined(tree, level, tree.held)), held: [] };
 }
 
 export function withOpen(tree: Tree, id: string, open: boolean): Tree {

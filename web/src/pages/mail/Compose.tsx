@@ -37,8 +37,8 @@ export function Compose({ to, onClose }: { readonly to: string; readonly onClose
     setBusy(true);
     setError(null);
     try {
-      await acts.send(chosen, subject.trim(), body);
-      toast(`Sent to ${shortId(chosen)}`);
+      const note = await acts.send(chosen, subject.trim(), body);
+      toast(note ?? `Sent to ${shortId(chosen)}`);
       onClose();
     } catch (problem) {
       setError(problem);

@@ -68,10 +68,10 @@ export function ReplyBox({ thread, asked, taken, task, onSent, onWrite }: Props)
     setError(null);
     try {
       const body = replyOf(taken, words);
-      await acts.reply(replyTo, body);
+      const note = await acts.reply(replyTo, body);
       setWords('');
       onSent();
-      toast(`Sent to ${nameOf(other)}`);
+      toast(note ?? `Sent to ${nameOf(other)}`);
       if (comment && task !== null) await acts.comment(task.number, body);
       // What was answered was read.
       await acts.markRead(unreadOf(thread));

@@ -61,8 +61,9 @@ export function useThread(id: string): UseQueryResult<Thread> {
 
 interface Acts {
   readonly markRead: (ids: readonly string[]) => Promise<void>;
-  readonly reply: (to: string, body: string) => Promise<void>;
-  readonly send: (to: string, subject: string, body: string) => Promise<string>;
+  /** Answers where the mail went if the agent that it was for has ended, else null. */
+  readonly reply: (to: string, body: string) => Promise<string | null>;
+  readonly send: (to: string, subject: string, body: string) => Promise<string | null>;
   readonly comment: (taskNumber: number, body: string) => Promise<void>;
 }
 
@@ -75,13 +76,14 @@ export function useActs(): Acts {
       await told();
     },
     reply: async (originalMailId, body) => {
-      await callTool('mcp__mail__reply', { originalMailId, body });
+      const { note } = await callTool<{ readonly note?: string }>('mcp__mail__reply', { originalMailId, body });
       await told();
+      return note ?? null;
     },
     send: async (toAgentId, subject, body) => {
-      const sent = await callTool<{ readonly mailId: string }>('mcp__mail__send', { toAgentId, subject, body });
+      const { note } = await callTool<{ readonly note?: string }>('mcp__mail__send', { toAgentId, subject, body });
       await told();
-      return sent.mailId;
+      return note ?? null;
     },
     comment: async (taskNumber, body) => {
       await callTool('mcp__task__add_comment', { taskId: `TAS-${taskNumber}`, body });

@@ -3,8 +3,8 @@ import type { Letter, Person } from '../../api/types';
 import { ASKS, dayOf, keepPlaces, nameOf, nextAfter, placesOf, rowsOf } from './threads';
 
 const NOW = Date.parse('2026-11-15T14:12:00Z');
-const HUMAN: Person = { agentId: null, role: null, short: null, state: null, human: true };
-const AGENT: Person = { agentId: 'sp_1', role: 'coder', short: 'k20wm', state: 'running', human: false };
+const HUMAN: Person = { agentId: null, role: null, short: null, state: null, human: true, system: false };
+const AGENT: Person = { agentId: 'sp_1', role: 'coder', short: 'k20wm', state: 'running', human: false, system: false };
 
 function letter(id: string, minute: number, change: Partial<Letter> = {}): Letter {
   return {
@@ -45,6 +45,12 @@ describe('the rows of the list', () => {
   it('counts only what was written to the human as unread', () => {
     const sent = letter('s', 1, { from: HUMAN, to: AGENT });
     expect(rowsOf([], [sent], NOW)[0]?.unread).toBe(false);
+  });
+
+  it('says that mail is from Adjutant itself, whatever agent it is about', () => {
+    expect(nameOf({ ...AGENT, system: true })).toBe('Adjutant');
+    expect(nameOf({ ...HUMAN, human: false, system: true })).toBe('Adjutant');
+    expect(nameOf(AGENT)).toBe('coder k20wm');
   });
 
   it('names days as people do', () => {

@@ -15,8 +15,9 @@ export interface Row {
 
 export const ASKS = 'Needs an answer';
 
-/** "coder k20wm", "you". */
+/** "coder k20wm", "you", "Adjutant". */
 export function nameOf(person: Person): string {
+  if (person.system === true) return 'Adjutant';
   if (person.human) return 'you';
   return [person.role, person.short].filter(Boolean).join(' ') || 'somebody';
 }

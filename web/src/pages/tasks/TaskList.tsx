@@ -68,7 +68,7 @@ function useLiveRows(key: readonly unknown[]): number {
   return fresh;
 }
 
-/** All tasks in one table, by priority and then by number. Only the rows in sight are there. */
+/** All tasks in one table, the newest first. Only the rows in sight are there. */
 export function TaskList({ filter, total, selected, href, onOpen }: Props) {
   const client = useQueryClient();
   const scroller = useRef<HTMLDivElement>(null);

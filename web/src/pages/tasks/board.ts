@@ -24,10 +24,10 @@ function everyColumn(make: (name: ColumnName) => BoardColumn): Columns {
   return { blocked: make('blocked'), ready: make('ready'), inProgress: make('inProgress'), inReview: make('inReview'), done: make('done') };
 }
 
-/** The order of a column: by priority and then by number; what is done, the newest first. */
+/** The order of a column: by priority and then the newest first; what is done, only the newest first. */
 export function compare(column: ColumnName, a: TaskRow, b: TaskRow): number {
   if (column === 'done') return b.number - a.number;
-  return a.priority - b.priority || a.number - b.number;
+  return a.priority - b.priority || b.number - a.number;
 }
 
 /** What the server shows first. */

@@ -61,7 +61,7 @@ pub(crate) async fn run(app: &App, verb: Option<AuditVerb>) -> Result<(), Troubl
 
 /// Number of recorded calls.
 async fn call_count(client: &Client) -> Result<u64, ClientError> {
-    Ok(client.get::<ServerStatus>("/api/status").await?.calls)
+    Ok(client.get::<ServerStatus>("/api/status").await?.record.calls)
 }
 
 /// The record, or a part of it.

@@ -140,7 +140,12 @@ pub(crate) fn elapsed(
 /// Ends an agent that somebody else runs.
 pub(crate) async fn discharge(app: &App, args: DischargeArgs) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
-    let path = format!("/api/agents/{}/discharge", steady.agent(&args.agent).await?);
+    // The server knows which agents are enlisted.
+    let agent = match args.agent.as_str() {
+        "last" => args.agent,
+        named => steady.agent(named).await?.to_string(),
+    };
+    let path = format!("/api/agents/{agent}/discharge");
     let body = args.reason.map_or_else(|| json!({}), |reason| json!({ "reason": reason }));
     let ended = steady.client().post::<DischargedAgent>(&path, &body).await?;
     Ok(app.render.answer(&ended, || {

@@ -133,11 +133,17 @@ fn absolute(app: &App, cwd: &std::path::Path) -> Result<String, Trouble> {
 
 fn started_text(started: &StartedRun) -> String {
     let (agent, role, task) = (started.agent_id, line(&started.role), line(&started.task_slug));
+    let note = note_text(started).map(|note| format!("\n{note}")).unwrap_or_default();
     format!(
-        "{} is started as {role}, for the task {task}.\nWait for it with {}",
+        "{} is started as {role}, for the task {task}.{note}\nWait for it with {}",
         bold(agent),
         name(format!("adjutant await {agent}"))
     )
+}
+
+/// What whoever started an agent should know.
+fn note_text(started: &StartedRun) -> Option<String> {
+    Some(odd(format!("{} {}", started.agent_id, line(started.note.as_ref()?))))
 }
 
 /// Outcome of a run, as `--json` prints it.
@@ -161,6 +167,9 @@ async fn watch(app: &App, mut steady: Steady<'_>, started: &StartedRun) -> Resul
     // Installed before the agent is announced, so that an early Ctrl-C is not lost.
     let mut interrupt = signal(SignalKind::interrupt())?;
     app.render.aside(&dim(format!("{id} is started as {role}, for the task {task}")))?;
+    if let Some(note) = note_text(started) {
+        app.render.aside(&note)?;
+    }
     let details = tokio::select! {
         details = until_ended(app, &mut steady, id) => details?,
         _ = interrupt.recv() => {

@@ -5,7 +5,9 @@ use std::path::Path;
 use futures_util::{StreamExt as _, stream};
 use model::review::WorktreeState;
 use serde_json::json;
-use wire::worktrees::{Agreement, PrunedWorktree, WorktreeGit, WorktreeView, Worktrees};
+use wire::worktrees::{
+    Agreement, PrunedWorktree, SettledCommits, WorktreeGit, WorktreeView, Worktrees,
+};
 
 use super::merge_queue::{Rows, abbreviated, read_rows, under};
 use crate::app::{App, escaped};
@@ -17,6 +19,8 @@ use crate::commands::progress::Progress;
 use crate::commands::reconnect::Steady;
 use crate::terminal::render::{Page, bad, bold, count, dim, good, line, name, odd, short};
 
+/// The command that accepts that commits are gone.
+pub(crate) const SETTLE: &str = "adjutant worktrees check --settle";
 /// Exit code if git and the record do not agree.
 const DISAGREEMENT: u8 = 5;
 /// Worktrees that are removed at the same time.
@@ -29,26 +33,47 @@ pub(crate) async fn run(app: &App, args: WorktreesArgs) -> Result<(), Trouble> {
     match args.verb {
         None => list(app, if args.all { Rows::All } else { Rows::Open }).await,
         Some(WorktreesVerb::Prune(args)) => prune(app, args).await,
-        Some(WorktreesVerb::Check) => check(app).await,
+        Some(WorktreesVerb::Check { settle }) => {
+            if settle {
+                settle_lost_commits(app).await?;
+            }
+            check(app).await
+        }
     }
 }
 
 async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
     let worktrees = read_rows::<Worktrees>(&mut steady, "/api/worktrees", rows).await?;
+    let were_any = worktrees.is_empty() && {
+        let first = steady.fetch::<Worktrees>("/api/worktrees?all=true&limit=1").await?;
+        !first.worktrees.is_empty()
+    };
     let value = json!({ "worktrees": worktrees });
     Ok(app.render.answer(&value, || {
         if worktrees.is_empty() {
-            let more = rows.or_else("; `adjutant worktrees --all` lists those that were");
-            return format!(
-                "No worktrees{more}.\nIn a git repository, an agent whose role has {} gets one.",
-                name("worktree: fresh")
-            );
+            return no_worktrees(were_any);
         }
         let root = app.home().ok().map(|home| home.root);
         let folders = KnownFolders { project: root.as_deref(), user: app.env.user_home.as_deref() };
         worktrees.iter().map(|worktree| summary(worktree, folders)).collect()
     })?)
+}
+
+/// Says why there are no worktrees.
+fn no_worktrees(were_any: bool) -> String {
+    if were_any {
+        return format!(
+            "No worktrees are left: merged, abandoned and unchanged work needs none.\n{} lists those that were.",
+            name("adjutant worktrees --all")
+        );
+    }
+    format!(
+        "No worktrees yet.\nIn a git repository with a commit, an agent whose role has {}\nor a category in {} \
+         gets one.",
+        name("worktree: fresh"),
+        name("worktrees.fresh")
+    )
 }
 
 /// Folders whose paths people need not read in full.
@@ -188,6 +213,16 @@ fn removal(pruned: &PrunedWorktree) -> String {
     format!("{id}  {}\n  its branch is {}{head}{rescued}\n", good("is gone"), line(branch))
 }
 
+/// Has the server accept that commits are gone, and says which.
+async fn settle_lost_commits(app: &App) -> Result<(), Trouble> {
+    let client = app.client().await?;
+    let settled = client.post::<SettledCommits>("/api/worktrees/settle", &json!({})).await?;
+    for commit in &settled.commits {
+        app.render.aside(&format!("{} is accepted as gone", abbreviated(commit)))?;
+    }
+    Ok(())
+}
+
 async fn check(app: &App) -> Result<(), Trouble> {
     let answer: Answer<Agreement> = Steady::new(app).await?.fetch("/api/worktrees/check").await?;
     app.render.answer(&answer, || {
@@ -200,6 +235,12 @@ async fn check(app: &App) -> Result<(), Trouble> {
         }
         page.line(bad("git and the record do not agree"));
         page.line(dim("Adjutant repairs nothing here: check each before you change anything."));
+        if answer.disagreements.iter().any(|one| one.can_settle) {
+            let (settle, keep) = (name(SETTLE), name("git branch NAME COMMIT"));
+            page.line(format_args!(
+                "If you removed the commits yourself, {settle} accepts that; {keep} brings one back."
+            ));
+        }
         page.into_text()
     })?;
     if answer.ok { Ok(()) } else { Err(Trouble::said(DISAGREEMENT)) }

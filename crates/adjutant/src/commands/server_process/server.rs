@@ -8,8 +8,8 @@ use engine::{Record, RecordError};
 use host::files::{self, FileError};
 use host::process::{self, Launch};
 use serde_json::json;
-use tokio::time::MissedTickBehavior;
-use wire::server::ServerStatus;
+use tokio::time::{MissedTickBehavior, timeout};
+use wire::server::{RecordCounts, ServerStatus};
 
 use crate::app::{App, now};
 use crate::cli::{Background, UpArgs};
@@ -28,6 +28,8 @@ use crate::terminal::render::{age, bold, counted, dim, good, line, name, odd};
 
 /// Interval at which a server looks whether its files are still there.
 const GUARD_INTERVAL: Duration = Duration::from_secs(1);
+/// Time limit for the server's answer to `status`.
+const STATUS_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// Starts the server, here or in the background.
 pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), Trouble> {
@@ -305,7 +307,8 @@ pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
         }
     };
     let client = connect::locate(&at)?.ok_or_else(absent)?;
-    let status: Answer<ServerStatus> = match client.get("/api/status").await {
+    let asked = timeout(STATUS_TIMEOUT, client.get("/api/status")).await;
+    let status: Answer<ServerStatus> = match asked.map_err(|_| silent(&at, client.url()))? {
         // Whoever listens there now is not ours.
         Err(ClientError::NotOurs { .. }) if at.url_override.is_none() => {
             connect::refuse_older(&at, client.url())?;
@@ -318,6 +321,22 @@ pub(crate) async fn status(app: &App) -> Result<(), Trouble> {
         answer => answer?,
     };
     Ok(app.render.answer(&status, || status_text(&status))?)
+}
+
+/// That a server does not answer, and what can be done about it.
+fn silent(at: &Where, url: &str) -> Trouble {
+    let seconds = STATUS_TIMEOUT.as_secs_f64();
+    let Some(pid) = connect::note(at).filter(|server| server.url == url).map(|server| server.pid)
+    else {
+        return Trouble::no_server(format!("`{url}` did not answer within {seconds} s"));
+    };
+    if process::is_stopped(pid) {
+        let message = format!("the server (process {pid}) is stopped and answers nobody");
+        return Trouble::no_server(message).hint(format!("`kill -CONT {pid}` lets it go on"));
+    }
+    Trouble::no_server(format!("the server (process {pid}) did not answer within {seconds} s"))
+        .hint("the machine may be busy: try again, and look into `server.log` in the state folder")
+        .hint(format!("if it stays silent, `kill {pid}` ends it and `adjutant up --detach` starts another; agents go on"))
 }
 
 fn status_text(status: &ServerStatus) -> String {
@@ -337,9 +356,16 @@ The server runs at {}
         counted(status.agents, "live agent"),
         status.running,
         status.waiting,
-        counted(status.calls, "call"),
+        recorded_text(&status.record),
         name("adjutant open"),
     )
+}
+
+/// What is on record, in words.
+fn recorded_text(record: &RecordCounts) -> String {
+    let RecordCounts { tasks, agents, mails, calls } = *record;
+    let counts = [(tasks, "task"), (agents, "agent"), (mails, "message"), (calls, "call")];
+    counts.map(|(number, thing)| counted(number, thing)).join(", ")
 }
 
 /// Prints the operator's token.

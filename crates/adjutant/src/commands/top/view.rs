@@ -152,11 +152,10 @@ fn pulse(state: &State) -> String {
     }
     let wide = state.area.width >= 120;
     let (used, max) = (overview.running.used, overview.running.max);
-    parts.push(if wide {
-        format!("{used} of {max} running")
-    } else {
-        format!("{used}/{max} running")
-    });
+    parts.push(format!("{} running", overview.agents.running));
+    if wide {
+        parts.push(format!("{used} of {max} places"));
+    }
     if wide && overview.running.queued > 0 {
         parts.push(format!("{} queued", overview.running.queued));
     }

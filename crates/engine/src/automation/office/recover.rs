@@ -62,7 +62,7 @@ pub(crate) fn begin(
          {freed} tasks are free again, and what was in review stays there.",
         old.id,
     );
-    letter::send(tx, Letter::from(old, Recipient::Human, subject, body), now)?;
+    letter::send(tx, Letter::about(old, Recipient::Human, subject, body), now)?;
     if old.ended_at().is_some() {
         replace(tx, settings, old, *by, now)?;
         return Ok(freed);
@@ -96,7 +96,7 @@ pub(super) fn follow_up(
                 error.message,
                 error.suggestions.join("; ")
             );
-            letter::send(tx, Letter::from(agent, Recipient::Human, subject, body), now)?;
+            letter::send(tx, Letter::about(agent, Recipient::Human, subject, body), now)?;
             Ok(true)
         }
     }

@@ -164,7 +164,7 @@ fn write(
         plan.name, plan.title, plan.name
     );
     let subject = format!("Plan Stopped: {}", plan.name);
-    letter::send(tx, Letter::from(&agent, Recipient::Human, subject, body), now)?;
+    letter::send(tx, Letter::about(&agent, Recipient::Human, subject, body), now)?;
     Ok(())
 }
 

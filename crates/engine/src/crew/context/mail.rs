@@ -6,6 +6,7 @@ use store::{Mail, Recipient, Tx};
 
 use super::{CUT, clip, quote};
 use crate::core::error::ToolError;
+use crate::mail::letter::sender_name;
 
 /// The newest letters are told, the rest counted.
 const NEWEST: u32 = 20;
@@ -63,7 +64,7 @@ pub(crate) fn unread_mail(
 }
 
 fn letter(mail: &Mail) -> String {
-    let from = mail.from.map_or_else(|| "the human".to_owned(), |id| id.to_string());
+    let from = sender_name(mail);
     let said = format!("Subject: {}\n\n{}", mail.subject, clip(&mail.body, LETTER));
     format!(
         "\n`{}` from {from} ({}), {}:\n\n{}",

@@ -2,7 +2,7 @@
 
 use model::{AgentId, MailId, Timestamp};
 use proptest::prelude::*;
-use store::{NewMail, Recipient, Store, StoreError};
+use store::{NewMail, Recipient, Sender, Store, StoreError};
 
 use super::*;
 
@@ -48,7 +48,10 @@ async fn told(letters: Vec<(String, String)>) -> String {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(&dir.path().join("state.db")).unwrap();
     for (bits, (subject, body)) in (1..).zip(letters) {
-        let from = (bits > 1).then(|| (AgentId::from_bits(bits), "worker".to_owned()));
+        let from = match bits {
+            1 => Sender::Human,
+            _ => Sender::Agent(AgentId::from_bits(bits), "worker".to_owned()),
+        };
         let (id, reply_to) = (MailId::from_bits(bits), None);
         let new = NewMail { id, from, to: ME, subject, body, reply_to };
         let now = Timestamp::from_millis(1_763_208_309_042);

@@ -3,7 +3,7 @@
 use host::agent::PermissionVerdict;
 use model::agent::{AgentEvent, AgentState};
 use model::{AgentId, MailId, Timestamp};
-use store::{Agent, EventDraft, Mail, NewMail, Question, Recipient, Tx};
+use store::{Agent, EventDraft, Mail, NewMail, Question, Recipient, Sender, Tx};
 use wire::event::{AgentAsked, AgentStateChanged, EventData, MailSent};
 
 use crate::call::cx::fresh;
@@ -46,7 +46,7 @@ fn put(
     let subject = format!("May {} use {}?", agent.role, question.tool);
     let mail = NewMail {
         id: question.mail,
-        from: Some((agent.id, agent.category.clone())),
+        from: Sender::Agent(agent.id, agent.category.clone()),
         to: Recipient::Human,
         subject: subject.clone(),
         body: body.to_owned(),

@@ -267,6 +267,6 @@ fn notify(
         ending.reason,
         ending.result.summary.chars().take(10_000).collect::<String>()
     );
-    letter::send(tx, Letter::from(agent, to, subject, body), now)?;
+    letter::send(tx, Letter::about(agent, to, subject, body), now)?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use model::review::PullState;
 use model::task::{TaskMove, TaskStateName};
 use model::{EpicId, EpicState, Timestamp};
 use serde_json::json;
-use store::{Agent, PullRequest, Recipient, Tx};
+use store::{Agent, PullRequest, Recipient, Sender, Tx};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::event::{EventData, PullChanged};
@@ -137,11 +137,11 @@ fn write_to(
     let subject = format!("Pull request #{} {what}", pull.pull);
     let body = format!("{} ({}), from `{}`: {next}", pull.url, pull.title, pull.branch);
     let letter = if agent.ended_at().is_none() {
-        // Somebody on GitHub did it: to the agent that is a person.
         let to = Recipient::Agent(agent.id);
-        Letter { from: None, to, subject, body, reply_to: None, task: agent.task }
+        let from = Sender::System(None);
+        Letter { from, to, subject, body, reply_to: None, task: agent.task }
     } else if state == PullState::Closed {
-        Letter::from(agent, letter::above(tx, agent)?, subject, body)
+        Letter::about(agent, letter::above(tx, agent)?, subject, body)
     } else {
         return Ok(());
     };

@@ -4,7 +4,7 @@ use model::review::{MergeState, OutboxJobKind};
 use model::task::{TaskMove, TaskRef, TaskStateName};
 use model::{AgentId, MergeId, OutboxJobId, TaskId, Timestamp};
 use serde_json::{Value, json};
-use store::{Agent, EventDraft, Merge, MergeChange, Recipient, StopRequest, Task, Tx};
+use store::{Agent, EventDraft, Merge, MergeChange, Recipient, Sender, StopRequest, Task, Tx};
 use wire::event::{EventData, MergeChanged, MergeQueued};
 
 use super::worker_of;
@@ -164,7 +164,7 @@ pub(crate) fn hold_back(
 pub(crate) fn write_to(
     tx: &mut Tx<'_>,
     (task, worker): (&Task, Option<&Agent>),
-    from: Option<AgentId>,
+    from: Sender,
     word: Word,
     now: Timestamp,
 ) -> Result<Recipient, ToolError> {
@@ -172,12 +172,15 @@ pub(crate) fn write_to(
     let above = task.epic.map(|epic| tx.agent_supervising(epic)).transpose()?.flatten();
     let to = live.or(above.as_ref()).map_or(Recipient::Human, |to| Recipient::Agent(to.id));
     // Nobody gets letters from itself: then it comes from whose work it is about.
-    let writer = match from {
-        Some(from) if to != Recipient::Agent(from) => tx.agent_get(from)?,
-        Some(_) => worker.cloned(),
-        None => None,
+    let from = match (from, worker) {
+        (Sender::Agent(from, _), Some(worker)) if to == Recipient::Agent(from) => {
+            Sender::Agent(worker.id, worker.category.clone())
+        }
+        (Sender::System(Some(from)), worker) if to == Recipient::Agent(from) => {
+            Sender::System(worker.map(|worker| worker.id))
+        }
+        (from, _) => from,
     };
-    let from = writer.map(|writer| (writer.id, writer.category));
     let Word { subject, body } = word;
     letter::send(tx, Letter { from, to, subject, body, reply_to: None, task: Some(task.id) }, now)?;
     Ok(to)

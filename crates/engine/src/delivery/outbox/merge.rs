@@ -13,7 +13,7 @@ use model::task::{TaskRef, TaskStateName};
 use model::{MergeId, OutboxJobId, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{Merge, MergeChange, NewMerge, OutboxJob, Task, Tx};
+use store::{Merge, MergeChange, NewMerge, OutboxJob, Sender, Task, Tx};
 use tokio_util::sync::CancellationToken;
 
 use super::{Ending, JobError, Point, notes_of, wish_of};
@@ -168,7 +168,7 @@ async fn not_queued(
                     task.slug
                 ),
             };
-            merge_queue::write_to(tx, (&task, None), caller, word, clock.now())?;
+            merge_queue::write_to(tx, (&task, None), Sender::System(caller), word, clock.now())?;
             Ok::<_, ToolError>(())
         })
         .await

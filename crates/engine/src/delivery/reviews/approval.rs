@@ -3,7 +3,7 @@
 use model::review::{OnApproval, OutboxJobKind, ReviewRequired, ReviewState};
 use model::task::{TaskMove, TaskRef, TaskStateName};
 use model::{MergeId, OutboxJobId, Timestamp};
-use store::{Agent, Review, Task, Tx};
+use store::{Agent, Review, Sender, Task, Tx};
 
 use super::{Closing, close};
 use crate::call::cx::{fresh, task_of};
@@ -153,6 +153,6 @@ fn tell_decider(
         failed.unwrap_or_default()
     );
     let word = Word { subject: format!("Review Passed: {number} {}", task.title), body };
-    merge_queue::write_to(tx, (task, None), Some(review.reviewer), word, now)?;
+    merge_queue::write_to(tx, (task, None), Sender::System(Some(review.reviewer)), word, now)?;
     Ok(())
 }

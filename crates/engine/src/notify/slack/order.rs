@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use model::slack::{find_role, route, split_addressee};
 use model::{AgentId, TaskRef};
 use serde_json::json;
-use store::{Agent, Mail, Recipient, SlackOrder, SlackThread, Tx};
+use store::{Agent, Mail, Recipient, Sender, SlackOrder, SlackThread, Tx};
 
 use super::act::Batch;
 use crate::call::cx::{Caller, WriteCx, find_agent};
@@ -184,7 +184,7 @@ fn reply(
         format!("Re: {}", mail.subject)
     };
     let letter = Letter {
-        from: None,
+        from: Sender::Human,
         to: Recipient::Agent(agent.id),
         subject,
         body: batch.text.clone(),
@@ -207,7 +207,7 @@ fn write_to(tx: &mut Tx<'_>, batch: &Batch<'_>, agent: &Agent) -> Result<(), Too
     let line = batch.text.lines().next().unwrap_or_default();
     let subject: String = line.chars().filter(|c| !c.is_control()).take(SUBJECT).collect();
     let letter = Letter {
-        from: None,
+        from: Sender::Human,
         to: Recipient::Agent(agent.id),
         subject,
         body: batch.text.clone(),

@@ -6,8 +6,8 @@ use host::post::{PostError, PostResponse};
 use model::webhook::{self, AttemptVerdict, DeliveryState};
 use model::{DeliveryId, Timestamp};
 use store::{
-    Delivery, DeliveryAttempt, Event, EventDraft, EventFilter, RESENT_LINE_PREFIX, Recipient, Tx,
-    Webhook,
+    Delivery, DeliveryAttempt, Event, EventDraft, EventFilter, RESENT_LINE_PREFIX, Recipient,
+    Sender, Tx, Webhook,
 };
 use tokio_util::sync::CancellationToken;
 use wire::event::{EventData, WebhookDead, WebhookDisabled};
@@ -309,6 +309,7 @@ fn write_to_human(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let to = Recipient::Human;
-    letter::send(tx, Letter { from: None, to, subject, body, reply_to: None, task: None }, now)?;
+    let from = Sender::System(None);
+    letter::send(tx, Letter { from, to, subject, body, reply_to: None, task: None }, now)?;
     Ok(())
 }

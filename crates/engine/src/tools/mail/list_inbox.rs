@@ -16,7 +16,8 @@ use crate::tools::mail::mail_view;
 
 /// List mail in your inbox
 ///
-/// Oldest first. With `waitSeconds` the call waits until there is unread mail or the time is up.
+/// Oldest first. With `waitSeconds` the call waits until there is unread mail, or answers with what
+/// there is when the time is up. To wait for mail that is newer than a page, pass its `endCursor` as `cursor`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
@@ -53,10 +54,15 @@ impl Wait for ListInbox {
         let after = args.cursor.map_or(0, PageCursor::number);
         let page = cx.tx.mail_inbox(inbox, which, after, Limit::or(args.limit, 50))?;
         let unread_count = cx.tx.mail_unread_count(inbox)?;
+        let last = page.items.last().map(|mail| mail.number);
         let exact = page.items.into_iter().map(|mail| cx.tx.mail_exact(mail).map(mail_view));
         let mails = exact.collect::<Result<Vec<MailView>, _>>()?;
         let next_cursor = page.next.map(PageCursor::from);
-        let answer = InboxAnswer { count: mails.len(), unread_count, mails, next_cursor };
-        Ok(if unread_count > 0 { Look::Settled(answer) } else { Look::NotYet(answer) })
+        let end = if next_cursor.is_some() { last } else { cx.tx.mail_inbox_end(inbox)? };
+        let end_cursor = Some(PageCursor::from(end.unwrap_or(after).max(after)));
+        let answer =
+            InboxAnswer { count: mails.len(), unread_count, mails, end_cursor, next_cursor };
+        let is_there = !cx.tx.mail_inbox(inbox, Inbox::Unread, after, 1)?.items.is_empty();
+        Ok(if is_there { Look::Settled(answer) } else { Look::NotYet(answer) })
     }
 }

@@ -7,11 +7,12 @@ pub(super) mod send;
 
 use model::{AgentId, MailId};
 use store::{Mail, Recipient};
+use wire::event::{EventData, MailRead};
 use wire::mail::{MailView, SentMail};
 
 use crate::call::cx::{Caller, WriteCx};
 use crate::core::error::ToolError;
-use crate::mail::letter::{self, Letter};
+use crate::mail::letter::{self, Letter, Word};
 
 /// Returns a letter as tools answer it.
 fn mail_view(mail: Mail) -> MailView {
@@ -50,19 +51,35 @@ fn received(
     }
 }
 
-/// Puts a letter from the caller into an inbox and tells of it.
+/// Puts a letter from the caller into an inbox and tells of it. `None` writes to the human. Mail to an agent that has ended
+/// goes on to its successor, and the answer says so.
 fn deliver(
     cx: &mut WriteCx<'_, '_>,
-    to: Recipient,
-    (subject, body): (String, String),
+    wanted: Option<AgentId>,
+    word: Word,
     reply_to: Option<MailId>,
 ) -> Result<SentMail, ToolError> {
-    let from = cx.caller.agent.as_ref().map(|agent| (agent.id, agent.category.clone()));
-    let letter = Letter { from, to, subject, body, reply_to, task: None };
-    Ok(SentMail { mail_id: letter::post(cx.tx, letter, cx.now)?, timestamp: cx.now })
+    let agent = wanted.map(|id| crate::call::cx::find_agent(cx.tx, id)).transpose()?;
+    let to = agent.map_or(Ok(Recipient::Human), |agent| letter::reader(cx.tx, &agent))?;
+    let Word { subject, body } = word;
+    let letter = Letter { from: cx.caller.sender(), to, subject, body, reply_to, task: None };
+    let mail_id = letter::post(cx.tx, letter, cx.now)?;
+    let note = wanted.filter(|wanted| to != Recipient::Agent(*wanted)).map(|ended| match to {
+        Recipient::Agent(next) => {
+            format!("{ended} has ended; the mail went to {next}, which goes on with its work")
+        }
+        Recipient::Human => {
+            format!("{ended} has ended and no agent goes on with its work; the mail is in the human's inbox")
+        }
+    });
+    Ok(SentMail { mail_id, timestamp: cx.now, to_agent_id: to.agent(), note })
 }
 
-/// Recipient of mail for an agent, if there is one of that id. Mail to one that has ended goes on.
-fn addressee(tx: &store::Tx<'_>, to: AgentId) -> Result<Recipient, ToolError> {
-    letter::reader(tx, &crate::call::cx::find_agent(tx, to)?)
+/// Marks a letter of the caller as read and tells of it, the first time.
+fn mark_read(cx: &mut WriteCx<'_, '_>, mail_id: MailId) -> Result<bool, ToolError> {
+    let is_first = cx.tx.mail_mark_read(mail_id, cx.now)?;
+    if is_first {
+        cx.tell(None, EventData::MailRead(MailRead { mail_id }))?;
+    }
+    Ok(is_first)
 }

@@ -3,10 +3,9 @@
 use model::MailId;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use wire::event::{EventData, MailRead};
 use wire::mail::MailView;
 
-use super::received;
+use super::{mark_read, received};
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
@@ -32,9 +31,8 @@ impl Tool for Read {
 impl Write for Read {
     fn write(cx: &mut WriteCx<'_, '_>, Args { mail_id }: Args) -> Result<MailView, ToolError> {
         let mut mail = received(cx.tx, cx.caller, mail_id, "this mail belongs to another agent")?;
-        if cx.tx.mail_mark_read(mail_id, cx.now)? {
+        if mark_read(cx, mail_id)? {
             mail.read_at = Some(cx.now);
-            cx.tell(None, EventData::MailRead(MailRead { mail_id }))?;
         }
         Ok(mail_view(mail))
     }

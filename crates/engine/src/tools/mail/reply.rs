@@ -3,17 +3,18 @@
 use model::{MailId, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::Recipient;
 use wire::mail::SentMail;
 
-use super::{addressee, deliver, received};
+use super::{deliver, mark_read, received};
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
+use crate::mail::letter::Word;
 
 /// Reply to a mail that you received
 ///
-/// The reply goes to the author of the mail. Its subject is the same, with `Re: ` before it.
+/// The reply goes to the author of the mail, with `Re: ` before its subject, and marks the mail as read. If the author
+/// has ended, `note` says where the reply went.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Args {
@@ -35,16 +36,19 @@ impl Write for Reply {
     fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<SentMail, ToolError> {
         let id = args.original_mail_id;
         let original = received(cx.tx, cx.caller, id, "Can only reply to mail you received")?;
-        let to = match original.from {
-            Some(agent) => addressee(cx.tx, agent)?,
-            None => Recipient::Human,
-        };
+        if original.is_system && original.from.is_none() {
+            return Err(ToolError::conflict(format!(
+                "`{id}` is from Adjutant itself: nobody would read an answer"
+            )));
+        }
         let subject = if original.subject.starts_with("Re: ") {
             original.subject
         } else {
             format!("Re: {}", original.subject)
         };
-        let body = args.body.into_inner();
-        deliver(cx, to, (subject, body), Some(id))
+        let word = Word { subject, body: args.body.into_inner() };
+        let sent = deliver(cx, original.from, word, Some(id))?;
+        mark_read(cx, id)?;
+        Ok(sent)
     }
 }

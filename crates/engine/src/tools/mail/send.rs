@@ -3,13 +3,13 @@
 use model::{AgentId, Line, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use store::Recipient;
 use wire::mail::SentMail;
 
-use super::{addressee, deliver};
+use super::deliver;
 use crate::call::cx::WriteCx;
 use crate::call::tool::{Tool, Write};
 use crate::core::error::ToolError;
+use crate::mail::letter::Word;
 
 /// Send mail to another agent or to the human
 ///
@@ -40,8 +40,8 @@ impl Tool for Send {
 impl Write for Send {
     fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<SentMail, ToolError> {
         let to = match (args.to_agent_id, args.to_human.unwrap_or(false)) {
-            (Some(agent), false) => addressee(cx.tx, agent)?,
-            (None, true) => Recipient::Human,
+            (Some(agent), false) => Some(agent),
+            (None, true) => None,
             (None, false) => {
                 return Err(ToolError::invalid(
                     "Must specify either `toAgentId` or `toHuman: true`",
@@ -53,7 +53,7 @@ impl Write for Send {
                 ));
             }
         };
-        let (subject, body) = (args.subject.into_inner(), args.body.into_inner());
-        deliver(cx, to, (subject, body), None)
+        let word = Word { subject: args.subject.into_inner(), body: args.body.into_inner() };
+        deliver(cx, to, word, None)
     }
 }

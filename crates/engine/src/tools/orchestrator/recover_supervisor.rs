@@ -199,7 +199,7 @@ fn warn(
         old.id,
         old.id,
     );
-    let from = Letter::from(old, Recipient::Human, subject, body);
+    let from = Letter::about(old, Recipient::Human, subject, body);
     letter::send(cx.tx, from, cx.now)?;
     Ok(())
 }

@@ -63,7 +63,8 @@ impl Write for RequestChanges {
         // Who asked for it need not be told that nobody is there.
         let above = task.epic.map(|epic| cx.tx.agent_supervising(epic)).transpose()?.flatten();
         if live.is_some() || above.is_some_and(|above| Some(above.id) != cx.caller.id()) {
-            merge_queue::write_to(cx.tx, (&task, worker.as_ref()), cx.caller.id(), word, cx.now)?;
+            let from = cx.caller.sender();
+            merge_queue::write_to(cx.tx, (&task, worker.as_ref()), from, word, cx.now)?;
         }
         Ok(ReturnedTask {
             task_id: task.id,

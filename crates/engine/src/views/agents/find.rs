@@ -141,6 +141,17 @@ impl Views {
         Ok(RunAgent { id, attempt, role, kind, cwd })
     }
 
+    /// The newest live agent that somebody else runs.
+    pub fn last_enlisted(&self) -> Result<AgentId, ToolError> {
+        let live = self.store.read(|tx| tx.crew_live())?;
+        let newest = live.iter().rev().find(|agent| !agent.ours);
+        newest.map(|agent| agent.id).ok_or_else(|| {
+            ToolError::new(Code::AgentNotFound, "no enlisted agent is live").hint(
+                "`adjutant ps` lists live agents; `adjutant kill` ends those that Adjutant runs",
+            )
+        })
+    }
+
     /// The agent that a name means: an id, the beginning or the end of one, or `last`.
     pub async fn agent_named(&self, name: String) -> Result<AgentId, ToolError> {
         self.store.scan(move |tx| Ok(find(tx, &name)?.id)).await

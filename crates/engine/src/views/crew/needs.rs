@@ -114,7 +114,8 @@ fn letters(look: &Look<'_>, needs: &mut Vec<NeedView>) -> Result<(), ToolError> 
 
 fn is_question(line: &MailLine) -> bool {
     let body = format!("{}\n{}", line.head, line.tail);
-    !asking::is_alert(&line.subject) && asking::is_question(&line.subject, &body)
+    let asks = asking::is_question(&line.subject, &body);
+    asks && !line.is_system && !asking::is_alert(&line.subject)
 }
 
 fn letter(

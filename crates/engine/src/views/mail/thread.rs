@@ -50,7 +50,7 @@ impl Reading<'_> {
     fn whole(&mut self, mail: Mail, room: &mut usize) -> Result<ThreadLetter, ToolError> {
         let question = self.tx.question_by_mail(mail.id)?;
         let tool = question.as_ref().map(|question| question.tool.clone());
-        let kind = kind_of(tool.as_ref(), &mail.subject, &mail.body);
+        let kind = kind_of(tool.as_ref(), mail.is_system, (&mail.subject, &mail.body));
         let answer = match mail.to {
             Recipient::Human => self.tx.mail_settled_by(mail.id)?,
             Recipient::Agent(_) => None,
@@ -81,7 +81,7 @@ impl Reading<'_> {
         let letter = LetterView {
             id: mail.id,
             thread_id: self.root(mail.id)?,
-            from: self.person(mail.from)?,
+            from: self.sender(mail.from, mail.is_system)?,
             to: self.person(mail.to.agent())?,
             preview: preview(&mail.body),
             subject: mail.subject,
@@ -141,7 +141,8 @@ fn thread(engine: &Views, tx: &Tx<'_>, id: MailId) -> Result<Thread, ToolError> 
     }
     letters.reverse();
     // What is open is answered first, however many letters came after it.
-    let received = |letter: &&ThreadLetter| letter.letter.to.human && !letter.letter.from.human;
+    let received =
+        |letter: &&ThreadLetter| letter.letter.to.human && letter.letter.from.agent_id.is_some();
     let open = letters.iter().find(|letter| letter.letter.needs_answer);
     let answerable = open.or_else(|| letters.iter().rev().find(received));
     let (reply_to, writer) = answerable

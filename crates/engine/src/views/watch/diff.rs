@@ -84,9 +84,8 @@ fn look(engine: &Core, work: Work) -> Result<AgentDiff, ToolError> {
         Ok(repo) => repo,
         Err(error) => return Ok(nothing(error.to_string())),
     };
-    if let Some(merge) = merge.filter(|_| !is_there)
-        && let Some(range) = merged(&repo, &tree, &merge)?
-    {
+    let range = merge.as_ref().map(|merge| merged(&repo, &tree, merge)).transpose()?.flatten();
+    if let Some(range) = range.clone().filter(|_| !is_there) {
         let view = between(&repo, range)?;
         return Ok(with_names(view, tree));
     }
@@ -94,7 +93,12 @@ fn look(engine: &Core, work: Work) -> Result<AgentDiff, ToolError> {
         let why = format!("its worktree and its branch `{}` were removed", tree.branch);
         return Ok(with_names(nothing(why), tree));
     };
-    let base = base_of(&repo, &tree, (&head, is_pulled))?;
+    // What is committed after the merge is looked at by itself.
+    let is_at_merge = merge.is_some_and(|merge| merge.commit == head);
+    let base = match range.filter(|_| is_at_merge) {
+        Some((before, _)) => repo.common_ancestor(&before, &head)?.unwrap_or(before),
+        None => base_of(&repo, &tree, (&head, is_pulled || !is_there))?,
+    };
     let view = if is_there {
         let (diff, uncommitted) = repo.work_diff(&dir, &base, PATCH)?;
         AgentDiff { uncommitted, ..view_of(&repo, diff, (base, head))? }
@@ -140,7 +144,7 @@ fn head_of(repo: &Repo, tree: &Worktree, dir: Option<&Path>) -> Result<Option<St
 fn base_of(
     repo: &Repo,
     tree: &Worktree,
-    (head, is_pulled): (&str, bool),
+    (head, is_over): (&str, bool),
 ) -> Result<String, ToolError> {
     let target = match &tree.target {
         Some(target) => repo.resolve(&format!("refs/heads/{target}"))?,
@@ -152,7 +156,7 @@ fn base_of(
     };
     // What the target has already was merged elsewhere, and began where the worktree began.
     Ok(match shared {
-        Some(shared) if shared != head || !is_pulled => shared,
+        Some(shared) if shared != head || !is_over => shared,
         _ => tree.base.clone(),
     })
 }

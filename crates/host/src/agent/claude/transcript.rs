@@ -21,6 +21,10 @@ fn entries(value: &Value) -> Option<Vec<TranscriptEntry>> {
         | "control_cancel_request"
         | "keep_alive"
         | "stream_event"
+        | "tool_progress"
+        | "tool_use_summary"
+        | "auth_status"
+        | "prompt_suggestion"
         | "command_lifecycle" => Vec::new(),
         _ => return None,
     })

@@ -71,6 +71,30 @@ fn every_recorded_talk_can_be_watched() {
 }
 
 #[test]
+fn messages_between_programs_are_not_shown_as_they_are() {
+    for kind in ["claude", "codex", "acp"] {
+        for (name, lines) in talks(kind) {
+            for said in lines.iter().flat_map(|line| read_transcript(kind, line)) {
+                assert!(!said.text.starts_with("{\""), "{kind} {name}: {said:?}");
+            }
+        }
+    }
+    for silent in ["tool_progress", "command_lifecycle", "keep_alive"] {
+        let message = json!({ "type": silent, "tool_name": "Bash", "elapsed_time_seconds": 3 });
+        assert_eq!(read_transcript("claude", &out(&message.to_string())), []);
+    }
+    // A newer version may say more: people read its name, and `logs --raw` has the rest.
+    for (kind, message) in [
+        ("claude", json!({ "type": "weather", "sky": { "colour": "grey" } })),
+        ("codex", json!({ "type": "weather", "sky": { "colour": "grey" } })),
+    ] {
+        let said: Vec<String> =
+            read_transcript(kind, &out(&message.to_string())).iter().map(shown).collect();
+        assert_eq!(said, [r#"system "reports `weather`""#], "{kind}");
+    }
+}
+
+#[test]
 fn a_call_and_what_came_of_it_have_the_same_id() {
     for kind in ["claude", "codex", "acp"] {
         for (name, lines) in talks(kind) {

@@ -288,3 +288,34 @@ fn a_screen_on_which_nobody_works_does_not_run() {
         "who lives and is seen: {seen:?}"
     );
 }
+
+#[test]
+fn live_agents_come_first_and_new_ones_join_them() {
+    let over = |more: Value| {
+        let mut row = json!({ "state": "succeeded", "finishedAt": at(-10) });
+        if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
+            row.extend(more);
+        }
+        row
+    };
+    let rows = [
+        agent("old", over(json!({}))),
+        agent("one", json!({})),
+        agent("kept", over(json!({ "liveBelow": 1, "children": 1 }))),
+    ];
+    let mut tree = Tree::default();
+    tree.level(None, 0, read(json!({ "rows": rows, "past": 0, "nextCursor": null })));
+    tree.patch(vec![read(agent("new", json!({})))]);
+    let shown = |tree: &Tree| {
+        let lines = tree.lines();
+        let ids = lines.iter().filter_map(|line| match line.shown {
+            Shown::Agent(id) => tree.row(id).map(|row| row.short.clone()),
+            _ => None,
+        });
+        ids.collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&tree), ["one", "kept", "new", "old"]);
+    // What ends while it is looked at stays where it is.
+    tree.patch(vec![read(agent("one", over(json!({}))))]);
+    assert_eq!(shown(&tree), ["one", "kept", "new", "old"]);
+}

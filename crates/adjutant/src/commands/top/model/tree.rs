@@ -78,6 +78,11 @@ pub(crate) struct Line {
     pub(crate) last: bool,
 }
 
+/// True for an agent that lives or has live ones below it.
+fn has_live(row: &CrewRow) -> bool {
+    !is_over(row) || row.live_below > 0
+}
+
 impl Tree {
     /// An agent that is known.
     pub(crate) fn row(&self, id: AgentId) -> Option<&CrewRow> {
@@ -122,7 +127,9 @@ impl Tree {
     /// A page of a level came; the first one takes the place of what was known.
     pub(crate) fn level(&mut self, parent: Parent, after: i64, list: Crew) {
         let Crew { rows, past, next_cursor } = list;
-        let ids = self.keep(rows);
+        // The live ones first, each part in its order.
+        let (live, ended): (Vec<_>, Vec<_>) = rows.into_iter().partition(has_live);
+        let ids = self.keep([live, ended].concat());
         let level = self.levels.entry(parent).or_default();
         if after == 0 {
             level.ids = ids;
@@ -166,18 +173,18 @@ impl Tree {
         self.flat = None;
     }
 
-    /// Agents came again, or for the first time; who is new joins the end of its level.
+    /// Agents came again, or for the first time; who is new joins the live ones of its level.
     pub(crate) fn patch(&mut self, rows: Vec<CrewRow>) {
-        for row in &rows {
-            let level = self.levels.get_mut(&row.parent_id);
-            if let Some(level) = level.filter(|level| level.next.is_none())
-                && !self.rows.contains_key(&row.id)
-                && !level.ids.contains(&row.id)
-            {
-                level.ids.push(row.id);
-            }
-        }
+        let fresh = rows.iter().filter(|row| !self.rows.contains_key(&row.id));
+        let fresh: Vec<(Parent, AgentId)> = fresh.map(|row| (row.parent_id, row.id)).collect();
         self.keep(rows);
+        for (parent, id) in fresh {
+            let level = self.levels.get_mut(&parent).filter(|level| level.next.is_none());
+            let Some(level) = level.filter(|level| !level.ids.contains(&id)) else { continue };
+            let is_live = |id: &AgentId| self.rows.get(id).is_some_and(has_live);
+            let at = level.ids.iter().rposition(is_live).map_or(0, |last| last + 1);
+            level.ids.insert(at, id);
+        }
     }
 
     /// Folds or unfolds.

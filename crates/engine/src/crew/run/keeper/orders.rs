@@ -13,6 +13,7 @@ use super::{Keeper, Leave};
 use crate::call::observer::CallNote;
 use crate::core::error::ToolError;
 use crate::crew::run::ask;
+use crate::mail::letter::sender_name;
 
 /// An open tool call is no silence, for so long.
 const OPEN_CALL: Duration = Duration::from_secs(30 * 60);
@@ -188,7 +189,7 @@ impl Keeper {
         if !self.kind.supports().wake || mail.read_at.is_some() {
             return Ok(());
         }
-        let sender = mail.from.map_or_else(|| "the human".to_owned(), |from| from.to_string());
+        let sender = sender_name(mail);
         let text = format!(
             "[Adjutant: you have mail. This notice is not from your user.] Letter {} from {sender}. \
              Read it with the tool `read` of the MCP server `mail`, when it suits your work.",

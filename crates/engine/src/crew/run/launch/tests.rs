@@ -5,7 +5,7 @@ use model::agent::AgentState;
 use model::glob::Glob;
 use model::policy::Rules;
 use model::{AgentId, MailId};
-use store::{NewAgent, NewMail, NewRun, Store};
+use store::{NewAgent, NewMail, NewRun, Sender, Store};
 
 use super::*;
 use crate::core::options::Options;
@@ -105,7 +105,7 @@ async fn recorded(
         })?;
         let mail = NewMail {
             id: MailId::from_bits(bits),
-            from: None,
+            from: Sender::Human,
             to: Recipient::Agent(id),
             subject: "Hello".into(),
             body: "Begin".into(),

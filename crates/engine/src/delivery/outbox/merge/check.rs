@@ -190,13 +190,7 @@ fn spec(
     let (name, arguments) =
         wanted.command.split_first().ok_or_else(|| "`check` names no program".to_owned())?;
     let program = host::program::find(name, &path.unwrap_or_default(), &directory);
-    let program = program.ok_or_else(|| {
-        format!(
-            "`{name}`, which `check` in the configuration names, is neither in `{}` nor on the PATH; install \
-             it or mend the configuration, then put this back into the queue",
-            directory.display()
-        )
-    })?;
+    let program = program.ok_or_else(|| not_found(engine, name, &directory))?;
     Ok(Spec {
         program,
         arguments: arguments.to_vec(),
@@ -207,6 +201,31 @@ fn spec(
         grace_ms: settings.limits.grace_ms,
         max_output_bytes: settings.limits.max_output_bytes,
     })
+}
+
+/// Says where the program of the check was looked for, and how it gets there.
+fn not_found(engine: &Core, name: &str, directory: &Path) -> String {
+    let folder = directory.display();
+    let is_absolute = name.starts_with('/');
+    let (place, advice) = if is_absolute {
+        ("is not a program".to_owned(), "install it or mend the configuration".to_owned())
+    } else if !name.contains('/') {
+        ("is not on the PATH".to_owned(), "install it or mend the configuration".to_owned())
+    } else {
+        let first = name.split('/').find(|part| *part != ".").unwrap_or(name);
+        let advice = if engine.options.project.join(name).exists() {
+            format!(
+                "it is in the project, but not committed: bring it with `worktrees.link: [{first}]`, or make it with \
+                 `worktrees.setup`"
+            )
+        } else {
+            "make it with `worktrees.setup`, or mend the configuration".to_owned()
+        };
+        (format!("is not a program in `{folder}`, the worktree of the merge queue"), advice)
+    };
+    format!(
+        "`{name}`, which `check` in the configuration names, {place}; {advice}; then put this back into the queue"
+    )
 }
 
 /// Waits until a check that was begun is over, and says what it came to; nothing where it was lost.

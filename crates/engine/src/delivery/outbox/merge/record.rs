@@ -5,7 +5,7 @@ use model::agent::Outcome;
 use model::review::MergeState;
 use model::task::{TaskMove, TaskRef, TaskStateName};
 use serde_json::{Value, json};
-use store::{Merge, MergeChange, Recipient, StopRequest, Task, Tx};
+use store::{Merge, MergeChange, Recipient, Sender, StopRequest, Task, Tx};
 
 use super::Verdict;
 use super::trial::InTheWay;
@@ -121,7 +121,8 @@ fn sent_back(
             task.slug, merge.branch, merge.target
         ),
     };
-    merge_queue::write_to(tx, (&task, worker.as_ref()), merge.approved_by, word, now)?;
+    let from = Sender::System(merge.approved_by);
+    merge_queue::write_to(tx, (&task, worker.as_ref()), from, word, now)?;
     Ok(())
 }
 
@@ -159,8 +160,7 @@ fn held(
         task.slug, merge.id
     );
     let subject = format!("Merge Held: {number} {}", task.title);
-    let from = merge.approved_by.map(|id| tx.agent_get(id)).transpose()?.flatten();
-    let from = from.map(|from| (from.id, from.category));
+    let from = Sender::System(merge.approved_by);
     let (to, task) = (Recipient::Human, Some(task.id));
     letter::send(tx, Letter { from, to, subject, body, reply_to: None, task }, now)?;
     Ok(())
@@ -196,6 +196,7 @@ fn block(
             task.slug, came.slug, merge.target
         ),
     };
-    merge_queue::write_to(tx, (&task, worker.as_ref()), merge.approved_by, word, now)?;
+    let from = Sender::System(merge.approved_by);
+    merge_queue::write_to(tx, (&task, worker.as_ref()), from, word, now)?;
     Ok(())
 }
