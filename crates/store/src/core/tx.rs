@@ -10,11 +10,8 @@ use rusqlite::{
 
 use crate::core::chain::Chain;
 use crate::core::error::StoreError;
-<<<<<<< HEAD
 use crate::core::tool_use_counts::ToolUseCounts;
-=======
 use crate::ledger::write_log::WriteLog;
->>>>>>> d5aa11e (store: note what is written and check that a replay makes the same state)
 
 /// One transaction on the record.
 #[derive(Debug)]

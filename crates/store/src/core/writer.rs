@@ -347,13 +347,9 @@ impl WriterThread {
             }
             // Where the files were replaced during the commit, it may stand nevertheless.
             self.chain = Chain::load(&self.connection).unwrap_or(before);
-<<<<<<< HEAD
-            tracing::error!(error = %error, source = ?error, "commit failed; all its operations were rolled back");
-=======
             #[cfg(debug_assertions)]
             self.replica.forget();
-            tracing::error!(error = %error, source = ?error, "a commit failed; nothing of it was kept");
->>>>>>> d5aa11e (store: note what is written and check that a replay makes the same state)
+            tracing::error!(error = %error, source = ?error, "commit failed; all its operations were rolled back");
         }
         if committed.is_err() && !batch.rows.is_empty() {
             // They join the next commit that holds.
