@@ -46,19 +46,6 @@ scene('where nobody is, the page says how to begin', async ({ page }) => {
   await checkAccessible(page);
 });
 
-scene('the bar above counts as many running agents as the list', async ({ page, stage }) => {
-  await stage.draft('lead', 'lead');
-  // The lead waits for another and takes no place meanwhile.
-  const counts = async () => {
-    const { running, agents } = await stage.get<{ running: { used: number }; agents: { running: number } }>('/api/overview');
-    return [running.used, agents.running];
-  };
-  await expect.poll(counts).toEqual([2, 3]);
-  await page.getByRole('radio', { name: /^Running\s*3$/ }).waitFor();
-  await page.getByText(/^3 running, 2 of \d+ places$/).waitFor();
-  await endAll(stage);
-});
-
 scene('an agent is started from the page, watched in the tree, and killed', async (at) => {
   const { page, stage } = at;
   // Until it is known who looks, nothing acts.
@@ -196,6 +183,20 @@ scene('in a narrow window the selected agent comes as a sheet', { width: 900 }, 
   await checkAccessible(page);
   await page.keyboard.press('Escape');
   await sheet.waitFor({ state: 'detached' });
+  await endAll(stage);
+});
+
+scene('the bar above counts as many running agents as the list', async ({ page, stage }) => {
+  await endAll(stage);
+  await stage.draft('lead', 'lead');
+  // The lead waits for another and takes no place meanwhile.
+  const counts = async () => {
+    const { running, agents } = await stage.get<{ running: { used: number }; agents: { running: number } }>('/api/overview');
+    return [running.used, agents.running];
+  };
+  await expect.poll(counts).toEqual([2, 3]);
+  await page.getByRole('radio', { name: /^Running\s*3$/ }).waitFor();
+  await page.getByText(/^3 running, 2 of \d+ places$/).waitFor();
   await endAll(stage);
 });
 

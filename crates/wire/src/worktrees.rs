@@ -30,8 +30,11 @@ pub struct WorktreeView {
     pub target: Option<String>,
     /// Current state
     pub state: WorktreeState,
-    /// State of its git checkout; null if it was removed
+    /// State of its git checkout; null if it was removed or is being tidied up
     pub git: Option<WorktreeGit>,
+    /// True while what is left in it is committed and it is removed, if nothing in it is needed
+    #[serde(default)]
+    pub is_being_tidied: bool,
     /// Where its branch stood when it was taken away
     pub head: Option<String>,
     /// The branch on which what was left uncommitted in it is

@@ -164,8 +164,15 @@ async fn the_list_of_worktrees_says_after_an_approval_where_they_are() {
     assert!(before.contains("No worktrees yet"), "{before}");
     world.run(&["run", "--role", "coder", "change"]).await.unwrap().ok().unwrap();
     world.run(&["review", "approve", "TAS-1"]).await.unwrap().ok().unwrap();
-    settled(&world).await;
-    let after = world.run(&["worktrees"]).await.unwrap().ok().unwrap().stdout;
+    // At once, while the folder is being removed: what is half gone is no reason to run `git init` there.
+    let after = loop {
+        let listed = answer(&world, &["worktrees"]).await;
+        let Some(tree) = listed["worktrees"].get(0) else {
+            break world.run(&["worktrees"]).await.unwrap().ok().unwrap().stdout;
+        };
+        assert_eq!((&tree["isBeingTidied"], &tree["git"]), (&json!(true), &Value::Null), "{tree}");
+        settled(&world).await;
+    };
     assert!(after.contains("No worktrees are left"), "{after}");
     assert!(after.contains("adjutant worktrees --all"), "{after}");
     let all = world.run(&["worktrees", "--all"]).await.unwrap().ok().unwrap().stdout;

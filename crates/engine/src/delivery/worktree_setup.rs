@@ -19,7 +19,6 @@ use crate::core::point::Point;
 use crate::core::settings;
 use crate::crew::run::{Claims, Wish};
 use crate::delivery::merge_queue::conflict_view;
-use crate::delivery::service::Delivery;
 use crate::delivery::worktree_provision;
 
 /// The beginning of the names of all our branches.
@@ -164,15 +163,15 @@ fn in_project(why: &str) -> String {
     format!("works in the project itself, without a worktree or a review: {why}")
 }
 
-impl Delivery {
-    /// Note for who starts an agent that will work in the project itself although its role has worktrees.
-    pub async fn in_project_note(&self, id: AgentId) -> Result<Option<String>, ToolError> {
-        let agent = self.store.read(|tx| crate::call::cx::find_agent(tx, id))?;
-        if place(&self.settings(), &agent) != Place::Fresh {
-            return Ok(None);
-        }
-        Ok(no_worktrees(self).await?.map(|why| in_project(&why)))
+/// What to tell about an agent that will work in the project itself although its role has worktrees.
+pub(crate) async fn in_project_note(
+    engine: &Core,
+    agent: &Agent,
+) -> Result<Option<String>, ToolError> {
+    if place(&engine.settings(), agent) != Place::Fresh {
+        return Ok(None);
     }
+    Ok(no_worktrees(engine).await?.map(|why| in_project(&why)))
 }
 
 /// The worktree that an agent has already, or goes on in for another.

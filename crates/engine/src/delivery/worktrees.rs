@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use host::git::{GitError, Repo};
-use model::review::WorktreeState;
+use model::review::{OutboxJobKind, WorktreeState};
 use model::{AgentId, OutboxJobId};
 use serde::Deserialize;
 use store::{Page, Tx, Worktree, WorktreePage};
@@ -18,6 +18,7 @@ use crate::core::scope::ListScope;
 use crate::delivery::outbox;
 use crate::delivery::reviews::acts::occupied;
 use crate::delivery::service::Delivery;
+use crate::delivery::worktree_setup;
 
 /// Commits are counted up to here.
 const MOST_COMMITS: usize = 1000;
@@ -39,6 +40,7 @@ struct Tidied {
 fn worktree_view(tx: &Tx<'_>, worktree: Worktree) -> Result<WorktreeView, ToolError> {
     let agent = find_agent(tx, worktree.agent)?;
     let task = task_of(tx, agent.task)?;
+    let tidying = tx.outbox_job_open_of(OutboxJobKind::Tidy, agent.id)?;
     Ok(WorktreeView {
         agent_id: agent.id,
         agent_state: agent.state.name(),
@@ -50,6 +52,7 @@ fn worktree_view(tx: &Tx<'_>, worktree: Worktree) -> Result<WorktreeView, ToolEr
         target: worktree.target,
         state: worktree.state,
         git: None,
+        is_being_tidied: tidying.is_some(),
         head: worktree.head,
         rescued: worktree.rescued,
         created_at: worktree.created_at,
@@ -59,6 +62,12 @@ fn worktree_view(tx: &Tx<'_>, worktree: Worktree) -> Result<WorktreeView, ToolEr
 }
 
 impl Delivery {
+    /// Note for who starts an agent that will work in the project itself although its role has worktrees.
+    pub async fn in_project_note(&self, id: AgentId) -> Result<Option<String>, ToolError> {
+        let agent = self.store.read(|tx| find_agent(tx, id))?;
+        worktree_setup::in_project_note(self, &agent).await
+    }
+
     /// Lists worktrees, oldest first, and looks at those that are there.
     pub async fn worktree_views(
         &self,
@@ -77,7 +86,9 @@ impl Delivery {
                 let items = items.collect::<Result<Vec<_>, ToolError>>()?;
                 Ok::<_, ToolError>(Page { items, next: page.next })
             })?;
-            let there = |worktree: &&mut WorktreeView| worktree.state == WorktreeState::There;
+            let there = |worktree: &&mut WorktreeView| {
+                worktree.state == WorktreeState::There && !worktree.is_being_tidied
+            };
             let mut there: Vec<&mut WorktreeView> = page.items.iter_mut().filter(there).collect();
             if !there.is_empty() {
                 // Without a repository the record is all there is.

@@ -144,12 +144,13 @@ async fn a_hundred_thousand_tasks_are_answered_by_the_page() {
     // What is asked for each page and each count walks along an index and sorts nothing.
     let file = rusqlite::Connection::open(dir.path().join("state.db")).unwrap();
     for sql in [
-        "SELECT * FROM task AS t WHERE t.state = 'pending' AND (t.priority, t.number) > (1, 5)
-         ORDER BY t.priority, t.number LIMIT 51",
+        "SELECT * FROM task AS t WHERE t.state = 'pending' AND t.priority >= 1
+            AND (t.priority > 1 OR t.number < 5) ORDER BY t.priority, t.number DESC LIMIT 51",
         "SELECT * FROM task AS t WHERE t.state = 'completed' AND t.number < 5
          ORDER BY t.number DESC LIMIT 51",
-        "SELECT * FROM task AS t WHERE t.state = 'pending' AND (t.priority, t.number) > (1, 5)
-         AND t.session = 'x' ORDER BY t.priority, t.number LIMIT 51",
+        "SELECT * FROM task AS t WHERE t.state = 'pending' AND t.priority >= 1
+            AND (t.priority > 1 OR t.number < 5) AND t.session = 'x'
+         ORDER BY t.priority, t.number DESC LIMIT 51",
         "SELECT t.state, COUNT(*) FROM task AS t WHERE t.state <> '' GROUP BY t.state",
         "SELECT number FROM event WHERE task_id = 'x' AND number < 5
             AND kind IN ('task.created', 'task.assigned', 'task.updated', 'task.commented')

@@ -89,6 +89,7 @@ fn summary(worktree: &WorktreeView, folders: KnownFolders<'_>) -> String {
     let nothing = WorktreeGit::default();
     let git = worktree.git.as_ref().unwrap_or(&nothing);
     let work = match worktree.state {
+        WorktreeState::There if worktree.is_being_tidied => dim("is being tidied up"),
         WorktreeState::There => git_state(git),
         WorktreeState::Gone => dim("its worktree is gone"),
         WorktreeState::Wanted => odd("its worktree is being created"),
