@@ -107,7 +107,7 @@ async fn after_a_git_reset_the_doctor_offers_a_way_to_settle_it() {
     assert!(settling.stderr.contains("is accepted as gone"), "{settling:?}");
     assert_eq!(check_of(&world, "agreement").await["status"], "ok");
     let acts = answer(&world, &["audit", "list", "--tool", "operator__settle"]).await;
-    assert_eq!(acts["calls"].as_array().unwrap().len(), 1, "{acts}");
+    assert_eq!(acts["rows"].as_array().unwrap().len(), 1, "{acts}");
 }
 
 #[tokio::test]

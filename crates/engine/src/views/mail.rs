@@ -38,20 +38,22 @@ pub struct LetterWish {
 }
 
 /// Kind of a mail, from its text and the record.
-fn kind_of(
-    permission: Option<&String>,
-    is_system: bool,
-    (subject, body): (&str, &str),
-) -> LetterKind {
+fn kind_of(permission: Option<&String>, subject: &str, body: &str) -> LetterKind {
     if permission.is_some() {
         LetterKind::Permission
     } else if asking::is_alert(subject) {
         LetterKind::Alert
-    } else if !is_system && asking::is_question(subject, body) {
+    } else if asking::is_question(subject, body) {
         LetterKind::Question
     } else {
         LetterKind::Letter
     }
+}
+
+/// Adjutant itself as a sender: neither the human nor the agent that it writes about. It asks nothing.
+fn by_system(about: PersonView, kind: LetterKind) -> (PersonView, LetterKind) {
+    let kind = if kind == LetterKind::Question { LetterKind::Letter } else { kind };
+    (PersonView { human: false, system: true, ..about }, kind)
 }
 
 /// Data shared by all mails of an answer.
@@ -97,12 +99,6 @@ impl<'a> Reading<'a> {
         })
     }
 
-    /// The sender of a mail; Adjutant itself is neither the human nor the agent that it writes about.
-    fn sender(&mut self, from: Option<AgentId>, is_system: bool) -> Result<PersonView, ToolError> {
-        let person = self.person(from)?;
-        Ok(PersonView { human: person.human && !is_system, system: is_system, ..person })
-    }
-
     fn is_live(&mut self, id: AgentId) -> Result<bool, ToolError> {
         Ok(self.agent(id)?.is_some_and(|agent| agent.ended_at().is_none()))
     }
@@ -126,7 +122,9 @@ impl<'a> Reading<'a> {
 
     fn letter(&mut self, line: MailLine) -> Result<LetterView, ToolError> {
         let text = both_ends(&line);
-        let kind = kind_of(line.permission.as_ref(), line.is_system, (&line.subject, &text));
+        let kind = kind_of(line.permission.as_ref(), &line.subject, &text);
+        let from = self.person(line.from)?;
+        let (from, kind) = if line.is_system { by_system(from, kind) } else { (from, kind) };
         let waits = kind.asks() && line.to == Recipient::Human && !line.answered;
         let needs_answer = match line.from {
             Some(from) if waits => self.is_live(from)?,
@@ -135,7 +133,7 @@ impl<'a> Reading<'a> {
         Ok(LetterView {
             id: line.id,
             thread_id: self.root(line.id)?,
-            from: self.sender(line.from, line.is_system)?,
+            from,
             to: self.person(line.to.agent())?,
             preview: preview(&line.head),
             subject: line.subject,

@@ -7,7 +7,7 @@ use wire::mail::{
     LetterAnswer, LetterKind, LetterView, PermissionRequest, Thread, ThreadLetter, WaitingTask,
 };
 
-use super::{Reading, kind_of, preview};
+use super::{Reading, by_system, kind_of, preview};
 use crate::call::cx::task_of;
 use crate::core::error::ToolError;
 use crate::crew::run::ask;
@@ -50,7 +50,9 @@ impl Reading<'_> {
     fn whole(&mut self, mail: Mail, room: &mut usize) -> Result<ThreadLetter, ToolError> {
         let question = self.tx.question_by_mail(mail.id)?;
         let tool = question.as_ref().map(|question| question.tool.clone());
-        let kind = kind_of(tool.as_ref(), mail.is_system, (&mail.subject, &mail.body));
+        let kind = kind_of(tool.as_ref(), &mail.subject, &mail.body);
+        let from = self.person(mail.from)?;
+        let (from, kind) = if mail.is_system { by_system(from, kind) } else { (from, kind) };
         let answer = match mail.to {
             Recipient::Human => self.tx.mail_settled_by(mail.id)?,
             Recipient::Agent(_) => None,
@@ -81,7 +83,7 @@ impl Reading<'_> {
         let letter = LetterView {
             id: mail.id,
             thread_id: self.root(mail.id)?,
-            from: self.sender(mail.from, mail.is_system)?,
+            from,
             to: self.person(mail.to.agent())?,
             preview: preview(&mail.body),
             subject: mail.subject,
