@@ -22,6 +22,8 @@ use crate::environment::Environment;
 use crate::home::Home;
 use crate::yaml::Problem;
 
+/// The command that accepts that commits are gone.
+pub(crate) const SETTLE_COMMAND: &str = "adjutant worktrees check --settle";
 /// Timeout of a health check.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Less free than this, and the record may soon not be written.

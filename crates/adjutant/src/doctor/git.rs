@@ -7,9 +7,8 @@ use host::git::{Git, GitError};
 use tokio::time::timeout;
 use wire::worktrees::Agreement;
 
-use super::{Check, which};
+use super::{Check, SETTLE_COMMAND, which};
 use crate::client::{Answer, Client, Named};
-use crate::commands::delivery::worktrees::SETTLE;
 use crate::environment::Environment;
 use crate::home::Home;
 use crate::runtime;
@@ -72,7 +71,7 @@ pub(super) fn agreement(home: &Home, env: &Environment) -> Option<Check> {
     let message = format!("git and the record do not agree: {}{more}", told.join(", "));
     let next = if all.iter().any(|one| one.can_settle) {
         format!(
-            "if you removed the commits yourself, for example with `git reset`, run `{SETTLE}`; `git branch NAME \
+            "if you removed the commits yourself, for example with `git reset`, run `{SETTLE_COMMAND}`; `git branch NAME \
              COMMIT` brings one back"
         )
     } else {

@@ -17,10 +17,9 @@ use crate::client::Answer;
 use crate::commands::crew::run::many;
 use crate::commands::progress::Progress;
 use crate::commands::reconnect::Steady;
+use crate::doctor::SETTLE_COMMAND;
 use crate::terminal::render::{Page, bad, bold, count, dim, good, line, name, odd, short};
 
-/// The command that accepts that commits are gone.
-pub(crate) const SETTLE: &str = "adjutant worktrees check --settle";
 /// Exit code if git and the record do not agree.
 const DISAGREEMENT: u8 = 5;
 /// Worktrees that are removed at the same time.
@@ -237,7 +236,7 @@ async fn check(app: &App) -> Result<(), Trouble> {
         page.line(bad("git and the record do not agree"));
         page.line(dim("Adjutant repairs nothing here: check each before you change anything."));
         if answer.disagreements.iter().any(|one| one.can_settle) {
-            let (settle, keep) = (name(SETTLE), name("git branch NAME COMMIT"));
+            let (settle, keep) = (name(SETTLE_COMMAND), name("git branch NAME COMMIT"));
             page.line(format_args!(
                 "If you removed the commits yourself, {settle} accepts that; {keep} brings one back."
             ));
