@@ -312,7 +312,7 @@ fn problem(chain: &Chain, row: &AuditRow) -> Option<String> {
         return Some(format!("row {} is missing", chain.audit + 1));
     }
     if chain.link(&row.body) != row.hash.as_bytes() {
-        return Some("its hash does not fit its body and what came before".into());
+        return Some("its hash does not match its body and the previous hash".into());
     }
     let Ok(body) = serde_json::from_str::<serde_json::Value>(&row.body) else {
         return Some("its body is not JSON".into());
@@ -322,7 +322,7 @@ fn problem(chain: &Chain, row: &AuditRow) -> Option<String> {
         && body["agentId"].as_str() == row.agent.map(|agent| agent.to_string()).as_deref()
         && body["tool"] == row.tool
         && body["code"].as_str() == row.code.as_deref();
-    (!same).then(|| "its columns do not say what its body says".into())
+    (!same).then(|| "its columns do not match its body".into())
 }
 
 /// Follows an exported chain: pairs of body and hash, from the first row.
@@ -338,7 +338,7 @@ pub(crate) fn follow_export<'a>(
     for (body, hash) in rows {
         if chain.link(body) != hash.as_bytes() {
             let number = chain.audit + 1;
-            return chain.verdict(Some((number, "its hash does not fit".into())));
+            return chain.verdict(Some((number, "its hash does not match".into())));
         }
         chain.audit += 1;
         chain.hash = hash.as_bytes().try_into().unwrap_or(chain.hash);

@@ -34,7 +34,7 @@ impl BlockCheck {
             let there = "SELECT COUNT(*) FROM audit_block WHERE key = $1 AND block = $2";
             if tx.number(there, params![key, block])? == 0 {
                 return Ok(Some(format!(
-                    "its entry for `{key}` in `audit_block` is missing, so that lists leave it out"
+                    "its entry for `{key}` in `audit_block` is missing, so lists omit it"
                 )));
             }
             self.found.insert(key.clone());

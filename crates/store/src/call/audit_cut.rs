@@ -101,7 +101,7 @@ impl Tx<'_> {
                 let said = self.audit_get(cut.audit_row)?.and_then(|row| checkpoint_in(&row));
                 if said.as_ref() != Some(cut) {
                     let archive = &cut.archive;
-                    let problem = format!("it does not record the cut that made `{archive}`");
+                    let problem = format!("it does not match the archive `{archive}`");
                     return Ok(Some((cut.audit_row, problem)));
                 }
             }

@@ -149,7 +149,9 @@ impl<'t> CallerCache<'t> {
             let found = agent.map_or((None, None), |agent| (Some(agent.role), agent.task));
             self.known.insert(id, found);
         }
-        self.known.get(&id).ok_or_else(|| StoreError::Corrupt(format!("agent `{id}` is gone")))
+        self.known
+            .get(&id)
+            .ok_or_else(|| StoreError::Corrupt(format!("agent `{id}` no longer exists")))
     }
 
     fn call(&mut self, row: AuditRow) -> Result<AuditCall, StoreError> {

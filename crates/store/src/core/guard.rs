@@ -34,7 +34,7 @@ impl FileGuard {
         for (path, known) in self.0.iter() {
             match id_of(path) {
                 Ok(id) if id == *known => {}
-                Ok(_) => return Err(replaced(path, "another file is there now")),
+                Ok(_) => return Err(replaced(path, "another file has its place")),
                 Err(error) => return Err(replaced(path, &error.to_string())),
             }
         }

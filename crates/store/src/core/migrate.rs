@@ -56,7 +56,7 @@ pub fn check_database(path: &Path) -> Result<(), StoreError> {
     let tables: i64 = file.query_row(tables, [], |row| row.get(0)).map_err(failed)?;
     match (said.as_str(), tables) {
         ("ok", 3) => Ok(()),
-        ("ok", _) => Err(StoreError::Corrupt("it is not a record of Adjutant".to_owned())),
+        ("ok", _) => Err(StoreError::Corrupt("it is not a database of Adjutant".to_owned())),
         _ => Err(StoreError::Corrupt(said)),
     }
 }

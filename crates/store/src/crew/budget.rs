@@ -168,7 +168,7 @@ impl Tx<'_> {
             ],
         )?;
         self.budget_get(agent)?
-            .ok_or_else(|| StoreError::Corrupt(format!("the budget of `{agent}` is gone")))
+            .ok_or_else(|| StoreError::Corrupt(format!("the budget of `{agent}` is missing")))
     }
 
     /// Notes that an agent was warned of its own cap.

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use rusqlite::types::ToSqlOutput;
 
-use crate::call::audit::Chain;
+use crate::core::chain::Chain;
 use crate::core::error::StoreError;
 use crate::core::tx::prepare;
 use crate::ledger::entry::{LogEntry, LoggedWrite};

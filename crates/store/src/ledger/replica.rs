@@ -145,7 +145,7 @@ mod tests {
     use rusqlite::params;
 
     use super::*;
-    use crate::call::audit::Chain;
+    use crate::core::chain::Chain;
     use crate::core::tx::Tx;
     use crate::ledger::write_log::WriteLog;
 

@@ -101,7 +101,7 @@ impl BoardMark {
 
 /// A text that marks no place on the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("this is no cursor: pass `nextCursor` as it came")]
+#[error("invalid cursor: pass `nextCursor` unchanged")]
 pub struct InvalidMark;
 
 impl fmt::Display for BoardMark {
