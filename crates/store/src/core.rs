@@ -6,6 +6,7 @@ pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod exact;
 pub(crate) mod guard;
+pub(crate) mod ledger;
 pub(crate) mod migrate;
 pub(crate) mod page;
 pub(crate) mod reader;

@@ -11,7 +11,6 @@ mod call;
 mod core;
 mod crew;
 mod delivery;
-mod ledger;
 mod mail;
 mod notify;
 mod tasks;
@@ -22,6 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rusqlite::Connection;
 use tokio::sync::watch;
 
 pub use automation::loops::{Loop, LoopMessage, LoopOrder};
@@ -40,6 +40,12 @@ pub use call::web_access::{NewPass, Pass, PassKind, Rights};
 pub use core::chain::AuditDraft;
 pub use core::error::StoreError;
 pub use core::event::{Event, EventDraft, EventFilter, EventSearch, EventSpan, EventStep};
+pub use core::ledger::address::{AddressError, Credentials, LedgerAddress};
+pub use core::ledger::client::{LedgerClient, LedgerHome};
+pub use core::ledger::follow::Follower;
+pub use core::ledger::lease::{LeaseClock, LeaseKeeper, LeaseState};
+pub use core::ledger::owned::{EntryKind, GiveUp, NewEntry, OwnedHome, Owner, Taking};
+pub use core::ledger::snapshot::SnapshotInfo;
 pub use core::migrate::{SCHEMA_VERSION, check_database, schema_version};
 pub use core::page::Page;
 pub use core::tool_use_counts::ToolUse;
@@ -115,7 +121,26 @@ impl Store {
         let connection = core::tx::connect(path, patience)?;
         core::migrate::migrate(&connection)?;
         let guard = FileGuard::new(std::iter::once(path).chain(others.iter().copied()))?;
-        let writer = Writer::start(connection, guard.clone())?;
+        Self::start(connection, path, patience, guard, None)
+    }
+
+    /// Opens the state of a home that this process owns: brings it up to date with the log, and from then on appends
+    /// every commit to the log before it counts. Blocks; not to be called on a thread of an asynchronous runtime.
+    pub fn open_owned(path: &Path, others: &[&Path], home: OwnedHome) -> Result<Self, StoreError> {
+        core::guard::make_private(path);
+        let (connection, home) = core::ledger::follow::bring_up_to_date(path, home)?;
+        let guard = FileGuard::new(std::iter::once(path).chain(others.iter().copied()))?;
+        Self::start(connection, path, LOCK_TIMEOUT, guard, Some(home))
+    }
+
+    fn start(
+        connection: Connection,
+        path: &Path,
+        patience: Duration,
+        guard: FileGuard,
+        home: Option<OwnedHome>,
+    ) -> Result<Self, StoreError> {
+        let writer = Writer::start(connection, guard.clone(), home)?;
         let readers = Arc::new(Readers::new(path, patience));
         Ok(Self { writer: Arc::new(writer), readers, guard })
     }
@@ -183,6 +208,12 @@ impl Store {
     /// Blocks for as long as that takes; reads and writes go on meanwhile.
     pub fn snapshot(&self, to: &Path) -> Result<(), StoreError> {
         self.readers.snapshot(to)
+    }
+
+    /// Writes a copy of a home's whole state, for the log: with the exact texts that [`Store::snapshot`] leaves out, so
+    /// that replaying what follows makes the same state.
+    pub fn ledger_copy(&self, to: &Path) -> Result<(), StoreError> {
+        self.readers.copy(to)
     }
 
     /// State of the writing thread, for health checks.

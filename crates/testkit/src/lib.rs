@@ -5,6 +5,7 @@ pub mod conformance;
 mod events;
 pub mod github;
 pub mod llm;
+pub mod postgres;
 mod programs;
 mod proxy;
 mod receiver;

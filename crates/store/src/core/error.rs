@@ -55,6 +55,42 @@ pub enum StoreError {
         /// The difference
         why: String,
     },
+    /// PostgreSQL cannot be reached, or gave no answer.
+    #[error("PostgreSQL cannot be reached: {why}")]
+    Away {
+        /// Hosts that were tried, and what each said
+        why: String,
+    },
+    /// PostgreSQL can be reached and cannot keep the home.
+    #[error("PostgreSQL cannot be used: {why}")]
+    Unfit {
+        /// Reason, and what to do about it
+        why: String,
+    },
+    /// Another server owns the home now.
+    #[error("another server owns the home {home} now; this one was its owner number {epoch}")]
+    Fenced {
+        /// Id of the home
+        home: String,
+        /// Number of this owner among all that the home had
+        epoch: i64,
+    },
+    /// A commit does not fit into an entry of the log.
+    #[error("a commit of {bytes} bytes is too large for the log; the limit is {limit}")]
+    TooLarge {
+        /// Size of the commit
+        bytes: usize,
+        /// Largest size
+        limit: usize,
+    },
+    /// A file beside the database cannot be read or written.
+    #[error("`{path}`: {why}")]
+    File {
+        /// Path of the file
+        path: String,
+        /// Why
+        why: String,
+    },
     /// The writer has ended.
     #[error("the store is closed")]
     Stopped,
@@ -64,7 +100,7 @@ impl StoreError {
     /// True if a retry may succeed.
     pub const fn is_transient(&self) -> bool {
         match self {
-            Self::Busy(_) => true,
+            Self::Busy(_) | Self::Away { .. } => true,
             Self::Full(_)
             | Self::Duplicate(_)
             | Self::Database(_)
@@ -73,6 +109,10 @@ impl StoreError {
             | Self::Open { .. }
             | Self::Replaced { .. }
             | Self::Diverged { .. }
+            | Self::Unfit { .. }
+            | Self::Fenced { .. }
+            | Self::File { .. }
+            | Self::TooLarge { .. }
             | Self::Stopped => false,
         }
     }
@@ -89,6 +129,11 @@ impl StoreError {
             Self::Open { path, source } => Self::Open { path: path.clone(), source: copy(source) },
             Self::Replaced { path, why } => Self::Replaced { path: path.clone(), why: why.clone() },
             Self::Diverged { seq, why } => Self::Diverged { seq: *seq, why: why.clone() },
+            Self::Away { why } => Self::Away { why: why.clone() },
+            Self::Unfit { why } => Self::Unfit { why: why.clone() },
+            Self::Fenced { home, epoch } => Self::Fenced { home: home.clone(), epoch: *epoch },
+            Self::TooLarge { bytes, limit } => Self::TooLarge { bytes: *bytes, limit: *limit },
+            Self::File { path, why } => Self::File { path: path.clone(), why: why.clone() },
             Self::Stopped => Self::Stopped,
         }
     }

@@ -61,6 +61,27 @@ pub fn check_database(path: &Path) -> Result<(), StoreError> {
     }
 }
 
+/// The schema of an open database.
+pub(crate) fn schema_of(connection: &Connection) -> Result<i64, rusqlite::Error> {
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
+}
+
+/// Brings the database to the next schema, in a transaction of the caller's.
+pub(crate) fn migrate_to(connection: &Connection, schema: i64) -> Result<(), StoreError> {
+    let found = schema_of(connection)?;
+    if schema > SCHEMA_VERSION {
+        return Err(StoreError::Newer { found: schema, known: SCHEMA_VERSION });
+    }
+    let steps = (1_i64..).zip(MIGRATIONS);
+    match steps.into_iter().find(|(version, _)| *version == schema) {
+        Some((version, sql)) if version == found + 1 => {
+            connection.execute_batch(sql)?;
+            Ok(connection.pragma_update(None, "user_version", version)?)
+        }
+        _ => Err(StoreError::Corrupt(format!("schema {schema} does not follow schema {found}"))),
+    }
+}
+
 /// Brings the database to the newest schema, or refuses one that is newer still.
 pub(crate) fn migrate(connection: &Connection) -> Result<(), StoreError> {
     // The write lock comes first, so that of two processes one migrates and one finds it done.

@@ -45,12 +45,18 @@ impl Readers {
 
     /// Writes a compact copy of the database into a new file.
     pub(crate) fn snapshot(&self, to: &Path) -> Result<(), StoreError> {
-        let connection = connect(&self.path, self.patience)?;
-        connection.execute("VACUUM INTO ?1", [to.to_string_lossy().as_ref()])?;
+        self.copy(to)?;
         // A copy lies about for longer than an exact text may be kept.
         let copy = Connection::open(to)?;
         copy.pragma_update(None, "secure_delete", "ON")?;
         copy.execute("DELETE FROM exact_text", [])?;
+        Ok(())
+    }
+
+    /// Writes a compact copy of the whole database into a new file.
+    pub(crate) fn copy(&self, to: &Path) -> Result<(), StoreError> {
+        let connection = connect(&self.path, self.patience)?;
+        connection.execute("VACUUM INTO ?1", [to.to_string_lossy().as_ref()])?;
         Ok(())
     }
 

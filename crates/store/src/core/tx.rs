@@ -10,8 +10,8 @@ use rusqlite::{
 
 use crate::core::chain::Chain;
 use crate::core::error::StoreError;
+use crate::core::ledger::write_log::WriteLog;
 use crate::core::tool_use_counts::ToolUseCounts;
-use crate::ledger::write_log::WriteLog;
 
 /// One transaction on the record.
 #[derive(Debug)]

@@ -16,13 +16,11 @@ use tokio::time::Instant;
 use crate::core::chain::{AuditDraft, Chain};
 use crate::core::error::StoreError;
 use crate::core::guard::FileGuard;
+use crate::core::ledger::commit_log::CommitLog;
+use crate::core::ledger::owned::OwnedHome;
 use crate::core::tool_use_counts::ToolUseCounts;
 use crate::core::tx::Tx;
 use crate::core::wal::WalBound;
-use crate::ledger::determinism::refuse_unrepeatable;
-#[cfg(debug_assertions)]
-use crate::ledger::replica::ReplicaCheck;
-use crate::ledger::write_log::WriteLog;
 
 /// At most so many operations share a commit: the first of them has waited long enough.
 const MAX_BATCH_OPERATIONS: usize = 512;
@@ -144,11 +142,14 @@ where
 }
 
 impl Writer {
-    pub(crate) fn start(mut connection: Connection, guard: FileGuard) -> Result<Self, StoreError> {
+    /// Starts the writer of a database, or of a home whose log every commit is appended to.
+    pub(crate) fn start(
+        mut connection: Connection,
+        guard: FileGuard,
+        home: Option<OwnedHome>,
+    ) -> Result<Self, StoreError> {
         let chain = Chain::load(&connection)?;
-        if cfg!(debug_assertions) {
-            refuse_unrepeatable(&mut connection)?;
-        }
+        let log = CommitLog::new(&mut connection, home)?;
         let wal = WalBound::of(&mut connection)?;
         let (jobs, inbox) = channel();
         let (event_sender, last_event) = watch::channel(chain.last_event());
@@ -161,9 +162,8 @@ impl Writer {
                     connection,
                     chain,
                     uses: ToolUseCounts::new(),
-                    log: cfg!(debug_assertions).then(WriteLog::default),
-                    #[cfg(debug_assertions)]
-                    replica: ReplicaCheck::default(),
+                    log,
+                    deferred: Vec::new(),
                     last_event: event_sender,
                     rows,
                     wal,
@@ -255,10 +255,10 @@ struct WriterThread {
     chain: Chain,
     /// Tool use counted by the operations of the current commit
     uses: ToolUseCounts,
-    /// Notes of the current commit, where somebody replays them
-    log: Option<WriteLog>,
-    #[cfg(debug_assertions)]
-    replica: ReplicaCheck,
+    /// Notes of the current commit, and where they go
+    log: CommitLog,
+    /// Operations that found no room in the entry of their commit
+    deferred: Vec<Box<dyn WriterJob>>,
     last_event: watch::Sender<i64>,
     rows: Arc<UnawaitedRows>,
     wal: WalBound,
@@ -291,11 +291,7 @@ impl CommitBatch {
 impl WriterThread {
     fn work(mut self, inbox: &Receiver<WriterMessage>) {
         self.take_turns(inbox);
-        #[cfg(debug_assertions)]
-        {
-            let compared = self.replica.compare(&self.connection);
-            expect_equal(compared);
-        }
+        self.log.close(&self.connection);
     }
 
     fn take_turns(&mut self, inbox: &Receiver<WriterMessage>) {
@@ -319,6 +315,10 @@ impl WriterThread {
             self.heartbeat.set(Some(Instant::now()));
             self.commit(batch);
             self.heartbeat.set(None);
+            while !self.deferred.is_empty() {
+                let jobs = std::mem::take(&mut self.deferred);
+                self.commit(CommitBatch { jobs, ..CommitBatch::default() });
+            }
             if stop {
                 return;
             }
@@ -347,8 +347,7 @@ impl WriterThread {
             }
             // Where the files were replaced during the commit, it may stand nevertheless.
             self.chain = Chain::load(&self.connection).unwrap_or(before);
-            #[cfg(debug_assertions)]
-            self.replica.forget();
+            self.log.failed();
             tracing::error!(error = %error, source = ?error, "commit failed; all its operations were rolled back");
         }
         if committed.is_err() && !batch.rows.is_empty() {
@@ -372,8 +371,7 @@ impl WriterThread {
     fn try_commit(&mut self, batch: &mut CommitBatch) -> Result<(), StoreError> {
         let before = self.chain;
         self.guard.check()?;
-        #[cfg(debug_assertions)]
-        self.replica.before(&self.connection)?;
+        self.log.before(&self.connection, &self.chain)?;
         self.begin(batch)?;
         // Nearly all operations succeed, so they are tried without a savepoint each. If one fails,
         // all are run again: that they can be is their contract.
@@ -383,11 +381,12 @@ impl WriterThread {
             self.begin(batch)?;
             self.run_apart(batch)?;
         }
-        Tx::recording(&self.connection, self.chain, self.log.as_mut())
-            .tool_use_write(&self.uses)?;
-        self.run_sql("COMMIT")?;
-        #[cfg(debug_assertions)]
-        self.check_replica();
+        Tx::recording(&self.connection, self.chain, self.log.notes()).tool_use_write(&self.uses)?;
+        self.log.append(&self.connection, &self.chain)?;
+        if let Err(error) = self.run_sql("COMMIT") {
+            return Err(self.log.not_committed(error));
+        }
+        self.log.committed(&self.connection, &self.chain);
         // They must not be written a second time.
         batch.rows.clear();
         // What was written while the file lost its name is lost with it.
@@ -401,12 +400,8 @@ impl WriterThread {
 
     fn begin(&mut self, batch: &CommitBatch) -> Result<(), StoreError> {
         self.run_sql("BEGIN IMMEDIATE")?;
-        #[cfg(debug_assertions)]
-        self.replica.begun(&self.connection)?;
-        if let Some(log) = &mut self.log {
-            log.clear();
-        }
-        let mut tx = Tx::recording(&self.connection, self.chain, self.log.as_mut());
+        self.log.begin(&self.connection);
+        let mut tx = Tx::recording(&self.connection, self.chain, self.log.notes());
         tx.audit_append_all(&batch.rows)?;
         // Not added: what an earlier try counted came to nothing.
         (self.chain, self.uses) = (tx.chain, tx.uses);
@@ -415,52 +410,45 @@ impl WriterThread {
 
     /// Runs the operations until one fails, and says whether none did.
     fn run_together(&mut self, batch: &mut CommitBatch) -> bool {
-        batch.jobs.iter_mut().all(|job| {
-            let mut tx = Tx::recording(&self.connection, self.chain, self.log.as_mut());
+        let mut run = 0;
+        for job in &mut batch.jobs {
+            let mut tx = Tx::recording(&self.connection, self.chain, self.log.notes());
             let kept = job.run(&mut tx);
             self.chain = tx.chain;
             self.uses.take_over(tx.uses);
-            kept
-        })
+            run += 1;
+            if !kept {
+                return false;
+            }
+            if self.log.is_full() {
+                break;
+            }
+        }
+        self.deferred.extend(batch.jobs.drain(run..));
+        true
     }
 
     /// Runs the operations with a savepoint each, so that one failure does not touch its neighbours.
     fn run_apart(&mut self, batch: &mut CommitBatch) -> Result<(), StoreError> {
+        let mut run = 0;
         for job in &mut batch.jobs {
             self.run_sql("SAVEPOINT operation")?;
-            let mark = self.log.as_ref().map(WriteLog::mark);
-            let mut tx = Tx::recording(&self.connection, self.chain, self.log.as_mut());
+            let mark = self.log.mark();
+            let mut tx = Tx::recording(&self.connection, self.chain, self.log.notes());
             if job.run(&mut tx) {
                 self.chain = tx.chain;
                 self.uses.take_over(tx.uses);
             } else {
                 self.run_sql("ROLLBACK TO operation")?;
-                if let (Some(log), Some(mark)) = (&mut self.log, mark) {
-                    log.rewind(mark);
-                }
+                self.log.rewind(mark);
             }
             self.run_sql("RELEASE operation")?;
+            run += 1;
+            if self.log.is_full() {
+                break;
+            }
         }
+        self.deferred.extend(batch.jobs.drain(run..));
         Ok(())
-    }
-
-    /// Replays the commit into the replica of a debug build.
-    #[cfg(debug_assertions)]
-    fn check_replica(&mut self) {
-        if let Some(log) = &self.log {
-            let entry = log.entry(self.chain.audit, &self.chain.hash, self.chain.last_event());
-            let replayed = self.replica.committed(&self.connection, &entry);
-            expect_equal(replayed);
-        }
-    }
-}
-
-/// Ends the writer of a debug build whose replica differs. A database that cannot be read, such as one that a test
-/// damages, is not a difference.
-#[cfg(debug_assertions)]
-fn expect_equal(checked: Result<(), StoreError>) {
-    if let Err(error) = checked {
-        assert!(!matches!(error, StoreError::Diverged { .. }), "{error}");
-        tracing::warn!(%error, "replica not compared");
     }
 }

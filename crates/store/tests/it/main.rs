@@ -9,6 +9,7 @@ mod cut;
 mod events;
 mod exact;
 mod guard;
+mod ledger;
 mod lists;
 mod looping;
 mod mails;

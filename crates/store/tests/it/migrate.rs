@@ -50,7 +50,7 @@ fn a_file_that_is_no_database_is_said_so() {
 }
 
 /// The schema before reports of use were bounded.
-pub(crate) const UNBOUNDED: [&str; 8] = [
+const UNBOUNDED: [&str; 8] = [
     include_str!("../../migrations/0001_begin.sql"),
     include_str!("../../migrations/0002_run.sql"),
     include_str!("../../migrations/0003_review.sql"),
@@ -61,15 +61,21 @@ pub(crate) const UNBOUNDED: [&str; 8] = [
     include_str!("../../migrations/0008_slack.sql"),
 ];
 
-#[test]
-fn a_database_with_absurd_figures_is_healed() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("state.db");
-    let file = rusqlite::Connection::open(&path).unwrap();
+/// Makes a database as it was before reports of use were bounded.
+pub(crate) fn unbounded(path: &Path) -> rusqlite::Connection {
+    let file = rusqlite::Connection::open(path).unwrap();
     for sql in UNBOUNDED {
         file.execute_batch(sql).unwrap();
     }
     file.pragma_update(None, "user_version", 8).unwrap();
+    file
+}
+
+#[test]
+fn a_database_with_absurd_figures_is_healed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("state.db");
+    let file = unbounded(&path);
     let id = model::AgentId::from_bits;
     for (bits, nanos, tokens) in
         [(1, "9223372036854775807", "9223372036854775807"), (2, "2500000000", "1200")]

@@ -3,7 +3,7 @@
 use model::AgentId;
 use store::{AuditDraft, KeyedCall, SlackOrder, Store, StoreError};
 
-use crate::migrate::UNBOUNDED;
+use crate::migrate::unbounded;
 use crate::support::{NOW, add_task, open, row};
 
 /// More answers than one sweep removes, all of the same moment.
@@ -51,11 +51,7 @@ fn listed(store: &Store) -> Vec<AgentId> {
 async fn agents_asked_for_in_slack_keep_their_order_when_the_database_is_upgraded_and_copied() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.db");
-    let file = rusqlite::Connection::open(&path).unwrap();
-    for sql in UNBOUNDED {
-        file.execute_batch(sql).unwrap();
-    }
-    file.pragma_update(None, "user_version", 8).unwrap();
+    let file = unbounded(&path);
     let ids = [3, 1, 2].map(AgentId::from_bits);
     for id in ids {
         let insert =

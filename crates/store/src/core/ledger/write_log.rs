@@ -9,8 +9,8 @@ use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 use crate::core::error::StoreError;
-use crate::ledger::bytes::{put_bytes, put_number, put_value};
-use crate::ledger::entry::ENTRY_VERSION;
+use crate::core::ledger::bytes::{put_bytes, put_number, put_value};
+use crate::core::ledger::entry::ENTRY_VERSION;
 
 /// Notes of the commit under way.
 #[derive(Debug, Default)]
@@ -64,6 +64,15 @@ impl WriteLog {
         self.statements.push(sql.to_owned());
         self.numbers.insert(sql.to_owned(), number);
         number
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Size of the writes in the entry.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.writes.len()
     }
 
     /// The present length, for [`WriteLog::rewind`].

@@ -5,8 +5,8 @@ use rusqlite::types::ToSqlOutput;
 
 use crate::core::chain::Chain;
 use crate::core::error::StoreError;
+use crate::core::ledger::entry::{LogEntry, LoggedWrite};
 use crate::core::tx::prepare;
-use crate::ledger::entry::{LogEntry, LoggedWrite};
 
 /// Runs the writes of an entry, in a transaction of the caller's. An entry that does not do what it did where it was
 /// written is an error: the database differs from the log, and is of no more use.

@@ -3,7 +3,7 @@
 use rusqlite::types::ValueRef;
 
 use crate::core::error::StoreError;
-use crate::ledger::bytes::{ByteReader, damaged};
+use crate::core::ledger::bytes::{ByteReader, damaged};
 
 /// Version of the form of an entry; its first byte.
 pub(crate) const ENTRY_VERSION: u8 = 1;
@@ -66,7 +66,7 @@ mod tests {
     use rusqlite::params;
 
     use super::*;
-    use crate::ledger::write_log::WriteLog;
+    use crate::core::ledger::write_log::WriteLog;
 
     fn sample() -> WriteLog {
         let mut log = WriteLog::default();

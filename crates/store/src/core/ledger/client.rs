@@ -1,0 +1,148 @@
+//! A connection to the ledger with what survives its loss, and the tables in it.
+
+use std::time::Duration;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::types::Type;
+
+use crate::core::error::StoreError;
+use crate::core::ledger::address::LedgerAddress;
+use crate::core::ledger::link::{Link, LinkError, Param, Reply, get};
+
+/// Version of the tables that this program makes and knows.
+const TABLES_VERSION: i32 = 1;
+/// Two programs that make the tables at once do so one after the other: any number that is the same for both.
+const TABLES_LOCK: i64 = 0x61_646a_7574_616e;
+
+/// The ledger of many homes in one PostgreSQL. It belongs to one thread, which waits for each answer.
+#[derive(Debug)]
+pub struct LedgerClient {
+    runtime: Runtime,
+    address: LedgerAddress,
+    link: Option<Link>,
+}
+
+/// A home as the ledger has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerHome {
+    /// Id
+    pub id: String,
+    /// Name
+    pub name: String,
+    /// Number of its present owner among all that it had
+    pub epoch: i64,
+    /// Server that owns it
+    pub owner: Option<String>,
+    /// Address of that server
+    pub owner_url: Option<String>,
+    /// Time for which the lease holds; zero if it has run out
+    pub lease_left: Duration,
+    /// Number of its last commit
+    pub seq: i64,
+}
+
+const SELECT_HOME: &str = "SELECT id, name, epoch, owner, owner_url, seq,
+    GREATEST(0, EXTRACT(EPOCH FROM expires_at - clock_timestamp()) * 1000)::BIGINT FROM adjutant.home";
+
+impl LedgerClient {
+    /// A client that connects when it first has to.
+    pub fn new(address: LedgerAddress) -> Result<Self, StoreError> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| StoreError::Away { why: error.to_string() })?;
+        Ok(Self { runtime, address, link: None })
+    }
+
+    /// Runs one statement. An error leaves open what it did: the connection is given up, and the caller looks.
+    pub(crate) fn ask(&mut self, sql: &str, params: &[Param<'_>]) -> Result<Reply, StoreError> {
+        self.with_link(async |link| link.ask(sql, params).await)
+    }
+
+    fn with_link<T>(
+        &mut self,
+        work: impl AsyncFnOnce(&mut Link) -> Result<T, LinkError>,
+    ) -> Result<T, StoreError> {
+        let Self { runtime, address, link } = self;
+        runtime.block_on(async {
+            let mut open = match link.take() {
+                Some(open) => open,
+                None => Link::open(address).await?,
+            };
+            match work(&mut open).await {
+                Ok(done) => {
+                    *link = Some(open);
+                    Ok(done)
+                }
+                Err(error) => Err(error.away()),
+            }
+        })
+    }
+
+    /// Gives the connection up, so that the next statement goes over a new one, perhaps to another host.
+    pub(crate) fn disconnect(&mut self) {
+        self.link = None;
+    }
+
+    /// Waits without using the connection.
+    pub(crate) fn pause(&self, delay: Duration) {
+        self.runtime.block_on(async { tokio::time::sleep(delay).await });
+    }
+
+    /// Makes the tables where there are none, and refuses those of a newer program.
+    pub fn make_tables(&mut self) -> Result<(), StoreError> {
+        let there = "SELECT to_regclass('adjutant.meta') IS NOT NULL";
+        let reply = self.ask(there, &[])?;
+        if !reply.rows.first().is_some_and(|row| get(row, 0).unwrap_or(false)) {
+            let script = format!(
+                "BEGIN; SELECT pg_advisory_xact_lock({TABLES_LOCK}); {tables}
+                 INSERT INTO adjutant.meta (version)
+                    SELECT {TABLES_VERSION} WHERE NOT EXISTS (SELECT 1 FROM adjutant.meta); COMMIT;",
+                tables = include_str!("tables.sql")
+            );
+            let made = self.with_link(async |link| link.run_script(&script).await);
+            made.map_err(|error| StoreError::Unfit {
+                why: format!(
+                    "the schema `adjutant` cannot be made: {error}; run `GRANT CREATE ON DATABASE … TO {}`",
+                    self.address.role()
+                ),
+            })?;
+        }
+        let reply = self.ask("SELECT version FROM adjutant.meta", &[])?;
+        let found: i32 = match reply.rows.first() {
+            Some(row) => get(row, 0)?,
+            None => 0,
+        };
+        if found == TABLES_VERSION {
+            return Ok(());
+        }
+        Err(StoreError::Unfit {
+            why: format!(
+                "its tables have version {found}, this Adjutant knows version {TABLES_VERSION}"
+            ),
+        })
+    }
+
+    /// The home of that name.
+    pub fn home(&mut self, name: &str) -> Result<Option<LedgerHome>, StoreError> {
+        let reply = self.ask(&format!("{SELECT_HOME} WHERE name = $1"), &[(&name, Type::TEXT)])?;
+        reply.rows.first().map(read_home).transpose()
+    }
+
+    /// All homes by name.
+    pub fn homes(&mut self) -> Result<Vec<LedgerHome>, StoreError> {
+        let reply = self.ask(&format!("{SELECT_HOME} ORDER BY name"), &[])?;
+        reply.rows.iter().map(read_home).collect()
+    }
+}
+
+fn read_home(row: &tokio_postgres::Row) -> Result<LedgerHome, StoreError> {
+    let left: i64 = get(row, 6)?;
+    Ok(LedgerHome {
+        id: get(row, 0)?,
+        name: get(row, 1)?,
+        epoch: get(row, 2)?,
+        owner: get(row, 3)?,
+        owner_url: get(row, 4)?,
+        seq: get(row, 5)?,
+        lease_left: Duration::from_millis(left.unsigned_abs()),
+    })
+}
