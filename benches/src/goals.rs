@@ -4,6 +4,7 @@ use crate::agents::AgentCost;
 use crate::cells::{DECIDE, ECHO, Figure, LIST, SEND, STATUS, TOOLS, Target};
 use crate::drafts::CLIENTS;
 use crate::echo::Echo;
+use crate::ledger::{LedgerCost, LetterRate, LogPlace};
 use crate::load::Rate;
 use crate::start::StartTimes;
 use crate::watch::{EVENTS_PER_SECOND, WatchingCost};
@@ -18,6 +19,8 @@ pub(crate) struct Figures {
     pub(crate) agents: Option<AgentCost>,
     /// Those who watch
     pub(crate) watch: Option<WatchingCost>,
+    /// A log in PostgreSQL
+    pub(crate) ledger: Option<LedgerCost>,
 }
 
 /// What was measured of calls.
@@ -73,6 +76,31 @@ impl Figures {
         let mut goals = self.calls.as_ref().map(Calls::goals).unwrap_or_default();
         goals.extend(self.agents.iter().flat_map(AgentCost::goals));
         goals.extend(self.watch.iter().flat_map(WatchingCost::goals));
+        goals.extend(self.ledger.iter().flat_map(LedgerCost::goals));
+        goals
+    }
+}
+
+impl LedgerCost {
+    fn goals(&self) -> Vec<GoalCheck> {
+        let bound = |rate: &LetterRate| match (rate.place, rate.clients) {
+            (LogPlace::Network, 1) => Some(500.0),
+            (LogPlace::Network, 16) => Some(3_000.0),
+            (LogPlace::Network, 64) => Some(4_000.0),
+            (LogPlace::Standby, 1) => Some(200.0),
+            (LogPlace::Standby, 16) => Some(2_000.0),
+            (LogPlace::Standby, 64) => Some(3_000.0),
+            _ => None,
+        };
+        let goal = |rate: &LetterRate| {
+            let wish = format!("letters a second, {}, {} clients", rate.place.name(), rate.clients);
+            bound(rate).map(|bound| GoalCheck::at_least(wish, bound, rate.per_second))
+        };
+        let mut goals: Vec<GoalCheck> = self.rates.iter().filter_map(goal).collect();
+        let wish = "operations replayed a second".to_owned();
+        goals.push(GoalCheck::at_least(wish, 10_000.0, self.replayed));
+        let wish = format!("a snapshot of {:.0} MB restored", self.snapshot);
+        goals.push(GoalCheck::at_most(wish, self.snapshot / 20.0, self.restored, "s"));
         goals
     }
 }

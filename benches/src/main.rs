@@ -11,6 +11,7 @@ mod drafts;
 mod echo;
 mod fill;
 mod goals;
+mod ledger;
 mod load;
 mod memory;
 mod program;
@@ -65,6 +66,9 @@ struct SelectedParts {
     /// Only those who watch while much happens
     #[arg(long)]
     events: bool,
+    /// Only a store whose log is in PostgreSQL, beside SQLite alone (it starts servers of its own)
+    #[arg(long)]
+    ledger: bool,
 }
 
 /// How much is measured.
@@ -141,6 +145,16 @@ async fn main() -> Result<()> {
     let options = Options::parse();
     if let Some(echo) = options.echo {
         return echo.serve().await;
+    }
+    if options.only.ledger {
+        let scale = Scale::of(&options);
+        let measured = {
+            let scale = scale.clone();
+            // The ledger's connection has a runtime of its own, on the thread that uses it.
+            tokio::task::spawn_blocking(move || ledger::measure(&scale)).await??
+        };
+        report::print(&Figures { ledger: Some(measured), ..Figures::default() }, &scale);
+        return Ok(());
     }
     let program = match &options.program {
         Some(program) => program.clone(),

@@ -8,6 +8,7 @@ use crate::Scale;
 use crate::agents::AgentCost;
 use crate::drafts::{CLIENTS, Percentiles};
 use crate::goals::{Calls, Figures};
+use crate::ledger::LedgerCost;
 use crate::rest::SUPERVISORS;
 use crate::waits::WAITS_PER_AGENT;
 use crate::watch::WatchingCost;
@@ -31,11 +32,27 @@ pub(crate) fn print(figures: &Figures, scale: &Scale) {
     if let Some(watch) = &figures.watch {
         print_watch(watch, scale);
     }
+    if let Some(ledger) = &figures.ledger {
+        print_ledger(ledger);
+    }
 
     let mut table = new_table(&["goal", "wanted", "found", ""]);
     for goal in figures.goals() {
         let verdict = if goal.is_met { "met" } else { "MISSED" };
         table.add_row([goal.wish, goal.bound, goal.found, verdict.to_owned()]);
+    }
+    align_right(&mut table, 1..3);
+    say(&format!("{table}"));
+}
+
+fn print_ledger(figures: &LedgerCost) {
+    let mut table = new_table(&["log", "clients", "letters/s"]);
+    for rate in &figures.rates {
+        table.add_row([
+            rate.place.name().to_owned(),
+            rate.clients.to_string(),
+            format!("{:.0}", rate.per_second),
+        ]);
     }
     align_right(&mut table, 1..3);
     say(&format!("{table}"));
