@@ -95,6 +95,12 @@ fn owner(id: &str, lease: Duration) -> Owner {
     Owner { id: id.into(), url: format!("http://{id}.example"), lease }
 }
 
+/// A client that looks after a moment whether a statement without an answer held.
+fn impatient_client_of(address: &str) -> LedgerClient {
+    let address = LedgerAddress::parse(address).unwrap();
+    LedgerClient::new(address.with_statement_timeout(Duration::from_secs(2))).unwrap()
+}
+
 fn take(client: LedgerClient, id: &str, lease: Duration) -> OwnedHome {
     taken(client.take("shop", &owner(id, lease)).unwrap()).unwrap()
 }
@@ -211,6 +217,30 @@ fn a_commit_whose_wait_for_the_standby_is_cancelled_is_not_answered_before_it_is
 }
 
 #[test]
+fn an_append_that_waits_for_a_standby_for_long_leaves_nothing_behind_that_waits() {
+    let ledger = Ledger::start(&[]);
+    let mut home = take(impatient_client_of(&ledger.postgres.address()), "a", LONG_LEASE);
+    ledger.postgres.set("synchronous_standby_names", "*").unwrap();
+    thread::scope(|scope| {
+        let appending = scope.spawn(|| home.append(&entry(b"one")));
+        ledger.wait_for("SyncRep", "1");
+        // It looks, finds nothing, and is sent again: each of these waits for the first one, and then for nobody.
+        let (mut seen, mut most) = (std::collections::BTreeSet::new(), 0);
+        while seen.len() < 3 {
+            let waiting = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+            let waiting = ledger.postgres.sql(waiting).unwrap();
+            most = most.max(waiting.lines().count());
+            seen.extend(waiting.lines().map(str::to_owned));
+        }
+        assert!(most <= 1, "{most} statements wait at once");
+        assert!(!appending.is_finished());
+        ledger.postgres.set("synchronous_standby_names", "").unwrap();
+        assert_eq!(appending.join().unwrap().unwrap(), 1);
+    });
+    assert_eq!(ledger.epochs(), "1");
+}
+
+#[test]
 fn an_append_whose_connection_breaks_is_looked_up_and_stands_once() {
     let ledger = Ledger::start(&[]);
     let mut home = ledger.take("a", LONG_LEASE);
@@ -316,7 +346,11 @@ fn a_home_is_made_from_a_file_with_everything_in_it() {
     client.create_home("hm_2", "second", Some(&plain), scratch).unwrap();
     let names: Vec<_> = client.homes().unwrap().into_iter().map(|home| home.name).collect();
     assert_eq!(names, ["second", "shop"]);
-    let error = client.create_home("hm_3", "second", None, scratch).unwrap_err();
+    let left = "INSERT INTO adjutant.snapshot_part SELECT 'hm_3', seq, part, 'x' FROM adjutant.snapshot_part WHERE home = 'hm_1'";
+    ledger.postgres.sql(left).unwrap();
+    client.create_home("hm_3", "third", None, scratch).unwrap();
+    client.restore("hm_3", &ledger.file("third")).unwrap();
+    let error = client.create_home("hm_4", "second", None, scratch).unwrap_err();
     assert!(error.to_string().contains("`second`"), "{error}");
     let mut home = taken(client.take("second", &owner("a", LONG_LEASE)).unwrap()).unwrap();
     home.client().restore("hm_2", &ledger.file("b")).unwrap();

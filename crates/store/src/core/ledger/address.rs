@@ -18,6 +18,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const UNACKNOWLEDGED_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time without traffic after which the system looks whether the other side is still there.
 const IDLE_BEFORE_PROBE: Duration = Duration::from_secs(5);
+/// Time limit for one statement.
+const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 const DEFAULT_PORT: u16 = 5432;
 
 /// Address of a PostgreSQL database: `postgres://role@host/database`, with several hosts after each other.
@@ -26,6 +28,7 @@ pub struct LedgerAddress {
     config: Config,
     tls: TlsMode,
     credentials: Credentials,
+    statement_timeout: Duration,
 }
 
 /// Sources of the password, in the order in which they are asked.
@@ -120,13 +123,25 @@ impl LedgerAddress {
             (None, None) if config.get_hosts().iter().all(is_local) => TlsMode::Off,
             (None, None) => TlsMode::MachineRoots,
         };
-        Ok(Self { config, tls, credentials: Credentials::default() })
+        let credentials = Credentials::default();
+        Ok(Self { config, tls, credentials, statement_timeout: STATEMENT_TIMEOUT })
     }
 
     /// The same address with the sources of its password.
     #[must_use]
     pub fn with_credentials(self, credentials: Credentials) -> Self {
         Self { credentials, ..self }
+    }
+
+    /// The same address with another time limit for one statement.
+    #[must_use]
+    pub fn with_statement_timeout(self, statement_timeout: Duration) -> Self {
+        Self { statement_timeout, ..self }
+    }
+
+    /// Time limit for one statement.
+    pub(crate) const fn statement_timeout(&self) -> Duration {
+        self.statement_timeout
     }
 
     pub(crate) const fn tls(&self) -> &TlsMode {
@@ -171,9 +186,11 @@ impl LedgerAddress {
                     Host::Tcp(name) => config.host(name),
                     Host::Unix(folder) => config.host_path(folder),
                 };
-                if let Some(options) = self.config.get_options() {
-                    config.options(options);
-                }
+                // PostgreSQL gives up before this side does: a statement that waits for a lock would otherwise go on
+                // waiting for nobody. A commit that waits for a standby is not cut short by this.
+                let limit = (self.statement_timeout / 5 * 4).as_millis();
+                let options = self.config.get_options().unwrap_or_default();
+                config.options(format!("{options} -c statement_timeout={limit}"));
                 if let Some(password) = self.password(&name, port)? {
                     config.password(password);
                 }

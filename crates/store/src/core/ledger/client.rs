@@ -72,7 +72,7 @@ impl LedgerClient {
                     *link = Some(open);
                     Ok(done)
                 }
-                Err(error) => Err(error.away()),
+                Err(error) => Err(error.into_store()),
             }
         })
     }

@@ -18,8 +18,6 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::core::error::StoreError;
 use crate::core::ledger::address::{LedgerAddress, LedgerHost, TlsMode};
 
-/// Time limit for one statement.
-const STATEMENT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The oldest PostgreSQL that is known to work.
 const MIN_VERSION: i32 = 140_000;
 
@@ -31,6 +29,7 @@ pub(crate) type Param<'p> = (&'p (dyn ToSql + Sync), Type);
 pub(crate) struct Link {
     client: Client,
     connection: Connection<Socket, Stream>,
+    timeout: Duration,
 }
 
 /// The rows of a statement.
@@ -46,15 +45,24 @@ pub(crate) struct Reply {
 pub(crate) enum LinkError {
     #[error("PostgreSQL closed the connection")]
     Closed,
-    #[error("PostgreSQL did not answer within {} s", STATEMENT_TIMEOUT.as_secs())]
-    TimedOut,
+    #[error("PostgreSQL did not answer within {} ms", .0.as_millis())]
+    TimedOut(Duration),
     #[error("{}", reason(.0))]
     Postgres(#[from] tokio_postgres::Error),
 }
 
 impl LinkError {
-    pub(crate) fn away(&self) -> StoreError {
-        StoreError::Away { why: self.to_string() }
+    /// The error for the store: what PostgreSQL refuses for good is no reason to try again.
+    pub(crate) fn into_store(self) -> StoreError {
+        let why = self.to_string();
+        let code = match &self {
+            Self::Postgres(error) => error.code().map(|code| code.code().to_owned()),
+            Self::Closed | Self::TimedOut(_) => None,
+        };
+        // Constraints, rights, and names that are not there; everything else may be over soon.
+        let is_final =
+            code.is_some_and(|code| ["22", "23", "42"].iter().any(|class| code.starts_with(class)));
+        if is_final { StoreError::Unfit { why } } else { StoreError::Away { why } }
     }
 }
 
@@ -82,7 +90,7 @@ impl Link {
         let tls = MakeRustlsConnect::new(client_config(address.tls()).map_err(away)?);
         let mut tried = Vec::new();
         for host in address.hosts().map_err(away)? {
-            match Self::open_at(&host, tls.clone()).await {
+            match Self::open_at(&host, tls.clone(), address.statement_timeout()).await {
                 Ok(mut link) => match link.look_at_settings(address.role()).await? {
                     None => return Ok(link),
                     Some(why) => tried.push(format!("{}: {why}", host.name)),
@@ -93,10 +101,14 @@ impl Link {
         Err(away(tried.join("; ")))
     }
 
-    async fn open_at(host: &LedgerHost, tls: MakeRustlsConnect) -> Result<Self, LinkError> {
-        let connecting = tokio::time::timeout(STATEMENT_TIMEOUT, host.config.connect(tls));
-        let (client, connection) = connecting.await.map_err(|_| LinkError::TimedOut)??;
-        Ok(Self { client, connection })
+    async fn open_at(
+        host: &LedgerHost,
+        tls: MakeRustlsConnect,
+        timeout: Duration,
+    ) -> Result<Self, LinkError> {
+        let connecting = tokio::time::timeout(timeout, host.config.connect(tls));
+        let (client, connection) = connecting.await.map_err(|_| LinkError::TimedOut(timeout))??;
+        Ok(Self { client, connection, timeout })
     }
 
     /// Says why another host has to be tried; fails where answered would not mean on disk.
@@ -106,7 +118,7 @@ impl Link {
             current_setting('fsync')::BOOL, current_setting('full_page_writes')::BOOL,
             current_setting('synchronous_commit') IN ('on', 'remote_apply')";
         let unfit = |why| Err(StoreError::Unfit { why });
-        let reply = self.ask(SETTINGS, &[]).await.map_err(|error| error.away())?;
+        let reply = self.ask(SETTINGS, &[]).await.map_err(LinkError::into_store)?;
         let Some(row) = reply.rows.first() else {
             return Ok(Some("it has no settings".to_owned()));
         };
@@ -139,7 +151,8 @@ impl Link {
     ) -> Result<Reply, LinkError> {
         let answer = self.client.query_typed(sql, params);
         let driven = drive(&mut self.connection, answer);
-        tokio::time::timeout(STATEMENT_TIMEOUT, driven).await.map_err(|_| LinkError::TimedOut)?
+        let limited = tokio::time::timeout(self.timeout, driven).await;
+        limited.map_err(|_| LinkError::TimedOut(self.timeout))?
     }
 
     /// Runs several statements in one transaction.
@@ -147,8 +160,8 @@ impl Link {
         let client = &self.client;
         let answer = async { client.batch_execute(sql).await.map(|()| Vec::new()) };
         let driven = drive(&mut self.connection, answer);
-        let done = tokio::time::timeout(STATEMENT_TIMEOUT, driven).await;
-        done.map_err(|_| LinkError::TimedOut)?.map(drop)
+        let limited = tokio::time::timeout(self.timeout, driven).await;
+        limited.map_err(|_| LinkError::TimedOut(self.timeout))?.map(drop)
     }
 }
 

@@ -298,17 +298,21 @@ impl OwnedHome {
             return Err(StoreError::Diverged { seq, why });
         }
         match found {
-            None => Ok(Fate::NotThere),
+            None if last == self.seq => Ok(Fate::NotThere),
+            // Only this owner counts on, so an entry that is cut off already was its own.
+            None => self.confirm(),
             // It can be seen, and its wait for the standby may have been cancelled all the same. A later commit that
             // waits to its end is on the standby, and so is everything before it.
-            Some(epoch) if epoch == self.claim.epoch => {
-                self.renew()?;
-                Ok(Fate::Held)
-            }
+            Some(epoch) if epoch == self.claim.epoch => self.confirm(),
             Some(other) => Err(StoreError::Corrupt(format!(
                 "entry {seq} of the log is of epoch {other}, and the home of epoch {epoch}"
             ))),
         }
+    }
+
+    fn confirm(&mut self) -> Result<Fate, StoreError> {
+        self.renew()?;
+        Ok(Fate::Held)
     }
 
     fn wait(&self, why: &str) -> Result<(), StoreError> {

@@ -41,8 +41,16 @@ impl LedgerClient {
         from: Option<&Path>,
         scratch: &Path,
     ) -> Result<(), StoreError> {
-        if self.home(name)?.is_some() {
-            return Err(StoreError::Unfit { why: format!("it has a home `{name}` already") });
+        let params: [Param<'_>; 2] = [(&id, Type::TEXT), (&name, Type::TEXT)];
+        let taken = "SELECT id FROM adjutant.home WHERE id = $1 OR name = $2";
+        if !self.ask(taken, &params)?.rows.is_empty() {
+            let why = format!("it has a home `{name}` or {id} already");
+            return Err(StoreError::Unfit { why });
+        }
+        // What an earlier try left that did not come to its end is not this home's.
+        for table in ["snapshot", "snapshot_part"] {
+            let forget = format!("DELETE FROM adjutant.{table} WHERE home = $1");
+            self.ask(&forget, &[(&id, Type::TEXT)])?;
         }
         let copy = scratch_file(scratch, id);
         let removes = RemoveFile(copy.clone());
