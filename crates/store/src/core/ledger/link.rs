@@ -91,9 +91,12 @@ impl Link {
         let mut tried = Vec::new();
         for host in address.hosts().map_err(away)? {
             match Self::open_at(&host, tls.clone(), address.statement_timeout()).await {
-                Ok(mut link) => match link.look_at_settings(address.role()).await? {
-                    None => return Ok(link),
-                    Some(why) => tried.push(format!("{}: {why}", host.name)),
+                Ok(mut link) => match link.look_at_settings(address.role()).await {
+                    Ok(None) => return Ok(link),
+                    Ok(Some(why)) | Err(StoreError::Away { why }) => {
+                        tried.push(format!("{}: {why}", host.name));
+                    }
+                    Err(error) => return Err(error),
                 },
                 Err(error) => tried.push(format!("{}: {error}", host.name)),
             }
