@@ -158,12 +158,12 @@ impl Postgres {
     /// Appends lines to the configuration. The last line for a setting counts.
     pub fn configure(&self, settings: &[&str]) -> Result<()> {
         let file = self.data().join("postgresql.conf");
-        let mut text = fs::read_to_string(&file)?;
-        text.push_str(&format!(
-            "\nlisten_addresses = '127.0.0.1'\nport = {}\nunix_socket_directories = ''\nmax_connections = 20\n\
+        let text = fs::read_to_string(&file)?;
+        let mut text = format!(
+            "{text}\nlisten_addresses = '127.0.0.1'\nport = {}\nunix_socket_directories = ''\nmax_connections = 20\n\
              shared_buffers = '16MB'\nwal_sender_timeout = '2s'\nmax_wal_senders = 4\nlogging_collector = off\n",
             self.port
-        ));
+        );
         for setting in settings {
             text.push_str(setting);
             text.push('\n');

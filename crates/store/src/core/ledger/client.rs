@@ -19,7 +19,7 @@ const TABLES_LOCK: i64 = 0x61_646a_7574_616e;
 pub struct LedgerClient {
     runtime: Runtime,
     address: LedgerAddress,
-    link: Option<Link>,
+    link: Option<Box<Link>>,
 }
 
 /// A home as the ledger has it.
@@ -65,7 +65,7 @@ impl LedgerClient {
         runtime.block_on(async {
             let mut open = match link.take() {
                 Some(open) => open,
-                None => Link::open(address).await?,
+                None => Box::new(Link::open(address).await?),
             };
             match work(&mut open).await {
                 Ok(done) => {
