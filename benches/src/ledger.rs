@@ -182,7 +182,7 @@ fn letters(runtime: &Runtime, store: &Store, clients: usize, time: Duration) -> 
                 let agent = AgentId::from_bits(NEXT_LETTER.fetch_add(1, Ordering::Relaxed));
                 let token = format!("token-{agent}-{client}");
                 let new = sender(agent, &token);
-                store.write(move |tx| tx.agent_insert(&new, NOW).map(drop)).await?;
+                store.write(move |tx| tx.agent_insert(&new, NOW)).await?;
                 while begun.elapsed() < time {
                     let mail = MailId::from_bits(NEXT_LETTER.fetch_add(1, Ordering::Relaxed));
                     let token = token.clone();

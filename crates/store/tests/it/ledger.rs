@@ -9,11 +9,12 @@ use std::time::Duration;
 
 use rusqlite::types::Value;
 use store::{
-    EntryKind, Follower, LedgerAddress, LedgerClient, NewEntry, OwnedHome, Owner, Store,
-    StoreError, Taking, Task,
+    EntryKind, EventDraft, Follower, LedgerAddress, LedgerClient, NewEntry, OwnedHome, Owner,
+    Store, StoreError, Taking, Task,
 };
 use tempfile::TempDir;
 use testkit::postgres::Postgres;
+use wire::event::{EventData, MailRead};
 
 use crate::support::{NOW, add_task, row};
 
@@ -315,7 +316,13 @@ fn a_file_that_differs_from_the_log_is_noticed_and_a_foreign_one_is_refused() {
     let ledger = Ledger::start(&[]);
     let store = ledger.server("a", LONG_LEASE);
     let agent = crate::support::agent(1);
-    wait(store.write(move |tx| tx.agent_insert(&agent, NOW))).unwrap();
+    let read = EventData::MailRead(MailRead { mail_id: model::MailId::from_bits(1) });
+    let happened = EventDraft { agent: None, task: None, data: read };
+    let insert = store.write(move |tx| {
+        tx.agent_insert(&agent, NOW)?;
+        tx.event_append(NOW, &happened)
+    });
+    wait(insert).unwrap();
     let (file, mut client) = (ledger.file("b"), ledger.client());
     client.restore(HOME, &file).unwrap();
     Follower::open(&file, HOME).unwrap().catch_up(&mut client).unwrap();
@@ -325,6 +332,16 @@ fn a_file_that_differs_from_the_log_is_noticed_and_a_foreign_one_is_refused() {
     let id = model::AgentId::from_bits(1);
     assert!(wait(store.write(move |tx| tx.agent_touch(id, NOW.after_seconds(1)))).unwrap());
     let error = Follower::open(&file, HOME).unwrap().catch_up(&mut client).unwrap_err();
+    assert!(matches!(error, StoreError::Diverged { seq: 2, .. }), "{error:?}");
+    // Nobody takes a home over with such a file, also where no entry touches the row.
+    let restored = ledger.file("c");
+    client.restore(HOME, &restored).unwrap();
+    Follower::open(&restored, HOME).unwrap().catch_up(&mut client).unwrap();
+    let changed = rusqlite::Connection::open(&restored).unwrap();
+    changed.execute("DELETE FROM event", []).unwrap();
+    drop(changed);
+    wait(store.close());
+    let error = Store::open_owned(&restored, &[], ledger.take("c", LONG_LEASE)).unwrap_err();
     assert!(matches!(error, StoreError::Diverged { seq: 2, .. }), "{error:?}");
     let error = Follower::open(&file, "hm_2").unwrap_err();
     assert!(error.to_string().contains("hm_1"), "{error}");

@@ -115,6 +115,7 @@ pub(crate) fn bring_up_to_date(
         let why = format!("the log ends at {seq}, and the home is at {}", home.seq());
         return Err(StoreError::Diverged { seq, why });
     }
+    expect_chain(&file, &mut home)?;
     while schema_of(&file)? < SCHEMA_VERSION {
         let transaction = rusqlite::Transaction::new(&mut file, TransactionBehavior::Immediate)?;
         let next = schema_of(&transaction)? + 1;
@@ -133,6 +134,27 @@ pub(crate) fn bring_up_to_date(
     // What a power cut takes is replayed: the log has it.
     file.pragma_update(None, "synchronous", "NORMAL")?;
     Ok((file, home))
+}
+
+/// Checks that the chain and the events of a file stand where the home's row says.
+fn expect_chain(file: &Connection, home: &mut OwnedHome) -> Result<(), StoreError> {
+    let (id, seq) = (home.id().to_owned(), home.seq());
+    let read = "SELECT audit, head, event FROM adjutant.home WHERE id = $1";
+    let reply = home.client().ask(read, &[(&id, Type::TEXT)])?;
+    let Some(row) = reply.rows.first() else {
+        return Err(StoreError::Unfit { why: format!("it has no home {id} any more") });
+    };
+    let (audit, head, event): (i64, &str, i64) = (get(row, 0)?, get(row, 1)?, get(row, 2)?);
+    let chain = Chain::load(file)?;
+    if (chain.audit, chain.hash.as_slice(), chain.last_event()) == (audit, head.as_bytes(), event) {
+        return Ok(());
+    }
+    let why = format!(
+        "the file is at audit row {} and event {}, the home at {audit} and {event}, or the hashes differ",
+        chain.audit,
+        chain.last_event()
+    );
+    Err(StoreError::Diverged { seq, why })
 }
 
 /// The body of an entry that migrates the state to a schema.
