@@ -15,6 +15,8 @@ use crate::client::{Answer, Client, ToolCall};
 use crate::config::{Config, Flag};
 use crate::environment::Environment;
 use crate::home::{FOLDER, Home};
+use crate::serve::Stage;
+use crate::serve::in_force::accepted_text;
 use crate::server_process::connect::{self, Token, Where};
 use crate::terminal::render::Render;
 
@@ -89,10 +91,24 @@ impl App {
         })
     }
 
-    /// A client of the server; one is started in the background where none runs.
+    /// A client of the server; one is started in the background where none runs. That one begins with what people have
+    /// written, of which the differences are told.
     pub(crate) async fn client(&self) -> Result<Client, Trouble> {
         let at = self.place(&["--background", "needed"])?;
+        if !at.inside_agent && at.url_override.is_none() && !connect::is_noted(&at) {
+            self.accept_files(self.home()?)?;
+        }
         Ok(connect::connect(&at).await?)
+    }
+
+    /// Takes what people have written for the server that is about to start, and says what it changes.
+    pub(crate) fn accept_files(&self, home: Home) -> Result<(), Trouble> {
+        let stage = Stage { home, env: self.env.clone(), host: None, port: None };
+        if let Some(text) = accepted_text(&stage.accept()?) {
+            // With `--json` too: what agents may do is never changed in silence.
+            Render::Text.aside(&text)?;
+        }
+        Ok(())
     }
 
     /// Calls a tool whose answer has a known shape, as the caller itself.

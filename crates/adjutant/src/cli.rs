@@ -27,7 +27,7 @@ pub(crate) use self::call::record::{
 use self::call::tool::ToolArgs;
 pub(crate) use self::crew::{
     AttachArgs, AwaitArgs, BoundArgs, CostsArgs, DischargeArgs, EnlistArgs, KillArgs, LogsArgs,
-    PsArgs, ResumeArgs, RunArgs,
+    PsArgs, ResumeArgs, RunAndWaitArgs, RunArgs,
 };
 pub(crate) use self::delivery::{
     MergeQueueArgs, MergeQueueVerb, PruneArgs, ReviewArgs, ReviewVerb, ReviewsArgs, WorktreesArgs,
@@ -149,9 +149,11 @@ Example:
   adjutant run --role coder 'Make the tests pass'
   adjutant run --role coder --task fix-the-parser --budget 2.50 - < prompt.md
   adjutant run --role reviewer --json 'Look at HEAD' | jq -r .result.summary
+  adjutant run --quiet --role coder 'Fix the typo' > report.txt
 
+At a terminal you see what it says and does, one line each.
 Ctrl-C stops waiting, not the agent.")]
-    Run(RunArgs),
+    Run(RunAndWaitArgs),
     /// Start an agent without waiting for it
     #[command(after_help = "\
 Example:

@@ -1,6 +1,7 @@
 //! The configuration: typed, with a default for every key. Flags win over the environment, the
 //! environment over the file, the file over the defaults.
 
+pub(crate) mod changes;
 pub(crate) mod describe;
 pub(crate) mod edit;
 pub(crate) mod file;
@@ -149,7 +150,7 @@ impl Config {
         flags: &[Flag<'_>],
     ) -> Result<Loaded, Box<Problem>> {
         let path = home.config();
-        let name = path.display().to_string();
+        let name = home.original(&path).display().to_string();
         let text = host::files::read(&path)
             .map_err(|error| Problem::of(&name, format!("cannot be read: {}", error.source)))?
             .unwrap_or_default();
@@ -220,6 +221,7 @@ impl Config {
             end_reactions: engine::settings::EndReactions::default(),
             // From the record, which the engine reads.
             last_good_roles: BTreeMap::new(),
+            earlier_rights: Vec::new(),
             limits,
             models: engine::settings::Models {
                 default: Some(self.models.default.clone()).filter(|model| !model.is_empty()),

@@ -103,6 +103,8 @@ pub(crate) struct Home {
     pub(crate) dir: PathBuf,
     /// Where its state lies
     state: Placement,
+    /// The copy of configuration, roles and templates that is read in place of the files
+    copy: Option<PathBuf>,
 }
 
 impl Home {
@@ -144,13 +146,28 @@ impl Home {
 
     fn placed(root: PathBuf, dir: PathBuf, env: &Environment) -> Result<Self, HomeError> {
         let state = state::place(&dir, env)?;
-        Ok(Self { root, dir, state })
+        Ok(Self { root, dir, state, copy: None })
     }
 
     /// A home of which only the folders are known, with its state where it usually is.
     pub(crate) fn unplaced(root: PathBuf, dir: PathBuf) -> Self {
         let state = Placement { dir: state::usual(&dir), wanted: None };
-        Self { root, dir, state }
+        Self { root, dir, state, copy: None }
+    }
+
+    /// The same home, with configuration, roles and templates read from a copy.
+    pub(crate) fn reading(&self, copy: PathBuf) -> Self {
+        Self { copy: Some(copy), ..self.clone() }
+    }
+
+    /// The file of which a file of the copy is one: what people are told of.
+    pub(crate) fn original(&self, path: &Path) -> PathBuf {
+        let inside = self.copy.as_ref().and_then(|copy| path.strip_prefix(copy).ok());
+        match inside.map(|inside| (inside, inside.strip_prefix(good::CLAUDE_AGENTS))) {
+            Some((_, Ok(agent))) => self.root.join(".claude").join("agents").join(agent),
+            Some((inside, Err(_))) => self.dir.join(inside),
+            None => path.to_owned(),
+        }
     }
 
     /// The folder of the record, the lock, the run folders, the log and `server.json`.
@@ -176,7 +193,7 @@ impl Home {
     /// The folder that configuration, roles and templates are read from: the home's, or the copy of what
     /// was good last where nothing of it is left there.
     pub(crate) fn written(&self) -> PathBuf {
-        good::folder(&self.dir, &self.state.dir)
+        self.copy.clone().unwrap_or_else(|| good::folder(&self.dir, &self.state.dir))
     }
 
     /// The configuration.
@@ -191,7 +208,10 @@ impl Home {
 
     /// Claude Code's roles, read after the home's own.
     pub(crate) fn claude_agents(&self) -> PathBuf {
-        self.root.join(".claude").join("agents")
+        match &self.copy {
+            Some(copy) => copy.join(good::CLAUDE_AGENTS),
+            None => self.root.join(".claude").join("agents"),
+        }
     }
 
     /// Path of the home's review template.
@@ -324,7 +344,7 @@ impl Home {
             return None;
         }
         let root = place.parent()?.to_owned();
-        Some(Self { root, dir: place, state: self.state.clone() })
+        Some(Self { root, dir: place, state: self.state.clone(), copy: None })
     }
 
     /// Reads where the running server is. What is written there may be out of date.

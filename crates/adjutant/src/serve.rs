@@ -1,9 +1,11 @@
 //! One server from its start to its end: opens the record, then starts the engine, the mirror and the interfaces.
 
 mod files;
+pub(crate) mod in_force;
 
 use std::io;
 use std::net::IpAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 use std::time::Duration;
@@ -12,13 +14,14 @@ use engine::{
     Engine, GithubSecrets, Options, Point, Record, ServiceOptions, SlackSecrets, ToolError,
 };
 use host::clock::Clock;
-use server::Activity;
+use server::{Activity, ReloadScope};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::server::ReloadReport;
 
 use crate::cli_error::Trouble;
+use crate::config::changes::Reading;
 use crate::config::{Config, Flag, Told};
 use crate::crew::roles;
 use crate::crew::templates;
@@ -26,6 +29,7 @@ use crate::environment::Environment;
 use crate::home::{Home, ServerFile, good};
 use crate::server_process::{self, Bound};
 use files::Editor;
+use in_force::InForce;
 
 /// Home to serve, with its options.
 #[derive(Debug, Clone)]
@@ -55,8 +59,13 @@ impl Stage {
         Ok((loaded.config, loaded.warnings))
     }
 
-    /// Settings of the engine, with warnings.
-    fn settings(&self) -> Result<(engine::settings::Settings, Vec<String>), Trouble> {
+    /// The same home with its files read from a copy.
+    pub(crate) fn reading(&self, copy: PathBuf) -> Self {
+        Self { home: self.home.reading(copy), ..self.clone() }
+    }
+
+    /// Configuration and settings of the engine, with warnings.
+    pub(crate) fn read(&self) -> Result<(Reading, Vec<String>), Trouble> {
         let (config, mut warnings) = self.config()?;
         let policy = config.policy().map_err(|error| Trouble::usage(error.to_string()))?;
         let report = roles::load(&self.home, &policy);
@@ -67,7 +76,7 @@ impl Stage {
         let mut settings =
             config.settings(told).map_err(|error| Trouble::usage(error.to_string()))?;
         settings.review_template = host::files::read(&self.home.review_template())?;
-        Ok((settings, warnings))
+        Ok((Reading { config, settings }, warnings))
     }
 }
 
@@ -113,11 +122,11 @@ pub(crate) async fn prepare(
     bound: Bound,
 ) -> Result<Ready, Trouble> {
     let token = stage.home.make_operator_token(&stage.env)?;
-    let (settings, warnings) = stage.settings()?;
-    for warning in warnings {
+    let in_force = first_reading(stage)?;
+    for warning in &in_force.warnings {
         tracing::warn!("{warning}");
     }
-    keep_good(stage);
+    let settings = in_force.reading.settings.clone();
     let options = Options {
         // Nought would report without end.
         progress_every: Duration::from_millis(config.mcp.progress_interval.max(10)),
@@ -155,7 +164,7 @@ pub(crate) async fn prepare(
         version: version.clone(),
         started_at,
         hosts: [vec![bound.address.ip().to_string()], config.server.allowed_hosts.clone()].concat(),
-        reload: reload(stage.clone(), engine.clone()),
+        reload: reload(stage.clone(), engine.clone(), in_force),
         files: Arc::new(Editor::new(stage.clone())),
         shutdown: shutdown.clone(),
         activity: Arc::clone(&activity),
@@ -190,30 +199,60 @@ fn url_of(bound: &Bound) -> String {
     }
 }
 
-/// Keeps a copy of the configuration that is in force now, for when the home's folder is cleaned away.
-fn keep_good(stage: &Stage) {
-    if let Err(error) = good::keep(&stage.home.dir, stage.home.state_dir()) {
-        tracing::warn!(%error, "could not copy the configuration to the state folder");
+/// Reads the settings that a server starts with: those that were in force last, else the files.
+fn first_reading(stage: &Stage) -> Result<InForce, Trouble> {
+    let state = stage.home.state_dir();
+    let _lock = good::lock(state)?;
+    if let Some(in_force) = InForce::from_copy(stage)? {
+        return Ok(in_force);
     }
+    let first = InForce::prepare(stage, stage.written()?)?;
+    good::commit(state)?;
+    Ok(first)
 }
 
 /// Reads configuration and roles again and puts them in force.
-fn reload(stage: Stage, engine: Engine) -> server::Reload {
-    let turn = std::sync::Mutex::new(());
-    Arc::new(move || {
-        // One after the other, so that what was read first does not take effect last.
-        let _turn = turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (settings, mut warnings) = stage.settings().map_err(|trouble| {
-            let error = ToolError::invalid(trouble.message());
-            trouble.hints().iter().fold(error, ToolError::hint)
-        })?;
-        let roles = settings.roles.len();
-        // Called on a thread for blocking work, which has the runtime at hand.
-        let kept = tokio::runtime::Handle::current().block_on(engine.adopt_settings(settings))?;
-        warnings.extend(kept);
-        keep_good(&stage);
-        Ok(ReloadReport { roles, warnings })
+fn reload(stage: Stage, engine: Engine, in_force: InForce) -> server::Reload {
+    // One after the other, so that what was read first does not take effect last.
+    let in_force = std::sync::Mutex::new(in_force);
+    Arc::new(move |which| {
+        let mut in_force = in_force.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (report, next) = read_again(&stage, &engine, &in_force, which)?;
+        if let Some(next) = next {
+            *in_force = next;
+        }
+        Ok(report)
     })
+}
+
+/// Reads the files, all of them or only if one has changed, and puts them in force.
+fn read_again(
+    stage: &Stage,
+    engine: &Engine,
+    in_force: &InForce,
+    which: ReloadScope,
+) -> Result<(ReloadReport, Option<InForce>), ToolError> {
+    let told = |trouble: Trouble| {
+        let error = ToolError::invalid(trouble.message());
+        trouble.hints().iter().fold(error, ToolError::hint)
+    };
+    let state = stage.home.state_dir();
+    let _lock = good::lock(state).map_err(ToolError::internal)?;
+    let files = stage.written().map_err(told)?;
+    if which == ReloadScope::Changed && files == in_force.files {
+        let roles = in_force.reading.settings.roles.len();
+        return Ok((ReloadReport { roles, ..ReloadReport::default() }, None));
+    }
+    let mut next = InForce::prepare(stage, files).map_err(told)?;
+    let changes = in_force.changes_to(&next);
+    let settings = next.reading.settings.clone();
+    let roles = settings.roles.len();
+    // Called on a thread for blocking work, which has the runtime at hand.
+    let kept = tokio::runtime::Handle::current().block_on(engine.adopt_settings(settings))?;
+    next.warnings.extend(kept);
+    good::commit(state).map_err(ToolError::internal)?;
+    let warnings = next.warnings.clone();
+    Ok((ReloadReport { roles, warnings, read: true, changes }, Some(next)))
 }
 
 impl Ready {

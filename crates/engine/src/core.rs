@@ -13,6 +13,7 @@ pub(crate) mod point;
 pub(crate) mod record;
 pub(crate) mod record_file;
 pub(crate) mod redact;
+pub(crate) mod rights;
 pub(crate) mod scope;
 pub mod settings;
 pub(crate) mod topics;

@@ -52,7 +52,9 @@ pub enum BadPathGlob {
     #[error("`{0}` is absolute; pass it relative to the root of the project, such as `src/lib.rs`")]
     Absolute(String),
     /// One of its parts is nothing, `.` or `..`.
-    #[error("`{0}` has an empty part, `.` or `..` in it; write it as git does, such as `src/lib.rs`")]
+    #[error(
+        "`{0}` has an empty part, `.` or `..` in it; write it as git does, such as `src/lib.rs`"
+    )]
     Part(String),
     /// A list or a class has no end.
     #[error("`{0}` is not closed; write `\\{0}` for the character itself")]

@@ -187,7 +187,10 @@ fn step<'a>(
             step.role = Some(role.trim_matches('`').to_owned());
         } else if let Some(said) = says("budget") {
             step.budget = Some(budget(said).ok_or_else(|| {
-                PlanError::at(number, format!("`{said}` is not an amount of dollars such as `2.50`"))
+                PlanError::at(
+                    number,
+                    format!("`{said}` is not an amount of dollars such as `2.50`"),
+                )
             })?);
         } else if let Some(said) = says("status") {
             let said = said.trim_end_matches('.').to_lowercase();

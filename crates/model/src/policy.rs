@@ -10,8 +10,9 @@ use crate::glob::Glob;
 pub const BUILT_IN_CATEGORIES: [&str; 7] =
     ["supervisor", "orchestrator", "worker", "conversational", "planning", "coding", "review"];
 
-/// Whom a category may await, kill and read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whom a category may await, kill and read, the narrowest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Reach {
     /// Only itself
     Itself,
@@ -43,7 +44,7 @@ pub struct Rules {
 }
 
 /// A named set of permissions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Category {
     /// Allowed and denied tools
     pub rules: Rules,
@@ -149,7 +150,7 @@ fn built_in(name: &str) -> Category {
 }
 
 /// Every category of a home, and what each may do.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
     categories: BTreeMap<String, Category>,
 }

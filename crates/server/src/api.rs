@@ -49,6 +49,10 @@ use crate::{auth, openapi};
 /// All routes under `/api`.
 pub(crate) fn routes(shared: &Arc<Shared>) -> Router<Arc<Shared>> {
     let acts = acts()
+        .route_layer(middleware::from_fn_with_state(
+            Arc::clone(shared),
+            running::read_changes_for_tab,
+        ))
         .route_layer(middleware::from_fn_with_state(Arc::clone(shared), with_head))
         .route_layer(middleware::from_fn(auth::operator_only));
     reads()

@@ -13,13 +13,25 @@ use wire::server::ReloadReport;
 use crate::activity::Activity;
 use crate::files::Files;
 
+/// When the files are read again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ReloadScope {
+    /// In any case
+    #[default]
+    All,
+    /// If one of them has changed since they were read last
+    Changed,
+}
+
 /// Reads configuration and roles again and puts them in force.
-pub type Reload = Arc<dyn Fn() -> Result<ReloadReport, ToolError> + Send + Sync>;
+pub type Reload = Arc<dyn Fn(ReloadScope) -> Result<ReloadReport, ToolError> + Send + Sync>;
 
 /// The event that records a reload.
 pub(crate) fn reload_event(report: &ReloadReport) -> EventData {
-    let ReloadReport { roles, warnings } = report.clone();
-    EventData::ConfigReloaded(ConfigReloaded { roles, warnings })
+    let ReloadReport { roles, warnings, changes, .. } = report.clone();
+    let changes = changes.into_iter().map(|it| format!("{}: {}", it.subject, it.change));
+    let changes = Some(changes.collect::<Vec<_>>()).filter(|changes| !changes.is_empty());
+    EventData::ConfigReloaded(ConfigReloaded { roles, warnings, changes })
 }
 
 /// Everything a server needs to serve.

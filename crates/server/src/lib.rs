@@ -25,7 +25,7 @@ mod server;
 mod shared;
 
 pub use activity::Activity;
-pub use app::{App, Reload};
+pub use app::{App, Reload, ReloadScope};
 pub use connections::ConnectionLimits;
 pub use files::{FileChange, Files};
 pub use openapi::document as openapi_document;

@@ -77,6 +77,10 @@ impl Server {
             .route(proof::PROOF, get(proof::prove))
             .route(auth::METRICS, get(metrics::metrics))
             .route("/mcp/execute", post(execute::execute))
+            .route_layer(middleware::from_fn_with_state(
+                Arc::clone(&shared),
+                api::running::read_changes_for_tab,
+            ))
             .route("/mcp", face.route(None))
             .merge(api::routes(&shared));
         for (set, name) in TOOLSETS.iter().enumerate() {

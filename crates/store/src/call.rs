@@ -6,6 +6,7 @@ pub(crate) mod audit_cut;
 pub(crate) mod audit_search;
 pub(crate) mod idempotency;
 pub(crate) mod mcp_session;
+pub(crate) mod rights;
 pub(crate) mod role_snapshot;
 pub(crate) mod tool_use;
 pub(crate) mod web_access;

@@ -34,6 +34,7 @@ pub use call::audit_search::{
 };
 pub use call::idempotency::{IdempotencyLookup, KeyedCall};
 pub use call::mcp_session::McpSession;
+pub use call::rights::RightsSnapshot;
 pub use call::role_snapshot::{LiveRole, RoleSnapshot};
 pub use call::tool_use::RoleToolUse;
 pub use call::web_access::{NewPass, Pass, PassKind, Rights};

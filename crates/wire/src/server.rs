@@ -48,6 +48,18 @@ pub struct RecordCounts {
     pub calls: u64,
 }
 
+/// A difference between the settings before and after a reload.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SettingsChange {
+    /// What changed: `role NAME`, `category NAME`, or a key of the configuration
+    pub subject: String,
+    /// How it changed, in words
+    pub change: String,
+    /// True if agents may do more than before, or what they run in is another
+    pub widens: bool,
+}
+
 /// Outcome of a reload.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -56,6 +68,10 @@ pub struct ReloadReport {
     pub roles: usize,
     /// Warnings
     pub warnings: Vec<String>,
+    /// False if only changed files were to be read, and none had changed
+    pub read: bool,
+    /// What the files change
+    pub changes: Vec<SettingsChange>,
 }
 
 /// The proof, and the address that it is bound to.

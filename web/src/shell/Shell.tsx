@@ -6,11 +6,11 @@ import { useOverview, useReadOnly } from '../api/overview';
 import { setServerTime } from '../parts/clock';
 import { Problem } from '../parts/Problem';
 import { Skeleton } from '../parts/Skeleton';
-import { Toasts } from '../parts/toast';
+import { Toasts, toast } from '../parts/toast';
 import { BottomBar } from './BottomBar';
 import { useKeys } from '../parts/keys';
 import { KeysHelp } from './KeysHelp';
-import { notify } from './notify';
+import { changesOf, notify } from './notify';
 import { closeOverlay, openKeys, openPalette, openStart, useOverlay } from './open';
 import { PAGES } from './pages';
 import { Palette } from './Palette';
@@ -68,6 +68,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
   }, [data]);
   useRefresh(kinds('agent.', 'task.', 'mail.', 'review.', 'merge.', 'config.', 'epic.'), [['overview']]);
   useLive(kinds('mail.', 'agent.', 'merge.', 'task.'), (batch) => notify(batch, go));
+  useLive(kinds('config.reloaded'), (batch) => {
+    for (const changes of batch.map(changesOf)) if (changes !== null) toast(changes);
+  });
   return (
     <>
       <a href="#content" className={css.skip}>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { LiveEvent } from '../api/live';
-import { noticeOf } from './notify';
+import { changesOf, noticeOf } from './notify';
 
 const event = (kind: string, data: Record<string, unknown>): LiveEvent => ({
   number: 7, kind, at: '2026-11-15T12:00:00Z', agentId: 'sp_1', taskId: null, data,
@@ -16,4 +16,12 @@ test('what goes as it should is not', () => {
   expect(noticeOf(event('mail.sent', { isForHuman: false }))).toBeNull();
   expect(noticeOf(event('agent.finished', { state: 'succeeded' }))).toBeNull();
   expect(noticeOf(event('merge.changed', { state: 'merged' }))).toBeNull();
+});
+
+test('changed settings are told in a few words', () => {
+  const reloaded = (changes?: readonly string[]) => changesOf(event('config.reloaded', { roles: 4, warnings: [], ...(changes && { changes }) }));
+  expect(reloaded()).toBeNull();
+  expect(changesOf(event('mail.sent', { changes: ['x'] }))).toBeNull();
+  expect(reloaded(['role coder: tools gains Bash'])).toBe('Changed settings were read: role coder: tools gains Bash');
+  expect(reloaded(['a', 'b', 'c', 'd', 'e'])).toBe('Changed settings were read: a; b; c; and 2 more');
 });

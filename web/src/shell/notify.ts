@@ -3,6 +3,8 @@ import { useSyncExternalStore } from 'react';
 import type { LiveEvent } from '../api/live';
 
 const SETTING = 'adjutant.notify';
+/** So many changes of settings fit into a few words. */
+const SHOWN_CHANGES = 3;
 
 export interface Notice {
   readonly title: string;
@@ -33,6 +35,15 @@ export function noticeOf(event: LiveEvent): Notice | null {
     return { title: 'Work waits for approval', body: text(data['title']) || text(data['slug']), href: '/reviews', tag };
   }
   return null;
+}
+
+/** What changed settings say to whoever looks at the page; nothing where they only were read again. */
+export function changesOf(event: LiveEvent): string | null {
+  const changes = event.kind === 'config.reloaded' ? event.data['changes'] : undefined;
+  if (!Array.isArray(changes) || changes.length === 0) return null;
+  const more = changes.length - SHOWN_CHANGES;
+  const shown = changes.slice(0, SHOWN_CHANGES).map(text).join('; ');
+  return `Changed settings were read: ${shown}${more > 0 ? `; and ${more} more` : ''}`;
 }
 
 const watchers = new Set<() => void>();

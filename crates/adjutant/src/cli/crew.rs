@@ -4,6 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, ValueHint};
 
+/// `run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunAndWaitArgs {
+    /// Print only what came of it, and nothing while it works
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
 /// `run` and `draft`.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {

@@ -330,15 +330,37 @@ impl Default for Prices {
             cache_read: None,
             cache_write: None,
         };
+        let cached = |input, output, cache_read| PriceConfig {
+            cache_read: Some(cache_read),
+            ..flat(input, output)
+        };
         let models = [
-            ("claude-haiku", flat(1.0, 5.0)),
-            ("claude-opus", flat(5.0, 25.0)),
-            ("claude-sonnet", flat(3.0, 15.0)),
+            ("claude-fable-5", flat(10.0, 50.0)),
+            ("claude-fable-5-1", cached(10.0, 50.0, 0.25)),
+            ("claude-fable-5-2", cached(8.0, 40.0, 0.2)),
+            ("claude-haiku-4-5", flat(1.0, 5.0)),
+            ("claude-haiku-5-5", flat(0.1, 0.5)),
+            ("claude-mythos-5", flat(10.0, 50.0)),
+            ("claude-mythos-5-1", cached(10.0, 50.0, 0.25)),
+            ("claude-mythos-5-2", cached(8.0, 40.0, 0.2)),
+            ("claude-opus-4", flat(15.0, 75.0)),
+            ("claude-opus-4-1", flat(15.0, 75.0)),
+            ("claude-opus-4-5", flat(5.0, 25.0)),
+            ("claude-opus-4-6", flat(5.0, 25.0)),
+            ("claude-opus-4-7", flat(5.0, 25.0)),
+            ("claude-opus-4-8", flat(5.0, 25.0)),
+            ("claude-opus-5", flat(5.0, 25.0)),
+            ("claude-opus-5-5", cached(4.0, 20.0, 0.2)),
+            ("claude-sonnet-4", flat(3.0, 15.0)),
+            ("claude-sonnet-4-5", flat(3.0, 15.0)),
+            ("claude-sonnet-4-6", flat(3.0, 15.0)),
+            ("claude-sonnet-5", flat(2.0, 10.0)),
+            ("claude-sonnet-5-5", cached(2.0, 10.0, 0.1)),
             ("gpt-5", flat(1.25, 10.0)),
             ("gpt-5-mini", flat(0.25, 2.0)),
         ];
         Self {
-            as_of: "2026-11-01".to_owned(),
+            as_of: "2026-11-18".to_owned(),
             models: models.map(|(name, price)| (name.to_owned(), price)).into(),
         }
     }
@@ -389,6 +411,7 @@ impl Default for Context {
         Self {
             files: vec![
                 file("CLAUDE.md", None, Part::Whole),
+                file("AGENTS.md", None, Part::Whole),
                 file("PRD.md", Some(80), Part::Whole),
                 file("PLAN.md", None, Part::Unfinished),
                 file("ARCHITECTURE.md", Some(60), Part::Whole),

@@ -118,7 +118,8 @@ pub(crate) fn parse(
 
 /// A file's name in messages: from the project's root.
 pub(crate) fn shown(home: &Home, path: &Path) -> String {
-    path.strip_prefix(&home.root).unwrap_or(path).display().to_string()
+    let path = home.original(path);
+    path.strip_prefix(&home.root).unwrap_or(&path).display().to_string()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use std::fs;
 use engine::settings::Template;
 
 use crate::crew::front_matter;
+use crate::crew::roles::shown;
 use crate::home::Home;
 use crate::yaml::Problem;
 
@@ -37,7 +38,7 @@ pub(crate) fn load(home: &Home) -> (BTreeMap<String, Template>, Vec<Problem>) {
         Vec::new()
     });
     for path in paths {
-        let shown = path.strip_prefix(&home.root).unwrap_or(&path).display().to_string();
+        let shown = shown(home, &path);
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let read = fs::read_to_string(&path)
             .map_err(|error| Problem::of(&shown, format!("cannot be read: {error}")))

@@ -1,17 +1,28 @@
-//! A copy of the last configuration, roles and templates that could be read.
+//! A copy of the configuration, roles and templates that are in force.
+//!
+//! A server that starts by itself, after a crash or for another program, reads the copy: what an agent has written into
+//! the files meanwhile does not count before a person's command or action has read it and said what it changes.
 //!
 //! A home that was cleaned away, or never committed, keeps its rules: while nothing that people write is left in
 //! its folder, the copy in the state folder is read instead. One file is enough for the folder to count again.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use host::files::{self, FileError, Mode};
+use host::files::{self, FileError, Lock, Mode};
 
 /// Name of the copy in the state folder.
 const COPY: &str = "last-good";
 /// Files and folders of a home that people write.
 const WRITTEN: [&str; 4] = ["config.yaml", "review.md", "roles", "templates"];
+/// Folder of the copy with the files of `.claude/agents`.
+pub(super) const CLAUDE_AGENTS: &str = "claude-agents";
+/// Upper bound on one of the files. A configuration or a role of this size is refused, so it need not be copied whole.
+const MAX_FILE_BYTES: u64 = 4 << 20;
+/// Poll interval for the lock.
+const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The folder that configuration, roles and templates are read from.
 pub(super) fn folder(home: &Path, state: &Path) -> PathBuf {
@@ -34,25 +45,99 @@ pub(crate) fn restore(home: &Path, state: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Copies what could be read, in place of the copy before. To be called with the lock of the home held.
+/// The copy of what is in force; none before the first start, or where an older program made it.
+pub(crate) fn current(state: &Path) -> Option<PathBuf> {
+    let copies = [state.join(COPY), state.join(format!("{COPY}.old"))];
+    copies.into_iter().find(|copy| copy.join(CLAUDE_AGENTS).is_dir())
+}
+
+/// Waits until no other program replaces the copy.
+pub(crate) fn lock(state: &Path) -> Result<Lock, FileError> {
+    let path = state.join(format!("{COPY}.lock"));
+    loop {
+        if let Some(lock) = files::lock(&path)? {
+            return Ok(lock);
+        }
+        std::thread::sleep(LOCK_POLL_INTERVAL);
+    }
+}
+
+/// Files that people write, by their place in the copy.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct WrittenFiles(BTreeMap<PathBuf, Vec<u8>>);
+
+impl WrittenFiles {
+    /// Reads what people have written for a project: its home, and Claude Code's agents.
+    ///
+    /// A file of a folder that cannot be read counts as an empty one. As that is no role, nothing takes its place.
+    pub(crate) fn read(root: &Path, home: &Path, state: &Path) -> Result<Self, FileError> {
+        let mut all = Self::read_home(&folder(home, state))?;
+        all.add_folder(&root.join(".claude").join("agents"), Path::new(CLAUDE_AGENTS))?;
+        Ok(all)
+    }
+
+    /// Reads a copy that was made of them.
+    pub(crate) fn read_copy(copy: &Path) -> Result<Self, FileError> {
+        let mut all = Self::read_home(copy)?;
+        all.add_folder(&copy.join(CLAUDE_AGENTS), Path::new(CLAUDE_AGENTS))?;
+        Ok(all)
+    }
+
+    fn read_home(home: &Path) -> Result<Self, FileError> {
+        let mut all = Self::default();
+        for name in WRITTEN {
+            let path = home.join(name);
+            match fs::metadata(&path) {
+                Ok(meta) if meta.is_dir() => all.add_folder(&path, Path::new(name))?,
+                Ok(_) => {
+                    let bytes = files::read_bytes(&path, MAX_FILE_BYTES);
+                    all.0.insert(name.into(), bytes.map_err(files::at("read", &path))?);
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(all)
+    }
+
+    fn add_folder(&mut self, from: &Path, to: &Path) -> Result<(), FileError> {
+        for name in files::list(from)? {
+            // Links are followed; folders and what is no file are left out.
+            if fs::metadata(from.join(&name)).is_ok_and(|meta| meta.is_file()) {
+                let bytes = files::read_bytes(&from.join(&name), MAX_FILE_BYTES);
+                self.0.insert(to.join(&name), bytes.unwrap_or_default());
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes them beside the copy that is in force, and returns where. To be called with the lock held.
+    pub(crate) fn write_next(&self, state: &Path) -> Result<PathBuf, FileError> {
+        let next = state.join(format!("{COPY}.new"));
+        remove_tree(&next)?;
+        files::make_dir(&next.join(CLAUDE_AGENTS), Mode::Private)?;
+        for (path, bytes) in &self.0 {
+            let to = next.join(path);
+            if let Some(folder) = to.parent() {
+                files::make_dir(folder, Mode::Private)?;
+            }
+            fs::write(&to, bytes).map_err(files::at("write", &to))?;
+            files::make_private(&to)?;
+        }
+        Ok(next)
+    }
+}
+
+/// Puts what was written next in the place of the copy before. To be called with the lock held.
 ///
 /// At every moment one whole copy is there, under its own name or as the old one.
-pub(crate) fn keep(home: &Path, state: &Path) -> Result<(), FileError> {
-    if folder(home, state) != home {
-        return Ok(());
-    }
+pub(crate) fn commit(state: &Path) -> Result<(), FileError> {
     let copy = state.join(COPY);
-    let (scratch, old) = (state.join(format!("{COPY}.new")), state.join(format!("{COPY}.old")));
-    remove_tree(&scratch)?;
-    files::make_dir(&scratch, Mode::Private)?;
-    for name in WRITTEN {
-        copy_all(&home.join(name), &scratch.join(name), Mode::Private)?;
-    }
+    let (next, old) = (state.join(format!("{COPY}.new")), state.join(format!("{COPY}.old")));
     if copy.is_dir() {
         remove_tree(&old)?;
         fs::rename(&copy, &old).map_err(files::at("move", &copy))?;
     }
-    fs::rename(&scratch, &copy).map_err(files::at("replace", &copy))?;
+    fs::rename(&next, &copy).map_err(files::at("replace", &copy))?;
     remove_tree(&old)
 }
 
@@ -98,18 +183,29 @@ mod tests {
         fs::create_dir_all(&state).unwrap();
         fs::write(home.join("config.yaml"), "mirror: false\n").unwrap();
         fs::write(home.join("roles/coder.md"), "---\nname: coder\n---\n").unwrap();
-        assert_eq!(folder(&home, &state), home);
-        keep(&home, &state).unwrap();
+        assert_eq!((folder(&home, &state), current(&state)), (home.clone(), None));
+        let keep = || {
+            let _lock = lock(&state).unwrap();
+            let written = WrittenFiles::read(dir.path(), &home, &state).unwrap();
+            written.write_next(&state).unwrap();
+            commit(&state).unwrap();
+            let copy = current(&state).unwrap();
+            assert_eq!(WrittenFiles::read_copy(&copy).unwrap(), written);
+        };
+        keep();
         // A role that is gone from the home is gone from the next copy.
         fs::rename(home.join("roles/coder.md"), home.join("roles/builder.md")).unwrap();
-        keep(&home, &state).unwrap();
+        fs::create_dir_all(dir.path().join(".claude/agents")).unwrap();
+        fs::write(dir.path().join(".claude/agents/helper.md"), "---\nname: helper\n---\n").unwrap();
+        keep();
 
         fs::remove_dir_all(&home).unwrap();
         let copy = folder(&home, &state);
         assert_eq!(fs::read_to_string(copy.join("config.yaml")).unwrap(), "mirror: false\n");
         assert_eq!(files::list(&copy.join("roles")).unwrap(), ["builder.md"]);
+        assert_eq!(files::list(&copy.join(CLAUDE_AGENTS)).unwrap(), ["helper.md"]);
         // Without anything to copy the copy stays.
-        keep(&home, &state).unwrap();
+        keep();
         assert!(copy.join("config.yaml").is_file());
         fs::create_dir(&home).unwrap();
         fs::write(home.join("server.json"), "{}").unwrap();

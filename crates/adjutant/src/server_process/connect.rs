@@ -268,6 +268,11 @@ fn noted(at: &Where) -> Option<ServerFile> {
     note(at).filter(|server| at.inside_agent || (process::is_alive(server.pid) && can_be_ours(at)))
 }
 
+/// Returns whether a server seems to run.
+pub(crate) fn is_noted(at: &Where) -> bool {
+    noted(at).is_some()
+}
+
 /// Without a token a server can prove nothing, and only our lock tells it from that of a project of which this one is
 /// a copy.
 fn can_be_ours(at: &Where) -> bool {

@@ -45,7 +45,11 @@ async fn a_question_for_leave_is_shown_with_what_it_is_for_and_is_answered_once(
     assert_eq!(input, json!({ "url": "https://example.com" }), "nothing but what it is for");
     let offered: Vec<&Value> =
         asked["options"].as_array().unwrap().iter().map(|option| &option["reply"]).collect();
-    assert_eq!(offered, ["allow", "deny"]);
+    assert_eq!(offered, ["allow", "deny", "always"]);
+    assert_eq!(
+        asked["options"][2]["text"],
+        "Always allow WebFetch(domain:example.com) in this run"
+    );
     assert_eq!((&thread["wakes"], &thread["replyTo"]), (&json!(true), &json!(id)));
 
     for reply in ["allow", "deny: I changed my mind"] {
@@ -72,6 +76,66 @@ async fn a_question_for_leave_is_shown_with_what_it_is_for_and_is_answered_once(
     );
     assert_eq!(asked["needsAnswer"], false);
     assert_eq!(get(&http, "/api/mail?box=asks").await["letters"], json!([]));
+}
+
+/// Asks for four tools, one after the other: two of one pattern, another one, and one that nobody is asked about.
+const ASKS_OFTEN: &str = r#"
+say '{"type":"system","subtype":"init","session_id":"s-1","model":"m","mcp_servers":[]}'
+ask() { say '{"type":"control_request","request_id":"'$1'","request":{"subtype":"can_use_tool","tool_name":"'$2'","input":{"command":"'"$3"'"}}}'; hear; }
+ask r-1 Bash 'make all'
+ask r-2 Bash 'make all -j2'
+ask r-3 mcp__mail__list_inbox ''
+ask r-4 Bash 'make all; rm -rf /'
+say '{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":"done","session_id":"s-1"}'
+"#;
+
+/// The question that is open, which says this.
+async fn asked(world: &World, server: &testkit::Server, wanted: &str) -> String {
+    let asks = get(&operator(world, server).await, "/api/mail?box=asks").await;
+    let id = asks["letters"][0]["id"].as_str().unwrap().to_owned();
+    let read = world.run(&["mail", "read", &id]).await.unwrap().ok().unwrap().stdout;
+    assert!(read.contains(wanted), "{read}");
+    id
+}
+
+#[tokio::test]
+async fn always_covers_the_calls_of_its_pattern_and_they_are_no_questions() {
+    let mut world = scene("scenarios: {}\n", &[("ADJUTANT_AGENTS_ASKS", "person")]).await;
+    claude(&mut world, ASKS_OFTEN);
+    let server = world.up().await.unwrap();
+    let agent = draft(&world, "claude-hand", "Make it").await;
+    until_is(&world, &agent, "waiting_input").await;
+    let first = asked(&world, &server, "`always` to allow `Bash(make all:*)` for the rest").await;
+    // It is remembered on disk.
+    server.kill().await.unwrap();
+    let server = world.up().await.unwrap();
+    let http = operator(&world, &server).await;
+    world.run(&["mail", "reply", &first, "always"]).await.unwrap().ok().unwrap();
+    until("the next question is asked", || lines(&world, "heard").len() > 3).await;
+    until_is(&world, &agent, "waiting_input").await;
+    let second = asked(&world, &server, "`always` to allow `Bash(make all; rm -rf /)`").await;
+    assert_ne!(first, second);
+    let stream = get(&http, &format!("/api/agents/{agent}/stream?whole=true")).await;
+    let asked = stream["items"].as_array().unwrap().iter();
+    let asked: Vec<&str> = asked
+        .filter(|step| step["text"].as_str().unwrap().starts_with("asks"))
+        .map(|step| step["input"]["command"].as_str().unwrap())
+        .collect();
+    assert_eq!(asked, ["make all", "make all; rm -rf /"]);
+    world.run(&["mail", "reply", &second, "deny"]).await.unwrap().ok().unwrap();
+    assert_eq!(ended(&world, &agent).await, "succeeded");
+    let heard = lines(&world, "heard");
+    let answers: Vec<String> = heard
+        .iter()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+        .filter(|said| said["type"] == "control_response")
+        .map(|said| said["response"]["response"]["behavior"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(answers, ["allow", "allow", "allow", "deny"]);
+    // Another agent is asked anew.
+    let other = draft(&world, "claude-hand", "Make it").await;
+    until_is(&world, &other, "waiting_input").await;
+    world.run(&["kill", &other]).await.unwrap();
 }
 
 const STORY: &str = r#"

@@ -63,6 +63,63 @@ async fn whoever_runs_an_agent_sees_its_stream_above_the_progress() {
 }
 
 #[tokio::test]
+async fn whoever_runs_an_agent_sees_one_line_of_each_step_at_80_columns() {
+    let world = scene("steps: []", &[]).await;
+    let talk = r##"printf '%s\n' '{"adjutant":{"message":"# Plan\n\n- first\n- then"}}'
+printf '%s\n' '{"adjutant":{"tool":{"id":"1","name":"grep","input":{"q":"a long one, '"$(seq -s, 60)"'"}}}}'
+echo here
+while [ ! -e go ]; do sleep 0.05; done
+"##;
+    fs::write(world.project().join("talk.sh"), talk).unwrap();
+    role(&world, "slow", "category: worker\ncommand: [sh, talk.sh]\nworktree: none");
+    let _server = world.up().await.unwrap();
+    let tool = "TERM=xterm NO_COLOR=1 script -qec";
+    let typed = format!(
+        "stty cols 80 2>/dev/null; (sh -c 'until grep -q here seen 2>/dev/null; do sleep 0.05; done; touch go' &) ; \
+         {tool} 'stty cols 80; {BINARY} run --role slow Begin' /dev/null > seen"
+    );
+    world.shell(&typed).await.unwrap().ok().unwrap();
+    let seen = fs::read_to_string(world.project().join("seen")).unwrap();
+    assert!(seen.contains("# Plan - first - then\r\n"), "{seen}");
+    // It may clear its line, and has no colours.
+    assert!(!seen.contains("\u{1b}[3"), "{seen}");
+    let widest = seen.split(['\n', '\r']).map(|line| columns_of(line)).max().unwrap();
+    assert!(widest <= 80, "{widest}: {seen}");
+    let (live, _) = seen.split_once("succeeded").unwrap();
+    assert!(live.contains("→ grep {\"q\":\"a long one, 1,2,3"), "the summary comes last: {seen}");
+}
+
+/// Columns of a line without what a terminal obeys.
+fn columns_of(line: &str) -> usize {
+    let mut columns = 0;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '\u{1b}' => while chars.next().is_some_and(|c| !c.is_ascii_alphabetic()) {},
+            _ => columns += 1,
+        }
+    }
+    columns
+}
+
+#[tokio::test]
+async fn in_a_pipe_and_with_quiet_an_agent_s_steps_are_not_shown() {
+    let (world, first, _server) = waiting().await;
+    world.run(&["kill", &first]).await.unwrap().ok().unwrap();
+    fs::write(world.project().join("go"), "").unwrap();
+    let piped = world.run(&["run", "--role", "slow", "Begin"]).await.unwrap().ok().unwrap();
+    assert!(piped.stdout.starts_with("sp_") && piped.stdout.contains("succeeded"), "{piped:?}");
+    assert!(piped.stderr.contains("is started as slow"), "{piped:?}");
+    let quiet = world.run(&["run", "-q", "--role", "slow", "Begin"]).await.unwrap().ok().unwrap();
+    assert_eq!(quiet.stderr, "");
+    assert!(quiet.stdout.starts_with("sp_") && quiet.stdout.contains("succeeded"), "{quiet:?}");
+    let script =
+        format!("TERM=xterm script -qec '{BINARY} run --quiet --role slow Begin' /dev/null");
+    let quiet = world.shell(&script).await.unwrap().ok().unwrap();
+    assert!(quiet.stdout.starts_with("sp_") && !quiet.stdout.contains("started"), "{quiet:?}");
+}
+
+#[tokio::test]
 async fn who_ends_everything_sees_how_many_are_left() {
     let (world, _, _server) = waiting().await;
     for _ in 0..2 {

@@ -296,10 +296,16 @@ async fn what_cannot_be_opened_is_refused_with_the_reason_and_nothing_is_pushed(
     stage.git(&format!("cd '{dir}' && git checkout -q work")).await;
 
     let error = refused(json!({ "title": "x", "description": "y", "base_branch": "work" })).await;
-    assert_eq!(error["message"], "`work` is a target branch and cannot be the source of a pull request");
+    assert_eq!(
+        error["message"],
+        "`work` is a target branch and cannot be the source of a pull request"
+    );
     stage.git("git symbolic-ref refs/remotes/origin/HEAD refs/remotes/origin/work").await;
     let error = refused(wish()).await;
-    assert_eq!(error["message"], "`work` is a target branch and cannot be the source of a pull request");
+    assert_eq!(
+        error["message"],
+        "`work` is a target branch and cannot be the source of a pull request"
+    );
     stage.git("git remote set-head origin -d").await;
     let error = refused(json!({ "title": "x", "description": "y", "base_branch": "a..b" })).await;
     assert_eq!((&error["code"], &error["field"]), (&json!("INVALID_INPUT"), &json!("base_branch")));

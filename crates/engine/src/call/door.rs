@@ -174,8 +174,10 @@ fn resolve(
         (Principal::Agent(id), None) => (id, false),
         (Principal::Agent(id), Some(other)) if id == other => (id, false),
         (Principal::Agent(_), Some(other)) => {
-            return Err(ToolError::denied(format!("this token does not belong to agent `{other}`"))
-                .hint("omit `agentId`: the token identifies you"));
+            return Err(ToolError::denied(format!(
+                "this token does not belong to agent `{other}`"
+            ))
+            .hint("omit `agentId`: the token identifies you"));
         }
         (Principal::Viewer, _) => return Err(read_only()),
     };

@@ -1,7 +1,8 @@
 //! Roles across reloads and restarts.
 //!
 //! A role's file can break or vanish while agents of the role live. Each role that could be read is therefore recorded
-//! before it takes effect, and a role that can no longer be read keeps the rules it had last.
+//! before it takes effect, and a role that can no longer be read keeps the rules it had last. So are the rights that
+//! come into force, which bound the agents that are there when others replace them.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use store::{LiveRole, RoleSnapshot, StoreError, Tx};
 
 use crate::core::handle::Core;
 use crate::core::record_file::RecordError;
+use crate::core::rights::{EarlierRights, Rights};
 use crate::core::settings::{Role, Settings, is_bare};
 
 impl Core {
@@ -23,9 +25,15 @@ impl Core {
             current.push(RoleSnapshot { name: role.name.clone(), body });
         }
         let (in_force, now) = (self.settings(), self.now());
-        let recorded =
-            self.store.write(move |tx| record(tx, &current, &in_force.roles, now)).await?;
+        let rights = Rights::of(&settings);
+        let recorded = self.store.write(move |tx| {
+            let mut recorded = record(tx, &current, &in_force.roles, now)?;
+            recorded.earlier = record_rights(tx, rights.clone(), &recorded.last_good, now)?;
+            Ok::<_, StoreError>(recorded)
+        });
+        let recorded = recorded.await?;
         settings.last_good_roles = recorded.last_good;
+        settings.earlier_rights = recorded.earlier;
         let mut warnings = Vec::new();
         for LiveRole { role, kind, agents } in recorded.live {
             if settings.roles.contains_key(&role) {
@@ -51,6 +59,22 @@ impl Core {
 struct Recorded {
     last_good: BTreeMap<String, Role>,
     live: Vec<LiveRole>,
+    earlier: Vec<EarlierRights>,
+}
+
+/// Records the rights that come into force, and returns those that bound live agents.
+fn record_rights(
+    tx: &mut Tx<'_>,
+    mut rights: Rights,
+    last_good: &BTreeMap<String, Role>,
+    now: Timestamp,
+) -> Result<Vec<EarlierRights>, StoreError> {
+    rights.add_last_good(last_good);
+    let body = serde_json::to_string(&rights)
+        .map_err(|error| StoreError::Corrupt(format!("rights: {error}")))?;
+    tx.rights_put(&body, now)?;
+    tx.rights_prune()?;
+    Ok(tx.rights_snapshots()?.into_iter().map(EarlierRights::from).collect())
 }
 
 /// Records the roles that could be read, and forgets those that nobody can have any more.
@@ -79,5 +103,5 @@ fn record(
             tx.role_snapshot_delete(&name)?;
         }
     }
-    Ok(Recorded { last_good, live })
+    Ok(Recorded { last_good, live, earlier: Vec::new() })
 }

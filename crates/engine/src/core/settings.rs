@@ -15,7 +15,6 @@ use model::Policy;
 use model::policy::Rules;
 use model::review::ReviewRequired;
 use serde::{Deserialize, Serialize};
-use store::Agent;
 
 pub use self::looping::{HookSettings, LoopSettings};
 pub(crate) use self::reactions::EndReaction;
@@ -28,6 +27,7 @@ pub use self::slack::{RoutingRule, RoutingSettings, SlackReactions, SlackSetting
 pub(crate) use self::webhook::decode as webhook_key;
 pub use self::webhook::{Secret, WebhookForm, WebhookKey, WebhookSettings, shown as shown_url};
 pub use self::worktrees::{SetupSettings, WorktreeSettings};
+use crate::core::rights::EarlierRights;
 
 /// The settings in force. Replaced whole when the operator says `reload`.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +41,8 @@ pub struct Settings {
     /// Last readable version of each role whose file is broken or gone. Its live agents keep these rules; no new agent
     /// gets them.
     pub last_good_roles: BTreeMap<String, Role>,
+    /// Rights that were in force before and still bound live agents, the oldest first; the engine sets them
+    pub earlier_rights: Vec<EarlierRights>,
     /// Numbers that bound things
     pub limits: Limits,
     /// Model aliases
@@ -96,21 +98,6 @@ impl Settings {
     pub fn role_of(&self, name: &str) -> Option<&Role> {
         self.roles.get(name).or_else(|| self.last_good_roles.get(name))
     }
-
-    /// Returns whether an agent may use a tool. An agent whose role could never be read may use none.
-    pub(crate) fn permits(&self, agent: &Agent, tool: &str) -> bool {
-        let permits = |category: &str, rules: &Rules| self.policy.permits(category, rules, tool);
-        match self.role_of(&agent.role) {
-            // A role may have got another category since the agent began: both bound it.
-            Some(role) => {
-                permits(&agent.category, &role.rules)
-                    && (role.category == agent.category || permits(&role.category, &role.rules))
-            }
-            None => {
-                is_bare(&agent.role, &agent.kind) && permits(&agent.category, &Rules::default())
-            }
-        }
-    }
 }
 
 /// Returns whether an agent was made of a bare prompt and so has no role: then its kind is recorded in its place.
@@ -139,7 +126,7 @@ pub struct Runner {
 }
 
 /// Policy for a request that the role does not name.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Asks {
     /// The role decides: what it does not name is refused, and one that names nothing may everything
     #[default]

@@ -144,7 +144,9 @@ pub(crate) fn read_result(
     match (&value, schema) {
         (Some(value), Some(schema)) => result.problems = schema::check(schema, value),
         (None, Some(_)) => {
-            result.problems.push("a JSON value was requested, but its last message has none".into());
+            result
+                .problems
+                .push("a JSON value was requested, but its last message has none".into());
         }
         (_, None) => {}
     }

@@ -20,6 +20,7 @@ mod overdue;
 mod place;
 mod prices;
 pub(crate) mod reconcile;
+mod remembered;
 mod report;
 pub(crate) mod required_review;
 pub(crate) mod reserve;

@@ -123,7 +123,8 @@ impl Record {
                 found.push(differs(&review.reviewer, "its review is open and it has ended"));
             }
             if self.live.get(&review.coder) != Some(&true) {
-                found.push(differs(&review.coder, "it has an open review but does not wait for it"));
+                found
+                    .push(differs(&review.coder, "it has an open review but does not wait for it"));
             }
         }
         for (agent, _) in self.live.iter().filter(|(_, waits)| **waits) {
@@ -148,8 +149,10 @@ impl Record {
                     found.push(differs(&worktree.agent, "its worktree is gone"));
                 }
                 WorktreeState::Gone if path.exists() || known => {
-                    found
-                        .push(differs(&worktree.agent, "its worktree still exists, but should be removed"));
+                    found.push(differs(
+                        &worktree.agent,
+                        "its worktree still exists, but should be removed",
+                    ));
                 }
                 WorktreeState::There | WorktreeState::Gone | WorktreeState::Wanted => {}
             }

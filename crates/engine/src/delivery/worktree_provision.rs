@@ -158,7 +158,7 @@ pub(crate) async fn set_up(engine: &Core, agent: &Agent, worktree: &Path) -> Res
         task: task.map(|task| task.slug).unwrap_or_default(),
         runs: engine.runs_dir().join(id.to_string()),
         worktree: worktree.to_owned(),
-        sandbox: settings.role_of(&agent.role).map_or(Sandbox::None, |role| role.sandbox),
+        sandbox: settings.sandbox_of(agent),
     };
     let stopped = stop_wished(engine, id);
     let never = CancellationToken::new();

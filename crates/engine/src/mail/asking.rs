@@ -77,14 +77,18 @@ fn numbered(line: &str) -> Option<(u32, &str)> {
     (!text.is_empty()).then_some((number, text))
 }
 
-/// The answers to a question for leave to use a tool.
-pub(crate) fn leave() -> Vec<OfferView> {
+/// The answers to a question for leave to use a tool. `always` covers the calls of the question's pattern.
+pub(crate) fn leave(pattern: Option<&str>) -> Vec<OfferView> {
     let answer = |number, text: &str, reply: &str| OfferView {
         number,
         text: text.to_owned(),
         reply: reply.to_owned(),
     };
-    vec![answer(1, "Allow", "allow"), answer(2, "Deny", "deny")]
+    let mut answers = vec![answer(1, "Allow", "allow"), answer(2, "Deny", "deny")];
+    let always =
+        |pattern: &str| answer(3, &format!("Always allow {pattern} in this run"), "always");
+    answers.extend(pattern.map(always));
+    answers
 }
 
 #[cfg(test)]

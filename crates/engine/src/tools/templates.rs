@@ -44,7 +44,8 @@ pub fn name_problem(name: &str) -> Option<String> {
         return None;
     }
     if !is_name(name) {
-        let message = "must begin with a lower-case letter, then up to 40 lower-case letters, digits or `_`";
+        let message =
+            "must begin with a lower-case letter, then up to 40 lower-case letters, digits or `_`";
         return Some(format!("the name `{name}` {message}"));
     }
     let is_taken = TOOLS.iter().any(|tool| tool.joined() == name);

@@ -83,10 +83,7 @@ async fn a_letter_has_one_recipient() {
     let agent = world.enlist("worker").await;
     for (to, message) in [
         (json!({}), "Must specify either `toAgentId` or `toHuman: true`"),
-        (
-            json!({ "toAgentId": agent, "toHuman": true }),
-            "pass `toAgentId` or `toHuman`, not both",
-        ),
+        (json!({ "toAgentId": agent, "toHuman": true }), "pass `toAgentId` or `toHuman`, not both"),
         (json!({ "toHuman": false }), "Must specify either `toAgentId` or `toHuman: true`"),
     ] {
         let mut input = to;

@@ -148,8 +148,14 @@ async fn a_wish_for_leave_and_a_letter_of_trouble_need_a_person() {
     let agent = world.in_loop("worker", "night").await;
     let (mail, now) = (MailId::from_bits(9), world.engine.now());
     write(&world, move |tx| {
-        let question =
-            Question { agent, request: "r1".into(), tool: "Bash".into(), mail, answer: None };
+        let question = Question {
+            agent,
+            request: "r1".into(),
+            tool: "Bash".into(),
+            mail,
+            answer: None,
+            pattern: None,
+        };
         tx.question_insert(&question, now)?;
         let new = NewMail {
             id: mail,

@@ -71,9 +71,72 @@ async fn a_role_that_cannot_be_read_keeps_its_last_good_rules_also_after_a_resta
     }
     // Nobody new gets a role that is not there.
     world.refused(lead, "mcp__harness__draft_agent", wish, "RESOURCE_NOT_FOUND").await;
-    // A mended role counts as it is read.
+    // A mended role counts as it is read, for those who come.
     world.engine.adopt_settings(with_guard(&world, &[])).await.unwrap();
-    world.ok(enlisted, "mcp__task__list", json!({})).await;
+    let new = world.enlist("guard").await;
+    world.ok(new, "mcp__task__list", json!({})).await;
+    holds(&world, enlisted).await;
+}
+
+#[tokio::test]
+async fn the_rights_of_an_agent_that_is_there_only_shrink_also_after_a_restart() {
+    let world = World::new();
+    let mail = || json!({ "toHuman": true, "subject": "Hi", "body": "Hi" });
+    world.engine.adopt_settings(with_guard(&world, &["mcp__mail__send"])).await.unwrap();
+    let first = world.enlist("guard").await;
+    // A role that allows more does so for new agents.
+    world.engine.adopt_settings(with_guard(&world, &[])).await.unwrap();
+    let second = world.enlist("guard").await;
+    world.refused(first, "mcp__mail__send", mail(), "PERMISSION_DENIED").await;
+    world.ok(second, "mcp__mail__send", mail()).await;
+    // One that allows less does so for everybody, and what it took away does not come back.
+    world.engine.adopt_settings(with_guard(&world, &["mcp__task__list"])).await.unwrap();
+    let wide = with_guard(&world, &[]);
+    world.engine.adopt_settings(wide.clone()).await.unwrap();
+    let third = world.enlist("guard").await;
+    let mut world = world;
+    for _ in 0..2 {
+        for agent in [first, second] {
+            world.refused(agent, "mcp__task__list", json!({}), "PERMISSION_DENIED").await;
+            world.ok(agent, "mcp__mail__list_inbox", json!({})).await;
+        }
+        world.refused(first, "mcp__mail__send", mail(), "PERMISSION_DENIED").await;
+        world.ok(second, "mcp__mail__send", mail()).await;
+        world.ok(third, "mcp__task__list", json!({})).await;
+        world = world.restarted(wide.clone()).await;
+    }
+    // Rights that bind nobody any more are forgotten, and equal ones are kept once.
+    let kept = |world: &World| world.engine.store().read(|tx| tx.rights_snapshots()).unwrap().len();
+    assert_eq!(kept(&world), 3);
+    for agent in [first, second, third] {
+        world.discharge(agent).await;
+    }
+    world.engine.adopt_settings(wide).await.unwrap();
+    assert_eq!(kept(&world), 1);
+}
+
+#[tokio::test]
+async fn a_category_that_reaches_further_does_so_for_new_agents() {
+    let world = World::new();
+    let mut narrow = (*world.engine.settings()).clone();
+    narrow.default_kind = "script".into();
+    world.engine.adopt_settings(narrow.clone()).await.unwrap();
+    let old = world.enlist("conversational").await;
+    let other = world.enlist("worker").await;
+    let mut wide = narrow.clone();
+    let mut category = Policy::base("conversational");
+    category.reach = model::Reach::All;
+    category.may_draft.push("supervisor".into());
+    wide.policy.set("conversational", category);
+    world.engine.adopt_settings(wide.clone()).await.unwrap();
+    let new = world.enlist("conversational").await;
+    let world = world.restarted(wide).await;
+    let draft = json!({ "role": "supervisor", "prompt": "Lead" });
+    let await_other = json!({ "agentId": other, "waitSeconds": 0 });
+    world.refused(old, "mcp__harness__draft_agent", draft.clone(), "PERMISSION_DENIED").await;
+    world.refused(old, "mcp__harness__await_agent", await_other.clone(), "PERMISSION_DENIED").await;
+    world.ok(new, "mcp__harness__draft_agent", draft).await;
+    world.ok(new, "mcp__harness__await_agent", await_other).await;
 }
 
 #[tokio::test]

@@ -30,6 +30,8 @@ pub struct TranscriptEntry {
     pub part: bool,
     /// The commit that it tells of having made
     pub commit: Option<String>,
+    /// The request for a permission that it is; not each is put to a person
+    pub asked: Option<String>,
 }
 
 /// Sorts of things that an agent says and does.
@@ -78,6 +80,7 @@ impl TranscriptEntry {
             duration_ms: None,
             part: false,
             commit: None,
+            asked: None,
         }
     }
 

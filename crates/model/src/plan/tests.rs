@@ -161,7 +161,10 @@ fn what_is_wrong_is_told_with_its_line() {
             "## Step 1: A\n## Step 2a: B\n",
             "line 2: `Step 2a: B` needs a number, such as `Step 3: Title`",
         ),
-        ("## Step 1: A\nBudget: much\n", "line 2: `much` is not an amount of dollars such as `2.50`"),
+        (
+            "## Step 1: A\nBudget: much\n",
+            "line 2: `much` is not an amount of dollars such as `2.50`",
+        ),
         ("## Step 1: A\nBudget: -1\n", "line 2: `-1` is not an amount of dollars such as `2.50`"),
         (
             "1. a\n2. b\n\n1. c\n",

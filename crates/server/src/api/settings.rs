@@ -18,7 +18,7 @@ use wire::settings::{
 };
 
 use crate::answer::{Answer, Input};
-use crate::app::reload_event;
+use crate::app::{ReloadScope, reload_event};
 use crate::files::{FileChange, Files};
 use crate::shared::Shared;
 
@@ -159,7 +159,7 @@ pub(crate) async fn save(
         if !saved.ok {
             return Err(refused(&saved));
         }
-        let reloaded = reload().map_err(|error| {
+        let reloaded = reload(ReloadScope::All).map_err(|error| {
             let said = format!("it is saved and not in force: {}", error.message);
             ToolError::conflict(said).hint("mend the file, then `adjutant reload`")
         })?;

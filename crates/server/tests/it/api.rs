@@ -254,7 +254,8 @@ async fn the_server_tells_how_it_does() {
 async fn configuration_is_read_again_and_the_server_ends() {
     let world = World::new();
     let (status, report) = world.ask(Method::POST, "/api/reload", OPERATOR, None).await;
-    assert_eq!((status, report), (StatusCode::OK, json!({ "roles": 3, "warnings": ["odd"] })));
+    let read = json!({ "roles": 3, "warnings": ["odd"], "read": true, "changes": [] });
+    assert_eq!((status, report), (StatusCode::OK, read));
     let events = world.get("/api/events?kind=config.reloaded").await;
     assert_eq!(events["events"].as_array().unwrap().len(), 1);
     assert_eq!(world.get("/api/audit/verify").await["ok"], true);

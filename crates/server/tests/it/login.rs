@@ -4,7 +4,7 @@ use axum::body::Body;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::world::{OPERATOR, Stream, World, request, whole};
+use crate::world::{CHANGED, OPERATOR, Stream, World, request, whole};
 
 async fn link(world: &World, wish: Value) -> (String, String) {
     let (status, made) = world.ask(Method::POST, "/api/links", OPERATOR, Some(wish)).await;
@@ -170,4 +170,41 @@ async fn the_page_itself_needs_no_token_but_the_right_name() {
         let refused = ask(path, "127.0.0.1:3001").await;
         assert_eq!(refused.status(), StatusCode::UNAUTHORIZED, "{path}");
     }
+}
+
+#[tokio::test]
+async fn what_a_person_does_on_the_page_reads_changed_settings_first() {
+    let world = World::new();
+    let (_, code) = link(&world, json!({})).await;
+    let tab = token(&world, &code).await;
+    let reloads = async || {
+        let events = world.get("/api/events?kind=config.reloaded").await;
+        events["events"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["data"].clone())
+            .collect::<Vec<_>>()
+    };
+    let mark = || std::fs::write(world.home().join(CHANGED), "").unwrap();
+    world.execute(&tab, "mcp__mail__list_inbox", json!({})).await;
+    assert_eq!(reloads().await, Vec::<Value>::new(), "nothing has changed");
+    // A program with the operator's token, and an agent, go on with what was read last.
+    mark();
+    let worker = world.enlist("worker").await;
+    world.execute(&worker.token, "mcp__mail__list_inbox", json!({})).await;
+    world.execute(OPERATOR, "mcp__mail__list_inbox", json!({})).await;
+    assert_eq!(reloads().await, Vec::<Value>::new());
+    world.execute(&tab, "mcp__mail__list_inbox", json!({})).await;
+    let read =
+        json!({ "roles": 3, "warnings": ["odd"], "changes": ["role coder: tools gains Bash"] });
+    assert_eq!(reloads().await, [read.clone()]);
+    mark();
+    let (status, _) = world.ask(Method::POST, "/api/links", &tab, Some(json!({}))).await;
+    assert_eq!(status, StatusCode::CREATED);
+    assert_eq!(reloads().await, [read.clone(), read]);
+    // Who asks only for changed files is told whether there were any.
+    let (_, report) = world.ask(Method::POST, "/api/reload?changed=true", OPERATOR, None).await;
+    assert_eq!((&report["read"], &report["changes"]), (&json!(false), &json!([])));
+    assert_eq!(reloads().await.len(), 2);
 }

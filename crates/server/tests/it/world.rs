@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use model::{AgentId, Policy, Timestamp};
 use serde_json::{Value, json};
-use server::{Activity, App, FileChange, Files, Server};
+use server::{Activity, App, FileChange, Files, Reload, ReloadScope, Server};
 use store::{NewAgent, Store};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt as _;
-use wire::server::ReloadReport;
+use wire::server::{ReloadReport, SettingsChange};
 use wire::settings::{CheckedChange, FilesView};
 
 pub(crate) const OPERATOR: &str = "adjop_test";
@@ -46,6 +46,11 @@ pub(crate) struct Member {
 }
 
 impl World {
+    /// Its folder.
+    pub(crate) fn home(&self) -> &Path {
+        self.home.path()
+    }
+
     pub(crate) fn new() -> Self {
         Self::with_settings(settings())
     }
@@ -407,6 +412,25 @@ pub(crate) fn settings() -> Settings {
     Settings { policy, roles, ..Settings::default() }
 }
 
+/// File by which a test says that the settings have changed since they were read last.
+pub(crate) const CHANGED: &str = "changed";
+
+fn reload(changed: PathBuf) -> Reload {
+    Arc::new(move |scope| {
+        let is_changed = std::fs::remove_file(&changed).is_ok();
+        if scope == ReloadScope::Changed && !is_changed {
+            return Ok(ReloadReport { roles: 3, ..ReloadReport::default() });
+        }
+        let change = SettingsChange {
+            subject: "role coder".to_owned(),
+            change: "tools gains Bash".to_owned(),
+            widens: true,
+        };
+        let changes = if is_changed { vec![change] } else { Vec::new() };
+        Ok(ReloadReport { roles: 3, warnings: vec!["odd".to_owned()], read: true, changes })
+    })
+}
+
 fn app(home: &Path, settings: Settings) -> App {
     let store = Store::open(&home.join("state.db")).unwrap();
     let options = Options {
@@ -421,7 +445,7 @@ fn app(home: &Path, settings: Settings) -> App {
         version: "0.1.0".to_owned(),
         started_at: Timestamp::from_millis(0),
         hosts: vec!["crew.example".to_owned()],
-        reload: Arc::new(|| Ok(ReloadReport { roles: 3, warnings: vec!["odd".to_owned()] })),
+        reload: reload(home.join(CHANGED)),
         files: Arc::new(NoFiles),
         shutdown: CancellationToken::new(),
         activity: Arc::new(Activity::default()),

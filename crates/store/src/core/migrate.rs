@@ -24,6 +24,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/0014_slack_order.sql"),
     include_str!("../../migrations/0015_lost_commit.sql"),
     include_str!("../../migrations/0016_task_board.sql"),
+    include_str!("../../migrations/0017_rights.sql"),
+    include_str!("../../migrations/0018_pattern.sql"),
 ];
 
 /// The newest schema that this Adjutant knows.

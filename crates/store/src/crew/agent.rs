@@ -80,6 +80,8 @@ pub struct Agent {
     pub updated_at: Timestamp,
     /// When it last did something
     pub last_active_at: Timestamp,
+    /// The rights that were in force when it was recorded, by their number
+    pub rights: i64,
 }
 
 impl Agent {
@@ -103,7 +105,7 @@ pub enum AgentPage {
 
 pub(crate) const COLUMNS: &str = "number, id, role, category, kind, parent_id, depth, task_id, epic_id, session, \
      state, reason, limited_until, ended_at, attempt, cwd, tmux_session, created_at, updated_at, \
-     last_active_at, iteration";
+     last_active_at, iteration, rights";
 
 pub(crate) fn read(row: &Row<'_>) -> Result<Agent, StoreError> {
     let mut cells = RowReader::of(row);
@@ -126,6 +128,7 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Agent, StoreError> {
         updated_at: cells.time()?,
         last_active_at: cells.time()?,
         iteration: cells.get()?,
+        rights: cells.get()?,
     })
 }
 
@@ -154,10 +157,13 @@ impl Tx<'_> {
     /// Records a new agent.
     pub fn agent_insert(&mut self, new: &NewAgent, now: Timestamp) -> Result<(), StoreError> {
         let number = self.number("SELECT COALESCE(MAX(number), 0) + 1 FROM agent", [])?;
+        let rights = self.rights_last()?;
         self.execute(
             "INSERT INTO agent (number, id, role, category, kind, parent_id, depth, task_id, epic_id,
-                session, state, attempt, cwd, token_hash, created_at, updated_at, last_active_at, iteration)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 1, $12, $13, $14, $14, $14, $15)",
+                session, state, attempt, cwd, token_hash, created_at, updated_at, last_active_at, iteration,
+                rights)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 1, $12, $13, $14, $14, $14, $15,
+                $16)",
             params![
                 number,
                 new.id.to_string(),
@@ -173,7 +179,8 @@ impl Tx<'_> {
                 new.cwd,
                 new.token_hash,
                 now.as_millis(),
-                new.iteration
+                new.iteration,
+                rights
             ],
         )?;
         Ok(())

@@ -20,9 +20,11 @@ pub struct Question {
     pub mail: MailId,
     /// `allow`, or `deny` and why
     pub answer: Option<String>,
+    /// The calls that the answer `always` covers
+    pub pattern: Option<String>,
 }
 
-const COLUMNS: &str = "agent_id, request, tool, mail_id, answer";
+const COLUMNS: &str = "agent_id, request, tool, mail_id, answer, pattern";
 
 fn read(row: &rusqlite::Row<'_>) -> Result<Question, StoreError> {
     let mut cells = RowReader::of(row);
@@ -32,6 +34,7 @@ fn read(row: &rusqlite::Row<'_>) -> Result<Question, StoreError> {
         tool: cells.get()?,
         mail: cells.parse()?,
         answer: cells.get()?,
+        pattern: cells.get()?,
     })
 }
 
@@ -43,15 +46,16 @@ impl Tx<'_> {
         now: Timestamp,
     ) -> Result<bool, StoreError> {
         let added = self.execute(
-            "INSERT INTO question (agent_id, request, tool, mail_id, asked_at)
-             VALUES ($1, $2, $3, $4, $5)
+            "INSERT INTO question (agent_id, request, tool, mail_id, asked_at, pattern)
+             VALUES ($1, $2, $3, $4, $5, $6)
              ON CONFLICT (agent_id, request) DO NOTHING",
             params![
                 question.agent.to_string(),
                 question.request,
                 question.tool,
                 question.mail.to_string(),
-                now.as_millis()
+                now.as_millis(),
+                question.pattern
             ],
         )?;
         Ok(added > 0)

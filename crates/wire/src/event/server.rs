@@ -7,11 +7,15 @@ use serde::{Deserialize, Serialize};
 
 /// Payload of `config.reloaded`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct ConfigReloaded {
     /// Count of the roles in force
     pub roles: usize,
     /// Findings that did not prevent the reload
     pub warnings: Vec<String>,
+    /// What it changed, a line each
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Vec<String>>,
 }
 
 /// Payload of `webhook.dead`.

@@ -19,6 +19,7 @@ use crate::cli_error::Trouble;
 use crate::client::Answer;
 use crate::commands::call::tool::text_or_stdin;
 use crate::commands::reconnect::Steady;
+use crate::commands::server_process::reload::read_changes;
 use crate::terminal::render::{bold, line, name};
 
 /// Exit code of a loop that failed, was stopped or went over its budget.
@@ -116,6 +117,7 @@ async fn start(app: &App, args: LoopArgs) -> Result<(), Trouble> {
     ];
     request.extend(given.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
     let mut steady = Steady::new(app).await?;
+    read_changes(app, steady.client()).await?;
     let log = EventLog::from_now(&mut steady, follow::KINDS).await?;
     let one = steady.client().post::<LoopView>("/api/loops", &request).await?;
     if args.detach {

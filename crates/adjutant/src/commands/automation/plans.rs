@@ -15,6 +15,7 @@ use crate::cli::{PlanArgs, PlanRunArgs, PlanVerb};
 use crate::cli_error::Trouble;
 use crate::client::Answer;
 use crate::commands::reconnect::Steady;
+use crate::commands::server_process::reload::read_changes;
 use crate::terminal::render::{bold, count, line, name, table};
 
 /// Exit code of a plan that ended without being completed.
@@ -42,6 +43,7 @@ pub(crate) async fn run(app: &App, args: PlanArgs) -> Result<(), Trouble> {
         PlanVerb::Stop { name } => stop(app, &name).await,
         PlanVerb::Resume { name, budget, detach } => {
             let steady = Steady::new(app).await?;
+            read_changes(app, steady.client()).await?;
             let path = format!("{}/resume", path_of(&name));
             let plan = steady.client().post(&path, &json!({ "budget": budget })).await?;
             begun(app, steady, plan, detach.into()).await
@@ -84,6 +86,7 @@ async fn begin(app: &App, args: PlanRunArgs) -> Result<(), Trouble> {
     ];
     request.extend(given.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
     let steady = Steady::new(app).await?;
+    read_changes(app, steady.client()).await?;
     let plan = steady.client().post("/api/plans", &request).await?;
     begun(app, steady, plan, args.detach.into()).await
 }

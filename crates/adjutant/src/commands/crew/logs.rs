@@ -51,7 +51,25 @@ pub(crate) async fn follow(
     agent: AgentId,
     progress: &Progress,
 ) -> Result<(), Trouble> {
-    let mut printer = StepPrinter::default();
+    follow_with(StepPrinter::default(), steady, agent, progress).await
+}
+
+/// Shows people what an agent says and does, one line each, until the agent ends.
+pub(crate) async fn follow_briefly(
+    steady: &mut Steady<'_>,
+    agent: AgentId,
+    progress: &Progress,
+) -> Result<(), Trouble> {
+    let printer = StepPrinter { writer: TranscriptWriter::brief(), ..StepPrinter::default() };
+    follow_with(printer, steady, agent, progress).await
+}
+
+async fn follow_with(
+    mut printer: StepPrinter,
+    steady: &mut Steady<'_>,
+    agent: AgentId,
+    progress: &Progress,
+) -> Result<(), Trouble> {
     let tail = Tail::new(agent, None);
     let print = |page: &AgentStream| progress.aside(|| printer.print(page));
     print_pages(steady, tail, End::OfAgent, print).await?;

@@ -20,5 +20,5 @@ fn broken(app: &App, role: &str) -> Option<Trouble> {
     let policy = app.config(&home, &[]).ok()?.policy().ok()?;
     let mut files = roles::files::list(&home, &policy).into_iter();
     let problem = files.find(|file| file.name == role)?.problem?;
-    Some(Trouble::from(Box::new(problem)).hint("fix the file, then run `adjutant reload`"))
+    Some(Trouble::from(Box::new(problem)).hint("fix the file and try again"))
 }

@@ -15,7 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::{Instant, sleep};
 use wire::agent_details::{AgentDetails, AgentTokens};
 use wire::agents::{AgentResultView, AwaitedAgent, KilledAgent};
-use wire::crew::{CrewRow, CrewRows};
+use wire::crew::{CrewQuestion, CrewRow, CrewRows};
 use wire::runs::StartedRun;
 
 use super::agents::elapsed;
@@ -23,12 +23,13 @@ use super::logs;
 use super::role;
 use super::summary::Work;
 use crate::app::{App, now};
-use crate::cli::{AwaitArgs, BoundArgs, KillArgs, ResumeArgs, RunArgs};
+use crate::cli::{AwaitArgs, BoundArgs, KillArgs, ResumeArgs, RunAndWaitArgs, RunArgs};
 use crate::cli_error::Trouble;
 use crate::client::{Answer, Client};
 use crate::commands::call::tool::text_or_stdin;
 use crate::commands::progress::Progress;
 use crate::commands::reconnect::Steady;
+use crate::commands::server_process::reload::read_changes;
 use crate::server_process::connect;
 use crate::terminal::render::{
     Page, bad, bold, dim, dollars, good, is_terminal, line, name, odd, print_json, print_text,
@@ -45,19 +46,23 @@ const NOT_SUCCEEDED: u8 = 1;
 const ALREADY_ENDED: u8 = 5;
 
 /// Starts an agent and waits for its end.
-pub(crate) async fn run(app: &App, args: RunArgs) -> Result<(), Trouble> {
+pub(crate) async fn run(app: &App, args: RunAndWaitArgs) -> Result<(), Trouble> {
+    let RunAndWaitArgs { quiet, run: args } = args;
     let role = args.role.clone();
     let request = run_request(app, args)?;
     let steady = Steady::new(app).await?;
+    read_changes(app, steady.client()).await?;
     let started = start(app, steady.client(), &request, role.as_deref()).await?;
-    watch(app, steady, &started).await
+    watch(app, steady, &started, if quiet { Watching::Quiet } else { Watching::Live }).await
 }
 
 /// Starts an agent.
 pub(crate) async fn draft(app: &App, args: RunArgs) -> Result<(), Trouble> {
     let role = args.role.clone();
     let request = run_request(app, args)?;
-    let started = start(app, &app.client().await?, &request, role.as_deref()).await?;
+    let client = app.client().await?;
+    read_changes(app, &client).await?;
+    let started = start(app, &client, &request, role.as_deref()).await?;
     Ok(app.render.answer(&started, || started_text(&started))?)
 }
 
@@ -80,11 +85,12 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<(), Trouble> {
     let mut steady = Steady::new(app).await?;
     let before = steady.agent(&args.agent).await?;
     request.insert("resume".to_owned(), before.to_string().into());
+    read_changes(app, steady.client()).await?;
     let started = steady.client().post::<StartedRun>("/api/runs", &request).await?;
     if args.detach {
         return Ok(app.render.answer(&started, || started_text(&started))?);
     }
-    watch(app, steady, &started).await
+    watch(app, steady, &started, Watching::Live).await
 }
 
 /// Refuses callers that are agents: they start others with a tool, which records the parent.
@@ -161,17 +167,33 @@ struct RunOutcome<'a> {
     branch: Option<&'a str>,
 }
 
+/// What is told while an agent works.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Watching {
+    /// At a terminal, what it says and does
+    Live,
+    /// Nothing
+    Quiet,
+}
+
 /// Follows an agent that was just started to its end.
-async fn watch(app: &App, mut steady: Steady<'_>, started: &StartedRun) -> Result<(), Trouble> {
+async fn watch(
+    app: &App,
+    mut steady: Steady<'_>,
+    started: &StartedRun,
+    watching: Watching,
+) -> Result<(), Trouble> {
     let (id, role, task) = (started.agent_id, line(&started.role), line(&started.task_slug));
     // Installed before the agent is announced, so that an early Ctrl-C is not lost.
     let mut interrupt = signal(SignalKind::interrupt())?;
-    app.render.aside(&dim(format!("{id} is started as {role}, for the task {task}")))?;
-    if let Some(note) = note_text(started) {
-        app.render.aside(&note)?;
+    if watching == Watching::Live {
+        app.render.aside(&dim(format!("{id} is started as {role}, for the task {task}")))?;
+        if let Some(note) = note_text(started) {
+            app.render.aside(&note)?;
+        }
     }
     let details = tokio::select! {
-        details = until_ended(app, &mut steady, id) => details?,
+        details = until_ended(app, &mut steady, id, watching) => details?,
         _ = interrupt.recv() => {
             return Err(Trouble::interrupted(format!("stopped waiting; {id} keeps running"))
                 .hint(format!("`adjutant logs -f {id}` shows what it does"))
@@ -202,11 +224,13 @@ async fn until_ended(
     app: &App,
     steady: &mut Steady<'_>,
     id: AgentId,
+    watching: Watching,
 ) -> Result<AgentDetails, Trouble> {
-    let progress = Progress::waiting(app, &id.to_string());
+    let is_live = watching == Watching::Live;
+    let progress = if is_live { Progress::waiting(app, &id.to_string()) } else { Progress::none() };
     let followed = async {
-        if !app.render.is_json() && is_terminal() {
-            logs::follow(steady, id, &progress).await?;
+        if is_live && !app.render.is_json() && is_terminal() {
+            logs::follow_briefly(steady, id, &progress).await?;
         }
         until_over(steady, id, None).await
     };
@@ -226,10 +250,17 @@ async fn with_progress<T>(
     work: impl Future<Output = T>,
 ) -> T {
     let refresh = async {
+        let mut told = None;
         while progress.is_seen() {
             // A failed look is not reported: the work itself meets the same problem.
-            if let Some(text) = progress_text(app, id).await {
-                progress.say(&text);
+            if let Some(row) = row_of(app, id).await {
+                progress.say(&row_text(&row));
+                let question = row.asks.filter(|question| told != Some(question.mail_id));
+                if let Some(question) = question {
+                    told = Some(question.mail_id);
+                    // A terminal that is gone is met by the work itself.
+                    _ = progress.aside(|| app.render.aside(&question_text(&question)));
+                }
             }
             sleep(REFRESH_INTERVAL).await;
         }
@@ -242,10 +273,16 @@ async fn with_progress<T>(
     }
 }
 
-async fn progress_text(app: &App, id: AgentId) -> Option<String> {
+async fn row_of(app: &App, id: AgentId) -> Option<CrewRow> {
     let client = connect::locate(&app.place(&[]).ok()?).ok()??;
     let crew = client.get::<CrewRows>(&format!("/api/crew/rows?ids={id}")).await.ok()?;
-    crew.rows.first().map(row_text)
+    crew.into_value().rows.into_iter().next()
+}
+
+/// A question that an agent waits with, and how to answer it.
+fn question_text(question: &CrewQuestion) -> String {
+    let answer = format!("adjutant mail read {}", question.mail_id);
+    format!("{} {}  {}", odd("?"), line(&question.subject), name(answer))
 }
 
 /// State and activity of an agent, one line.

@@ -10,9 +10,23 @@ use crate::terminal::render::{bad, dim, line, name, odd, plain, room, short};
 /// Upper bound on the length of a call or an answer, even in a pipe.
 const MAX_LINE: usize = 200;
 
+/// How much of each step is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Texts as they are, and what came of each call
+    #[default]
+    Full,
+    /// What the agent says and does, one line each; of what came of calls only failures
+    Brief,
+}
+
+/// Upper bound on a text that is kept until it is complete; of a brief one only the beginning is shown.
+const MAX_OPEN_TEXT: usize = 4_096;
+
 /// Turns steps into lines. Keeps the end of a text that comes in parts until its line is complete.
 #[derive(Debug, Default)]
 pub(crate) struct TranscriptWriter {
+    detail: Detail,
     /// Text whose last line is not complete yet
     open: Option<OpenText>,
     /// Calls without an output so far, by id
@@ -43,6 +57,11 @@ struct ShownCall {
 }
 
 impl TranscriptWriter {
+    /// A writer that shows one line of each step.
+    pub(crate) fn brief() -> Self {
+        Self { detail: Detail::Brief, ..Self::default() }
+    }
+
     /// The lines that a step completes.
     pub(crate) fn write(&mut self, step: &StreamItem) -> Vec<String> {
         let mut lines = if step.part {
@@ -62,7 +81,15 @@ impl TranscriptWriter {
     pub(crate) fn finish(&mut self) -> Option<String> {
         let open = self.open.take()?;
         let has_words = !open.line.trim().is_empty();
-        has_words.then(|| open.tone.paint(&open.line))
+        has_words.then(|| self.painted(open.tone, &open.line))
+    }
+
+    /// A text in its tone, and as long as it may be.
+    fn painted(&self, tone: Tone, text: &str) -> String {
+        match self.detail {
+            Detail::Full => tone.paint(text),
+            Detail::Brief => tone.paint(&short(text, room(0).min(MAX_LINE))),
+        }
     }
 
     /// Adds a part to the open text.
@@ -76,10 +103,24 @@ impl TranscriptWriter {
             tone: Tone::of(step),
             line: String::new(),
         });
+        let is_program = step.kind == StepKind::Output;
+        if self.detail == Detail::Brief && !is_program {
+            // What an agent says is one line, however many it writes.
+            let left = MAX_OPEN_TEXT.saturating_sub(open.line.len());
+            open.line.extend(plain(&step.text).chars().take(left));
+            return lines;
+        }
         open.line.push_str(&plain(&step.text));
         if let Some((complete, rest)) = open.line.rsplit_once('\n') {
-            lines.push(open.tone.paint(complete));
-            open.line = rest.to_owned();
+            let (tone, complete, rest) = (open.tone, complete.to_owned(), rest.to_owned());
+            open.line = rest;
+            match self.detail {
+                Detail::Full => lines.push(tone.paint(&complete)),
+                Detail::Brief => {
+                    let written = complete.lines().filter(|line| !line.trim().is_empty());
+                    lines.extend(written.map(|line| self.painted(tone, line)));
+                }
+            }
         }
         lines
     }
@@ -90,16 +131,17 @@ impl TranscriptWriter {
         let text = match step.kind {
             StepKind::Told => format!("{} {}", name("»"), short(&step.text, most)),
             StepKind::Message | StepKind::Thought => {
-                Tone::of(step).paint(&plain(step.text.trim_end()))
+                self.painted(Tone::of(step), &plain(step.text.trim_end()))
             }
             StepKind::Call => self.call(step, most)?,
             StepKind::Output => {
                 if let Some(id) = &step.id {
                     self.calls.remove(id);
                 }
-                match step.ok {
-                    Some(false) => failure(&step.text, most),
-                    _ => format!("{} {}", dim("←"), dim(short(&step.text, most))),
+                match (step.ok, self.detail) {
+                    (Some(false), _) => failure(&step.text, most),
+                    (_, Detail::Brief) => return None,
+                    (_, Detail::Full) => format!("{} {}", dim("←"), dim(short(&step.text, most))),
                 }
             }
             StepKind::Error => failure(&step.text, most),
@@ -280,6 +322,32 @@ mod tests {
             lines,
             [r#"→ apply_patch [{"path":"a.rs"}]"#, "← ", "→ Read {}", r#"→ Read {"path":"b.rs"}"#]
         );
+    }
+
+    #[test]
+    fn in_brief_each_step_is_one_line_and_only_failures_of_calls_are_shown() {
+        let steps = [
+            step(StepKind::Message, "# Done\n\n- one\n- two"),
+            part(StepKind::Message, "I look.\nAnd "),
+            part(StepKind::Message, "then?"),
+            call("1", Some("Bash"), json!({ "command": "ls" })),
+            output("1", "a\nb"),
+            call("2", Some("Bash"), json!({ "command": "false" })),
+            StreamItem { ok: Some(false), ..output("2", "exit\n1") },
+            part(StepKind::Output, "one\n\ntwo\nthr"),
+            part(StepKind::Output, "ee\n"),
+            step(StepKind::Message, &"x".repeat(1000)),
+        ];
+        let mut writer = TranscriptWriter::brief();
+        let mut lines: Vec<String> = steps.iter().flat_map(|step| writer.write(step)).collect();
+        lines.extend(writer.finish());
+        let lines: Vec<String> =
+            lines.iter().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
+        let wanted =
+            ["# Done - one - two", "I look. And then?", "→ Bash ls", "→ Bash false", "← exit 1"];
+        assert_eq!(lines[..5], wanted);
+        assert_eq!(lines[5..8], ["one", "two", "three"]);
+        assert_eq!((lines[8].chars().count(), lines.len()), (MAX_LINE, 9));
     }
 
     #[test]

@@ -21,10 +21,11 @@ use crate::home::moving::{self, Moved};
 use crate::home::{Home, ServerFile};
 use crate::logging;
 use crate::runtime;
+use crate::serve::in_force::accepted_text;
 use crate::serve::{self, Stage};
 use crate::server_process::connect::{self, Where};
 use crate::server_process::{self, Bound, Claim, ClaimError, Ownership, Port};
-use crate::terminal::render::{age, bold, counted, dim, good, line, name, odd};
+use crate::terminal::render::{Render, age, bold, counted, dim, good, line, name, odd};
 
 /// Interval at which a server looks whether its files are still there.
 const GUARD_INTERVAL: Duration = Duration::from_secs(1);
@@ -47,7 +48,9 @@ pub(crate) fn up(app: &App, args: &UpArgs) -> Result<(), Trouble> {
         host: args.host.clone(),
         port: args.port,
     };
-    let (config, _) = stage.config()?;
+    // One that starts by itself goes on with what was in force.
+    let read = if args.background.is_some() { stage.accepted() } else { stage.clone() };
+    let (config, _) = read.config()?;
     logging::for_server(config.server.log_level.as_str(), app.global.verbose);
     match args.background {
         None if args.detach => detach(app, args, &home, config.server.port),
@@ -85,6 +88,9 @@ fn detach(app: &App, args: &UpArgs, home: &Home, wanted: u16) -> Result<(), Trou
     let progress = Progress::waiting(app, "waiting for the server");
     let (before, server) = runtime.block_on(async {
         let before = connect::running(&at).await?;
+        if before.is_none() {
+            app.accept_files(home.clone())?;
+        }
         Ok::<_, Trouble>((before, connect::ensure(&at).await?))
     })?;
     drop(progress);
@@ -146,8 +152,12 @@ async fn serve_home(
     let stage = &stage;
     // A restore that was killed in the middle is brought to its end, and its configuration counts.
     let restored = crate::backup::finish_restore(&stage.home, &stage.env)?;
-    let reread = if restored { Some(stage.config()?.0) } else { None };
-    let config = reread.as_ref().unwrap_or(config);
+    let is_asked = restored || background.is_none();
+    if is_asked && let Some(text) = accepted_text(&stage.accept()?) {
+        Render::Text.aside(&text)?;
+    }
+    let (config, _) = stage.accepted().config()?;
+    let config = &config;
     let record = serve::open(stage, config)?;
     let (bound, note) = listen(stage, config, &record, (background, &ownership)).await?;
     // Before any agent is told of it.

@@ -40,6 +40,19 @@ const KEYS: [&str; 21] = [
     "review",
 ];
 
+/// Keys that bound an agent: mistyped they would bound nothing.
+const RESTRICTING_KEYS: [&str; 9] = [
+    "category",
+    "tools",
+    "disallowedTools",
+    "deny",
+    "timeout",
+    "inactivity",
+    "budget",
+    "sandbox",
+    "review",
+];
+
 /// Keys that Claude Code gives a meaning to and Adjutant does not. They bound nothing here, so they may stand.
 const CLAUDE_KEYS: [&str; 12] = [
     "background",
@@ -169,7 +182,11 @@ fn finish(
     let mut other: BTreeMap<String, serde_json::Value> = yaml::parse(name, matter, text)?;
     other.retain(|key, _| !KEYS.contains(&key.as_str()));
     for key in other.keys() {
-        let near = nearest(key, KEYS);
+        let near = match source {
+            Source::Home => nearest(key, KEYS),
+            // Claude Code's files may have keys that nobody here has heard of.
+            Source::Claude => nearest(key, RESTRICTING_KEYS),
+        };
         let is_claudes = CLAUDE_KEYS.contains(&key.as_str());
         if is_claudes || (source == Source::Claude && near.is_none()) {
             let message = format!("key `{key}` has no effect in Adjutant");

@@ -105,9 +105,18 @@ fn an_unknown_key_is_refused_and_one_of_claude_codes_is_let_pass() {
     assert_eq!(refused("---\nname: a\nzebra: 1\n---\n"), "r.md:3: unknown key `zebra`");
     // Claude Code's own files may have keys that we have never heard of, but no mistyped ones of ours.
     let theirs = |text: &str| parse(("r.md", Source::Claude), text, &Policy::default());
-    let (_, warnings) = theirs("---\nname: a\nzebra: 1\n---\n").unwrap();
-    assert_eq!(warnings.len(), 1);
-    assert!(theirs("---\nname: a\ndisalowedTools: Bash\n---\n").is_err());
+    for near_nothing_that_bounds in ["zebra: 1", "descripton: Helps", "modle: opus", "acp2: [x]"] {
+        let (_, warnings) =
+            theirs(&format!("---\nname: a\n{near_nothing_that_bounds}\n---\n")).unwrap();
+        let warned: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+        let key = near_nothing_that_bounds.split(':').next().unwrap();
+        assert_eq!(warned, [format!("r.md:3: key `{key}` has no effect in Adjutant")]);
+    }
+    for near_one in ["disalowedTools: Bash", "tool: Read", "sandbx: bwrap", "bugdet: {usd: 1}"] {
+        let problem = theirs(&format!("---\nname: a\n{near_one}\n---\n")).unwrap_err();
+        assert_eq!(problem.line, Some(3), "{near_one}");
+        assert!(problem.help.as_ref().unwrap().starts_with("did you mean"), "{near_one}");
+    }
 }
 
 #[test]

@@ -142,7 +142,11 @@ async fn what_cannot_be_a_loop_is_refused_with_what_to_do() {
         (&["loop", "house", "--spec", "empty.md"], 2, "needs a specification"),
         (&["loop", "a/b", "--spec", "SPEC.md"], 2, "name"),
         (&["loop", "a\u{7}b", "--spec", "SPEC.md"], 2, "name"),
-        (&["loop", "default", "--spec", "SPEC.md"], 2, "is reserved and cannot be the name of a loop"),
+        (
+            &["loop", "default", "--spec", "SPEC.md"],
+            2,
+            "is reserved and cannot be the name of a loop",
+        ),
         (&["loop", "house", "--spec", "SPEC.md", "--role", "buildr"], 4, "did you mean `builder`?"),
         (&["loop", "house", "--spec", "SPEC.md", "--agent", "clod"], 2, "no kind of agent `clod`"),
         (

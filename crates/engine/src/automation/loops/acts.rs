@@ -105,7 +105,9 @@ impl Automation {
             _ if row.is_live() => return Err(running(&row)),
             state => {
                 return Err(ToolError::conflict(format!("the loop `{name}` is over: {state}"))
-                    .hint(format!("continue it with more iterations: `adjutant loop {name} --iterations 5`")));
+                    .hint(format!(
+                        "continue it with more iterations: `adjutant loop {name} --iterations 5`"
+                    )));
             }
         }
         let settings = self.settings();
@@ -382,9 +384,7 @@ fn order(
         return Err(ToolError::invalid(message).detail("field", "iterations"));
     }
     if change.budget.is_some_and(|usd| Usd::check_dollars(usd).is_err() || usd <= 0.0) {
-        return Err(
-            ToolError::invalid("`budget` must be greater than 0").detail("field", "budget")
-        );
+        return Err(ToolError::invalid("`budget` must be greater than 0").detail("field", "budget"));
     }
     let role = change.role.clone().or_else(|| before.map(|order| order.role.clone()));
     let role = role.unwrap_or_else(|| settings.loops.role.clone());

@@ -234,7 +234,8 @@ async fn working(
     }
     let agent = row.agent.map(|id| engine.store.read(|tx| tx.agent_get(id))).transpose()?.flatten();
     let Some(agent) = agent else {
-        let message = format!("the agent of iteration {} is missing from the record", row.iteration);
+        let message =
+            format!("the agent of iteration {} is missing from the record", row.iteration);
         return Err(ToolError::internal(std::io::Error::other(message)));
     };
     let AgentState::Ended { outcome, reason, .. } = agent.state else { return Ok(Step::Wait) };

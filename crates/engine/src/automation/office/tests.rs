@@ -25,6 +25,7 @@ fn supervisor(state: AgentState) -> Agent {
         created_at: at,
         updated_at: at,
         last_active_at: at,
+        rights: 0,
     }
 }
 

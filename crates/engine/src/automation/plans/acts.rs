@@ -106,8 +106,7 @@ impl Automation {
             let plan = find_plan(tx, &name)?;
             let cap = resumable(tx, &plan, dollars(budget)?)?;
             let before = find_agent(tx, plan.coordinator)?;
-            let next =
-                Successor { before: &before, tries: 1, cap, why: "resumed by a person" };
+            let next = Successor { before: &before, tries: 1, cap, why: "resumed by a person" };
             succeed(tx, &settings, &plan, next, engine.now())?;
             let input = json!({ "name": name, "budget": budget });
             record(tx, &engine, "operator__plan_resume", (&plan, input))?;
@@ -162,9 +161,7 @@ fn resumable(tx: &Tx<'_>, plan: &Plan, more: Option<Usd>) -> Result<Option<Usd>,
     if left(tx, plan, plan.cap)?.is_some_and(|left| left.nanos() <= 0) {
         let cap = plan.cap.unwrap_or_default();
         return Err(ToolError::conflict(format!("the budget of `{name}`, {cap}, is used up"))
-            .hint(format!(
-                "allow more: `adjutant plan resume {name} --budget 5`"
-            ))
+            .hint(format!("allow more: `adjutant plan resume {name} --budget 5`"))
             .detail("state", plan.state.name()));
     }
     Ok(plan.cap)

@@ -43,8 +43,9 @@ impl Passage {
             IdempotencyLookup::Otherwise { tool } => {
                 let what = if tool == call.tool { "other input" } else { "another tool" };
                 let message = format!("the key `{}` was used before with {what}", call.key);
-                Err(ToolError::conflict(message)
-                    .hint("use a new key for each call; only a repetition of the same call may reuse one"))
+                Err(ToolError::conflict(message).hint(
+                    "use a new key for each call; only a repetition of the same call may reuse one",
+                ))
             }
         }
     }

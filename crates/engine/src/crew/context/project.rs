@@ -30,7 +30,8 @@ pub(crate) fn project_context(
 ) -> String {
     // A file may have two names, as where `CLAUDE.md` is a link to `AGENTS.md`.
     let real = |read: &&str| inside::read(project, Path::new(read), 0).ok().map(|found| found.path);
-    let read: Vec<PathBuf> = reads.iter().filter_map(real).collect();
+    let mut read: Vec<PathBuf> = reads.iter().filter_map(real).collect();
+    let mut names: Vec<&Path> = Vec::new();
     let mut room = settings.size;
     let mut text = String::new();
     for file in &settings.files {
@@ -40,11 +41,14 @@ pub(crate) fn project_context(
             continue;
         }
         let said = match inside::read(project, path, LOOK) {
-            Ok(found) if read.contains(&found.path) => continue,
+            // A part of the same file under the same name was asked for beside the one before.
+            Ok(found) if read.contains(&found.path) && !names.contains(&path) => continue,
             Ok(found) => {
+                names.push(path);
                 let unseen = found.size.saturating_sub(LOOK);
                 let whole = String::from_utf8_lossy(&found.bytes);
                 let chosen = choose(whole.trim_start_matches('\u{feff}'), unseen, file);
+                read.push(found.path);
                 section(&file.path, &chosen, &mut room)
             }
             Err(InsideError::Missing) => continue,

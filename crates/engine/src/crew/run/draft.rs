@@ -190,13 +190,13 @@ fn may_start(cx: &WriteCx<'_, '_>, category: &str, above: &[Agent]) -> Result<()
         .detail("limit", limits.depth)
         .hint("do the work yourself, or write to your parent"));
     }
-    let may_draft = settings.policy.get(&caller.category).map(|own| own.may_draft.as_slice());
-    if !may_draft.unwrap_or_default().iter().any(|name| name == category) {
+    let may_draft = settings.may_draft_of(caller);
+    if !may_draft.iter().any(|name| name == category) {
         return Err(ToolError::denied(format!(
             "an agent of category `{}` may not start one of category `{category}`",
             caller.category
         ))
-        .detail("mayDraft", may_draft.unwrap_or_default()));
+        .detail("mayDraft", may_draft));
     }
     let children = cx.tx.agent_children_count(caller.id)?;
     if children >= i64::from(limits.children) {

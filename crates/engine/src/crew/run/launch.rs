@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use host::agent::{Asks, Brief, Conversation, Kind, MCP_CONFIG, McpServer, Plan};
+use host::agent::{Brief, Conversation, Kind, MCP_CONFIG, McpServer, Plan};
 use host::files::{self, FileError, Mode};
 use host::run::{Handover, RunFolder, Spec};
 use model::Timestamp;
@@ -17,6 +17,7 @@ use crate::call::toolsets::TOOLSETS;
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::machine::{directory_of, folder_of};
+use crate::core::rights::OwnTools;
 use crate::core::settings::{Role, Runner, Sandbox, Settings};
 use crate::crew::context::{self, MailTools, PromptParts};
 use crate::crew::service::Crew;
@@ -124,7 +125,7 @@ pub(crate) fn launch(
         &settings,
         &brief,
         plan.clone(),
-        Bounds { agent, run, wish: &wish, role, grant, now },
+        Bounds { agent, run, wish: &wish, grant, now },
     )?;
     let folder = RunFolder::create(folder.path(), &spec)?;
     let write = |name: &str, text: &str| {
@@ -181,12 +182,8 @@ fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, 
         (Some(_), None) => run.prompt.clone(),
         (None, _) => prompt(engine, settings, (agent, run, wish), (system, kind))?,
     };
-    let tools = wish.tools.clone().or_else(|| role.and_then(|role| role.tools.clone()));
-    let asks = match (settings.asks, &tools) {
-        (crate::core::settings::Asks::Person, _) => Asks::Person,
-        (crate::core::settings::Asks::Role, None) => Asks::Allow,
-        (crate::core::settings::Asks::Role, Some(_)) => Asks::Deny,
-    };
+    let OwnTools { allowed: tools, denied, others: asks } =
+        settings.own_tools_of(agent, wish.tools.as_deref());
     let command = match kind.name() {
         "acp" => role.map(|role| role.acp.clone()).unwrap_or_default(),
         "script" => role
@@ -202,7 +199,7 @@ fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, 
         system_prompt: system.filter(|_| supports.system_prompt).map(str::to_owned),
         model: wish.model.clone(),
         tools,
-        disallowed_tools: role.map(|role| role.disallowed_tools.clone()).unwrap_or_default(),
+        disallowed_tools: denied,
         asks,
         servers,
         disabled_servers: disabled_servers(engine, kind, (&directory_of(engine, agent), &runner)),
@@ -318,7 +315,6 @@ struct Bounds<'a> {
     agent: &'a Agent,
     run: &'a Run,
     wish: &'a Wish,
-    role: Option<&'a Role>,
     grant: &'a StartGrant,
     now: Timestamp,
 }
@@ -367,7 +363,7 @@ fn spec(
     })?;
     let mut arguments = plan.arguments;
     let mut launched = program;
-    if bounds.role.is_some_and(|role| role.sandbox == Sandbox::Bwrap) {
+    if settings.sandbox_of(bounds.agent) == Sandbox::Bwrap {
         let wrapper = find("bwrap").ok_or_else(|| {
             LaunchError::Unfit("`bwrap` is not there; install the package `bubblewrap`".into())
         })?;

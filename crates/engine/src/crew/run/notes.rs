@@ -47,6 +47,8 @@ pub(crate) struct Notes {
     pub(crate) warnings: u32,
     /// The model that answers it
     pub(crate) model: Option<String>,
+    /// The model at whose price it is counted, because its own has none
+    pub(crate) priced_as: Option<String>,
 }
 
 /// A tool at work.

@@ -103,8 +103,7 @@ pub(crate) fn is_within_reach(
     id: AgentId,
 ) -> Result<bool, StoreError> {
     let Some(own) = &caller.agent else { return Ok(true) };
-    let reach = settings.policy.get(&own.category).map_or(Reach::Itself, |own| own.reach);
-    Ok(match reach {
+    Ok(match settings.reach_of(own) {
         Reach::All => true,
         Reach::Descendants if id != own.id => match tx.agent_get(id)? {
             Some(agent) => tx.agent_ancestors(&agent)?.iter().any(|above| above.id == own.id),

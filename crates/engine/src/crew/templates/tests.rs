@@ -114,7 +114,10 @@ fn a_name_must_be_a_tools_and_free() {
         assert_eq!(name_problem(good), None, "{good}");
     }
     for bad in ["", "A", "2x", "a-b", "_a", "a b", "ä", &format!("a{}", "b".repeat(41))] {
-        assert!(name_problem(bad).unwrap().contains("must begin with a lower-case letter"), "{bad}");
+        assert!(
+            name_problem(bad).unwrap().contains("must begin with a lower-case letter"),
+            "{bad}"
+        );
     }
     for taken in ["spawn_claude", "list_running", "list_agents", "mail_send"] {
         assert_eq!(name_problem(taken).unwrap(), format!("a tool `{taken}` already exists"));

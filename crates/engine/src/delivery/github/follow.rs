@@ -127,9 +127,7 @@ fn write_to(
 ) -> Result<(), ToolError> {
     let (what, next) = match state {
         PullState::Open => ("was opened again", "It waits for its merge."),
-        PullState::Merged => {
-            ("was merged", "Your work was merged; nothing is left to do.")
-        }
+        PullState::Merged => ("was merged", "Your work was merged; nothing is left to do."),
         PullState::Closed => {
             ("was closed and not merged", "Read the reason there before you continue.")
         }

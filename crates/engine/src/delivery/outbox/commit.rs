@@ -88,9 +88,7 @@ fn plan(engine: &Core, agent: AgentId) -> Result<Notes, ToolError> {
     let work = work_of(engine, agent)?;
     if !work.dir.is_dir() {
         let message = format!("your worktree `{}` is gone", work.dir.display());
-        return Err(
-            ToolError::wrong_state(message).hint("its commits are on its branch")
-        );
+        return Err(ToolError::wrong_state(message).hint("its commits are on its branch"));
     }
     let repo = engine.repo(&work.dir)?;
     if is_projects_checkout(engine, &work.dir) {

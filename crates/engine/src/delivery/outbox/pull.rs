@@ -157,8 +157,10 @@ fn own_branch(
     let head = state.head.clone().ok_or(GitError::NoCommits)?;
     if wish.caller == agent && !state.is_clean() {
         let open = [state.staged, state.unstaged, state.untracked].concat();
-        let message =
-            format!("{} files are not committed, and a pull request contains only commits", open.len());
+        let message = format!(
+            "{} files are not committed, and a pull request contains only commits",
+            open.len()
+        );
         return Err(JobError::Never(
             ToolError::conflict(message)
                 .hint("commit the files that belong to the work, and remove or ignore the rest")

@@ -93,7 +93,9 @@ fn ask(
     let name = batch.settings.roles.keys().next().map_or("", String::as_str);
     batch.answer(
         tx,
-        format!("Which role? Reply in this thread with one of these, for example `{name}`:\n{roles}"),
+        format!(
+            "Which role? Reply in this thread with one of these, for example `{name}`:\n{roles}"
+        ),
     )
 }
 

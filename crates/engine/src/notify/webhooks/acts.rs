@@ -32,9 +32,7 @@ impl Notifications {
         let known = settings.webhooks.iter().map(|hook| hook.name.as_str());
         Err(match nearest(name, known) {
             Some(near) => error.hint(format!("did you mean `{near}`?")).detail("nearest", near),
-            None => {
-                error.hint("`adjutant webhooks` lists them; add one in the configuration")
-            }
+            None => error.hint("`adjutant webhooks` lists them; add one in the configuration"),
         })
     }
 

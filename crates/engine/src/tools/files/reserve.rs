@@ -176,8 +176,7 @@ fn refusal(mut taken: Vec<ReservationConflict>) -> ToolError {
             one.pattern, one.held_pattern, one.held_by, one.role, one.expires_at
         )
     });
-    let more =
-        if count > 1 { format!("; and {} more", count - 1) } else { String::new() };
+    let more = if count > 1 { format!("; and {} more", count - 1) } else { String::new() };
     let holders: Vec<String> = holders.iter().take(5).map(|holder| format!("`{holder}`")).collect();
     let error = ToolError::conflict(format!("{first}{more}; nothing was reserved"))
         .detail("conflicts", json!(taken))

@@ -57,10 +57,8 @@ impl Ask for Rebase {
         }
         let in_review = cx.tx.outbox_job_open_of(OutboxJobKind::Review, agent.id)?.is_some();
         if in_review || agent.state == AgentState::WaitingReview {
-            return Err(ToolError::wrong_state(
-                "your work is in review and must not change",
-            )
-            .hint("wait for the feedback, then rebase"));
+            return Err(ToolError::wrong_state("your work is in review and must not change")
+                .hint("wait for the feedback, then rebase"));
         }
         let onto = args.onto.as_ref().map(ToString::to_string);
         let wish = RebaseWish { agent: agent.id, onto };

@@ -52,9 +52,10 @@ pub(super) fn find(
             of_agent(cx, &agent)
         }
         (None, None) => {
-            let own = cx.caller.agent().map_err(|error| {
-                error.hint("or select the work with `agentId` or `taskId`")
-            })?;
+            let own = cx
+                .caller
+                .agent()
+                .map_err(|error| error.hint("or select the work with `agentId` or `taskId`"))?;
             match cx.tx.review_by(own.id)? {
                 Some(review) => of_review(cx, &review),
                 None => of_agent(cx, own),

@@ -48,9 +48,7 @@ impl Write for Send {
                 ));
             }
             (Some(_), true) => {
-                return Err(ToolError::invalid(
-                    "pass `toAgentId` or `toHuman`, not both",
-                ));
+                return Err(ToolError::invalid("pass `toAgentId` or `toHuman`, not both"));
             }
         };
         let word = Word { subject: args.subject.into_inner(), body: args.body.into_inner() };

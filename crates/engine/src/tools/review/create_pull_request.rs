@@ -61,8 +61,10 @@ impl Ask for CreatePullRequest {
                 (review.coder, Some(review.branch))
             }
             Some(_) => {
-                return Err(ToolError::wrong_state("your review has ended: you already gave your verdict")
-                    .hint("the author opens the pull request or requests another review"));
+                return Err(ToolError::wrong_state(
+                    "your review has ended: you already gave your verdict",
+                )
+                .hint("the author opens the pull request or requests another review"));
             }
             None => {
                 let has_place = caller.cwd.is_some() || cx.tx.worktree_of(caller.id)?.is_some();

@@ -69,8 +69,10 @@ impl Ask for SendFeedback {
         })?;
         let waiting = cx.tx.outbox_job_open_of(OutboxJobKind::Feedback, review.coder)?;
         if review.state.is_over() || waiting.is_some_and(|open| open.caller == Some(reviewer)) {
-            return Err(ToolError::wrong_state("your review has ended: you already gave your verdict")
-                .hint("stop here; send further remarks by mail"));
+            return Err(ToolError::wrong_state(
+                "your review has ended: you already gave your verdict",
+            )
+            .hint("stop here; send further remarks by mail"));
         }
         if args.feedback.trim().is_empty() {
             return Err(ToolError::invalid("`feedback` is empty"));

@@ -65,9 +65,8 @@ fn begin(cx: &mut WriteCx<'_, '_>, task: &mut Task) -> Result<Option<Claim>, Too
     let begun = cx.tx.iteration_get(session, number)?.and_then(|iteration| iteration.task);
     if let Some(other) = begun.filter(|other| *other != task.number) {
         let other = TaskRef::Number(other).to_string();
-        let message = format!(
-            "iteration {number} has already begun {other}; an iteration works on one task"
-        );
+        let message =
+            format!("iteration {number} has already begun {other}; an iteration works on one task");
         return Err(ToolError::conflict(message)
             .hint("finish it, or set it to `blocked` with a note that explains why")
             .hint("then sum up with `iteration-summary` and end: the next iteration takes another")

@@ -82,7 +82,8 @@ fn add_one(cx: &mut WriteCx<'_, '_>, item: Item) -> Result<SessionTask, ToolErro
     let session = cx.caller.session();
     if let Some(same) = cx.tx.task_with_title(session, &draft.title)? {
         let number = format!("TAS-{}", same.number);
-        let message = format!("session `{session}` already has an open task with this content: {number}");
+        let message =
+            format!("session `{session}` already has an open task with this content: {number}");
         return Err(ToolError::conflict(message).detail("task", number));
     }
     let mut task = add(cx, draft)?;

@@ -139,16 +139,15 @@ fn over(cx: &WriteCx<'_, '_>, epic: &Epic) -> Result<Vec<Task>, ToolError> {
             format!("{} ({})", TaskRef::Number(task.number), task.state.name().stored())
         };
         let named: Vec<String> = open.iter().map(tell).collect();
-        return Err(ToolError::conflict(format!(
-            "the epic has open tasks: {}",
-            named.join(", ")
-        ))
-        .hint("approve them, cancel them, or complete them with `force_complete_task`")
-        .detail("tasks", named));
+        return Err(ToolError::conflict(format!("the epic has open tasks: {}", named.join(", ")))
+            .hint("approve them, cancel them, or complete them with `force_complete_task`")
+            .detail("tasks", named));
     }
     let tasks = list(Vec::new())?.items;
     if tasks.is_empty() {
-        return Err(ToolError::conflict("the epic has no tasks, so there is no pull request to open"));
+        return Err(ToolError::conflict(
+            "the epic has no tasks, so there is no pull request to open",
+        ));
     }
     Ok(tasks)
 }

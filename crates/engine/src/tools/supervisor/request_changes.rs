@@ -40,9 +40,7 @@ impl Write for RequestChanges {
     fn write(cx: &mut WriteCx<'_, '_>, args: Args) -> Result<ReturnedTask, ToolError> {
         let mut task = led_task(cx.tx, cx.caller, &args.task_id)?;
         if args.feedback.trim().is_empty() {
-            return Err(
-                ToolError::invalid("`feedback` is empty").detail("field", "feedback")
-            );
+            return Err(ToolError::invalid("`feedback` is empty").detail("field", "feedback"));
         }
         in_review(&task)?;
         merge_queue::take_out(cx.tx, &task, "changes were requested", cx.now)?;

@@ -164,7 +164,8 @@ fn review_limits(look: &Look<'_>, needs: &mut Vec<NeedView>) -> Result<(), ToolE
         }
         let task = task_of(tx, agent.task)?;
         let about = About { agent: Some(&agent), task: task.as_ref() };
-        let title = format!("{} {} is at its limit of {limit} reviews", agent.role, short(agent.id));
+        let title =
+            format!("{} {} is at its limit of {limit} reviews", agent.role, short(agent.id));
         let need = about.need(look, NeedKind::ReviewLimit, title)?;
         needs.push(NeedView { since: last.ended_at.unwrap_or(last.created_at), ..need });
     }

@@ -53,6 +53,7 @@ impl Reading<'_> {
         let kind = kind_of(tool.as_ref(), &mail.subject, &mail.body);
         let from = self.person(mail.from)?;
         let (from, kind) = if mail.is_system { by_system(from, kind) } else { (from, kind) };
+        let pattern = question.as_ref().and_then(|question| question.pattern.as_deref());
         let answer = match mail.to {
             Recipient::Human => self.tx.mail_settled_by(mail.id)?,
             Recipient::Agent(_) => None,
@@ -62,7 +63,7 @@ impl Reading<'_> {
             _ => false,
         };
         let options = match kind {
-            LetterKind::Permission => asking::leave(),
+            LetterKind::Permission => asking::leave(pattern),
             LetterKind::Question => asking::offers(&mail.body),
             LetterKind::Alert | LetterKind::Letter => Vec::new(),
         };

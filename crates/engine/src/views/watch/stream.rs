@@ -1,5 +1,6 @@
 //! An agent's transcript as steps for people.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use host::agent::{EntryKind, TranscriptEntry, read_transcript};
@@ -14,6 +15,7 @@ use crate::core::error::ToolError;
 use crate::core::machine::folder_of;
 use crate::core::redact::redact;
 use crate::crew::run::OutputWish;
+use crate::crew::run::ask::{self, REMEMBERED};
 use crate::views::service::Views;
 
 /// A text is no longer than this unless it is wanted whole.
@@ -118,7 +120,13 @@ impl Views {
             }
         };
         let page = self.output(id, OutputWish { attempt: Some(attempt), from, bytes }).await?;
-        let mut items = steps(&agent.kind, &page.lines);
+        // A permission that the rules or an earlier answer gave was no question to anybody.
+        let asked = self.store.read(|tx| tx.questions_of(id)).map_err(ToolError::from)?;
+        let asked = asked.into_iter().filter(|it| it.answer.as_deref() != Some(REMEMBERED));
+        let asked = asked
+            .filter_map(|it| ask::request_in(page.attempt, &it.request).map(str::to_owned))
+            .collect();
+        let mut items = steps(&agent.kind, &page.lines, &asked);
         if !wish.whole {
             items.iter_mut().for_each(shorten_item);
         }
@@ -151,11 +159,15 @@ fn tail(
     Ok(found.map(|stretch| (stretch.from, usize::try_from(stretch.bytes).unwrap_or(usize::MAX))))
 }
 
-/// Lines as steps; parts that stand side by side are joined.
-fn steps(kind: &str, lines: &[OutputLine]) -> Vec<StreamItem> {
+/// Lines as steps; parts that stand side by side are joined. Of requests for permissions only those are shown that were put
+/// to a person (`asked`).
+fn steps(kind: &str, lines: &[OutputLine], asked: &BTreeSet<String>) -> Vec<StreamItem> {
     let mut items: Vec<StreamItem> = Vec::new();
     for line in lines {
         for entry in read_transcript(kind, line) {
+            if entry.asked.as_ref().is_some_and(|request| !asked.contains(request)) {
+                continue;
+            }
             let item = stream_item(entry, line);
             match items.last_mut() {
                 Some(last) if goes_on(&item, last) => {

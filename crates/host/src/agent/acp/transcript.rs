@@ -19,7 +19,7 @@ fn entries(value: &Value) -> Option<Vec<TranscriptEntry>> {
             let said =
                 TranscriptEntry::new(EntryKind::System, format!("asks whether it may use {what}"));
             let input = Some(call["rawInput"].clone()).filter(|input| !input.is_null());
-            Some(vec![TranscriptEntry { input, ..said }])
+            Some(vec![TranscriptEntry { input, asked: Some(value["id"].to_string()), ..said }])
         }
         // Whatever else is told of sessions is for programs.
         Some(_) => Some(Vec::new()),

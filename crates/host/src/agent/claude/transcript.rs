@@ -14,7 +14,7 @@ fn entries(value: &Value) -> Option<Vec<TranscriptEntry>> {
         "user" => blocks(value).iter().filter_map(|block| came(value, block)).collect(),
         "system" => system(value).into_iter().collect(),
         "result" => vec![result(value)],
-        "control_request" => asks(&value["request"]).into_iter().collect(),
+        "control_request" => asks(value).into_iter().collect(),
         "rate_limit_event" => limited(&value["rate_limit_info"]).into_iter().collect(),
         // Pieces of what is said whole afterwards, and talk between programs.
         "control_response"
@@ -122,12 +122,14 @@ fn result(value: &Value) -> TranscriptEntry {
     said.after(value["duration_ms"].as_u64())
 }
 
-fn asks(request: &Value) -> Option<TranscriptEntry> {
+fn asks(value: &Value) -> Option<TranscriptEntry> {
+    let request = &value["request"];
     let tool = request["tool_name"].as_str().filter(|_| request["subtype"] == "can_use_tool")?;
     let said = TranscriptEntry::new(EntryKind::System, format!("asks whether it may use {tool}"));
     Some(TranscriptEntry {
         tool: Some(tool.to_owned()),
         input: Some(request["input"].clone()),
+        asked: value["request_id"].as_str().map(str::to_owned),
         ..said
     })
 }

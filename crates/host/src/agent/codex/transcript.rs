@@ -68,7 +68,9 @@ fn server(value: &Value) -> Option<Vec<TranscriptEntry>> {
         asked if asked.ends_with("/requestApproval") => {
             let what = params["command"].as_str().or(params["reason"].as_str());
             let what = what.unwrap_or("a change of files");
-            Some(TranscriptEntry::new(EntryKind::System, format!("asks whether it may: {what}")))
+            let said =
+                TranscriptEntry::new(EntryKind::System, format!("asks whether it may: {what}"));
+            Some(TranscriptEntry { asked: Some(value["id"].to_string()), ..said })
         }
         // Whatever else is told of threads, turns and accounts is for programs.
         _ => None,

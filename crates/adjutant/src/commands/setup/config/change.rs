@@ -2,7 +2,7 @@
 
 use engine::Code;
 use serde_json::{Value, json};
-use wire::server::ReloadReport;
+use wire::server::{ReloadReport, SettingsChange};
 
 use super::{shown, unknown};
 use crate::app::App;
@@ -12,7 +12,7 @@ use crate::config::file::{self, TextFile};
 use crate::config::{Config, hide, key};
 use crate::home::Home;
 use crate::server_process::connect::{self, Where};
-use crate::terminal::render::{Page, dim, name, odd};
+use crate::terminal::render::{Page, dim, line, name, odd};
 use crate::yaml::{self, Problem};
 
 /// Requested change of a key.
@@ -155,11 +155,20 @@ async fn put_in_force(app: &App, change: &Change) -> (bool, Vec<String>) {
     }
     let mut in_force = change.variable.is_none();
     match reload(app).await {
-        Ok(Server::Told) if key::is_read_at_start(&change.path) => {
-            in_force = false;
-            notes.push("the server reads this when it starts: `adjutant down`, then `up`".into());
+        Ok(None) => {}
+        Ok(Some(report)) => {
+            if key::is_read_at_start(&change.path) {
+                in_force = false;
+                let start = "the server reads this when it starts: `adjutant down`, then `up`";
+                notes.push(start.to_owned());
+            }
+            let own = change.key.as_str();
+            let others = report.changes.iter().filter(|other| !other.subject.starts_with(own));
+            let also = |other: &SettingsChange| {
+                format!("in force now: {}: {}", line(&other.subject), line(&other.change))
+            };
+            notes.extend(others.map(also));
         }
-        Ok(Server::None | Server::Told) => {}
         Err(trouble) => {
             in_force = false;
             let said = trouble.message();
@@ -169,20 +178,11 @@ async fn put_in_force(app: &App, change: &Change) -> (bool, Vec<String>) {
     (in_force, notes)
 }
 
-/// Presence of a server to notify.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Server {
-    /// None runs; the next one reads the file
-    None,
-    /// It has read the file
-    Told,
-}
-
-/// Makes the server of this home read its configuration again, if one runs.
-async fn reload(app: &App) -> Result<Server, Trouble> {
+/// Makes the server of this home read its configuration again. Without one, the next one reads the file.
+async fn reload(app: &App) -> Result<Option<ReloadReport>, Trouble> {
     // The home's own server, whatever the environment names.
     let at = Where { url_override: None, ..app.place(&[])? };
-    let Some(server) = connect::running(&at).await? else { return Ok(Server::None) };
-    connect::client_of(&at, &server)?.post::<ReloadReport>("/api/reload", &json!({})).await?;
-    Ok(Server::Told)
+    let Some(server) = connect::running(&at).await? else { return Ok(None) };
+    let client = connect::client_of(&at, &server)?;
+    Ok(Some(client.post::<ReloadReport>("/api/reload", &json!({})).await?.into_value()))
 }

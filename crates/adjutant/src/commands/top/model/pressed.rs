@@ -469,7 +469,8 @@ impl State {
             return None;
         }
         if self.link != Link::Live {
-            writing.phase = Phase::Failed("The server is not reachable; your draft is kept.".to_owned());
+            writing.phase =
+                Phase::Failed("The server is not reachable; your draft is kept.".to_owned());
             return None;
         }
         let text = writing.editor.text();

@@ -69,6 +69,19 @@ fn what_the_agent_reads_by_itself_is_left_out() {
 }
 
 #[test]
+fn a_file_with_two_names_is_told_once() {
+    let dir = project(&[("AGENTS.md", b"a")]);
+    symlink("AGENTS.md", dir.path().join("CLAUDE.md")).unwrap();
+    let files = vec![file("CLAUDE.md"), file("AGENTS.md")];
+    let settings = ContextSettings { files, size: 1000 };
+    let text = project_context(dir.path(), &settings, &[]);
+    assert_eq!(text, "# Project Context\n\n## CLAUDE.md\n\na\n");
+    fs::remove_file(dir.path().join("CLAUDE.md")).unwrap();
+    let text = project_context(dir.path(), &settings, &[]);
+    assert_eq!(text, "# Project Context\n\n## AGENTS.md\n\na\n");
+}
+
+#[test]
 fn files_that_are_not_there_are_passed_over() {
     let dir = project(&[]);
     assert_eq!(project_context(dir.path(), &usual(), &[]), "");

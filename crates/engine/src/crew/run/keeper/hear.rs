@@ -133,8 +133,17 @@ impl Keeper {
         self.doubted(warning);
         self.seen.tokens += tokens;
         let model = self.model();
-        if let Some(price) = prices::price(&self.engine.settings().prices, &model, tokens) {
-            let more = self.notes.charge(price);
+        let settings = self.engine.settings();
+        if let Some(priced) = prices::price(&settings.prices, &model, tokens) {
+            if let Some(other) = priced.price_of
+                && self.notes.priced_as.as_deref() != Some(other)
+            {
+                self.warning(&format!(
+                    "`{model}` has no price in `prices.models`; it is counted at the price of `{other}`"
+                ));
+                self.notes.priced_as = Some(other.to_owned());
+            }
+            let more = self.notes.charge(priced.cost);
             self.cost(more);
         }
         self.seen.model = model;

@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::{Keeper, Leave};
 use crate::call::observer::CallNote;
 use crate::core::error::ToolError;
-use crate::crew::run::ask;
+use crate::crew::run::ask::{self, Asking};
 use crate::mail::letter::sender_name;
 
 /// An open tool call is no silence, for so long.
@@ -189,6 +189,10 @@ impl Keeper {
         if !self.kind.supports().wake || mail.read_at.is_some() {
             return Ok(());
         }
+        // One that may not read its mail can do nothing with the notice.
+        if !self.engine.settings().permits(&self.agent, "mcp__mail__read") {
+            return Ok(());
+        }
         let sender = sender_name(mail);
         let text = format!(
             "[Adjutant: you have mail. This notice is not from your user.] Letter {} from {sender}. \
@@ -207,8 +211,9 @@ impl Keeper {
             Ok::<_, ToolError>((letters, tx.questions_of(id)?))
         })?;
         for question in questions {
-            if let Some(answer) = question.answer {
-                self.answer(&question.request, ask::verdict(&answer)).await?;
+            let request = ask::request_in(self.agent.attempt, &question.request);
+            if let (Some(answer), Some(request)) = (question.answer, request) {
+                self.answer(request, ask::verdict(&answer)).await?;
             }
         }
         for mail in letters {
@@ -246,7 +251,10 @@ impl Keeper {
     /// Does what judgements, questions and warnings have left to do.
     pub(super) async fn settle(&mut self) -> Result<(), Leave> {
         for (request, tool, input) in std::mem::take(&mut self.asked) {
-            ask::ask(&self.engine, &self.agent, (&request, &tool, &input)).await?;
+            let asked = ask::ask(&self.engine, &self.agent, (&request, &tool, &input)).await?;
+            if asked == Asking::Allowed {
+                self.answer(&request, Answer::Allow).await?;
+            }
         }
         for (index, text) in std::mem::take(&mut self.to_tell).into_iter().enumerate() {
             let key = format!("warn:{}:{index}", self.notes.warnings);

@@ -1,4 +1,6 @@
-//! Prompts name only toolsets that the agent has.
+//! Prompts name only toolsets and tools that the agent has.
+
+use std::fs;
 
 use host::clock::Clock;
 use model::agent::AgentState;
@@ -32,19 +34,95 @@ fn named_toolsets(prompt: &str) -> Vec<String> {
     listed.chain(tools).map(str::to_owned).collect()
 }
 
-#[tokio::test]
-async fn a_prompt_names_only_toolsets_that_are_mounted() {
-    let dir = tempfile::tempdir().unwrap();
-    let store = Store::open(&dir.path().join("state.db")).unwrap();
-    let all = roles();
+/// The roles that `adjutant init` writes.
+fn first_roles() -> Vec<Role> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../adjutant/src/init/roles");
+    let role = |path: PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        let (matter, prompt) = text.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
+        let field = |name: &str| {
+            let line = matter.lines().find_map(|line| line.strip_prefix(name));
+            line.unwrap_or("worker").trim().to_owned()
+        };
+        let (name, category) = (field("name:"), field("category:"));
+        Role { name, category, prompt: prompt.to_owned(), ..Role::default() }
+    };
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let roles: Vec<Role> = files.map(role).collect();
+    assert!(roles.len() >= 8, "{roles:?}");
+    roles
+}
+
+/// Tools that a text names in backticks, each by all that its name may mean.
+fn named_tools(text: &str) -> Vec<Vec<&'static str>> {
+    let words: BTreeSet<&str> = text.split('`').skip(1).step_by(2).collect();
+    let is_meant = |word: &str, tool: &str| {
+        let (set, bare) = tool.strip_prefix("mcp__").unwrap().split_once("__").unwrap();
+        // A word alone may be any word.
+        let is_telling = bare.contains(['_', '-']);
+        word == tool || word == format!("{set}_{bare}") || (is_telling && word == bare)
+    };
+    let meanings = |word: &&str| -> Vec<&'static str> {
+        let tools = crate::tools::TOOLS.iter().map(|tool| tool.name);
+        tools.filter(|tool| is_meant(word, tool)).collect()
+    };
+    words.iter().map(meanings).filter(|tools| !tools.is_empty()).collect()
+}
+
+fn engine_with(dir: &Path, all: &[Role], now: Timestamp) -> (Engine, Settings) {
+    let store = Store::open(&dir.join("state.db")).unwrap();
     let settings = Settings {
         roles: all.iter().map(|role| (role.name.clone(), role.clone())).collect(),
         ..Settings::default()
     };
-    let now = Timestamp::from_millis(1_800_000_000_000);
     let options =
-        Options { clock: Clock::manual(now), ..Options::new(dir.path().to_owned(), String::new()) };
-    let engine = Engine::new(store, settings.clone(), options);
+        Options { clock: Clock::manual(now), ..Options::new(dir.to_owned(), String::new()) };
+    (Engine::new(store, settings.clone(), options), settings)
+}
+
+#[tokio::test]
+async fn a_prompt_names_only_tools_that_the_agent_may_use() {
+    let dir = tempfile::tempdir().unwrap();
+    let now = Timestamp::from_millis(1_800_000_000_000);
+    let all = [first_roles(), roles()].concat();
+    let (engine, settings) = engine_with(dir.path(), &all, now);
+    let (mut bits, mut named) = (0, 0);
+    for role in &all {
+        bits += 1;
+        // A builder works in a loop.
+        let session = (role.name == "builder").then(|| "nightly".to_owned());
+        let (agent, run) = recorded(&engine, (bits, role, session), now).await;
+        let caller = Caller { agent: Some(agent.clone()), by_operator: false };
+        for kind in host::agent::KINDS {
+            let wish = Wish::default();
+            let parts =
+                Parts { agent: &agent, run: &run, wish: &wish, role: Some(role), kind: *kind };
+            let brief = brief(&engine, &settings, parts).unwrap();
+            let text = format!("{}\n{}", brief.system_prompt.unwrap_or_default(), brief.prompt);
+            for meant in named_tools(&text) {
+                named += 1;
+                let is_had = |tool: &&str| {
+                    let (set, _) = tool.strip_prefix("mcp__").unwrap().split_once("__").unwrap();
+                    is_mounted(&caller, set) && caller.may(&settings, tool)
+                };
+                assert!(
+                    meant.iter().any(is_had),
+                    "{meant:?} is named to {} ({}), which has no such tool",
+                    role.name,
+                    kind.name()
+                );
+            }
+        }
+    }
+    assert!(named > 100, "{named}");
+}
+
+#[tokio::test]
+async fn a_prompt_names_only_toolsets_that_are_mounted() {
+    let dir = tempfile::tempdir().unwrap();
+    let all = roles();
+    let now = Timestamp::from_millis(1_800_000_000_000);
+    let (engine, settings) = engine_with(dir.path(), &all, now);
     let mut bits = 0;
     for role in &all {
         for session in [None, Some("nightly".to_owned())] {

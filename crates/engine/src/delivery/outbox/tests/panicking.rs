@@ -46,7 +46,10 @@ async fn an_outbox_job_that_panicked_is_reported_and_tried_again() {
         let warning = &yard.warnings(agent.id)[0];
         assert!(warning.contains("it is retried in 1 s"), "{warning}");
         let letters = yard.letters();
-        assert!(letters[0].starts_with("Adjutant had an internal error while running"), "{letters:?}");
+        assert!(
+            letters[0].starts_with("Adjutant had an internal error while running"),
+            "{letters:?}"
+        );
         let due = || {
             let open = yard.engine.store.read(|tx| tx.outbox_jobs_open()).unwrap();
             open.iter().all(|errand| errand.tries == 1)
@@ -80,7 +83,10 @@ async fn an_agent_whose_keeper_panicked_is_started_again() {
     let warning = &yard.warnings(id)[0];
     assert!(warning.contains("panic requested at worktree.wanted"), "{warning}");
     assert!(warning.contains("supervision starts again in 1 s"), "{warning}");
-    assert_eq!(yard.letters()[0], format!("Adjutant had an internal error while supervising agent {id}"));
+    assert_eq!(
+        yard.letters()[0],
+        format!("Adjutant had an internal error while supervising agent {id}")
+    );
     end.cancel();
     tasks.close();
     tasks.wait().await;

@@ -20,7 +20,7 @@ fn lines_of_a_program_are_one_step_until_something_else_comes() {
     complaint.stream = Stream::Err;
     let tool = r#"{"adjutant":{"tool":{"id":"1","name":"grep","input":{}}}}"#;
     let lines = [line(1, "one"), line(2, "two"), complaint, line(4, tool), line(5, "five")];
-    let items = steps("command", &lines);
+    let items = steps("command", &lines, &BTreeSet::new());
     let shown: Vec<_> = items
         .iter()
         .map(|item| (item.at.as_millis(), item.kind, item.text.as_str(), item.err))
@@ -42,7 +42,11 @@ fn pieces_of_a_message_are_joined_and_two_messages_are_two() {
         let message = json!({ "method": "session/update", "params": { "update": update } });
         line(at, &message.to_string())
     };
-    let items = steps("acp", &[piece(1, "a", "I lo"), piece(2, "a", "ok."), piece(3, "b", "And?")]);
+    let items = steps(
+        "acp",
+        &[piece(1, "a", "I lo"), piece(2, "a", "ok."), piece(3, "b", "And?")],
+        &BTreeSet::new(),
+    );
     let shown: Vec<_> = items.iter().map(|item| item.text.as_str()).collect();
     assert_eq!(shown, ["I look.", "And?"]);
 }
@@ -55,12 +59,17 @@ fn long_texts_are_cut_and_say_so_and_secrets_are_not_told() {
     let call = json!({ "type": "assistant", "message": { "content": [
         { "type": "tool_use", "id": "t", "name": "Write", "input": {
             "content": "x".repeat(STRING + 5), "token": "adjag_0123456789abcdef0123456789" } }] } });
-    let mut items = steps("claude", &[line(1, &call.to_string()), line(2, &said.to_string())]);
+    let mut items = steps(
+        "claude",
+        &[line(1, &call.to_string()), line(2, &said.to_string())],
+        &BTreeSet::new(),
+    );
     items.iter_mut().for_each(shorten_item);
     let input = items[0].input.as_ref().unwrap();
     assert!(input["content"].as_str().unwrap().ends_with("x… (5 bytes more)"));
     assert_eq!(input["token"], "adjag_[redacted]");
     assert_eq!((items[1].text.len(), items[1].cut), (TEXT, TEXT as u64));
-    let secret = steps("command", &[line(1, "TOKEN=adjag_0123456789abcdef0123456789")]);
+    let secret =
+        steps("command", &[line(1, "TOKEN=adjag_0123456789abcdef0123456789")], &BTreeSet::new());
     assert_eq!(secret[0].text, "TOKEN=adjag_[redacted]\n");
 }

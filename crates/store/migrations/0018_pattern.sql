@@ -1,0 +1,2 @@
+-- The calls that the answer `always` to a question covers.
+ALTER TABLE question ADD COLUMN pattern TEXT;
