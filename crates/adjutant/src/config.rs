@@ -319,4 +319,6 @@ fn says_nothing(text: &str) -> bool {
 }
 
 #[cfg(test)]
+mod price_tests;
+#[cfg(test)]
 mod tests;

@@ -26,7 +26,7 @@ use crate::config::{Config, Flag, Told};
 use crate::crew::roles;
 use crate::crew::templates;
 use crate::environment::Environment;
-use crate::home::{Home, ServerFile, good};
+use crate::home::{Home, ServerFile};
 use crate::server_process::{self, Bound};
 use files::Editor;
 use in_force::InForce;
@@ -201,13 +201,11 @@ fn url_of(bound: &Bound) -> String {
 
 /// Reads the settings that a server starts with: those that were in force last, else the files.
 fn first_reading(stage: &Stage) -> Result<InForce, Trouble> {
-    let state = stage.home.state_dir();
-    let _lock = good::lock(state)?;
     if let Some(in_force) = InForce::from_copy(stage)? {
         return Ok(in_force);
     }
-    let first = InForce::prepare(stage, stage.written()?)?;
-    good::commit(state)?;
+    let mut first = InForce::prepare(stage, stage.written()?)?;
+    first.commit(stage)?;
     Ok(first)
 }
 
@@ -236,8 +234,6 @@ fn read_again(
         let error = ToolError::invalid(trouble.message());
         trouble.hints().iter().fold(error, ToolError::hint)
     };
-    let state = stage.home.state_dir();
-    let _lock = good::lock(state).map_err(ToolError::internal)?;
     let files = stage.written().map_err(told)?;
     if which == ReloadScope::Changed && files == in_force.files {
         let roles = in_force.reading.settings.roles.len();
@@ -250,7 +246,7 @@ fn read_again(
     // Called on a thread for blocking work, which has the runtime at hand.
     let kept = tokio::runtime::Handle::current().block_on(engine.adopt_settings(settings))?;
     next.warnings.extend(kept);
-    good::commit(state).map_err(ToolError::internal)?;
+    next.commit(stage).map_err(ToolError::internal)?;
     let warnings = next.warnings.clone();
     Ok((ReloadReport { roles, warnings, read: true, changes }, Some(next)))
 }

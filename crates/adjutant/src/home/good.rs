@@ -9,9 +9,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use host::files::{self, FileError, Lock, Mode};
+use host::files::{self, FileError, Mode};
 
 /// Name of the copy in the state folder.
 const COPY: &str = "last-good";
@@ -21,8 +20,10 @@ const WRITTEN: [&str; 4] = ["config.yaml", "review.md", "roles", "templates"];
 pub(super) const CLAUDE_AGENTS: &str = "claude-agents";
 /// Upper bound on one of the files. A configuration or a role of this size is refused, so it need not be copied whole.
 const MAX_FILE_BYTES: u64 = 4 << 20;
-/// Poll interval for the lock.
-const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(5);
+/// Beginning of the names of copies that are not in force yet.
+const NEXT: &str = "last-good.new.";
+/// Attempts at a commit after the first.
+const COMMIT_TRIES: u32 = 3;
 
 /// The folder that configuration, roles and templates are read from.
 pub(super) fn folder(home: &Path, state: &Path) -> PathBuf {
@@ -49,17 +50,6 @@ pub(crate) fn restore(home: &Path, state: &Path) -> Result<(), FileError> {
 pub(crate) fn current(state: &Path) -> Option<PathBuf> {
     let copies = [state.join(COPY), state.join(format!("{COPY}.old"))];
     copies.into_iter().find(|copy| copy.join(CLAUDE_AGENTS).is_dir())
-}
-
-/// Waits until no other program replaces the copy.
-pub(crate) fn lock(state: &Path) -> Result<Lock, FileError> {
-    let path = state.join(format!("{COPY}.lock"));
-    loop {
-        if let Some(lock) = files::lock(&path)? {
-            return Ok(lock);
-        }
-        std::thread::sleep(LOCK_POLL_INTERVAL);
-    }
 }
 
 /// Files that people write, by their place in the copy.
@@ -110,9 +100,10 @@ impl WrittenFiles {
         Ok(())
     }
 
-    /// Writes them beside the copy that is in force, and returns where. To be called with the lock held.
+    /// Writes them beside the copy that is in force, and returns where.
     pub(crate) fn write_next(&self, state: &Path) -> Result<PathBuf, FileError> {
-        let next = state.join(format!("{COPY}.new"));
+        remove_leftovers(state)?;
+        let next = state.join(format!("{NEXT}{}", std::process::id()));
         remove_tree(&next)?;
         files::make_dir(&next.join(CLAUDE_AGENTS), Mode::Private)?;
         for (path, bytes) in &self.0 {
@@ -127,18 +118,40 @@ impl WrittenFiles {
     }
 }
 
-/// Puts what was written next in the place of the copy before. To be called with the lock held.
+/// Puts what was written next in the place of the copy before. Of two programs that do so at once, one may have to do it
+/// again. There is no lock, because an agent could hold it for ever.
 ///
 /// At every moment one whole copy is there, under its own name or as the old one.
-pub(crate) fn commit(state: &Path) -> Result<(), FileError> {
-    let copy = state.join(COPY);
-    let (next, old) = (state.join(format!("{COPY}.new")), state.join(format!("{COPY}.old")));
+pub(crate) fn commit(state: &Path, next: &Path) -> Result<(), FileError> {
+    let mut tries = COMMIT_TRIES;
+    loop {
+        match replace_copy(state, next) {
+            Err(_) if tries > 0 => tries -= 1,
+            done => return done,
+        }
+    }
+}
+
+fn replace_copy(state: &Path, next: &Path) -> Result<(), FileError> {
+    let (copy, old) = (state.join(COPY), state.join(format!("{COPY}.old")));
     if copy.is_dir() {
         remove_tree(&old)?;
         fs::rename(&copy, &old).map_err(files::at("move", &copy))?;
     }
-    fs::rename(&next, &copy).map_err(files::at("replace", &copy))?;
+    fs::rename(next, &copy).map_err(files::at("replace", &copy))?;
     remove_tree(&old)
+}
+
+/// Removes what programs that have died left behind.
+fn remove_leftovers(state: &Path) -> Result<(), FileError> {
+    for name in files::list(state)? {
+        let name = name.to_string_lossy().into_owned();
+        let process = name.strip_prefix(NEXT).and_then(|id| id.parse().ok());
+        if process.is_some_and(|id| !host::process::is_alive(id)) {
+            remove_tree(&state.join(name))?;
+        }
+    }
+    Ok(())
 }
 
 fn remove_tree(path: &Path) -> Result<(), FileError> {
@@ -185,10 +198,8 @@ mod tests {
         fs::write(home.join("roles/coder.md"), "---\nname: coder\n---\n").unwrap();
         assert_eq!((folder(&home, &state), current(&state)), (home.clone(), None));
         let keep = || {
-            let _lock = lock(&state).unwrap();
             let written = WrittenFiles::read(dir.path(), &home, &state).unwrap();
-            written.write_next(&state).unwrap();
-            commit(&state).unwrap();
+            commit(&state, &written.write_next(&state).unwrap()).unwrap();
             let copy = current(&state).unwrap();
             assert_eq!(WrittenFiles::read_copy(&copy).unwrap(), written);
         };

@@ -3,6 +3,9 @@
 //! What is read, is read once: the files are copied first, and the settings come from the copy. So nothing comes into
 //! force that was not shown, although an agent can change a file at any moment.
 
+use std::path::PathBuf;
+
+use host::files::FileError;
 use wire::server::SettingsChange;
 
 use super::Stage;
@@ -14,9 +17,14 @@ use crate::terminal::render::{Page, dim, line, odd};
 /// Settings that were read, and the files that they come from.
 #[derive(Debug)]
 pub(crate) struct InForce {
+    /// What people have written
     pub(crate) files: WrittenFiles,
+    /// What it says
     pub(crate) reading: Reading,
+    /// What is odd about it
     pub(crate) warnings: Vec<String>,
+    /// Where they were written, until they are in force
+    next: Option<PathBuf>,
 }
 
 impl InForce {
@@ -25,14 +33,22 @@ impl InForce {
         let Some(copy) = good::current(stage.home.state_dir()) else { return Ok(None) };
         let files = WrittenFiles::read_copy(&copy)?;
         let (reading, warnings) = stage.reading(copy).read()?;
-        Ok(Some(Self { files, reading, warnings }))
+        Ok(Some(Self { files, reading, warnings, next: None }))
     }
 
     /// Reads files that were collected, and writes them beside the copy. They are in force once the caller commits them.
     pub(crate) fn prepare(stage: &Stage, files: WrittenFiles) -> Result<Self, Trouble> {
         let next = files.write_next(stage.home.state_dir())?;
-        let (reading, warnings) = stage.reading(next).read()?;
-        Ok(Self { files, reading, warnings })
+        let (reading, warnings) = stage.reading(next.clone()).read()?;
+        Ok(Self { files, reading, warnings, next: Some(next) })
+    }
+
+    /// Makes what was prepared the copy that servers start with.
+    pub(crate) fn commit(&mut self, stage: &Stage) -> Result<(), FileError> {
+        match self.next.take() {
+            Some(next) => good::commit(stage.home.state_dir(), &next),
+            None => Ok(()),
+        }
     }
 
     /// What comes into force with other settings.
@@ -63,15 +79,14 @@ impl Stage {
             // The first server of this home reads the files.
             return Ok(Vec::new());
         }
-        let _lock = good::lock(state)?;
         let files = self.written()?;
         // A copy that cannot be used any more is replaced, and nothing can be compared.
         let before = InForce::from_copy(self).ok().flatten();
         if before.as_ref().is_some_and(|before| before.files == files) {
             return Ok(Vec::new());
         }
-        let next = InForce::prepare(self, files)?;
-        good::commit(state)?;
+        let mut next = InForce::prepare(self, files)?;
+        next.commit(self)?;
         Ok(before.map(|before| before.changes_to(&next)).unwrap_or_default())
     }
 }

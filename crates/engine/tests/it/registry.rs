@@ -2,6 +2,8 @@
 //! written.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use engine::toolsets::TOOLSETS;
 use engine::{TOOLS, ToolDef};
@@ -153,4 +155,40 @@ async fn every_category_is_refused_what_it_may_not_use() {
             assert_eq!(body["message"], words);
         }
     }
+}
+
+/// Every Markdown file below a folder, with its text.
+fn documents(folder: &Path, into: &mut Vec<(PathBuf, String)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            documents(&path, into);
+        } else if path.extension().is_some_and(|kind| kind == "md") {
+            into.push((path.clone(), fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+#[test]
+fn documents_name_only_tools_that_there_are() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = root.join("README.md");
+    let mut all = vec![(readme.clone(), fs::read_to_string(readme).unwrap())];
+    documents(&root.join("docs"), &mut all);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '*');
+    let mut named = 0;
+    for (path, text) in all {
+        for rest in text.split("mcp__").skip(1) {
+            let name: String = rest.chars().take_while(|c| is_part(*c)).collect();
+            // Servers of others have tools of their own, and a pattern stands for many.
+            let Some((set, bare)) = name.split_once("__") else { continue };
+            if !TOOLSETS.contains(&set) || bare.contains('*') || bare.is_empty() {
+                continue;
+            }
+            named += 1;
+            let tool = format!("mcp__{set}__{bare}");
+            assert!(engine::by_name(&tool).is_some(), "{} names `{tool}`", path.display());
+        }
+    }
+    assert!(named > 100, "{named}");
 }
