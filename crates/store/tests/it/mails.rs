@@ -110,8 +110,14 @@ async fn a_question_for_leave_waits_however_old_it_is() {
     let (_dir, store) = open();
     crew(&store).await;
     let first = mail(&store, 1, Some(A), Recipient::Human, None).await;
-    let asked =
-        Question { agent: A, request: "r".into(), tool: "Bash".into(), mail: first, answer: None };
+    let asked = Question {
+        agent: A,
+        request: "r".into(),
+        tool: "Bash".into(),
+        mail: first,
+        answer: None,
+        pattern: None,
+    };
     store
         .write(move |tx| {
             tx.question_insert(&asked, NOW)?;
