@@ -178,7 +178,7 @@ fn an_owner_whose_lease_ran_out_commits_nothing_after_the_next_one() {
     let new = loop {
         match client.take("shop", &owner("new", LONG_LEASE)).unwrap() {
             Taking::Taken(home) => break *home,
-            Taking::Occupied(back, _) => client = back,
+            Taking::Occupied(back, _) => client = *back,
         }
     };
     let new = ledger.open("new", new);

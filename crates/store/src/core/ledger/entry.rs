@@ -110,7 +110,7 @@ mod tests {
     fn what_is_damaged_is_refused() {
         let whole = sample().entry(1, &[b'a'; 64], 1);
         for length in 0..whole.len() {
-            LogEntry::decode(whole.get(..length).unwrap()).unwrap_err();
+            LogEntry::decode(&whole[..length]).unwrap_err();
         }
         let mut longer = whole.clone();
         longer.push(0);

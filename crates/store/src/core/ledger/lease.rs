@@ -214,7 +214,7 @@ impl LedgerClient {
         loop {
             match self.take(name, owner)? {
                 Taking::Taken(home) => return Ok(*home),
-                Taking::Occupied(client, _) => self = client,
+                Taking::Occupied(client, _) => self = *client,
             }
             give_up.check("another server owns the home")?;
             self.pause(TAKE_INTERVAL);

@@ -95,7 +95,7 @@ pub enum Taking {
     /// It is this process's
     Taken(Box<OwnedHome>),
     /// Another server owns it; the client is given back
-    Occupied(LedgerClient, Box<LedgerHome>),
+    Occupied(Box<LedgerClient>, Box<LedgerHome>),
 }
 
 /// Handle that ends the waiting for a PostgreSQL that is away, from another thread.
@@ -169,7 +169,7 @@ impl LedgerClient {
 
     fn occupied(mut self, name: &str) -> Result<Taking, StoreError> {
         match self.home(name)? {
-            Some(home) => Ok(Taking::Occupied(self, Box::new(home))),
+            Some(home) => Ok(Taking::Occupied(Box::new(self), Box::new(home))),
             None => Err(StoreError::Unfit { why: format!("it has no home `{name}` any more") }),
         }
     }

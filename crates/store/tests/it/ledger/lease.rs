@@ -26,7 +26,7 @@ fn a_lease_is_kept_while_nothing_is_written() {
         }
         let taking = client.take("shop", &owner("b", LONG_LEASE)).unwrap();
         let Taking::Occupied(back, _) = taking else { break };
-        client = back;
+        client = *back;
     }
     assert_eq!(deadlines.len(), 4, "another server could take it");
     let known = ledger.client().home("shop").unwrap().unwrap().lease_left;
