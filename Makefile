@@ -11,14 +11,15 @@ export CARGO_BUILD_JOBS ?= 2
 export PATH := $(CURDIR)/.tools/bin:$(PATH):$(HOME)/.cargo/bin
 
 debug := $(CARGO_TARGET_DIR)/debug
-# Target of a release: this machine.
+# Target of a release: this machine, and on Linux every system with this glibc or a newer one, for which zig links it.
 TARGET = $(shell PATH='$(PATH)' rustc -vV | sed -n 's/^host: //p')
+GLIBC := $(if $(filter Linux,$(shell uname -s)),.2.17)
 say = @printf '\n==> %s\n' '$(1)'
 
-.PHONY: help setup setup-clis build fmt-check clippy tidy generated deny check tests e2e pictures test test-clis fix generate bench demo walk release
+.PHONY: help setup setup-clis setup-release build fmt-check clippy tidy generated deny check tests e2e pictures test test-clis fix generate bench demo walk release drill
 
 help: ## List the commands
-	@sed -nE 's/^([a-z-]+):.* ## (.*)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -nE 's/^([a-z-]+):.* ## (.*)/  make \1\t\2/p' Makefile | expand -t 22
 
 setup: ## Install what the tests need and the machine lacks, into .tools/
 	$(call say,setup: installing what is missing into .tools/)
@@ -26,6 +27,9 @@ setup: ## Install what the tests need and the machine lacks, into .tools/
 
 setup-clis: setup ## Install the real command lines for test-clis (over 1 GB), into .tools/
 	@tools/setup-clis
+
+setup-release: ## Install what builds a release for older systems (450 MB), into .tools/
+	@tools/setup-release
 
 test: setup check tests e2e ## Everything that continuous integration runs
 	$(call say,all checks passed)
@@ -104,11 +108,15 @@ walk: build ## Run the README's tour word for word (INSTALL=1: with the installe
 	  cargo install --quiet --locked --path crates/adjutant --root $(CARGO_TARGET_DIR)/installed; fi; tools/walk $$binary
 
 # A release without a page is refused: at once if it is skipped, at the end if npm failed.
-release: build ## Make one self-contained binary with the page inside, in dist/
+release: setup-release build ## Make the packages for others in dist/: tarball, wheel, npm, crates
 	$(call say,release: building with every optimisation)
 	@[ "$${ADJUTANT_PAGE:-}" != skip ] || { echo 'a release needs the page: unset ADJUTANT_PAGE'; exit 1; }
-	@cargo build --profile dist --locked --package adjutant
-	@$(debug)/xtask release $(CARGO_TARGET_DIR)/dist/adjutant $(TARGET)
+	@PATH="$(CURDIR)/.tools/release/bin:$$PATH" cargo $(if $(GLIBC),zigbuild,build) --profile dist --locked --package adjutant --target $(TARGET)$(GLIBC)
+	@$(debug)/xtask release $(CARGO_TARGET_DIR)/$(TARGET)/dist/adjutant $(TARGET)$(GLIBC)
+
+drill: setup release ## Install a release in empty folders, in every form, and run the README's tour (over half an hour)
+	$(call say,drill: installing the packages)
+	@$(debug)/xtask try dist
 
 demo: ## Play the demonstration
 	@cargo run --quiet --release --locked --package adjutant -- demo

@@ -2,6 +2,8 @@
 
 mod commit_message;
 mod generate;
+mod install;
+mod package;
 mod release;
 mod run;
 mod tidy;
@@ -15,6 +17,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::generate::Mode;
+use crate::package::{Effort, Form, PackageJob, Target};
 use crate::tree::Tree;
 
 const USAGE: &str = "\
@@ -22,7 +25,11 @@ cargo xtask tidy                 check the habits of this tree
 cargo xtask commit-msg FILE      check the message of a commit that is being made
 cargo xtask generate [--check]   write docs/reference, or fail if it is not current
 cargo xtask walk BINARY [PAGE]   do what a page says, word for word; the README if none is named
-cargo xtask release BINARY TRIPLE   put a finished binary into dist/, and measure it
+cargo xtask package BINARY TARGET FOLDER [FORM…]
+                                 make packages of a finished binary: tarball, wheel, npm, crates; quickly, for tests
+cargo xtask crates FOLDER        write the tree as crates.io takes it, for `cargo publish --workspace`
+cargo xtask release BINARY TARGET   make all of them in dist/, as small as can be, and measure the binary
+cargo xtask try FOLDER [FORM…]   install finished packages in empty folders, and do the README's tour with each
 ";
 
 fn main() -> ExitCode {
@@ -44,9 +51,27 @@ fn chore(arguments: &[&str]) -> Result<()> {
         ["generate"] => generate::generate(&Tree::here()?, Mode::Write),
         ["generate", "--check"] => generate::generate(&Tree::here()?, Mode::Check),
         ["walk", binary, pages @ ..] => walk::walk(&Tree::here()?, binary, pages),
+        ["package", binary, target, folder, forms @ ..] => {
+            package::package(&Tree::here()?, &quick_job(binary, target, folder, forms)?)
+        }
+        ["crates", folder] => package::write_crates(&Tree::here()?, Path::new(folder)),
+        ["try", folder, forms @ ..] => {
+            install::try_packages(&Tree::here()?, Path::new(folder), &Form::parse(forms)?)
+        }
         ["release", binary, target] => release::release(&Tree::here()?, binary, target),
         _ => bail!("there is no such chore\n\n{USAGE}"),
     }
+}
+
+/// Packages for tests, which are thrown away.
+fn quick_job(binary: &str, target: &str, folder: &str, forms: &[&str]) -> Result<PackageJob> {
+    Ok(PackageJob {
+        binary: Path::new(binary).canonicalize().with_context(|| binary.to_owned())?,
+        target: Target::parse(target)?,
+        into: folder.into(),
+        forms: Form::parse(forms)?,
+        effort: Effort::Quick,
+    })
 }
 
 /// Checks the message that git is about to commit with what is staged.

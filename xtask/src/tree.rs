@@ -20,6 +20,8 @@ pub(crate) struct Tree {
     pub(crate) files: Vec<PathBuf>,
     /// What cargo says of the workspace's own packages
     pub(crate) packages: Vec<Value>,
+    /// Name of the packages in every registry
+    pub(crate) distribution: String,
 }
 
 impl Tree {
@@ -37,7 +39,15 @@ impl Tree {
         let root = path("workspace_root")?;
         let files = list(&root)?;
         let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
-        Ok(Self { target: path("target_directory")?, root, files, packages })
+        let distribution = metadata["metadata"]["distribution"]["name"].as_str();
+        let distribution = distribution.context("no `workspace.metadata.distribution`")?.to_owned();
+        Ok(Self { target: path("target_directory")?, root, files, packages, distribution })
+    }
+
+    /// What cargo says of one of the workspace's own packages.
+    pub(crate) fn package(&self, name: &str) -> Result<&Value> {
+        let package = self.packages.iter().find(|package| package["name"] == name);
+        package.with_context(|| format!("the workspace has no package `{name}`"))
     }
 
     /// The text of a file, or nothing if it is not text.

@@ -47,6 +47,7 @@ pages! {
     how_to_plan => "docs/how-to/plan.md",
     how_to_slack => "docs/how-to/slack.md",
     how_to_pull_requests => "docs/how-to/pull-requests.md",
+    how_to_release => "docs/how-to/release.md",
     how_to_report_usage => "docs/how-to/report-usage.md",
     how_to_reserve_files => "docs/how-to/reserve-files.md",
     how_to_resume => "docs/how-to/resume.md",

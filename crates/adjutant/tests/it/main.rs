@@ -35,6 +35,7 @@ mod merging;
 mod office;
 mod open;
 mod output;
+mod packages;
 mod planning;
 mod play;
 mod progress;

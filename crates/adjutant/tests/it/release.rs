@@ -1,4 +1,4 @@
-//! What `make release` gives to others: a binary with the page inside, or none.
+//! What `make release` makes packages of: a binary with the page inside, or none.
 
 use std::path::Path;
 
@@ -42,16 +42,15 @@ async fn a_binary_without_a_page_is_not_released() {
     std::fs::write(world.project().join("plain"), WITHOUT_PAGE).unwrap();
     world.shell("chmod +x plain").await.unwrap().ok().unwrap();
 
-    let release = format!(
-        "plain=$PWD/plain; cd '{}' && '{}' release \"$plain\" none-at-all",
+    let package = format!(
+        "plain=$PWD/plain; cd '{}' && '{}' package \"$plain\" {}-unknown-linux-gnu \"$TMPDIR/packages\"",
         root.display(),
-        xtask.display()
+        xtask.display(),
+        std::env::consts::ARCH,
     );
-    let refused = world.shell(&release).await.unwrap();
+    let refused = world.shell(&package).await.unwrap();
 
     assert_eq!(refused.code, Some(1), "{}", refused.stdout);
     assert!(refused.stdout.contains("there is no page in "), "{}", refused.stdout);
-    let made = std::fs::read_dir(root.join("dist")).into_iter().flatten().flatten();
-    let made = made.filter(|file| file.file_name().to_string_lossy().contains("none-at-all"));
-    assert_eq!(made.count(), 0);
+    assert!(!world.scratch().join("packages").exists());
 }
