@@ -38,7 +38,7 @@ pub(crate) use self::notify::webhooks::{WebhooksArgs, WebhooksVerb};
 pub(crate) use self::tasks::{
     EpicArgs, EpicVerb, MailArgs, MailVerb, TaskAddArgs, TasksArgs, TasksVerb,
 };
-pub(crate) use self::upkeep::{BackupArgs, CleanArgs, RestoreArgs};
+pub(crate) use self::upkeep::{BackupArgs, CleanArgs, DoctorArgs, RestoreArgs};
 
 /// Run coding agents as a supervised crew
 ///
@@ -369,8 +369,9 @@ Example:
     /// Check everything that Adjutant depends on, and suggest fixes
     #[command(after_help = "\
 Example:
-  adjutant doctor")]
-    Doctor,
+  adjutant doctor
+  adjutant doctor --online    also call each provider once, which costs a little")]
+    Doctor(DoctorArgs),
     /// Show and change the configuration
     #[command(after_help = "\
 Example:

@@ -229,8 +229,14 @@ impl Config {
             },
             default_kind: self.agents.default.as_str().to_owned(),
             runners: runners
-                .map(|(kind, runner)| (kind.as_str().to_owned(), runner.settings(told.env)))
+                .map(|(kind, runner)| {
+                    let runner = runner.settings(told.env, &self.agents.environment);
+                    (kind.as_str().to_owned(), runner)
+                })
                 .into(),
+            // A file of the project, which others read.
+            project_servers: Vec::new(),
+            environment: sections::shared_environment(&self.agents.environment, told.env),
             asks: self.agents.asks.into(),
             root_budget: self.budget.default.into(),
             child_reserve: self.budget.child.into(),

@@ -1,7 +1,9 @@
 //! `adjutant doctor`: looks at everything Adjutant depends on, changes nothing, and says what to do.
 
 mod git;
+mod mcp_servers;
 mod provision;
+pub(crate) mod server_view;
 pub(crate) mod slack;
 mod webhooks;
 
@@ -155,6 +157,7 @@ fn settings(home: &Home, env: &Environment, checks: &mut Vec<Check>) -> Config {
             checks.push(Check::warn("roles", message, format!("write `roles/{name}.md`")));
         }
     }
+    checks.extend(mcp_servers::look(home, &config, &report.roles, env));
     checks.push(match report.roles.len() {
         0 => Check::warn("roles", "there is none", "run `adjutant init` for examples"),
         many => Check::ok("roles", format!("{many} can be used")),

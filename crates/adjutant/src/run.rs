@@ -63,11 +63,7 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
     match command {
         Command::Init => commands::setup::init::run(app),
         Command::Token => commands::server_process::server::token(app),
-        Command::Doctor => {
-            let home = app.global.home.as_deref();
-            let slack = one_thread()?.block_on(crate::doctor::slack::look(home, &app.env));
-            commands::setup::doctor::run(app, slack)
-        }
+        Command::Doctor(args) => one_thread()?.block_on(commands::setup::doctor::run(app, &args)),
         Command::Config(args) => commands::setup::config::run(app, args.verb),
         Command::Completions(args) => commands::setup::completions::run(args.shell),
         Command::Restore(args) => commands::upkeep::restore::run(app, &args),
@@ -142,7 +138,7 @@ async fn ask(app: &App, command: Command) -> Result<(), Trouble> {
         | Command::Mcp(_)
         | Command::Attach(_)
         | Command::Top
-        | Command::Doctor
+        | Command::Doctor(_)
         | Command::Config(_)
         | Command::Completions(_)
         | Command::Restore(_)

@@ -23,6 +23,7 @@ use wire::server::ReloadReport;
 use crate::cli_error::Trouble;
 use crate::config::changes::Reading;
 use crate::config::{Config, Flag, Told};
+use crate::crew::mcp_servers;
 use crate::crew::roles;
 use crate::crew::templates;
 use crate::environment::Environment;
@@ -76,6 +77,10 @@ impl Stage {
         let mut settings =
             config.settings(told).map_err(|error| Trouble::usage(error.to_string()))?;
         settings.review_template = host::files::read(&self.home.review_template())?;
+        match mcp_servers::load(&self.home.root) {
+            Ok(servers) => settings.project_servers = servers,
+            Err(problem) => warnings.push(problem),
+        }
         Ok((Reading { config, settings }, warnings))
     }
 }

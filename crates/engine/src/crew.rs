@@ -3,6 +3,8 @@
 pub(crate) mod context;
 pub(crate) mod enlist;
 pub(crate) mod hooks;
+pub(crate) mod mcp_servers;
+pub(crate) mod probe;
 pub(crate) mod projection;
 pub(crate) mod result;
 pub(crate) mod run;

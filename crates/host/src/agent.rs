@@ -9,8 +9,10 @@ mod acp;
 mod claude;
 mod codex;
 mod command;
+mod credentials;
 mod notes;
 mod outcome;
+mod probe;
 #[cfg(test)]
 mod replay;
 mod report;
@@ -18,6 +20,7 @@ mod rpc;
 mod script;
 mod settling;
 mod transcript;
+mod user_servers;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -27,9 +30,11 @@ use model::money::Usd;
 use serde_json::Value;
 
 pub use claude::{MCP_CONFIG, mcp_config};
+pub use probe::Probes;
 pub use transcript::{EntryKind, TranscriptEntry, read_transcript, summary_field};
+pub use user_servers::{PROJECT_FILE, UserServer, may_use, read_servers};
 
-use crate::run::{OutputLine, Stdin};
+use crate::run::{OutputLine, Stdin, Variables};
 
 /// Every kind.
 pub static KINDS: &[&dyn Kind] =
@@ -51,22 +56,32 @@ pub trait Kind: Sync {
     /// Capabilities of the kind.
     fn supports(&self) -> Supports;
 
+    /// What a person does when its provider refuses its credentials, as an imperative sentence without an end.
+    fn login_advice(&self) -> &'static str {
+        "give it valid credentials"
+    }
+
+    /// Short runs of its program; none where only a role names the program.
+    fn probes(&self) -> Option<Probes> {
+        None
+    }
+
     /// Builds the plan to start it.
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError>;
 
-    /// Files of the user and the project from which the program itself takes MCP servers, although it is given ours.
-    /// None where it can be told to leave them.
-    fn config_files(
-        &self,
-        _directory: &Path,
-        _variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Vec<PathBuf> {
+    /// Files of the user and the project that name MCP servers for the program itself.
+    fn config_files(&self, _place: &ConfigPlace<'_>) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// The names of the servers in such a file that are Adjutant: an agent must not come in as its user.
-    fn adjutant_servers(&self, _config: &str, _adjutant: &Path) -> Vec<String> {
+    /// The MCP servers in such a file that concern a project.
+    fn own_servers(&self, _config: &str, _project: &Path) -> Vec<UserServer> {
         Vec::new()
+    }
+
+    /// How the program takes the servers of those files.
+    fn own_servers_use(&self) -> OwnServers {
+        OwnServers::Given
     }
 
     /// A conversation that has not begun.
@@ -77,6 +92,31 @@ pub trait Kind: Sync {
 
     /// Reads a line of its standard output or input for people who watch.
     fn transcript(&self, line: &OutputLine) -> Vec<TranscriptEntry>;
+}
+
+/// Where a program looks for its configuration.
+pub struct ConfigPlace<'a> {
+    /// Its working directory
+    pub directory: &'a Path,
+    /// The role's command, where it names one
+    pub command: &'a [String],
+    /// Finds a variable of its environment
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+}
+
+impl fmt::Debug for ConfigPlace<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConfigPlace").field("directory", &self.directory).finish_non_exhaustive()
+    }
+}
+
+/// How a program takes the MCP servers of its own configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwnServers {
+    /// It has those alone that it is given
+    Given,
+    /// It loads them itself, and leaves those that are disabled by name
+    Loaded,
 }
 
 /// Capabilities of a kind.
@@ -118,8 +158,14 @@ pub struct Brief {
     pub asks: Asks,
     /// The MCP servers it is given; the token for them is in `ADJUTANT_TOKEN`
     pub servers: Vec<McpServer>,
+    /// The project's and the user's MCP servers that it is given; never Adjutant
+    pub user_servers: Vec<UserServer>,
+    /// Servers that its program loads from the user's own files, and that its role leaves it
+    pub own_servers: Vec<String>,
     /// Servers of the user's own files that it must not load
     pub disabled_servers: Vec<String>,
+    /// Variables of its environment, whose values servers may name
+    pub variables: Variables,
     /// Timeout of a tool call, in milliseconds
     pub call_timeout_ms: u64,
     /// Stream timeout of Claude Code, in milliseconds
@@ -141,6 +187,14 @@ pub struct Brief {
     pub own_sandbox: Option<String>,
     /// Adjutant itself, which plays scenarios
     pub adjutant: PathBuf,
+}
+
+impl Brief {
+    /// The value of a variable of its environment.
+    fn variable(&self, name: &str) -> Option<String> {
+        let found = self.variables.0.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.clone())
+    }
 }
 
 /// Policy for a request that is neither allowed nor denied.
@@ -189,6 +243,8 @@ pub struct Plan {
     pub files: Vec<(String, String)>,
     /// Where its standard input comes from
     pub stdin: Stdin,
+    /// What it does not get of what it was to be given, and why
+    pub warnings: Vec<String>,
 }
 
 /// A role or a configuration that cannot be run.
@@ -301,6 +357,8 @@ pub enum Event {
         /// Until when, where it says so
         until: Option<Timestamp>,
     },
+    /// Its provider refuses its credentials, in these words: it cannot go on
+    Unauthorized(String),
     /// Something odd that a person may want to know
     Warning(String),
     /// It is done. The last one counts

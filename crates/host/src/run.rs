@@ -46,7 +46,7 @@ pub use tail::OutputRange;
 pub(crate) use cgroup::Cgroup;
 pub(crate) use control::{MAX_INPUT_BYTES, MAX_MESSAGE_BYTES, Request};
 pub(crate) use folder::{CLAIM_TAKEN, claim};
-pub(crate) use handover::has_values;
+pub(crate) use handover::{SLOT_PREFIX, has_values};
 pub(crate) use output::OutputPiece;
 pub(crate) use record::{read_json, segment_name, write_json};
 pub(crate) use socket::Socket;

@@ -9,6 +9,7 @@ pub(crate) mod costs_summary;
 pub(crate) mod costs_tools;
 pub(crate) mod crew;
 pub(crate) mod decisions;
+mod environment;
 pub(crate) mod epics;
 pub(crate) mod events;
 pub(crate) mod github;
@@ -143,6 +144,7 @@ fn acts() -> Router<Arc<Shared>> {
         .route("/api/links", get(login::links).post(login::make_link))
         .route("/api/links/{id}/revoke", post(login::revoke_link))
         .route("/api/agents/{id}/input", post(runs::input))
+        .route("/api/environment", get(environment::show))
         .route("/api/runs", post(runs::start))
         .route("/api/plans", post(plans::run))
         .route("/api/plans/{name}/stop", post(plans::stop))

@@ -11,6 +11,7 @@ pub mod costs;
 pub mod crew;
 pub mod decisions;
 pub mod enlist;
+pub mod environment;
 pub mod epics;
 pub mod error;
 pub mod event;

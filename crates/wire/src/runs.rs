@@ -1,6 +1,7 @@
 //! Agents that Adjutant runs: requests to start them and to type to them, and their raw output.
 
 use crate::agents::OutputPlace;
+use crate::environment::HandedOnVariables;
 use model::review::ReviewRequired;
 use model::{AgentId, Line, TaskRef, Text, Timestamp};
 use schemars::JsonSchema;
@@ -36,6 +37,9 @@ pub struct RunRequest {
     pub resume: Option<AgentId>,
     /// Review of the work it leaves (default: the role's or the configuration's)
     pub review: Option<ReviewRequired>,
+    /// Environment variables to hand on; `GET /api/environment` lists the names. They are never written to disk
+    #[serde(default)]
+    pub environment: HandedOnVariables,
 }
 
 /// Caps on spending. An absent cap is the role's or the configuration's.

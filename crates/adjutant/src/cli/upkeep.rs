@@ -1,4 +1,4 @@
-//! The grammar of the commands that keep house: clean, back up, restore.
+//! The grammar of the commands that keep house: clean, back up, restore, check.
 
 use std::path::PathBuf;
 
@@ -65,4 +65,12 @@ pub(crate) struct RestoreArgs {
     /// Replace the home's content; the old content moves into a folder beside it
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+/// Arguments of `doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Make the cheapest call to each provider, which costs a little
+    #[arg(long)]
+    pub(crate) online: bool,
 }

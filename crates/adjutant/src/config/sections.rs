@@ -18,7 +18,7 @@ use model::money::Usd;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use agents::{Agents, Kind};
+pub(crate) use agents::{Agents, Kind, shared_environment};
 pub(crate) use categories::{Categories, CategoryConfig, Pattern};
 pub(crate) use loops::Looping;
 pub(crate) use plan::Plan;

@@ -8,6 +8,8 @@ mod denied;
 mod looping;
 mod mail;
 mod mcp_install;
+mod project_servers;
+mod refused;
 mod restart;
 mod resume;
 mod review;

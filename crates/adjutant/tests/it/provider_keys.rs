@@ -43,19 +43,20 @@ async fn with_key() -> World {
 
 /// The files of the project, its state among them, that have the key in them.
 fn files_with_key(world: &World) -> Vec<PathBuf> {
-    files_with_key_below(&world.project())
+    files_with_key_below(&world.project(), KEY)
 }
 
-fn files_with_key_below(folder: &Path) -> Vec<PathBuf> {
+/// The files below a folder that have a text in them.
+pub(crate) fn files_with_key_below(folder: &Path, key: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() => found.extend(files_with_key_below(&path)),
+            Ok(kind) if kind.is_dir() => found.extend(files_with_key_below(&path, key)),
             Ok(kind) if kind.is_file() => {
                 // One that went meanwhile has nothing in it.
                 let bytes = fs::read(&path).unwrap_or_default();
-                if bytes.windows(KEY.len()).any(|part| part == KEY.as_bytes()) {
+                if bytes.windows(key.len()).any(|part| part == key.as_bytes()) {
                     found.push(path);
                 }
             }

@@ -11,6 +11,7 @@ use model::Timestamp;
 use store::{Store, WriterState};
 use tokio::sync::watch;
 
+use crate::core::handed_on::HandedOn;
 use crate::core::heads::Heads;
 use crate::core::options::Options;
 use crate::core::point::Point;
@@ -31,6 +32,8 @@ pub struct CoreState {
     pub(crate) topics: Topics,
     pub(crate) waits: Waits,
     pub(crate) heads: Heads,
+    /// Environment variables that people handed on to agents
+    pub(crate) handed_on: HandedOn,
     /// When this engine was made: agents recorded before are an earlier server's
     pub(crate) started_at: Timestamp,
     /// Counts the times that the settings were replaced
@@ -60,6 +63,7 @@ impl Core {
             topics: Topics::default(),
             waits: Waits::default(),
             heads: Heads::default(),
+            handed_on: HandedOn::default(),
             started_at: options.clock.now(),
             reloads: watch::Sender::new(0),
             repo: Mutex::default(),

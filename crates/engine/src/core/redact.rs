@@ -27,14 +27,21 @@ pub(crate) fn learn_options(options: &Options) {
 /// Learns the secrets that the configuration names.
 pub(crate) fn learn_settings(settings: &Settings) {
     for runner in settings.runners.values() {
-        let variables =
-            runner.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        learn_secrets(variables.filter(is_secret_variable).map(|(_, value)| value));
+        learn_variables(&runner.environment);
+    }
+    for server in &settings.project_servers {
+        learn_secrets(server.secrets().iter().map(String::as_str));
     }
     learn_secrets(settings.webhooks.iter().filter_map(|hook| match &hook.key {
         WebhookKey::Secret(secret) => Some(secret.reveal()),
         WebhookKey::None | WebhookKey::Missing(_) | WebhookKey::Wrong(..) => None,
     }));
+}
+
+/// Learns the secrets among variables of an environment.
+pub(crate) fn learn_variables(variables: &[(String, String)]) {
+    let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    learn_secrets(variables.filter(is_secret_variable).map(|(_, value)| value));
 }
 
 /// Returns whether a variable holds a secret. A path is none: it says where one is.

@@ -8,9 +8,10 @@ mod slack;
 mod webhook;
 mod worktrees;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use host::agent::UserServer;
 use model::Policy;
 use model::policy::Rules;
 use model::review::ReviewRequired;
@@ -28,6 +29,9 @@ pub(crate) use self::webhook::decode as webhook_key;
 pub use self::webhook::{Secret, WebhookForm, WebhookKey, WebhookSettings, shown as shown_url};
 pub use self::worktrees::{SetupSettings, WorktreeSettings};
 use crate::core::rights::EarlierRights;
+
+/// Variables that are handed on from a person's shell to agents of every kind.
+pub(crate) const ALWAYS_HANDED_ON: [&str; 3] = ["PATH", "SSH_AUTH_SOCK", "VIRTUAL_ENV"];
 
 /// The settings in force. Replaced whole when the operator says `reload`.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +55,10 @@ pub struct Settings {
     pub default_kind: String,
     /// Settings of each kind, by name
     pub runners: BTreeMap<String, Runner>,
+    /// MCP servers of the project's `.mcp.json`
+    pub project_servers: Vec<UserServer>,
+    /// Variables that agents of every kind and the set-up of worktrees get
+    pub environment: SharedEnvironment,
     /// Policy for a request that the role does not name
     pub asks: Asks,
     /// Default budget of an agent without a parent
@@ -98,6 +106,19 @@ impl Settings {
     pub fn role_of(&self, name: &str) -> Option<&Role> {
         self.roles.get(name).or_else(|| self.last_good_roles.get(name))
     }
+
+    /// Returns whether a variable of that name is handed on from a person's shell to agents of a kind.
+    pub fn hands_on(&self, kind: &str, name: &str) -> bool {
+        let inherits = self.runners.get(kind).map(|runner| runner.inherits.as_slice());
+        ALWAYS_HANDED_ON.contains(&name)
+            || inherits.unwrap_or_default().iter().any(|known| known == name)
+    }
+
+    /// Names of the variables that are handed on from a person's shell to agents of some kind.
+    pub fn handed_on(&self) -> BTreeSet<String> {
+        let inherited = self.runners.values().flat_map(|runner| &runner.inherits);
+        ALWAYS_HANDED_ON.map(str::to_owned).into_iter().chain(inherited.cloned()).collect()
+    }
 }
 
 /// Returns whether an agent was made of a bare prompt and so has no role: then its kind is recorded in its place.
@@ -123,6 +144,15 @@ pub struct Runner {
     pub environment: Vec<(String, String)>,
     /// Names of the variables that are handed on from the server's environment, where it has them
     pub inherits: Vec<String>,
+}
+
+/// Variables that agents of every kind and the set-up of worktrees get.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SharedEnvironment {
+    /// Names of those that are handed on, from a person's shell or from the server's environment
+    pub names: Vec<String>,
+    /// Names and values that the server has
+    pub values: Vec<(String, String)>,
 }
 
 /// Policy for a request that the role does not name.
@@ -225,6 +255,9 @@ pub struct Role {
     pub tools: Option<Vec<String>>,
     /// The agent's own tools it may not use
     pub disallowed_tools: Vec<String>,
+    /// MCP servers of the project and the client that it is given
+    #[serde(default)]
+    pub mcp: McpChoice,
     /// Where it works, relative to the project
     pub cwd: Option<String>,
     /// Time limit in seconds
@@ -248,6 +281,19 @@ pub struct Role {
     pub other: BTreeMap<String, serde_json::Value>,
     /// The prompt
     pub prompt: String,
+}
+
+/// Choice among the MCP servers of the project and the client.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum McpChoice {
+    /// All of them
+    #[default]
+    All,
+    /// None of them
+    None,
+    /// Those of these names
+    Names(Vec<String>),
 }
 
 /// Caps on spending. An absent cap is unlimited.

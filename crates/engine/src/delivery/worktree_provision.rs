@@ -14,6 +14,7 @@ use store::Agent;
 use tokio_util::sync::CancellationToken;
 
 use crate::core::error::{Code, ToolError};
+use crate::core::handed_on::set_variable;
 use crate::core::handle::Core;
 use crate::core::settings::{Sandbox, SetupSettings};
 use crate::crew::run::sandboxed;
@@ -297,6 +298,9 @@ fn spec(engine: &Core, run: &SetupRun, wanted: &SetupSettings) -> Result<Spec, S
     let inside = checkout.and_then(|one| Some(project.strip_prefix(one.top).ok()?.to_owned()));
     let directory = run.worktree.join(inside.unwrap_or_default());
     let mut environment = engine.options.agent_environment.clone();
+    for (name, value) in engine.shared_environment(run.agent.parse().ok()) {
+        set_variable(&mut environment, &name, &value);
+    }
     environment.retain(|(name, _)| !name.to_ascii_uppercase().contains("TOKEN"));
     let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
     let path = path.unwrap_or_default();

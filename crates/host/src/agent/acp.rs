@@ -17,6 +17,7 @@
 //! - An agent with a mode of the name of its sandbox (`workspace-write`) is put into it, so that
 //!   its questions come to us and not to a model of its own.
 
+mod claude_code;
 mod permission;
 mod saying;
 mod settings;
@@ -26,10 +27,15 @@ mod tests;
 mod tools;
 mod transcript;
 mod usage;
+mod user_servers;
+
+use std::path::{Path, PathBuf};
 
 use self::talk::Talk;
+use super::claude::user_config as claude_config;
 use super::{
-    Brief, Conversation, Kind, Plan, PlanError, Runner, SnapshotError, Supports, TranscriptEntry,
+    Brief, ConfigPlace, Conversation, Kind, Plan, PlanError, Runner, SnapshotError, Supports,
+    TranscriptEntry, UserServer,
 };
 use crate::run::{OutputLine, Stdin};
 
@@ -54,6 +60,10 @@ impl Kind for Acp {
         }
     }
 
+    fn login_advice(&self) -> &'static str {
+        "log in with the agent's own program, or name the variable of its key in `agents.acp.environment`"
+    }
+
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {
         let Runner { binary, arguments, .. } = &brief.runner;
         let (program, arguments) = match (brief.command.split_first(), binary) {
@@ -67,14 +77,31 @@ impl Kind for Acp {
                 });
             }
         };
+        let given = user_servers::given(brief);
         Ok(Plan {
             program: program.clone(),
             install: "see https://agentclientprotocol.com for agents and how to get them",
             arguments: arguments.to_vec(),
-            environment: Vec::new(),
+            environment: given.slots.variables(&|name| brief.variable(name)),
             files: Vec::new(),
             stdin: Stdin::Open,
+            warnings: given.warnings,
         })
+    }
+
+    fn config_files(&self, place: &ConfigPlace<'_>) -> Vec<PathBuf> {
+        // It is kept to the servers that it is given; any other agent reads its files itself.
+        let is_claude =
+            |word: &String| word.contains("claude-agent-acp") || word.contains("claude-code-acp");
+        if place.command.iter().any(is_claude) {
+            claude_config::files(place.variable)
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn own_servers(&self, config: &str, project: &Path) -> Vec<UserServer> {
+        claude_config::servers(config, project)
     }
 
     fn conversation(&self, brief: &Brief) -> Box<dyn Conversation> {

@@ -15,14 +15,21 @@ mod limits;
 mod lines;
 mod permission;
 mod plan;
+pub(super) mod retry;
 mod talk;
 mod transcript;
+pub(super) mod user_config;
 
 #[cfg(test)]
 mod tests;
 
+use std::path::{Path, PathBuf};
+
 use self::talk::Talk;
-use super::{Brief, Conversation, Kind, Plan, PlanError, SnapshotError, Supports, TranscriptEntry};
+use super::{
+    Brief, ConfigPlace, Conversation, Kind, Plan, PlanError, Probes, SnapshotError, Supports,
+    TranscriptEntry, UserServer,
+};
 use crate::run::OutputLine;
 
 pub use self::plan::{MCP_CONFIG, mcp_config};
@@ -48,8 +55,37 @@ impl Kind for Claude {
         }
     }
 
+    fn login_advice(&self) -> &'static str {
+        "set `ANTHROPIC_API_KEY` or `CLAUDE_CODE_OAUTH_TOKEN` where you run `adjutant`, or log in with `claude /login`"
+    }
+
+    fn probes(&self) -> Option<Probes> {
+        Some(Probes {
+            program: plan::PROGRAM,
+            install: plan::INSTALL,
+            login: &["auth", "status", "--text"],
+            call: &[
+                "-p",
+                "--model=haiku",
+                "--max-turns=1",
+                "--tools=",
+                "--strict-mcp-config",
+                "--no-session-persistence",
+                "Answer with the word ok.",
+            ],
+        })
+    }
+
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {
         Ok(plan::plan(brief))
+    }
+
+    fn config_files(&self, place: &ConfigPlace<'_>) -> Vec<PathBuf> {
+        user_config::files(place.variable)
+    }
+
+    fn own_servers(&self, config: &str, project: &Path) -> Vec<UserServer> {
+        user_config::servers(config, project)
     }
 
     fn conversation(&self, brief: &Brief) -> Box<dyn Conversation> {

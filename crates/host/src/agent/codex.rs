@@ -19,6 +19,7 @@ mod server;
 mod tests;
 mod transcript;
 mod user_config;
+mod user_servers;
 
 use std::path::{Path, PathBuf};
 
@@ -27,8 +28,8 @@ use serde::{Deserialize, Serialize};
 use self::exec::Exec;
 use self::server::Server;
 use super::{
-    Brief, Conversation, Kind, PermissionVerdict, Plan, PlanError, SnapshotError, Step, Supports,
-    TranscriptEntry,
+    Brief, ConfigPlace, Conversation, Kind, OwnServers, PermissionVerdict, Plan, PlanError, Probes,
+    SnapshotError, Step, Supports, TranscriptEntry, UserServer,
 };
 use crate::run::{OutputLine, Stdin};
 
@@ -48,6 +49,10 @@ const DISABLED_FEATURES: [&str; 5] = [
 /// for as long; no wait of ours takes more than 240.
 const TOOL_TIMEOUT_SECONDS: u64 = 300;
 
+/// The program, where the configuration names none.
+const PROGRAM: &str = "codex";
+/// How to install it.
+const INSTALL: &str = "npm install -g @openai/codex";
 /// The files of a run.
 const PROMPT_FILE: &str = "prompt.md";
 const SCHEMA_FILE: &str = "schema.json";
@@ -73,17 +78,41 @@ impl Kind for Codex {
         }
     }
 
+    fn login_advice(&self) -> &'static str {
+        "set `CODEX_API_KEY` where you run `adjutant`, or log in with `codex login`"
+    }
+
+    fn probes(&self) -> Option<Probes> {
+        Some(Probes {
+            program: PROGRAM,
+            install: INSTALL,
+            login: &["login", "status"],
+            call: &[
+                "exec",
+                "--ephemeral",
+                "--skip-git-repo-check",
+                "-sread-only",
+                "-cmodel_reasoning_effort=\"low\"",
+                "-cfeatures.plugins=false",
+                "-cfeatures.apps=false",
+                "Answer with the word ok.",
+            ],
+        })
+    }
+
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {
         let mut arguments = brief.runner.arguments.clone();
         let mut files = Vec::new();
+        let lookup = |name: &str| brief.variable(name);
+        let given = user_servers::given(brief, tool_timeout(brief), &lookup);
         let stdin = if is_steered(brief) {
             arguments.push("app-server".to_owned());
-            arguments.extend(settings(brief));
+            arguments.extend(settings(brief, &given.settings));
             Stdin::Open
         } else {
             arguments.extend(["exec", "--json", "--skip-git-repo-check"].map(str::to_owned));
             arguments.extend(["-s".to_owned(), sandbox(brief).to_owned()]);
-            arguments.extend(settings(brief));
+            arguments.extend(settings(brief, &given.settings));
             if let Some(model) = &brief.model {
                 arguments.extend(["-m".to_owned(), model.clone()]);
             }
@@ -98,25 +127,26 @@ impl Kind for Codex {
             Stdin::File(PROMPT_FILE.to_owned())
         };
         Ok(Plan {
-            program: brief.runner.binary.clone().unwrap_or_else(|| "codex".to_owned()),
-            install: "npm install -g @openai/codex",
+            program: brief.runner.binary.clone().unwrap_or_else(|| PROGRAM.to_owned()),
+            install: INSTALL,
             arguments,
-            environment: Vec::new(),
+            environment: given.slots.variables(&lookup),
             files,
             stdin,
+            warnings: given.warnings,
         })
     }
 
-    fn config_files(
-        &self,
-        directory: &Path,
-        variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Vec<PathBuf> {
-        user_config::files(directory, variable)
+    fn config_files(&self, place: &ConfigPlace<'_>) -> Vec<PathBuf> {
+        user_config::files(place.directory, place.variable)
     }
 
-    fn adjutant_servers(&self, config: &str, adjutant: &Path) -> Vec<String> {
-        user_config::adjutant_servers(config, adjutant)
+    fn own_servers(&self, config: &str, _: &Path) -> Vec<UserServer> {
+        user_config::servers(config)
+    }
+
+    fn own_servers_use(&self) -> OwnServers {
+        OwnServers::Loaded
     }
 
     fn conversation(&self, brief: &Brief) -> Box<dyn Conversation> {
@@ -152,10 +182,15 @@ fn whole_prompt(brief: &Brief) -> String {
     }
 }
 
+/// The longest call of a tool, in seconds.
+fn tool_timeout(brief: &Brief) -> u64 {
+    brief.call_timeout_ms.div_ceil(1_000).min(TOOL_TIMEOUT_SECONDS)
+}
+
 /// The settings that both ways of running it share.
-fn settings(brief: &Brief) -> Vec<String> {
+fn settings(brief: &Brief, users: &[String]) -> Vec<String> {
     let off = DISABLED_FEATURES.iter().map(|setting| format!("{setting}=false"));
-    let seconds = brief.call_timeout_ms.div_ceil(1_000).min(TOOL_TIMEOUT_SECONDS);
+    let seconds = tool_timeout(brief);
     let servers = brief.servers.iter().map(move |server| {
         // A JSON string is a TOML string.
         let url = serde_json::Value::from(server.url.as_str());
@@ -173,6 +208,7 @@ fn settings(brief: &Brief) -> Vec<String> {
     std::iter::once("approval_policy=\"never\"".to_owned())
         .chain(off)
         .chain(disabled)
+        .chain(users.iter().cloned())
         .chain(servers)
         .flat_map(|setting| ["-c".to_owned(), setting])
         .collect()

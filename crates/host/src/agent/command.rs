@@ -97,9 +97,10 @@ pub(super) fn plain(
         environment: Vec::new(),
         files: vec![
             (PROMPT_FILE.to_owned(), brief.prompt.clone()),
-            (MCP_CONFIG.to_owned(), mcp_config(&brief.servers, brief.call_timeout_ms)),
+            (MCP_CONFIG.to_owned(), mcp_config(&brief.servers, &[], brief.call_timeout_ms)),
         ],
         stdin: Stdin::File(PROMPT_FILE.to_owned()),
+        warnings: Vec::new(),
     }
 }
 

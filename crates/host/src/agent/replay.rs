@@ -14,7 +14,7 @@ use super::{
     Asks, Brief, Conversation, Event, McpServer, PermissionVerdict, Runner, Step, TOKEN, Usage,
     kind,
 };
-use crate::run::{OutputLine, Stream};
+use crate::run::{OutputLine, Stream, Variables};
 
 /// A recorded talk.
 pub(super) struct Recording {
@@ -52,7 +52,10 @@ pub(super) fn brief() -> Brief {
             name: "h".to_owned(),
             url: "http://127.0.0.1:4000/mcp".to_owned(),
         }],
+        user_servers: Vec::new(),
+        own_servers: Vec::new(),
         disabled_servers: Vec::new(),
+        variables: Variables::default(),
         call_timeout_ms: 600_000,
         stream_timeout_ms: 600_000,
         schema: None,

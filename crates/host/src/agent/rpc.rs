@@ -39,6 +39,9 @@ pub(super) enum Message {
 /// Why a request failed.
 #[derive(Debug, Deserialize)]
 pub(super) struct Fault {
+    /// Number of the kind of failure
+    #[serde(default)]
+    pub(super) code: i64,
     /// In words; often no more than “Internal error”
     #[serde(default)]
     message: String,

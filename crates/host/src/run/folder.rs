@@ -24,7 +24,8 @@ const CLAIM_GIVEN_UP: &str = "given up\n";
 /// Content of `claim` when a supervisor took it.
 pub(crate) const CLAIM_TAKEN: &str = "supervisor\n";
 /// Files that an agent is started with and that may hold what it was told.
-const START_FILES: [&str; 4] = ["spec.json", "prompt.md", "system-prompt.md", "schema.json"];
+const START_FILES: [&str; 5] =
+    ["spec.json", "prompt.md", "system-prompt.md", "schema.json", "mcp.json"];
 /// Larger files than this were not written by us.
 const MAX_START_FILE_BYTES: u64 = 64 * 1024 * 1024;
 

@@ -18,6 +18,11 @@ use crate::files::{self, FileError, at};
 /// Upper bound on a handover; the kernel allows an environment no more than a few megabytes.
 const MAX_HANDOVER_BYTES: u64 = 64 * 1024 * 1024;
 
+/// Prefix of the variables that hand secrets of MCP servers on.
+pub(crate) const SLOT_PREFIX: &str = "MCP_SERVER_VALUE_";
+/// The variable of the agent's token.
+const TOKEN_VARIABLE: &str = "ADJUTANT_TOKEN";
+
 /// Names and values of an environment. Its `Debug` output has the names alone.
 #[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -81,6 +86,29 @@ impl Handover {
         let is_asked = |name: &String| names.iter().any(|asked| asked == name);
         let all = self.environment.0.iter();
         Variables(all.filter(|(name, _)| is_asked(name)).cloned().collect())
+    }
+
+    /// A line with the agent's token, and with values of MCP servers as parts of JSON strings, in place of their names.
+    /// What is put in is not looked at again.
+    pub(crate) fn fill(&self, line: &str) -> String {
+        let mut filled = String::new();
+        let mut rest = line;
+        while let Some((before, after)) = rest.split_once("${") {
+            filled.push_str(before);
+            let name = after.split_once('}').map(|(name, _)| name);
+            let value =
+                name.filter(|name| *name == TOKEN_VARIABLE || name.starts_with(SLOT_PREFIX));
+            let value = value.and_then(|name| Some((name, self.value(name)?)));
+            if let Some((name, value)) = value {
+                let text = Value::from(value).to_string();
+                filled.push_str(text.get(1..text.len() - 1).unwrap_or_default());
+                rest = after.get(name.len() + 1..).unwrap_or_default();
+            } else {
+                filled.push_str("${");
+                rest = after;
+            }
+        }
+        filled + rest
     }
 
     /// Returns whether somebody knows the server's key.
@@ -160,6 +188,23 @@ mod tests {
             assert!(Handover::read(&whole[..end]).is_err(), "{end}");
         }
         assert_eq!(Handover::read(&[][..]).unwrap(), None);
+    }
+
+    #[test]
+    fn a_line_gets_the_token_and_values_of_servers_and_nothing_else() {
+        let variables = [
+            ("ADJUTANT_TOKEN", "adjag_1"),
+            ("MCP_SERVER_VALUE_1", "a\"${ADJUTANT_TOKEN}\n"),
+            ("KEY", "k"),
+        ];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let handover = Handover { environment: Variables(variables.into()), ..Handover::default() };
+        let line = r#"{"a":"Bearer ${ADJUTANT_TOKEN}","b":"${MCP_SERVER_VALUE_1}","c":"${KEY}${MCP_SERVER_VALUE_2}${"}"#;
+        let filled = handover.fill(line);
+        let value: Value = serde_json::from_str(&filled).unwrap();
+        assert_eq!(value["a"], "Bearer adjag_1");
+        assert_eq!(value["b"], "a\"${ADJUTANT_TOKEN}\n");
+        assert_eq!(value["c"], "${KEY}${MCP_SERVER_VALUE_2}${");
     }
 
     #[test]

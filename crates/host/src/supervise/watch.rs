@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use model::Timestamp;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::agent::TOKEN;
 use crate::clock::Clock;
 use crate::process::{PipedProgram, monotonic};
 use crate::run::{ExitRecord, Handover, Notice, Request, Stream};
@@ -237,8 +236,7 @@ impl Watch {
                 return Some(self.said(&key, &line, offer));
             }
             Request::Whisper { key, line } => {
-                let token = self.handover.value("ADJUTANT_TOKEN").unwrap_or_default();
-                let offer = self.input.offer(&key, &line.replace(TOKEN, token));
+                let offer = self.input.offer(&key, &self.handover.fill(&line));
                 return Some(self.said(&key, &line, offer));
             }
         }

@@ -275,6 +275,7 @@ fn tools() -> Vec<Operation> {
 
 fn server() -> Vec<Operation> {
     vec![
+        Operation::get("server", "/api/environment", "Show which programs and variables the server sees for agents, and whether they are logged in").query::<super::environment::EnvironmentQuery>().answers::<wire::environment::ServerEnvironment>(),
         Operation::post("server", "/api/github/webhook", "Hear what GitHub tells of a pull request").about("For a webhook of GitHub's with the content type `application/json`, a secret, and the event `pull_request`.").public().header("X-GitHub-Event", "What it is about").header("X-Hub-Signature-256", "The body's signature with the webhook's secret").foreign_body("As GitHub sends it").fails::<wire::server::GithubHookOutcome>("200", "It is about a pull request of ours").fails::<wire::server::GithubHookOutcome>("202", "It is about nothing of ours").fails::<ErrorBody>("401", "The signature does not fit").fails::<ErrorBody>("404", "The server has no secret for webhooks"),
         Operation::get("server", "/api/overview", "How much there is of everything, and what a person is needed for").query::<super::overview::OverviewQuery>().answers::<wire::overview::Overview>(),
         Operation::post("server", "/api/reload", "Read configuration and roles again").about("What the files change counts for new agents. The rights of agents that are there only shrink.").query::<super::running::ReloadQuery>().answers::<wire::server::ReloadReport>(),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::{Path, State};
 use engine::settings::{Budget, is_bare};
-use engine::{Draft, Engine, OutputPage, OutputWish, RunAgent, Stream, ToolError};
+use engine::{Draft, Engine, OutputPage, OutputWish, RunAgent, Stream, ToolError, Variables};
 use http::StatusCode;
 use model::money::Usd;
 use model::{Cursor, Line};
@@ -71,6 +71,7 @@ fn draft_of(engine: &Engine, asked: RunRequest) -> Result<Draft, ToolError> {
     draft.wish.timeout = asked.timeout;
     draft.wish.review = asked.review;
     let RunCaps { usd, tokens, agents, seconds } = asked.budget;
+    draft.environment = Variables(asked.environment.0.into_iter().collect());
     draft.budget = Budget { usd, tokens, agents, seconds };
     if let Some(id) = asked.resume {
         go_on(engine, &engine.run_agent(id)?, &mut draft);

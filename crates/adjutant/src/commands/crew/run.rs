@@ -19,6 +19,7 @@ use wire::crew::{CrewQuestion, CrewRow, CrewRows};
 use wire::runs::StartedRun;
 
 use super::agents::elapsed;
+use super::environment;
 use super::logs;
 use super::role;
 use super::summary::Work;
@@ -73,7 +74,8 @@ async fn start(
     request: &Map<String, Value>,
     role: Option<&str>,
 ) -> Result<Answer<StartedRun>, Trouble> {
-    let started = client.post("/api/runs", request).await;
+    let request = environment::hand_on(app, client, request.clone()).await?;
+    let started = client.post("/api/runs", &request).await;
     started.map_err(|error| role::explained(app, error.into(), role))
 }
 
@@ -86,6 +88,7 @@ pub(crate) async fn resume(app: &App, args: ResumeArgs) -> Result<(), Trouble> {
     let before = steady.agent(&args.agent).await?;
     request.insert("resume".to_owned(), before.to_string().into());
     read_changes(app, steady.client()).await?;
+    let request = environment::hand_on(app, steady.client(), request).await?;
     let started = steady.client().post::<StartedRun>("/api/runs", &request).await?;
     if args.detach {
         return Ok(app.render.answer(&started, || started_text(&started))?);

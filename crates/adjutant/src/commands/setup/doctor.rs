@@ -1,14 +1,19 @@
 //! `adjutant doctor`.
 
 use crate::app::App;
+use crate::cli::DoctorArgs;
 use crate::cli_error::Trouble;
+use crate::doctor::server_view::{self, Providers};
 use crate::doctor::{self, Check, Status};
 use crate::terminal::render::{Page, bad, good, name, odd, wrapped};
 
 /// Looks at everything; exits with 1 where something does not work.
-pub(crate) fn run(app: &App, slack: Vec<Check>) -> Result<(), Trouble> {
-    let mut checks = doctor::examine(app.global.home.as_deref(), &app.env);
-    checks.extend(slack);
+pub(crate) async fn run(app: &App, args: &DoctorArgs) -> Result<(), Trouble> {
+    let providers = if args.online { Providers::Online } else { Providers::Offline };
+    let home = app.global.home.as_deref();
+    let mut checks = doctor::examine(home, &app.env);
+    checks.extend(server_view::look(app, providers).await);
+    checks.extend(doctor::slack::look(home, &app.env).await);
     let well = doctor::is_well(&checks);
     let value = serde_json::json!({ "ok": well, "checks": checks });
     app.render.answer(&value, || text(&checks))?;

@@ -42,6 +42,9 @@ pub(crate) struct Agents {
     pub(crate) default: Kind,
     /// Policy for a tool that the role does not name
     pub(crate) asks: AsksName,
+    /// Variables that agents of every kind get, by name
+    #[serde(deserialize_with = "names")]
+    pub(crate) environment: Vec<String>,
     /// Claude Code
     #[serde(deserialize_with = "claude")]
     pub(crate) claude: Runner,
@@ -64,6 +67,7 @@ impl Default for Agents {
         Self {
             default: Kind::Claude,
             asks: AsksName::Role,
+            environment: Vec::new(),
             claude: Runner::claude(),
             codex: Runner::codex(),
             acp: Runner::default(),
@@ -135,10 +139,19 @@ impl Runner {
         }
     }
 
-    /// Converts to the engine's settings: names of variables become their values.
-    pub(crate) fn settings(&self, env: &Environment) -> engine::settings::Runner {
-        // Whoever has Slack's tokens speaks with the operator's voice.
-        let is_inherited = |entry: &str| !entry.contains('=') && !entry.starts_with("SLACK_");
+    /// Converts to the engine's settings: names of variables become their values. Agents of every kind get the shared
+    /// ones, too.
+    pub(crate) fn settings(
+        &self,
+        env: &Environment,
+        shared: &[String],
+    ) -> engine::settings::Runner {
+        let is_inherited = |entry: &str| !entry.contains('=') && is_handed_on(entry);
+        let given = |entry: &&String| {
+            let name = entry.split('=').next().unwrap_or_default();
+            self.environment.iter().any(|own| own.split('=').next() == Some(name))
+        };
+        let entries = || shared.iter().filter(|entry| !given(entry)).chain(&self.environment);
         let variable = |entry: &String| match entry.split_once('=') {
             Some((name, value)) => Some((name.to_owned(), value.to_owned())),
             None if is_inherited(entry) => env.variable(entry).map(|value| (entry.clone(), value)),
@@ -150,13 +163,8 @@ impl Runner {
                 arguments: self.arguments.clone(),
                 steer: self.steer.unwrap_or(false),
             },
-            environment: self.environment.iter().filter_map(variable).collect(),
-            inherits: self
-                .environment
-                .iter()
-                .filter(|entry| is_inherited(entry))
-                .cloned()
-                .collect(),
+            environment: entries().filter_map(variable).collect(),
+            inherits: entries().filter(|entry| is_inherited(entry)).cloned().collect(),
         }
     }
 
@@ -181,6 +189,39 @@ impl Runner {
             steer: given.steer.or(self.steer),
         })
     }
+}
+
+/// Returns whether agents may get a variable of that name: whoever has Slack's tokens speaks with the operator's voice.
+fn is_handed_on(name: &str) -> bool {
+    !name.starts_with("SLACK_")
+}
+
+/// The variables that agents of every kind get, as the engine has them.
+pub(crate) fn shared_environment(
+    names: &[String],
+    env: &Environment,
+) -> engine::settings::SharedEnvironment {
+    let value = |name: &String| env.variable(name).map(|value| (name.clone(), value));
+    engine::settings::SharedEnvironment {
+        names: names.to_vec(),
+        values: names.iter().filter_map(value).collect(),
+    }
+}
+
+/// Names of variables that may be handed on.
+fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let names = Vec::<String>::deserialize(from)?;
+    for name in &names {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let starts_well = !name.starts_with(|c: char| c.is_ascii_digit()) && !name.is_empty();
+        if !starts_well || !name.chars().all(is_plain) {
+            return Err(D::Error::custom(format!("`{name}` is not the name of a variable")));
+        }
+        if !is_handed_on(name) || name.starts_with("ADJUTANT_") {
+            return Err(D::Error::custom(format!("`{name}` is never handed on to agents")));
+        }
+    }
+    Ok(names)
 }
 
 fn claude<'de, D: Deserializer<'de>>(from: D) -> Result<Runner, D::Error> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::settings::{Budget, Role, Sandbox, Worktree};
+use engine::settings::{Budget, McpChoice, Role, Sandbox, Worktree};
 use model::Line;
 use model::nearest::nearest;
 use model::policy::Rules;
@@ -16,7 +16,7 @@ use crate::crew::front_matter::{Names, cut};
 use crate::yaml::{self, Problem};
 
 /// Every key that means something.
-const KEYS: [&str; 21] = [
+const KEYS: [&str; 22] = [
     "name",
     "category",
     "displayName",
@@ -28,6 +28,7 @@ const KEYS: [&str; 21] = [
     "model",
     "tools",
     "disallowedTools",
+    "mcp",
     "allow",
     "deny",
     "cwd",
@@ -86,6 +87,7 @@ struct Front {
     model: Option<String>,
     tools: Option<Names>,
     disallowed_tools: Option<Names>,
+    mcp: Option<Names>,
     #[serde(default)]
     allow: Vec<Pattern>,
     #[serde(default)]
@@ -214,6 +216,7 @@ fn finish(
         model: front.model,
         tools: front.tools.map(|Names(names)| names),
         disallowed_tools: front.disallowed_tools.map(|Names(names)| names).unwrap_or_default(),
+        mcp: mcp_choice(front.mcp),
         cwd: front.cwd,
         timeout: front.timeout,
         inactivity: front.inactivity,
@@ -237,6 +240,18 @@ fn finish(
         prompt: prompt.trim().to_owned(),
     };
     Ok((role, warnings))
+}
+
+/// The MCP servers that are named; `all` and `none` are words.
+fn mcp_choice(names: Option<Names>) -> McpChoice {
+    let names = names.map(|Names(names)| names);
+    match names.as_deref() {
+        None => McpChoice::All,
+        Some([word]) if word == "all" => McpChoice::All,
+        Some([]) => McpChoice::None,
+        Some([word]) if word == "none" => McpChoice::None,
+        Some(names) => McpChoice::Names(names.to_vec()),
+    }
 }
 
 /// The kind that is named, else the one whose command is given.

@@ -1,6 +1,6 @@
 //! Tests of reading roles, refusals and warnings.
 
-use engine::settings::{Budget, Sandbox, Worktree};
+use engine::settings::{Budget, McpChoice, Sandbox, Worktree};
 use proptest::prelude::*;
 
 use super::*;
@@ -45,6 +45,7 @@ script: scenario.yaml
 model: inherit
 tools: Read, Bash(git log, git diff), Edit
 disallowedTools: [Task]
+mcp: github, docs
 allow: ['mcp__review__*']
 deny: [mcp__mail__send]
 cwd: web
@@ -77,6 +78,7 @@ More.",
         model: Some("inherit".into()),
         tools: Some(vec!["Read".into(), "Bash(git log, git diff)".into(), "Edit".into()]),
         disallowed_tools: vec!["Task".into()],
+        mcp: McpChoice::Names(vec!["github".into(), "docs".into()]),
         cwd: Some("web".into()),
         timeout: Some(60),
         inactivity: Some(30),
@@ -249,4 +251,16 @@ fn a_budget_that_is_no_amount_and_a_timeout_of_nought_are_refused() {
     assert!(said.starts_with("r.md:3: is 0, "), "{said}");
     assert_eq!(read("---\nname: a\n---\n").0.timeout, None);
     assert_eq!(read("---\nname: a\ntimeout: null\n---\n").0.timeout, None);
+}
+
+#[test]
+fn the_mcp_servers_of_a_role_are_all_or_none_or_named() {
+    let choice = |line: &str| {
+        let text = format!("---\nname: a\n{line}\n---\n");
+        parse(("r.md", Source::Home), &text, &Policy::default()).unwrap().0.mcp
+    };
+    assert_eq!(choice(""), McpChoice::All);
+    assert_eq!(choice("mcp: all"), McpChoice::All);
+    assert_eq!((choice("mcp: none"), choice("mcp: []")), (McpChoice::None, McpChoice::None));
+    assert_eq!(choice("mcp: [github]"), McpChoice::Names(vec!["github".to_owned()]));
 }

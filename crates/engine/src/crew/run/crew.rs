@@ -215,7 +215,9 @@ impl CrewService {
             (EventKind::AgentStopping, Some(agent)) => {
                 crew.order(agent, Order::Stop);
             }
+            (EventKind::AgentCreated, Some(agent)) => environment::created(&self.engine, agent)?,
             (EventKind::AgentFinished, Some(agent)) => {
+                self.engine.handed_on.forget(agent);
                 let above = self.engine.store.read(|tx| {
                     let Some(agent) = tx.agent_get(agent)? else { return Ok(Vec::new()) };
                     tx.agent_ancestors(&agent)

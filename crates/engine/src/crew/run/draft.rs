@@ -53,7 +53,9 @@ pub(crate) fn beside(
     let caller = Caller { agent: parent, by_operator: true };
     let mut cx = WriteCx { tx, caller: &caller, settings, now };
     let above = above(&cx)?;
-    enrol(&mut cx, draft, id, &above)
+    let mut draft = draft.clone();
+    draft.wish.inherits_from = Some(other.id);
+    enrol(&mut cx, &draft, id, &above)
 }
 
 /// Records a new agent under an id that is known already, whom the caller may have.
@@ -102,6 +104,7 @@ fn enrol(
     wish.model = model_of(cx, draft, (role, &category, &kind))?;
     wish.timeout = wish.timeout.or(role.and_then(|role| role.timeout));
     wish.environment = environment::names_to_record(settings, &kind);
+    environment::inherit(cx, &mut wish)?;
     let name = role.map_or_else(|| kind.clone(), |role| role.name.clone());
     let new = NewAgent {
         id,

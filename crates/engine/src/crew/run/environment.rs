@@ -1,11 +1,12 @@
 //! Values of the environment for agents that wait: they are in no file, so that after a restart somebody
 //! who has them must be asked.
 //!
-//! A draft records the names of the variables that its agent gets from the server's own environment. When
-//! its turn comes, an agent that an earlier server recorded gets them from its parent's supervisor, else
-//! from this server; where neither has one, it stays queued and says which.
+//! A draft records the names of the variables that its agent gets from the server's own environment, and of those
+//! that a person handed on to it or to the agent that it inherits from. When its turn comes, it gets the values that
+//! were handed on, then those of the supervisor of the agent it inherits from or of its parent where an earlier server
+//! recorded it, else this server's; where nobody has one, it stays queued and says which.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -14,14 +15,17 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use host::run::{RunFolder, Variables};
 use model::AgentId;
 use sha2::Sha256;
-use store::{Agent, Run};
+use store::Agent;
 
 use super::wish::Wish;
+use crate::call::cx::WriteCx;
 use crate::core::error::ToolError;
 use crate::core::machine::folder_of;
-use crate::core::settings::Settings;
+use crate::core::settings::{ALWAYS_HANDED_ON, Settings};
 use crate::crew::service::Crew;
 
+/// Upper bound on a value that is handed on; the kernel takes no longer one.
+const MAX_VALUE_BYTES: usize = 128 * 1024 - 1;
 /// Time limit for a parent's supervisor to answer.
 const ASK_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -30,7 +34,7 @@ const ASK_TIMEOUT: Duration = Duration::from_secs(2);
 pub(crate) struct StartGrant {
     /// Its token
     pub(crate) token: String,
-    /// Values from its parent's supervisor, which win over the server's own
+    /// Values that a person or a supervisor handed on, which win over the server's own
     pub(crate) inherited: Variables,
 }
 
@@ -46,7 +50,6 @@ pub(crate) struct MissingVariables(Mutex<HashMap<AgentId, Missing>>);
 
 #[derive(Debug)]
 struct Missing {
-    kind: String,
     names: Vec<String>,
     settings: Arc<Settings>,
 }
@@ -76,12 +79,12 @@ impl Crew {
     /// Reason why a queued agent does not start, other than a free place.
     pub fn queue_reason(&self, agent: AgentId) -> Option<String> {
         let all = self.missing.map();
-        let Missing { kind, names, .. } = all.get(&agent)?;
+        let Missing { names, .. } = all.get(&agent)?;
         let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         Some(format!(
             "waits for the environment variable {}, which it was drafted with and the server does not \
-             have; start the server with it, or take it out of `agents.{kind}.environment` and run \
-             `adjutant reload`",
+             have; start the server with it, or end the agent with `adjutant kill {agent}` and start it \
+             again",
             names.join(" and ")
         ))
     }
@@ -92,6 +95,65 @@ pub(crate) fn names_to_record(settings: &Settings, kind: &str) -> Vec<String> {
     let Some(runner) = settings.runners.get(kind) else { return Vec::new() };
     let has_value = |name: &&String| runner.environment.iter().any(|(known, _)| known == *name);
     runner.inherits.iter().filter(has_value).cloned().collect()
+}
+
+/// Checks the variables that a person hands on: their names and their size.
+pub(super) fn accept(settings: &Settings, given: Variables) -> Result<Variables, ToolError> {
+    let known = settings.handed_on();
+    let mut accepted = Vec::new();
+    for (name, value) in given.0 {
+        let refused = |problem: String| {
+            ToolError::invalid(format!("`environment.{name}` {problem}"))
+                .detail("field", format!("environment.{name}"))
+        };
+        if !known.contains(&name) {
+            let hint = format!("add `{name}` to `agents.environment` and run `adjutant reload`");
+            return Err(refused("is not handed on to agents".to_owned()).hint(hint));
+        }
+        if value.len() > MAX_VALUE_BYTES {
+            return Err(refused(format!(
+                "is {} bytes; the limit is {MAX_VALUE_BYTES}",
+                value.len()
+            )));
+        }
+        if value.contains('\0') {
+            return Err(refused("has a NUL byte in it".to_owned()));
+        }
+        let value = if name == "PATH" { absolute_folders(&value) } else { value };
+        if !value.is_empty() {
+            accepted.push((name, value));
+        }
+    }
+    Ok(Variables(accepted))
+}
+
+/// The folders of a `PATH` that mean the same wherever an agent works: in its worktree, a relative one would be its
+/// own to fill.
+fn absolute_folders(path: &str) -> String {
+    path.split(':').filter(|folder| folder.starts_with('/')).collect::<Vec<_>>().join(":")
+}
+
+/// Records which variables a new agent inherits: those handed on to the agent that it was made by or beside.
+pub(super) fn inherit(cx: &WriteCx<'_, '_>, wish: &mut Wish) -> Result<(), ToolError> {
+    wish.inherits_from = wish.inherits_from.or(cx.caller.id());
+    let Some(source) = wish.inherits_from else { return Ok(()) };
+    if let Some(run) = cx.tx.run_get(source)?
+        && wish.handed_on.is_empty()
+    {
+        wish.handed_on = Wish::of(&run)?.handed_on;
+    }
+    Ok(())
+}
+
+/// Gives a new agent the variables of the one that it inherits from.
+pub(super) fn created(engine: &Crew, agent: AgentId) -> Result<(), ToolError> {
+    let run = engine.store.read(|tx| tx.run_get(agent))?;
+    // One whose wish cannot be read ends with that when it is started.
+    let wish = run.as_ref().map(Wish::of).transpose().unwrap_or_default();
+    if let Some(source) = wish.and_then(|wish| wish.inherits_from) {
+        engine.handed_on.inherit(agent, source);
+    }
+    Ok(())
 }
 
 /// Finds the values that an agent is to start with beside the server's own; none where some are missing,
@@ -106,49 +168,76 @@ pub(super) async fn resolve(
     }
     let found = engine.store.read(|tx| Ok::<_, ToolError>((tx.agent_get(id)?, tx.run_get(id)?)))?;
     let (Some(agent), Some(run)) = found else { return Ok(Some(Variables::default())) };
-    let (wanted, lacking) = wanted(settings, &agent, &run);
+    // One whose wish cannot be read ends with that when it is started.
+    let wish = Wish::of(&run).unwrap_or_default();
+    let wanted = wanted(settings, &agent, &wish);
+    let mut values = engine.handed_on.of(id).unwrap_or_default().as_ref().clone();
+    values.0.retain(|(name, _)| wanted.contains(name));
+    let open: Vec<String> = wanted.into_iter().filter(|name| !has(&values, name)).collect();
     let is_ours = agent.created_at >= engine.started_at;
-    if wanted.is_empty() || (is_ours && lacking.is_empty()) {
-        return Ok(Some(Variables::default()));
+    let is_settled = |name: &String| {
+        is_ours
+            && !wish.handed_on.contains(name)
+            && own_value(engine, settings, &agent, name).is_some()
+    };
+    if open.iter().all(is_settled) {
+        return Ok(Some(values));
     }
-    let inherited = parent_values(engine, &agent, &wanted).await?;
-    let is_given = |name: &String| inherited.0.iter().any(|(known, _)| known == name);
-    let names: Vec<String> = lacking.into_iter().filter(|name| !is_given(name)).collect();
+    let source = wish.inherits_from.or(agent.parent);
+    values.0.extend(values_of(engine, source, &open).await?.0);
+    let mut names = Vec::new();
+    for name in open.into_iter().filter(|name| !has(&values, name)).collect::<Vec<_>>() {
+        match own_value(engine, settings, &agent, &name) {
+            Some(value) => values.0.push((name, value)),
+            None => names.push(name),
+        }
+    }
     if names.is_empty() {
         engine.missing.map().remove(&id);
-        return Ok(Some(inherited));
+        return Ok(Some(values));
     }
     tracing::warn!(%id, ?names, "agent stays queued: environment variables are missing");
-    let missing = Missing { kind: agent.kind, names, settings: Arc::clone(settings) };
+    let missing = Missing { names, settings: Arc::clone(settings) };
     engine.missing.map().insert(id, missing);
     Ok(None)
 }
 
-/// The variables that an agent was recorded with and that its kind still gets, and those of them that the
-/// server does not have.
-fn wanted(settings: &Settings, agent: &Agent, run: &Run) -> (Vec<String>, Vec<String>) {
-    let Some(runner) = settings.runners.get(&agent.kind) else { return Default::default() };
-    // One whose wish cannot be read ends with that when it is started.
-    let mut wanted = Wish::of(run).unwrap_or_default().environment;
-    wanted.retain(|name| runner.inherits.contains(name));
-    let has = |name: &&String| !runner.environment.iter().any(|(known, _)| known == *name);
-    let lacking = wanted.iter().filter(has).cloned().collect();
-    (wanted, lacking)
+fn has(values: &Variables, name: &str) -> bool {
+    values.0.iter().any(|(known, _)| known == name)
 }
 
-/// The values that the parent's supervisor has; none where there is no such supervisor, or it is of an
+/// The variables that an agent was recorded with and that its kind still gets.
+fn wanted(settings: &Settings, agent: &Agent, wish: &Wish) -> Vec<String> {
+    let recorded: BTreeSet<&String> = wish.environment.iter().chain(&wish.handed_on).collect();
+    let is_wanted = |name: &&String| settings.hands_on(&agent.kind, name);
+    recorded.into_iter().filter(is_wanted).cloned().collect()
+}
+
+/// The server's own value of a variable that agents of a kind get, or that is handed on to every kind.
+fn own_value(engine: &Crew, settings: &Settings, agent: &Agent, name: &str) -> Option<String> {
+    let runner = settings.runners.get(&agent.kind);
+    let variables = runner.into_iter().flat_map(|runner| &runner.environment);
+    let found = variables.chain(&engine.options.agent_environment).find(|(known, _)| known == name);
+    found.map(|(_, value)| value.clone()).or_else(|| {
+        let mut operator = engine.options.operator_environment.iter();
+        let found = operator.find(|(known, _)| known == name && ALWAYS_HANDED_ON.contains(&name));
+        found.and_then(|(_, value)| value.to_str()).map(str::to_owned)
+    })
+}
+
+/// The values that the supervisor of an agent has; none where there is no such supervisor, or it is of an
 /// earlier version.
-async fn parent_values(
+async fn values_of(
     engine: &Crew,
-    agent: &Agent,
+    agent: Option<AgentId>,
     names: &[String],
 ) -> Result<Variables, ToolError> {
-    let Some(parent) = agent.parent else { return Ok(Variables::default()) };
-    let parent = engine.store.read(|tx| tx.agent_get(parent))?;
-    let Some(parent) = parent.filter(|parent| parent.ended_at().is_none()) else {
+    let Some(agent) = agent else { return Ok(Variables::default()) };
+    let agent = engine.store.read(|tx| tx.agent_get(agent))?;
+    let Some(agent) = agent.filter(|agent| agent.ended_at().is_none()) else {
         return Ok(Variables::default());
     };
-    let folder = folder_of(engine, &parent);
+    let folder = folder_of(engine, &agent);
     let key = control_key(engine, &folder);
     let asked = async { folder.connect().await?.environment(&key, names).await };
     Ok(match tokio::time::timeout(ASK_TIMEOUT, asked).await {
@@ -158,11 +247,11 @@ async fn parent_values(
             values
         }
         Ok(Err(error)) => {
-            tracing::debug!(parent = %parent.id, %error, "parent's supervisor not reached");
+            tracing::debug!(agent = %agent.id, %error, "supervisor not reached for its variables");
             Variables::default()
         }
         Err(_) => {
-            tracing::debug!(parent = %parent.id, "parent's supervisor did not answer");
+            tracing::debug!(agent = %agent.id, "supervisor did not answer for its variables");
             Variables::default()
         }
     })

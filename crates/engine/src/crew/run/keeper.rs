@@ -256,6 +256,9 @@ impl Keeper {
         };
         let mut keeper =
             Self::over(engine, (agent, run), kind, (orders, shutdown), (launch.folder, memory));
+        for warning in &launch.warnings {
+            keeper.warning(warning);
+        }
         keeper.started().await?;
         keeper.greet().await;
         Ok(Some(keeper))

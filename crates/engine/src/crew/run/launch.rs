@@ -1,12 +1,11 @@
 //! From the record to a process: what an agent is told, with what, and where. Blocks for as long as it
 //! takes to read and write a few files.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use host::agent::{Brief, Conversation, Kind, MCP_CONFIG, McpServer, Plan};
 use host::files::{self, FileError, Mode};
-use host::run::{Handover, RunFolder, Spec};
+use host::run::{Handover, RunFolder, Spec, Variables};
 use model::Timestamp;
 use store::{Agent, Recipient, Run};
 
@@ -15,17 +14,17 @@ use super::wish::{Confinement, Wish};
 use crate::call::cx::{Caller, task_of};
 use crate::call::toolsets::TOOLSETS;
 use crate::core::error::ToolError;
+use crate::core::handed_on::set_variable;
 use crate::core::handle::Core;
 use crate::core::machine::{directory_of, folder_of};
 use crate::core::rights::OwnTools;
 use crate::core::settings::{Role, Runner, Sandbox, Settings};
 use crate::crew::context::{self, MailTools, PromptParts};
+use crate::crew::mcp_servers::{ChosenServers, McpChooser};
 use crate::crew::service::Crew;
 
 /// No call of ours waits longer than 240 s; a client that notices a lost server late loses only this.
 const CALL_TIMEOUT_MS: u64 = 300_000;
-/// No configuration of an agent's program is longer.
-const MAX_CONFIG_BYTES: u64 = 1024 * 1024;
 /// Prompt for an agent that continues after a usage limit.
 const GO_ON: &str = "Your work was interrupted because the model's usage limit was reached. \
     The limit is over. Go on where you stopped.";
@@ -43,6 +42,8 @@ pub(crate) struct Launch {
     pub(crate) directory: PathBuf,
     /// Secrets for its supervisor, never written to disk
     pub(crate) handover: Handover,
+    /// What it does not get of what it was to be given, and why
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Why an agent could not be started. It is the reason of its end, so it says what to do.
@@ -118,7 +119,19 @@ pub(crate) fn launch(
     let wish = Wish::of(run).map_err(LaunchError::of)?;
     let directory = work_directory(engine, agent, &wish)?;
     let folder = folder_of(engine, agent);
-    let brief = brief(engine, &settings, Parts { agent, run, wish: &wish, role, kind })?;
+    let brief = brief(
+        engine,
+        &settings,
+        Parts {
+            inherited: &grant.inherited,
+            unknown_servers: UnknownServers::Refuse,
+            agent,
+            run,
+            wish: &wish,
+            role,
+            kind,
+        },
+    )?;
     let plan = kind.plan(&brief).map_err(|error| LaunchError::Unfit(error.problem))?;
     let spec = spec(
         engine,
@@ -132,7 +145,7 @@ pub(crate) fn launch(
         files::write_quickly(&folder.path().join(name), text, Mode::Private)
     };
     if plan.files.iter().all(|(name, _)| name != MCP_CONFIG) {
-        write(MCP_CONFIG, &host::agent::mcp_config(&brief.servers, brief.call_timeout_ms))?;
+        write(MCP_CONFIG, &host::agent::mcp_config(&brief.servers, &[], brief.call_timeout_ms))?;
     }
     for (name, text) in &plan.files {
         write(name, text)?;
@@ -142,7 +155,7 @@ pub(crate) fn launch(
         control_key: Some(environment::control_key(engine, &folder)),
         ..Handover::new(&spec.environment)
     };
-    Ok(Launch { folder, talk, wish, directory, handover })
+    Ok(Launch { folder, talk, wish, directory, handover, warnings: plan.warnings })
 }
 
 /// The conversation of an agent that was started, had the server time to note it down.
@@ -153,13 +166,34 @@ pub(crate) fn conversation(
 ) -> Result<Box<dyn Conversation>, LaunchError> {
     let settings = engine.settings();
     let role = settings.role_of(&agent.role);
-    let brief = brief(engine, &settings, Parts { agent, run, wish, role, kind })?;
+    let parts = Parts {
+        inherited: &Variables::default(),
+        unknown_servers: UnknownServers::Ignore,
+        agent,
+        run,
+        wish,
+        role,
+        kind,
+    };
+    let brief = brief(engine, &settings, parts)?;
     Ok(kind.conversation(&brief))
+}
+
+/// What becomes of an agent whose role names an MCP server that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UnknownServers {
+    /// It is not started
+    Refuse,
+    /// It was started before: it is followed to its end
+    Ignore,
 }
 
 /// Inputs of a brief.
 #[derive(Clone, Copy)]
 struct Parts<'a> {
+    /// Variables that were handed on to it
+    inherited: &'a Variables,
+    unknown_servers: UnknownServers,
     agent: &'a Agent,
     run: &'a Run,
     wish: &'a Wish,
@@ -168,7 +202,7 @@ struct Parts<'a> {
 }
 
 fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, LaunchError> {
-    let Parts { agent, run, wish, role, kind } = parts;
+    let Parts { inherited, unknown_servers, agent, run, wish, role, kind } = parts;
     let run = &engine.store.read(|tx| Ok::<_, ToolError>(tx.run_exact(agent.id, run.clone())?))?;
     let runner = settings.runners.get(kind.name()).cloned().unwrap_or_default();
     let caller = Caller { agent: Some(agent.clone()), by_operator: false };
@@ -193,6 +227,26 @@ fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, 
             .collect(),
         _ => role.map(|role| role.command.clone()).unwrap_or_default(),
     };
+    let directory = directory_of(engine, agent);
+    let variables = variables(engine, &runner, inherited);
+    let lookup = |name: &str| {
+        let found = variables.0.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.clone())
+    };
+    let chooser = McpChooser {
+        settings,
+        kind,
+        role,
+        tools: tools.as_deref(),
+        directory: &directory,
+        adjutant: &engine.options.adjutant,
+        variable: &lookup,
+    };
+    let chosen = match (chooser.choose(), unknown_servers) {
+        (Ok(chosen), _) => chosen,
+        (Err(why), UnknownServers::Refuse) => return Err(LaunchError::Unfit(why)),
+        (Err(_), UnknownServers::Ignore) => ChosenServers::default(),
+    };
     Ok(Brief {
         agent: agent.id.to_string(),
         prompt,
@@ -202,18 +256,30 @@ fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, 
         disallowed_tools: denied,
         asks,
         servers,
-        disabled_servers: disabled_servers(engine, kind, (&directory_of(engine, agent), &runner)),
+        user_servers: chosen.given,
+        own_servers: chosen.own,
+        disabled_servers: chosen.disabled,
+        variables,
         call_timeout_ms: CALL_TIMEOUT_MS,
         stream_timeout_ms: settings.stream_timeout_ms,
         schema: wish.schema.clone(),
         resume: run.conversation.clone(),
-        directory: directory_of(engine, agent),
+        directory,
         run_folder: folder_of(engine, agent).path().to_owned(),
         runner: runner.launch,
         command,
         own_sandbox: None,
         adjutant: engine.options.adjutant.clone(),
     })
+}
+
+/// The variables that an agent gets beside those of its run.
+fn variables(engine: &Crew, runner: &Runner, inherited: &Variables) -> Variables {
+    let mut environment = engine.options.agent_environment.clone();
+    for (name, value) in runner.environment.iter().chain(&inherited.0) {
+        set_variable(&mut environment, name, value);
+    }
+    Variables(environment)
 }
 
 /// One MCP server for each toolset that has a tool for the agent.
@@ -230,28 +296,6 @@ fn servers(engine: &Crew, settings: &Settings, caller: &Caller) -> Vec<McpServer
             url: format!("{}/mcp/{set}", engine.options.url),
         })
         .collect()
-}
-
-/// The servers of Adjutant in the files that the agent's program reads by itself: through them it would come in as
-/// the operator.
-fn disabled_servers(
-    engine: &Crew,
-    kind: &dyn Kind,
-    (directory, runner): (&Path, &Runner),
-) -> Vec<String> {
-    let variable = |name: &str| {
-        let mut all = runner.environment.iter().chain(&engine.options.agent_environment);
-        all.find(|(known, _)| known == name).map(|(_, value)| value.clone())
-    };
-    let mut names = BTreeSet::new();
-    for path in kind.config_files(directory, &variable) {
-        // Agents can write some of them: no pipe is waited for, and nothing endless is read.
-        let found = host::inside::read(Path::new("/"), &path, MAX_CONFIG_BYTES);
-        let Ok(found) = found else { continue };
-        let text = String::from_utf8_lossy(&found.bytes);
-        names.extend(kind.adjutant_servers(&text, &engine.options.adjutant));
-    }
-    names.into_iter().collect()
 }
 
 /// Returns whether an agent is given the MCP server of a toolset, should it have a tool there. One vocabulary for tasks is
@@ -326,16 +370,9 @@ fn spec(
     plan: Plan,
     bounds: Bounds<'_>,
 ) -> Result<Spec, LaunchError> {
-    let mut environment = engine.options.agent_environment.clone();
-    let runner = settings.runners.get(&bounds.agent.kind);
-    for (name, value) in runner.into_iter().flat_map(|runner| &runner.environment) {
-        set(&mut environment, name, value);
-    }
-    for (name, value) in &bounds.grant.inherited.0 {
-        set(&mut environment, name, value);
-    }
+    let Variables(mut environment) = brief.variables.clone();
     for (name, value) in &plan.environment {
-        set(&mut environment, name, value);
+        set_variable(&mut environment, name, value);
     }
     let task = engine
         .store
@@ -350,10 +387,10 @@ fn spec(
         ("ADJUTANT_HOME", engine.options.home.display().to_string()),
         ("ADJUTANT_MCP_CONFIG", mcp.display().to_string()),
     ] {
-        set(&mut environment, name, &value);
+        set_variable(&mut environment, name, &value);
     }
     if let Some((name, value)) = engine.port_variable(&brief.directory) {
-        set(&mut environment, &name, &value);
+        set_variable(&mut environment, &name, &value);
     }
     let path = environment.iter().find(|(name, _)| name == "PATH").map(|(_, path)| path.clone());
     let path = path.unwrap_or_default();
@@ -380,11 +417,6 @@ fn spec(
         grace_ms: settings.limits.grace_ms,
         max_output_bytes: settings.limits.max_output_bytes,
     })
-}
-
-fn set(environment: &mut Vec<(String, String)>, name: &str, value: &str) {
-    environment.retain(|(known, _)| known != name);
-    environment.push((name.to_owned(), value.to_owned()));
 }
 
 /// The arguments with which bubblewrap runs a program: it sees everything but the operator's secrets.

@@ -35,6 +35,8 @@ pub(crate) struct Notes {
     pub(crate) charged: i64,
     /// Until when its model does not answer it
     pub(crate) limited: Option<Limit>,
+    /// Why it cannot go on, where its provider refuses its credentials
+    pub(crate) refused: Option<String>,
     /// Its own tools that are at work, and since when
     pub(crate) open: BTreeMap<String, OpenTool>,
     /// Its account of its own end

@@ -2,18 +2,20 @@
 //! types to them, reads their output.
 
 use host::files::FileError;
-use host::run::{OutputLine, Position, RunFolder};
+use host::run::{OutputLine, Position, RunFolder, Variables};
 use model::AgentId;
 use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::draft::{self, Drafted};
+use super::environment;
 use super::keeper::Order;
 use super::wish::{Draft, StartedBy};
-use crate::call::cx::{Caller, WriteCx, find_agent};
+use crate::call::cx::{Caller, WriteCx, find_agent, fresh};
 use crate::core::error::ToolError;
 use crate::core::machine::folder_of;
 use crate::core::redact::LineRedactor;
+use crate::crew::mcp_servers::McpChooser;
 use crate::crew::service::Crew;
 
 /// Part of an agent's output.
@@ -45,12 +47,18 @@ impl Crew {
     pub async fn draft(&self, mut wish: Draft) -> Result<(AgentId, String, String), ToolError> {
         wish.wish.started_by = StartedBy::Person;
         let (engine, settings, now) = (self.clone(), self.settings(), self.now());
-        let drafted = self
+        let environment = environment::accept(&settings, std::mem::take(&mut wish.environment))?;
+        wish.wish.handed_on = environment.0.iter().map(|(name, _)| name.clone()).collect();
+        self.check_servers(&wish, &environment).await?;
+        let id = fresh(AgentId::from_bits)?;
+        // Before it is recorded: its turn may come at once.
+        self.handed_on.keep(id, environment);
+        let recorded = self
             .store
             .write(move |tx| {
                 let caller = Caller { agent: None, by_operator: true };
                 let mut cx = WriteCx { tx, caller: &caller, settings: &settings, now };
-                let drafted = draft::draft(&mut cx, &wish)?;
+                let drafted = draft::enrol_as(&mut cx, &wish, id)?;
                 let input = json!({
                     "role": wish.role, "kind": wish.kind, "prompt": wish.prompt, "task": wish.task,
                     "cwd": wish.cwd, "resume": wish.resume, "wish": wish.wish,
@@ -61,9 +69,44 @@ impl Crew {
                 tx.audit_append(&row)?;
                 Ok::<_, ToolError>(drafted)
             })
-            .await?;
-        let Drafted { id, role, task_slug } = drafted;
+            .await;
+        if recorded.is_err() {
+            self.handed_on.forget(id);
+        }
+        let Drafted { id, role, task_slug } = recorded?;
         Ok((id, role, task_slug))
+    }
+
+    /// Checks that the MCP servers that a role names are there, so that a person learns it at once.
+    async fn check_servers(&self, wish: &Draft, given: &Variables) -> Result<(), ToolError> {
+        let (name, kind) = (wish.role.clone().unwrap_or_default(), wish.kind.clone());
+        let given = given.clone();
+        self.outside(move |core| {
+            let settings = core.settings();
+            let Some(role) = settings.roles.get(&name) else { return Ok(()) };
+            let kind = kind.or_else(|| role.kind.clone());
+            let kind = kind.unwrap_or_else(|| settings.default_kind.clone());
+            let Some(kind) = host::agent::kind(&kind) else { return Ok(()) };
+            let runner =
+                settings.runners.get(kind.name()).map(|runner| runner.environment.as_slice());
+            let lookup = |name: &str| {
+                let own = &core.options.agent_environment;
+                let mut all = given.0.iter().chain(runner.unwrap_or_default()).chain(own);
+                all.find(|(known, _)| known == name).map(|(_, value)| value.clone())
+            };
+            let chooser = McpChooser {
+                settings: &settings,
+                kind,
+                role: Some(role),
+                tools: role.tools.as_deref(),
+                directory: &settings.project,
+                adjutant: &core.options.adjutant,
+                variable: &lookup,
+            };
+            let chosen = chooser.choose();
+            chosen.map(drop).map_err(|why| ToolError::invalid(why).detail("field", "role"))
+        })
+        .await
     }
 
     /// Types a line to a running agent; false where its kind does not listen.

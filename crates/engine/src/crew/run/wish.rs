@@ -1,5 +1,6 @@
 //! Request for a new agent.
 
+use host::run::Variables;
 use model::review::ReviewRequired;
 use model::task::TaskRef;
 use model::{AgentId, EpicId};
@@ -36,6 +37,8 @@ pub struct Draft {
     pub budget: Budget,
     /// The agent whose conversation it goes on with
     pub resume: Option<AgentId>,
+    /// Environment variables that a person hands on to it; never recorded
+    pub environment: Variables,
 }
 
 /// Options of a run beside its prompt. They are stored with it.
@@ -62,6 +65,11 @@ pub struct Wish {
     pub confinement: Confinement,
     /// Names of the variables that it gets from the server's environment
     pub environment: Vec<String>,
+    /// Names of the variables that a person handed on to it or to the agent that it inherits from
+    pub handed_on: Vec<String>,
+    /// The agent whose handed-on variables it gets
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inherits_from: Option<AgentId>,
     /// Review of its work; decided by its role and the configuration if absent
     #[serde(skip_serializing_if = "Option::is_none")]
     pub review: Option<ReviewRequired>,

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::tools::Tools;
 use crate::agent::notes::{self, AsksNote};
+use crate::agent::user_servers::covers;
 use crate::agent::{Asks, Brief, Event, PermissionVerdict, Step, rpc};
 
 /// Permission policy with the open questions.
@@ -82,7 +83,7 @@ impl Permissions {
             let toolset = tool.strip_prefix("mcp__").and_then(|rest| rest.split_once("__"));
             toolset.is_some_and(|(server, _)| servers.iter().any(|given| given == server))
         };
-        let names = |list: &[String]| list.iter().any(|name| name == tool);
+        let names = |list: &[String]| list.iter().any(|name| covers(name, tool));
         if names(&self.refused) {
             Asks::Deny
         } else if is_given() || names(&self.allowed) {

@@ -7,17 +7,22 @@ use model::money::Usd;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::claude_code;
 use super::permission::Permissions;
 use super::saying::MessageInProgress;
 use super::settings::{self, Setting, SettingState};
 use super::tools::Tools;
 use super::usage;
+use super::user_servers;
+use crate::agent::credentials::Refusals;
 use crate::agent::notes::{self, Tokens};
 use crate::agent::rpc::{self, Fault, Message, OpenRequests};
 use crate::agent::settling::{AfterTurn, INTERRUPTED_REASON, SentMessages, Settling, TurnEnd};
 use crate::agent::{Brief, Conversation, Event, McpServer, PermissionVerdict, Step, TOKEN};
 use crate::run::{OutputLine, Stream};
 
+/// Code of a request that needs a login first.
+const AUTH_REQUIRED: i64 = -32000;
 /// The version of the protocol.
 const PROTOCOL_VERSION: u64 = 1;
 
@@ -37,18 +42,26 @@ pub(super) struct Talk {
     settling: Settling,
     /// The toolsets it was given
     servers: Vec<String>,
+    /// The project's and the user's servers that it was given
+    #[serde(default)]
+    users: Vec<String>,
     tools: Tools,
     permissions: Permissions,
     saying: MessageInProgress,
     model: Option<String>,
     /// Tokens reported by chunks of this prompt's messages
     spent: Tokens,
+    #[serde(default)]
+    refusals: Refusals,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Opening {
     directory: String,
     servers: Vec<(String, String)>,
+    /// The project's and the user's servers, as the request has them
+    #[serde(default)]
+    users: Vec<Value>,
     resume: Option<String>,
     model: Option<String>,
     mode: String,
@@ -90,6 +103,7 @@ impl Talk {
             opening: Some(Opening {
                 directory: brief.directory.to_string_lossy().into_owned(),
                 servers: brief.servers.iter().map(server).collect(),
+                users: user_servers::given(brief).servers,
                 resume: brief.resume.clone(),
                 model: brief.model.clone(),
                 mode: mode.to_owned(),
@@ -103,11 +117,13 @@ impl Talk {
             // It is not held to a schema, but may give a result in its own words.
             settling: Settling::default(),
             servers: brief.servers.iter().map(|server| server.name.clone()).collect(),
+            users: brief.user_servers.iter().map(|server| server.name.clone()).collect(),
             tools: Tools::default(),
             permissions: Permissions::new(brief),
             saying: MessageInProgress::default(),
             model: None,
             spent: Tokens::default(),
+            refusals: Refusals::default(),
         }
     }
 
@@ -116,7 +132,8 @@ impl Talk {
             (RequestPurpose::Hello, Ok(result)) => self.open(&result),
             (RequestPurpose::Open, Ok(result)) => self.opened(&result),
             (RequestPurpose::Hello | RequestPurpose::Open, Err(fault)) => {
-                self.over(&TurnEnd::Badly(fault.text()))
+                let refused = refusal(&fault).into_iter();
+                refused.chain(self.over(&TurnEnd::Badly(fault.text()))).collect()
             }
             (RequestPurpose::Set(setting), result) => {
                 let step = match result {
@@ -162,8 +179,14 @@ impl Talk {
             let headers = json!([{ "name": "Authorization", "value": authorization }]);
             json!({ "type": "http", "name": name, "url": url, "headers": headers })
         });
-        let servers = servers.collect::<Vec<_>>();
+        let users = opening.users.iter().filter(|server| match server["type"].as_str() {
+            Some(kind) => can["mcpCapabilities"][kind] == true,
+            // Every agent can start a program.
+            None => true,
+        });
+        let servers = servers.chain(users.cloned()).collect::<Vec<_>>();
         let mut params = json!({ "cwd": opening.directory, "mcpServers": servers });
+        claude_code::add_options(&mut params, hello);
         let method = match &opening.resume {
             Some(_) if can["loadSession"] != true => {
                 steps.extend(
@@ -248,13 +271,14 @@ impl Talk {
         let mut steps = Vec::new();
         match update["sessionUpdate"].as_str().unwrap_or_default() {
             "agent_message_chunk" => {
+                self.refusals.accepted();
                 steps.extend(self.saying.piece(update));
                 steps.extend(self.spends(&meta["usage"]));
             }
             "agent_thought_chunk" | "plan" => steps.extend(self.saying.over()),
             "tool_call" | "tool_call_update" => {
                 steps.extend(self.saying.over());
-                steps.extend(self.tools.noticed(update, &self.servers));
+                steps.extend(self.tools.noticed(update, &self.named_servers()));
             }
             "usage_update" => {
                 steps.extend(self.has_model(meta["_claude/model"].as_str()));
@@ -308,7 +332,10 @@ impl Talk {
                 }
             }
             Err(fault) if self.is_limit(&fault) => TurnEnd::Limited(fault.text()),
-            Err(fault) => TurnEnd::Badly(fault.text()),
+            Err(fault) => {
+                steps.extend(refusal(&fault));
+                TurnEnd::Badly(fault.text())
+            }
         };
         self.settling.turn_ended(&end, self.saying.last());
         self.phase = Phase::Settling(end);
@@ -321,6 +348,11 @@ impl Talk {
             || fault.data["codexErrorInfo"] == "usageLimitExceeded"
             || fault.data["errorKind"] == "rate_limit"
             || notes::tells_of_a_limit(&fault.text())
+    }
+
+    /// Servers whose tools may be told of.
+    fn named_servers(&self) -> Vec<String> {
+        [self.servers.as_slice(), &self.users].concat()
     }
 
     /// Goes on, or ends, once it is known what the agent was told and what not.
@@ -348,7 +380,7 @@ impl Talk {
         }
         let mut steps = self.saying.over().into_iter().collect::<Vec<_>>();
         // The question may be the first that is heard of the tool.
-        steps.extend(self.tools.noticed(&params["toolCall"], &self.servers));
+        steps.extend(self.tools.noticed(&params["toolCall"], &self.named_servers()));
         steps.extend(self.permissions.asked(id, params, &self.tools, &self.servers));
         if self.settling.is_stopping() {
             steps.extend(self.permissions.called_off());
@@ -391,7 +423,11 @@ impl Conversation for Talk {
                 self.updated(&params)
             }
             Some(Message::Request { id, method, params }) => self.requested(&id, &method, &params),
-            Some(Message::Notice { .. }) | None => Vec::new(),
+            Some(Message::Notice { method, params }) => {
+                let event = claude_code::event(&method, &params, &mut self.refusals);
+                event.map(Step::Saw).into_iter().collect()
+            }
+            None => Vec::new(),
         }
     }
 
@@ -438,6 +474,11 @@ impl Conversation for Talk {
     fn snapshot(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
+}
+
+/// Event of a request that failed for want of a login.
+fn refusal(fault: &Fault) -> Option<Step> {
+    (fault.code == AUTH_REQUIRED).then(|| Step::Saw(Event::Unauthorized(fault.text())))
 }
 
 /// A text, as a prompt takes it.

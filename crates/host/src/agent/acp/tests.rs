@@ -1,6 +1,7 @@
 //! The Agent Client Protocol: recorded talks, and what did not happen while they were recorded.
 
 mod permission;
+mod servers;
 
 use model::money::Usd;
 use proptest::prelude::*;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::claude_code;
 use super::tools::{certain_name, likely_name};
 use crate::agent::transcript::{EntryKind, JsonReader, TranscriptEntry, texts, used, with_code};
 
@@ -22,7 +23,15 @@ fn entries(value: &Value) -> Option<Vec<TranscriptEntry>> {
             Some(vec![TranscriptEntry { input, asked: Some(value["id"].to_string()), ..said }])
         }
         // Whatever else is told of sessions is for programs.
-        Some(_) => Some(Vec::new()),
+        Some(method) => {
+            let retry = claude_code::retry_words(method, params);
+            Some(
+                retry
+                    .map(|words| TranscriptEntry::new(EntryKind::System, words))
+                    .into_iter()
+                    .collect(),
+            )
+        }
         None => answer(value),
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::super::notes::AsksNote;
+use super::super::user_servers::covers;
 use super::super::{Asks, Brief};
 use super::plan::disallowed;
 
@@ -41,10 +42,10 @@ impl Permission {
 
     /// Applies the rules to a requested tool.
     ///
-    /// Only whole names count here. Of an entry such as `Bash(git *)` Claude Code knows itself what
+    /// Only whole names count here, and patterns of MCP tools. Of an entry such as `Bash(git *)` Claude Code knows itself what
     /// it covers, and asks only for the rest.
     pub(super) fn rule(&self, tool: &str) -> Ruling {
-        let named = |names: &[String]| names.iter().any(|name| name == tool);
+        let named = |names: &[String]| names.iter().any(|name| covers(name, tool));
         if named(&self.disallowed) {
             return Ruling::Deny(self.no(tool));
         }

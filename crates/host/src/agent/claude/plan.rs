@@ -4,11 +4,15 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::super::{Brief, McpServer, Plan, TOKEN};
+use super::super::{Brief, McpServer, Plan, TOKEN, UserServer};
 use crate::run::Stdin;
 
 /// The MCP configuration's file in the run folder.
 pub const MCP_CONFIG: &str = "mcp.json";
+/// The program, where the configuration names none.
+pub(super) const PROGRAM: &str = "claude";
+/// How to install it.
+pub(super) const INSTALL: &str = "npm install -g @anthropic-ai/claude-code";
 const SYSTEM_PROMPT: &str = "system-prompt.md";
 
 /// Longest time to connect to an MCP server before it starts without it. The server may
@@ -41,8 +45,8 @@ pub(super) const DISABLED_TOOLS: [&str; 15] = [
 ];
 
 /// The MCP configuration in Claude Code's form, for any program that reads it. The token is not in
-/// it: it stands in the environment.
-pub fn mcp_config(servers: &[McpServer], call_timeout_ms: u64) -> String {
+/// it: it stands in the environment. The users' servers stand in it as they wrote them.
+pub fn mcp_config(servers: &[McpServer], users: &[UserServer], call_timeout_ms: u64) -> String {
     let server = |server: &McpServer| {
         let value = json!({
             "type": "http",
@@ -54,7 +58,9 @@ pub fn mcp_config(servers: &[McpServer], call_timeout_ms: u64) -> String {
         });
         (server.name.clone(), value)
     };
-    let servers: serde_json::Map<String, Value> = servers.iter().map(server).collect();
+    let users = users.iter().map(|server| (server.name.clone(), server.config.clone()));
+    // A server of ours is ours, whatever others call theirs.
+    let servers: serde_json::Map<String, Value> = users.chain(servers.iter().map(server)).collect();
     format!("{:#}\n", json!({ "mcpServers": servers }))
 }
 
@@ -73,19 +79,23 @@ pub(super) fn disallowed(brief: &Brief) -> Vec<String> {
 }
 
 pub(super) fn plan(brief: &Brief) -> Plan {
-    let mut files =
-        vec![(MCP_CONFIG.to_owned(), mcp_config(&brief.servers, brief.call_timeout_ms))];
+    let mut files = vec![(MCP_CONFIG.to_owned(), config(brief))];
     if let Some(prompt) = &brief.system_prompt {
         files.push((SYSTEM_PROMPT.to_owned(), prompt.clone()));
     }
     Plan {
-        program: brief.runner.binary.clone().unwrap_or_else(|| "claude".to_owned()),
-        install: "npm install -g @anthropic-ai/claude-code",
+        program: brief.runner.binary.clone().unwrap_or_else(|| PROGRAM.to_owned()),
+        install: INSTALL,
         arguments: arguments(brief),
         environment: environment(brief),
         files,
         stdin: Stdin::Open,
+        warnings: Vec::new(),
     }
+}
+
+fn config(brief: &Brief) -> String {
+    mcp_config(&brief.servers, &brief.user_servers, brief.call_timeout_ms)
 }
 
 fn arguments(brief: &Brief) -> Vec<String> {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::super::credentials::Refusals;
 use super::super::outcome::Outcome;
 use super::super::{Brief, Conversation, Event, PermissionVerdict, Step, notes};
 use super::ending;
@@ -12,6 +13,7 @@ use super::ledger::{ConversationStart, Ledger};
 use super::limits::{self, Limit};
 use super::lines::{self, Lines};
 use super::permission::{Permission, Ruling};
+use super::retry;
 use crate::run::{OutputLine, Stream};
 
 /// Everything that is remembered of a talk.
@@ -29,6 +31,8 @@ pub(super) struct Talk {
     ledger: Ledger,
     /// Facts already reported at the start of a turn
     told: ReportedFacts,
+    #[serde(default)]
+    refusals: Refusals,
     outcome: Outcome,
 }
 
@@ -80,6 +84,7 @@ impl Talk {
             asked: BTreeMap::new(),
             ledger: Ledger::new(beginning),
             told: ReportedFacts::default(),
+            refusals: Refusals::default(),
             outcome: Outcome::of(brief),
         }
     }
@@ -109,13 +114,7 @@ impl Talk {
     fn system(&mut self, message: &Value) -> Vec<Event> {
         match message["subtype"].as_str().unwrap_or_default() {
             "init" => self.init(message),
-            "api_retry" => vec![Event::Warning(format!(
-                "its model does not answer: {} ({}), attempt {} of {}",
-                message["error"].as_str().unwrap_or("unknown"),
-                message["error_status"],
-                message["attempt"],
-                message["max_retries"],
-            ))],
+            "api_retry" => vec![retry::event(message, &mut self.refusals)],
             "permission_denied" => refused(message["tool_name"].as_str().unwrap_or_default()),
             "background_tasks_changed" => {
                 self.background = message["tasks"].as_array().map_or(0, Vec::len);
@@ -172,8 +171,12 @@ impl Talk {
         events.extend(limits::in_info(info).and_then(|limit| self.limited(&limit)));
         // Not its own words, and said again by the result.
         if message["is_api_error_message"] == true {
+            if message["error"] == "authentication_failed" {
+                events.push(Event::Unauthorized(text(&said["content"])));
+            }
             return events;
         }
+        self.refusals.accepted();
         let is_subagent = message["parent_tool_use_id"].is_string();
         for block in said["content"].as_array().into_iter().flatten() {
             match block["type"].as_str().unwrap_or_default() {

@@ -21,7 +21,7 @@ mod talk;
 type Change = fn(&mut Brief);
 
 /// The recorded talks, and how the brief of each differs.
-const TALKS: [(&str, Change); 20] = [
+const TALKS: [(&str, Change); 21] = [
     ("asks-a-person", |brief| {
         brief.tools = Some(vec!["Read".to_owned()]);
         brief.asks = Asks::Person;
@@ -47,6 +47,7 @@ const TALKS: [(&str, Change); 20] = [
     ("told-too-late", |_| {}),
     ("too-many-turns", |_| {}),
     ("turn", |_| {}),
+    ("wrong-key", |_| {}),
 ];
 
 fn brief() -> Brief {

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::retry;
 use crate::agent::transcript::{EntryKind, JsonReader, TranscriptEntry, texts};
 
 /// Reads the lines of this kind.
@@ -97,10 +98,7 @@ fn system(value: &Value) -> Option<TranscriptEntry> {
                 _ => format!("begins with {model}, without the MCP servers {}", failed.join(", ")),
             }
         }
-        "api_retry" => {
-            let why = value["error"].as_str().unwrap_or("no reason given");
-            format!("its model does not answer ({why}); it tries again")
-        }
+        "api_retry" => retry::words(value),
         "permission_denied" => format!("was refused {}", text("tool_name")),
         "compact_boundary" => "its conversation was shortened".to_owned(),
         "task_notification" => format!("a task of its own is over: {}", text("summary")),

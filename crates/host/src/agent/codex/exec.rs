@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::items::{self, Tools};
+use crate::agent::credentials::Refusals;
 use crate::agent::notes::{self, Tokens};
 use crate::agent::outcome::Outcome;
 use crate::agent::{Brief, Event, Step};
@@ -15,6 +16,8 @@ pub(super) struct Exec {
     outcome: Outcome,
     tools: Tools,
     spent: Tokens,
+    #[serde(default)]
+    refusals: Refusals,
     text: String,
 }
 
@@ -24,6 +27,7 @@ impl Exec {
             outcome: Outcome::of(brief),
             tools: Tools::default(),
             spent: Tokens::default(),
+            refusals: Refusals::default(),
             text: String::new(),
         }
     }
@@ -43,15 +47,20 @@ impl Exec {
             "item.started" => self.tools.began(&event["item"]),
             "item.completed" => self.completed(&event["item"]),
             // It comes before `turn.failed`, or is passing trouble.
-            "error" => vec![Step::Saw(Event::Warning(words(&event["message"])))],
+            "error" => vec![Step::Saw(self.warned(words(&event["message"])))],
             "turn.completed" => self.over(&event["usage"], None),
             "turn.failed" => self.over(&event["usage"], Some(words(&event["error"]["message"]))),
             _ => Vec::new(),
         }
     }
 
+    fn warned(&mut self, text: String) -> Event {
+        if is_refusal(&text) { self.refusals.tried_again(&text) } else { Event::Warning(text) }
+    }
+
     fn completed(&mut self, item: &Value) -> Vec<Step> {
         if let Some(text) = items::message(item) {
+            self.refusals.accepted();
             text.clone_into(&mut self.text);
             return vec![Step::Saw(Event::Text(text.to_owned()))];
         }
@@ -76,6 +85,9 @@ impl Exec {
                 if notes::tells_of_a_limit(&why) {
                     steps.push(Step::Saw(Event::Limited { until: None }));
                 }
+                if is_refusal(&why) {
+                    steps.push(Step::Saw(Event::Unauthorized(why.clone())));
+                }
                 steps.push(self.outcome.badly(&why, &self.text));
             }
         }
@@ -87,4 +99,9 @@ impl Exec {
         steps.extend(self.outcome.gone(&self.text));
         steps
     }
+}
+
+/// Returns whether an error is the provider's refusal of the credentials; `exec` has it in words alone.
+fn is_refusal(text: &str) -> bool {
+    text.contains("status 401 ")
 }

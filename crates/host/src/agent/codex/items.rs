@@ -74,6 +74,15 @@ impl Tools {
     }
 }
 
+/// What an error of a turn says, with the reason for which it is tried again.
+pub(super) fn error_words(error: &Value) -> String {
+    let text = |key: &str| error[key].as_str().unwrap_or_default();
+    match (text("message"), text("additionalDetails")) {
+        (message, "") => message.to_owned(),
+        (message, details) => format!("{message}: {details}"),
+    }
+}
+
 /// Text of an item that is a message.
 pub(super) fn message(item: &Value) -> Option<&str> {
     let is_message = matches!(item["type"].as_str()?, "agent_message" | "agentMessage");

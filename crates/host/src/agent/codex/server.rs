@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use self::questions::Questions;
 use super::items::{self, Tools};
 use super::sandbox;
+use crate::agent::credentials::{self, Refusals};
 use crate::agent::notes::Tokens;
 use crate::agent::rpc::{self, Fault, Message, OpenRequests};
 use crate::agent::settling::{AfterTurn, INTERRUPTED_REASON, SentMessages, Settling, TurnEnd};
@@ -46,6 +47,8 @@ pub(super) struct Server {
     tools: Tools,
     questions: Questions,
     meter: Meter,
+    #[serde(default)]
+    refusals: Refusals,
     text: String,
 }
 
@@ -128,6 +131,7 @@ impl Server {
             tools: Tools::default(),
             questions: Questions::new(brief.asks),
             meter: Meter { resumed: brief.resume.is_some(), spent: BTreeMap::new() },
+            refusals: Refusals::default(),
             text: String::new(),
         }
     }
@@ -324,15 +328,23 @@ impl Server {
                 Vec::new()
             }
             // What it does not try again ends the turn, which is told too.
-            "error" if params["willRetry"] == true => warning(&params["error"]["message"]),
+            "error" if params["willRetry"] == true => {
+                vec![Step::Saw(self.retried(&params["error"]))]
+            }
             "warning" | "guardianWarning" => warning(&params["message"]),
             "configWarning" => warning(&params["summary"]),
             _ => Vec::new(),
         }
     }
 
+    fn retried(&mut self, error: &Value) -> Event {
+        let words = items::error_words(error);
+        if is_refusal(error) { self.refusals.tried_again(&words) } else { Event::Warning(words) }
+    }
+
     fn item(&mut self, item: &Value) -> Vec<Step> {
         if let Some(text) = items::message(item) {
+            self.refusals.accepted();
             text.clone_into(&mut self.text);
             return vec![Step::Saw(Event::Text(text.to_owned()))];
         }
@@ -367,6 +379,11 @@ impl Server {
         }
         let mut steps = self.tools.abandoned();
         let end = end(turn);
+        if let TurnEnd::Badly(why) = &end
+            && is_refusal(&turn["error"])
+        {
+            steps.push(Step::Saw(Event::Unauthorized(why.clone())));
+        }
         self.settling.turn_ended(&end, &self.text);
         self.phase = Phase::Settling(end);
         steps.extend(self.settle());
@@ -407,6 +424,14 @@ fn end(turn: &Value) -> TurnEnd {
         (_, Some("sessionBudgetExceeded")) => TurnEnd::Bounded(why),
         _ => TurnEnd::Badly(why),
     }
+}
+
+/// Returns whether an error is the provider's refusal of the credentials: a word, or the status of whatever failed.
+fn is_refusal(error: &Value) -> bool {
+    let info = &error["codexErrorInfo"];
+    let mut failures = info.as_object().into_iter().flatten();
+    info == "unauthorized"
+        || failures.any(|(_, failure)| credentials::is_refusal(&failure["httpStatusCode"]))
 }
 
 /// When the account's limits that are used up are all lifted.

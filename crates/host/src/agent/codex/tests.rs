@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use super::Codex;
 use crate::agent::replay::{self, brief, hear, out, recording, said, seen, spent};
 use crate::agent::{
-    Asks, Brief, Conversation, EndReport, EndReportStatus, Event, Kind, PermissionVerdict, Step,
-    Usage,
+    Asks, Brief, Conversation, EndReport, EndReportStatus, Event, Kind, PermissionVerdict, Plan,
+    Step, Usage, UserServer,
 };
-use crate::run::{OutputLine, Stream};
+use crate::run::{OutputLine, Stream, Variables};
 
 #[test]
 fn recorded_talks_are_understood_and_answered_in_the_same_words() {
@@ -356,4 +356,80 @@ proptest! {
             prop_assert!(steps.len() < 200);
         }
     }
+}
+
+/// A brief with servers of the project and one of the user's own.
+fn with_servers() -> Brief {
+    let server = |name: &str, config: Value| UserServer { name: name.to_owned(), config };
+    let mut brief = brief();
+    brief.user_servers = vec![
+        server("plain", json!({ "command": "lint-server", "args": ["--stdio"] })),
+        server(
+            "github",
+            json!({
+                "command": "npx", "args": ["-y", "github", "--as=${WHO}"], "env": { "TOKEN": "s3cret \"one\"" },
+            }),
+        ),
+        server(
+            "remote",
+            json!({ "url": "https://a/${REGION:-eu}", "headers": { "X-Key": "${KEY}" } }),
+        ),
+    ];
+    brief.own_servers = vec!["docs".to_owned()];
+    brief.variables = Variables(vec![("KEY".to_owned(), "s3cret two".to_owned())]);
+    brief
+}
+
+fn settings_of(plan: &Plan, server: &str) -> Vec<String> {
+    let key = format!("mcp_servers.{server}");
+    plan.arguments.iter().filter(|word| word.starts_with(&key)).cloned().collect()
+}
+
+#[test]
+fn servers_of_the_project_need_no_prompt_and_show_no_secret() {
+    let plan = Codex.plan(&with_servers()).unwrap();
+    let whole = plan.arguments.join(" ");
+    assert!(!whole.contains("s3cret"), "{whole}");
+    assert_eq!(
+        plan.environment,
+        [
+            ("MCP_SERVER_VALUE_1", "s3cret \"one\""),
+            ("MCP_SERVER_VALUE_2", "--as=${WHO}"),
+            ("MCP_SERVER_VALUE_3", "s3cret two"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+    );
+    let [plain, github, remote, docs] =
+        ["plain", "github", "remote", "docs"].map(|name| settings_of(&plan, name).join(" "));
+    assert!(plain.contains(r#"command="lint-server", args=["--stdio"]"#), "{plain}");
+    let script = r#"export TOKEN=\"$MCP_SERVER_VALUE_1\"; exec \"${1}\" \"${2}\" \"${3}\" \"$MCP_SERVER_VALUE_2\""#;
+    assert!(github.contains(script), "{github}");
+    assert!(github.contains(r#""sh","npx","-y","github"]"#), "{github}");
+    assert!(github.contains(r#"env_vars=["MCP_SERVER_VALUE_1","MCP_SERVER_VALUE_2"]"#), "{github}");
+    assert!(remote.contains(r#"url="https://a/eu""#), "{remote}");
+    assert!(remote.contains(r#"env_http_headers={"X-Key"="MCP_SERVER_VALUE_3"}"#), "{remote}");
+    assert_eq!(docs, r#"mcp_servers.docs.default_tools_approval_mode="approve""#);
+    assert!(
+        [plain, github, remote].iter().all(|server| server.contains(r#"approval_mode="approve""#))
+    );
+}
+
+#[test]
+fn a_role_bounds_the_tools_of_servers() {
+    let mut brief = with_servers();
+    brief.tools = Some(
+        ["mcp__github__*", "mcp__plain__lint", "mcp__remote__get_*"].map(str::to_owned).into(),
+    );
+    brief.disallowed_tools = vec!["mcp__github__delete".to_owned()];
+    let plan = Codex.plan(&brief).unwrap();
+    let [plain, github] = ["plain", "github"].map(|name| settings_of(&plan, name).join(" "));
+    assert!(plain.contains(r#"enabled_tools=["lint"]"#), "{plain}");
+    assert!(!github.contains("enabled_tools"), "{github}");
+    assert!(github.contains(r#"disabled_tools=["delete"]"#), "{github}");
+    assert_eq!(settings_of(&plan, "remote"), [""; 0], "it could not be held to a part");
+    assert!(plan.warnings[0].contains("`mcp__remote__get_*`"), "{:?}", plan.warnings);
+    brief.tools = None;
+    brief.asks = Asks::Person;
+    let plan = Codex.plan(&brief).unwrap();
+    assert!(settings_of(&plan, "plain").join(" ").contains(r#"approval_mode="prompt""#));
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::items;
 use crate::agent::transcript::{EntryKind, JsonReader, TranscriptEntry, texts, used, with_code};
 
 /// Phase of an item.
@@ -56,7 +57,7 @@ fn server(value: &Value) -> Option<Vec<TranscriptEntry>> {
         "item/started" => return Some(item(&params["item"], ItemPhase::Began)),
         "item/completed" => return Some(item(&params["item"], ItemPhase::Over)),
         "error" if params["willRetry"] == true => {
-            words(EntryKind::System, &params["error"]["message"])
+            TranscriptEntry::words(EntryKind::System, items::error_words(&params["error"]))
         }
         "error" => words(EntryKind::Error, &params["error"]["message"]),
         "warning" | "guardianWarning" => words(EntryKind::System, &params["message"]),

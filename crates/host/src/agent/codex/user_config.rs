@@ -1,4 +1,4 @@
-//! MCP servers of Adjutant in the user's and the project's configuration of Codex.
+//! MCP servers in the user's and the project's configuration of Codex.
 //!
 //! Codex starts every server of these files, with a clean environment, for each of its sessions: there `adjutant mcp`
 //! would not know that it runs inside an agent. There is no switch that leaves the files out, but a server can be
@@ -6,7 +6,10 @@
 
 use std::path::{Path, PathBuf};
 
-use toml_edit::{DocumentMut, Item, TableLike};
+use serde_json::json;
+use toml_edit::{DocumentMut, Item};
+
+use crate::agent::user_servers::UserServer;
 
 /// The file of a folder.
 const USER_CONFIG_FILE: &str = ".codex/config.toml";
@@ -22,29 +25,24 @@ pub(super) fn files(directory: &Path, variable: &dyn Fn(&str) -> Option<String>)
     home.into_iter().chain([SYSTEM_FILE.into()]).chain(above).collect()
 }
 
-/// The names of the servers in such a file that are Adjutant. A file that cannot be understood has none: Codex
-/// refuses it, too.
-pub(super) fn adjutant_servers(text: &str, adjutant: &Path) -> Vec<String> {
+/// The servers of such a file. One that cannot be understood has none: Codex refuses it, too.
+pub(super) fn servers(text: &str) -> Vec<UserServer> {
     let Ok(document) = text.parse::<DocumentMut>() else { return Vec::new() };
     let Some(servers) = document.get("mcp_servers").and_then(Item::as_table_like) else {
         return Vec::new();
     };
-    let ours = servers.iter().filter(|(name, server)| {
-        *name == "adjutant"
-            || server.as_table_like().is_some_and(|server| starts_adjutant(server, adjutant))
-    });
-    ours.map(|(name, _)| name.to_owned()).collect()
-}
-
-/// Returns whether the command or one of its arguments names Adjutant: it may be started through `env`, `sh -c` or `npx`.
-fn starts_adjutant(server: &dyn TableLike, adjutant: &Path) -> bool {
-    let command = server.get("command").and_then(Item::as_str);
-    let arguments = server.get("args").and_then(Item::as_array).into_iter().flatten();
-    let words = command.into_iter().chain(arguments.filter_map(|argument| argument.as_str()));
-    words.flat_map(|word| word.split([' ', '\t', '\n', ';', '&', '|', '"', '\''])).any(|word| {
-        let path = Path::new(word);
-        path == adjutant || path.file_name().is_some_and(|name| name == "adjutant")
-    })
+    let server = |(name, server): (&str, &Item)| {
+        let text = |key: &str| server.as_table_like()?.get(key)?.as_str().map(str::to_owned);
+        let table = server.as_table_like();
+        let arguments = table.and_then(|table| table.get("args")?.as_array());
+        let arguments: Vec<&str> =
+            arguments.into_iter().flatten().filter_map(|argument| argument.as_str()).collect();
+        // All of it, so that two can be told apart.
+        let whole = server.to_string();
+        let config = json!({ "command": text("command"), "args": arguments, "url": text("url"), "toml": whole });
+        UserServer { name: name.to_owned(), config }
+    };
+    servers.iter().map(server).collect()
 }
 
 /// The setting that disables a server. Codex splits the path at its dots, so that a name with one needs a table.
@@ -82,10 +80,15 @@ mod tests {
             [mcp_servers.remote]
             url = "https://adjutant.example/mcp"
         "#;
-        let found = adjutant_servers(text, Path::new("/usr/bin/crew"));
-        assert_eq!(found, ["adjutant", "plain", "path", "with.dot", "renamed"]);
-        assert_eq!(adjutant_servers("not [ toml", Path::new("/a")), [""; 0]);
-        assert_eq!(adjutant_servers("mcp_servers = 3", Path::new("/a")), [""; 0]);
+        let (ours, others): (Vec<_>, Vec<_>) = servers(text)
+            .into_iter()
+            .partition(|server| server.is_adjutant(Path::new("/usr/bin/crew")));
+        let names =
+            |servers: &[UserServer]| servers.iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(&ours), ["adjutant", "plain", "path", "with.dot", "renamed"]);
+        assert_eq!(names(&others), ["github", "remote"]);
+        assert_eq!(servers("not [ toml"), []);
+        assert_eq!(servers("mcp_servers = 3"), []);
     }
 
     #[test]

@@ -156,6 +156,11 @@ impl Keeper {
         let mut result = self.result().await;
         let account = done.as_ref().map(|done| (done, self.notes.finished));
         let (outcome, reason) = judge(&standing, (&run, &self.wish), account, &self.notes.errors);
+        let (outcome, reason) = match (outcome, self.notes.refused.clone()) {
+            // It gave up by itself, in words that do not say what to do.
+            (Outcome::Failed, Some(refused)) => (outcome, refused),
+            (outcome, _) => (outcome, reason),
+        };
         let (outcome, reason) = match outcome {
             Outcome::Succeeded if !result.problems.is_empty() => (
                 Outcome::Failed,

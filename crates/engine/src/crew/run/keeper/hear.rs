@@ -78,6 +78,11 @@ impl Keeper {
                 let until = until.map(model::Timestamp::as_millis);
                 self.notes.limited = Some(Limit { until });
             }
+            Event::Unauthorized(words) => {
+                let advice = self.kind.login_advice();
+                let reason = format!("its provider refuses its credentials ({words}); {advice}");
+                self.notes.refused.get_or_insert(reason);
+            }
             Event::Warning(text) => self.warning(&text),
             Event::Done(done) => self.notes.done = Some(done.into()),
         }

@@ -260,6 +260,12 @@ impl Keeper {
             let key = format!("warn:{}:{index}", self.notes.warnings);
             self.tell(&key, &text).await?;
         }
+        if let Some(reason) = self.notes.refused.clone()
+            && self.stopping.is_none()
+        {
+            self.report().await?;
+            self.want_stop(Outcome::Failed, reason).await?;
+        }
         if let Some(reason) = self.stuck.take() {
             self.report().await?;
             self.want_stop(Outcome::Killed, reason).await?;

@@ -130,8 +130,15 @@ async fn a_prompt_names_only_toolsets_that_are_mounted() {
             let (agent, run) = recorded(&engine, (bits, role, session), now).await;
             for kind in host::agent::KINDS {
                 let wish = Wish::default();
-                let parts =
-                    Parts { agent: &agent, run: &run, wish: &wish, role: Some(role), kind: *kind };
+                let parts = Parts {
+                    inherited: &Variables::default(),
+                    unknown_servers: UnknownServers::Refuse,
+                    agent: &agent,
+                    run: &run,
+                    wish: &wish,
+                    role: Some(role),
+                    kind: *kind,
+                };
                 let brief = brief(&engine, &settings, parts).unwrap();
                 let mounted: Vec<&str> =
                     brief.servers.iter().map(|server| server.name.as_str()).collect();

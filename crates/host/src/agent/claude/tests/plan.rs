@@ -1,6 +1,6 @@
 //! Builds the plan to start it.
 
-use super::super::super::{Kind as _, Plan, Runner};
+use super::super::super::{Kind as _, Plan, Runner, UserServer};
 use super::super::plan::{DISABLED_TOOLS, disallowed};
 use super::{Brief, Claude, brief, json};
 
@@ -41,6 +41,21 @@ fn the_token_is_named_and_not_written() {
     assert!(!plan.arguments.iter().any(|argument| argument.contains("TOKEN")));
     let (_, config) = plan.files.iter().find(|(name, _)| name == "mcp.json").unwrap();
     assert!(config.contains(r#""Authorization": "Bearer ${ADJUTANT_TOKEN}""#));
+}
+
+#[test]
+fn servers_of_the_project_stand_in_the_private_file_as_they_were_written() {
+    let config = json!({ "command": "gh", "env": { "TOKEN": "${GH_TOKEN}", "OTHER": "s3cret" } });
+    let own = json!({ "command": "not-ours" });
+    let server = |name: &str, config| UserServer { name: name.to_owned(), config };
+    let user_servers = vec![server("github", config.clone()), server("mail", own)];
+    let plan = Claude.plan(&Brief { user_servers, ..brief() }).unwrap();
+    let (_, text) = plan.files.iter().find(|(name, _)| name == "mcp.json").unwrap();
+    let file: serde_json::Value = serde_json::from_str(text).unwrap();
+    assert_eq!(file["mcpServers"]["github"], config);
+    assert_eq!(file["mcpServers"]["mail"]["type"], "http", "ours is ours");
+    assert!(plan.arguments.contains(&"--strict-mcp-config".to_owned()), "nothing else is loaded");
+    assert!(!plan.arguments.join(" ").contains("s3cret"));
 }
 
 #[test]

@@ -154,6 +154,9 @@ fn tools_are_allowed_by_their_whole_names() {
         (tools(&["Task"]), Asks::Deny, "Task", Ruling::Allow),
         (some(), Asks::Deny, "mcp__mail__send", Ruling::Allow),
         (some(), Asks::Deny, "mcp__mailbox__send", no("mcp__mailbox__send")),
+        (tools(&["mcp__github__*"]), Asks::Deny, "mcp__github__get", Ruling::Allow),
+        (tools(&["mcp__github"]), Asks::Deny, "mcp__github__get", Ruling::Allow),
+        (None, Asks::Deny, "mcp__github__get", Ruling::Allow),
     ] {
         let disallowed_tools = vec!["WebFetch".to_owned()];
         let brief = Brief { tools: given, asks, disallowed_tools, ..brief() };
