@@ -14,7 +14,7 @@ use model::agent::AgentState;
 use model::{AgentId, MailId, Timestamp};
 use store::{
     AuditDraft, EventDraft, Follower, LedgerAddress, LedgerClient, NewAgent, NewMail, Owner,
-    Recipient, Store, StoreError, Taking, Tx,
+    Recipient, Sender, Store, StoreError, Taking, Tx,
 };
 use testkit::postgres::Postgres;
 use tokio::runtime::{Builder, Runtime};
@@ -206,7 +206,7 @@ fn letter(tx: &mut Tx<'_>, token: &str, agent: AgentId, mail: MailId) -> Result<
     tx.agent_by_token(token)?;
     let new = NewMail {
         id: mail,
-        from: Some(agent),
+        from: Sender::Agent(agent, "worker".into()),
         to: Recipient::Agent(agent),
         subject: "How far the parser is".into(),
         body: "The lexer is done, and its tests pass. Next are expressions.".into(),
