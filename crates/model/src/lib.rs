@@ -9,6 +9,7 @@ pub mod board;
 pub mod cursor;
 pub mod epic;
 pub mod event;
+pub mod event_kinds;
 pub mod glob;
 pub mod graph;
 pub mod habits;
@@ -37,6 +38,7 @@ pub use agent::{AgentState, AgentStateName, AgentType};
 pub use board::Column;
 pub use cursor::Cursor;
 pub use epic::EpicState;
+pub use event_kinds::EventKinds;
 pub use id::{
     AgentId, DeliveryId, EpicId, FeedbackId, IncidentId, LogId, MailId, MergeId, OutboxJobId,
     PassId, ReservationId, TaskId,

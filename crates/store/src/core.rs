@@ -4,6 +4,7 @@ pub(crate) mod amount;
 pub(crate) mod chain;
 pub(crate) mod error;
 pub(crate) mod event;
+pub(crate) mod event_watch;
 pub(crate) mod exact;
 pub(crate) mod guard;
 pub(crate) mod ledger;

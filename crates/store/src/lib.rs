@@ -41,6 +41,7 @@ pub use call::web_access::{NewPass, Pass, PassKind, Rights};
 pub use core::chain::AuditDraft;
 pub use core::error::StoreError;
 pub use core::event::{Event, EventDraft, EventFilter, EventSearch, EventSpan, EventStep};
+pub use core::event_watch::EventWatch;
 pub use core::ledger::address::{AddressError, Credentials, LedgerAddress};
 pub use core::ledger::client::{LedgerClient, LedgerHome};
 pub use core::ledger::follow::Follower;
@@ -202,6 +203,11 @@ impl Store {
     /// The number of the last event that is safely on disk, and every later one as it comes.
     pub fn last_event(&self) -> watch::Receiver<i64> {
         self.writer.last_event()
+    }
+
+    /// Wakes up after commits with events of certain kinds; it has seen all events up to now.
+    pub fn event_watch(&self) -> EventWatch {
+        self.writer.event_watch()
     }
 
     /// Writes a compact copy of the record, as it is at one moment, to a file that must not exist yet.

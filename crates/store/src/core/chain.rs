@@ -5,7 +5,8 @@
 
 use std::fmt::Write as _;
 
-use model::{AgentId, Timestamp};
+use model::event::EventKind;
+use model::{AgentId, EventKinds, Timestamp};
 use rusqlite::{Connection, OptionalExtension as _};
 use sha2::{Digest as _, Sha256};
 
@@ -17,11 +18,13 @@ pub(crate) struct Chain {
     pub(crate) audit: i64,
     pub(crate) hash: [u8; 64],
     pub(crate) event: i64,
+    /// Kinds of the events appended since the last commit
+    pub(crate) kinds: EventKinds,
 }
 
 impl Default for Chain {
     fn default() -> Self {
-        Self { audit: 0, hash: [b'0'; 64], event: 0 }
+        Self { audit: 0, hash: [b'0'; 64], event: 0, kinds: EventKinds::NONE }
     }
 }
 
@@ -49,7 +52,9 @@ impl Chain {
         self.event
     }
 
-    pub(crate) const fn next_event(&mut self) -> i64 {
+    /// Takes the number of the next event, which is of this kind.
+    pub(crate) const fn next_event(&mut self, kind: EventKind) -> i64 {
+        self.kinds = self.kinds.with(EventKinds::of(&[kind]));
         self.event += 1;
         self.event
     }

@@ -150,13 +150,14 @@ pub(crate) fn read(row: &Row<'_>) -> Result<Event, StoreError> {
 impl Tx<'_> {
     /// Records an event, and gives its number.
     pub fn event_append(&mut self, now: Timestamp, draft: &EventDraft) -> Result<i64, StoreError> {
-        let number = self.chain.next_event();
+        let kind = draft.data.kind();
+        let number = self.chain.next_event(kind);
         self.execute(
             "INSERT INTO event (number, kind, at, agent_id, task_id, data)
              VALUES ($1, $2, $3, $4, $5, $6)",
             params![
                 number,
-                draft.data.kind().name(),
+                kind.name(),
                 now.as_millis(),
                 draft.agent.map(|id| id.to_string()),
                 draft.task.map(|id| id.to_string()),

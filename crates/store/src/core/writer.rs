@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::core::chain::{AuditDraft, Chain};
 use crate::core::error::StoreError;
+use crate::core::event_watch::{EventWatch, LastOfKinds};
 use crate::core::guard::FileGuard;
 use crate::core::ledger::commit_log::CommitLog;
 use crate::core::ledger::owned::OwnedHome;
@@ -62,6 +63,7 @@ pub(crate) struct Writer {
     heartbeat: Arc<Heartbeat>,
     rows: Arc<UnawaitedRows>,
     last_event: watch::Receiver<i64>,
+    last_of_kinds: Arc<LastOfKinds>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -155,8 +157,10 @@ impl Writer {
         let (event_sender, last_event) = watch::channel(chain.last_event());
         let (rows, heartbeat) =
             (Arc::new(UnawaitedRows::default()), Arc::new(Heartbeat::default()));
+        let last_of_kinds = Arc::<LastOfKinds>::default();
         let thread = {
             let (rows, heartbeat) = (Arc::clone(&rows), Arc::clone(&heartbeat));
+            let last_of_kinds = Arc::clone(&last_of_kinds);
             let work = move || {
                 let writer = WriterThread {
                     connection,
@@ -165,6 +169,7 @@ impl Writer {
                     log,
                     deferred: Vec::new(),
                     last_event: event_sender,
+                    last_of_kinds,
                     rows,
                     wal,
                     guard,
@@ -176,7 +181,8 @@ impl Writer {
                 |error| StoreError::Corrupt(format!("could not start the writer: {error}")),
             )?
         };
-        Ok(Self { jobs, heartbeat, rows, last_event, thread: Mutex::new(Some(thread)) })
+        let thread = Mutex::new(Some(thread));
+        Ok(Self { jobs, heartbeat, rows, last_event, last_of_kinds, thread })
     }
 
     pub(crate) async fn write<T, E>(
@@ -206,6 +212,10 @@ impl Writer {
 
     pub(crate) fn last_event(&self) -> watch::Receiver<i64> {
         self.last_event.clone()
+    }
+
+    pub(crate) fn event_watch(&self) -> EventWatch {
+        EventWatch::new(self.last_event.clone(), Arc::clone(&self.last_of_kinds))
     }
 
     pub(crate) fn state(&self) -> WriterState {
@@ -260,6 +270,7 @@ struct WriterThread {
     /// Operations that found no room in the entry of their commit
     deferred: Vec<Box<dyn WriterJob>>,
     last_event: watch::Sender<i64>,
+    last_of_kinds: Arc<LastOfKinds>,
     rows: Arc<UnawaitedRows>,
     wal: WalBound,
     guard: FileGuard,
@@ -346,7 +357,9 @@ impl WriterThread {
                 drop(self.connection.execute_batch("ROLLBACK"));
             }
             // Where the files were replaced during the commit, it may stand nevertheless.
+            let kinds = self.chain.kinds;
             self.chain = Chain::load(&self.connection).unwrap_or(before);
+            self.chain.kinds = kinds;
             self.log.failed();
             tracing::error!(error = %error, source = ?error, "commit failed; all its operations were rolled back");
         }
@@ -355,6 +368,8 @@ impl WriterThread {
             self.rows.put_back(std::mem::take(&mut batch.rows));
         }
         if committed.is_ok() {
+            let kinds = std::mem::take(&mut self.chain.kinds);
+            self.last_of_kinds.committed(kinds, self.chain.last_event());
             // Before the answers: who was answered finds the event announced.
             self.last_event.send_if_modified(|last| {
                 std::mem::replace(last, self.chain.last_event()) != self.chain.last_event()

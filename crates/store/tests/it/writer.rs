@@ -89,6 +89,40 @@ async fn news_of_an_event_comes_after_its_commit_and_before_its_answer() {
     assert_eq!(*last.borrow(), 500, "what was undone is not told");
 }
 
+#[tokio::test]
+async fn a_watch_wakes_for_its_kinds_and_for_a_thousand_others() {
+    use futures_util::FutureExt as _;
+    use model::EventKinds;
+    use model::event::EventKind;
+    use store::EventDraft;
+    use wire::event::{EventData, MailRead};
+    let (_dir, store) = open();
+    let append = async |many: usize| {
+        let data = EventData::MailRead(MailRead { mail_id: model::MailId::from_bits(1) });
+        let draft = EventDraft { agent: None, task: None, data };
+        let all = move |tx: &mut Tx<'_>| {
+            (0..many).try_for_each(|_| tx.event_append(NOW, &draft).map(drop))
+        };
+        store.write(all).await.unwrap();
+    };
+    let mut read = store.event_watch();
+    let mut others = store.event_watch();
+    let (of_read, of_others) =
+        (EventKinds::of(&[EventKind::MailRead]), EventKinds::family("agent"));
+    append(1).await;
+    // It stays awake until it has marked the event as seen.
+    read.changed(of_read).await.unwrap();
+    read.changed(of_read).await.unwrap();
+    assert_eq!(read.mark_seen(), 1);
+    assert!(read.changed(of_read).now_or_never().is_none(), "the event is seen");
+    assert!(others.changed(of_others).now_or_never().is_none(), "no event of its kinds");
+    append(999).await;
+    others.changed(of_others).await.unwrap();
+    assert_eq!(others.mark_seen(), 1_000);
+    store.close().await;
+    assert!(others.changed(of_others).await.is_err(), "nothing will be committed any more");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_writer_that_hangs_is_seen_to_be_busy_and_one_that_ended_to_have_stopped() {
     let (_dir, store) = open();
