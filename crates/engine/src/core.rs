@@ -2,6 +2,7 @@
 
 pub(crate) mod durable;
 pub(crate) mod error;
+pub(crate) mod follow;
 pub(crate) mod handed_on;
 pub(crate) mod handle;
 pub(crate) mod heads;

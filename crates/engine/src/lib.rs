@@ -39,6 +39,7 @@ pub use call::tool::{Described, Effect, Output, ToolDef, bare_of, joined_of};
 pub use call::web_access::{LoggedIn, MadeLink, Opened};
 pub use call::{proof, toolsets};
 pub use core::error::{Code, ToolError};
+pub use core::follow::{EventReaction, NextRun};
 pub use core::handle::Core;
 pub use core::machine::OperatorAct;
 pub use core::options::{GithubSecrets, Options, SlackSecrets};

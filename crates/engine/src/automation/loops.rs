@@ -16,10 +16,13 @@ pub(crate) mod view;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use model::EventKinds;
+use model::event::EventKind;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::core::error::ToolError;
+use crate::core::follow::{EventReaction, NextRun};
 use crate::core::handle::Core;
 
 pub use acts::{LoopChange, LoopStart, PauseWhen};
@@ -28,6 +31,10 @@ pub use template::{Unknown, unknown};
 
 /// The text of a loop's prompt that is built in.
 pub const LOOP_TEMPLATE: &str = template::BUILT_IN;
+
+/// Events after which a loop may have something to do that had nothing to do before.
+const KINDS: EventKinds =
+    EventKinds::of(&[EventKind::LoopStarted, EventKind::LoopResumed, EventKind::LoopStopping]);
 
 /// Drives loops until it is told to end.
 #[derive(Debug)]
@@ -46,19 +53,9 @@ impl Loops {
     }
 
     /// Drives.
-    pub async fn run(self) {
-        let mut last = self.engine.store.last_event();
-        while !self.shutdown.is_cancelled() {
-            last.borrow_and_update();
-            if let Err(error) = self.begin_all() {
-                let (message, causes) = (&error.message, error.causes());
-                tracing::error!(message, causes, "no loops");
-            }
-            tokio::select! {
-                () = self.shutdown.cancelled() => return,
-                changed = last.changed() => if changed.is_err() { return },
-            }
-        }
+    pub async fn run(mut self) {
+        let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
+        engine.follow(&mut self, &shutdown).await;
     }
 
     /// Begins to drive every loop that has something to do and is not driven.
@@ -86,5 +83,20 @@ impl Loops {
             });
         }
         Ok(())
+    }
+}
+
+impl EventReaction for Loops {
+    fn name(&self) -> String {
+        "loops".to_owned()
+    }
+
+    fn kinds(&self) -> EventKinds {
+        KINDS
+    }
+
+    async fn react(&mut self) -> Result<NextRun, ToolError> {
+        self.begin_all()?;
+        Ok(NextRun::News)
     }
 }

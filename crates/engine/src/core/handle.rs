@@ -10,7 +10,9 @@ use host::git::Repo;
 use model::Timestamp;
 use store::{Store, WriterState};
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
+use crate::core::follow::{self, EventReaction};
 use crate::core::handed_on::HandedOn;
 use crate::core::heads::Heads;
 use crate::core::options::Options;
@@ -98,6 +100,12 @@ impl Core {
         redact::learn_settings(&settings);
         *self.settings.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(settings);
         self.reloads.send_modify(|count| *count += 1);
+    }
+
+    /// Runs a reaction after each event of its kinds, and again after an error, until `shutdown`.
+    pub async fn follow(&self, reaction: &mut impl EventReaction, shutdown: &CancellationToken) {
+        let reloads = self.reloads.subscribe();
+        follow::follow(&self.store, Some(reloads), reaction, shutdown).await;
     }
 
     /// A place between two steps of an effect on the outside, where tests let the server die or panic.

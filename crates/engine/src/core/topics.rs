@@ -8,12 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use model::event::EventKind;
-use model::{AgentId, OutboxJobId};
-use store::{Event, EventFilter, Recipient, Store, StoreError};
+use model::{AgentId, EventKinds, OutboxJobId};
+use store::{Event, EventFilter, Recipient, Store};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::event::EventData;
+
+use crate::core::error::ToolError;
+use crate::core::follow::{self, EventReaction, NextRun};
 
 /// Events read per step.
 const BATCH: u32 = 256;
@@ -27,9 +30,17 @@ pub(crate) enum Topic {
     Inbox(Recipient),
     /// End of an outbox job
     Errand(OutboxJobId),
-    /// Whatever happens
-    Any,
 }
+
+/// Events of agents.
+const AGENT_KINDS: EventKinds = EventKinds::family("agent");
+
+/// Kinds of events that have a topic.
+const KINDS: EventKinds = AGENT_KINDS.with(EventKinds::of(&[
+    EventKind::MailSent,
+    EventKind::MailRead,
+    EventKind::ErrandEnded,
+]));
 
 impl Topic {
     /// Topic of an event, if it has one.
@@ -50,7 +61,7 @@ impl Topic {
                 EventData::ErrandEnded(job) => Some(Self::Errand(job.errand_id)),
                 _ => None,
             },
-            kind if kind.name().starts_with("agent.") => event.agent.map(Self::Agent),
+            kind if AGENT_KINDS.contains(kind) => event.agent.map(Self::Agent),
             _ => None,
         }
     }
@@ -108,13 +119,13 @@ impl Topics {
             let stop = CancellationToken::new();
             board.follower = Some(stop.clone());
             // Read now, not when the task begins: what comes between is for whoever waits already.
-            let events = store.last_event();
-            let seen = *events.borrow();
-            let follower = Follower { hub: Arc::clone(&self.0), store: store.clone(), seen };
+            let seen = *store.last_event().borrow();
+            let mut follower = Follower { hub: Arc::clone(&self.0), store: store.clone(), seen };
             self.0.tasks.spawn(async move {
-                tokio::select! {
-                    () = stop.cancelled() => {}
-                    () = follower.follow(events) => {}
+                let store = follower.store.clone();
+                follow::follow(&store, None, &mut follower, &stop).await;
+                if !stop.is_cancelled() {
+                    follower.hub.fall_silent();
                 }
             });
         }
@@ -131,15 +142,8 @@ impl Hub {
     /// Rings for everybody whom one of the events concerns.
     fn ring(&self, events: &[Event]) {
         let board = self.board();
-        let topics = events.iter().filter_map(Topic::of).chain([Topic::Any]);
+        let topics = events.iter().filter_map(Topic::of);
         for (_, bell) in topics.filter_map(|topic| board.bells.get(&topic)).flatten() {
-            bell.rung.notify_one();
-        }
-    }
-
-    /// Rings for everybody.
-    fn ring_all(&self) {
-        for (_, bell) in self.board().bells.values().flatten() {
             bell.rung.notify_one();
         }
     }
@@ -190,36 +194,26 @@ struct Follower {
     seen: i64,
 }
 
-impl Follower {
-    /// Follows until the store ends. May be given up while it waits for an event.
-    async fn follow(mut self, mut events: watch::Receiver<i64>) {
-        while events.changed().await.is_ok() {
-            let until = *events.borrow_and_update();
-            while self.seen < until {
-                self.step(until);
-                // What a busy crew does must not keep this thread from others.
-                tokio::task::yield_now().await;
-            }
-        }
-        self.hub.fall_silent();
+impl EventReaction for Follower {
+    fn name(&self) -> String {
+        "waiting calls".to_owned()
     }
 
-    /// Reads some of the events up to `until`.
-    fn step(&mut self, until: i64) {
-        let filter = EventFilter { after: self.seen, kind: None };
-        let read = self.store.read(|tx| tx.event_list(&filter, BATCH));
-        match read.map_err(|error: StoreError| error.to_string()) {
-            Ok(events) => {
-                self.hub.ring(&events);
-                self.seen = events.last().map_or(until, |event| event.number);
-            }
-            Err(error) => {
-                // Everybody looks for themselves, and so nothing is missed.
-                tracing::warn!(error, "failed to read events; waking every waiting call");
-                self.hub.ring_all();
-                self.seen = until;
-            }
+    fn kinds(&self) -> EventKinds {
+        KINDS
+    }
+
+    async fn react(&mut self) -> Result<NextRun, ToolError> {
+        let until = *self.store.last_event().borrow();
+        while self.seen < until {
+            let filter = EventFilter { after: self.seen, kind: None };
+            let events = self.store.read(|tx| tx.event_list(&filter, BATCH))?;
+            self.hub.ring(&events);
+            self.seen = events.last().map_or(until, |event| event.number);
+            // What a busy crew does must not keep this thread from others.
+            tokio::task::yield_now().await;
         }
+        Ok(NextRun::News)
     }
 }
 
@@ -257,7 +251,7 @@ impl Waits {
         let from_others = |topic: &Topic| match topic {
             Topic::Agent(other) => *other != agent,
             Topic::Inbox(of) => *of == Recipient::Agent(agent),
-            Topic::Errand(_) | Topic::Any => false,
+            Topic::Errand(_) => false,
         };
         if !topics.iter().any(from_others) {
             return None;

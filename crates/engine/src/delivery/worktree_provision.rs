@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use host::git::{Checkout, IgnoredEntry, Repo};
 use host::provision::{LeftOut, Provisioner};
 use host::run::{EndCause, ExitRecord, Handover, RunFolder, Spec, Stdin};
-use model::AgentId;
+use model::event::EventKind;
+use model::{AgentId, EventKinds};
 use store::Agent;
 use tokio_util::sync::CancellationToken;
 
 use crate::core::error::{Code, ToolError};
+use crate::core::follow;
 use crate::core::handed_on::set_variable;
 use crate::core::handle::Core;
 use crate::core::settings::{Sandbox, SetupSettings};
@@ -184,16 +186,14 @@ pub(crate) async fn set_up(engine: &Core, agent: &Agent, worktree: &Path) -> Res
 
 /// Waits until somebody wants the agent to end.
 async fn stop_wished(engine: &Core, id: AgentId) -> Result<(), ToolError> {
-    let mut last = engine.store.last_event();
-    loop {
-        last.borrow_and_update();
-        let run = engine.store.read(|tx| tx.run_get(id))?;
-        if run.is_none_or(|run| run.stop.is_some()) {
-            return Ok(());
-        }
-        if last.changed().await.is_err() {
-            return std::future::pending().await;
-        }
+    let kinds = EventKinds::of(&[EventKind::AgentStopping, EventKind::AgentFinished]);
+    let stopped = follow::find(&engine.store, kinds, |tx| {
+        let run = tx.run_get(id)?;
+        Ok(run.is_none_or(|run| run.stop.is_some()).then_some(()))
+    });
+    match stopped.await? {
+        Some(()) => Ok(()),
+        None => std::future::pending().await,
     }
 }
 

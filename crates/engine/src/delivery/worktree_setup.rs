@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use host::git::{Checkout, CommitIdentity, GitError};
 use host::hooks;
+use model::event::EventKind;
 use model::review::{OutboxJobKind, WorktreeState};
-use model::{AgentId, Timestamp};
+use model::{AgentId, EventKinds, Timestamp};
 use serde_json::json;
 use store::{Agent, AgentPage, EventDraft, NewWorktree, Run, Tx, Worktree};
 use wire::event::{AgentWarned, EventData, WorktreeChanged};
@@ -14,6 +15,7 @@ use wire::merges::ConflictView;
 
 use crate::call::cx::task_of;
 use crate::core::error::{Code, ToolError};
+use crate::core::follow;
 use crate::core::handle::Core;
 use crate::core::point::Point;
 use crate::core::settings;
@@ -219,18 +221,12 @@ fn worked_before(engine: &Core, agent: &Agent) -> Result<Option<AgentId>, ToolEr
 /// one begins. Who cannot wait any longer begins with what is committed.
 pub(crate) async fn settled(engine: &Core, before: AgentId) -> Result<(), ToolError> {
     let patience = Duration::from_millis(engine.settings().limits.tool_timeout_ms);
-    let mut last = engine.store.last_event();
-    let looked = async {
-        loop {
-            last.borrow_and_update();
-            let open =
-                engine.store.read(|tx| tx.outbox_job_open_of(OutboxJobKind::Tidy, before))?;
-            if open.is_none() || last.changed().await.is_err() {
-                return Ok(());
-            }
-        }
-    };
-    tokio::time::timeout(patience, looked).await.unwrap_or(Ok(()))
+    let ended = EventKinds::of(&[EventKind::ErrandEnded]);
+    let looked = follow::find(&engine.store, ended, |tx| {
+        let open = tx.outbox_job_open_of(OutboxJobKind::Tidy, before)?;
+        Ok(open.is_none().then_some(()))
+    });
+    tokio::time::timeout(patience, looked).await.map_or(Ok(()), |looked| looked.map(drop))
 }
 
 /// Records that an agent works where its parent does, so that its directory is known while it lives.

@@ -5,15 +5,16 @@ use std::thread;
 use std::time::Duration;
 
 use host::git::{GitError, Repo};
+use model::event::EventKind;
 use model::review::{OutboxJobKind, WorktreeState};
-use model::{AgentId, OutboxJobId};
+use model::{AgentId, EventKinds, OutboxJobId};
 use serde::Deserialize;
 use store::{Page, Tx, Worktree, WorktreePage};
-use tokio::time::Instant;
 use wire::worktrees::{PrunedWorktree, WorktreeGit, WorktreeView, Worktrees};
 
 use crate::call::cx::{find_agent, task_of};
 use crate::core::error::ToolError;
+use crate::core::follow;
 use crate::core::scope::ListScope;
 use crate::delivery::outbox;
 use crate::delivery::reviews::acts::occupied;
@@ -106,22 +107,10 @@ impl Delivery {
         (agent, errand): (AgentId, OutboxJobId),
         patience: Duration,
     ) -> Result<PrunedWorktree, ToolError> {
-        let deadline = Instant::now() + patience;
-        let mut news = self.store.last_event();
-        let done = loop {
-            news.borrow_and_update();
-            let done: Option<Tidied> = self.store.read(|tx| outbox::outcome(tx, errand))?;
-            if done.is_some() {
-                break done;
-            }
-            let over = tokio::select! {
-                changed = news.changed() => changed.is_err(),
-                () = tokio::time::sleep_until(deadline) => true,
-            };
-            if over {
-                break None;
-            }
-        };
+        let ended = EventKinds::of(&[EventKind::ErrandEnded]);
+        let done = follow::find(&self.store, ended, |tx| outbox::outcome(tx, errand));
+        let done: Option<Tidied> =
+            tokio::time::timeout(patience, done).await.unwrap_or(Ok(None))?;
         let is_done = done.is_some();
         let Tidied { branch, head, rescued, occupants } = done.unwrap_or_default();
         if let Some(guest) = occupants.first() {

@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use host::files::{self, FileError, Mode};
 use model::event::EventKind;
-use model::{TaskId, TaskRef};
+use model::{EventKinds, TaskId, TaskRef};
 use store::{Event, EventFilter};
 use tokio_util::sync::CancellationToken;
 
 use crate::core::error::ToolError;
+use crate::core::follow::{EventReaction, NextRun};
 use crate::core::handle::Core;
 use crate::core::redact::redact;
 use crate::core::visible::{visible, visible_json};
@@ -38,6 +39,15 @@ pub enum MirrorError {
     File(#[from] FileError),
 }
 
+impl From<MirrorError> for ToolError {
+    fn from(error: MirrorError) -> Self {
+        match error {
+            MirrorError::Record(error) => error,
+            MirrorError::File(_) => Self::internal(error),
+        }
+    }
+}
+
 impl From<ToolError> for MirrorError {
     fn from(error: ToolError) -> Self {
         Self::Record(error)
@@ -45,7 +55,7 @@ impl From<ToolError> for MirrorError {
 }
 
 /// Keeps the mirror files in `dir` up to date until `stop`.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Mirror {
     engine: Core,
     dir: PathBuf,
@@ -53,6 +63,8 @@ pub struct Mirror {
     seen: i64,
     /// The day of the last entry of `IAC.md`.
     day: String,
+    /// True until the files were written as a whole, and again after an error.
+    is_behind: bool,
     /// Cancelled when the server ends.
     stop: CancellationToken,
 }
@@ -65,47 +77,43 @@ impl Mirror {
             dir,
             seen: 0,
             day: String::new(),
+            is_behind: true,
             stop: CancellationToken::new(),
         }
     }
 
     /// Follows the record until `stop`, and tells of all that happened before it. A file that cannot be
-    /// written is tried again with the next change.
+    /// written is tried again.
     pub async fn run(mut self, stop: CancellationToken) {
         self.stop = stop.clone();
-        let mut last = self.engine.store.last_event();
-        let mut whole = true;
-        loop {
-            // Asked before looking: what comes before the end is still written.
-            let ending = stop.is_cancelled();
-            let until = *last.borrow_and_update();
-            if whole || until > self.seen {
-                let written = tokio::task::spawn_blocking(move || {
-                    let result = if whole { self.rebuild(until) } else { self.follow(until) };
-                    (self, result)
-                });
-                let Ok((mirror, result)) = written.await else { return };
-                self = mirror;
-                whole = result.is_err();
-                if let Err(error) = result {
-                    tracing::warn!(
-                        error = &error as &dyn std::error::Error,
-                        "the mirror files are behind"
-                    );
-                }
-            }
-            if ending {
-                return;
-            }
-            tokio::select! {
-                () = stop.cancelled() => {}
-                changed = last.changed() => if changed.is_err() { return },
-            }
-            tokio::select! {
-                () = stop.cancelled() => {}
-                () = tokio::time::sleep(GATHER) => {}
-            }
+        let engine = self.engine.clone();
+        engine.follow(&mut self, &stop).await;
+        // What came before the end is still written.
+        if let Err(error) = self.write().await {
+            let (message, causes) = (&error.message, error.causes());
+            tracing::warn!(
+                message,
+                causes,
+                "the mirror files are behind; the next start writes them"
+            );
         }
+    }
+
+    /// Writes what changed since the last time, if anything did.
+    async fn write(&mut self) -> Result<(), ToolError> {
+        let until = *self.engine.store.last_event().borrow();
+        if !self.is_behind && until <= self.seen {
+            return Ok(());
+        }
+        let (mut mirror, whole) = (self.clone(), self.is_behind);
+        self.is_behind = true;
+        let written = tokio::task::spawn_blocking(move || {
+            let written = if whole { mirror.rebuild(until) } else { mirror.follow(until) };
+            written.map(|()| mirror)
+        });
+        *self = written.await.map_err(ToolError::internal)??;
+        self.is_behind = false;
+        Ok(())
     }
 
     /// Writes the pages anew, and the log of runs from its beginning.
@@ -199,5 +207,24 @@ impl Mirror {
         files::write_derived(&dir.join("task.json"), &json, Mode::Private)?;
         let context = visible(&redact(context));
         Ok(files::write_derived(&dir.join("context.md"), &context, Mode::Private)?)
+    }
+}
+
+impl EventReaction for Mirror {
+    fn name(&self) -> String {
+        "the mirror".to_owned()
+    }
+
+    fn kinds(&self) -> EventKinds {
+        EventKinds::ALL
+    }
+
+    async fn react(&mut self) -> Result<NextRun, ToolError> {
+        if !self.is_behind {
+            // Cut short by the end, after which the rest is written.
+            _ = self.stop.run_until_cancelled(tokio::time::sleep(GATHER)).await;
+        }
+        self.write().await?;
+        Ok(NextRun::News)
     }
 }

@@ -18,21 +18,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use host::slack::{Slack, SlackIdentity, SlackTokens};
-use model::Timestamp;
+use model::{EventKinds, Timestamp};
 use tokio::sync::Notify;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::core::error::ToolError;
+use crate::core::follow::{EventReaction, NextRun};
 use crate::core::settings::Settings;
 use crate::notify::service::Notifications;
 
 /// Timeout of a request to Slack.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Delay before a retry after a store error.
-const PAUSE: Duration = Duration::from_secs(1);
-/// With nothing to wait for, one looks so often.
-const SELDOM: Duration = Duration::from_secs(3600);
 /// A thread in which nothing happened for so long is not looked after, in seconds.
 const LIVE: i64 = 14 * 86_400;
 
@@ -114,50 +110,50 @@ impl SlackService {
     /// Does so.
     pub async fn run(self) {
         let Self { engine, shutdown } = self;
+        let mut reactor = SlackReactor { engine: engine.clone(), seen: None };
         tokio::join!(
             listen::run(engine.clone(), shutdown.clone()),
-            desk(engine.clone(), shutdown.clone()),
-            send::run(engine, shutdown),
+            engine.follow(&mut reactor, &shutdown),
+            send::run(engine.clone(), shutdown.clone()),
         );
     }
 }
 
 /// Acts on what was said, and tells what happened.
-async fn desk(engine: Notifications, shutdown: CancellationToken) {
-    let mut last = engine.store.last_event();
-    let mut seen = None;
-    while !shutdown.is_cancelled() {
-        last.borrow_and_update();
-        let wake = if engine.slack_missing(&engine.settings()).is_empty() {
-            match turn(&engine, &mut seen).await {
-                Ok(wake) => wake,
-                Err(error) => {
-                    tracing::error!(message = error.message, causes = error.causes(), "no Slack");
-                    Instant::now() + PAUSE
-                }
-            }
-        } else {
-            Instant::now() + SELDOM
-        };
-        tokio::select! {
-            () = shutdown.cancelled() => return,
-            changed = last.changed() => if changed.is_err() { return },
-            () = engine.slack_state.heard.notified() => {}
-            () = tokio::time::sleep_until(wake) => {}
-        }
+struct SlackReactor {
+    engine: Notifications,
+    /// Last event processed; it may be ahead of the record where there was nothing to tell
+    seen: Option<i64>,
+}
+
+impl SlackReactor {
+    fn is_on(&self) -> bool {
+        self.engine.slack_missing(&self.engine.settings()).is_empty()
     }
 }
 
-async fn turn(engine: &Notifications, seen: &mut Option<i64>) -> Result<Instant, ToolError> {
-    tell::follow(engine, seen).await?;
-    while act::one(engine).await? {}
-    engine.slack_state.to_say.notify_one();
-    let next = engine.store.read(|tx| tx.slack_message_next())?;
-    Ok(next.map_or_else(|| Instant::now() + SELDOM, |due| at(due, engine.now())))
-}
+impl EventReaction for SlackReactor {
+    fn name(&self) -> String {
+        "Slack".to_owned()
+    }
 
-/// When a time of the record is, for whoever sleeps.
-fn at(due: Timestamp, now: Timestamp) -> Instant {
-    let millis = u64::try_from(due.millis_since(now)).unwrap_or_default().max(1);
-    Instant::now() + Duration::from_millis(millis).min(SELDOM)
+    fn kinds(&self) -> EventKinds {
+        if self.is_on() { tell::KINDS } else { EventKinds::NONE }
+    }
+
+    async fn react(&mut self) -> Result<NextRun, ToolError> {
+        if !self.is_on() {
+            return Ok(NextRun::News);
+        }
+        let engine = &self.engine;
+        tell::follow(engine, &mut self.seen).await?;
+        while act::one(engine).await? {}
+        engine.slack_state.to_say.notify_one();
+        let next = engine.store.read(|tx| tx.slack_message_next())?;
+        Ok(NextRun::due(next, engine.now()))
+    }
+
+    async fn rung(&mut self) {
+        self.engine.slack_state.heard.notified().await;
+    }
 }

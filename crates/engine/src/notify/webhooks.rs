@@ -16,14 +16,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use host::post::Poster;
-use model::Timestamp;
+use model::{EventKinds, Timestamp};
 use tokio::sync::Notify;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::call::identity::hash_token;
 use crate::core::error::ToolError;
+use crate::core::follow::{EventReaction, NextRun};
 use crate::core::settings::{Settings, WebhookSettings};
 use crate::notify::service::Notifications;
 
@@ -36,8 +36,6 @@ const PARALLEL: u32 = 8;
 const PATIENCE: Duration = Duration::from_secs(15);
 /// Delay before a retry after a store error.
 const PAUSE: Duration = Duration::from_secs(1);
-/// With nothing to wait for, one looks so often.
-const SELDOM: Duration = Duration::from_secs(3600);
 /// For so long is remembered what is no longer configured, in seconds.
 const REMEMBERED: i64 = 30 * 86_400;
 
@@ -91,50 +89,29 @@ impl WebhookService {
 
     /// Tells.
     pub async fn run(mut self) {
-        let mut last = self.engine.store.last_event();
-        while !self.shutdown.is_cancelled() {
-            last.borrow_and_update();
-            let wake = match self.turn().await {
-                Ok(wake) => wake,
-                Err(error) => {
-                    tracing::error!(
-                        message = error.message,
-                        causes = error.causes(),
-                        "no webhooks"
-                    );
-                    Instant::now() + PAUSE
-                }
-            };
-            tokio::select! {
-                () = self.shutdown.cancelled() => return,
-                changed = last.changed() => if changed.is_err() { return },
-                () = self.engine.webhook_state.bell.notified() => {}
-                () = tokio::time::sleep_until(wake) => {}
-            }
-        }
+        let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
+        engine.follow(&mut self, &shutdown).await;
     }
 
     /// Takes in what happened, begins what is due, and says when to look again if nothing happens.
-    async fn turn(&mut self) -> Result<Instant, ToolError> {
+    async fn turn(&mut self) -> Result<NextRun, ToolError> {
         let settings = self.engine.settings();
         if !self.known.as_ref().is_some_and(|known| Arc::ptr_eq(known, &settings)) {
             self.agree(&settings).await?;
             self.known = Some(Arc::clone(&settings));
         }
-        let mut wake = Instant::now() + SELDOM;
         if settings.webhooks.is_empty() {
-            return Ok(wake);
+            return Ok(NextRun::News);
         }
+        let mut wake: Option<Timestamp> = None;
         let rows = self.engine.store.read(|tx| tx.webhooks())?;
         for hook in settings.webhooks.iter().filter(|hook| hook.problem().is_none()) {
             let row = rows.iter().find(|row| row.name == hook.name);
             let Some(row) = row.filter(|row| row.disabled_at.is_none()) else { continue };
             self.take_in(hook, row).await?;
-            if let Some(due) = self.begin_due(hook)? {
-                wake = wake.min(due);
-            }
+            wake = wake.into_iter().chain(self.begin_due(hook)?).min();
         }
-        Ok(wake)
+        Ok(NextRun::due(wake, self.engine.now()))
     }
 
     /// Makes the rows agree with the configuration. Whoever is new, or named again, is told of what happens from now on.
@@ -174,12 +151,12 @@ impl WebhookService {
     }
 
     /// Begins what is due and not under way, as much as may be at once; says when more is due.
-    fn begin_due(&self, hook: &WebhookSettings) -> Result<Option<Instant>, ToolError> {
+    fn begin_due(&self, hook: &WebhookSettings) -> Result<Option<Timestamp>, ToolError> {
         let now = self.engine.now();
         let mut traffic = self.traffic();
         if let Some(until) = traffic.quiet.get(&hook.name).copied() {
             if until > now {
-                return Ok(Some(at(until, now)));
+                return Ok(Some(until));
             }
             traffic.quiet.remove(&hook.name);
         }
@@ -199,7 +176,7 @@ impl WebhookService {
             }
         }
         drop(traffic);
-        Ok(next.map(|due| at(due, now)))
+        Ok(next)
     }
 
     fn begin(&self, hook: WebhookSettings, delivery: store::Delivery) {
@@ -225,13 +202,27 @@ impl WebhookService {
     }
 }
 
+impl EventReaction for WebhookService {
+    fn name(&self) -> String {
+        "webhooks".to_owned()
+    }
+
+    fn kinds(&self) -> EventKinds {
+        let settings = self.engine.settings();
+        let hooks = settings.webhooks.iter().filter(|hook| hook.problem().is_none());
+        hooks.flat_map(|hook| hook.kinds.iter().copied()).collect()
+    }
+
+    async fn react(&mut self) -> Result<NextRun, ToolError> {
+        self.turn().await
+    }
+
+    async fn rung(&mut self) {
+        self.engine.webhook_state.bell.notified().await;
+    }
+}
+
 /// Hash of an address, to compare addresses without storing them.
 fn hash_of(hook: &WebhookSettings) -> String {
     hash_token(&hook.url)
-}
-
-/// When a time of the record is, for whoever sleeps.
-fn at(due: Timestamp, now: Timestamp) -> Instant {
-    let millis = u64::try_from(due.millis_since(now)).unwrap_or_default().max(1);
-    Instant::now() + Duration::from_millis(millis).min(SELDOM)
 }

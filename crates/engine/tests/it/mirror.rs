@@ -56,6 +56,27 @@ fn check(folder: &Path, [agent, gone]: &[&str; 2], task: &Value) {
     assert!(read(folder, &format!("tasks/{slug}/context.md")).contains("> half way"));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_could_not_be_written_is_written_without_a_further_event() {
+    let (world, folder) = (World::new(), tempfile::tempdir().unwrap());
+    let (log, page) = (folder.path().join("IAC.md"), folder.path().join("CONTEXT.md"));
+    std::fs::create_dir(&page).unwrap();
+    let stop = CancellationToken::new();
+    let mirror = Mirror::new(&world.engine, folder.path().to_owned()).run(stop.clone());
+    let mended = async {
+        // The log is written before the page, which a folder is in the way of.
+        while !log.is_file() {
+            tokio::task::yield_now().await;
+        }
+        std::fs::remove_dir(&page).unwrap();
+        while !page.is_file() {
+            tokio::task::yield_now().await;
+        }
+        stop.cancel();
+    };
+    tokio::join!(mirror, mended);
+}
+
 #[tokio::test]
 async fn files_that_are_true_already_are_not_written_again() {
     use std::os::unix::fs::MetadataExt as _;

@@ -99,9 +99,10 @@ impl Stage {
     }
 
     /// Moves the clock, and makes everybody look at it.
-    async fn pass(&self, seconds: i64) {
+    fn pass(&self, seconds: i64) {
         self.world.clock.advance_seconds(seconds);
-        self.tell(None, event_of(EventKind::DecisionLogged)).await;
+        let settings = (*self.world.engine.settings()).clone();
+        self.world.engine.set_settings(settings);
     }
 
     async fn view(&self) -> WebhookView {
@@ -191,7 +192,7 @@ async fn what_belongs_together_stays_in_order_and_a_dead_line_holds_no_other_up(
     assert_eq!(of(&got, ONE), first[..1], "nothing overtakes what failed");
     // The line goes on where it stood, each message once, in order.
     stage.receiver.react(|_| Reaction::Status(200));
-    stage.pass(10).await;
+    stage.pass(10);
     stage.counted(DeliveryState::Delivered, 40).await;
     let ones = of(&stage.receiver.got(), ONE);
     assert_eq!(ones[1..], first, "the first one twice, and then all in order");
@@ -222,7 +223,7 @@ async fn lines_go_side_by_side_but_not_too_many_at_once() {
     }
     stage.receiver.until(|got| got.len() == 8).await.unwrap();
     // Another turn does not make more of them.
-    stage.pass(1).await;
+    stage.pass(1);
     stage.until(|tx| Ok(tx.delivery_count("it", DeliveryState::Pending)? == 20)).await;
     assert_eq!(stage.receiver.got().len(), 8);
 }
@@ -245,9 +246,9 @@ async fn what_fails_is_tried_again_on_the_schedule_under_the_same_id() {
         let due = waiting[0].next_try_at.unwrap().millis_since(stage.world.engine.now());
         assert!((wait * 1000..=wait * 1200).contains(&due), "{due} after {tries}");
         assert_eq!(waiting[0].last_error.as_deref(), Some("it answered with 503"));
-        stage.pass(wait - 1).await;
+        stage.pass(wait - 1);
         assert_eq!(stage.receiver.got().len(), tries, "not before its time");
-        stage.pass(wait / 5 + 2).await;
+        stage.pass(wait / 5 + 2);
     }
     let got = stage.receiver.until(|got| got.len() == 4).await.unwrap();
     stage.counted(DeliveryState::Dead, 1).await;
@@ -303,21 +304,21 @@ async fn inngest_gets_events_as_it_takes_them() {
 async fn a_name_that_comes_back_is_told_from_then_on() {
     let stage = Stage::new(|_| {}).await;
     stage.configure(Vec::new());
-    stage.pass(1).await;
+    stage.pass(1);
     stage.until(|tx| Ok(tx.webhook_get("it")?.unwrap().gone_at.is_some())).await;
     stage.note(ONE).await;
     stage.configure(vec![hook(&stage.receiver)]);
-    stage.pass(1).await;
+    stage.pass(1);
     stage.known().await;
     let number = stage.note(ONE).await;
     stage.counted(DeliveryState::Delivered, 1).await;
     assert_eq!(numbers(&stage.receiver.got()), [number]);
     // One that is not named for a month is forgotten.
     stage.configure(Vec::new());
-    stage.pass(1).await;
+    stage.pass(1);
     stage.until(|tx| Ok(tx.webhook_get("it")?.unwrap().gone_at.is_some())).await;
     stage.configure(Vec::new());
-    stage.pass(31 * 86_400).await;
+    stage.pass(31 * 86_400);
     stage.until(|tx| Ok(tx.webhooks()?.is_empty())).await;
     stage.counted(DeliveryState::Delivered, 0).await;
 }
@@ -339,7 +340,7 @@ async fn what_was_missed_for_long_is_told_from_the_oldest_on() {
     });
     made.await.unwrap();
     stage.configure(vec![hook(&stage.receiver)]);
-    stage.pass(1).await;
+    stage.pass(1);
     let got = stage.receiver.until(|got| got.len() == 60).await.unwrap();
     let told: Vec<u64> = got.iter().map(line).collect();
     assert_eq!(told, (0..6000).step_by(100).collect::<Vec<u64>>());

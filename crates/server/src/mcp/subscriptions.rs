@@ -6,9 +6,9 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use engine::{Principal, ToolError, resources_touched};
+use engine::{EventReaction, NextRun, Principal, ToolError, resources_touched};
+use model::EventKinds;
 use model::event::EventKind;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::{Peer, RoleServer};
@@ -20,13 +20,13 @@ use crate::shared::Shared;
 
 /// Events read per step.
 const BATCH: u32 = 256;
-/// Poll interval without subscribers.
-const LULL: Duration = Duration::from_millis(100);
 
 /// Somebody who listens.
 #[derive(Debug)]
 pub(crate) struct Listener {
     owner: Principal,
+    /// Last event before it listened
+    since: i64,
     heard: Mutex<Heard>,
     bell: Notify,
     /// Cancelled when nobody is there any more
@@ -71,7 +71,11 @@ impl Listener {
 
 /// All who listen.
 #[derive(Debug, Default)]
-pub(crate) struct Subscriptions(Mutex<Registered>);
+pub(crate) struct Subscriptions {
+    registered: Mutex<Registered>,
+    /// Rung when somebody begins to listen
+    began: Notify,
+}
 
 #[derive(Debug, Default)]
 struct Registered {
@@ -104,10 +108,10 @@ impl Drop for Listening {
 }
 
 impl Registered {
-    fn add(&mut self, owner: Principal, uris: HashSet<String>) -> (u64, Arc<Listener>) {
+    fn add(&mut self, owner: Principal, uris: HashSet<String>, since: i64) -> (u64, Arc<Listener>) {
         let heard = Mutex::new(Heard { uris, untold: BTreeSet::new() });
         let (bell, ended) = (Notify::new(), CancellationToken::new());
-        let listener = Arc::new(Listener { owner, heard, bell, ended });
+        let listener = Arc::new(Listener { owner, since, heard, bell, ended });
         let key = self.next;
         self.next += 1;
         self.listeners.insert(key, Arc::clone(&listener));
@@ -124,7 +128,7 @@ impl Registered {
 
 impl Subscriptions {
     fn lock(&self) -> MutexGuard<'_, Registered> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.registered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Number of subscribers.
@@ -168,7 +172,9 @@ impl Subscriptions {
     fn tell(&self, event: &EventView) {
         let uris = resources_touched(event);
         if !uris.is_empty() {
-            for listener in self.lock().listeners.values() {
+            let registered = self.lock();
+            let waiting = registered.listeners.values();
+            for listener in waiting.filter(|listener| listener.since < event.number) {
                 listener.tell(&uris);
             }
         }
@@ -177,7 +183,9 @@ impl Subscriptions {
 
 /// Begins to listen for the newer era: as long as the answer lives.
 pub(crate) fn listen(shared: &Arc<Shared>, owner: Principal, uris: HashSet<String>) -> Listening {
-    let (key, listener) = shared.subscriptions.lock().add(owner, uris);
+    let since = *shared.app.engine.last_event().borrow();
+    let (key, listener) = shared.subscriptions.lock().add(owner, uris, since);
+    shared.subscriptions.began.notify_one();
     Listening { shared: Arc::clone(shared), key, listener }
 }
 
@@ -220,7 +228,9 @@ fn attach(
     client: Client,
     uris: HashSet<String>,
 ) -> Arc<Listener> {
-    let (key, listener) = registered.add(client.owner, uris);
+    let since = *shared.app.engine.last_event().borrow();
+    let (key, listener) = registered.add(client.owner, uris, since);
+    shared.subscriptions.began.notify_one();
     registered.sessions.insert(client.session, key);
     let listening = Listening { shared: Arc::clone(shared), key, listener: Arc::clone(&listener) };
     let (peer, end) = (client.peer, shared.app.shutdown.clone());
@@ -249,46 +259,67 @@ fn attach(
 
 /// Follows the events until the server ends, and tells all who listen.
 pub(crate) async fn follow(shared: Arc<Shared>) {
-    let mut last = shared.app.engine.last_event();
-    let mut seen = *last.borrow_and_update();
-    loop {
-        tokio::select! {
-            changed = last.changed() => if changed.is_err() { return },
-            () = shared.app.shutdown.cancelled() => return,
-        }
-        let target = *last.borrow_and_update();
-        let somebody = shared.subscriptions.count() > 0;
-        // Where nobody listens, only who has left matters.
-        let kind = (!somebody).then_some(EventKind::AgentFinished);
-        match catch_up(&shared, seen, kind).await {
-            Ok(told) => seen = target.max(told),
-            Err(error) => tracing::error!(%error, "failed to follow events"),
-        }
-        if !somebody {
-            tokio::time::sleep(LULL).await;
+    let seen = *shared.app.engine.last_event().borrow();
+    let (engine, shutdown) = (shared.app.engine.clone(), shared.app.shutdown.clone());
+    engine.follow(&mut Follower { shared, seen }, &shutdown).await;
+}
+
+/// Tells listeners of resources that changed, and ends what agents left open that have ended.
+struct Follower {
+    shared: Arc<Shared>,
+    /// The last event that was looked at
+    seen: i64,
+}
+
+impl Follower {
+    /// Reads what happened since, of one kind or of all, and says how far it came.
+    async fn catch_up(&self, kind: Option<EventKind>) -> Result<i64, ToolError> {
+        let (shared, mut after) = (&self.shared, self.seen);
+        loop {
+            let events = shared.app.engine.events_after(after, kind, BATCH)?;
+            for event in &events {
+                shared.subscriptions.tell(event);
+                if let (EventKind::AgentFinished, Some(agent)) = (event.kind, event.agent_id) {
+                    shared.sessions.end_of(Principal::Agent(agent)).await;
+                    shared.subscriptions.end_of(Principal::Agent(agent));
+                }
+            }
+            let Some(last) = events.last() else { return Ok(after) };
+            after = last.number;
+            if events.len() < BATCH as usize {
+                return Ok(after);
+            }
         }
     }
 }
 
-/// Tells of what happened since, and says how far it came.
-async fn catch_up(
-    shared: &Shared,
-    mut after: i64,
-    kind: Option<EventKind>,
-) -> Result<i64, ToolError> {
-    loop {
-        let events = shared.app.engine.events_after(after, kind, BATCH)?;
-        for event in &events {
-            shared.subscriptions.tell(event);
-            if let (EventKind::AgentFinished, Some(agent)) = (event.kind, event.agent_id) {
-                shared.sessions.end_of(Principal::Agent(agent)).await;
-                shared.subscriptions.end_of(Principal::Agent(agent));
-            }
+impl EventReaction for Follower {
+    fn name(&self) -> String {
+        "resource subscriptions".to_owned()
+    }
+
+    /// Where nobody listens, only who has left matters.
+    fn kinds(&self) -> EventKinds {
+        if self.shared.subscriptions.count() > 0 {
+            EventKinds::ALL
+        } else {
+            EventKinds::of(&[EventKind::AgentFinished])
         }
-        let Some(last) = events.last() else { return Ok(after) };
-        after = last.number;
-        if events.len() < BATCH as usize {
-            return Ok(after);
+    }
+
+    async fn react(&mut self) -> Result<NextRun, ToolError> {
+        // Asked before it is looked who listens: whoever comes later is not concerned by what came before.
+        let target = *self.shared.app.engine.last_event().borrow();
+        if self.shared.subscriptions.count() > 0 {
+            self.seen = self.catch_up(None).await?;
+        } else {
+            self.catch_up(Some(EventKind::AgentFinished)).await?;
+            self.seen = target;
         }
+        Ok(NextRun::News)
+    }
+
+    async fn rung(&mut self) {
+        self.shared.subscriptions.began.notified().await;
     }
 }

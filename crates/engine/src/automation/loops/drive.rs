@@ -1,8 +1,6 @@
 //! One loop, step by step. What comes next stands in the record; each step reads it, does one thing, and writes down in one
 //! transaction what came of it and what comes then. So a server that dies goes on exactly there.
 
-use std::time::Duration;
-
 use model::agent::{AgentState, Outcome};
 use model::event::EventKind;
 use model::money::Usd;
@@ -10,7 +8,7 @@ use model::session::{
     LoopAction, LoopProgress, LoopRequest, LoopState, Moment, Phase, decide, failures_after,
 };
 use model::task::{TaskRef, TaskStateName};
-use model::{AgentId, Timestamp};
+use model::{AgentId, EventKinds, Timestamp};
 use store::{EventDraft, EventFilter, IterationEnd, Loop, Run, Tx};
 use tokio_util::sync::CancellationToken;
 use wire::event::{
@@ -22,12 +20,14 @@ use super::hook::{self, About, Came};
 use super::prompt::{Recovery, cut};
 use super::{begin, commit};
 use crate::core::error::ToolError;
+use crate::core::follow::{EventReaction, NextRun};
 use crate::core::handle::Core;
 use crate::core::point::Point;
 use crate::crew::result::AgentResult;
 
-/// Delay before a retry after a store error.
-const PAUSE: Duration = Duration::from_secs(1);
+/// Events after which a loop may go on: its own, the end of its agent, and tasks that its agent completed.
+const KINDS: EventKinds = EventKinds::family("loop")
+    .with(EventKinds::of(&[EventKind::AgentFinished, EventKind::TaskUpdated]));
 /// Events read per step.
 const EVENTS: u32 = 500;
 /// Bytes of an agent's last output that are passed on.
@@ -48,24 +48,32 @@ pub(super) enum Step {
 
 /// Drives a loop until it has nothing to do or the server ends.
 pub(super) async fn drive(engine: Core, session: String, shutdown: CancellationToken) {
-    let mut last = engine.store.last_event();
-    while !shutdown.is_cancelled() {
-        last.borrow_and_update();
-        match step(&engine, &session, &shutdown).await {
-            Ok(Step::Again) => continue,
-            Ok(Step::Wait) => {}
-            Ok(Step::Over) => return,
-            Err(error) => {
-                let (message, causes) = (&error.message, error.causes());
-                tracing::error!(session, message, causes, "a loop does not get on");
-                _ = shutdown.run_until_cancelled(tokio::time::sleep(PAUSE)).await;
-                continue;
-            }
-        }
-        tokio::select! {
-            () = shutdown.cancelled() => return,
-            changed = last.changed() => if changed.is_err() { return },
-        }
+    let mut driver = Driver { engine: engine.clone(), session, shutdown: shutdown.clone() };
+    engine.follow(&mut driver, &shutdown).await;
+}
+
+/// Drives one loop.
+struct Driver {
+    engine: Core,
+    session: String,
+    shutdown: CancellationToken,
+}
+
+impl EventReaction for Driver {
+    fn name(&self) -> String {
+        format!("the loop `{}`", self.session)
+    }
+
+    fn kinds(&self) -> EventKinds {
+        KINDS
+    }
+
+    async fn react(&mut self) -> Result<NextRun, ToolError> {
+        Ok(match step(&self.engine, &self.session, &self.shutdown).await? {
+            Step::Again => NextRun::Now,
+            Step::Wait => NextRun::News,
+            Step::Over => NextRun::Never,
+        })
     }
 }
 

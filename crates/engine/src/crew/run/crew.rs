@@ -6,9 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use model::event::EventKind;
-use model::{AgentId, Timestamp};
+use model::{AgentId, EventKinds, Timestamp};
 use store::{Agent, Event, EventFilter, Run};
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -21,6 +22,7 @@ use super::place::{self, Turn};
 use super::reconcile;
 use crate::call::observer::{CallNote, CallObserver};
 use crate::core::error::ToolError;
+use crate::core::follow::{EventReaction, NextRun};
 use crate::crew::service::Crew;
 use crate::mail::panics::{self, PanicReport};
 
@@ -28,6 +30,10 @@ use crate::mail::panics::{self, PanicReport};
 const AT_ONCE: u32 = 64;
 /// Delay before a retry after a store error.
 const AGAIN: Duration = Duration::from_secs(1);
+/// Events of agents, after which others may start.
+const AGENT_KINDS: EventKinds = EventKinds::family("agent");
+/// Events that are passed on to keepers or may change who starts.
+const KINDS: EventKinds = AGENT_KINDS.with(EventKinds::of(&[EventKind::MailSent]));
 
 /// Channels to the keepers of running agents.
 #[derive(Debug, Default)]
@@ -75,6 +81,10 @@ pub struct CrewService {
     engine: Crew,
     tasks: TaskTracker,
     shutdown: CancellationToken,
+    /// True once the agents that an earlier server left have keepers
+    is_reconciled: bool,
+    waits: watch::Receiver<u64>,
+    reloads: watch::Receiver<u64>,
     /// The last event that was looked at
     seen: i64,
     /// The next deadline of an enlisted agent, or that it is to be looked up
@@ -99,6 +109,9 @@ impl CrewService {
             engine: engine.clone(),
             tasks,
             shutdown,
+            is_reconciled: false,
+            waits: engine.waits.changed(),
+            reloads: engine.reloads.subscribe(),
             seen,
             deadline: Deadline::Unknown,
             due: None,
@@ -107,57 +120,19 @@ impl CrewService {
 
     /// Takes up what a server before us has left, and keeps the crew.
     pub async fn run(mut self) {
-        loop {
-            match reconcile::reconcile(&self.engine).await {
-                Ok(found) => {
-                    for (agent, run) in found {
-                        self.keep((agent, run), Begin::Attach);
-                    }
-                    break;
-                }
-                Err(error) => self.trouble("could not take up the crew", &error).await,
-            }
-            if self.shutdown.is_cancelled() {
-                return;
-            }
-        }
-        let cleaner = self.engine.clone();
-        drop(self.tasks.spawn_blocking(move || environment::forget_values(&cleaner)));
-        let (mut last, mut waits) = (self.engine.store.last_event(), self.engine.waits.changed());
-        let mut reloads = self.engine.reloads.subscribe();
-        let mut is_only_news = false;
-        while !self.shutdown.is_cancelled() {
-            let moved = |seen: Result<bool, _>| seen.unwrap_or(true);
-            if !is_only_news || moved(waits.has_changed()) || moved(reloads.has_changed()) {
-                self.due = None;
-            }
-            is_only_news = false;
-            waits.borrow_and_update();
-            reloads.borrow_and_update();
-            let until = *last.borrow_and_update();
-            let wake = match self.turn(until).await {
-                Ok(wake) => wake,
-                Err(error) => {
-                    self.trouble("could not give out places", &error).await;
-                    continue;
-                }
-            };
-            tokio::select! {
-                () = self.shutdown.cancelled() => return,
-                changed = last.changed() => {
-                    if changed.is_err() { return }
-                    is_only_news = true;
-                }
-                changed = waits.changed() => if changed.is_err() { return },
-                changed = reloads.changed() => if changed.is_err() { return },
-                () = tokio::time::sleep_until(wake) => {}
-            }
-        }
+        let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
+        engine.follow(&mut self, &shutdown).await;
     }
 
-    async fn trouble(&self, what: &'static str, error: &ToolError) {
-        tracing::error!(message = error.message, causes = error.causes(), what);
-        _ = self.shutdown.run_until_cancelled(tokio::time::sleep(AGAIN)).await;
+    /// Gives the agents that an earlier server left to keepers.
+    async fn reconcile(&mut self) -> Result<(), ToolError> {
+        for (agent, run) in reconcile::reconcile(&self.engine).await? {
+            self.keep((agent, run), Begin::Attach);
+        }
+        self.is_reconciled = true;
+        let cleaner = self.engine.clone();
+        drop(self.tasks.spawn_blocking(move || environment::forget_values(&cleaner)));
+        Ok(())
     }
 
     /// One round: tells keepers what happened, wakes who was limited, and starts whose turn it is.
@@ -167,6 +142,8 @@ impl CrewService {
         if let Some(due) = self.due.filter(|due| *due > Instant::now()) {
             return Ok(due);
         }
+        // None until the round is over: a round that fails is repeated as a whole.
+        self.due = None;
         let wake = self.wake_limited().await?;
         let deadline = self.end_overdue().await?;
         self.place().await?;
@@ -205,10 +182,8 @@ impl CrewService {
     /// Passes an event on to those whom it concerns.
     fn tell(&mut self, event: &Event) -> Result<(), ToolError> {
         let crew = &self.engine.keepers;
-        if event.kind.name().starts_with("agent.") {
+        if AGENT_KINDS.contains(event.kind) {
             self.deadline = Deadline::Unknown;
-        }
-        if !is_talk(event.kind) {
             self.due = None;
         }
         match (event.kind, event.agent) {
@@ -332,17 +307,33 @@ impl CrewService {
     }
 }
 
-/// Returns whether events of a kind never change who may start. They are most of all events, and a round for each
-/// would slow every call down.
-const fn is_talk(kind: EventKind) -> bool {
-    matches!(
-        kind,
-        EventKind::MailSent
-            | EventKind::MailRead
-            | EventKind::DecisionLogged
-            | EventKind::NoteAdded
-            | EventKind::TaskCommented
-    )
+impl EventReaction for CrewService {
+    fn name(&self) -> String {
+        "the supervision of agents".to_owned()
+    }
+
+    fn kinds(&self) -> EventKinds {
+        KINDS
+    }
+
+    async fn react(&mut self) -> Result<NextRun, ToolError> {
+        if !self.is_reconciled {
+            self.reconcile().await?;
+        }
+        if self.reloads.has_changed().unwrap_or(true) {
+            self.reloads.borrow_and_update();
+            self.due = None;
+        }
+        let until = *self.engine.store.last_event().borrow();
+        self.turn(until).await.map(NextRun::At)
+    }
+
+    /// Rings when an agent begins or ends to wait, which frees or takes a place.
+    async fn rung(&mut self) {
+        if self.waits.changed().await.is_ok() {
+            self.due = None;
+        }
+    }
 }
 
 /// Reports that the keeper of an agent panicked, and after a pause says whom the next one is to keep. An agent that

@@ -2,28 +2,28 @@
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use model::Timestamp;
 use model::review::OutboxJobKind;
+use model::{EventKinds, Timestamp};
 use store::{EventDraft, OutboxJob};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::event::{ErrandEnded, ErrandStatus, EventData};
 
 use super::{Ending, JobError, Point};
 use crate::core::error::{Code, ToolError};
+use crate::core::follow::{EventReaction, NextRun};
 use crate::delivery::github::follow::Poll;
 use crate::delivery::service::Delivery;
 use crate::mail::panics::{self, PanicReport};
 
 /// Attempts after a transient failure.
 pub(super) const RETRIES: u32 = 3;
-/// Delay before a retry after a store error.
-const AGAIN: Duration = Duration::from_secs(1);
-/// With nothing to wait for, the desk looks so often.
-const SELDOM: Duration = Duration::from_secs(3600);
+/// Events that bring jobs, or reviews and pull requests that are looked after.
+const KINDS: EventKinds = EventKinds::family("errand")
+    .with(EventKinds::family("review"))
+    .with(EventKinds::family("pull"))
+    .with(EventKinds::family("merge"));
 
 /// Runs errands until it is told to end. What is open then is run by the next server.
 #[derive(Debug)]
@@ -49,28 +49,13 @@ impl OutboxRunner {
     }
 
     /// Runs errands.
-    pub async fn run(self) {
-        let mut last = self.engine.store.last_event();
-        while !self.shutdown.is_cancelled() {
-            last.borrow_and_update();
-            let wake = match self.turn().await {
-                Ok(wake) => wake,
-                Err(error) => {
-                    tracing::error!(message = error.message, causes = error.causes(), "no errands");
-                    Instant::now() + AGAIN
-                }
-            };
-            tokio::select! {
-                () = self.shutdown.cancelled() => return,
-                changed = last.changed() => if changed.is_err() { return },
-                () = self.engine.outbox.bell.notified() => {}
-                () = tokio::time::sleep_until(wake) => {}
-            }
-        }
+    pub async fn run(mut self) {
+        let (engine, shutdown) = (self.engine.clone(), self.shutdown.clone());
+        engine.follow(&mut self, &shutdown).await;
     }
 
     /// Begins what is due, and says when to look again if nothing happens.
-    async fn turn(&self) -> Result<Instant, ToolError> {
+    async fn turn(&self) -> Result<NextRun, ToolError> {
         let now = self.engine.now();
         let open = self.engine.store.read(|tx| tx.outbox_jobs_open())?;
         let later = |errand: &&OutboxJob| errand.due_at > now;
@@ -91,11 +76,7 @@ impl OutboxRunner {
         let dues = open.iter().filter(later).map(|errand| errand.due_at);
         let swept = crate::delivery::reviews::sweep(&self.engine, now).await?;
         let polled = self.poll.turn(&self.engine, (&self.tasks, &self.shutdown), now)?;
-        Ok(dues
-            .chain(swept)
-            .chain(polled)
-            .min()
-            .map_or_else(|| Instant::now() + SELDOM, |due| at(due, now)))
+        Ok(NextRun::due(dues.chain(swept).chain(polled).min(), now))
     }
 
     fn begin(&self, errand: &OutboxJob) {
@@ -122,6 +103,24 @@ impl OutboxRunner {
             }
             drop(lane);
         });
+    }
+}
+
+impl EventReaction for OutboxRunner {
+    fn name(&self) -> String {
+        "the outbox".to_owned()
+    }
+
+    fn kinds(&self) -> EventKinds {
+        KINDS
+    }
+
+    async fn react(&mut self) -> Result<NextRun, ToolError> {
+        self.turn().await
+    }
+
+    async fn rung(&mut self) {
+        self.engine.outbox.bell.notified().await;
     }
 }
 
@@ -160,12 +159,6 @@ async fn panicked(engine: &Delivery, errand: &OutboxJob, message: String) {
     if let Err(error) = written {
         tracing::error!(%id, %kind, causes = error.causes(), "failed to reschedule outbox job");
     }
-}
-
-/// When a time of the record is, for whoever sleeps.
-fn at(due: Timestamp, now: Timestamp) -> Instant {
-    let millis = u64::try_from(due.millis_since(now)).unwrap_or_default().max(1);
-    Instant::now() + Duration::from_millis(millis).min(SELDOM)
 }
 
 /// Does an errand, and writes down what came of it.

@@ -8,11 +8,12 @@ use model::slack::{
     IncomingMessage, MessageAction, ThreadOwner, decide_action, plain, retry_delay_seconds,
 };
 use store::{SlackMessage, Tx};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::LIVE;
 use super::act::command;
 use super::say::{self, Place};
-use super::{LIVE, SELDOM};
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::notify::service::Notifications;
@@ -36,41 +37,42 @@ enum Over {
 /// Listens until it is told to end.
 pub(super) async fn run(engine: Notifications, shutdown: CancellationToken) {
     let mut failures = 0;
-    let mut last = engine.store.last_event();
+    let mut reloads = engine.reloads.subscribe();
     while !shutdown.is_cancelled() {
-        last.borrow_and_update();
+        reloads.borrow_and_update();
         let over = match engine.slack_client() {
             None => Over::Unwanted,
             Some(Err(error)) => Over::Broken(error.to_string()),
-            Some(Ok(slack)) => Box::pin(session(&engine, &slack, &shutdown, &mut failures)).await,
+            Some(Ok(slack)) => {
+                let session = session(&engine, &slack, &shutdown, &mut reloads, &mut failures);
+                Box::pin(session).await
+            }
         };
         let wait = {
             let mut now = engine.slack_state.now();
             now.connected_at = None;
             match over {
-                Over::Refresh => jittered(0),
+                Over::Refresh => Some(jittered(0)),
                 Over::Unwanted => {
                     now.problem = None;
-                    SELDOM
+                    None
                 }
                 Over::Broken(why) => {
                     tracing::warn!(why, "slack connection failed; reconnecting");
                     now.problem = Some(why);
                     failures += 1;
-                    jittered(retry_delay_seconds(failures - 1))
+                    Some(jittered(retry_delay_seconds(failures - 1)))
                 }
             }
         };
-        let wait_for_change = async {
-            // Only a change of the settings brings back what is not wanted.
-            while wait == SELDOM && last.changed().await.is_ok() {
-                if engine.slack_missing(&engine.settings()).is_empty() {
-                    return;
-                }
+        let wait = async {
+            match wait {
+                Some(wait) => tokio::time::sleep(wait).await,
+                // Only a change of the settings brings back what is not wanted. The engine lives as long as this.
+                None => drop(reloads.changed().await),
             }
-            tokio::time::sleep(wait).await;
         };
-        if shutdown.run_until_cancelled(wait_for_change).await.is_none() {
+        if shutdown.run_until_cancelled(wait).await.is_none() {
             return;
         }
     }
@@ -89,6 +91,7 @@ async fn session(
     engine: &Notifications,
     slack: &Slack,
     shutdown: &CancellationToken,
+    reloads: &mut watch::Receiver<u64>,
     failures: &mut u32,
 ) -> Over {
     let opening = async {
@@ -102,7 +105,7 @@ async fn session(
     };
     engine.slack_state.now().identity = Some(identity.clone());
     let heard = Heard { engine, slack, identity };
-    let over = heard.listen(&mut socket, shutdown, failures).await;
+    let over = heard.listen(&mut socket, shutdown, reloads, failures).await;
     // What is not acknowledged comes again over the next one.
     if shutdown.run_until_cancelled(socket.close()).await.is_none() {
         return Over::Unwanted;
@@ -121,16 +124,16 @@ impl Heard<'_> {
         &self,
         socket: &mut Socket,
         shutdown: &CancellationToken,
+        reloads: &mut watch::Receiver<u64>,
         failures: &mut u32,
     ) -> Over {
-        let mut last = self.engine.store.last_event();
         let missed = self.catch_up();
         let mut missed = std::pin::pin!(missed);
         let (mut ready, mut caught_up) = (false, false);
         loop {
             let frame = tokio::select! {
                 () = shutdown.cancelled() => return Over::Unwanted,
-                changed = last.changed() => {
+                changed = reloads.changed() => {
                     let off = !self.engine.slack_missing(&self.engine.settings()).is_empty();
                     if off || changed.is_err() {
                         return Over::Unwanted;

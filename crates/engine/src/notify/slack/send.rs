@@ -3,14 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use host::slack::{NewMessage, Reaction, Slack, SlackError};
-use model::Timestamp;
 use model::slack::{is_transient, retry_delay_seconds};
+use model::{EventKinds, Timestamp};
 use store::{SlackAct, SlackOut};
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::{PAUSE, SELDOM, at};
 use crate::core::error::ToolError;
+use crate::core::follow::{EventReaction, NextRun};
 use crate::notify::service::Notifications;
 
 /// Of what was taken, so much is remembered.
@@ -23,35 +22,40 @@ const SKEW: i64 = 300;
 /// Says until it is told to end.
 pub(super) async fn run(engine: Notifications, shutdown: CancellationToken) {
     let nameless = AtomicBool::new(false);
-    let mut last = engine.store.last_event();
-    while !shutdown.is_cancelled() {
-        last.borrow_and_update();
-        let turn = shutdown.run_until_cancelled(turn(&engine, &nameless)).await;
-        let wake = match turn {
-            None => return,
-            Some(Ok(wake)) => wake,
-            Some(Err(error)) => {
-                tracing::error!(
-                    message = error.message,
-                    causes = error.causes(),
-                    "nothing is said"
-                );
-                Instant::now() + PAUSE
-            }
-        };
-        tokio::select! {
-            () = shutdown.cancelled() => return,
-            () = engine.slack_state.to_say.notified() => {}
-            changed = last.changed() => if changed.is_err() { return },
-            () = tokio::time::sleep_until(wake) => {}
-        }
+    let mut sender = Sender { engine: engine.clone(), shutdown: shutdown.clone(), nameless };
+    engine.follow(&mut sender, &shutdown).await;
+}
+
+/// Sends what is to be said. All that is to be said is announced by a bell, so no event matters to it.
+struct Sender {
+    engine: Notifications,
+    shutdown: CancellationToken,
+    nameless: AtomicBool,
+}
+
+impl EventReaction for Sender {
+    fn name(&self) -> String {
+        "Slack's messages".to_owned()
+    }
+
+    fn kinds(&self) -> EventKinds {
+        EventKinds::NONE
+    }
+
+    async fn react(&mut self) -> Result<NextRun, ToolError> {
+        let turn = self.shutdown.run_until_cancelled(turn(&self.engine, &self.nameless)).await;
+        turn.unwrap_or(Ok(NextRun::Never))
+    }
+
+    async fn rung(&mut self) {
+        self.engine.slack_state.to_say.notified().await;
     }
 }
 
 /// Says what is due, and when to look again.
-async fn turn(engine: &Notifications, nameless: &AtomicBool) -> Result<Instant, ToolError> {
+async fn turn(engine: &Notifications, nameless: &AtomicBool) -> Result<NextRun, ToolError> {
     let slack = match engine.slack_client() {
-        None | Some(Err(_)) => return Ok(Instant::now() + SELDOM),
+        None | Some(Err(_)) => return Ok(NextRun::News),
         Some(Ok(slack)) => slack,
     };
     loop {
@@ -65,7 +69,7 @@ async fn turn(engine: &Notifications, nameless: &AtomicBool) -> Result<Instant, 
         }
     }
     let next = engine.store.read(|tx| tx.slack_out_next())?;
-    Ok(next.map_or_else(|| Instant::now() + SELDOM, |due| at(due, engine.now())))
+    Ok(NextRun::due(next, engine.now()))
 }
 
 /// One try.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use model::agent::{AgentState, Outcome};
 use model::event::EventKind;
-use model::{MailId, Timestamp};
+use model::{EventKinds, MailId, Timestamp};
 use store::{Event, EventFilter, SlackThread, Tx};
 use wire::event::EventData;
 
@@ -20,6 +20,14 @@ use crate::notify::service::Notifications;
 const BATCH: u32 = 256;
 /// Distance by which the cursor in memory may run ahead of the stored one.
 const AHEAD: i64 = 10_000;
+
+/// Kinds of events that may concern a thread.
+pub(super) const KINDS: EventKinds = EventKinds::of(&[
+    EventKind::AgentStarted,
+    EventKind::AgentStateChanged,
+    EventKind::AgentFinished,
+    EventKind::MailSent,
+]);
 
 /// Looks at the events that came since the last time.
 pub(super) async fn follow(
@@ -63,14 +71,7 @@ pub(super) async fn follow(
 
 /// Keeps an event that may concern a thread, with its payload.
 fn wanted(event: Event) -> Option<(Event, EventData)> {
-    let is_of_kind = matches!(
-        event.kind,
-        EventKind::AgentStarted
-            | EventKind::AgentStateChanged
-            | EventKind::AgentFinished
-            | EventKind::MailSent
-    );
-    let data = Some(&event).filter(|_| is_of_kind)?.decode()?;
+    let data = Some(&event).filter(|event| KINDS.contains(event.kind))?.decode()?;
     let is_for_agent = matches!(&data, EventData::MailSent(mail) if !mail.is_for_human);
     (!is_for_agent).then_some((event, data))
 }

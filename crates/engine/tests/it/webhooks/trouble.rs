@@ -97,7 +97,7 @@ async fn who_is_gone_is_sent_nothing_more_until_somebody_says_so_and_misses_noth
     let first = stage.note(ONE).await;
     stage.until(|tx| Ok(tx.webhook_get("it")?.unwrap().disabled_at.is_some())).await;
     let second = stage.note(OTHER).await;
-    stage.pass(86_400).await;
+    stage.pass(86_400);
     assert_eq!(stage.receiver.got().len(), 1);
     let view = serde_json::to_value(stage.view().await).unwrap();
     assert_eq!(view["state"], "disabled");
@@ -145,7 +145,7 @@ async fn another_address_is_tried_although_the_old_one_is_gone() {
     let mut new = hook(&stage.receiver);
     new.url = stage.receiver.url("/new");
     stage.configure(vec![new]);
-    stage.pass(1).await;
+    stage.pass(1);
     stage.counted(DeliveryState::Delivered, 1).await;
     assert_eq!(stage.receiver.got().last().unwrap().path, "/new");
 }
@@ -157,7 +157,7 @@ async fn who_has_taken_nothing_for_five_days_is_sent_nothing_more() {
     stage.note(ONE).await;
     stage.counted(DeliveryState::Dead, 1).await;
     assert!(stage.view().await.disabled_at.is_none(), "not at once");
-    stage.pass(5 * 86_400 + 1).await;
+    stage.pass(5 * 86_400 + 1);
     stage.note(ONE).await;
     stage.until(|tx| Ok(tx.webhook_get("it")?.unwrap().disabled_at.is_some())).await;
     let subjects: Vec<String> = letters(&stage).into_iter().map(|(subject, _)| subject).collect();
@@ -175,11 +175,11 @@ async fn who_gets_too_much_is_left_alone_for_as_long_as_it_says() {
     // Neither that message nor any other is sent before.
     stage.until(|tx| Ok(tx.delivery_page("it", None, i64::MAX, 1)?.items[0].attempts == 1)).await;
     stage.receiver.react(|_| Reaction::Status(200));
-    stage.pass(590).await;
+    stage.pass(590);
     stage.note(OTHER).await;
     stage.counted(DeliveryState::Pending, 2).await;
     assert_eq!(stage.receiver.got().len(), 1);
-    stage.pass(200).await;
+    stage.pass(200);
     stage.counted(DeliveryState::Delivered, 2).await;
 }
 
@@ -213,7 +213,7 @@ async fn without_its_key_nothing_is_sent_and_nothing_is_lost() {
     let mut mended = hook(&stage.receiver);
     mended.key = WebhookKey::Secret(Secret::new(SECRET.to_owned()));
     stage.configure(vec![mended]);
-    stage.pass(1).await;
+    stage.pass(1);
     let got = stage.receiver.until(|got| !got.is_empty()).await.unwrap();
     assert_eq!(numbers(&got), [number]);
 }
