@@ -10,3 +10,4 @@ pub(crate) mod result;
 pub(crate) mod run;
 pub(crate) mod service;
 pub(crate) mod templates;
+pub(crate) mod transition;

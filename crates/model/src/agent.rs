@@ -115,7 +115,11 @@ impl AgentState {
             (Self::Queued, AgentEvent::Dispatched) => Self::Starting,
             // The next attempt after a limit or a review starts the same agent anew.
             (
-                Self::Starting | Self::Running | Self::WaitingReview | Self::Limited { .. },
+                Self::Starting
+                | Self::Running
+                | Self::WaitingReview
+                | Self::WaitingInput
+                | Self::Limited { .. },
                 AgentEvent::Requeued,
             ) => Self::Queued,
             (Self::Queued | Self::Starting, AgentEvent::Started)
@@ -146,7 +150,7 @@ impl AgentState {
                 Self::Queued | Self::Starting,
                 event @ (AgentEvent::AskedReview | AgentEvent::AskedInput | AgentEvent::Continued),
             )
-            | (Self::Queued, event @ AgentEvent::HitLimit { .. })
+            | (Self::Queued, event @ (AgentEvent::HitLimit { .. } | AgentEvent::Requeued))
             | (
                 Self::Starting
                 | Self::Running
@@ -155,7 +159,6 @@ impl AgentState {
                 | Self::Limited { .. },
                 event @ AgentEvent::Dispatched,
             )
-            | (Self::Queued | Self::WaitingInput, event @ AgentEvent::Requeued)
             | (
                 Self::Running | Self::WaitingReview | Self::WaitingInput | Self::Limited { .. },
                 event @ AgentEvent::Started,

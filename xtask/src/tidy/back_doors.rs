@@ -14,6 +14,9 @@ const GUARDED: &[&str] = &["store", "host"];
 /// Re-exports that stand until their types have a shape of their own: file and path.
 const EXCEPTIONS: &[(&str, &str)] = &[("crates/engine/src/lib.rs", "host::run")];
 
+/// The one file of the engine that moves agents from state to state.
+const TRANSITIONS: &str = "crates/engine/src/crew/transition.rs";
+
 /// Crates that may not ask the engine for the store itself, except in tests.
 const OUTSIDE_STORE: &[&str] = &["crates/server/src/", "crates/adjutant/src/"];
 
@@ -43,6 +46,12 @@ fn wrongs(file: &str, text: &str) -> Vec<String> {
             wrong.push(format!(
                 "{number}: `{exported}` may not be exported again: wrap what is needed"
             ));
+        }
+        if file.starts_with("crates/engine/src/")
+            && file != TRANSITIONS
+            && line.contains(".agent_advance(")
+        {
+            wrong.push(format!("{number}: only `crew::transition` moves an agent"));
         }
         if !may_use_store && line.contains("engine.store()") {
             wrong.push(format!("{number}: the store is the engine's: give `Engine` a method"));

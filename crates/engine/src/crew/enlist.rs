@@ -15,6 +15,7 @@ use crate::crew::run::draft::{caps_of, find_role};
 use crate::crew::run::finish::{self, Figures};
 use crate::crew::run::{Draft, reserve};
 use crate::crew::service::Crew;
+use crate::crew::transition;
 use crate::tasks::task_change;
 
 /// Request to enlist an agent.
@@ -164,18 +165,17 @@ fn leave(
             .hint(format!("`adjutant kill {id}` ends it, with all it started")));
     }
     let end = AgentEvent::Ended { outcome: Outcome::Succeeded, reason: reason.to_owned() };
-    agent.state = agent
-        .state
-        .apply(end, now)
-        .map_err(|_| ToolError::wrong_state(format!("agent `{id}` has already ended")))?;
-    tx.agent_advance(id, &agent.state, now)?;
-    tx.dispatch_end(id, "completed", Some(&json!({ "summary": reason }).to_string()), now)?;
-    tx.mcp_session_delete_of(&id.to_string())?;
-    release_tasks(tx, &agent, now)?;
-    let (state, reason_given) = (agent.state.name(), reason.to_owned());
-    let finished = AgentFinished { state, reason: reason_given, totals: None };
-    let data = EventData::AgentFinished(finished);
-    tx.event_append(now, &EventDraft { agent: Some(id), task: agent.task, data })?;
+    if agent.ended_at().is_some() {
+        return Err(ToolError::wrong_state(format!("agent `{id}` has already ended")));
+    }
+    transition::advance_with(tx, &mut agent, end, now, |tx, agent| {
+        let summary = json!({ "summary": reason }).to_string();
+        tx.dispatch_end(id, "completed", Some(&summary), now)?;
+        tx.mcp_session_delete_of(&id.to_string())?;
+        release_tasks(tx, agent, now)?;
+        let (state, reason) = (agent.state.name(), reason.to_owned());
+        Ok(EventData::AgentFinished(AgentFinished { state, reason, totals: None }))
+    })?;
     finish::charge_unmetered(tx, &engine.settings(), &agent, Figures::Whole, now)?;
     finish::followed(tx, &engine.settings(), &agent, now)?;
     let output = json!({ "agentId": id, "state": agent.state.name() });

@@ -22,7 +22,8 @@ use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::settings::Settings;
 use crate::crew::run::finish::Lasted;
-use crate::crew::run::{ask, reconcile, stop};
+use crate::crew::run::{reconcile, stop};
+use crate::crew::transition;
 use crate::mail::letter::{self, Letter, Word};
 
 /// The file by which feedback comes.
@@ -113,7 +114,7 @@ fn wake(
     now: Timestamp,
 ) -> Result<(), ToolError> {
     let word = &closing.word;
-    let Some(coder) = tx.agent_get(review.coder)? else { return Ok(()) };
+    let Some(mut coder) = tx.agent_get(review.coder)? else { return Ok(()) };
     if coder.ended_at().is_some() {
         return Ok(());
     }
@@ -139,7 +140,7 @@ fn wake(
         return reconcile::requeue(tx, coder.id, now);
     }
     if coder.state == AgentState::WaitingReview {
-        ask::moved(tx, coder.id, AgentEvent::Continued, now)?;
+        transition::advance(tx, &mut coder, AgentEvent::Continued, now)?;
     }
     Ok(())
 }

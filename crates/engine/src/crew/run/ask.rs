@@ -4,12 +4,13 @@ use host::agent::PermissionVerdict;
 use model::agent::{AgentEvent, AgentState};
 use model::{AgentId, MailId, Timestamp};
 use store::{Agent, EventDraft, Mail, NewMail, Question, Recipient, Sender, Tx};
-use wire::event::{AgentAsked, AgentStateChanged, EventData, MailSent};
+use wire::event::{AgentAsked, EventData, MailSent};
 
 use super::remembered;
-use crate::call::cx::fresh;
+use crate::call::cx::{find_agent, fresh};
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
+use crate::crew::transition;
 
 /// Recorded answer to a request that an earlier `always` covers.
 pub(crate) const REMEMBERED: &str = "allow, as always";
@@ -95,27 +96,10 @@ fn put(
     for data in [EventData::MailSent(sent), EventData::AgentAsked(asked)] {
         tx.event_append(now, &EventDraft { agent: Some(agent.id), task: agent.task, data })?;
     }
-    moved(tx, agent.id, AgentEvent::AskedInput, now)?;
+    let mut agent = find_agent(tx, agent.id)?;
+    // The question stands wherever its agent does: one that waits for a review or its limit may ask, too.
+    transition::unless_illegal(transition::advance(tx, &mut agent, AgentEvent::AskedInput, now))?;
     Ok(Asking::Open)
-}
-
-/// Moves an agent, where it can be moved so, and tells of it.
-pub(crate) fn moved(
-    tx: &mut Tx<'_>,
-    id: AgentId,
-    event: AgentEvent,
-    now: Timestamp,
-) -> Result<(), ToolError> {
-    let Some(mut agent) = tx.agent_get(id)? else { return Ok(()) };
-    let Ok(state) = agent.state.apply(event, now) else { return Ok(()) };
-    if state.name() == agent.state.name() {
-        return Ok(());
-    }
-    agent.state = state;
-    tx.agent_advance(id, &agent.state, now)?;
-    let data = EventData::AgentStateChanged(AgentStateChanged::to(agent.state.name()));
-    tx.event_append(now, &EventDraft { agent: Some(id), task: agent.task, data })?;
-    Ok(())
 }
 
 /// The answer that a letter is, if it is one: to which request, and what.
@@ -203,9 +187,9 @@ pub(crate) async fn continued(engine: &Core, id: AgentId, attempt: u32) -> Resul
         .write(move |tx| {
             let open = tx.questions_of(id)?.iter().any(|question| question.answer.is_none());
             let agent = tx.agent_get(id)?.filter(|agent| agent.attempt == attempt);
-            let waits = agent.is_some_and(|agent| agent.state == AgentState::WaitingInput);
-            if waits && !open {
-                moved(tx, id, AgentEvent::Continued, now)?;
+            let waiting = agent.filter(|agent| agent.state == AgentState::WaitingInput);
+            if let Some(mut agent) = waiting.filter(|_| !open) {
+                transition::advance(tx, &mut agent, AgentEvent::Continued, now)?;
             }
             Ok(())
         })

@@ -5,16 +5,18 @@ use model::agent::{AgentEvent, AwaitStatus, Outcome};
 use model::money::Usd;
 use model::review::ReviewRequired;
 use model::task::{TaskMove, TaskStateName};
-use store::{Agent, EventDraft, Run, Spend, StopRequest, Tokens, Tx};
+use store::{Agent, Run, Spend, StopRequest, Tokens, Tx};
 use wire::event::{AgentFinished, EventData, RunTotals, TokenTotals};
 
 use super::required_review::required_review;
 use super::reserve;
 use super::wish::Wish;
+use crate::call::cx::find_agent;
 use crate::core::error::ToolError;
 use crate::core::redact::redact;
 use crate::core::settings::Settings;
 use crate::crew::result::{self, AgentResult};
+use crate::crew::transition;
 use crate::mail::letter::{self, Letter};
 use crate::tasks::task_change;
 
@@ -92,28 +94,29 @@ pub(crate) fn finish(
     ending: &Ending,
     now: Timestamp,
 ) -> Result<(), ToolError> {
+    // Read again: what was settled for another since may have ended it.
+    let mut ended = find_agent(tx, agent.id)?;
+    if ended.ended_at().is_some() {
+        return Ok(());
+    }
     let end = AgentEvent::Ended { outcome: ending.outcome, reason: ending.reason.clone() };
-    let Ok(state) = agent.state.apply(end, now) else { return Ok(()) };
-    let mut ended = agent.clone();
-    ended.state = state;
-    tx.agent_advance(agent.id, &ended.state, now)?;
-    let result = recorded_result(&ending.result)?;
-    tx.run_finish(agent.id, &result)?;
-    let name = ended.state.name();
-    let status = match name.awaited() {
-        AwaitStatus::Running => "running",
-        AwaitStatus::Completed => "completed",
-        AwaitStatus::Aborted => "aborted",
-        AwaitStatus::Crashed => "crashed",
-    };
-    tx.dispatch_end(agent.id, status, Some(&result), now)?;
-    tx.mcp_session_delete_of(&agent.id.to_string())?;
-    settle_tasks(tx, settings, &ended, ending, now)?;
-    charge_unmetered(tx, settings, &ended, ending.account, now)?;
-    let run = tx.run_get(agent.id)?;
-    let data = finished_data(&ended, run.as_ref(), ending, now);
-    let data = EventData::AgentFinished(data);
-    tx.event_append(now, &EventDraft { agent: Some(agent.id), task: agent.task, data })?;
+    transition::advance_with(tx, &mut ended, end, now, |tx, ended| {
+        let result = recorded_result(&ending.result)?;
+        tx.run_finish(ended.id, &result)?;
+        let status = match ended.state.name().awaited() {
+            AwaitStatus::Running => "running",
+            AwaitStatus::Completed => "completed",
+            AwaitStatus::Aborted => "aborted",
+            AwaitStatus::Crashed => "crashed",
+        };
+        tx.dispatch_end(ended.id, status, Some(&result), now)?;
+        tx.mcp_session_delete_of(&ended.id.to_string())?;
+        settle_tasks(tx, settings, ended, ending, now)?;
+        charge_unmetered(tx, settings, ended, ending.account, now)?;
+        let run = tx.run_get(ended.id)?;
+        Ok(EventData::AgentFinished(finished_data(ended, run.as_ref(), ending, now)))
+    })?;
+    let run = tx.run_get(ended.id)?;
     // Where that cannot be read, a letter too many is better than none.
     if run.is_some_and(|run| Wish::of(&run).map_or(true, |wish| wish.notify)) {
         notify(tx, &ended, ending, now)?;

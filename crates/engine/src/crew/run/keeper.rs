@@ -13,8 +13,8 @@ use host::agent::{Conversation, Kind, Step};
 use host::run::{
     ControlReceiver, ControlSender, Notice, OutputReader, Position, RunFolder, RunStatus,
 };
-use model::agent::{AgentEvent, Outcome};
-use store::{Agent, EventDraft, ReadPosition, Run, StopRequest, Tokens};
+use model::agent::{AgentEvent, AgentState, Outcome};
+use store::{Agent, ReadPosition, Run, StopRequest, Tokens};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -29,6 +29,7 @@ use crate::core::durable;
 use crate::core::error::ToolError;
 use crate::core::machine::{directory_of, folder_of};
 use crate::crew::service::Crew;
+use crate::crew::transition;
 
 pub(crate) use orders::Order;
 use stopping::Stopping;
@@ -346,20 +347,20 @@ impl Keeper {
                 let Some(mut agent) = tx.agent_get(id)?.filter(|now| now.attempt == attempt) else {
                     return Ok(None);
                 };
-                let Ok(state) = agent.state.apply(AgentEvent::Started, now) else {
+                // Where it has started already, or ended, there is nothing to record.
+                if !matches!(agent.state, AgentState::Queued | AgentState::Starting) {
                     return Ok::<_, ToolError>(agent.ended_at().is_none().then_some(agent));
-                };
-                agent.state = state;
-                tx.agent_advance(id, &agent.state, now)?;
-                tx.run_report(id, attempt, &report)?;
-                let data = EventData::AgentStarted(AgentStarted {
-                    role: agent.role.clone(),
-                    category: agent.category.clone(),
-                    kind: agent.kind.clone(),
-                    attempt: Some(attempt),
-                    folder: Some(folder.clone()),
-                });
-                tx.event_append(now, &EventDraft { agent: Some(id), task: agent.task, data })?;
+                }
+                transition::advance_with(tx, &mut agent, AgentEvent::Started, now, |tx, agent| {
+                    tx.run_report(id, attempt, &report)?;
+                    Ok(EventData::AgentStarted(AgentStarted {
+                        role: agent.role.clone(),
+                        category: agent.category.clone(),
+                        kind: agent.kind.clone(),
+                        attempt: Some(attempt),
+                        folder: Some(folder.clone()),
+                    }))
+                })?;
                 Ok(Some(agent))
             })
             .await?;

@@ -2,17 +2,17 @@
 //! waits for its children, a review or a person takes no place, so that parents cannot starve the
 //! children they wait for.
 
-use model::agent::AgentEvent;
+use model::agent::{AgentEvent, AgentState};
 use model::task::{Claim, TaskMove, TaskStateName};
 use model::{AgentId, TaskRef, Timestamp};
-use store::{Agent, EventDraft, Tx};
-use wire::event::{AgentStateChanged, EventData};
+use store::{Agent, Tx};
 
 use super::environment::StartGrant;
 use super::wish::{Claims, Wish};
 use crate::call::cx::find_agent;
 use crate::call::identity::hash_token;
 use crate::core::error::ToolError;
+use crate::crew::transition;
 use crate::tasks::task_change;
 
 /// Somebody whose turn has come, with the secret that only it may know.
@@ -37,12 +37,12 @@ pub(crate) fn begin(
     now: Timestamp,
 ) -> Result<Option<Agent>, ToolError> {
     let mut agent = find_agent(tx, turn.agent)?;
-    let Ok(state) = agent.state.apply(AgentEvent::Dispatched, now) else { return Ok(None) };
+    if agent.state != AgentState::Queued {
+        return Ok(None);
+    }
     let Some(run) = tx.run_get(agent.id)? else { return Ok(None) };
     // The first attempt is number 1 from the beginning.
     agent.attempt += u32::from(run.started_at.is_some());
-    agent.state = state;
-    tx.agent_advance(agent.id, &agent.state, now)?;
     tx.agent_begin(agent.id, agent.attempt, &hash_token(&turn.grant.token), now)?;
     let deadline = deadline(tx, &agent, run.ran_ms, now)?;
     tx.run_begin(agent.id, deadline, now)?;
@@ -50,9 +50,7 @@ pub(crate) fn begin(
     if Wish::of(&run).is_ok_and(|wish| wish.claims == Claims::Task) {
         claim(tx, &agent, now)?;
     }
-    let (state, attempt) = (agent.state.name(), Some(agent.attempt));
-    let data = EventData::AgentStateChanged(AgentStateChanged { state, attempt, until: None });
-    tx.event_append(now, &EventDraft { agent: Some(agent.id), task: agent.task, data })?;
+    transition::advance(tx, &mut agent, AgentEvent::Dispatched, now)?;
     Ok(Some(agent))
 }
 

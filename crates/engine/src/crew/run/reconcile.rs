@@ -7,12 +7,13 @@
 use host::run::RunStatus;
 use model::agent::{AgentEvent, AgentState};
 use model::{AgentId, Timestamp};
-use store::{Agent, EventDraft, Run, Tx};
-use wire::event::{AgentStateChanged, EventData};
+use store::{Agent, Run, Tx};
 
+use crate::call::cx::find_agent;
 use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::machine::folder_of;
+use crate::crew::transition;
 
 /// Result of comparing an agent's record with its run folder.
 enum Found {
@@ -90,12 +91,10 @@ async fn look(engine: &Core, id: AgentId) -> Result<Found, ToolError> {
 
 /// Puts an agent back into the queue. Its next attempt has a number and a folder of its own.
 pub(crate) fn requeue(tx: &mut Tx<'_>, id: AgentId, now: Timestamp) -> Result<(), ToolError> {
-    let Some(mut agent) = tx.agent_get(id)? else { return Ok(()) };
-    let Ok(state) = agent.state.apply(AgentEvent::Requeued, now) else { return Ok(()) };
-    agent.state = state;
-    tx.agent_advance(id, &agent.state, now)?;
-    let (state, attempt) = (agent.state.name(), Some(agent.attempt));
-    let data = EventData::AgentStateChanged(AgentStateChanged { state, attempt, until: None });
-    tx.event_append(now, &EventDraft { agent: Some(id), task: agent.task, data })?;
-    Ok(())
+    let mut agent = find_agent(tx, id)?;
+    // It may have been stopped, or put there, since it was looked at.
+    if agent.ended_at().is_some() || agent.state == AgentState::Queued {
+        return Ok(());
+    }
+    Ok(transition::advance(tx, &mut agent, AgentEvent::Requeued, now)?)
 }

@@ -8,7 +8,7 @@ use model::{AgentId, TaskRef, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use store::{Agent, NewReview, NewWorktree, OutboxJob, StopRequest, Tx};
-use wire::event::{AgentStateChanged, EventData, ReviewRequested};
+use wire::event::{EventData, ReviewRequested};
 
 use super::{Ending, JobError, Point, wish_of};
 use crate::call::cx::{find_agent, task_of};
@@ -16,6 +16,7 @@ use crate::core::error::ToolError;
 use crate::core::handle::Core;
 use crate::core::settings::Settings;
 use crate::crew::run::{Claims, Draft, Wish, draft, stop};
+use crate::crew::transition::{self, MoveError};
 use crate::delivery::reviews::{history, note_no_reviewer, prompt, tell};
 use crate::delivery::worktree_setup::{no_branch, ourselves, review_branch_of, work_of};
 
@@ -115,8 +116,11 @@ fn record(
     now: Timestamp,
 ) -> Result<Value, ToolError> {
     let mut coder = find_agent(tx, wish.coder)?;
-    let waits = coder.state.apply(AgentEvent::AskedReview, now).map_err(|_| {
-        ToolError::wrong_state(format!("agent `{}` is {}", coder.id, coder.state.name()))
+    transition::next_state(&coder, AgentEvent::AskedReview, now).map_err(|error| match error {
+        MoveError::Illegal(illegal) => {
+            ToolError::wrong_state(format!("agent `{}` is {}", coder.id, illegal.from))
+        }
+        MoveError::Failed(error) => error,
     })?;
     let (iterations, _, limits) = history(tx, settings, coder.id)?;
     let iteration = limits.next(iterations).map_err(|limit| limit_error(coder.id, limit))?;
@@ -156,12 +160,7 @@ fn record(
         message: wish.message.clone(),
     };
     tx.review_insert(&review, now)?;
-    if coder.state != AgentState::WaitingReview {
-        coder.state = waits;
-        tx.agent_advance(coder.id, &coder.state, now)?;
-        let data = EventData::AgentStateChanged(AgentStateChanged::to(coder.state.name()));
-        tell(tx, coder.id, data, now)?;
-    }
+    transition::advance(tx, &mut coder, AgentEvent::AskedReview, now)?;
     let tmux = settings.roles.get(&settings.review.role).is_some_and(|role| role.tmux);
     Ok(json!({
         "review_instance_id": wish.reviewer,

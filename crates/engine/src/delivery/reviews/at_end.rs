@@ -5,14 +5,14 @@ use model::Timestamp;
 use model::agent::AgentEvent;
 use model::review::{OutboxJobKind, ReviewRequired, ReviewState};
 use store::{Agent, Tx};
-use wire::event::{AgentStateChanged, EventData};
 
-use super::{history, tell};
+use super::history;
 use crate::call::cx::{fresh, task_of};
 use crate::core::error::ToolError;
 use crate::core::settings::Settings;
 use crate::crew::run::draft::find_role;
 use crate::crew::run::required_review::required_review;
+use crate::crew::transition;
 use crate::delivery::outbox::{self, NewJob, lane_of, review};
 use crate::tasks::task_change;
 
@@ -33,7 +33,11 @@ pub(crate) fn ask_at_end(
     if approved.is_some_and(|approved| head == Some(approved.commit.as_str())) {
         return Ok(false);
     }
-    let Ok(waiting) = agent.state.apply(AgentEvent::AskedReview, now) else { return Ok(false) };
+    if transition::next_state(agent, AgentEvent::AskedReview, now).is_err() {
+        let why = format!("it was {} when its process ended", agent.state.name());
+        note_no_reviewer(tx, agent, &why, now)?;
+        return Ok(false);
+    }
     let (iterations, _, limits) = history(tx, settings, agent.id)?;
     if let Err(limit) = limits.next(iterations) {
         let why = format!("it has had {limit} reviews, which is the limit");
@@ -59,9 +63,7 @@ pub(crate) fn ask_at_end(
         wish: &wish,
     };
     outbox::send(tx, sending, now)?;
-    tx.agent_advance(agent.id, &waiting, now)?;
-    let data = EventData::AgentStateChanged(AgentStateChanged::to(waiting.name()));
-    tell(tx, agent.id, data, now)?;
+    transition::advance(tx, &mut agent.clone(), AgentEvent::AskedReview, now)?;
     Ok(true)
 }
 

@@ -4,9 +4,8 @@ use host::run::{EndCause, ExitRecord, RunStatus};
 use model::agent::{AgentEvent, Outcome};
 use model::review::ReviewRequired;
 use model::{AgentId, Timestamp};
-use store::{Agent, EventDraft, Run};
+use store::{Agent, Run};
 use tokio::sync::Semaphore;
-use wire::event::{AgentStateChanged, EventData};
 
 use super::{Keeper, Leave};
 use crate::call::identity::hash_token;
@@ -22,6 +21,7 @@ use crate::crew::run::required_review::{left_work, required_review};
 use crate::crew::run::terminal;
 use crate::crew::run::wish::Wish;
 use crate::crew::service::Crew;
+use crate::crew::transition;
 
 /// Default duration of a usage limit.
 const LIMIT_MILLIS: i64 = 15 * 60 * 1000;
@@ -283,21 +283,12 @@ impl Keeper {
         self.engine
             .store
             .write(move |tx| {
-                let Some(mut agent) = tx.agent_get(id)?.filter(|agent| agent.attempt == attempt)
-                else {
-                    return Ok(());
-                };
-                let Ok(state) = agent.state.apply(AgentEvent::HitLimit { until }, now) else {
-                    return Ok(());
-                };
-                agent.state = state;
-                tx.agent_advance(id, &agent.state, now)?;
+                let of_attempt = tx.agent_get(id)?.filter(|agent| agent.attempt == attempt);
+                let live = of_attempt.filter(|agent| agent.ended_at().is_none());
+                let Some(mut agent) = live else { return Ok(()) };
+                transition::advance(tx, &mut agent, AgentEvent::HitLimit { until }, now)?;
                 tx.agent_begin(id, attempt, &hash_token(&nobodys), now)?;
                 tx.run_pause(id, ran_ms)?;
-                let state = agent.state.name();
-                let change = AgentStateChanged { state, attempt: None, until: Some(until) };
-                let data = EventData::AgentStateChanged(change);
-                tx.event_append(now, &EventDraft { agent: Some(id), task: agent.task, data })?;
                 Ok::<_, ToolError>(())
             })
             .await?;
