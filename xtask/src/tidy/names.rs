@@ -35,7 +35,7 @@ struct Allowance {
 
 /// The crates that are not done yet; every other one has none.
 const LEFT: [Allowance; 3] = [
-    Allowance { name: "engine", vague_names: 66, tuple_parameters: 109 },
+    Allowance { name: "engine", vague_names: 66, tuple_parameters: 108 },
     Allowance { name: "server", vague_names: 12, tuple_parameters: 2 },
     Allowance { name: "adjutant", vague_names: 36, tuple_parameters: 12 },
 ];
