@@ -1,5 +1,6 @@
 //! Prompts name only toolsets and tools that the agent has.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use host::clock::Clock;
@@ -95,8 +96,15 @@ async fn a_prompt_names_only_tools_that_the_agent_may_use() {
         let caller = Caller { agent: Some(agent.clone()), by_operator: false };
         for kind in host::agent::KINDS {
             let wish = Wish::default();
-            let parts =
-                Parts { agent: &agent, run: &run, wish: &wish, role: Some(role), kind: *kind };
+            let parts = Parts {
+                inherited: &Variables::default(),
+                unknown_servers: UnknownServers::Refuse,
+                agent: &agent,
+                run: &run,
+                wish: &wish,
+                role: Some(role),
+                kind: *kind,
+            };
             let brief = brief(&engine, &settings, parts).unwrap();
             let text = format!("{}\n{}", brief.system_prompt.unwrap_or_default(), brief.prompt);
             for meant in named_tools(&text) {
