@@ -164,7 +164,6 @@ mod tests {
     use rusqlite::params;
 
     use super::*;
-    use crate::core::chain::Chain;
     use crate::core::ledger::write_log::WriteLog;
     use crate::core::tx::Tx;
 
