@@ -77,7 +77,10 @@ async fn a_running_server_takes_it_over_without_a_restart() {
     assert_eq!(world.run_as(&agent, &send).await.unwrap().code, Some(3));
     let unset = json_of(&world, &["config", "unset", key]).await;
     assert_eq!((&unset["inForce"], &unset["value"]), (&json!(true), &Value::Null));
-    world.run_as(&agent, &send).await.unwrap().ok().unwrap();
+    // The rights of those who are there only shrink.
+    assert_eq!(world.run_as(&agent, &send).await.unwrap().code, Some(3));
+    let new = world.enlist("worker", &[]).await.unwrap();
+    world.run_as(&new, &send).await.unwrap().ok().unwrap();
     assert_eq!(world.server_file().unwrap().unwrap()["pid"], server.pid().unwrap());
 }
 

@@ -225,6 +225,7 @@ async fn a_broken_role_is_shown_when_it_is_asked_for_and_by_the_doctor() {
     for front in cases {
         std::fs::write(world.home().join("roles/odd.md"), format!("---\n{front}---\nDo it.\n"))
             .unwrap();
+        world.run(&["reload"]).await.unwrap().ok().unwrap();
         let shown = said(&world, &["run", "--role", "odd", "Go"]).await;
         assert_eq!(said(&world, &["enlist", "--role", "odd"]).await, shown);
         all.extend([&shown, "\n"]);

@@ -206,16 +206,18 @@ fn covers(pattern: &str, tool: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn list(tools: &[&str]) -> Option<Vec<String>> {
-        Some(tools.iter().map(|&tool| tool.to_owned()).collect())
+    type Tools = Option<Vec<String>>;
+
+    fn tools<const N: usize>(names: [&str; N]) -> Vec<String> {
+        names.map(str::to_owned).into()
     }
 
     #[test]
     fn two_lists_of_tools_allow_what_both_allow() {
-        let both = |one: Option<Vec<String>>, other: Option<Vec<String>>| {
+        let both = |one: Tools, other: Tools| {
             let there = narrowed(one.clone(), other.as_ref());
             let back = narrowed(other, one.as_ref());
-            let sorted = |list: Option<Vec<String>>| {
+            let sorted = |list: Tools| {
                 list.map(|mut list| {
                     list.sort();
                     list
@@ -225,17 +227,26 @@ mod tests {
             there
         };
         assert_eq!(both(None, None), None);
-        assert_eq!(both(list(&["Read"]), None), list(&["Read"]));
-        assert_eq!(both(list(&["Read", "Bash"]), list(&["Read", "Edit"])), list(&["Read"]));
+        assert_eq!(both(Some(tools(["Read"])), None), Some(tools(["Read"])));
         assert_eq!(
-            both(list(&["Bash(git log)", "Edit"]), list(&["Bash", "Read"])),
-            list(&["Bash(git log)"])
+            both(Some(tools(["Read", "Bash"])), Some(tools(["Read", "Edit"]))),
+            Some(tools(["Read"]))
         );
-        assert_eq!(both(list(&["Bash(git *)"]), list(&["Bash(git log)"])), list(&[]));
         assert_eq!(
-            both(list(&["mcp__github__*"]), list(&["mcp__github__search", "mcp__jira__get"])),
-            list(&["mcp__github__search"])
+            both(Some(tools(["Bash(git log)", "Edit"])), Some(tools(["Bash", "Read"]))),
+            Some(tools(["Bash(git log)"]))
         );
-        assert_eq!(both(list(&[]), list(&["Bash"])), list(&[]));
+        assert_eq!(
+            both(Some(tools(["Bash(git *)"])), Some(tools(["Bash(git log)"]))),
+            Some(tools([]))
+        );
+        assert_eq!(
+            both(
+                Some(tools(["mcp__github__*"])),
+                Some(tools(["mcp__github__search", "mcp__jira__get"]))
+            ),
+            Some(tools(["mcp__github__search"]))
+        );
+        assert_eq!(both(Some(tools([])), Some(tools(["Bash"]))), Some(tools([])));
     }
 }

@@ -198,7 +198,7 @@ async fn what_a_person_does_on_the_page_reads_changed_settings_first() {
     world.execute(&tab, "mcp__mail__list_inbox", json!({})).await;
     let read =
         json!({ "roles": 3, "warnings": ["odd"], "changes": ["role coder: tools gains Bash"] });
-    assert_eq!(reloads().await, [read.clone()]);
+    assert_eq!(reloads().await, std::slice::from_ref(&read));
     mark();
     let (status, _) = world.ask(Method::POST, "/api/links", &tab, Some(json!({}))).await;
     assert_eq!(status, StatusCode::CREATED);

@@ -262,7 +262,7 @@ async fn with_progress<T>(
                 if let Some(question) = question {
                     told = Some(question.mail_id);
                     // A terminal that is gone is met by the work itself.
-                    _ = progress.aside(|| app.render.aside(&question_text(&question)));
+                    drop(progress.aside(|| app.render.aside(&question_text(&question))));
                 }
             }
             sleep(REFRESH_INTERVAL).await;

@@ -82,7 +82,7 @@ fn categories_and_keys_are_told_and_secrets_are_not() {
     after.settings.policy.set("worker", worker);
     after.config.limits.running += 1;
     after.config.mirror = false;
-    let hook = json!({ "name": "n8n", "url": "http://127.0.0.1/hush", "secret": "hush" });
+    let hook = json!({ "name": "n8n", "url": "http://127.0.0.1/hush" });
     after.config.webhooks = vec![serde_json::from_value(hook).unwrap()];
     let told = [
         ("category worker: deny loses mcp__task__create", true),

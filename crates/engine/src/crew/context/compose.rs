@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn tools_are_named_by_toolset() {
         let text = compose(&PARTS);
-        assert!(text.contains("\n- `harness`: list_agents ("), "{text}");
+        assert!(text.contains("\n- `harness`: list_agents\n"), "{text}");
         assert!(text.contains("\n- `mail`: send, read ("), "{text}");
         assert!(!text.contains("- `agents`"), "{text}");
     }

@@ -50,6 +50,7 @@ pub(crate) struct Notes {
     /// The model that answers it
     pub(crate) model: Option<String>,
     /// The model at whose price it is counted, because its own has none
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) priced_as: Option<String>,
 }
 

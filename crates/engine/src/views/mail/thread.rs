@@ -50,10 +50,10 @@ impl Reading<'_> {
     fn whole(&mut self, mail: Mail, room: &mut usize) -> Result<ThreadLetter, ToolError> {
         let question = self.tx.question_by_mail(mail.id)?;
         let tool = question.as_ref().map(|question| question.tool.clone());
+        let pattern = question.as_ref().and_then(|question| question.pattern.as_deref());
         let kind = kind_of(tool.as_ref(), &mail.subject, &mail.body);
         let from = self.person(mail.from)?;
         let (from, kind) = if mail.is_system { by_system(from, kind) } else { (from, kind) };
-        let pattern = question.as_ref().and_then(|question| question.pattern.as_deref());
         let answer = match mail.to {
             Recipient::Human => self.tx.mail_settled_by(mail.id)?,
             Recipient::Agent(_) => None,
