@@ -4,6 +4,7 @@ mod cli;
 mod config;
 mod events;
 mod exit_codes;
+mod kinds;
 mod openapi;
 mod schema;
 mod tools;
@@ -32,10 +33,13 @@ enum Generated {
 
 /// Writes the references, or checks them.
 pub(crate) fn generate(tree: &Tree, mode: Mode) -> Result<()> {
+    let configuration = kinds::configuration(tree)?;
     let references = [
         ("docs/reference/tools.md", Generated::Text(tools::page())),
         ("docs/reference/cli.md", cli::page(tree)?),
-        ("docs/reference/config.md", config::page(tree)?),
+        ("docs/reference/config.md", Generated::Text(config::page(&configuration)?)),
+        (config::SOURCE, Generated::Text(configuration)),
+        ("web/src/api/agentFacts.ts", Generated::Text(kinds::facts()?)),
         ("docs/reference/events.md", Generated::Text(events::page())),
         ("docs/reference/exit-codes.md", Generated::Text(exit_codes::page())),
         ("docs/reference/openapi.json", openapi::document()?),

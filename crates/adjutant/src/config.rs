@@ -201,14 +201,12 @@ impl Config {
             grace_ms: self.limits.grace,
             max_limited_hours: self.limits.max_limited_hours,
         };
-        let Agents { claude, codex, acp, command, script, .. } = &self.agents;
-        let runners = [
-            (Kind::Claude, claude),
-            (Kind::Codex, codex),
-            (Kind::Acp, acp),
-            (Kind::Command, command),
-            (Kind::Script, script),
-        ];
+        let runners = Kind::all().map(|kind| {
+            (
+                kind.name().to_owned(),
+                self.agents.runner(kind).settings(told.env, &self.agents.environment),
+            )
+        });
         let file = |file: &ContextFile| engine::settings::ContextFile {
             path: file.path.clone(),
             lines: file.lines,
@@ -227,13 +225,8 @@ impl Config {
                 default: Some(self.models.default.clone()).filter(|model| !model.is_empty()),
                 overrides: self.models.overrides.clone(),
             },
-            default_kind: self.agents.default.as_str().to_owned(),
-            runners: runners
-                .map(|(kind, runner)| {
-                    let runner = runner.settings(told.env, &self.agents.environment);
-                    (kind.as_str().to_owned(), runner)
-                })
-                .into(),
+            default_kind: self.agents.default.name().to_owned(),
+            runners: runners.collect(),
             // A file of the project, which others read.
             project_servers: Vec::new(),
             environment: sections::shared_environment(&self.agents.environment, told.env),

@@ -18,7 +18,7 @@ use std::time::Duration;
 use model::Policy;
 use serde::Serialize;
 
-use crate::config::{Config, Loaded};
+use crate::config::{Config, Kind, Loaded};
 use crate::crew::roles;
 use crate::environment::Environment;
 use crate::home::Home;
@@ -332,23 +332,18 @@ fn room(path: &Path) -> Check {
 
 /// The programs that agents and tools use.
 fn programs(config: &Config, env: &Environment) -> Vec<Check> {
-    let binary =
-        |binary: &Option<String>, or: &str| binary.clone().unwrap_or_else(|| or.to_owned());
-    let wanted = [
-        ("git", "git".to_owned(), "worktrees, diffs and reviews need it: install `git`"),
-        ("tmux", "tmux".to_owned(), "roles with `tmux: true` need it: install `tmux`"),
-        (
-            "claude",
-            binary(&config.agents.claude.binary, "claude"),
-            "agents of kind `claude` need it: `npm install -g @anthropic-ai/claude-code`",
-        ),
-        (
-            "codex",
-            binary(&config.agents.codex.binary, "codex"),
-            "agents of kind `codex` need it: `npm install -g @openai/codex`",
-        ),
-        ("node", "node".to_owned(), "many agents need it: install Node.js 22 or newer"),
+    let known = |name: &'static str, next: &str| (name, name.to_owned(), next.to_owned());
+    let mut wanted = vec![
+        known("git", "worktrees, diffs and reviews need it: install `git`"),
+        known("tmux", "roles with `tmux: true` need it: install `tmux`"),
     ];
+    for kind in Kind::all() {
+        let Some(install) = kind.install() else { continue };
+        let name = kind.name();
+        let program = config.agents.runner(kind).binary.unwrap_or_else(|| name.to_owned());
+        wanted.push((name, program, format!("agents of kind `{name}` need it: `{install}`")));
+    }
+    wanted.push(known("node", "many agents need it: install Node.js 22 or newer"));
     wanted
         .into_iter()
         .map(|(name, program, next)| match which(&program, env.path.as_deref()) {

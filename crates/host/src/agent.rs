@@ -1,7 +1,7 @@
 //! Kinds of agents: how each is started, and what it says. Pure: a brief in, a plan out; a line in,
 //! steps out. Nothing here starts, streams or stores anything.
 //!
-//! A kind is one file under `agent/` and one line in [`KINDS`]. Its conversation is a small state
+//! A kind is one folder under `agent/`, with a file of its name beside it, and one line in [`KINDS`]. Its conversation is a small state
 //! machine that can be written down and taken up again, because the server may be killed at any
 //! line. Every `Say` follows from a line or from a wish, so that saying it twice can be recognised.
 
@@ -31,7 +31,7 @@ use serde_json::Value;
 
 pub use claude::{MCP_CONFIG, mcp_config};
 pub use probe::Probes;
-pub use transcript::{EntryKind, TranscriptEntry, read_transcript, summary_field};
+pub use transcript::{EntryKind, SUMMARY_FIELDS, TranscriptEntry, read_transcript, summary_field};
 pub use user_servers::{PROJECT_FILE, UserServer, may_use, read_servers};
 
 use crate::run::{OutputLine, Stdin, Variables};
@@ -55,6 +55,19 @@ pub trait Kind: Sync {
 
     /// Capabilities of the kind.
     fn supports(&self) -> Supports;
+
+    /// Its part of the configuration file: its settings with their defaults, explained, as YAML.
+    fn config(&self) -> &'static str;
+
+    /// Command that installs its program; none where the role or Adjutant itself is the program.
+    fn install(&self) -> Option<&'static str> {
+        self.probes().map(|probes| probes.install)
+    }
+
+    /// Key of a role's file that names its program; none where only the configuration does.
+    fn role_key(&self) -> Option<RoleKey> {
+        None
+    }
 
     /// What a person does when its provider refuses its credentials, as an imperative sentence without an end.
     fn login_advice(&self) -> &'static str {
@@ -135,8 +148,23 @@ pub struct Supports {
     pub permissions: bool,
     /// It can be held to a schema
     pub schema: bool,
+    /// The configuration's default model is one of its models
+    pub default_model: bool,
+    /// Lines of its output without a meaning for us are words for people who watch
+    pub plain_output: bool,
     /// Files of the project that it reads by itself
     pub reads: &'static [&'static str],
+}
+
+/// Key of a role's file that names the program of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RoleKey {
+    /// Its name
+    pub name: &'static str,
+    /// True if the kind cannot be played without it
+    pub is_required: bool,
+    /// True if it is a path, relative to the project
+    pub is_path: bool,
 }
 
 /// Input for starting an agent. Everything is decided; a kind only translates it into its own command.

@@ -1,14 +1,11 @@
 //! `docs/reference/config.md`: every key, from the file that `adjutant init` writes.
 
 use std::fmt::{self, Write as _};
-use std::path::Path;
 
 use anyhow::{Result, ensure};
 
-use crate::generate::Generated;
-use crate::tree::Tree;
-
-const SOURCE: &str = "crates/adjutant/src/init/config.yaml";
+/// The file that `adjutant init` writes.
+pub(super) const SOURCE: &str = "crates/adjutant/src/init/config.yaml";
 
 /// A key of the configuration.
 #[derive(Debug, PartialEq, Eq)]
@@ -19,12 +16,8 @@ struct Key {
 }
 
 /// The page.
-pub(super) fn page(tree: &Tree) -> Result<Generated> {
-    if !tree.files.iter().any(|file| file == Path::new(SOURCE)) {
-        return Ok(Generated::Skipped("there is no configuration to document yet"));
-    }
-    let text = tree.text(Path::new(SOURCE))?.unwrap_or_default();
-    let (intro, keys) = read(&text);
+pub(super) fn page(text: &str) -> Result<String> {
+    let (intro, keys) = read(text);
     ensure!(!keys.is_empty(), "{SOURCE} has no keys");
     let mut page = format!(
         "<!-- Written by `cargo xtask generate` from `{SOURCE}`. Change that, not this. -->\n\n\
@@ -32,7 +25,7 @@ pub(super) fn page(tree: &Tree) -> Result<Generated> {
     );
     // Writing to a String cannot fail.
     _ = render(&mut page, &keys);
-    Ok(Generated::Text(page))
+    Ok(page)
 }
 
 /// Reads the keys with the comments above them. It understands what `config.yaml` uses of YAML: maps

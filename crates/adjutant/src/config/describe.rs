@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
+use crate::config::Kind;
 use crate::init;
 
 /// Keys that are one of a few words.
-const CHOICES: [(&str, &[&str]); 5] = [
+const CHOICES: [(&str, &[&str]); 4] = [
     ("server.logLevel", &["off", "error", "warn", "info", "debug", "trace"]),
-    ("agents.default", &["claude", "codex", "acp", "command", "script"]),
     ("agents.asks", &["role", "person"]),
     ("review.required", &["never", "person", "agent"]),
     ("review.onApproval", &["person", "merge", "pull_request"]),
@@ -25,6 +25,9 @@ pub(crate) struct Described {
 impl Described {
     /// The words that it may be, if they are a few.
     pub(crate) fn choices(&self) -> &'static [&'static str] {
+        if self.key == "agents.default" {
+            return Kind::names();
+        }
         let found = CHOICES.iter().find(|(key, _)| *key == self.key);
         found.map(|(_, choices)| *choices).unwrap_or_default()
     }

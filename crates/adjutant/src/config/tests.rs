@@ -292,8 +292,9 @@ fn what_is_not_written_keeps_its_default() {
         "agents: {claude: {arguments: [--verbose]}}\nbudget: {default: {usd: null}}\n",
     )
     .unwrap();
-    assert_eq!(config.agents.claude.binary.as_deref(), Some("claude"));
-    assert_eq!(config.agents.claude.arguments, ["--verbose"]);
+    let claude = Kind::of_name("claude").unwrap();
+    assert_eq!(config.agents.runner(claude).binary.as_deref(), Some("claude"));
+    assert_eq!(config.agents.runner(claude).arguments, ["--verbose"]);
     assert_eq!((config.budget.default.usd, config.budget.default.seconds), (None, Some(3600)));
 }
 

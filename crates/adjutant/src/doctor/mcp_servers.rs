@@ -34,7 +34,7 @@ pub(super) fn look(
     }
     for role in roles.values() {
         let McpChoice::Names(names) = &role.mcp else { continue };
-        let kind = role.kind.as_deref().unwrap_or_else(|| config.agents.default.as_str());
+        let kind = role.kind.as_deref().unwrap_or_else(|| config.agents.default.name());
         let Some(kind) = host::agent::kind(kind) else { continue };
         let place = ConfigPlace { directory: &home.root, command: &role.acp, variable: &variable };
         let files = kind.config_files(&place);

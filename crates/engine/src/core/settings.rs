@@ -296,6 +296,21 @@ pub enum McpChoice {
     Names(Vec<String>),
 }
 
+impl Role {
+    /// Keys of a role's file that name a program. Where a file names no kind, it is that of the first key that is given.
+    pub const PROGRAM_KEYS: [&str; 3] = ["command", "acp", "script"];
+
+    /// What such a key gives: a program and its arguments, or a path. Empty where it is not given.
+    pub fn program(&self, key: &str) -> Vec<String> {
+        match key {
+            "command" => self.command.clone(),
+            "acp" => self.acp.clone(),
+            "script" => self.script.iter().cloned().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// Caps on spending. An absent cap is unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Budget {

@@ -34,8 +34,8 @@ use std::path::{Path, PathBuf};
 use self::talk::Talk;
 use super::claude::user_config as claude_config;
 use super::{
-    Brief, ConfigPlace, Conversation, Kind, Plan, PlanError, Runner, SnapshotError, Supports,
-    TranscriptEntry, UserServer,
+    Brief, ConfigPlace, Conversation, Kind, Plan, PlanError, RoleKey, Runner, SnapshotError,
+    Supports, TranscriptEntry, UserServer,
 };
 use crate::run::{OutputLine, Stdin};
 
@@ -56,12 +56,22 @@ impl Kind for Acp {
             system_prompt: false,
             permissions: true,
             schema: false,
+            default_model: false,
+            plain_output: false,
             reads: &[],
         }
     }
 
     fn login_advice(&self) -> &'static str {
         "log in with the agent's own program, or name the variable of its key in `agents.acp.environment`"
+    }
+
+    fn config(&self) -> &'static str {
+        include_str!("acp/config.yaml")
+    }
+
+    fn role_key(&self) -> Option<RoleKey> {
+        Some(RoleKey { name: "acp", is_required: false, is_path: false })
     }
 
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {

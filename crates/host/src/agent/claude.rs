@@ -51,6 +51,8 @@ impl Kind for Claude {
             system_prompt: true,
             permissions: true,
             schema: true,
+            default_model: true,
+            plain_output: false,
             reads: &["CLAUDE.md"],
         }
     }
@@ -74,6 +76,10 @@ impl Kind for Claude {
                 "Answer with the word ok.",
             ],
         })
+    }
+
+    fn config(&self) -> &'static str {
+        include_str!("claude/config.yaml")
     }
 
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {

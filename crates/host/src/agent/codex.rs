@@ -74,6 +74,8 @@ impl Kind for Codex {
             system_prompt: true,
             permissions: true,
             schema: true,
+            default_model: false,
+            plain_output: false,
             reads: &["AGENTS.md"],
         }
     }
@@ -98,6 +100,10 @@ impl Kind for Codex {
                 "Answer with the word ok.",
             ],
         })
+    }
+
+    fn config(&self) -> &'static str {
+        include_str!("codex/config.yaml")
     }
 
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {

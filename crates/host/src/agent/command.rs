@@ -16,7 +16,7 @@ use serde_json::Value;
 use super::claude::{MCP_CONFIG, mcp_config};
 use super::{
     Brief, Conversation, EndReport, EndReportStatus, Event, Kind, PermissionVerdict, Plan,
-    PlanError, SnapshotError, Step, Supports, TranscriptEntry, report,
+    PlanError, RoleKey, SnapshotError, Step, Supports, TranscriptEntry, report,
 };
 use crate::run::{OutputLine, Stdin, Stream};
 
@@ -33,6 +33,8 @@ pub(super) const PLAIN_SUPPORTS: Supports = Supports {
     system_prompt: false,
     permissions: false,
     schema: false,
+    default_model: false,
+    plain_output: true,
     reads: &[],
 };
 
@@ -47,6 +49,14 @@ impl Kind for Command {
 
     fn supports(&self) -> Supports {
         PLAIN_SUPPORTS
+    }
+
+    fn config(&self) -> &'static str {
+        include_str!("command/config.yaml")
+    }
+
+    fn role_key(&self) -> Option<RoleKey> {
+        Some(RoleKey { name: "command", is_required: true, is_path: false })
     }
 
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {

@@ -3,7 +3,8 @@
 
 use super::command::{PLAIN_SUPPORTS, Reader, plain, restore, transcript};
 use super::{
-    Brief, Conversation, EntryKind, Kind, Plan, PlanError, SnapshotError, Supports, TranscriptEntry,
+    Brief, Conversation, EntryKind, Kind, Plan, PlanError, RoleKey, SnapshotError, Supports,
+    TranscriptEntry,
 };
 use crate::run::OutputLine;
 
@@ -18,6 +19,14 @@ impl Kind for Script {
 
     fn supports(&self) -> Supports {
         PLAIN_SUPPORTS
+    }
+
+    fn config(&self) -> &'static str {
+        include_str!("script/config.yaml")
+    }
+
+    fn role_key(&self) -> Option<RoleKey> {
+        Some(RoleKey { name: "script", is_required: true, is_path: true })
     }
 
     fn plan(&self, brief: &Brief) -> Result<Plan, PlanError> {

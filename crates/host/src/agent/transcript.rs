@@ -121,7 +121,7 @@ impl TranscriptEntry {
 }
 
 /// Fields of a tool's input that say most of what a call is about, the most telling first.
-const SUMMARY_FIELDS: [&str; 23] = [
+pub const SUMMARY_FIELDS: [&str; 23] = [
     "command",
     "cmd",
     "file_path",

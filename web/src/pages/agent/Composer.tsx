@@ -1,5 +1,6 @@
 import { Play, Send } from 'lucide-react';
 import { useRef, useState, type RefObject } from 'react';
+import { LISTENING_KINDS } from '../../api/agentFacts';
 import { ApiError, callTool, post } from '../../api/client';
 import { Button } from '../../parts/Button';
 import { Problem } from '../../parts/Problem';
@@ -10,21 +11,18 @@ import type { CrewRow, InputOutcome } from '../../api/types';
 import { nameOf } from '../crew/words';
 import css from './Composer.module.css';
 
-/** Kinds that hear what is typed while they work. */
-const LISTENING = new Set(['claude', 'codex', 'acp']);
-
 /** How what is written reaches it, in the words of the field. */
 export function placeholder(row: CrewRow): string {
   const who = `Write to ${nameOf(row)} ${row.short}`;
   if (row.state === 'waiting_review') return `${who}. It is woken when the review ends.`;
   if (row.state === 'queued') return `${who}. It reads your message when it starts.`;
   if (row.state === 'limited') return `${who}. It reads your message when its model is available again.`;
-  return row.state === 'running' && LISTENING.has(row.kind) ? who : `${who}. It receives your message as mail.`;
+  return row.state === 'running' && LISTENING_KINDS.includes(row.kind) ? who : `${who}. It receives your message as mail.`;
 }
 
 /** Types to one that listens; else, or where it does not take it, writes a letter. Says which it was. */
 async function tell(row: CrewRow, text: string): Promise<'typed' | 'mailed'> {
-  if (row.state === 'running' && LISTENING.has(row.kind)) {
+  if (row.state === 'running' && LISTENING_KINDS.includes(row.kind)) {
     try {
       const { taken } = await post<InputOutcome>(`/api/agents/${row.id}/input`, { line: text });
       if (taken) return 'typed';

@@ -1,11 +1,6 @@
 // What steps say in a line: which tool, about what, how it went.
+import { summaryOf } from '../../parts/summary';
 import type { Step } from './steps';
-
-/** The arguments that say most of what a call is about, the most telling first. */
-const TELLING = [
-  'command', 'cmd', 'file_path', 'filePath', 'path', 'pattern', 'query', 'url', 'subject', 'title', 'slug', 'role', 'agentId',
-  'taskId', 'summary', 'description', 'prompt',
-];
 
 /** Tools whose output is what a terminal shows. */
 const SHELLS = new Set(['Bash', 'BashOutput', 'shell', 'execute', 'exec_command', 'local_shell', 'Terminal', 'run']);
@@ -25,19 +20,9 @@ export function bare(tool: string): string {
   return tool.startsWith('mcp__') ? (tool.split('__').slice(2).join('__') || tool) : tool;
 }
 
-function telling(input: unknown): string {
-  if (typeof input === 'string') return input;
-  if (typeof input !== 'object' || input === null) return '';
-  // A list of changes, as one tool has it, is about the files in it.
-  if (Array.isArray(input)) return input.map((one) => field(one, 'path')).filter((path) => typeof path === 'string').join(', ');
-  const named = TELLING.map((name) => field(input, name)).find((value) => typeof value === 'string' && value !== '');
-  const found = named ?? Object.values(input).find((value) => typeof value === 'string' && value !== '');
-  return typeof found === 'string' ? found : '';
-}
-
 /** What a call is about. A command run by a shell's own command is that command. */
 export function about(input: unknown): string {
-  const text = telling(input).trim();
+  const text = summaryOf(input).trim();
   const wrapped = /^\/bin\/(?:ba|z)?sh -l?c '(.*)'$/s.exec(text);
   return (wrapped?.[1] ?? text).split('\n')[0] ?? '';
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AgentStream, StreamItem } from '../../api/types';
-import { KEPT, aboutOf, bare, join, linesOf } from './lines';
+import { summaryOf } from '../../parts/summary';
+import { KEPT, bare, join, linesOf } from './lines';
 
 const item = (kind: StreamItem['kind'], text: string, change: Partial<StreamItem> = {}): StreamItem => ({
   at: '2026-11-15T14:00:00Z', kind, text, tool: null, input: null, id: null, ok: null, durationMs: null, commit: null, part: false, err: false, cut: 0, ...change,
@@ -36,8 +37,8 @@ it('joins parts once, and forgets the oldest', () => {
 });
 
 it('tells a call by its most telling argument', () => {
-  expect(aboutOf({ waitSeconds: 5, agentId: 'sp_1' })).toBe('sp_1');
-  expect(aboutOf({ n: 1 })).toBe('');
-  expect(aboutOf('plain')).toBe('plain');
+  expect(summaryOf({ waitSeconds: 5, agentId: 'sp_1' })).toBe('sp_1');
+  expect(summaryOf({ n: 1 })).toBe('');
+  expect(summaryOf('plain')).toBe('plain');
   expect(bare('Bash')).toBe('Bash');
 });

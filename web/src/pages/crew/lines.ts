@@ -1,4 +1,5 @@
 // The end of an agent's stream as lines: a glance, not the whole story.
+import { summaryOf } from '../../parts/summary';
 import type { AgentStream } from '../../api/types';
 
 export interface Line {
@@ -13,18 +14,6 @@ export interface Line {
 export const KEPT = 200;
 /** A step gives no more lines than this. */
 const EACH = 12;
-const TELLING = ['command', 'cmd', 'file_path', 'path', 'pattern', 'query', 'url', 'subject', 'title', 'agentId', 'description'];
-
-/** What a call is about: its most telling argument. */
-export function aboutOf(input: unknown): string {
-  if (typeof input !== 'object' || input === null) return typeof input === 'string' ? input : '';
-  for (const name of TELLING) {
-    const value: unknown = Reflect.get(input, name);
-    if (typeof value === 'string') return value;
-  }
-  const first = Object.values(input).find((value) => typeof value === 'string');
-  return typeof first === 'string' ? first : '';
-}
 
 /** The name of a tool without where it comes from. */
 export function bare(tool: string): string {
@@ -37,7 +26,7 @@ export function linesOf(part: AgentStream): readonly Line[] {
     const place = `${part.attempt} ${part.next.segment} ${part.next.offset} ${index}`;
     if (item.kind === 'thought' || item.kind === 'told') return [];
     if (item.kind === 'call') {
-      const text = aboutOf(item.input).split('\n')[0] ?? '';
+      const text = summaryOf(item.input).split('\n')[0] ?? '';
       return [{ key: place, at: item.at, kind: 'call', tool: item.tool === null ? null : bare(item.tool), text }];
     }
     const lines = item.text.split('\n').filter((line) => line.trim() !== '');

@@ -1,78 +1,184 @@
 //! Settings of each kind of agent.
 
-use serde::de::{Deserializer, Error as _};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
+use serde::ser::{SerializeMap as _, Serializer};
 use serde::{Deserialize, Serialize};
 
 use crate::environment::Environment;
+use crate::yaml;
 
-/// Kind of agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
-    /// Claude Code
-    Claude,
-    /// Codex
-    Codex,
-    /// Anything that speaks the Agent Client Protocol
-    Acp,
-    /// Any command
-    Command,
-    /// The built-in agent without a model
-    Script,
-}
+/// Kind of agent, one of [`host::agent::KINDS`].
+#[derive(Clone, Copy)]
+pub(crate) struct Kind(&'static dyn host::agent::Kind);
+
+/// Names of all kinds.
+static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| Kind::all().map(Kind::name).collect());
+
+/// Keys of the section: its own, and one for each kind.
+static KEYS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    ["default", "asks", "environment"].into_iter().chain(Kind::all().map(Kind::name)).collect()
+});
 
 impl Kind {
+    /// Every kind.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        host::agent::KINDS.iter().copied().map(Self)
+    }
+
+    /// Names of all kinds.
+    pub(crate) fn names() -> &'static [&'static str] {
+        &NAMES
+    }
+
+    /// The kind of that name.
+    pub(crate) fn of_name(name: &str) -> Option<Self> {
+        host::agent::kind(name).map(Self)
+    }
+
     /// Its name.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::Claude => "claude",
-            Self::Codex => "codex",
-            Self::Acp => "acp",
-            Self::Command => "command",
-            Self::Script => "script",
-        }
+    pub(crate) fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Command that installs its program.
+    pub(crate) fn install(self) -> Option<&'static str> {
+        self.0.install()
+    }
+
+    /// Key of a role's file that names its program.
+    pub(crate) fn role_key(self) -> Option<host::agent::RoleKey> {
+        self.0.role_key()
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl PartialEq for Kind {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Kind {}
+
+impl Serialize for Kind {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Kind {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        Self::of_name(&name).ok_or_else(|| D::Error::unknown_variant(&name, Self::names()))
     }
 }
 
 /// Settings of each kind of agent.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields, rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Agents {
     /// The kind of a role that names none
     pub(crate) default: Kind,
     /// Policy for a tool that the role does not name
     pub(crate) asks: AsksName,
     /// Variables that agents of every kind get, by name
-    #[serde(deserialize_with = "names")]
     pub(crate) environment: Vec<String>,
-    /// Claude Code
-    #[serde(deserialize_with = "claude")]
-    pub(crate) claude: Runner,
-    /// Codex
-    #[serde(deserialize_with = "codex")]
-    pub(crate) codex: Runner,
-    /// Agents of the Agent Client Protocol
-    #[serde(deserialize_with = "other")]
-    pub(crate) acp: Runner,
-    /// Any command
-    #[serde(deserialize_with = "other")]
-    pub(crate) command: Runner,
-    /// The built-in agent
-    #[serde(deserialize_with = "other")]
-    pub(crate) script: Runner,
+    /// By the kind's name
+    runners: BTreeMap<&'static str, Runner>,
+}
+
+impl Agents {
+    /// Settings of a kind.
+    pub(crate) fn runner(&self, kind: Kind) -> Runner {
+        self.runners.get(kind.name()).cloned().unwrap_or_default()
+    }
 }
 
 impl Default for Agents {
     fn default() -> Self {
         Self {
-            default: Kind::Claude,
+            // The first of all kinds.
+            default: Kind(host::agent::KINDS[0]),
             asks: AsksName::Role,
             environment: Vec::new(),
-            claude: Runner::claude(),
-            codex: Runner::codex(),
-            acp: Runner::default(),
-            command: Runner::default(),
-            script: Runner::default(),
+            runners: Kind::all().map(|kind| (kind.name(), Runner::of(kind))).collect(),
+        }
+    }
+}
+
+impl Serialize for Agents {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(Some(KEYS.len()))?;
+        map.serialize_entry("default", &self.default)?;
+        map.serialize_entry("asks", &self.asks)?;
+        map.serialize_entry("environment", &self.environment)?;
+        for kind in Kind::all() {
+            map.serialize_entry(kind.name(), &self.runner(kind))?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Agents {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_struct("Agents", &KEYS, AgentsVisitor)
+    }
+}
+
+/// Reads the section: what is not given keeps its default.
+struct AgentsVisitor;
+
+impl<'de> Visitor<'de> for AgentsVisitor {
+    type Value = Agents;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the settings of each kind of agent")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Agents, A::Error> {
+        let mut agents = Agents::default();
+        while let Some(key) = map.next_key()? {
+            match key {
+                AgentsKey::Default => agents.default = map.next_value()?,
+                AgentsKey::Asks => agents.asks = map.next_value()?,
+                AgentsKey::Environment => {
+                    agents.environment = map.next_value::<VariableNames>()?.0;
+                }
+                AgentsKey::Kind(kind) => {
+                    let runner = map.next_value_seed(agents.runner(kind))?;
+                    agents.runners.insert(kind.name(), runner);
+                }
+            }
+        }
+        Ok(agents)
+    }
+}
+
+/// Key of the section.
+enum AgentsKey {
+    Default,
+    Asks,
+    Environment,
+    Kind(Kind),
+}
+
+impl<'de> Deserialize<'de> for AgentsKey {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match String::deserialize(from)?.as_str() {
+            "default" => Ok(Self::Default),
+            "asks" => Ok(Self::Asks),
+            "environment" => Ok(Self::Environment),
+            name => Kind::of_name(name)
+                .map(Self::Kind)
+                .ok_or_else(|| D::Error::unknown_field(name, &KEYS)),
         }
     }
 }
@@ -112,31 +218,20 @@ pub(crate) struct Runner {
 }
 
 impl Runner {
-    fn claude() -> Self {
-        Self::named(
-            "claude",
-            &[
-                "ANTHROPIC_API_KEY",
-                "ANTHROPIC_AUTH_TOKEN",
-                "ANTHROPIC_BASE_URL",
-                "CLAUDE_CODE_OAUTH_TOKEN",
-                "CLAUDE_CONFIG_DIR",
-            ],
-        )
-    }
-
-    fn codex() -> Self {
-        let environment = ["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"];
-        Self { steer: Some(true), ..Self::named("codex", &environment) }
-    }
-
-    fn named(binary: &str, environment: &[&str]) -> Self {
-        Self {
-            binary: Some(binary.to_owned()),
-            arguments: Vec::new(),
-            environment: environment.iter().map(|&name| name.to_owned()).collect(),
-            steer: None,
-        }
+    /// Defaults of a kind, which its own part of the configuration file gives.
+    fn of(kind: Kind) -> Self {
+        static DEFAULTS: LazyLock<BTreeMap<&str, Runner>> = LazyLock::new(|| {
+            let read = |kind: Kind| {
+                let part = yaml::parse::<BTreeMap<String, Runner>>(
+                    kind.name(),
+                    kind.0.config(),
+                    kind.0.config(),
+                );
+                part.ok().and_then(|mut part| part.remove(kind.name()))
+            };
+            Kind::all().filter_map(|kind| Some((kind.name(), read(kind)?))).collect()
+        });
+        DEFAULTS.get(kind.name()).cloned().unwrap_or_default()
     }
 
     /// Converts to the engine's settings: names of variables become their values. Agents of every kind get the shared
@@ -167,27 +262,18 @@ impl Runner {
             inherits: entries().filter(|entry| is_inherited(entry)).cloned().collect(),
         }
     }
+}
+
+impl<'de> DeserializeSeed<'de> for Runner {
+    type Value = Self;
 
     /// Reads what is given and keeps the rest: each kind has defaults of its own.
-    fn read<'de, D: Deserializer<'de>>(self, from: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(deny_unknown_fields, rename_all = "camelCase")]
-        struct Given {
-            binary: Option<String>,
-            arguments: Option<Vec<String>>,
-            environment: Option<Vec<String>>,
-            steer: Option<bool>,
-        }
-        let given = Given::deserialize(from)?;
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self, D::Error> {
+        let given = GivenRunner::deserialize(from)?;
         if given.steer.is_some() && self.steer.is_none() {
-            return Err(D::Error::custom("`steer` is for codex alone"));
+            return Err(D::Error::custom("this kind of agent cannot be told to `steer`"));
         }
-        Ok(Self {
-            binary: given.binary.or(self.binary),
-            arguments: given.arguments.unwrap_or(self.arguments),
-            environment: given.environment.unwrap_or(self.environment),
-            steer: given.steer.or(self.steer),
-        })
+        Ok(given.over(self))
     }
 }
 
@@ -209,6 +295,14 @@ pub(crate) fn shared_environment(
 }
 
 /// Names of variables that may be handed on.
+struct VariableNames(Vec<String>);
+
+impl<'de> Deserialize<'de> for VariableNames {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        names(from).map(Self)
+    }
+}
+
 fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     let names = Vec::<String>::deserialize(from)?;
     for name in &names {
@@ -224,14 +318,67 @@ fn names<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     Ok(names)
 }
 
-fn claude<'de, D: Deserializer<'de>>(from: D) -> Result<Runner, D::Error> {
-    Runner::claude().read(from)
+impl<'de> Deserialize<'de> for Runner {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(GivenRunner::deserialize(from)?.over(Self::default()))
+    }
 }
 
-fn codex<'de, D: Deserializer<'de>>(from: D) -> Result<Runner, D::Error> {
-    Runner::codex().read(from)
+/// Settings of a kind as far as somebody gave them.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct GivenRunner {
+    binary: Option<String>,
+    arguments: Option<Vec<String>>,
+    environment: Option<Vec<String>>,
+    steer: Option<bool>,
 }
 
-fn other<'de, D: Deserializer<'de>>(from: D) -> Result<Runner, D::Error> {
-    Runner::default().read(from)
+impl GivenRunner {
+    fn over(self, defaults: Runner) -> Runner {
+        Runner {
+            binary: self.binary.or(defaults.binary),
+            arguments: self.arguments.unwrap_or(defaults.arguments),
+            environment: self.environment.unwrap_or(defaults.environment),
+            steer: self.steer.or(defaults.steer),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_explains_its_settings_and_no_others() {
+        for kind in Kind::all() {
+            let part: BTreeMap<String, Runner> =
+                yaml::parse(kind.name(), kind.0.config(), kind.0.config()).unwrap();
+            assert_eq!(part.keys().collect::<Vec<_>>(), [kind.name()]);
+            let runner = Runner::of(kind);
+            assert_eq!(part[kind.name()], runner);
+            assert_eq!(kind.install().is_some(), runner.binary.is_some(), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_given_keeps_the_default_of_its_kind() {
+        let agents: Agents =
+            serde_json::from_str(r#"{"codex": {"binary": "/opt/codex"}, "default": "script"}"#)
+                .unwrap();
+        let codex = Kind::of_name("codex").unwrap();
+        let given = Runner { binary: Some("/opt/codex".into()), ..Runner::of(codex) };
+        assert_eq!((agents.runner(codex), agents.default.name()), (given, "script"));
+        let read = |text: &str| serde_json::from_str::<Agents>(text).unwrap_err().to_string();
+        let names = "`claude`, `codex`, `acp`, `command`, `script`";
+        let unknown = read(r#"{"cluade": {}}"#);
+        let wanted = format!(
+            "unknown field `cluade`, expected one of `default`, `asks`, `environment`, {names}"
+        );
+        assert!(unknown.starts_with(&wanted), "{unknown}");
+        let unknown = read(r#"{"default": "gemini"}"#);
+        let wanted = format!("unknown variant `gemini`, expected one of {names}");
+        assert!(unknown.starts_with(&wanted), "{unknown}");
+        assert!(read(r#"{"claude": {"steer": true}}"#).contains("cannot be told to `steer`"));
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use engine::settings::{Budget, McpChoice, Role, Sandbox, Worktree};
+use host::agent::RoleKey;
 use model::Line;
 use model::nearest::nearest;
 use model::policy::Rules;
@@ -203,13 +204,13 @@ fn finish(
         let message = format!("unknown key `{key}`");
         return Err(Problem::at_key(name, text, key, message).with_help(Some(help)));
     }
-    let kind = kind(&front).map_err(|(key, message)| Problem::at_key(name, text, key, message))?;
-    let role = Role {
+    let named = front.agent;
+    let mut role = Role {
         name: front.name.into_inner(),
         category: front.category.unwrap_or_else(|| "worker".to_owned()),
         display_name: front.display_name,
         description: front.description,
-        kind: kind.map(|kind| kind.as_str().to_owned()),
+        kind: None,
         command: front.command,
         acp: front.acp,
         script: front.script,
@@ -239,6 +240,9 @@ fn finish(
         other,
         prompt: prompt.trim().to_owned(),
     };
+    let kind =
+        kind(named, &role).map_err(|message| Problem::at_key(name, text, "agent", message))?;
+    role.kind = kind.map(|kind| kind.name().to_owned());
     Ok((role, warnings))
 }
 
@@ -254,18 +258,17 @@ fn mcp_choice(names: Option<Names>) -> McpChoice {
     }
 }
 
-/// The kind that is named, else the one whose command is given.
-fn kind(front: &Front) -> Result<Option<Kind>, (&'static str, String)> {
-    let missing = |key: &str| Err(("agent", format!("an agent of kind `{key}` needs `{key}`")));
-    match front.agent {
-        Some(Kind::Command) if front.command.is_empty() => missing("command"),
-        Some(Kind::Script) if front.script.is_none() => missing("script"),
-        Some(kind) => Ok(Some(kind)),
-        None if !front.command.is_empty() => Ok(Some(Kind::Command)),
-        None if !front.acp.is_empty() => Ok(Some(Kind::Acp)),
-        None if front.script.is_some() => Ok(Some(Kind::Script)),
-        None => Ok(None),
+/// The kind that is named, else the one whose program is given.
+fn kind(named: Option<Kind>, role: &Role) -> Result<Option<Kind>, String> {
+    let is_missing = |key: &RoleKey| key.is_required && role.program(key.name).is_empty();
+    if let Some(kind) = named {
+        return match kind.role_key().filter(is_missing) {
+            Some(key) => Err(format!("an agent of kind `{}` needs `{}`", kind.name(), key.name)),
+            None => Ok(Some(kind)),
+        };
     }
+    let given = Role::PROGRAM_KEYS.into_iter().find(|key| !role.program(key).is_empty());
+    Ok(given.and_then(Kind::of_name))
 }
 
 /// Quotes the values of keys at the margin that YAML would stumble over, such as a description

@@ -350,8 +350,9 @@ fn model_of(
 ) -> Result<Option<String>, ToolError> {
     let asked = draft.wish.model.clone().or_else(|| role.and_then(|role| role.model.clone()));
     let models = &cx.settings.models;
-    // The default is a model of Claude's; other kinds have defaults of their own.
-    let usual = || models.default.clone().filter(|_| kind == "claude");
+    // Other kinds have defaults of their own.
+    let takes_default = host::agent::kind(kind).is_some_and(|kind| kind.supports().default_model);
+    let usual = || models.default.clone().filter(|_| takes_default);
     match asked.as_deref() {
         Some("inherit") => {
             let parent = cx.caller.agent.as_ref().filter(|parent| parent.kind == kind);

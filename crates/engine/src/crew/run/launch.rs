@@ -218,15 +218,13 @@ fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, 
     };
     let OwnTools { allowed: tools, denied, others: asks } =
         settings.own_tools_of(agent, wish.tools.as_deref());
-    let command = match kind.name() {
-        "acp" => role.map(|role| role.acp.clone()).unwrap_or_default(),
-        "script" => role
-            .and_then(|role| role.script.as_ref())
-            .map(|script| engine.options.project.join(script).display().to_string())
-            .into_iter()
-            .collect(),
-        _ => role.map(|role| role.command.clone()).unwrap_or_default(),
-    };
+    let mut command = Vec::new();
+    if let (Some(role), Some(key)) = (role, kind.role_key()) {
+        command = role.program(key.name);
+        if let Some(path) = command.first_mut().filter(|_| key.is_path) {
+            *path = engine.options.project.join(&*path).display().to_string();
+        }
+    }
     let directory = directory_of(engine, agent);
     let variables = variables(engine, &runner, inherited);
     let lookup = |name: &str| {

@@ -30,7 +30,7 @@ impl Keeper {
 
     /// Shows those who look on what a program prints that has no words of its own for us.
     fn plain(&self, line: &OutputLine) {
-        let prints = matches!(self.agent.kind.as_str(), "command" | "script");
+        let prints = self.kind.supports().plain_output;
         if prints && line.stream == Stream::Out && !line.text.trim_start().starts_with('{') {
             self.engine.activity.said(self.agent.id, &line.text, line.at.as_millis());
         }
