@@ -85,11 +85,10 @@ impl LedgerCost {
     fn goals(&self) -> Vec<GoalCheck> {
         let bound = |rate: &LetterRate| match (rate.place, rate.clients) {
             (LogPlace::Network, 1) => Some(500.0),
-            (LogPlace::Network, 16) => Some(3_000.0),
+            (LogPlace::Network, 16) | (LogPlace::Standby, 64) => Some(3_000.0),
             (LogPlace::Network, 64) => Some(4_000.0),
             (LogPlace::Standby, 1) => Some(200.0),
             (LogPlace::Standby, 16) => Some(2_000.0),
-            (LogPlace::Standby, 64) => Some(3_000.0),
             _ => None,
         };
         let goal = |rate: &LetterRate| {

@@ -59,6 +59,7 @@ struct Options {
 /// What alone is measured.
 #[derive(Debug, clap::Args)]
 #[group(multiple = false)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 struct SelectedParts {
     /// Only agents that run, beside plain fork and exec
     #[arg(long)]

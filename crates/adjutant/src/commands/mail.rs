@@ -94,7 +94,7 @@ async fn list(app: &App, args: &MailArgs) -> Result<(), Trouble> {
 }
 
 async fn page(client: &Client, input: Value) -> Result<Answer<InboxAnswer>, Trouble> {
-    Ok(call_tool(client, "mcp__mail__list_inbox", &input).await?)
+    call_tool(client, "mcp__mail__list_inbox", &input).await
 }
 
 /// Where it is noted which mail was shown. Agents and users of a server without a home here have no such note.

@@ -224,9 +224,9 @@ async fn a_wait_for_mail_is_for_mail_that_was_not_shown() {
     let listed = answer(&world, &["mail", "--wait", "240"]).await;
     assert_eq!(listed["count"], 1, "{listed}");
     // It is unread, and was shown: the wait ends with the second.
-    let waiting = tokio::spawn(world.command(&["mail", "--wait", "240", "--json"]).output());
-    send("second").await;
-    let listed: Value = serde_json::from_slice(&waiting.await.unwrap().unwrap().stdout).unwrap();
+    let mut command = world.command(&["mail", "--wait", "240", "--json"]);
+    let (waited, ()) = tokio::join!(command.output(), send("second"));
+    let listed: Value = serde_json::from_slice(&waited.unwrap().stdout).unwrap();
     assert_eq!(listed["mails"][1]["subject"], "second", "{listed}");
     // What came since the last list is no reason to wait.
     send("third").await;

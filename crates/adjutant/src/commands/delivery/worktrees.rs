@@ -51,7 +51,7 @@ async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
     let value = json!({ "worktrees": worktrees });
     Ok(app.render.answer(&value, || {
         if worktrees.is_empty() {
-            return no_worktrees(were_any);
+            return if were_any { none_left() } else { none_yet() };
         }
         let root = app.home().ok().map(|home| home.root);
         let folders = KnownFolders { project: root.as_deref(), user: app.env.user_home.as_deref() };
@@ -59,14 +59,16 @@ async fn list(app: &App, rows: Rows) -> Result<(), Trouble> {
     })?)
 }
 
-/// Says why there are no worktrees.
-fn no_worktrees(were_any: bool) -> String {
-    if were_any {
-        return format!(
-            "No worktrees are left: merged, abandoned and unchanged work needs none.\n{} lists those that were.",
-            name("adjutant worktrees --all")
-        );
-    }
+/// Says that the worktrees there were have been removed.
+fn none_left() -> String {
+    format!(
+        "No worktrees are left: merged, abandoned and unchanged work needs none.\n{} lists those that were.",
+        name("adjutant worktrees --all")
+    )
+}
+
+/// Says which agents get worktrees.
+fn none_yet() -> String {
     format!(
         "No worktrees yet.\nIn a git repository with a commit, an agent whose role has {}\nor a category in {} \
          gets one.",

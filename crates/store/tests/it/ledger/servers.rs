@@ -8,9 +8,17 @@ use testkit::postgres::Postgres;
 
 use super::{HOME, LONG_LEASE, Ledger, client_of, content, take, wait, write};
 
+/// How a standby gets what the primary commits.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Replication {
+    Synchronous,
+    Asynchronous,
+}
+
 /// Kills a primary while a server writes, promotes its standby, and returns how many writes were answered and how
 /// many of these are lost.
-fn fail_over(is_synchronous: bool) -> (u32, u32) {
+fn fail_over(replication: Replication) -> (u32, u32) {
+    let is_synchronous = replication == Replication::Synchronous;
     let mut ledger = Ledger::start(&[]);
     let mut standby = ledger.postgres.standby(&[]).unwrap();
     let home = take(client_of(&ledger.postgres.address_with(&standby)), "a", LONG_LEASE);
@@ -27,8 +35,14 @@ fn fail_over(is_synchronous: bool) -> (u32, u32) {
     let is_over = AtomicBool::new(false);
     let answered = thread::scope(|scope| {
         let writing = scope.spawn(|| {
-            let is_held = |bits: &u64| write(&store, *bits).is_ok();
-            (21..).take_while(is_held).take_while(|_| !is_over.load(Ordering::Relaxed)).count()
+            let mut held = 0_u32;
+            while write(&store, 21 + u64::from(held)).is_ok() {
+                held += 1;
+                if is_over.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+            held
         });
         ledger.postgres.kill().unwrap();
         if !is_synchronous {
@@ -36,7 +50,7 @@ fn fail_over(is_synchronous: bool) -> (u32, u32) {
         }
         standby.promote().unwrap();
         is_over.store(true, Ordering::Relaxed);
-        20 + u32::try_from(writing.join().unwrap()).unwrap()
+        20 + writing.join().unwrap()
     });
     // What the new primary has, from its own snapshot and log.
     let (file, mut client) = (ledger.file("b"), client_of(&standby.address()));
@@ -54,7 +68,7 @@ fn fail_over(is_synchronous: bool) -> (u32, u32) {
 #[test]
 #[expect(clippy::print_stdout, reason = "counts are printed")]
 fn a_failover_to_a_synchronous_standby_loses_nothing_and_needs_no_restart() {
-    let (answered, lost) = fail_over(true);
+    let (answered, lost) = fail_over(Replication::Synchronous);
     println!("synchronous standby: {answered} answered, {lost} lost");
     assert!(answered > 20, "{answered}");
     assert_eq!(lost, 0);
@@ -63,7 +77,7 @@ fn a_failover_to_a_synchronous_standby_loses_nothing_and_needs_no_restart() {
 #[test]
 #[expect(clippy::print_stdout, reason = "counts are printed")]
 fn a_failover_to_a_standby_that_lags_is_seen_to_lose() {
-    let (answered, lost) = fail_over(false);
+    let (answered, lost) = fail_over(Replication::Asynchronous);
     println!("asynchronous standby: {answered} answered, {lost} lost");
     assert!(lost > 0, "{answered} were answered");
 }
