@@ -19,15 +19,13 @@ use crate::core::follow;
 use crate::core::handed_on::set_variable;
 use crate::core::handle::Core;
 use crate::core::settings::{Sandbox, SetupSettings};
-use crate::crew::run::sandboxed;
+use crate::crew::run::{sandboxed, setup_folders};
 use crate::delivery::supervised::{self, Heard};
 
 /// Patterns of files that are copied, in the project's folder; Claude Code reads it too.
 const INCLUDE_FILE: &str = ".worktreeinclude";
 /// Upper bound on its size.
 const MAX_INCLUDE_BYTES: u64 = 64 << 10;
-/// Runs of the set-up that may be lost before it counts as failed.
-const MAX_LOST: u32 = 3;
 /// Lines of the set-up's output in an error.
 const LAST_LINES: usize = 10;
 
@@ -229,8 +227,7 @@ pub(crate) async fn run_setup(
         Err(reason) => return Ok(Some(SetupFailure { reason, output: String::new() })),
     };
     let place = spec.directory.clone();
-    for number in 1..=MAX_LOST {
-        let folder = RunFolder::open(run.runs.join(format!("setup-{number}")));
+    for folder in setup_folders(&run.runs) {
         if !folder.path().is_dir() {
             let (path, spec) = (folder.path().to_owned(), spec.clone());
             let begun = engine
@@ -262,8 +259,7 @@ pub(crate) async fn run_setup(
 
 /// Ends every run of a set-up that is still under way.
 pub(crate) async fn end_runs(engine: &Core, run: &SetupRun) -> Result<(), ToolError> {
-    for number in 1..=MAX_LOST {
-        let folder = RunFolder::open(run.runs.join(format!("setup-{number}")));
+    for folder in setup_folders(&run.runs) {
         supervised::stop(engine, &folder, "its agent no longer needs it").await?;
     }
     Ok(())

@@ -1,7 +1,6 @@
 //! The operator's actions on agents: starts them with every option,
 //! types to them, reads their output.
 
-use host::files::FileError;
 use host::run::{OutputLine, Position, RunFolder, Variables};
 use model::AgentId;
 use serde_json::json;
@@ -10,11 +9,11 @@ use tokio::sync::oneshot;
 use super::draft::{self, Drafted};
 use super::environment;
 use super::keeper::Order;
+use super::output_folders::{OutputFolders, OutputPart, Writing};
 use super::wish::{Draft, StartedBy};
 use crate::call::cx::{Caller, WriteCx, find_agent, fresh};
 use crate::core::error::ToolError;
 use crate::core::machine::folder_of;
-use crate::core::redact::LineRedactor;
 use crate::crew::mcp_servers::McpChooser;
 use crate::crew::service::Crew;
 
@@ -40,6 +39,8 @@ pub struct OutputPage {
     pub attempt: u32,
     /// True if the output is complete
     pub complete: bool,
+    /// True if the set-up of its worktree printed these lines
+    pub is_setup: bool,
 }
 
 impl Crew {
@@ -127,40 +128,12 @@ impl Crew {
             RunFolder::open(folder_of(self, &agent).path().with_file_name(attempt.to_string()));
         let over = agent.ended_at().is_some() || attempt < agent.attempt;
         let read = tokio::task::spawn_blocking(move || {
-            // An attempt that was given up before it began has no folder, and no output.
-            if !folder.path().is_dir() {
-                return Ok((Vec::new(), wish.from));
-            }
-            let mut redactor = redactor_at(&folder, wish.from)?;
-            let mut reader = folder.output(wish.from);
-            let mut lines = reader.next(wish.bytes.max(1))?;
-            if over && lines.is_empty() {
-                // A last line that a crash cut off.
-                lines = reader.finish();
-            }
-            for line in &mut lines {
-                line.text = redactor.line(std::mem::take(&mut line.text));
-            }
-            Ok::<_, FileError>((lines, reader.position()))
+            let writing = if over { Writing::IsOver } else { Writing::GoesOn };
+            OutputFolders::of(folder, attempt).read(wish.from, wish.bytes, writing)
         });
-        let (lines, next) =
+        let OutputPart { lines, next, is_setup } =
             read.await.map_err(ToolError::internal)?.map_err(ToolError::internal)?;
         let complete = over && lines.is_empty();
-        Ok(OutputPage { lines, next, attempt, complete })
+        Ok(OutputPage { lines, next, attempt, complete, is_setup })
     }
-}
-
-/// Lines before a place that are read to know whether a private key is open there.
-const KEY_LOOKBACK_LINES: usize = 128;
-
-/// A redactor for the lines that follow a place: a key may have begun before it.
-fn redactor_at(folder: &RunFolder, from: Position) -> Result<LineRedactor, FileError> {
-    let mut redactor = LineRedactor::default();
-    let Some(before) = folder.tail(Some(from), KEY_LOOKBACK_LINES)? else { return Ok(redactor) };
-    let bytes = usize::try_from(before.bytes).unwrap_or(usize::MAX);
-    for line in folder.output(before.from).next(bytes)? {
-        // Only what it remembers counts here.
-        drop(redactor.line(line.text));
-    }
-    Ok(redactor)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use host::agent::{EntryKind, TranscriptEntry, read_transcript};
-use host::run::{OutputLine, Position, RunFolder, Stream};
+use host::run::{OutputLine, OutputRange, Position, RunFolder, Stream};
 use model::AgentId;
 use serde_json::Value;
 use wire::agents::{AgentStream, OutputPlace, StepKind, StreamItem};
@@ -14,14 +14,17 @@ use crate::call::cx::find_agent;
 use crate::core::error::ToolError;
 use crate::core::machine::folder_of;
 use crate::core::redact::redact;
-use crate::crew::run::OutputWish;
 use crate::crew::run::ask::{self, REMEMBERED};
+use crate::crew::run::{OutputFolders, OutputWish};
 use crate::views::service::Views;
 
 /// A text is no longer than this unless it is wanted whole.
 const TEXT: usize = 64 * 1024;
 /// Nor is a string in what a tool is given.
 const STRING: usize = 16 * 1024;
+
+/// Kind whose lines are shown as they are.
+const PROGRAM: &str = "command";
 
 /// Where reading begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,8 +114,14 @@ impl Views {
             Beginning::At(place) => (place, wish.bytes),
             Beginning::Tail(lines, before) => {
                 let folder = folder_of(self, &agent).path().with_file_name(attempt.to_string());
-                let found = self.outside(move |_| tail(&RunFolder::open(folder), before, lines));
-                match found.await? {
+                let found = self.outside(move |_| {
+                    let folders = OutputFolders::of(RunFolder::open(folder), attempt);
+                    folders.tail(before, lines).map_err(ToolError::internal)
+                });
+                let sized = |range: OutputRange| {
+                    (range.from, usize::try_from(range.bytes).unwrap_or(usize::MAX))
+                };
+                match found.await?.map(sized) {
                     Some((from, bytes)) => (from, bytes),
                     None if before.is_some() => return Ok(nothing(attempt)),
                     None => (Position::default(), wish.bytes),
@@ -126,7 +135,9 @@ impl Views {
         let asked = asked
             .filter_map(|it| ask::request_in(page.attempt, &it.request).map(str::to_owned))
             .collect();
-        let mut items = steps(&agent.kind, &page.lines, &asked);
+        // What a set-up prints is a program's, whatever the agent speaks.
+        let kind = if page.is_setup { PROGRAM } else { agent.kind.as_str() };
+        let mut items = steps(kind, &page.lines, &asked);
         if !wish.whole {
             items.iter_mut().for_each(shorten_item);
         }
@@ -145,18 +156,6 @@ impl Views {
 fn nothing(attempt: u32) -> AgentStream {
     let (from, next) = (output_place(Position::default()), output_place(Position::default()));
     AgentStream { items: Vec::new(), from, next, attempt, complete: false, heard: false }
-}
-
-fn tail(
-    folder: &RunFolder,
-    before: Option<Position>,
-    lines: usize,
-) -> Result<Option<(Position, usize)>, ToolError> {
-    if !folder.path().is_dir() {
-        return Ok(None);
-    }
-    let found = folder.tail(before, lines).map_err(ToolError::internal)?;
-    Ok(found.map(|stretch| (stretch.from, usize::try_from(stretch.bytes).unwrap_or(usize::MAX))))
 }
 
 /// Lines as steps; parts that stand side by side are joined. Of requests for permissions only those are shown that were put
