@@ -1,6 +1,6 @@
 //! `adjutant init`: makes a home. What is there is kept, always.
 
-mod detect;
+pub(crate) mod detect;
 
 use std::path::PathBuf;
 

@@ -9,6 +9,7 @@ use super::{Check, Status, which};
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::home::Home;
+use crate::init::detect;
 
 /// Timeout of a git query.
 const LOOK: Duration = Duration::from_secs(10);
@@ -83,18 +84,22 @@ fn left_out(project: &Path, config: &Config, env: &Environment) -> Option<Check>
     if all.is_empty() {
         return None;
     }
+    let made = detect::detect(project).setup;
     let mut lines = vec!["worktrees:".to_owned()];
+    lines.extend(made.as_ref().map(|(setup, _)| format!("  setup: {}", detect::quoted(setup))));
     for (key, way) in [("copy", Way::Copy), ("link", Way::Link)] {
         let names = names(Some(way));
-        if !names.is_empty() {
+        // A set-up makes them anew, so that nobody's own are changed or tested in their place.
+        if !names.is_empty() && (way == Way::Copy || made.is_none()) {
             lines.push(format!("  {key}: [{}]", names.join(", ")));
         }
     }
     let quoted: Vec<String> = all.iter().map(|name| format!("`{name}`")).collect();
     let message = format!("git ignores {}, so agents' worktrees do not have it", quoted.join(", "));
-    let next = format!(
-        "write this into the configuration, or name a command that makes it with `worktrees.setup`:\n{}",
-        lines.join("\n")
-    );
+    let instead = match made {
+        Some(_) => "",
+        None => ", or name a command that makes it with `worktrees.setup`",
+    };
+    let next = format!("write this into the configuration{instead}:\n{}", lines.join("\n"));
     Some(Check::warn("worktree files", message, next))
 }

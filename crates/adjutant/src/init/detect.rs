@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use toml_edit::{DocumentMut, Item};
+
 /// Settings that fit a project, each with the reason that is written beside it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ProjectSettings {
@@ -10,6 +12,8 @@ pub(crate) struct ProjectSettings {
     pub(crate) kind: &'static str,
     /// Set-up of a new worktree
     pub(crate) setup: Option<(String, &'static str)>,
+    /// Why it needs none, where that is known
+    pub(crate) without_setup: Option<&'static str>,
     /// Check before a merge
     pub(crate) check: Option<(String, &'static str)>,
     /// Patterns of ignored files to copy
@@ -18,6 +22,23 @@ pub(crate) struct ProjectSettings {
 
 const INSTALLS: &str = "A new worktree has no node_modules: git ignores it.";
 const CHECKED: &str = "Merged work must pass the project's own tests.";
+const FETCHES: &str = "Nothing to set up: it fetches and builds what is missing by itself.";
+/// Files that a Python project has at its top.
+const PYTHON_FILES: [&str; 4] = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"];
+/// Names of what a Python project's tests need beside the project, most telling first.
+const TEST_GROUPS: [&str; 4] = ["test", "tests", "testing", "dev"];
+/// Files with the same, most telling first.
+const TEST_REQUIREMENTS: [&str; 9] = [
+    "requirements/test.txt",
+    "requirements/tests.txt",
+    "requirements/dev.txt",
+    "requirements-test.txt",
+    "requirements-tests.txt",
+    "requirements-dev.txt",
+    "test-requirements.txt",
+    "dev-requirements.txt",
+    "requirements_dev.txt",
+];
 
 /// Looks at the files at the top of a project. A kind that is not known has no settings.
 pub(crate) fn detect(root: &Path) -> ProjectSettings {
@@ -26,7 +47,7 @@ pub(crate) fn detect(root: &Path) -> ProjectSettings {
         cargo()
     } else if has("package.json") {
         node(root)
-    } else if has("pyproject.toml") || has("requirements.txt") {
+    } else if PYTHON_FILES.iter().any(|name| has(name)) {
         python(root)
     } else if has("go.mod") {
         go()
@@ -41,12 +62,14 @@ pub(crate) fn detect(root: &Path) -> ProjectSettings {
 
 fn cargo() -> ProjectSettings {
     let check = Some(("cargo test".to_owned(), CHECKED));
-    ProjectSettings { kind: "Cargo", check, ..ProjectSettings::default() }
+    let without_setup = Some(FETCHES);
+    ProjectSettings { kind: "Cargo", check, without_setup, ..ProjectSettings::default() }
 }
 
 fn go() -> ProjectSettings {
     let check = Some(("go test ./...".to_owned(), CHECKED));
-    ProjectSettings { kind: "Go", check, ..ProjectSettings::default() }
+    let without_setup = Some(FETCHES);
+    ProjectSettings { kind: "Go", check, without_setup, ..ProjectSettings::default() }
 }
 
 fn node(root: &Path) -> ProjectSettings {
@@ -72,7 +95,7 @@ fn node(root: &Path) -> ProjectSettings {
         kind,
         setup: has_any.then(|| (setup.to_owned(), INSTALLS)),
         check: tests.then(|| (test.to_owned(), CHECKED)),
-        copy: Vec::new(),
+        ..ProjectSettings::default()
     }
 }
 
@@ -85,22 +108,68 @@ fn python(root: &Path) -> ProjectSettings {
     const WHY: &str =
         "A new worktree has no .venv: git ignores it. A link to yours would test your own files.";
     let has = |name: &str| root.join(name).is_file();
-    let project = fs::read_to_string(root.join("pyproject.toml")).unwrap_or_default();
-    let venv = |install: &str| {
-        format!("sh -c 'python3 -m venv .venv && .venv/bin/pip install -q {install}'")
-    };
+    let text = fs::read_to_string(root.join("pyproject.toml")).unwrap_or_default();
+    let project = text.parse::<DocumentMut>().unwrap_or_default();
+    let is_tested = ["tests", "test"].iter().any(|name| root.join(name).is_dir())
+        || text.contains("pytest")
+        || TEST_REQUIREMENTS.iter().any(|name| has(name));
     let (kind, setup, run) = if has("uv.lock") {
         ("uv", "uv sync".to_owned(), "uv run pytest")
-    } else if has("poetry.lock") || project.contains("[tool.poetry") {
+    } else if has("poetry.lock") || text.contains("[tool.poetry") {
         ("Poetry", "poetry install".to_owned(), "poetry run pytest")
-    } else if has("requirements.txt") {
-        ("pip", venv("-r requirements.txt"), ".venv/bin/python -m pytest")
     } else {
-        ("pip", venv("-e ."), ".venv/bin/python -m pytest")
+        ("pip", pip(root, &project, is_tested.then_some("pytest")), ".venv/bin/python -m pytest")
     };
-    let is_tested = root.join("tests").is_dir() || project.contains("pytest");
     let check = is_tested.then(|| (run.to_owned(), CHECKED));
-    ProjectSettings { kind, setup: Some((setup, WHY)), check, copy: Vec::new() }
+    ProjectSettings { kind, setup: Some((setup, WHY)), check, ..ProjectSettings::default() }
+}
+
+/// The command that makes a `.venv` with the project, what it needs, and what its tests need: where nothing names that,
+/// their `runner`, if there are tests.
+fn pip(root: &Path, project: &DocumentMut, runner: Option<&str>) -> String {
+    let has = |name: &str| root.join(name).is_file();
+    let named = |table: Option<&Item>| {
+        TEST_GROUPS.into_iter().find(|name| table.is_some_and(|table| table.get(name).is_some()))
+    };
+    let metadata = project.get("project");
+    let extra = named(metadata.and_then(|metadata| metadata.get("optional-dependencies")));
+    let group = named(project.get("dependency-groups"));
+    let is_package = metadata.is_some()
+        || project.get("build-system").is_some()
+        || has("setup.py")
+        || has("setup.cfg");
+    let file = TEST_REQUIREMENTS.into_iter().find(|name| has(name));
+    let mut install = Vec::new();
+    match extra.filter(|_| is_package) {
+        Some(extra) => install.push(format!("-e \".[{extra}]\"")),
+        None if is_package => install.push("-e .".to_owned()),
+        None => {}
+    }
+    install.extend(has("requirements.txt").then(|| "-r requirements.txt".to_owned()));
+    // One of them says what the tests need; more would install the same under two names.
+    let mut newer_pip = "";
+    match (extra, file, group) {
+        (None, Some(file), _) => install.push(format!("-r {file}")),
+        (None, None, Some(group)) => {
+            // The pip of a new .venv may be older than groups are.
+            newer_pip = " && .venv/bin/pip install -q \"pip>=25.1\"";
+            install.push(format!("--group {group}"));
+        }
+        (None, None, None) => install.extend(runner.map(str::to_owned)),
+        (Some(_), ..) => {}
+    }
+    let install = match install.join(" ") {
+        none if none.is_empty() => none,
+        install => format!(" && .venv/bin/pip install -q {install}"),
+    };
+    // Newer versions of Python write the same file, so that nobody commits a `.venv` that no rule ignores.
+    let venv = "python3 -m venv .venv && echo \"*\" > .venv/.gitignore";
+    format!("sh -c '{venv}{newer_pip}{install}'")
+}
+
+/// A text as YAML reads it back.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 /// The configuration with a project's settings in the place of the defaults, and the reasons beside them.
@@ -115,9 +184,10 @@ pub(crate) fn fitted(config: &str, found: &ProjectSettings) -> String {
             1,
         );
     };
-    let quoted = |text: &str| serde_json::Value::from(text).to_string();
     if let Some((setup, why)) = &found.setup {
         set("  setup: null", format!("setup: {}", quoted(setup)), why);
+    } else if let Some(why) = found.without_setup {
+        set("  setup: null", "setup: null".to_owned(), why);
     }
     if let Some((check, why)) = &found.check {
         set("check: null", format!("check: {}", quoted(check)), why);
@@ -204,6 +274,48 @@ mod tests {
     }
 
     #[test]
+    fn pip_installs_what_the_tests_of_a_python_project_need() {
+        const PACKAGE: &str = "[project]\nname = \"a\"\n";
+        let with = |more: &str| format!("{PACKAGE}{more}");
+        let tests = ("tests/test_a.py", "");
+        for (files, install) in [
+            (vec![("pyproject.toml", PACKAGE.to_owned())], "pip install -q -e . pytest"),
+            (
+                vec![(
+                    "pyproject.toml",
+                    with("[project.optional-dependencies]\ndev = []\ntest = []"),
+                )],
+                "pip install -q -e \".[test]\"",
+            ),
+            (
+                vec![("pyproject.toml", with("")), ("requirements/tests.txt", String::new())],
+                "pip install -q -e . -r requirements/tests.txt",
+            ),
+            (
+                vec![("pyproject.toml", with("[dependency-groups]\ndev = []"))],
+                "pip install -q \"pip>=25.1\" && .venv/bin/pip install -q -e . --group dev",
+            ),
+            (vec![("setup.py", String::new())], "pip install -q -e . pytest"),
+            (
+                vec![("requirements.txt", String::new()), ("requirements-dev.txt", String::new())],
+                "pip install -q -r requirements.txt -r requirements-dev.txt",
+            ),
+            // Settings of a linter alone make no package.
+            (vec![("pyproject.toml", "[tool.black]".to_owned())], "pip install -q pytest"),
+            (vec![("pyproject.toml", "[project".to_owned())], "pip install -q pytest"),
+        ] {
+            let mut files: Vec<(&str, &str)> =
+                files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+            files.push(tests);
+            let (kind, setup, check) = written(&files);
+            assert_eq!((kind, setup[0].as_str()), ("pip", "sh"), "{files:?}");
+            let venv = "python3 -m venv .venv && echo \"*\" > .venv/.gitignore";
+            assert_eq!(setup[2], format!("{venv} && .venv/bin/{install}"), "{files:?}");
+            assert_eq!(check, [".venv/bin/python", "-m", "pytest"], "{files:?}");
+        }
+    }
+
+    #[test]
     fn an_env_file_is_copied_and_every_line_has_its_reason() {
         let dir = project(&[("Cargo.toml", ""), (".env", "A=1")]);
         let text = fitted(CONFIG, &detect(dir.path()));
@@ -212,6 +324,7 @@ mod tests {
         assert!(text.contains(
             "# Cargo: Merged work must pass the project's own tests.\ncheck: \"cargo test\"\n"
         ));
+        assert!(text.contains("  # Cargo: Nothing to set up"), "{text}");
         assert_eq!(fitted(CONFIG, &ProjectSettings::default()), CONFIG);
     }
 }

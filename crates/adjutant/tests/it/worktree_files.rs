@@ -121,8 +121,7 @@ test -L .venv && echo link; test -L node_modules || echo folder; git status --po
 async fn the_set_up_runs_once_before_the_agent_in_its_environment() {
     let setup = [("ADJUTANT_WORKTREES_SETUP", "sh setup.sh")];
     let world = stage(&setup, "cat made").await;
-    let script =
-        "echo again >> \"$ADJUTANT_HOME/times\"; env > \"$ADJUTANT_HOME/setup-env\"; pwd > made";
+    let script = "echo installing 12 packages; echo again >> \"$ADJUTANT_HOME/times\"; env > \"$ADJUTANT_HOME/setup-env\"; pwd > made";
     fs::write(world.project().join("setup.sh"), script).unwrap();
     sh(&world, "git add setup.sh && git commit -q -m Setup").await;
     looks(&world).await;
@@ -135,6 +134,25 @@ async fn the_set_up_runs_once_before_the_agent_in_its_environment() {
     };
     assert!(port(&environment).is_some() && port(&environment) == port(&noted(&world, "env")));
     assert!(!environment.contains("TOKEN"), "{environment}");
+    for logs in [&["logs", "last"][..], &["logs", "last", "--raw"]] {
+        let told = world.run(logs).await.unwrap().ok().unwrap().stdout;
+        let (setup, agent) = (told.find("installing 12 packages"), told.find("done"));
+        assert!(setup.is_some() && setup < agent, "{logs:?}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn the_output_of_a_set_up_is_read_while_it_runs() {
+    let setup = "sh -c 'echo installing; touch \"$ADJUTANT_HOME/begun\"; exec sleep 1000'";
+    let world = stage(&[("ADJUTANT_WORKTREES_SETUP", setup)], "true").await;
+    let agent = draft(&world, "hand", "look").await;
+    until("the set-up runs", || world.home().join("begun").exists()).await;
+    let told = world.run(&["logs", &agent]).await.unwrap().ok().unwrap();
+    assert!(told.stdout.contains("installing"), "{told:?}");
+    world.run(&["kill", &agent]).await.unwrap().ok().unwrap();
+    let told = world.run(&["logs", &agent]).await.unwrap().ok().unwrap();
+    assert!(told.stdout.contains("installing"), "it stays: {told:?}");
+    agree(&world).await;
 }
 
 #[tokio::test]
@@ -222,6 +240,13 @@ async fn doctor_proposes_the_lines_for_ignored_files_and_is_content_with_them() 
         check["message"].as_str().unwrap().contains("`.env`, `.venv`, `node_modules`"),
         "{check}"
     );
+    // Where it is known how the dependencies are made, a link would only share the user's own.
+    let package = r#"{"devDependencies": {"jest": "29"}}"#;
+    fs::write(project.join("package.json"), package).unwrap();
+    let next = found().await.unwrap()["next"].as_str().unwrap().to_owned();
+    let lines = "worktrees:\n  setup: \"npm install --no-package-lock --prefer-offline --no-audit --no-fund\"\n  \
+        copy: [.env]";
+    assert!(next.ends_with(lines), "{next}");
     fs::write(world.home().join("config.yaml"), format!("{lines}\n")).unwrap();
     assert_eq!(found().await, None);
 }
