@@ -7,6 +7,7 @@ pub mod github;
 pub mod llm;
 pub mod postgres;
 mod programs;
+pub mod projects;
 mod proxy;
 mod receiver;
 pub mod slack;

@@ -115,10 +115,15 @@ impl World {
 
     /// The folder of the worktrees, in the user's data folder. Without one yet, where it would not be found.
     pub fn worktrees(&self) -> PathBuf {
-        let base = self.dir.path().join("user/.local/share/adjutant/worktrees");
+        let base = self.user().join(".local/share/adjutant/worktrees");
         let inside = std::fs::read_dir(&base).into_iter().flatten().flatten();
         let mut folders = inside.filter(|entry| entry.file_name() != ".ports");
         folders.next().map_or(base, |entry| entry.path())
+    }
+
+    /// The user's own folder.
+    pub fn user(&self) -> PathBuf {
+        self.dir.path().join("user")
     }
 
     /// Where the operator's secrets are.
@@ -129,6 +134,11 @@ impl World {
     /// Where scratch files go.
     pub fn scratch(&self) -> PathBuf {
         self.dir.path().join("tmp")
+    }
+
+    /// Takes another binary for every command from now on, such as one that was installed.
+    pub fn use_binary(&mut self, binary: impl Into<PathBuf>) {
+        self.binary = binary.into();
     }
 
     /// Sets a variable for every command from now on.

@@ -8,6 +8,7 @@ mod denied;
 mod looping;
 mod mail;
 mod mcp_install;
+mod newcomer;
 mod project_servers;
 mod refused;
 mod restart;

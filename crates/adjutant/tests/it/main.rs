@@ -33,6 +33,7 @@ mod main_flow;
 mod mcp;
 mod mcp_install;
 mod merging;
+mod newcomer;
 mod office;
 mod open;
 mod output;
