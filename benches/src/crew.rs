@@ -20,6 +20,8 @@ pub(crate) const SPEAKS: &str = "speaks";
 pub(crate) const RESTS: &str = "rests";
 /// The role of those who stay for a while, wherever they are.
 pub(crate) const STAYS: &str = "stays";
+/// The role of those who leave a file behind and fail, so that their worktrees stay.
+pub(crate) const LEAVES: &str = "leaves";
 /// Whatever takes longer is stuck.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -54,8 +56,12 @@ pub(crate) fn kill(agent: &str) -> Call {
 impl Crew {
     /// Starts a server where so many agents may run at once.
     pub(crate) async fn start(file: &Path, running: u32) -> Result<Self> {
-        let roles: [(&str, &[&str]); 3] =
-            [(SPEAKS, &ECHO), (RESTS, &["cat", "{cwd}/gate"]), (STAYS, &["sleep", "5"])];
+        let roles: [(&str, &[&str]); 4] = [
+            (SPEAKS, &ECHO),
+            (RESTS, &["cat", "{cwd}/gate"]),
+            (STAYS, &["sleep", "5"]),
+            (LEAVES, &["sh", "-c", "echo kept > left.txt; exit 1"]),
+        ];
         let subject = ServerUnderTest::crew(file, running, &roles).await?;
         program::make_gate(&subject.project().join("gate"))?;
         let token = subject.operator()?;

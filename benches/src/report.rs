@@ -12,7 +12,7 @@ use crate::ledger::LedgerCost;
 use crate::rest::SUPERVISORS;
 use crate::waits::WAITS_PER_AGENT;
 use crate::watch::WatchingCost;
-use crate::worktrees::WORKTREES_AT_ONCE;
+use crate::worktrees::{WORKTREES_AT_ONCE, WORKTREES_REMOVED};
 
 /// Says a line.
 pub(crate) fn say(line: &str) {
@@ -98,6 +98,13 @@ fn print_agents(agents: &AgentCost, scale: &Scale) {
     row("a worktree, one by one (plain: git worktree add)".into(), plain, ours);
     let (plain, ours) = (spread(worktrees.plain), spread(worktrees.ours));
     row(format!("a worktree, {WORKTREES_AT_ONCE} at once (plain: git worktree add)"), plain, ours);
+    row(
+        format!("a worktree with set-up, copy and link, {WORKTREES_AT_ONCE} at once"),
+        String::new(),
+        format!("{}, all in {:.1} s", spread(worktrees.ready), worktrees.all_ready_s),
+    );
+    let removal = format!("{:.1} s", worktrees.removal_s);
+    row(format!("removing {WORKTREES_REMOVED} worktrees with changes"), String::new(), removal);
     let (all, share) = (supervisor.resident, supervisor.proportional);
     let memory = format!("VmRSS {all:.2} MB, Pss {share:.2} MB");
     row(format!("a supervisor at rest, the most of {SUPERVISORS}"), String::new(), memory);

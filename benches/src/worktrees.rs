@@ -2,13 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
+use model::Timestamp;
 use model::event::EventKind;
 use store::{Event, EventFilter, Store};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::crew::{self, Crew, SPEAKS, STAYS};
+use crate::crew::{self, Crew, LEAVES, SPEAKS, STAYS};
 use crate::drafts::Percentiles;
 use crate::program::{self, Program};
 use crate::report::say;
@@ -20,6 +21,16 @@ pub(crate) const WORKTREES_AT_ONCE: usize = 40;
 const GIT_RUNS: u32 = 5;
 /// So many files are in the repository.
 const FILES: usize = 200;
+/// So many packages are in the linked folder.
+const PACKAGES: usize = 200;
+/// So many worktrees are removed by one command.
+pub(crate) const WORKTREES_REMOVED: usize = 171;
+/// What each worktree is given: a set-up that finds the link, a copy and the link.
+const PROVISION: [(&str, &str); 3] = [
+    ("worktrees.setup", "test -d node_modules/package-0"),
+    ("worktrees.copy", "[.env]"),
+    ("worktrees.link", "[node_modules]"),
+];
 
 /// So many begin one after the other.
 const SINGLE_RUNS: usize = 20;
@@ -35,6 +46,25 @@ pub(crate) struct WorktreeCost {
     pub(crate) plain: Percentiles,
     /// From an agent's turn to its worktree being on record, all at once
     pub(crate) ours: Percentiles,
+    /// The same where each gets a set-up, a copy and a link
+    pub(crate) ready: Percentiles,
+    /// Seconds from the first turn until the last of them is ready
+    pub(crate) all_ready_s: f64,
+    /// Seconds of removing many with changes by one command
+    pub(crate) removal_s: f64,
+}
+
+/// When one worktree was made, in milliseconds.
+#[derive(Debug, Clone, Copy)]
+struct Made {
+    turn: Timestamp,
+    there: Timestamp,
+}
+
+impl Made {
+    fn millis(self) -> f64 {
+        f64::from(i32::try_from(self.there.millis_since(self.turn)).unwrap_or(i32::MAX))
+    }
 }
 
 /// Measures both, one after the other, in repositories that are alike.
@@ -62,15 +92,80 @@ pub(crate) async fn measure(file: &Path) -> Result<WorktreeCost> {
     for agent in &agents {
         crew::over(&mut client, agent).await?;
     }
-    let mut alone = recorded(&state_of(&project).join("state.db"))?;
+    let made = recorded(&state_of(&project).join("state.db"))?;
+    let mut alone: Vec<f64> = made.into_iter().map(Made::millis).collect();
     let ours = alone.split_off(SINGLE_RUNS.min(alone.len()));
     crew.subject().stop().await?;
+    let ready = ready(file).await?;
+    let removal_s = removal(file).await?;
+    let ended = |made: &Made| made.there;
+    let (first, last) = (ready.iter().map(|made| made.turn).min(), ready.iter().map(ended).max());
+    let (first, last) = first.zip(last).context("no worktree was made ready")?;
     Ok(WorktreeCost {
         plain_alone: Percentiles::of(plain_alone),
         alone: Percentiles::of(alone),
         plain: Percentiles::of(plain),
         ours: Percentiles::of(ours),
+        ready: Percentiles::of(ready.into_iter().map(Made::millis).collect()),
+        all_ready_s: Made { turn: first, there: last }.millis() / 1000.0,
+        removal_s,
     })
+}
+
+/// Worktrees that are all made at once, each with a set-up, a copy and a link.
+async fn ready(file: &Path) -> Result<Vec<Made>> {
+    say("making as many that are set up, with copies and links");
+    let crew = Crew::start(file, 64).await?;
+    let project = crew.subject().project().to_owned();
+    repository(&project)?;
+    std::fs::write(project.join(".git/info/exclude"), ".env\nnode_modules\n")?;
+    std::fs::write(project.join(".env"), "KEY=1\n")?;
+    for number in 0..PACKAGES {
+        let package = project.join(format!("node_modules/package-{number}"));
+        std::fs::create_dir_all(&package)?;
+        std::fs::write(package.join("index.js"), "module.exports = 1;\n")?;
+    }
+    for (key, value) in PROVISION {
+        crew.subject().program().output(&["config", "set", key, value])?;
+    }
+    crew.subject().program().output(&["reload"])?;
+    let mut client = crew.client().await?;
+    let mut agents = Vec::new();
+    for _ in 0..WORKTREES_AT_ONCE {
+        agents.push(crew::start(&mut client, STAYS).await?);
+    }
+    for agent in &agents {
+        crew::over(&mut client, agent).await?;
+    }
+    let made = recorded(&state_of(&project).join("state.db"))?;
+    ensure!(made.len() == WORKTREES_AT_ONCE, "{} worktrees were made", made.len());
+    crew.subject().stop().await?;
+    Ok(made)
+}
+
+/// Seconds of removing worktrees in which ended agents have left changes.
+async fn removal(file: &Path) -> Result<f64> {
+    say("removing many worktrees with changes");
+    let crew = Crew::start(file, 64).await?;
+    repository(crew.subject().project())?;
+    let mut client = crew.client().await?;
+    let mut agents = Vec::new();
+    for _ in 0..WORKTREES_REMOVED {
+        agents.push(crew::start(&mut client, LEAVES).await?);
+    }
+    for agent in &agents {
+        client.call(&crew::wait(agent)).await?;
+    }
+    let program = crew.subject().program();
+    let began = Instant::now();
+    let answer = program.output(&["worktrees", "prune", "--ended", "--json"])?;
+    let took = began.elapsed().as_secs_f64();
+    let answer: serde_json::Value = serde_json::from_str(&answer).context("worktrees prune")?;
+    let pruned = answer["pruned"].as_array().context("worktrees prune")?;
+    let done = pruned.iter().filter(|one| one["done"] == true && one["rescued"].is_string());
+    ensure!(done.count() == WORKTREES_REMOVED, "not all are gone: {answer}");
+    crew.subject().stop().await?;
+    Ok(took)
 }
 
 fn git(folder: &Path) -> Program {
@@ -124,7 +219,7 @@ async fn plain(folder: &Path) -> Result<Vec<f64>> {
 }
 
 /// From each agent's turn to its worktree, as the record has it.
-fn recorded(database: &Path) -> Result<Vec<f64>> {
+fn recorded(database: &Path) -> Result<Vec<Made>> {
     let store = Store::open(database)?;
     let filter = EventFilter { after: 0, kind: None };
     let events: Vec<Event> = store.read(|tx| tx.event_list(&filter, 5_000))?;
@@ -139,8 +234,7 @@ fn recorded(database: &Path) -> Result<Vec<f64>> {
                 && turn.data["state"] == "starting"
         });
         let turn = turn.context("a worktree before its agent's turn")?;
-        let millis = event.at.millis_since(turn.at);
-        times.push(f64::from(i32::try_from(millis).unwrap_or(i32::MAX)));
+        times.push(Made { turn: turn.at, there: event.at });
     }
     Ok(times)
 }
