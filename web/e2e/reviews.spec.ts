@@ -168,7 +168,7 @@ scene('a check is watched while it runs, and what fails it is told with its comm
   await train(page).getByText('Trial merge').waitFor({ state: 'attached' });
   await train(page).getByText(/looking at/).waitFor();
   await train(page).getByText(/Take your time/).click();
-  await page.getByLabel('What the check says').getByText(/looking at/).waitFor();
+  await page.getByLabel('Output of the check').getByText(/looking at/).waitFor();
   await stage.write('.adjutant/checked', '');
   await page.getByText(/^Merged at/).waitFor();
 

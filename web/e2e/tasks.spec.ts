@@ -158,10 +158,10 @@ scene('a task is given to an agent, and its history tells of it', async ({ page,
   await page.goto(`${stage.url}/tasks?task=${digits(made)}`);
   const panel = page.getByRole('complementary', { name: `Task ${made.number}` });
   await panel.getByRole('button', { name: 'Assign' }).click();
-  const dialog = page.getByRole('dialog', { name: `Who does ${made.number}?` });
+  const dialog = page.getByRole('dialog', { name: `Assign ${made.number}` });
   await dialog.getByLabel('Agent').selectOption(agent);
   await dialog.getByRole('button', { name: 'Assign', exact: true }).click();
-  await panel.getByText(`given to hand ${short} by the operator`).waitFor();
+  await panel.getByText(`assigned to hand ${short} by the operator`).waitFor();
   await panel.getByRole('link', { name: new RegExp(short) }).waitFor();
   await panel.getByLabel(`Comment on ${made.number}`).fill('Mind the fence.');
   await panel.getByRole('button', { name: 'Comment' }).click();
@@ -177,7 +177,7 @@ scene('a task is given to an agent, and its history tells of it', async ({ page,
   await column(page, 'In progress').getByRole('link', { name: /For a hand/ }).waitFor();
   await panel.getByText(`claimed by hand ${short}`).waitFor();
   await stage.cli('kill', agent);
-  await panel.getByText(`hand ${short} ended, killed: free again`).waitFor();
+  await panel.getByText(`hand ${short} ended, killed: released`).waitFor();
 });
 
 scene('epics stand above, and one of them filters the board', async ({ page, stage }) => {
