@@ -214,6 +214,11 @@ impl Home {
         }
     }
 
+    /// The folder whose `.mcp.json` counts: the project, or the copy.
+    pub(crate) fn mcp_folder(&self) -> &Path {
+        self.copy.as_deref().unwrap_or(&self.root)
+    }
+
     /// Path of the home's review template.
     pub(crate) fn review_template(&self) -> PathBuf {
         self.written().join("review.md")

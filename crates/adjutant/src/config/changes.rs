@@ -43,12 +43,32 @@ pub(crate) fn between(before: &Reading, after: &Reading) -> Vec<SettingsChange> 
     let mut all = Vec::new();
     compare(&mut all, "category", &categories(&before.settings), &categories(&after.settings));
     compare(&mut all, "role", &roles(&before.settings), &roles(&after.settings));
+    servers(&mut all, &before.settings, &after.settings);
     let (was, is) = (keys(&before.config), keys(&after.config));
     for (key, was, is) in differences(&was, &is) {
         let change = words("", was, is);
         all.push(SettingsChange { subject: key.to_owned(), change, widens: widens(key, was, is) });
     }
     all
+}
+
+/// Adds the MCP servers of the project that are new, gone or others. What they are is not told: it may hold secrets.
+fn servers(all: &mut Vec<SettingsChange>, before: &Settings, after: &Settings) {
+    let find = |settings: &Settings, name: &str| {
+        settings.project_servers.iter().find(|server| server.name == name).cloned()
+    };
+    let known = before.project_servers.iter().chain(&after.project_servers);
+    let names: BTreeSet<&String> = known.map(|server| &server.name).collect();
+    for name in names {
+        let (change, widens) = match (find(before, name), find(after, name)) {
+            (was, is) if was == is => continue,
+            (None, _) => ("is new", true),
+            (_, None) => ("is gone", false),
+            _ => ("is another", true),
+        };
+        let subject = format!("MCP server {name}");
+        all.push(SettingsChange { subject, change: change.to_owned(), widens });
+    }
 }
 
 /// Adds what differs between items of one sort: those that are new or gone, and the fields of the others.
@@ -179,7 +199,7 @@ fn widens(field: &str, was: &Value, is: &Value) -> bool {
         "sandbox" => is.as_str() == Some("none"),
         "reach" => was.as_str() == Some("self") || is.as_str() == Some("all"),
         "review.required" => is.as_str() == Some("never"),
-        "category" | "agent" | "command" | "acp" | "script" | "mcp" | "check" => true,
+        "category" | "agent" | "command" | "acp" | "script" | "mcp" | "mcp.names" | "check" => true,
         _ if field.starts_with("agents.") || field.starts_with("worktrees.") => true,
         _ if ["budget.", "limits."].iter().any(|prefix| field.starts_with(prefix)) => {
             match (was.as_f64(), is.as_f64()) {
@@ -232,6 +252,8 @@ fn add_fields(fields: &mut Fields, path: &str, value: Value) {
             let name = field_name(path);
             let value = match (name.as_str(), leaf) {
                 ("sandbox" | "worktree", Value::String(word)) => word.to_lowercase().into(),
+                // What every role has is not told.
+                ("mcp", Value::String(word)) if word == "all" => Value::Null,
                 (_, leaf) => leaf,
             };
             fields.insert(name, value);

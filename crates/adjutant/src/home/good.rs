@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use host::agent::PROJECT_FILE;
 use host::files::{self, FileError, Mode};
 
 /// Name of the copy in the state folder.
@@ -63,12 +64,23 @@ impl WrittenFiles {
     pub(crate) fn read(root: &Path, home: &Path, state: &Path) -> Result<Self, FileError> {
         let mut all = Self::read_home(&folder(home, state))?;
         all.add_folder(&root.join(".claude").join("agents"), Path::new(CLAUDE_AGENTS))?;
+        let servers = root.join(PROJECT_FILE);
+        if fs::symlink_metadata(&servers).is_ok() {
+            // No link is followed out of the project. One that cannot be read is no list of servers.
+            let found = host::inside::read(root, &servers, MAX_FILE_BYTES);
+            let bytes = found.map(|found| found.bytes).unwrap_or_default();
+            all.0.insert(PROJECT_FILE.into(), bytes);
+        }
         Ok(all)
     }
 
     /// Reads a copy that was made of them.
     pub(crate) fn read_copy(copy: &Path) -> Result<Self, FileError> {
         let mut all = Self::read_home(copy)?;
+        let servers = copy.join(PROJECT_FILE);
+        if let Some(bytes) = files::read_optional(&servers)? {
+            all.0.insert(PROJECT_FILE.into(), bytes);
+        }
         all.add_folder(&copy.join(CLAUDE_AGENTS), Path::new(CLAUDE_AGENTS))?;
         Ok(all)
     }

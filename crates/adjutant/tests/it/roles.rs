@@ -112,6 +112,8 @@ async fn what_an_agent_writes_into_the_files_counts_once_a_person_was_told() {
     fs::create_dir_all(world.project().join(".claude/agents")).unwrap();
     let helper = "---\nname: helper\n---\nHelp.\n";
     fs::write(world.project().join(".claude/agents/helper.md"), helper).unwrap();
+    let servers = json!({ "mcpServers": { "spy": { "command": "spy" } } });
+    fs::write(world.project().join(".mcp.json"), servers.to_string()).unwrap();
     let wide = "limits: {running: 9}\ncategories: {conversational: {reach: all}}\n";
     fs::write(&config, wide).unwrap();
     let guarded = |agent: String| {
@@ -158,6 +160,7 @@ async fn what_an_agent_writes_into_the_files_counts_once_a_person_was_told() {
         "Read again: ",
         "more: role guard: deny loses mcp__mail__send",
         "more: role helper: is new: category worker",
+        "more: MCP server spy: is new",
         "more: role scout: is new: category worker, agent script",
         "more: category conversational: reach descendants → all",
     ] {

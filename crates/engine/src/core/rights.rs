@@ -11,7 +11,7 @@ use model::policy::{Reach, Rules};
 use serde::{Deserialize, Serialize};
 use store::{Agent, RightsSnapshot};
 
-use crate::core::settings::{Asks, Role, Sandbox, Settings, is_bare};
+use crate::core::settings::{Asks, McpChoice, Role, Sandbox, Settings, is_bare};
 
 /// What agents may do, as the settings say it at one time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,6 +30,8 @@ struct RoleRights {
     tools: Option<Vec<String>>,
     disallowed_tools: Vec<String>,
     sandbox: Sandbox,
+    #[serde(default)]
+    mcp: McpChoice,
 }
 
 impl From<&Role> for RoleRights {
@@ -40,6 +42,7 @@ impl From<&Role> for RoleRights {
             tools: role.tools.clone(),
             disallowed_tools: role.disallowed_tools.clone(),
             sandbox: role.sandbox,
+            mcp: role.mcp.clone(),
         }
     }
 }
@@ -143,6 +146,20 @@ impl Settings {
         let earlier = self.roles_of(agent).map(|role| role.sandbox);
         let is_confined = std::iter::once(now).chain(earlier).any(|it| it == Sandbox::Bwrap);
         if is_confined { Sandbox::Bwrap } else { Sandbox::None }
+    }
+
+    /// The MCP servers of the project and the client that an agent is given, by its role.
+    pub(crate) fn mcp_of(&self, agent: &Agent) -> McpChoice {
+        let now = self.role_of(&agent.role).map(|role| role.mcp.clone()).unwrap_or_default();
+        self.roles_of(agent).fold(now, |choice, earlier| match (choice, &earlier.mcp) {
+            (McpChoice::All, earlier) => earlier.clone(),
+            (McpChoice::None, _) | (_, McpChoice::None) => McpChoice::None,
+            (choice, McpChoice::All) => choice,
+            (McpChoice::Names(mut names), McpChoice::Names(earlier)) => {
+                names.retain(|name| earlier.contains(name));
+                if names.is_empty() { McpChoice::None } else { McpChoice::Names(names) }
+            }
+        })
     }
 
     /// The agent's own tools. `given` are those that were named when it was drafted, in place of its role's.

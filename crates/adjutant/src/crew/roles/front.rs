@@ -43,8 +43,9 @@ const KEYS: [&str; 22] = [
 ];
 
 /// Keys that bound an agent: mistyped they would bound nothing.
-const RESTRICTING_KEYS: [&str; 9] = [
+const RESTRICTING_KEYS: [&str; 10] = [
     "category",
+    "mcp",
     "tools",
     "disallowedTools",
     "deny",

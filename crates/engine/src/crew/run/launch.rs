@@ -231,10 +231,16 @@ fn brief(engine: &Crew, settings: &Settings, parts: Parts<'_>) -> Result<Brief, 
         let found = variables.0.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.clone())
     };
+    // A role that gives more servers than before does so for new agents.
+    let bounded = role.map(|role| Role {
+        mcp: settings.mcp_of(agent),
+        disallowed_tools: denied.clone(),
+        ..role.clone()
+    });
     let chooser = McpChooser {
         settings,
         kind,
-        role,
+        role: bounded.as_ref(),
         tools: tools.as_deref(),
         directory: &directory,
         adjutant: &engine.options.adjutant,
