@@ -214,9 +214,9 @@ impl Home {
         }
     }
 
-    /// The folder whose `.mcp.json` counts: the project, or the copy.
-    pub(crate) fn mcp_folder(&self) -> &Path {
-        self.copy.as_deref().unwrap_or(&self.root)
+    /// Returns whether a `.mcp.json` of this content counts. While the copy is read, only the one that was read with it.
+    pub(crate) fn accepts_servers(&self, content: &[u8]) -> bool {
+        self.copy.as_deref().is_none_or(|copy| good::accepts_servers(copy, content))
     }
 
     /// Path of the home's review template.

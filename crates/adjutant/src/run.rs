@@ -63,7 +63,7 @@ fn perform(app: &App, command: Command) -> Result<(), Trouble> {
     match command {
         Command::Init => commands::setup::init::run(app),
         Command::Token => commands::server_process::server::token(app),
-        Command::Doctor(args) => one_thread()?.block_on(commands::setup::doctor::run(app, &args)),
+        Command::Doctor(args) => commands::setup::doctor::run(app, &args),
         Command::Config(args) => commands::setup::config::run(app, args.verb),
         Command::Completions(args) => commands::setup::completions::run(args.shell),
         Command::Restore(args) => commands::upkeep::restore::run(app, &args),

@@ -77,7 +77,7 @@ impl Stage {
         let mut settings =
             config.settings(told).map_err(|error| Trouble::usage(error.to_string()))?;
         settings.review_template = host::files::read(&self.home.review_template())?;
-        match mcp_servers::load(self.home.mcp_folder()) {
+        match mcp_servers::load(&self.home) {
             Ok(servers) => settings.project_servers = servers,
             Err(problem) => warnings.push(problem),
         }

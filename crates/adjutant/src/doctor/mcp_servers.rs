@@ -19,7 +19,7 @@ pub(super) fn look(
     env: &Environment,
 ) -> Vec<Check> {
     let mut checks = Vec::new();
-    let project = mcp_servers::load(&home.root).unwrap_or_else(|problem| {
+    let project = mcp_servers::load(home).unwrap_or_else(|problem| {
         checks.push(Check::warn("mcp", problem, "mend the file, then run `adjutant reload`"));
         Vec::new()
     });

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use host::agent::PROJECT_FILE;
 use host::files::{self, FileError, Mode};
+use sha2::{Digest as _, Sha256};
 
 /// Name of the copy in the state folder.
 const COPY: &str = "last-good";
@@ -19,6 +20,8 @@ const COPY: &str = "last-good";
 const WRITTEN: [&str; 4] = ["config.yaml", "review.md", "roles", "templates"];
 /// Folder of the copy with the files of `.claude/agents`.
 pub(super) const CLAUDE_AGENTS: &str = "claude-agents";
+/// Name of the file in the copy that holds the hash of the project's `.mcp.json`, which may hold secrets itself.
+const SERVERS_HASH: &str = "mcp.json.sha256";
 /// Upper bound on one of the files. A configuration or a role of this size is refused, so it need not be copied whole.
 const MAX_FILE_BYTES: u64 = 4 << 20;
 /// Beginning of the names of copies that are not in force yet.
@@ -53,6 +56,16 @@ pub(crate) fn current(state: &Path) -> Option<PathBuf> {
     copies.into_iter().find(|copy| copy.join(CLAUDE_AGENTS).is_dir())
 }
 
+/// Returns whether a project's `.mcp.json` of this content is the one that was read when the copy was made.
+pub(super) fn accepts_servers(copy: &Path, content: &[u8]) -> bool {
+    let accepted = files::read_optional(&copy.join(SERVERS_HASH)).ok().flatten();
+    accepted.is_some_and(|hash| hash == hash_of(content).into_bytes())
+}
+
+fn hash_of(content: &[u8]) -> String {
+    crate::backup::hex(&Sha256::digest(content))
+}
+
 /// Files that people write, by their place in the copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WrittenFiles(BTreeMap<PathBuf, Vec<u8>>);
@@ -68,8 +81,8 @@ impl WrittenFiles {
         if fs::symlink_metadata(&servers).is_ok() {
             // No link is followed out of the project. One that cannot be read is no list of servers.
             let found = host::inside::read(root, &servers, MAX_FILE_BYTES);
-            let bytes = found.map(|found| found.bytes).unwrap_or_default();
-            all.0.insert(PROJECT_FILE.into(), bytes);
+            let hash = found.map(|found| hash_of(&found.bytes)).unwrap_or_default();
+            all.0.insert(SERVERS_HASH.into(), hash.into_bytes());
         }
         Ok(all)
     }
@@ -77,9 +90,8 @@ impl WrittenFiles {
     /// Reads a copy that was made of them.
     pub(crate) fn read_copy(copy: &Path) -> Result<Self, FileError> {
         let mut all = Self::read_home(copy)?;
-        let servers = copy.join(PROJECT_FILE);
-        if let Some(bytes) = files::read_optional(&servers)? {
-            all.0.insert(PROJECT_FILE.into(), bytes);
+        if let Some(hash) = files::read_optional(&copy.join(SERVERS_HASH))? {
+            all.0.insert(SERVERS_HASH.into(), hash);
         }
         all.add_folder(&copy.join(CLAUDE_AGENTS), Path::new(CLAUDE_AGENTS))?;
         Ok(all)
@@ -199,6 +211,26 @@ fn copy_all(from: &Path, to: &Path, mode: Mode) -> Result<(), FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_the_projects_servers_only_a_hash_is_copied_and_others_do_not_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let (home, state) = (dir.path().join("home"), dir.path().join("state"));
+        fs::create_dir_all(home.join("roles")).unwrap();
+        fs::create_dir_all(&state).unwrap();
+        let keep = || {
+            let written = WrittenFiles::read(dir.path(), &home, &state).unwrap();
+            commit(&state, &written.write_next(&state).unwrap()).unwrap();
+            current(&state).unwrap()
+        };
+        assert!(!accepts_servers(&keep(), b"{}"), "there were none");
+        let servers = br#"{"mcpServers": {"a": {"command": "a", "env": {"KEY": "secret"}}}}"#;
+        fs::write(dir.path().join(PROJECT_FILE), servers).unwrap();
+        let copy = keep();
+        assert!(accepts_servers(&copy, servers) && !accepts_servers(&copy, b"{}"));
+        let kept = fs::read_to_string(copy.join(SERVERS_HASH)).unwrap();
+        assert!(!kept.contains("secret") && kept.len() == 64, "{kept}");
+    }
 
     #[test]
     fn the_last_good_configuration_holds_while_nothing_else_is_written() {

@@ -82,7 +82,7 @@ async fn a_variable_that_nothing_names_is_refused_with_its_name() {
     let http = operator(&world, &server).await;
     let asked = json!({ "role": "hand", "prompt": "child", "environment": { "LD_PRELOAD": "x" } });
     let (status, refused) = http.post("/api/runs", &asked).await.unwrap();
-    assert_eq!(status, 400, "{refused}");
+    assert_eq!(status, 422, "{refused}");
     let text = refused.to_string();
     assert!(
         text.contains("environment.LD_PRELOAD") && text.contains("agents.environment"),

@@ -271,7 +271,7 @@ async fn it_waits_when_told_to_and_words_are_delivered_once() {
     answer(&world, &["loop", "house", "--spec", "SPEC.md", "-n", "3", "--detach"]).await;
     let twice = world.run(&["loop", "house", "--spec", "SPEC.md"]).await.unwrap();
     assert_eq!(twice.code, Some(5), "{twice:?}");
-    assert!(twice.stderr.contains("runs already"), "{}", twice.stderr);
+    assert!(twice.stderr.contains("is already running"), "{}", twice.stderr);
     until("the first works", || !worked(&world).is_empty()).await;
     answer(&world, &["loop", "say", "house", "Paint it {{spec}} green"]).await;
     let waiting = answer(&world, &["loop", "pause", "house"]).await;

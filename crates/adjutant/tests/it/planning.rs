@@ -284,7 +284,7 @@ async fn a_plan_that_runs_keeps_the_server_and_is_not_run_beside_itself() {
     assert_eq!(again.code, Some(5));
     let same = world.run(&["plan", "run", "PLAN.md", "--detach"]).await.unwrap();
     assert_eq!(same.code, Some(5));
-    for word in ["was run already", "`adjutant plan resume the-front-door`", "`--again`"] {
+    for word in ["was already run", "`adjutant plan resume the-front-door`", "`--again`"] {
         assert!(same.stderr.contains(word), "{word}: {}", same.stderr);
     }
     let again = begin(&world, &["--again"]).await;

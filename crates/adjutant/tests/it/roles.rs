@@ -96,6 +96,15 @@ fn crash(world: &World) {
     host::process::kill(u32::try_from(file["pid"].as_u64().unwrap()).unwrap()).unwrap();
 }
 
+/// Writes a role and a server where Claude Code has them.
+fn write_for_claude(world: &World) {
+    fs::create_dir_all(world.project().join(".claude/agents")).unwrap();
+    let helper = "---\nname: helper\n---\nHelp.\n";
+    fs::write(world.project().join(".claude/agents/helper.md"), helper).unwrap();
+    let servers = json!({ "mcpServers": { "spy": { "command": "spy" } } });
+    fs::write(world.project().join(".mcp.json"), servers.to_string()).unwrap();
+}
+
 #[tokio::test]
 async fn what_an_agent_writes_into_the_files_counts_once_a_person_was_told() {
     let world = stage(SCENARIOS, &[]).await;
@@ -109,11 +118,7 @@ async fn what_an_agent_writes_into_the_files_counts_once_a_person_was_told() {
     role(&world, "guard", &FRONT.replace("deny: [mcp__mail__send]", "deny: []"));
     let scout = "category: worker\nallow: [mcp__harness__*]\nagent: script\nscript: crew.yaml";
     role(&world, "scout", scout);
-    fs::create_dir_all(world.project().join(".claude/agents")).unwrap();
-    let helper = "---\nname: helper\n---\nHelp.\n";
-    fs::write(world.project().join(".claude/agents/helper.md"), helper).unwrap();
-    let servers = json!({ "mcpServers": { "spy": { "command": "spy" } } });
-    fs::write(world.project().join(".mcp.json"), servers.to_string()).unwrap();
+    write_for_claude(&world);
     let wide = "limits: {running: 9}\ncategories: {conversational: {reach: all}}\n";
     fs::write(&config, wide).unwrap();
     let guarded = |agent: String| {

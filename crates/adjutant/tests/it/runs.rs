@@ -246,7 +246,7 @@ async fn an_agent_is_named_in_several_ways() {
     }
     json(&world, &["run", "--role", "mender", "x"]).await;
     let ran = world.run(&["logs", id.split_at(7).0]).await.unwrap();
-    assert_eq!((ran.code, ran.stderr.contains("fits 2 agents")), (Some(2), true), "{ran:?}");
+    assert_eq!((ran.code, ran.stderr.contains("matches 2 agents")), (Some(2), true), "{ran:?}");
     assert!(ran.stderr.contains(&id), "they are named: {}", ran.stderr);
 }
 

@@ -196,14 +196,14 @@ pub(crate) fn task_file(tx: &Tx<'_>, task: &Task) -> Result<Value, ToolError> {
         .dispatch_list(task.number)?
         .into_iter()
         .map(|dispatch| {
-            let result = AgentResult::decode(dispatch.result.as_deref(), dispatch.agent)?;
-            Ok(json!({
+            let result = AgentResult::of_work(dispatch.result.as_deref());
+            json!({
                 "agentId": dispatch.agent, "role": dispatch.role,
                 "startedAt": dispatch.started_at, "completedAt": dispatch.ended_at,
                 "status": dispatch.status, "result": result,
-            }))
+            })
         })
-        .collect::<Result<_, ToolError>>()?;
+        .collect();
     Ok(json!({
         "slug": task.slug, "id": task.id, "number": format!("TAS-{}", task.number),
         "created": task.created_at, "state": task.state.name(),

@@ -102,6 +102,30 @@ impl AgentResult {
         kept.map(|text| durable::decode(text, row, "result")).transpose()
     }
 
+    /// Reads what is kept of an agent's work on a task, to be shown: an enlisted agent leaves a summary only, and one
+    /// damaged row must not hide the rest of a history.
+    pub(crate) fn of_work(kept: Option<&str>) -> Option<Self> {
+        let value: Value = serde_json::from_str(kept?).unwrap_or_default();
+        let texts = |field: &str| {
+            let items = value.get(field).and_then(Value::as_array).into_iter().flatten();
+            items
+                .map(|item| item.as_str().map_or_else(|| item.to_string(), str::to_owned))
+                .collect()
+        };
+        let text = |field: &str| value.get(field).and_then(Value::as_str);
+        Some(Self {
+            status: text("status").and_then(Status::parse).unwrap_or(Status::Success),
+            summary: text("summary").unwrap_or("its result cannot be read").to_owned(),
+            changes: texts("changes"),
+            issues: texts("issues"),
+            questions: texts("questions"),
+            pr_url: text("prUrl").map(str::to_owned),
+            text: text("text").unwrap_or_default().to_owned(),
+            structured: value.get("structured").cloned(),
+            problems: texts("problems"),
+        })
+    }
+
     /// Tells what really changed where the agent said nothing about it.
     pub(crate) fn complete(&mut self, changes: Vec<String>) {
         if self.changes.is_empty() {

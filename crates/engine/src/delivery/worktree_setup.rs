@@ -107,7 +107,9 @@ pub(crate) async fn prepare(engine: &Core, agent: &Agent, run: &Run) -> Result<A
         Place::Parent => in_parents(engine, agent).await,
         Place::Fresh => {
             if let Some(why) = no_worktrees(engine).await? {
-                warn_in_project(engine, agent, &why).await?;
+                if asks_for_worktree(&engine.settings(), agent) {
+                    warn_in_project(engine, agent, &why).await?;
+                }
                 return Ok(agent.clone());
             }
             if let Some(before) = worked_before(engine, agent)? {
@@ -143,6 +145,12 @@ async fn no_worktrees(engine: &Core) -> Result<Option<String>, ToolError> {
     engine.outside(look).await
 }
 
+/// Returns whether an agent's role itself asks for a worktree, and not only its category.
+fn asks_for_worktree(settings: &settings::Settings, agent: &Agent) -> bool {
+    let role = settings.role_of(&agent.role);
+    role.is_some_and(|role| role.worktree == Some(settings::Worktree::Fresh))
+}
+
 /// Tells that an agent works in the project itself although its role has worktrees, and why; once.
 async fn warn_in_project(engine: &Core, agent: &Agent, why: &str) -> Result<(), ToolError> {
     if agent.attempt > 1 {
@@ -170,7 +178,8 @@ pub(crate) async fn in_project_note(
     engine: &Core,
     agent: &Agent,
 ) -> Result<Option<String>, ToolError> {
-    if place(&engine.settings(), agent) != Place::Fresh {
+    let settings = engine.settings();
+    if place(&settings, agent) != Place::Fresh || !asks_for_worktree(&settings, agent) {
         return Ok(None);
     }
     Ok(no_worktrees(engine).await?.map(|why| in_project(&why)))

@@ -225,5 +225,5 @@ async fn nobody_holds_more_than_can_be_compared() {
     reserve(&world, bob, &["src/**", "docs/*.md"]).await;
     let paths: Vec<String> = (0..50).map(|n| format!("*{}b{n}", "a".repeat(480))).collect();
     let refusal = world.refused(bob, RESERVE, json!({ "paths": paths }), "INVALID_INPUT").await;
-    assert!(refusal.message().contains("too many or too intricate"), "{}", refusal.body);
+    assert!(refusal.message().contains("too many or too complex"), "{}", refusal.body);
 }

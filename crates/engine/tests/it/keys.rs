@@ -80,7 +80,7 @@ async fn a_key_that_came_with_another_call_is_refused() {
     caller.ask("k", SEND, letter(other, "s")).await.unwrap();
     let refused = caller.ask("k", SEND, letter(other, "t")).await.unwrap_err();
     assert_eq!(refused.code(), "CONFLICT");
-    assert_eq!(refused.message(), "the key `k` came with other input before");
+    assert_eq!(refused.message(), "the key `k` was used before with other input");
     let decision = json!({ "title": "t", "body": "b" });
     let refused = caller.ask("k", "mcp__system__log_decision", decision).await.unwrap_err();
     assert_eq!(refused.code(), "CONFLICT");

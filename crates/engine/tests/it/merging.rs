@@ -326,7 +326,7 @@ async fn what_is_in_already_is_merged_as_it_is_and_what_has_no_target_is_held() 
     let answer = project.approve(&lost).await;
     assert_eq!(answer["status"], "held", "{answer}");
     assert!(
-        answer["reason"].as_str().unwrap().starts_with("the branch `gone` is gone"),
+        answer["reason"].as_str().unwrap().starts_with("the branch `gone` does not exist any more"),
         "{answer}"
     );
     git(&project.root, &["branch", "gone", "main"]);

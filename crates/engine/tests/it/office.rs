@@ -209,7 +209,7 @@ async fn a_supervisor_is_unhealthy_once_it_was_not_heard_of_for_too_long() {
     let worker = world.enlist("worker").await;
     let refusal =
         world.refused(Who::Operator, HEALTH, json!({ "agentId": worker }), "INVALID_INPUT").await;
-    assert!(refusal.message().contains("no supervisor"));
+    assert!(refusal.message().contains("not a supervisor"));
     let unknown = json!({ "agentId": "sp_00000000000000aa" });
     world.refused(Who::Operator, HEALTH, unknown, "AGENT_NOT_FOUND").await;
 }

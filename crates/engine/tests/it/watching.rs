@@ -296,7 +296,7 @@ async fn a_story_tells_who_is_above_how_it_stood_and_what_it_spent() {
         ("start", "start"),
         ("review", "review 1"),
         ("feedback", "needs work"),
-        ("question", "asks for Bash"),
+        ("question", "requests Bash"),
         ("warning", "half of its budget is spent"),
         ("pull", "#7"),
         ("end", "succeeded"),

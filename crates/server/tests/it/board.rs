@@ -27,7 +27,7 @@ async fn the_board_has_five_columns_and_pages_go_on_where_they_ended() {
     let row = &ready["tasks"][0];
     assert_eq!(
         (&row["number"], &row["state"], &row["storedState"], &row["column"], &row["priority"]),
-        (&json!(1), &json!("PENDING"), &json!("pending"), &json!("ready"), &json!(2))
+        (&json!(5), &json!("PENDING"), &json!("pending"), &json!("ready"), &json!(2))
     );
     assert_eq!(
         (&row["needs"], &row["agent"], &row["costUsd"]),
@@ -40,7 +40,7 @@ async fn the_board_has_five_columns_and_pages_go_on_where_they_ended() {
         seen.extend(numbers(&page["tasks"]));
         cursor = page["nextCursor"].clone();
     }
-    assert_eq!(seen, [1, 2, 3, 4, 5]);
+    assert_eq!(seen, [5, 4, 3, 2, 1], "the newest first");
     assert_eq!(numbers(&world.get("/api/tasks?numbers=4,2").await["tasks"]), [4, 2]);
 }
 

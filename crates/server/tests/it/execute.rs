@@ -22,7 +22,10 @@ async fn what_goes_well_has_data() {
         let keys: Vec<&String> = body.as_object().unwrap().keys().collect();
         assert_eq!(keys, ["data", "success", "timestamp"]);
         assert_eq!(body["success"], true);
-        assert_eq!(body["data"], json!({ "count": 0, "unreadCount": 0, "mails": [] }));
+        assert_eq!(
+            body["data"],
+            json!({ "count": 0, "unreadCount": 0, "mails": [], "endCursor": "c0" })
+        );
         assert!(body["timestamp"].as_str().unwrap().ends_with('Z'));
     }
     let (status, body) =

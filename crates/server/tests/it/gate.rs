@@ -72,6 +72,7 @@ const ROUTES: &[(&str, &str, For)] = &[
     ("GET", "/api/costs/summary", For::Operator),
     ("GET", "/api/crew", For::Operator),
     ("GET", "/api/crew/rows", For::Operator),
+    ("GET", "/api/environment", For::Operator),
     ("GET", "/api/epics", For::Operator),
     ("GET", "/api/epics/{id}", For::Operator),
     ("GET", "/api/mail", For::Operator),

@@ -82,7 +82,9 @@ async fn a_hook_that_fails_or_hangs_fails_no_loop() {
     let _server = world.up().await.unwrap();
     let ran = world.run(&["loop", "house", "--spec", "SPEC.md", "-n", "1"]).await.unwrap();
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    for part in ["hook session_start: `sh -c", "hook pre_iteration", "had its 1 iteration"] {
+    for part in
+        ["hook session_start: `sh -c", "hook pre_iteration", "reached its limit of 1 iteration"]
+    {
         assert!(ran.stdout.contains(part), "{part}: {}", ran.stdout);
     }
     let trouble = events(&world, "loop.step_failed").await;

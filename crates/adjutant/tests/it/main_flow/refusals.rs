@@ -110,8 +110,11 @@ async fn work_begun_on_no_branch_waits_until_one_is_checked_out() {
     run(&world, "change one").await;
     assert_eq!(state(&world, "TAS-1").await, "review");
     let (error, _) = refused(&world, &["review", "approve", "TAS-1"]).await;
-    assert!(error["message"].as_str().unwrap().contains("TAS-1 is meant for"), "{error}");
-    assert!(error["suggestions"][0].as_str().unwrap().contains("check a branch out"), "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains("target branch of TAS-1 is unknown"),
+        "{error}"
+    );
+    assert!(error["suggestions"][0].as_str().unwrap().contains("check out a branch"), "{error}");
     assert_eq!(state(&world, "TAS-1").await, "review");
     sh(&world, "git checkout -q main").await;
     world.run(&["review", "approve", "TAS-1"]).await.unwrap().ok().unwrap();

@@ -21,7 +21,7 @@ async fn what_is_no_plan_is_refused_with_its_line_and_nothing_is_made() {
     write("twice.md", "## Step 1: A\n## Step 2: a\n");
     write("role.md", "## Step 1: A\nRole: nobody\n");
     for (file, code, words) in [
-        ("PLAN.md", 2, "`PLAN.md` is no plan: it is empty"),
+        ("PLAN.md", 2, "`PLAN.md` is not a plan: it is empty"),
         ("prose.md", 2, "there is no step in it"),
         ("cycle.md", 2, "line 4: step 2 → step 1 → step 2: each would wait for the other"),
         ("unknown.md", 2, "line 2: step 1 depends on `7`, which is not a step"),

@@ -109,7 +109,7 @@ fn step(tx: &Tx<'_>, stages: &[Stage], stage: &Stage) -> Result<PlanStepView, To
 pub(super) fn last_result(tx: &Tx<'_>, task: i64) -> Result<Option<AgentResult>, ToolError> {
     let dispatches = tx.dispatch_newest(task, LAST)?;
     let last = dispatches.into_iter().find(|dispatch| dispatch.result.is_some());
-    last.map_or(Ok(None), |last| AgentResult::decode(last.result.as_deref(), last.agent))
+    Ok(last.and_then(|last| AgentResult::of_work(last.result.as_deref())))
 }
 
 /// The first line of what somebody wrote, so far.

@@ -96,7 +96,7 @@ fn needed(tx: &Tx<'_>, task: &Task) -> Result<String, ToolError> {
         let last = tx.dispatch_newest(number, LAST)?;
         let last = last.iter().find_map(|dispatch| Some((dispatch, dispatch.result.as_ref()?)));
         if let Some((dispatch, result)) = last {
-            entry.push_str(&previous_work(dispatch, result)?);
+            entry.push_str(&previous_work(dispatch, result));
         }
         if text.len() + entry.len() > NEEDS {
             _ = write!(text, "\n{CUT} `get_task_context` tells of TAS-{number} `{}`\n", need.slug);
@@ -113,7 +113,7 @@ fn entries(tx: &Tx<'_>, task: &Task) -> Result<(Vec<Entry>, [u64; 3]), ToolError
     for dispatch in tx.dispatch_list(task.number)? {
         if let Some(result) = &dispatch.result {
             let at = dispatch.ended_at.unwrap_or(dispatch.started_at);
-            entries.push(Entry { section: WORK, at, text: previous_work(&dispatch, result)? });
+            entries.push(Entry { section: WORK, at, text: previous_work(&dispatch, result) });
         }
     }
     let mut earlier = [0; 3];
@@ -157,9 +157,9 @@ fn keep_newest(entries: &mut Vec<Entry>, budget: usize) -> [(usize, usize); 3] {
     left_out
 }
 
-fn previous_work(dispatch: &Dispatch, result: &str) -> Result<String, ToolError> {
+fn previous_work(dispatch: &Dispatch, result: &str) -> String {
     let status = dispatch.status.as_deref().unwrap_or("running");
-    let result = AgentResult::decode(Some(result), dispatch.agent)?;
+    let result = AgentResult::of_work(Some(result));
     let mut said = String::new();
     if let Some(result) = result {
         // Writing to a String cannot fail.
@@ -175,5 +175,5 @@ fn previous_work(dispatch: &Dispatch, result: &str) -> Result<String, ToolError>
             }
         }
     }
-    Ok(format!("\n**{}** ({status})\n\n{}", dispatch.role, quote(&clip(&said, ENTRY))))
+    format!("\n**{}** ({status})\n\n{}", dispatch.role, quote(&clip(&said, ENTRY)))
 }

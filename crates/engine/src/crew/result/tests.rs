@@ -408,7 +408,7 @@ mod schemas {
             .chain([("a5000".to_owned(), json!(true))])
             .collect();
         let message = refused(&json!({"$ref": "#/$defs/a0", "$defs": chain}).to_string());
-        assert!(message.contains("nested more than 100 deep"), "{message}");
+        assert!(message.contains("nested more than 100 levels deep"), "{message}");
         load_schema(std::path::Path::new("/"), &bomb(8, &json!(true)).to_string()).unwrap();
     }
 

@@ -36,6 +36,7 @@ pub(crate) struct Notes {
     /// Until when its model does not answer it
     pub(crate) limited: Option<Limit>,
     /// Why it cannot go on, where its provider refuses its credentials
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refused: Option<String>,
     /// Its own tools that are at work, and since when
     pub(crate) open: BTreeMap<String, OpenTool>,

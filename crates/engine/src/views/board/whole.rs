@@ -89,7 +89,7 @@ fn comment(tx: &Tx<'_>, comment: Comment) -> Result<TaskComment, ToolError> {
 }
 
 fn dispatch(tx: &Tx<'_>, dispatch: Dispatch) -> Result<TaskDispatch, ToolError> {
-    let result = AgentResult::decode(dispatch.result.as_deref(), dispatch.agent)?;
+    let result = AgentResult::of_work(dispatch.result.as_deref());
     Ok(TaskDispatch {
         short: short(dispatch.agent),
         cost_usd: tx.agent_cost(dispatch.agent)?.map(model::money::Usd::dollars),

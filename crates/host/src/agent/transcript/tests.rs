@@ -75,7 +75,9 @@ fn messages_between_programs_are_not_shown_as_they_are() {
     for kind in ["claude", "codex", "acp"] {
         for (name, lines) in talks(kind) {
             for said in lines.iter().flat_map(|line| read_transcript(kind, line)) {
-                assert!(!said.text.starts_with("{\""), "{kind} {name}: {said:?}");
+                // What a tool answers may be JSON.
+                let is_raw = said.kind != EntryKind::Output && said.text.starts_with("{\"");
+                assert!(!is_raw, "{kind} {name}: {said:?}");
             }
         }
     }
@@ -185,10 +187,7 @@ fn what_is_too_long_or_unknown_is_not_lost() {
     let all = read_transcript("claude", &long);
     assert_eq!((all[0].kind, all[0].id.as_deref()), (EntryKind::Output, Some("toolu_1")));
     let odd = read_transcript("claude", &out(r#"{"type":"weather","sky":"blue"}"#));
-    assert_eq!(
-        (odd[0].kind, odd[0].text.as_str()),
-        (EntryKind::System, r#"{"type":"weather","sky":"blue"}"#)
-    );
+    assert_eq!((odd[0].kind, odd[0].text.as_str()), (EntryKind::System, "reports `weather`"));
     let plain = read_transcript("codex", &out("panicked at nothing"));
     assert_eq!((plain[0].kind, plain[0].part), (EntryKind::Output, true));
     let complaint = read_transcript("acp", &line(Stream::Err, "no such file"));
