@@ -9,7 +9,6 @@ mod read;
 mod swap;
 mod write;
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use model::Timestamp;
@@ -23,6 +22,7 @@ use crate::cli_error::Trouble;
 use crate::config::Config;
 use crate::environment::Environment;
 use crate::home::Home;
+use crate::home::state::hex;
 
 /// Version of the layout of the file.
 const FORMAT: u32 = 1;
@@ -174,15 +174,6 @@ fn is_ours(name: &str) -> bool {
         && name.contains('/')
         && name.split('/').all(plain);
     !name.contains(|c: char| c.is_control() || c == '\\') && (is_file || is_within)
-}
-
-/// Bytes in lower-case hex.
-pub(crate) fn hex(digest: &[u8]) -> String {
-    digest.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a String cannot fail.
-        _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn sha256(bytes: &[u8]) -> String {

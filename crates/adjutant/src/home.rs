@@ -6,7 +6,7 @@
 mod ancestry;
 pub(crate) mod good;
 pub(crate) mod moving;
-mod state;
+pub(crate) mod state;
 pub(crate) mod worktrees;
 
 use std::fmt::Write as _;

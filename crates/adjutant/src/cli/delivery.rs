@@ -127,8 +127,8 @@ Example:
   adjutant worktrees check
   adjutant worktrees check --settle
 
---settle is for commits that you removed yourself, for example with git reset: it
-changes nothing in git, and they are not reported again.")]
+--settle is for commits that you removed yourself, for example with git
+reset: it changes nothing in git, and they are not reported again.")]
     Check {
         /// Accept that commits which no branch reaches any more are gone
         #[arg(long)]

@@ -63,7 +63,7 @@ pub(super) fn accepts_servers(copy: &Path, content: &[u8]) -> bool {
 }
 
 fn hash_of(content: &[u8]) -> String {
-    crate::backup::hex(&Sha256::digest(content))
+    super::state::hex(&Sha256::digest(content))
 }
 
 /// Files that people write, by their place in the copy.

@@ -104,10 +104,15 @@ pub(super) fn digest(parts: &[&OsStr]) -> String {
         hash.update(u64::try_from(bytes.len()).unwrap_or_default().to_be_bytes());
         hash.update(bytes);
     }
-    hash.finalize().iter().take(4).fold(String::new(), |mut name, byte| {
+    hash.finalize().get(..4).map(hex).unwrap_or_default()
+}
+
+/// Bytes in lower-case hex.
+pub(crate) fn hex(digest: &[u8]) -> String {
+    digest.iter().fold(String::new(), |mut text, byte| {
         // Writing to a String cannot fail.
-        _ = write!(name, "{byte:02x}");
-        name
+        _ = write!(text, "{byte:02x}");
+        text
     })
 }
 

@@ -47,6 +47,7 @@ async fn json_has_the_shapes_that_scripts_rely_on() {
             "home",
             "operator",
             "pid",
+            "record",
             "running",
             "startedAt",
             "url",
@@ -59,7 +60,7 @@ async fn json_has_the_shapes_that_scripts_rely_on() {
     assert_eq!(gone, json!({ "agentId": agent, "state": "succeeded" }));
     assert_eq!(json(&["ps"]).await, json!({ "agents": [] }));
     assert_eq!(json(&["ps", "--all"]).await["agents"][0]["state"], "succeeded");
-    assert_eq!(keys(&json(&["reload"]).await), ["roles", "warnings"]);
+    assert_eq!(keys(&json(&["reload"]).await), ["changes", "read", "roles", "warnings"]);
     assert_eq!(keys(&json(&["token"]).await), ["token"]);
     let task = json(&["tasks", "add", "Fix it", "--priority", "1"]).await;
     assert_eq!((&task["number"], &task["state"]), (&"TAS-1".into(), &"PENDING".into()));

@@ -84,7 +84,7 @@ async fn a_key_that_came_with_another_call_is_refused() {
     let decision = json!({ "title": "t", "body": "b" });
     let refused = caller.ask("k", "mcp__system__log_decision", decision).await.unwrap_err();
     assert_eq!(refused.code(), "CONFLICT");
-    assert_eq!(refused.message(), "the key `k` came with another tool before");
+    assert_eq!(refused.message(), "the key `k` was used before with another tool");
     assert_eq!(letters(&world, other), 1);
     assert_eq!(world.told(EventKind::DecisionLogged).len(), 0);
 }

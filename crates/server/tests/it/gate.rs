@@ -112,6 +112,7 @@ const ROUTES: &[(&str, &str, For)] = &[
     ("POST", "/api/slack/retry", For::Operator),
     ("GET", "/api/slack/threads", For::Operator),
     ("POST", "/api/clean", For::Operator),
+    ("POST", "/api/worktrees/settle", For::Operator),
     ("POST", "/api/snapshot", For::Operator),
     ("POST", "/api/reload", For::Operator),
     ("POST", "/api/shutdown", For::Operator),
@@ -163,8 +164,8 @@ async fn only_those_who_may_come_in() {
     }
 }
 
-/// What nobody may look at whom the operator only lets look: who else may come in.
-const NOT_TO_LOOK_AT: &str = "/api/links";
+/// Routes that a visitor may not read: who else may come in, and what the server's environment has.
+const HIDDEN_FROM_VISITORS: [&str; 2] = ["/api/links", "/api/environment"];
 
 #[tokio::test]
 async fn a_visitor_may_look_at_everything_and_do_nothing() {
@@ -174,7 +175,8 @@ async fn a_visitor_may_look_at_everything_and_do_nothing() {
         let visitor = world.visitor().await;
         let request = request(method.parse().unwrap(), &path, Some(&visitor), Body::empty());
         let (status, _, body) = whole(world.send(request).await).await;
-        let looks = *method == "GET" && !path.starts_with("/mcp") && path != NOT_TO_LOOK_AT;
+        let is_hidden = path.starts_with("/mcp") || HIDDEN_FROM_VISITORS.contains(&path.as_str());
+        let looks = *method == "GET" && !is_hidden;
         let what = format!("{method} {path} for {whose:?}: {status} {body}");
         if looks || path == "/api/logout" {
             assert!(!matches!(status.as_u16(), 401 | 403 | 405), "{what}");

@@ -107,7 +107,9 @@ fn an_unknown_key_is_refused_and_one_of_claude_codes_is_let_pass() {
     assert_eq!(refused("---\nname: a\nzebra: 1\n---\n"), "r.md:3: unknown key `zebra`");
     // Claude Code's own files may have keys that we have never heard of, but no mistyped ones of ours.
     let theirs = |text: &str| parse(("r.md", Source::Claude), text, &Policy::default());
-    for near_nothing_that_bounds in ["zebra: 1", "descripton: Helps", "modle: opus", "acpp: [x]"] {
+    for near_nothing_that_bounds in
+        ["zebra: 1", "descripton: Helps", "modle: opus", "scripts: a.yaml"]
+    {
         let (_, warnings) =
             theirs(&format!("---\nname: a\n{near_nothing_that_bounds}\n---\n")).unwrap();
         let warned: Vec<String> = warnings.iter().map(ToString::to_string).collect();

@@ -66,6 +66,7 @@ pub struct Wish {
     /// Names of the variables that it gets from the server's environment
     pub environment: Vec<String>,
     /// Names of the variables that a person handed on to it or to the agent that it inherits from
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub handed_on: Vec<String>,
     /// The agent whose handed-on variables it gets
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -75,8 +75,9 @@ fn messages_between_programs_are_not_shown_as_they_are() {
     for kind in ["claude", "codex", "acp"] {
         for (name, lines) in talks(kind) {
             for said in lines.iter().flat_map(|line| read_transcript(kind, line)) {
-                // What a tool answers may be JSON.
-                let is_raw = said.kind != EntryKind::Output && said.text.starts_with("{\"");
+                // What an agent says and what a tool answers may be JSON.
+                let is_own = matches!(said.kind, EntryKind::Output | EntryKind::Message);
+                let is_raw = !is_own && said.text.starts_with("{\"");
                 assert!(!is_raw, "{kind} {name}: {said:?}");
             }
         }

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use wire::audit::AuditArchive;
 
-use crate::backup::hex;
 use crate::cli_error::Trouble;
+use crate::home::state::hex;
 
 /// Maximum number of rows held in memory at once.
 const MAX_ROWS: usize = 500;
