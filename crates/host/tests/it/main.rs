@@ -7,6 +7,7 @@ mod escape;
 mod floods;
 #[cfg(target_os = "linux")]
 mod forks;
+mod formats;
 mod github;
 mod handover;
 mod output;
